@@ -1,0 +1,98 @@
+"""shoal: publish a table about people without giving the people away.
+
+A fish alone is caught, a fish in a shoal is not. A tour in the order in which the data travels:
+
+>>> import polars as pl
+>>> people = pl.DataFrame({"age": [34, 34, 51, 51, 51], "zip": ["10001", "10001", "60601", "60601", "60602"]})
+
+How exposed are they? One person is the only one with their age and ZIP code:
+
+>>> import shoal
+>>> found = shoal.risk(people, quasi_identifiers=["age", "zip"])
+>>> found.uniques, found.k, round(found.uniqueness, 2)
+(1, 1, 0.2)
+
+What is in the table, column by column, in one pass:
+
+>>> [(column.name, column.type, column.distinct) for column in shoal.profile(people).columns]
+[('age', 'integer', 2), ('zip', 'text', 3)]
+
+The written decision behind a measurement is a policy, a YAML file that colleagues can review:
+
+>>> policy = shoal.Policy(columns={"age": "quasi-identifier", "zip": "quasi-identifier"}, threshold="ema")
+>>> shoal.risk(people, policy=policy).prosecutor.share_over_threshold
+1.0
+
+Every name here is imported when it is first used, so that `import shoal` costs nothing.
+"""
+
+from __future__ import annotations
+
+import sys
+from importlib import import_module
+from types import ModuleType
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shoal.errors import InputError, ShoalError
+    from shoal.policy import Policy, load_policy
+    from shoal.profile import Profile, profile
+    from shoal.read import read
+    from shoal.risk import IdentityRisk, risk
+    from shoal.sample import sample_data
+    from shoal.table import Column, Table
+
+__version__ = "0.1.0"
+
+# public name -> the module that holds it
+_HOME = {
+    "Column": "shoal.table",
+    "IdentityRisk": "shoal.risk",
+    "InputError": "shoal.errors",
+    "Policy": "shoal.policy",
+    "Profile": "shoal.profile",
+    "ShoalError": "shoal.errors",
+    "Table": "shoal.table",
+    "load_policy": "shoal.policy",
+    "profile": "shoal.profile",
+    "read": "shoal.read",
+    "risk": "shoal.risk",
+    "sample_data": "shoal.sample",
+}
+
+__all__ = [
+    "Column",
+    "IdentityRisk",
+    "InputError",
+    "Policy",
+    "Profile",
+    "ShoalError",
+    "Table",
+    "load_policy",
+    "profile",
+    "read",
+    "risk",
+    "sample_data",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'shoal' has no attribute {name!r}")
+    return getattr(import_module(_HOME[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_HOME})
+
+
+class _VerbsBeforeRooms(ModuleType):
+    """`shoal.risk` is the verb, also after the room `shoal/risk/` was loaded."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if isinstance(value, ModuleType) and name in _HOME:
+            value = getattr(value, name)
+        super().__setattr__(name, value)
+
+
+sys.modules[__name__].__class__ = _VerbsBeforeRooms

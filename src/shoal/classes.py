@@ -1,0 +1,260 @@
+"""The kernel: rows that are equal in some columns form a class; everything that counts by equality counts here.
+
+The codes of a row are packed into one unsigned key by mixed radix, the keys are sorted and the runs counted. Keys
+past 64 bits are refined in steps: what is packed so far is renumbered densely, then packing goes on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import NamedTuple, Protocol
+
+import numpy as np
+
+from shoal.table import Array
+
+# Rows packed at once, so that a key stays in the cache while every column is added to it.
+_BLOCK = 1 << 16
+# Counting in a dense table beats sorting while the table fits the cache.
+_DENSE = 1 << 20
+
+
+class Codes(Protocol):
+    """Codes 0 .. cardinality-1, one per row."""
+
+    @property
+    def codes(self) -> Array: ...
+    @property
+    def cardinality(self) -> int: ...
+
+
+class Coded(NamedTuple):
+    """Codes and how many there are; a key is one too, so that keys of groups of columns combine."""
+
+    codes: Array
+    cardinality: int
+
+
+def pack(columns: Sequence[Codes]) -> Coded:
+    """One key per row, equal exactly where all columns are equal.
+
+    key = ((c1 · n2 + c2) · n3 + c3) …, n = cardinality
+
+    >>> pack([Coded(np.array([0, 1, 1]), 2), Coded(np.array([2, 0, 2]), 3)]).codes.tolist()
+    [2, 3, 5]
+    """
+    columns = [column for column in columns if column.cardinality > 1] or list(columns[:1])
+    ready: list[Codes] = []
+    limit = 1
+    for column in columns:
+        if limit * column.cardinality > 1 << 64:
+            packed = _pack(ready, limit)
+            dense, count = class_of_each_row(packed)
+            ready, limit = [Coded(dense, count)], count
+        ready.append(column)
+        limit *= column.cardinality
+    return _pack(ready, limit)
+
+
+def _pack(columns: Sequence[Codes], limit: int) -> Coded:
+    """Mixed radix, where `limit`, the product of the cardinalities, is known to fit."""
+    rows = len(columns[0].codes)
+    key = np.empty(rows, np.uint32 if limit <= 1 << 32 else np.uint64)
+    for start in range(0, rows, _BLOCK):
+        part = key[start : start + _BLOCK]
+        part[:] = columns[0].codes[start : start + _BLOCK]
+        for column in columns[1:]:
+            np.multiply(part, part.dtype.type(column.cardinality), out=part)
+            np.add(part, column.codes[start : start + _BLOCK], out=part, casting="unsafe")
+    return Coded(key, limit)
+
+
+def class_sizes(columns: Sequence[Codes], weights: Array | None = None) -> Array:
+    """How many records each class has, classes in the order of their keys; a weight is the records a row stands for.
+
+    >>> class_sizes([Coded(np.array([4, 1, 4]), 5)]).tolist()
+    [1, 2]
+    """
+    key = pack(columns)
+    if weights is not None:
+        _, sizes = _runs_with_weights(key, weights)
+        return sizes
+    if _is_dense(key):
+        counts = np.bincount(key.codes, minlength=1)
+        return counts[counts > 0]
+    ordered = key.codes  # pack made it, so it is ours to sort
+    ordered.sort()
+    return np.diff(_starts(ordered), append=len(ordered))
+
+
+def class_of_each_row(key: Coded) -> tuple[Array, int]:
+    """The class of each row, numbered densely in the order of the keys, and how many classes there are.
+
+    >>> class_of_each_row(Coded(np.array([40, 10, 40]), 50))
+    (array([1, 0, 1]), 2)
+    """
+    if _is_dense(key):
+        present = np.bincount(key.codes, minlength=1) > 0
+        numbers = np.cumsum(present) - 1
+        return numbers[key.codes], int(numbers[-1]) + 1
+    order, ordered = _sorted_with_order(key)
+    new = np.empty(len(ordered), bool)
+    new[:1] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    numbers = np.cumsum(new) - 1
+    rows = np.empty_like(numbers)
+    rows[order] = numbers
+    return rows, int(numbers[-1]) + 1 if len(numbers) else 0
+
+
+def _is_dense(key: Coded) -> bool:
+    return key.cardinality <= max(_DENSE, 2 * len(key.codes)) and key.cardinality <= 1 << 26
+
+
+def _starts(ordered: Array) -> Array:
+    """Where each run of equal keys starts."""
+    return (
+        np.concatenate([[0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1])
+        if len(ordered)
+        else np.zeros(0, np.int64)
+    )
+
+
+def _sorted_with_order(key: Coded) -> tuple[Array, Array]:
+    """The order that sorts the keys, and the sorted keys."""
+    bits = (len(key.codes) - 1).bit_length()
+    if key.cardinality << bits <= 1 << 64:
+        # key and row number in one word: sorting words is twice as fast as sorting an index
+        words = key.codes.astype(np.uint64) << np.uint64(bits)
+        words |= np.arange(len(words), dtype=np.uint64)
+        words.sort()
+        return (words & np.uint64((1 << bits) - 1)).astype(np.int64), words >> np.uint64(bits)
+    order = np.argsort(key.codes, kind="stable")
+    return order, key.codes[order]
+
+
+def _runs_with_weights(key: Coded, weights: Array) -> tuple[Array, Array]:
+    """The distinct keys and the sum of the weights of each."""
+    order, ordered = _sorted_with_order(key)
+    starts = _starts(ordered)
+    sums = np.add.reduceat(weights[order], starts) if len(starts) else np.zeros(0, np.int64)
+    return ordered[starts], sums
+
+
+@dataclass(frozen=True)
+class CountTable:
+    """The distinct tuples of some columns, sorted, with the number of records of each.
+
+    The big table is touched once to make it; detection, risk and search run on it.
+
+    >>> table = CountTable.of({"sex": Coded(np.array([0, 1, 1]), 2), "age": Coded(np.array([3, 3, 3]), 4)})
+    >>> table.tuples["sex"].codes.tolist(), table.counts.tolist()
+    ([0, 1], [1, 2])
+    >>> table.roll_up(["age"]).counts.tolist()
+    [3]
+    """
+
+    tuples: dict[str, Coded]
+    counts: Array
+
+    @classmethod
+    def of(cls, columns: Mapping[str, Codes], weights: Array | None = None) -> CountTable:
+        """Count the rows of columns."""
+        radices = [column.cardinality for column in columns.values()]
+        key = pack(list(columns.values()))
+        if weights is None:
+            ordered = np.sort(key.codes)
+            starts = _starts(ordered)
+            distinct, counts = ordered[starts], np.diff(starts, append=len(ordered))
+        else:
+            distinct, counts = _runs_with_weights(key, weights)
+        if key.cardinality == _product(radices):
+            tuples = _unpack(distinct, radices)
+        else:  # refined keys do not tell the codes: look them up in a row of each class
+            order, ordered = _sorted_with_order(key)
+            rows = order[_starts(ordered)]
+            tuples = [column.codes[rows] for column in columns.values()]
+        named = zip(columns.items(), tuples, strict=True)
+        return cls({name: Coded(codes, column.cardinality) for (name, column), codes in named}, counts)
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @property
+    def records(self) -> int:
+        return int(self.counts.sum())
+
+    def roll_up(self, names: Sequence[str]) -> CountTable:
+        """The count table of fewer columns, from this one and not from the rows."""
+        return CountTable.of({name: self.tuples[name] for name in names}, self.counts)
+
+
+def _product(numbers: Sequence[int]) -> int:
+    product = 1
+    for number in numbers:
+        product *= number
+    return product
+
+
+def _unpack(keys: Array, radices: Sequence[int]) -> list[Array]:
+    """The codes that were packed into keys, column by column."""
+    columns: list[Array] = []
+    rest = keys
+    for radix in reversed(radices):
+        if radix <= 1:
+            columns.append(np.zeros(len(keys), np.uint8))
+            continue
+        above = rest // rest.dtype.type(radix)
+        columns.append((rest - above * rest.dtype.type(radix)).astype(np.min_scalar_type(radix - 1)))
+        rest = above
+    return columns[::-1]
+
+
+class SensitiveCounts(NamedTuple):
+    """How often each sensitive value occurs in each class: a sparse list sorted by class, then by code."""
+
+    classes: Array
+    codes: Array
+    counts: Array
+
+
+def sensitive_counts(
+    class_of_row: Array, classes: int, sensitive: Codes, weights: Array | None = None
+) -> SensitiveCounts:
+    """Count (class, sensitive code) pairs.
+
+    >>> sensitive_counts(np.array([0, 0, 1]), 2, Coded(np.array([5, 5, 3]), 6)).counts.tolist()
+    [2, 1]
+    """
+    pairs = CountTable.of({"class": Coded(class_of_row, classes), "code": sensitive}, weights)
+    return SensitiveCounts(pairs.tuples["class"].codes, pairs.tuples["code"].codes, pairs.counts)
+
+
+def class_of_each_person(class_of_row: Array, classes: int, person: Codes) -> tuple[Array, int]:
+    """The class of each person: two persons are alike if the multisets of their records' classes are equal.
+
+    The sorted records of a person are a sequence; neighbours are paired and renumbered until one number is left,
+    so a history of m records takes log2(m) rounds.
+
+    >>> rows, people = np.array([7, 9, 9, 7, 7]), Coded(np.array([0, 0, 1, 1, 2]), 3)
+    >>> class_of_each_person(rows, 10, people)[0].tolist()
+    [1, 1, 0]
+    """
+    order, _ = _sorted_with_order(pack([person, Coded(class_of_row, classes)]))
+    owner = person.codes[order].astype(np.int64)
+    numbers = class_of_row[order].astype(np.int64)
+    count = classes
+    while True:
+        starts = _starts(owner)
+        lengths = np.diff(starts, append=len(owner))
+        if len(lengths) == len(owner):
+            return class_of_each_row(Coded(numbers, count))
+        place = np.arange(len(owner)) - np.repeat(starts, lengths)
+        first = np.flatnonzero(place % 2 == 0)
+        # the second of a pair, or 0 where a sequence of odd length ends
+        has_second = place[first] + 1 < np.repeat(lengths, lengths)[first]
+        second = np.zeros(len(first), np.int64)
+        second[has_second] = numbers[first[has_second] + 1] + 1
+        numbers, count = class_of_each_row(pack([Coded(numbers[first], count), Coded(second, count + 1)]))
+        owner = owner[first]

@@ -1,0 +1,250 @@
+"""What people see: tables, bars, one sentence. Results go to stdout, everything else to stderr."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from shoal import progress
+from shoal.errors import InputError, ShoalError
+from shoal.profile import Profile
+from shoal.risk.results import AttackerRisk, IdentityRisk, percent
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+
+SECONDS_BEFORE_PROGRESS = 1.0
+_BAR = 30
+_SIZES = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 99), (100, None))
+
+
+@contextmanager
+def running(quiet: bool) -> Iterator[None]:
+    """Show how far a job has come on stderr, from one second on, if a person is looking."""
+    if quiet or not err.is_terminal:
+        yield
+        return
+    started = time.monotonic()
+    with err.status("") as status:
+        status.stop()
+
+        def show(step: str, done: float, total: float | None) -> None:
+            if time.monotonic() - started < SECONDS_BEFORE_PROGRESS:
+                return
+            status.start()
+            status.update(f"{step} {done / total:.0%}" if total else step)
+
+        with progress.listening(show):
+            yield
+
+
+def show_error(error: ShoalError) -> None:
+    """What happened, and the cure."""
+    what = error.what if isinstance(error, InputError) else str(error)
+    err.print(Text("error: ", style="bold red") + Text(what))
+    if isinstance(error, InputError) and error.cure:
+        err.print(Text(error.cure, style="cyan"))
+
+
+def show_fault(error: Exception) -> None:
+    """A fault of ours; its message may hold values of the data and is not shown."""
+    err.print(
+        Text("error: ", style="bold red") + Text(f"shoal failed ({type(error).__name__}); this is a fault of ours.")
+    )
+    err.print(Text("Run it again with --debug for a traceback, and report it.", style="cyan"))
+
+
+def _table(*headers: str, left: int = 1) -> Table:
+    """A plain table: the first `left` columns are words, the rest numbers."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for index, header in enumerate(headers):
+        table.add_column(header, justify="left" if index < left else "right", no_wrap=index >= left)
+    return table
+
+
+def _print(renderable: Any) -> None:
+    out.print(Padding(renderable, (0, 0, 1, 2)))
+
+
+def _bar(share: float) -> Text:
+    eighths = round(share * _BAR * 8)
+    return Text("█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip(), style="cyan")
+
+
+def show_risk(found: IdentityRisk) -> None:
+    """The sentence first, then the classes, the attackers and what each knowledge gives away."""
+    out.print()
+    style = "bold red" if found.over_threshold else "bold green"
+    out.print(Padding(Text(found.summary(), style=style), (0, 0, 1, 2)))
+    _print(_figures(found))
+    _print(_sizes(found))
+    _print(_attackers(found))
+    if found.knowledge:
+        _print(_knowledge(found))
+    if found.models:
+        _print(_models(found))
+    for note in _notes(found):
+        out.print(Padding(Text("· " + note, style="dim"), (0, 0, 0, 2)))
+
+
+def _who(found: IdentityRisk) -> str:
+    return "records" if found.persons is None else "persons"
+
+
+def _figures(found: IdentityRisk) -> Table:
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
+    table.add_column(style="dim")
+    table.add_column(justify="right")
+    rows = {
+        "records": found.records,
+        "persons": found.persons,
+        "classes": found.classes,
+        "uniques": found.uniques,
+    }
+    rows |= {"smallest class (k)": found.k, "suppressed rows": found.suppressed_rows or None}
+    rows |= {
+        "removed rows": found.removed_rows or None,
+        "undecided, counted as unique": found.undecided or None,
+    }
+    for name, value in rows.items():
+        if value is not None:
+            table.add_row(name, f"{value:,}")
+    return table
+
+
+def _sizes(found: IdentityRisk) -> Table:
+    who = _who(found)
+    table = _table("class size", who, "share", "", left=1)
+    table.columns[3].justify = "left"
+    total = sum(entry.records for entry in found.histogram) or 1
+    for low, high in _SIZES:
+        entries = [entry for entry in found.histogram if entry.size >= low and (high is None or entry.size <= high)]
+        if not entries and low > max((entry.size for entry in found.histogram), default=0):
+            continue
+        members = sum(entry.records for entry in entries)
+        table.add_row(_size_word(low, high), f"{members:,}", percent(members / total), _bar(members / total))
+    return table
+
+
+def _size_word(low: int, high: int | None) -> str:
+    if high is None:
+        return f"{low} and more"
+    return "1 (unique)" if high == 1 else str(low) if low == high else f"{low} to {high}"
+
+
+def _attackers(found: IdentityRisk) -> Table:
+    limit = found.prosecutor.threshold
+    named = f" ({found.threshold_name})" if found.threshold_name else ""
+    table = _table(
+        "attacker",
+        "what they do",
+        "highest risk",
+        "average",
+        f"{_who(found)} over {limit:.2g}{named}",
+        left=2,
+    )
+    table.columns[1].style = "dim"
+    rows: list[tuple[str, str, AttackerRisk | None]] = [
+        ("prosecutor", "knows who is in the table", found.prosecutor),
+        ("journalist", "knows the population", found.journalist),
+        ("marketer", "links everybody; see average", found.marketer),
+    ]
+    for name, what, attacker in rows:
+        if attacker is None:
+            table.add_row(name, what, "–", "–", "give --population")
+        else:
+            over = percent(attacker.share_over_threshold)
+            table.add_row(name, what, f"{attacker.highest:.4g}", f"{attacker.average:.4g}", over)
+    return table
+
+
+def _knowledge(found: IdentityRisk) -> Table:
+    table = _table("who knows", "uniques", "share", "", left=1)
+    table.columns[3].justify = "left"
+    for entry in found.knowledge or []:
+        table.add_row(" + ".join(entry.groups), f"{entry.uniques:,}", percent(entry.uniqueness), _bar(entry.uniqueness))
+    return table
+
+
+def _models(found: IdentityRisk) -> Table:
+    table = _table("model of the policy", "verdict", "smallest class", left=2)
+    for verdict in found.models:
+        parameters = ", ".join(f"{name}={value}" for name, value in verdict.parameters.items())
+        word = Text("holds", style="green") if verdict.holds else Text("does not hold", style="red")
+        table.add_row(f"{verdict.name} {parameters}", word, f"{verdict.worst['size']:,}")
+    return table
+
+
+def _notes(found: IdentityRisk) -> list[str]:
+    notes = [
+        f"{name}: {_forms(forms)} read as ranges (--generalized no reads them raw)"
+        for name, forms in found.generalized.items()
+    ]
+    if found.missing:
+        rule = {
+            "value": "null equals null",
+            "wildcard": "null matches everything",
+            "drop": "such rows are set aside",
+        }
+        columns = ", ".join(f"{name} {nulls:,}" for name, nulls in found.missing.items())
+        notes.append(f"missing values ({columns}): {rule[found.null_rule]}")
+    for name, reading in found.readings.items():
+        notes.append(f"{_READINGS[name]}: smallest class {reading.k:,}, {reading.uniques:,} uniques")
+    if found.population is not None and found.population.classes_not_found:
+        count = found.population.classes_not_found
+        notes.append(f"{count:,} classes are larger here than in the population table: it does not hold everybody")
+    if found.k == 1 and found.uniques == 0 and not found.undecided:
+        notes.append("a class of 1 is not unique here: the record also fits into other records' ranges")
+    return notes + found.notes
+
+
+_READINGS = {
+    "strict": "strict reading, only equal values are alike",
+    "fitting": "fitting reading, null is the whole range and must be covered",
+}
+
+
+def _forms(forms: tuple[str, ...]) -> str:
+    words = {"interval": "intervals", "prefix": "prefixes such as 937**", "set": "sets", "star": "*"}
+    return ", ".join(words[form] for form in forms)
+
+
+def show_profile(found: Profile) -> None:
+    """One line a column."""
+    out.print()
+    out.print(Padding(Text(f"{found.records:,} records, {len(found.columns):,} columns", style="bold"), (0, 0, 1, 2)))
+    roles = any(column.role for column in found.columns)
+    table = _table(
+        "column",
+        "type",
+        *(["role"] if roles else []),
+        "missing",
+        "distinct",
+        "occur once",
+        left=3 if roles else 2,
+    )
+    for column in found.columns:
+        role = [column.role or ""] if roles else []
+        table.add_row(
+            column.name,
+            column.type,
+            *role,
+            f"{column.nulls:,}" if column.nulls else "–",
+            f"{column.distinct:,}",
+            f"{column.single:,}",
+        )
+    _print(table)
+    for note in found.notes:
+        out.print(Padding(Text("· " + note, style="dim"), (0, 0, 0, 2)))
+
+
+def show_written(written: dict[str, Any]) -> None:
+    """What was written, and what to do with it."""
+    out.print(f"{written['records']:,} records written to {written['output']}", soft_wrap=True)

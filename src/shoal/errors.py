@@ -1,0 +1,51 @@
+"""What shoal says when it cannot go on: what happened, and the cure. Never a value from the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+class ShoalError(Exception):
+    """Anything that shoal refuses, with the exit code of the command line."""
+
+    exit_code = 1
+
+
+class InputError(ShoalError):
+    """Bad input: the message names the fault, `cure` what to do about it."""
+
+    exit_code = 2
+
+    def __init__(self, what: str, cure: str | None = None) -> None:
+        self.what = what
+        self.cure = cure
+        super().__init__(what if cure is None else f"{what}\n{cure}")
+
+    @classmethod
+    def missing_columns(cls, missing: Iterable[str], present: Iterable[str], where: str) -> InputError:
+        """Columns that are not there, each with its near names.
+
+        >>> InputError.missing_columns(["agee"], ["age", "sex"], "people.csv").cure
+        "Did you mean 'age' for 'agee'? The columns are: age, sex."
+        """
+        missing, present = list(missing), list(present)
+        near = [f"'{close[0]}' for '{name}'" for name in missing if (close := _closest(name, present))]
+        shown = ", ".join(present[:40]) + (f" and {len(present) - 40:,} more" if len(present) > 40 else "")
+        hint = f"Did you mean {', '.join(near)}? " if near else ""
+        plural = "s" if len(missing) > 1 else ""
+        return cls(f"{where} has no column{plural} {quoted(missing)}.", f"{hint}The columns are: {shown}.")
+
+
+def _closest(name: str, present: list[str]) -> list[str]:
+    by_lower = {other.lower(): other for other in reversed(present)}
+    return [by_lower[found] for found in get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)]
+
+
+def quoted(names: Iterable[str]) -> str:
+    """Names in quotes, for a message.
+
+    >>> quoted(["age", "sex"])
+    "'age', 'sex'"
+    """
+    return ", ".join(f"'{name}'" for name in names)

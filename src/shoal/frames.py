@@ -1,0 +1,89 @@
+"""The border to data frame libraries: what comes in as pandas goes out as pandas."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import narwhals as nw
+import polars as pl
+
+from shoal.errors import InputError
+from shoal.table import check_names
+
+ROWS_PER_BATCH = 1 << 18
+
+
+def is_frame(source: Any) -> bool:
+    """Whether `source` is a data frame of a library that narwhals knows."""
+    return isinstance(nw.from_native(source, pass_through=True), (nw.DataFrame, nw.LazyFrame))
+
+
+def column_names(frame: Any) -> list[str]:
+    """The names of a frame's columns; pandas allows them to be numbers or to repeat, we do not."""
+    if isinstance(frame, pl.LazyFrame):
+        return frame.collect_schema().names()
+    names = getattr(frame, "column_names", None) or frame.columns  # pyarrow has `column_names`
+    names = [str(name) for name in names]
+    check_names(names, "The frame")
+    return names
+
+
+def batches(frame: Any, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
+    """The frame's columns as polars frames of limited length, without copying where the library allows it."""
+    if isinstance(frame, pl.LazyFrame):
+        yield from frame.select(columns).collect_batches(chunk_size=ROWS_PER_BATCH)
+        return
+    whole = pl.DataFrame([_to_polars(frame, name) for name in columns])
+    yield from whole.iter_slices(ROWS_PER_BATCH)
+
+
+def _to_polars(frame: Any, name: str) -> pl.Series:
+    if isinstance(frame, pl.DataFrame):
+        return frame[name]
+    position = column_names(frame).index(name)
+    try:
+        return _one_column(frame, position).alias(name)
+    except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError):
+        # the library's own message may show values
+        raise InputError(
+            f"Column '{name}' of the frame mixes types that cannot stand in one column.",
+            "Give it one type first, for example with .astype(str).",
+        ) from None
+    except ImportError:
+        raise InputError("A pandas frame needs pyarrow beside it.", "pip install 'shoal[pandas]'") from None
+
+
+def _one_column(frame: Any, position: int) -> pl.Series:
+    if hasattr(frame, "iloc"):  # pandas and its kin: by position, whatever the labels are
+        return pl.Series(pl.from_pandas(frame.iloc[:, position].reset_index(drop=True)))
+    column = nw.from_native(frame, eager_only=True)[:, position]
+    return pl.Series(column.to_arrow())
+
+
+def to_native(frame: pl.DataFrame, like: Any) -> Any:
+    """A polars frame as the kind of frame that `like` is, its columns in the types they have there."""
+    if like is None or isinstance(like, (pl.DataFrame, pl.LazyFrame)):
+        return frame
+    return _to_pandas(frame, like) if hasattr(like, "iloc") else _to_arrow(frame, like)
+
+
+def _to_pandas(frame: pl.DataFrame, like: Any) -> Any:
+    out = frame.to_pandas()
+    labels = {str(label): label for label in like.columns}
+    for name in out.columns:
+        if name in labels and out[name].dtype != like[labels[name]].dtype:
+            out[name] = out[name].astype(like[labels[name]].dtype)
+    out.columns = [labels.get(name, name) for name in out.columns]
+    if len(out) == len(like):
+        out.index = like.index
+    return out
+
+
+def _to_arrow(frame: pl.DataFrame, like: Any) -> Any:
+    import pyarrow
+
+    out = frame.to_arrow()
+    known = set(like.column_names)
+    fields = [like.schema.field(field.name) if field.name in known else field for field in out.schema]
+    return out.cast(pyarrow.schema(fields))

@@ -1,0 +1,260 @@
+"""Released text as ranges: `[20;29]`, `937**`, `[White, Black]` and `*` are sets of values, a plain text is one value.
+
+Each distinct text becomes a range of *atoms*. Atoms cut the column's domain where any range starts or ends: an end
+itself is an atom, and so is the gap between two ends if a value can lie there. Within an atom every range is either
+all there or not at all, so that what holds for atoms holds for all values, observed or not.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import Enum
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import InputError
+from shoal.table import Array, Column
+
+Generalized = Literal["auto", "yes", "no"]
+Domain = Literal["range", "observed"]
+
+STAR = "*"
+
+
+class Spacing(Enum):
+    """What lies between two neighbouring ends: other whole numbers, other real numbers, or nothing."""
+
+    WHOLE = "whole"
+    REAL = "real"
+    LEAVES = "leaves"
+
+
+_INTERVAL = r"^\[\s*([^;\[\]]+?)\s*;\s*([^;\[\]]+?)\s*\]$"
+_BRACKET_DASH = r"^\[\s*([0-9.]+)\s*-\s*([0-9.]+)\s*\]$"
+_DASH = r"^([0-9.]+)\s*-\s*([0-9.]+)$"
+_PREFIX = r"^([0-9A-Za-z]*)(\*+)$"
+_PREFIX_X = r"^([0-9]+)([Xx]+)$"
+_SET = r"^[\[{][^;]*,[^;]*[\]}]$"
+_NUMBER = r"^-?[0-9]+(\.[0-9]+)?$"
+_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+# sort before and behind every text that continues a prefix
+_BEFORE_ALL, _AFTER_ALL = "\x01", "\U0010ffff"
+
+
+@dataclass(frozen=True)
+class RangeColumn:
+    """A column of ranges: `codes[row]` names a range; range r covers the atoms low[r] .. high[r].
+
+    A set that is not one range has more pieces: `pieces[r]` lists them. Equal ranges have equal codes.
+    """
+
+    name: str
+    codes: Array
+    low: Array
+    high: Array
+    atoms: int
+    pieces: dict[int, list[tuple[int, int]]]
+    star: Array  # per row: the whole domain, written as `*` (or a null read as a wildcard)
+    forms: tuple[str, ...]  # what was read as a range: "interval", "prefix", "set", "star"
+
+    @property
+    def cardinality(self) -> int:
+        return len(self.low)
+
+
+@dataclass(frozen=True)
+class _Parsed:
+    """Ends of each distinct text as texts; `members` for sets; star where the text is `*`."""
+
+    low: pl.Series
+    high: pl.Series
+    star: Array
+    members: dict[int, list[str]]
+    prefix: Array
+    forms: tuple[str, ...]
+
+
+def forms_in(column: Column, mode: Generalized) -> tuple[str, ...]:
+    """Which forms of generalised text a column holds; empty if none or if it is to be read raw.
+
+    >>> from shoal.table import Table
+    >>> forms_in(Table.of({"zip": ["937**", "93701", "*"]})["zip"], "auto")
+    ('prefix', 'star')
+    """
+    if mode == "no" or column.values.dtype != pl.String:
+        return ()
+    return _parse(column.values, mode).forms
+
+
+def _parse(texts: pl.Series, mode: Generalized) -> _Parsed:
+    star = (texts == STAR).to_numpy()
+    shapes = [_INTERVAL, _BRACKET_DASH, *([_DASH] if mode == "yes" else [])]
+    low, high, interval = texts, texts, np.zeros(len(texts), bool)
+    for shape in shapes:
+        ends = texts.str.extract(shape, 1), texts.str.extract(shape, 2)
+        hit = ends[0].is_not_null() & _in_order(*ends)
+        low, high = low.zip_with(~hit, ends[0].fill_null("")), high.zip_with(~hit, ends[1].fill_null(""))
+        interval |= hit.to_numpy()
+    prefix = np.zeros(len(texts), bool)
+    for shape in [_PREFIX, *([_PREFIX_X] if mode == "yes" else [])]:
+        stem, masked = texts.str.extract(shape, 1), texts.str.extract(shape, 2)
+        hit = stem.is_not_null() & ~pl.Series(star)
+        digits = stem.str.contains(r"^[0-9]+$").fill_null(False)
+        zeros, nines = masked.str.replace_all(r".", "0"), masked.str.replace_all(r".", "9")
+        first = (stem + zeros).zip_with(digits, stem + _BEFORE_ALL)
+        final = (stem + nines).zip_with(digits, stem + _AFTER_ALL)
+        low, high = low.zip_with(~hit, first.fill_null("")), high.zip_with(~hit, final.fill_null(""))
+        prefix |= hit.to_numpy()
+    sets = texts.str.contains(_SET).fill_null(False).to_numpy() & ~interval
+    members = {
+        int(index): [member.strip() for member in texts[int(index)][1:-1].split(",")] for index in np.flatnonzero(sets)
+    }
+    found = {"interval": interval.any(), "prefix": prefix.any(), "set": bool(members), "star": star.any()}
+    return _Parsed(low, high, star, members, prefix, tuple(form for form, there in found.items() if there))
+
+
+def _in_order(low: pl.Series, high: pl.Series) -> pl.Series:
+    """Whether two ends make a range: numbers by value, else as texts."""
+    numbers = low.cast(pl.Float64, strict=False) <= high.cast(pl.Float64, strict=False)
+    return numbers.zip_with(numbers.is_not_null(), low <= high).fill_null(False)
+
+
+def as_ranges(column: Column, mode: Generalized, null_is_star: bool, domain: Domain = "range") -> RangeColumn:
+    """A column as ranges of atoms; columns without generalised text are points.
+
+    >>> from shoal.table import Table
+    >>> ranges = as_ranges(Table.of({"age": ["[20;29]", "25", "*"]})["age"], "auto", False)
+    >>> ranges.low[ranges.codes].tolist(), ranges.high[ranges.codes].tolist(), ranges.atoms
+    ([0, 2, 0], [4, 2, 4], 5)
+    """
+    forms = forms_in(column, mode)
+    if forms:
+        parsed = _parse(column.values, mode)
+        low, high, atoms, pieces = _atoms_of(column.name, column.values, parsed, domain)
+        star = parsed.star
+    else:
+        low = _spaced(*_value_order(column.values), domain)
+        high, atoms, pieces = low.copy(), int(low[-1]) + 1 if len(low) else 0, {}
+        star = np.zeros(len(low), bool)
+    if column.nulls:
+        # as a value, null is one more atom, which `*` covers; as a wildcard it is `*`
+        atoms = max(atoms, 1) if null_is_star else atoms + 1
+        high[star] = atoms - 1
+        low = np.append(low, 0 if null_is_star else atoms - 1)
+        high = np.append(high, atoms - 1)
+        star = np.append(star, null_is_star)
+    return _merged(column, low, high, max(atoms, 1), pieces, star, forms)
+
+
+def _merged(
+    column: Column,
+    low: Array,
+    high: Array,
+    atoms: int,
+    pieces: dict[int, list[tuple[int, int]]],
+    star: Array,
+    forms: tuple[str, ...],
+) -> RangeColumn:
+    """Texts that mean the same range (`5` and `[5;5]`) get one code."""
+    numbers: dict[tuple[tuple[int, int], ...], int] = {}
+    which_set = np.zeros(len(low), np.int64)
+    for index, parts in pieces.items():
+        which_set[index] = numbers.setdefault(tuple(parts), len(numbers) + 1)
+    ends, codes = np.unique(np.stack([low, high, which_set], axis=1), axis=0, return_inverse=True)
+    codes = codes.reshape(-1)
+    return RangeColumn(
+        column.name,
+        codes[column.codes].astype(np.min_scalar_type(max(len(ends) - 1, 0))),
+        ends[:, 0],
+        ends[:, 1],
+        atoms,
+        {int(codes[index]): parts for index, parts in pieces.items()},
+        star[column.codes],
+        forms,
+    )
+
+
+def _atoms_of(
+    name: str, texts: pl.Series, parsed: _Parsed, domain: Domain
+) -> tuple[Array, Array, int, dict[int, list[tuple[int, int]]]]:
+    """Atoms of each text's range, or of each member of a set."""
+    named = ~parsed.star
+    named[list(parsed.members)] = False
+    members = pl.Series([member for members in parsed.members.values() for member in members], dtype=pl.String)
+    low, high = parsed.low.filter(named), parsed.high.filter(named)
+    plain = low.filter((low == high).to_numpy() & ~parsed.prefix[named])
+    first, final, spacing = _ordered(pl.concat([low, members]), pl.concat([high, members]), plain)
+    ends = np.unique(np.concatenate([first, final]))
+    if len(ends) == 0:  # nothing but `*`
+        return np.zeros(len(texts), np.int64), np.zeros(len(texts), np.int64), 1, {}
+    atom = _spaced(ends, spacing, domain)
+    atoms = int(atom[-1]) + 1
+    low_atom, high_atom = atom[np.searchsorted(ends, first)], atom[np.searchsorted(ends, final)]
+
+    out_low, out_high = np.zeros(len(texts), np.int64), np.full(len(texts), atoms - 1, np.int64)
+    count = int(np.count_nonzero(named))
+    out_low[named], out_high[named] = low_atom[:count], high_atom[:count]
+    pieces: dict[int, list[tuple[int, int]]] = {}
+    at = count
+    for index, names in parsed.members.items():
+        runs = _runs(sorted({int(value) for value in low_atom[at : at + len(names)]}))
+        at += len(names)
+        out_low[index], out_high[index] = runs[0][0], runs[-1][1]
+        if len(runs) > 1:
+            pieces[index] = runs
+    if (out_low > out_high).any():
+        raise InputError(
+            f"Column '{name}' has a range whose end comes before its start.",
+            "Use --generalized no to read it raw.",
+        )
+    return out_low, out_high, atoms, pieces
+
+
+def _runs(values: list[int]) -> list[tuple[int, int]]:
+    """Sorted numbers as runs of neighbours."""
+    runs = [(values[0], values[0])]
+    for value in values[1:]:
+        if value == runs[-1][1] + 1:
+            runs[-1] = (runs[-1][0], value)
+        else:
+            runs.append((value, value))
+    return runs
+
+
+def _ordered(low: pl.Series, high: pl.Series, plain: pl.Series) -> tuple[Array, Array, Spacing]:
+    """The ends as numbers in value order; `plain` are the texts that stand for one value."""
+    both = pl.concat([low, high])
+    order, spacing = both.rank("dense").cast(pl.Float64), Spacing.LEAVES
+    if both.str.contains(_NUMBER).all():
+        # `05` and `5` are two codes: as numbers they would merge, which is the unsafe side
+        if plain.cast(pl.Float64).n_unique() == plain.n_unique():
+            order = both.cast(pl.Float64)
+            spacing = Spacing.REAL if both.str.contains(r"\.").any() else Spacing.WHOLE
+    elif both.str.contains(_DATE).all():
+        days = both.str.to_date(strict=False)
+        if not days.null_count():
+            order, spacing = days.to_physical().cast(pl.Float64), Spacing.WHOLE
+    return order.head(len(low)).to_numpy(), order.tail(len(high)).to_numpy(), spacing
+
+
+def _value_order(values: pl.Series) -> tuple[Array, Spacing]:
+    """Sorted distinct values as numbers in value order."""
+    if values.dtype.is_integer() or values.dtype == pl.Date:
+        return values.to_physical().cast(pl.Float64).to_numpy(), Spacing.WHOLE
+    if values.dtype.is_float():
+        return values.cast(pl.Float64).to_numpy(), Spacing.REAL
+    return np.arange(len(values), dtype=np.float64), Spacing.LEAVES
+
+
+def _spaced(ends: Array, spacing: Spacing, domain: Domain) -> Array:
+    """The atom of each end (sorted, distinct), with one atom between for each gap in which a value can lie."""
+    if len(ends) == 0:
+        return np.zeros(0, np.int64)
+    gaps = np.zeros(len(ends) - 1, bool)
+    if domain == "range" and spacing is Spacing.WHOLE:
+        gaps = np.diff(ends) > 1
+    elif domain == "range" and spacing is Spacing.REAL:
+        gaps[:] = True
+    return np.asarray(np.arange(len(ends)) + np.concatenate([[0], np.cumsum(gaps)]))

@@ -1,0 +1,28 @@
+"""k-anonymity: every combination of quasi-identifier values that occurs, occurs in at least k records."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from shoal.models.base import Model, Verdict
+from shoal.table import Array
+
+
+class KAnonymity(Model):
+    """The smallest class has at least k members (Samarati and Sweeney).
+
+    >>> import numpy as np
+    >>> verdict = KAnonymity(model="k-anonymity", k=3).judge(np.array([2, 5]), np.array([1, 7]))
+    >>> verdict.holds, verdict.worst
+    (False, {'size': 2, 'classes_below': 1})
+    """
+
+    model: Literal["k-anonymity"]
+    k: Annotated[int, Field(ge=2, strict=True)]
+
+    def judge(self, sizes: Array, classes: Array) -> Verdict:
+        below = sizes < self.k
+        smallest = int(sizes.min()) if len(sizes) else 0
+        return self._verdict(not below.any(), size=smallest, classes_below=int(classes[below].sum()))

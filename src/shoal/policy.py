@@ -1,0 +1,152 @@
+"""The written decision: which columns play which role, how nulls count, what must hold. YAML that people review."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
+
+from shoal.errors import InputError
+from shoal.models import KAnonymity
+
+Role = Literal["identifier", "quasi-identifier", "sensitive", "other"]
+NullRule = Literal["value", "wildcard", "drop"]
+
+
+class Policy(BaseModel):
+    """Roles of columns, null rule, count and person column, knowledge of attackers, threshold and privacy models.
+
+    >>> policy = Policy(columns={"age": "quasi-identifier", "name": "identifier"}, models=[{"model": "k-anonymity", "k": 5}])
+    >>> policy.quasi_identifiers
+    ['age']
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    columns: dict[str, Role] = {}
+    knowledge: dict[str, list[str]] = {}
+    null_rule: NullRule = "value"
+    count: str | None = None
+    person: str | None = None
+    threshold: float | str | None = None
+    models: list[KAnonymity] = []
+
+    @field_validator("threshold")
+    @classmethod
+    def _known_threshold(cls, value: float | str | None) -> float | str | None:
+        from shoal.risk.thresholds import find_threshold
+
+        try:
+            find_threshold(value)
+        except InputError as error:
+            raise ValueError(f"{error.what} {error.cure}") from None
+        return value
+
+    @model_validator(mode="after")
+    def _count_or_person(self) -> Policy:
+        if self.count is not None and self.person is not None:
+            raise ValueError(
+                "count and person exclude each other: a row stands for many records or belongs to one person"
+            )
+        return self
+
+    def with_role(self, role: Role) -> list[str]:
+        """The columns that play a role, in the order of the file."""
+        return [name for name, found in self.columns.items() if found == role]
+
+    @property
+    def quasi_identifiers(self) -> list[str]:
+        return self.with_role("quasi-identifier")
+
+    @property
+    def sensitive(self) -> list[str]:
+        return self.with_role("sensitive")
+
+    def digest(self) -> str:
+        """SHA-256 of what the policy says, whatever its layout and comments."""
+        return hashlib.sha256(json.dumps(self.model_dump(mode="json"), sort_keys=True).encode()).hexdigest()
+
+
+class PolicyError(InputError):
+    """All problems of a policy file at once, each with its line."""
+
+    def __init__(self, path: Path | str, problems: list[tuple[int | None, str]]) -> None:
+        self.problems = problems
+        lines = [f"  line {line}: {text}" if line else f"  {text}" for line, text in problems]
+        count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
+        super().__init__(f"Policy {path} has {count}:\n" + "\n".join(lines), "Mend them all, then try again.")
+
+
+def load_policy(path: str | Path) -> Policy:
+    """Read and check a policy file."""
+    path = Path(path)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(f"There is no policy file {path}.", "Start one from the example in docs/policy.md.") from None
+    except (UnicodeDecodeError, OSError):
+        raise InputError(f"Policy {path} cannot be read as UTF-8 text.", "Save it as plain UTF-8 YAML.") from None
+    try:
+        tree = yaml.compose(text, Loader=yaml.SafeLoader)
+        content = yaml.safe_load(text)
+    except yaml.YAMLError as error:
+        mark = getattr(error, "problem_mark", None)
+        raise PolicyError(path, [(mark.line + 1 if mark else None, "this is not YAML")]) from None
+    if not isinstance(content, dict):
+        raise PolicyError(path, [(1, "a policy is a mapping such as `columns: {age: quasi-identifier}`")])
+    problems = _duplicate_keys(tree)
+    try:
+        policy = Policy.model_validate(content)
+    except ValidationError as error:
+        problems += [(_line(tree, list(found["loc"])), _problem(found)) for found in error.errors()]
+    if problems:
+        raise PolicyError(path, sorted(problems, key=lambda problem: problem[0] or 0))
+    return policy
+
+
+def _problem(found: Any) -> str:
+    where = ".".join(str(part) for part in found["loc"])
+    if found["type"] == "extra_forbidden":
+        near = get_close_matches(str(found["loc"][-1]), list(Policy.model_fields), n=1)
+        return f"unknown key `{where}`" + (f"; did you mean `{near[0]}`?" if near else "")
+    message = found["msg"].removeprefix("Value error, ")
+    return f"{where}: {message}" if where else message
+
+
+def _line(node: yaml.Node | None, location: list[Any]) -> int | None:
+    """The line of the file that a pydantic location points to, as deep as it can be followed."""
+    line = None
+    for part in location:
+        if isinstance(node, yaml.MappingNode):
+            pairs = {key.value: (key, value) for key, value in node.value}
+            if str(part) not in pairs:
+                break
+            key, node = pairs[str(part)]
+            line = key.start_mark.line + 1
+        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+            node = node.value[part]
+            line = node.start_mark.line + 1
+        else:
+            break
+    return line if line is not None else (node.start_mark.line + 1 if node is not None else None)
+
+
+def _duplicate_keys(node: yaml.Node | None) -> list[tuple[int | None, str]]:
+    """Keys written twice: YAML would take the last and say nothing."""
+    problems: list[tuple[int | None, str]] = []
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            if key.value in seen:
+                problems.append((key.start_mark.line + 1, f"`{key.value}` is written twice"))
+            seen.add(key.value)
+            problems += _duplicate_keys(value)
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            problems += _duplicate_keys(item)
+    return problems

@@ -1,0 +1,104 @@
+"""A file as a stream of bytes: decompressed on the way, cut at the ends of records, within bounded memory."""
+
+from __future__ import annotations
+
+import gzip
+import zlib
+from collections.abc import Callable, Iterator
+from enum import Enum
+from pathlib import Path
+from typing import IO, cast
+
+from shoal.errors import InputError
+
+CHUNK = 8 << 20
+LONGEST_RECORD = 64 << 20
+# Text tables shrink by 3 to 50 times; a file that grows this much is made to fill memory.
+GREATEST_EXPANSION = 250
+EXPANSION_COUNTS_FROM = 1 << 30
+
+
+class Compression(Enum):
+    """How a file is compressed, by its first bytes."""
+
+    NONE = "none"
+    GZIP = "gzip"
+    ZSTD = "zstd"
+
+
+def compression_of(head: bytes) -> Compression:
+    """The compression of a file that starts with `head`."""
+    if head.startswith(b"\x1f\x8b"):
+        return Compression.GZIP
+    if head.startswith(b"\x28\xb5\x2f\xfd"):
+        return Compression.ZSTD
+    return Compression.NONE
+
+
+def chunks(path: Path, compression: Compression, size: int = CHUNK) -> Iterator[tuple[bytes, int]]:
+    """The decompressed bytes piece by piece, each with how far the file itself has been read."""
+    with path.open("rb") as raw:
+        stream = _decompressed(raw, compression)
+        out = 0
+        try:
+            while piece := stream.read(size):
+                out += len(piece)
+                _refuse_bomb(path, out, raw.tell())
+                yield piece, raw.tell()
+        except (gzip.BadGzipFile, zlib.error, EOFError) as error:
+            raise _damaged(path) from error
+        except Exception as error:
+            if type(error).__module__.startswith("zstandard"):
+                raise _damaged(path) from error
+            raise
+
+
+def _decompressed(raw: IO[bytes], compression: Compression) -> IO[bytes]:
+    if compression is Compression.GZIP:
+        return cast(IO[bytes], gzip.GzipFile(fileobj=raw))
+    if compression is Compression.ZSTD:
+        import zstandard
+
+        # a frame may ask for a window of gigabytes: 128 MB is what `zstd --ultra` writes at most by default
+        return zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(raw, read_across_frames=True)
+    return raw
+
+
+def _refuse_bomb(path: Path, out: int, read: int) -> None:
+    if out > EXPANSION_COUNTS_FROM and out > GREATEST_EXPANSION * max(read, 1):
+        raise InputError(
+            f"{path} grows more than {GREATEST_EXPANSION} times when decompressed: no table does.",
+            "If you trust it, decompress it yourself and give the plain file.",
+        )
+
+
+def _damaged(path: Path) -> InputError:
+    return InputError(f"{path} cannot be decompressed to its end: it is damaged or cut short.", "Copy it again.")
+
+
+def records(
+    pieces: Iterator[tuple[bytes, int]],
+    path: Path,
+    end_of_last_record: Callable[[bytes], int],
+) -> Iterator[tuple[bytes, int]]:
+    """Blocks of whole records; `end_of_last_record` says where the last whole record of a block ends (0: nowhere)."""
+    left: list[bytes] = []
+    held = position = 0
+    for piece, position in pieces:
+        left.append(piece)
+        held += len(piece)
+        if b"\n" not in piece and held < LONGEST_RECORD:
+            continue
+        buffer = b"".join(left)
+        end = end_of_last_record(buffer)
+        if end:
+            yield buffer[:end], position
+        left, held = [buffer[end:]], len(buffer) - end
+        if held >= LONGEST_RECORD:
+            raise InputError(
+                f"{path} has a record longer than {LONGEST_RECORD >> 20} MB.",
+                "Look for a quote that is opened and never closed, or for missing line ends.",
+            )
+    rest = b"".join(left)
+    if rest.strip(b"\r\n"):
+        yield rest + (b"" if rest.endswith(b"\n") else b"\n"), position

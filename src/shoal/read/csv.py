@@ -1,0 +1,224 @@
+"""CSV and its kin: encoding and delimiter found, parsed block by block as text, every row of one length."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import InputError
+from shoal.read.bytes import LONGEST_RECORD, Compression, chunks, records
+from shoal.read.files import Options, Source
+from shoal.table import Array
+
+DELIMITERS = ",;\t|"
+_QUOTE, _NEWLINE = b'"', b"\n"
+
+
+class NotInEncoding(InputError):
+    """The bytes of a text file are not in the encoding that was given or taken."""
+
+    def __init__(self, path: Path, encoding: str) -> None:
+        super().__init__(f"{path} is not written in {encoding}.", "Name its encoding, for example cp1252 or utf-16.")
+
+
+def open_csv(path: Path, compression: Compression, options: Options) -> Source:
+    """A delimited text file with a header line."""
+    encoding = options.encoding or _find_encoding(path, compression)
+    head = next(_blocks(path, compression, encoding), (b"", 0))[0]
+    if not head.strip():
+        raise InputError(f"{path} is empty.", "It should hold at least a header and one row.")
+    delimiter = options.delimiter or _find_delimiter(head)
+    header = _first_record(head, delimiter)
+    names = [name.strip() or f"column_{index}" for index, name in enumerate(header, 1)]
+    reader = _Reader(path, compression, encoding, delimiter, names)
+    source = Source(path, names, reader.batches, from_text_file=True)
+    if encoding not in ("utf-8", "utf-16"):
+        source.notes.append(f"read as {encoding}")
+    if delimiter != ",":
+        source.notes.append(f"columns separated by {'tab' if delimiter == chr(9) else delimiter}")
+    return source
+
+
+class _Reader:
+    """Parses the file's blocks; knows its line numbers, for messages."""
+
+    def __init__(self, path: Path, compression: Compression, encoding: str, delimiter: str, names: list[str]) -> None:
+        self.path, self.compression, self.encoding, self.delimiter = path, compression, encoding, delimiter
+        self.names = names
+        # the parser knows the columns by position: any text may be a header
+        self.schema = {f"column_{index}": pl.String() for index in range(1, len(names) + 1)}
+        self.last = f"column_{len(names)}"
+
+    def batches(self, columns: list[str]) -> Iterator[tuple[pl.DataFrame, int]]:
+        line, first = 1, True
+        position_of = dict(zip(self.names, self.schema, strict=True))
+        wanted = [position_of[name] for name in columns]
+        renamed = dict(zip(wanted, columns, strict=True))
+        for block, position in _blocks(self.path, self.compression, self.encoding):
+            body = block
+            if first:
+                end = _end_of_first_record(block)
+                body, first = block[end:], False
+                line += block.count(_NEWLINE, 0, end)
+            if body:
+                yield self._parse(body, wanted, line).rename(renamed), position
+            line += body.count(_NEWLINE)
+
+    def _parse(self, block: bytes, wanted: list[str], line: int) -> pl.DataFrame:
+        try:
+            frame = self._split(block, [*wanted, self.last])
+        except pl.exceptions.PolarsError:
+            self._refuse_ragged(block, line)
+            raise self._bad_quote(block, line) from None
+        # a row that is too short, or blank, shows as a null in the last column
+        if (
+            len(self.names) > 1
+            and frame[self.last].null_count()
+            and not _rows_are_even(block, self.delimiter, len(self.names))
+        ):
+            without = _without_blank_lines(block)
+            if not _rows_are_even(without, self.delimiter, len(self.names)):
+                self._refuse_ragged(block, line)
+            frame = self._split(without, [*wanted, self.last])
+        return frame.select(wanted)
+
+    def _split(self, block: bytes, wanted: list[str]) -> pl.DataFrame:
+        if not block:
+            return pl.DataFrame(schema={name: pl.String() for name in dict.fromkeys(wanted)})
+        return pl.read_csv(
+            block,
+            has_header=False,
+            separator=self.delimiter,
+            schema=self.schema,
+            columns=list(dict.fromkeys(wanted)),
+            quote_char='"',
+            glob=False,
+        )
+
+    def _refuse_ragged(self, block: bytes, line: int) -> None:
+        rows = csv.reader(io.StringIO(block.decode(), newline=""), delimiter=self.delimiter)
+        start = 0
+        for row in rows:
+            if row and len(row) != len(self.names):
+                raise InputError(
+                    f"{self.path}, line {line + start:,}: {len(row)} fields where the header has {len(self.names)}.",
+                    "Fix that line, or quote fields that hold the delimiter.",
+                )
+            start = rows.line_num
+
+    def _bad_quote(self, block: bytes, line: int) -> InputError:
+        odd = next((index for index, text in enumerate(block.split(_NEWLINE)) if text.count(_QUOTE) % 2), 0)
+        return InputError(
+            f"{self.path}, line {line + odd:,}: a quote is opened and not closed, or stands inside a plain field.",
+            'Put the whole field in quotes and double the quotes inside it: "5"" pipe".',
+        )
+
+
+def _blocks(path: Path, compression: Compression, encoding: str) -> Iterator[tuple[bytes, int]]:
+    yield from records(_as_utf8(path, compression, encoding), path, _end_of_last_record)
+
+
+def _as_utf8(path: Path, compression: Compression, encoding: str) -> Iterator[tuple[bytes, int]]:
+    """The file's bytes in UTF-8; that they are text is checked here, once."""
+    try:
+        codec = codecs.lookup(encoding)
+    except LookupError:
+        raise InputError(f"There is no encoding '{encoding}'.", "Try utf-8, cp1252 or utf-16.") from None
+    decoder = codec.incrementaldecoder()
+    first, old_mac = True, False
+    try:
+        for piece, position in chunks(path, compression):
+            text = decoder.decode(piece)
+            out = piece if codec.name == "utf-8" else text.encode()
+            if first:
+                out = out.removeprefix(codecs.BOM_UTF8)
+                first, old_mac = False, b"\r" in out and b"\n" not in out
+            if b"\0" in out:
+                raise InputError(f"{path} is not a text table: it holds NUL bytes.", "Export it as CSV or Parquet.")
+            yield out.replace(b"\r", b"\n") if old_mac else out, position
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        raise NotInEncoding(path, encoding) from None
+
+
+def _find_encoding(path: Path, compression: Compression) -> str:
+    """By its byte order mark, else UTF-8."""
+    head = next(chunks(path, compression, 16), (b"", 0))[0]
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    return "utf-8"
+
+
+def _find_delimiter(head: bytes) -> str:
+    """The candidate that cuts the first lines into the same number of fields, and into most."""
+    sample = head[: _end_of_last_record(head[:200_000]) or len(head)].decode(errors="replace")
+    best, most = ",", 1
+    for delimiter in DELIMITERS:
+        rows = [len(row) for row in csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter) if row][:200]
+        width, often = Counter(rows).most_common(1)[0]
+        # a few ragged lines must not hide the delimiter: they get an error of their own
+        if width > most and often >= 0.9 * len(rows):
+            best, most = delimiter, width
+    return best
+
+
+def _first_record(block: bytes, delimiter: str) -> list[str]:
+    text = block[: _end_of_first_record(block)].decode()
+    csv.field_size_limit(LONGEST_RECORD)
+    return next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
+
+
+def _end_of_first_record(block: bytes) -> int:
+    """Just past the first line end that is not inside quotes."""
+    end = quotes = 0
+    while True:
+        start, end = end, block.find(_NEWLINE, end) + 1
+        if end == 0:
+            return len(block)
+        quotes += block.count(_QUOTE, start, end)
+        if quotes % 2 == 0:
+            return end
+
+
+def _end_of_last_record(buffer: bytes) -> int:
+    """Just past the last line end that is not inside quotes; 0 if there is none."""
+    end = buffer.rfind(_NEWLINE) + 1
+    if end == 0 or buffer.count(_QUOTE, 0, end) % 2 == 0:
+        return end
+    data = np.frombuffer(buffer, np.uint8)
+    ends = np.flatnonzero((data == ord(_NEWLINE)) & ~_inside_quotes(data))
+    return int(ends[-1]) + 1 if len(ends) else 0
+
+
+def _inside_quotes(data: Array) -> Array:
+    return np.asarray(np.logical_xor.accumulate(data == ord(_QUOTE)))
+
+
+def _rows_are_even(block: bytes, delimiter: str, width: int) -> bool:
+    """Whether every record of the block has `width` fields."""
+    data = np.frombuffer(block, np.uint8)
+    separators = (data == ord(delimiter)) | (data == ord(_NEWLINE))
+    if _QUOTE in block:
+        separators &= ~_inside_quotes(data)
+    found = data[separators] == ord(_NEWLINE)
+    if len(found) % width:
+        return False
+    ends = found.reshape(-1, width)
+    return bool(ends[:, -1].all() and not ends[:, :-1].any())
+
+
+def _without_blank_lines(block: bytes) -> bytes:
+    data = np.frombuffer(block, np.uint8)
+    outside = ~_inside_quotes(data)
+    text = data[~((data == ord("\r")) & outside & (np.append(data[1:], 0) == ord(_NEWLINE)))]
+    outside = ~_inside_quotes(text)
+    ends = (text == ord(_NEWLINE)) & outside
+    blank = ends & np.append(True, ends[:-1])
+    return bytes(text[~blank].tobytes())

@@ -1,0 +1,156 @@
+"""From columns to cells: how many records nobody can tell a record from, under every null rule and reading."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from shoal.boxes import fit, match
+from shoal.classes import class_of_each_person, class_of_each_row, class_sizes, pack
+from shoal.errors import InputError
+from shoal.generalized import Domain, Generalized, RangeColumn, as_ranges, forms_in
+from shoal.policy import NullRule
+from shoal.risk.results import Reading
+from shoal.table import Array, Column
+
+
+@dataclass(frozen=True)
+class Rows:
+    """What is counted: the quasi-identifiers' columns, the records that each row stands for, its person."""
+
+    columns: Sequence[Column]
+    weights: Array | None = None
+    person: Column | None = None
+
+    @property
+    def count(self) -> int:
+        return len(self.columns[0].codes)
+
+    @property
+    def records(self) -> int:
+        return self.count if self.weights is None else int(self.weights.sum())
+
+    def take(self, rows: Array) -> Rows:
+        return Rows(
+            [column.take(rows) for column in self.columns],
+            None if self.weights is None else self.weights[rows],
+            None if self.person is None else self.person.take(rows),
+        )
+
+    def select(self, names: Sequence[str]) -> Rows:
+        by_name = {column.name: column for column in self.columns}
+        return Rows([by_name[name] for name in names], self.weights, self.person)
+
+
+@dataclass(frozen=True)
+class Cells:
+    """Class sizes, as a histogram: `classes[i]` classes with `members[i]` records in all have `sizes[i]` members.
+
+    Where matching is not an equivalence, a size is the number of records that match.
+    """
+
+    sizes: Array
+    classes: Array
+    members: Array
+    uniques: int
+    undecided: int = 0
+    suppressed_rows: int = 0
+    readings: dict[str, Reading] | None = None
+
+    @classmethod
+    def of_classes(cls, sizes: Array) -> Cells:
+        """From the size of each class."""
+        # class sizes are small as a rule: then counting beats sorting
+        if len(sizes) and sizes.max() <= 1 << 24:
+            classes = np.bincount(sizes)
+            distinct = np.flatnonzero(classes)
+            classes = classes[distinct]
+        else:
+            distinct, classes = np.unique(sizes, return_counts=True)
+        return cls(distinct, classes, distinct * classes, int(classes[distinct == 1].sum()))
+
+    @classmethod
+    def of_matches(cls, sizes: Array, members: Array) -> Cells:
+        """From the matches and the records of each distinct tuple."""
+        distinct, which = np.unique(sizes, return_inverse=True)
+        classes = np.bincount(which, minlength=len(distinct))
+        records = np.bincount(which, members, len(distinct)).astype(np.int64)
+        return cls(distinct, classes, records, int(records[distinct == 1].sum()))
+
+    @property
+    def k(self) -> int:
+        return int(self.sizes[0]) if len(self.sizes) else 0
+
+
+def measure(rows: Rows, null_rule: NullRule, generalized: Generalized, domain: Domain) -> Cells:
+    """The cells of rows, by the rule for nulls and by what generalised text means."""
+    forms = {column.name: forms_in(column, generalized) for column in rows.columns}
+    if any(forms.values()):
+        return _measure_boxes(rows, null_rule, generalized, domain)
+    if null_rule == "wildcard" and any(column.nulls for column in rows.columns):
+        return _measure_wildcards(rows)
+    if rows.person is not None:
+        return Cells.of_classes(_person_sizes(class_of_each_row(pack(rows.columns)), rows.person))
+    return Cells.of_classes(class_sizes(rows.columns, rows.weights))
+
+
+def _person_sizes(class_of_row: tuple[Array, int], person: Column) -> Array:
+    classes, count = class_of_each_person(*class_of_row, person)
+    return np.bincount(classes, minlength=count)
+
+
+def _measure_boxes(rows: Rows, null_rule: NullRule, generalized: Generalized, domain: Domain) -> Cells:
+    """Classes are groups of equal boxes; uniques are by Eq 1: no other record's box may fit."""
+    ranges = [as_ranges(column, generalized, null_rule == "wildcard", domain) for column in rows.columns]
+    suppressed = np.logical_and.reduce([column.star for column in ranges])
+    weights = rows.weights
+    suppressed_rows = int(np.count_nonzero(suppressed) if weights is None else weights[suppressed].sum())
+    if suppressed.any():
+        ranges = [_take(column, ~suppressed) for column in ranges]
+        weights = None if weights is None else weights[~suppressed]
+    if suppressed.all():
+        return replace(Cells.of_classes(np.zeros(0, np.int64)), suppressed_rows=suppressed_rows)
+    if rows.person is not None:
+        # a history has no box of its own: persons are alike if their boxes are equal, the safe side
+        sizes = _person_sizes(class_of_each_row(pack(ranges)), rows.person.take(~suppressed))
+        return replace(Cells.of_classes(sizes), suppressed_rows=suppressed_rows)
+    found = fit(ranges, weights)
+    strict = Cells.of_classes(found.records)
+    return replace(
+        strict,
+        uniques=int(np.count_nonzero(found.unique)),
+        undecided=int(np.count_nonzero(found.undecided)),
+        suppressed_rows=suppressed_rows,
+        readings={"strict": Reading(strict.k, strict.uniques)},
+    )
+
+
+def _take(column: RangeColumn, rows: Array) -> RangeColumn:
+    return replace(column, codes=column.codes[rows], star=column.star[rows])
+
+
+def _measure_wildcards(rows: Rows) -> Cells:
+    """Null matches everything: the size of a record is the number of records that match it."""
+    if rows.person is not None:
+        raise InputError(
+            "The null rule 'wildcard' has no meaning for persons: matching is not transitive.",
+            "Use --null-rule value or drop with --person.",
+        )
+    suppressed = np.logical_and.reduce([column.is_null() for column in rows.columns])
+    suppressed_rows = int(np.count_nonzero(suppressed) if rows.weights is None else rows.weights[suppressed].sum())
+    if suppressed.all():
+        return replace(Cells.of_classes(np.zeros(0, np.int64)), suppressed_rows=suppressed_rows)
+    rows = rows.take(~suppressed) if suppressed.any() else rows
+    strict = Cells.of_classes(class_sizes(rows.columns, rows.weights))
+    found = match(rows.columns, rows.weights)
+    fitted = fit([as_ranges(column, "no", null_is_star=True) for column in rows.columns], rows.weights)
+    return replace(
+        Cells.of_matches(found.matches, found.records),
+        suppressed_rows=suppressed_rows,
+        readings={
+            "strict": Reading(strict.k, strict.uniques),
+            "fitting": Reading(int(fitted.records.min()), int(np.count_nonzero(fitted.unique))),
+        },
+    )

@@ -1,0 +1,137 @@
+"""What `shoal.risk` found: plain numbers, the same names as in JSON and in the docs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from shoal.models import Verdict
+from shoal.policy import NullRule
+
+
+@dataclass(frozen=True, slots=True)
+class AttackerRisk:
+    """The risk of one record under an attacker: the highest, the average, and the share over the threshold."""
+
+    highest: float
+    average: float
+    share_over_threshold: float
+    threshold: float
+
+
+@dataclass(frozen=True, slots=True)
+class SizeCount:
+    """How many classes have a size, and how many records are in them."""
+
+    size: int
+    classes: int
+    records: int
+
+
+@dataclass(frozen=True, slots=True)
+class Knowledge:
+    """What an attacker singles out who knows some groups of columns."""
+
+    groups: list[str]
+    uniques: int
+    uniqueness: float
+    undecided: int
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Uniques and smallest class under another reading of missing or generalised values."""
+
+    k: int
+    uniques: int
+
+
+@dataclass(frozen=True, slots=True)
+class Population:
+    """What was found of the population table that a journalist would use."""
+
+    records: int
+    classes_not_found: int
+
+
+@dataclass(frozen=True)
+class IdentityRisk:
+    """Identity risk of a table on its quasi-identifiers.
+
+    `uniques` are records (persons, where a person column is given) alone in their class; `uniqueness` is their
+    share; `k` is the smallest class. `records` counts all records; those in `suppressed_rows` are `*` in every
+    quasi-identifier, stand in no class and are left out of the attackers' averages.
+    """
+
+    records: int
+    removed_rows: int
+    persons: int | None
+    classes: int
+    uniques: int
+    uniqueness: float
+    k: int
+    null_rule: NullRule
+    quasi_identifiers: list[str]
+    undecided: int
+    suppressed_rows: int
+    prosecutor: AttackerRisk
+    journalist: AttackerRisk | None
+    marketer: AttackerRisk
+    histogram: list[SizeCount]
+    knowledge: list[Knowledge] | None
+    models: list[Verdict]
+    generalized: dict[str, tuple[str, ...]]
+    readings: dict[str, Reading]
+    population: Population | None
+    threshold_name: str | None
+    missing: dict[str, int]
+    notes: list[str]
+
+    @property
+    def over_threshold(self) -> bool:
+        """Whether any record is over the threshold, for the attacker that fits: the journalist if there is one."""
+        attacker = self.journalist or self.prosecutor
+        return attacker.share_over_threshold > 0
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON: stable keys; `knowledge` only where groups were given."""
+        found = asdict(self)
+        found["models"] = [verdict.to_dict() for verdict in self.models]
+        if self.knowledge is None:
+            del found["knowledge"]
+        return found
+
+    def summary(self) -> str:
+        """One sentence of plain words."""
+        who = "records" if self.persons is None else "persons"
+        total = self.records if self.persons is None else self.persons
+        columns = in_words(self.quasi_identifiers)
+        if self.uniques == 0:
+            return f"None of the {total:,} {who} is the only one with its combination of {columns}; the smallest class has {self.k:,}."
+        share = percent(self.uniqueness)
+        verb = "is" if self.uniques == 1 else "are"
+        return f"{share} of the {total:,} {who} ({self.uniques:,}) {verb} the only one with their combination of {columns}."
+
+
+def percent(share: float) -> str:
+    """A share as people write it; what is not zero never reads as zero, nor what is not all as all.
+
+    >>> percent(0.7484), percent(0.00001), percent(0.99999), percent(1.0)
+    ('74.8 %', 'under 0.1 %', 'over 99.9 %', '100 %')
+    """
+    if 0 < share < 0.001:
+        return "under 0.1 %"
+    if 0.999 < share < 1:
+        return "over 99.9 %"
+    return f"{100 * share:.1f} %".replace(".0 %", " %") if share in (0, 1) else f"{100 * share:.1f} %"
+
+
+def in_words(names: Sequence[str], most: int = 9) -> str:
+    """A list of names as prose.
+
+    >>> in_words(["age", "sex", "zip"])
+    'age, sex and zip'
+    """
+    shown = list(names[:most]) + ([f"{len(names) - most} more columns"] if len(names) > most else [])
+    return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1]

@@ -1,0 +1,29 @@
+"""Tables made for trying shoal out: in the image of real ones, about nobody."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+from shoal.errors import InputError, quoted
+from shoal.sample.discharges import discharges
+
+# name -> (rows by default, generator)
+SAMPLES = {"discharges": (3_985_166, discharges)}
+
+
+def sample_data(name: str = "discharges", rows: int | None = None, seed: int = 0) -> pl.DataFrame:
+    """A generated table, the same for the same name, rows and seed.
+
+    >>> sample_data("discharges", rows=3, seed=0).columns[:4]
+    ['oshpd_id', 'age_yrs', 'sex', 'ethncty']
+    """
+    if name not in SAMPLES:
+        raise InputError(f"There is no sample '{name}'.", f"There are: {quoted(SAMPLES)}.")
+    default, generator = SAMPLES[name]
+    rows = default if rows is None else rows
+    if rows < 1:
+        raise InputError(f"{rows} rows are no table.", "Ask for at least one.")
+    columns: dict[str, Any] = generator(rows, seed)
+    return pl.DataFrame(columns)

@@ -1,0 +1,54 @@
+"""The type of a text file's column, from all its distinct values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import polars as pl
+
+# Words for "missing" that count only where every other value is a number or a date: `NA` among names is Namibia.
+MISSING_WORDS = frozenset(["NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "none", "-", ".", "?"])
+
+# A leading zero (`00501`) or a plus sign says that it is a code, not a number; so does `12e4`.
+_INTEGER = r"^-?(0|[1-9][0-9]*)$"
+_FLOAT = r"^-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-][0-9]+)?$"
+_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+_MOMENT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?$"
+
+
+_SHAPES: tuple[tuple[str, Any], ...] = (
+    (_INTEGER, pl.Int64()),
+    (_FLOAT, pl.Float64()),
+    (_DATE, pl.Date()),
+    (_MOMENT, pl.Datetime("us")),
+)
+
+
+def typed_dictionary(texts: pl.Series, missing: frozenset[str] = frozenset()) -> pl.Series:
+    """Distinct texts as integers, floats, dates or moments if all of them are; else as the texts they are.
+
+    Empty text and the words in `missing` become null; the usual words for missing (`NA`, …) only beside numbers
+    and dates.
+
+    >>> typed_dictionary(pl.Series(["7", "12", "NA"])).to_list()
+    [7, 12, None]
+    >>> typed_dictionary(pl.Series(["00501", "10001"])).to_list()
+    ['00501', '10001']
+    >>> typed_dictionary(pl.Series(["IT", "NA"])).to_list()
+    ['IT', 'NA']
+    """
+    texts = texts.set(texts.is_in(["", *missing]), None)
+    values = texts.set(texts.is_in(list(MISSING_WORDS)), None)
+    known = values.drop_nulls()
+    if known.is_empty():
+        return texts
+    for shape, dtype in _SHAPES:
+        if known.str.contains(shape).all():
+            found = (
+                values.str.strptime(dtype, strict=False) if dtype.is_temporal() else values.cast(dtype, strict=False)
+            )
+            # Two texts for one number (250.1 and 250.10 are two diagnoses), a date that is none, more digits
+            # than a machine integer holds: then they are codes, and telling them apart is the safe side.
+            if found.drop_nulls().n_unique() == len(known):
+                return found
+    return texts

@@ -1,0 +1,69 @@
+"""A frame -> a file, whole or not at all: written under a temporary name beside it, synced, then renamed."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+
+import polars as pl
+
+from shoal.errors import InputError
+
+_WRITERS: dict[str, Callable[[pl.DataFrame, Path], None]] = {
+    ".parquet": lambda frame, path: frame.write_parquet(path),
+    ".csv": lambda frame, path: frame.write_csv(path),
+    ".tsv": lambda frame, path: frame.write_csv(path, separator="\t"),
+    ".arrow": lambda frame, path: frame.write_ipc(path),
+    ".feather": lambda frame, path: frame.write_ipc(path),
+    ".jsonl": lambda frame, path: frame.write_ndjson(path),
+    ".ndjson": lambda frame, path: frame.write_ndjson(path),
+}
+
+
+def check_target(path: Path, force: bool) -> None:
+    """Refuse a target before any work is done for it."""
+    if path.suffix.lower() not in _WRITERS:
+        raise InputError(f"{path} has no ending that says its format.", f"Use one of {', '.join(_WRITERS)}.")
+    if not path.parent.is_dir():
+        raise InputError(f"There is no folder {path.parent}.", "Make it first.")
+    if path.is_dir():
+        raise InputError(f"{path} is a folder.", "Name a file.")
+    if path.exists() and not force:
+        raise InputError(f"{path} exists already.", "Add --force to replace it.")
+
+
+def write_frame(frame: pl.DataFrame, path: str | Path, force: bool = False) -> None:
+    """Write a frame in the format of the file's ending."""
+    path = Path(path)
+    check_target(path, force)
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=path.suffix.lower(), dir=path.parent)
+    except OSError as error:
+        raise InputError(f"{path.parent} cannot be written to: {error.strerror}.", "Choose another folder.") from None
+    draft = Path(name)
+    try:
+        os.close(handle)
+        _WRITERS[path.suffix.lower()](frame, draft)
+        _sync(draft)
+        draft.chmod(0o666 & ~_umask())
+        draft.replace(path)
+    except OSError as error:
+        raise InputError(f"{path} could not be written: {error.strerror}.", "Nothing was written.") from None
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _sync(path: Path) -> None:
+    handle = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
