@@ -137,7 +137,8 @@ def _encode_integers(series: pl.Series) -> _Part:
     low, high = physical.min(), physical.max()
     if low is None or high is None:
         return _Part(np.zeros(len(series), np.uint8), pl.Series([], dtype=series.dtype))
-    assert isinstance(low, int) and isinstance(high, int)
+    assert isinstance(low, int)
+    assert isinstance(high, int)
     array = physical.fill_null(low).to_numpy()
     if high - low < WIDEST_PRESENCE_TABLE:
         # narrow types would overflow in the subtraction

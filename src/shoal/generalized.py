@@ -244,7 +244,9 @@ def _value_order(values: pl.Series) -> tuple[Array, Spacing]:
     if values.dtype.is_integer() or values.dtype == pl.Date:
         return values.to_physical().cast(pl.Float64).to_numpy(), Spacing.WHOLE
     if values.dtype.is_float():
-        return values.cast(pl.Float64).to_numpy(), Spacing.REAL
+        numbers = values.cast(pl.Float64).to_numpy()
+        # pandas stores whole numbers with missing ones among them as floats
+        return numbers, Spacing.WHOLE if (numbers == np.floor(numbers)).all() else Spacing.REAL
     return np.arange(len(values), dtype=np.float64), Spacing.LEAVES
 
 

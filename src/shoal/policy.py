@@ -21,7 +21,7 @@ NullRule = Literal["value", "wildcard", "drop"]
 class Policy(BaseModel):
     """Roles of columns, null rule, count and person column, knowledge of attackers, threshold and privacy models.
 
-    >>> policy = Policy(columns={"age": "quasi-identifier", "name": "identifier"}, models=[{"model": "k-anonymity", "k": 5}])
+    >>> policy = Policy(columns={"age": "quasi-identifier", "name": "identifier"}, null_rule="drop")
     >>> policy.quasi_identifiers
     ['age']
     """

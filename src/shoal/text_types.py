@@ -49,6 +49,5 @@ def typed_dictionary(texts: pl.Series, missing: frozenset[str] = frozenset()) ->
             )
             # Two texts for one number (250.1 and 250.10 are two diagnoses), a date that is none, more digits
             # than a machine integer holds: then they are codes, and telling them apart is the safe side.
-            if found.drop_nulls().n_unique() == len(known):
-                return found
+            return found if found.drop_nulls().n_unique() == len(known) else texts
     return texts

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import glob
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
-from glob import glob
 from pathlib import Path
 
 import polars as pl
@@ -58,7 +58,7 @@ def find_files(source: str | Path | list[str | Path] | tuple[str | Path, ...]) -
         return found
     if path.exists():
         return [path]
-    matches = sorted(Path(match) for match in glob(str(source), recursive=True))
+    matches = sorted(Path(match) for match in glob.glob(str(source), recursive=True))
     if matches:
         return [file for match in matches for file in find_files(match)]
     raise InputError(f"There is no file {path}.", _near_files(path))

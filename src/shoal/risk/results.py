@@ -108,10 +108,11 @@ class IdentityRisk:
         total = self.records if self.persons is None else self.persons
         columns = in_words(self.quasi_identifiers)
         if self.uniques == 0:
-            return f"None of the {total:,} {who} is the only one with its combination of {columns}; the smallest class has {self.k:,}."
-        share = percent(self.uniqueness)
+            alone = f"None of the {total:,} {who} is the only one with its combination of {columns}"
+            return f"{alone}; the smallest class has {self.k:,}."
         verb = "is" if self.uniques == 1 else "are"
-        return f"{share} of the {total:,} {who} ({self.uniques:,}) {verb} the only one with their combination of {columns}."
+        share = f"{percent(self.uniqueness)} of the {total:,} {who} ({self.uniques:,})"
+        return f"{share} {verb} the only one with their combination of {columns}."
 
 
 def percent(share: float) -> str:
@@ -124,7 +125,7 @@ def percent(share: float) -> str:
         return "under 0.1 %"
     if 0.999 < share < 1:
         return "over 99.9 %"
-    return f"{100 * share:.1f} %".replace(".0 %", " %") if share in (0, 1) else f"{100 * share:.1f} %"
+    return f"{100 * share:.0f} %" if share in (0, 1) else f"{100 * share:.1f} %"
 
 
 def in_words(names: Sequence[str], most: int = 9) -> str:

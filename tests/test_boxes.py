@@ -1,0 +1,175 @@
+"""Eq 1 and matching against looking at every point."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import brute
+import shoal
+from shoal import boxes
+from shoal.boxes import fit, match
+from shoal.generalized import as_ranges, forms_in
+from shoal.table import Table
+
+
+def text(low: int, high: int) -> str:
+    return str(low) if low == high else f"[{low};{high}]"
+
+
+def uniques(columns: dict[str, list[Any]], null_is_star: bool = False) -> list[bool]:
+    table = Table.of(columns)
+    found = fit([as_ranges(column, "auto", null_is_star) for column in table.columns.values()])
+    assert not found.undecided.any()
+    return list(map(bool, found.unique[found.box_of_row]))
+
+
+intervals = st.tuples(st.integers(0, 6), st.integers(0, 3)).map(lambda pair: (pair[0], pair[0] + pair[1]))
+
+
+@given(st.integers(1, 3).flatmap(lambda width: st.lists(st.tuples(*[intervals] * width), min_size=1, max_size=9)))
+def test_intervals(rows: list[tuple[tuple[int, int], ...]]) -> None:
+    columns = {f"c{index}": [text(*row[index]) for row in rows] for index in range(len(rows[0]))}
+    expected = brute.unique_boxes([[set(range(low, high + 1)) for low, high in row] for row in rows])
+    assert uniques(columns) == expected
+
+
+letters = st.sets(st.sampled_from("abcde"), min_size=1, max_size=3)
+
+
+@given(st.lists(st.tuples(letters, letters), min_size=1, max_size=8))
+def test_sets_are_never_stretched_over_what_lies_between(rows: list[tuple[set[str], set[str]]]) -> None:
+    written = [["[" + ", ".join(sorted(side)) + "]" if len(side) > 1 else min(side) for side in row] for row in rows]
+    columns = {f"c{index}": [row[index] for row in written] for index in range(2)}
+    assert uniques(columns) == brute.unique_boxes(rows)
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["*", "1", "2", "4"]), st.sampled_from(["*", "7", "8"])), min_size=1, max_size=8)
+)
+def test_star_is_the_whole_range_observed_or_not(rows: list[tuple[str, str]]) -> None:
+    sides = []
+    for index in range(2):
+        known = [int(row[index]) for row in rows if row[index] != "*"]
+        domain = set(range(min(known), max(known) + 1)) if known else {0}
+        sides.append([domain if row[index] == "*" else {int(row[index])} for row in rows])
+    expected = brute.unique_boxes(list(zip(*sides, strict=True)))
+    assert uniques({"a": [row[0] for row in rows], "b": [row[1] for row in rows]}) == expected
+
+
+def test_star_over_observed_values_only() -> None:
+    table = Table.of({"a": ["1", "3", "*"], "b": ["0", "0", "0"]})
+    for domain, expected in (("range", [False, False, True]), ("observed", [False, False, False])):
+        found = fit([as_ranges(column, "auto", False, domain) for column in table.columns.values()])  # type: ignore[arg-type]
+        assert found.unique[found.box_of_row].tolist() == expected
+
+
+def test_real_numbers_have_values_between_them() -> None:
+    assert uniques({"x": ["[1.0;2.0]", "1.0", "2.0"]}) == [True, False, False]
+    assert uniques({"x": ["[1.0;2.0]", "[1.0;1.5]", "[1.5;2.0]"]}) == [False, False, False]
+    assert uniques({"x": ["[1;2]", "1", "2"]}) == [False, False, False]
+
+
+def test_prefixes_of_numbers_and_of_letters() -> None:
+    assert uniques({"zip": ["937**", "93701", "10001"]}) == [True, False, True]
+    assert uniques({"post": ["SW1**", "SW1AA", "SW", "SW1"]}) == [True, False, True, True]
+    assert uniques({"zip": ["937**", "93***", "93701"]}) == [False, True, False]
+
+
+def test_dates_are_ranges_of_days() -> None:
+    assert uniques({"day": ["[2020-01-31;2020-02-01]", "2020-01-31", "2020-02-01"]}) == [False, False, False]
+    assert uniques({"day": ["[2020-01-30;2020-02-01]", "2020-01-30", "2020-02-01"]}) == [True, False, False]
+
+
+def test_codes_with_leading_zeros_are_not_numbers() -> None:
+    """`05` and `5` are two codes; read as numbers they would cover each other."""
+    assert uniques({"code": ["05", "5", "[7;8]"]}) == [True, True, True]
+    assert uniques({"code": ["05", "5", "*"]}) == [False, False, False]
+
+
+def test_texts_that_mean_one_range_are_one_class() -> None:
+    ranges = as_ranges(Table.of({"a": ["5", "[5;5]", "[4;6]", "[4-6]"]})["a"], "auto", False)
+    assert ranges.codes[0] == ranges.codes[1]
+    assert ranges.codes[2] == ranges.codes[3]
+
+
+def test_forms_are_found_and_raw_text_is_left_alone() -> None:
+    def forms(values: list[str], mode: Any = "auto") -> tuple[str, ...]:
+        return forms_in(Table.of({"x": values})["x"], mode)
+
+    assert forms(["[1;2]", "937**", "[a, b]", "*"]) == ("interval", "prefix", "set", "star")
+    assert forms(["20-29", "555-1234", "61XXX", "plain [text]", "C**plus"]) == ()
+    assert forms(["20-29"], "yes") == ("interval",)
+    assert forms(["61XXX"], "yes") == ("prefix",)
+    assert forms(["[1;2]", "*"], "no") == ()
+
+
+def test_an_interval_that_ends_before_it_starts_is_text() -> None:
+    assert forms_in(Table.of({"x": ["[9;2]"]})["x"], "auto") == ()
+
+
+@given(
+    st.lists(
+        st.tuples(*[st.sampled_from([None, 1, 2])] * 3).filter(lambda row: any(value is not None for value in row)),
+        min_size=1,
+        max_size=10,
+    )
+)
+def test_wildcards_match_whatever_they_meet(rows: list[tuple[int | None, ...]]) -> None:
+    frame = pl.DataFrame(rows, schema=dict.fromkeys("abc", pl.Int64), orient="row")
+    table = Table.of(frame)
+    found = match(table.select(["a", "b", "c"]))
+    by_row = sorted(np.repeat(found.matches, found.records).tolist())
+    assert by_row == sorted(brute.matches(rows))
+
+
+def test_past_the_work_cap_a_record_is_undecided_and_counts_as_unique(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two overlapping ranges cover the third together: only the exact test can tell."""
+    frame = pl.DataFrame({"a": ["[0;6]", "[0;3]", "[3;6]"], "b": ["1", "1", "1"]})
+    decided = shoal.risk(frame, ["a", "b"])
+    assert (decided.uniques, decided.undecided) == (0, 0)
+    for cap in ("MOST_PIECES_PER_RECORD", "MOST_OVERLAP_TESTS", "MOST_LOOKUPS", "MOST_LEVEL_CELLS"):
+        with monkeypatch.context() as patch:
+            patch.setattr(boxes, cap, 0)
+            capped = shoal.risk(frame, ["a", "b"])
+            assert capped.undecided >= 1
+            assert capped.uniques >= capped.undecided
+
+
+def test_golden_cases_of_eq_1(golden: Any) -> None:
+    for case in golden["eq1_cases"]:
+        width = len(case["boxes"][0])
+        columns = {f"c{index}": [text(*box[index]) for box in case["boxes"]] for index in range(width)}
+        assert uniques(columns) == case["unique"], case["name"]
+
+
+@pytest.mark.parametrize("rule", ["R1", "R2"])
+def test_golden_masking_of_table_s3(golden: Any, rule: str) -> None:
+    case = golden["masking_tableS3"][rule]
+    columns = {f"c{index}": [text(*box[index]) for box in case["boxes"]] for index in range(7)}
+    assert uniques(columns) == case["unique"]
+
+
+def test_a_chain_of_masks_at_scale_agrees_with_the_exact_test(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The look-ups by pattern and the subtraction of boxes are two ways to the same answer."""
+    rng = np.random.default_rng(5)
+    ages, zips, level = rng.integers(0, 30, 400), rng.integers(93000, 95000, 400), rng.integers(0, 3, 400)
+    frame = {
+        "age": [
+            str(age) if step == 0 else text(age // 10 * 10, age // 10 * 10 + 9)
+            for age, step in zip(ages.tolist(), level, strict=True)
+        ],
+        "zip": [
+            f"{code // 100}**" if step == 2 else str(code) for code, step in zip(zips.tolist(), level, strict=True)
+        ],
+    }
+    fast = uniques(frame)
+    monkeypatch.setattr(boxes._Boxes, "inside_another", lambda self, found: np.zeros(len(found), bool))
+    monkeypatch.setattr(boxes._Boxes, "covered_at_witnesses", lambda self, found: np.ones(len(found), bool))
+    assert uniques(frame) == fast
+    assert 0 < sum(fast) < 400

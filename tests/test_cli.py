@@ -1,0 +1,189 @@
+"""The command line as a user meets it: in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+RISK_KEYS = {
+    "records", "removed_rows", "persons", "classes", "uniques", "uniqueness", "k", "null_rule", "quasi_identifiers",
+    "undecided", "suppressed_rows", "prosecutor", "marketer", "journalist", "histogram",
+}  # fmt: skip
+ATTACKER_KEYS = {"highest", "average", "share_over_threshold", "threshold"}
+
+
+def shoal(*arguments: str | Path, folder: Path | None = None) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "COLUMNS": "100", "NO_COLOR": "1"}
+    command = [sys.executable, "-m", "shoal", *map(str, arguments)]
+    return subprocess.run(
+        command, capture_output=True, text=True, check=False, cwd=folder, env=environment, stdin=subprocess.DEVNULL
+    )
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> Path:
+    path = tmp_path / "people.csv"
+    path.write_text("who,age,sex,n\nSECRETA,30,f,1\nSECRETB,30,f,2\nSECRETC,,m,1\nSECRETD,41,m,1\n")
+    return path
+
+
+def as_json(*arguments: str | Path) -> Any:
+    done = shoal(*arguments, "--json")
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def test_risk_as_json(people: Path) -> None:
+    found = as_json("risk", people, "--qi", "age,sex")
+    assert set(found) >= RISK_KEYS
+    assert "knowledge" not in found
+    assert found["persons"] is found["journalist"] is None
+    assert set(found["prosecutor"]) == set(found["marketer"]) == ATTACKER_KEYS
+    assert found["histogram"] == [{"size": 1, "classes": 2, "records": 2}, {"size": 2, "classes": 1, "records": 2}]
+    assert found["prosecutor"]["threshold"] == 0.2
+
+
+def test_knowledge_as_json(people: Path) -> None:
+    found = as_json("risk", people, "--know", "age=age", "--know", "rest=sex")
+    assert [(entry["groups"], entry["uniques"]) for entry in found["knowledge"]] == [
+        (["age"], 2),
+        (["rest"], 0),
+        (["age", "rest"], 2),
+    ]
+
+
+def test_options(people: Path, tmp_path: Path) -> None:
+    assert as_json("risk", people, "--qi", "age", "--qi", "sex", "--count", "n")["records"] == 5
+    assert as_json("risk", people, "--qi", "age,sex", "--person", "who")["persons"] == 4
+    assert as_json("risk", people, "--qi", "age,sex", "--null-rule", "drop")["removed_rows"] == 1
+    assert as_json("risk", people, "--qi", "age,sex", "--threshold", "cms")["prosecutor"]["threshold"] == 1 / 11
+    assert (
+        as_json("risk", people, "--qi", "sex", "--population", people, "--population-count", "n")["journalist"][
+            "highest"
+        ]
+        == 0.5
+    )
+    assert as_json("risk", people, people, "--qi", "age")["records"] == 8
+    policy = tmp_path / "policy.yaml"
+    policy.write_text("columns: {age: quasi-identifier}\n")
+    assert as_json("risk", people, "--policy", policy)["quasi_identifiers"] == ["age"]
+    odd = tmp_path / "odd.csv"
+    odd.write_text('"a,b",c\n1,2\n')
+    assert as_json("risk", odd, "--qi", '"a,b",c')["quasi_identifiers"] == ["a,b", "c"]
+
+
+def test_fail_over(people: Path) -> None:
+    assert shoal("risk", people, "--qi", "age", "--fail-over").returncode == 1
+    assert shoal("risk", people, "--qi", "sex", "--threshold", "0.5", "--fail-over").returncode == 0
+    assert shoal("risk", people, "--qi", "age").returncode == 0
+
+
+def test_people_get_a_sentence_a_table_and_bars(people: Path) -> None:
+    done = shoal("risk", people, "--qi", "age,sex", "--know", "age=age", "--threshold", "ema")
+    assert done.returncode == 0
+    assert "50.0 % of the 4 records (2) are the only one with their combination of age and sex." in done.stdout
+    for words in ("prosecutor", "1 (unique)", "██", "who knows", "over 0.09 (ema)", "null equals null"):
+        assert words in done.stdout
+    assert "SECRET" not in done.stdout
+    assert done.stderr == ""
+
+
+def test_profile(people: Path) -> None:
+    found = as_json("profile", people)
+    assert [(c["name"], c["type"], c["nulls"], c["distinct"], c["single"]) for c in found["columns"]] == [
+        ("who", "text", 0, 4, 4),
+        ("age", "integer", 1, 2, 1),
+        ("sex", "text", 0, 2, 0),
+        ("n", "integer", 0, 2, 1),
+    ]
+    assert "SECRET" not in shoal("profile", people).stdout
+
+
+def test_sample_data(tmp_path: Path) -> None:
+    target = tmp_path / "d.parquet"
+    assert as_json("sample-data", "discharges", "-n", "50", "--seed", "1", "-o", target)["records"] == 50
+    assert pl.read_parquet(target).shape == (50, 10)
+    before = target.read_bytes()
+    again = shoal("sample-data", "discharges", "-n", "60", "-o", target)
+    assert (again.returncode, target.read_bytes()) == (2, before)
+    assert "--force" in again.stderr
+    assert shoal("sample-data", "discharges", "-n", "60", "-o", target, "--force").returncode == 0
+    assert list(tmp_path.iterdir()) == [target]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["risk", "none.csv", "--qi", "a"], "There is no file"),
+        (["risk", "people.csv"], "No quasi-identifiers"),
+        (["risk", "people.csv", "--qi", "agee"], "Did you mean 'age'"),
+        (["risk", "people.csv", "--qi", "age,,sex"], "is empty"),
+        (["risk", "people.csv", "--qi", "age", "--null-rule", "vlaue"], "Use one of value"),
+        (["risk", "people.csv", "--know", "age"], "NAME=COLUMNS"),
+        (["risk", "people.csv", "--qi", "age", "--threshold", "2"], "Threshold '2'"),
+        (["risk", "people.csv", "--qi", "age", "--count", "who"], "holds text"),
+        (["risk", "people.csv", "--qi", "age", "--delimiter", "ab"], "one character"),
+        (["risk", "people.csv", "--qi", "age", "--policy", "none.yaml"], "no policy file"),
+        (["risk", "cut.parquet", "--qi", "age"], "damaged"),
+        (["profile", "empty.csv"], "is empty"),
+        (["sample-data", "discharges", "-n", "0", "-o", "x.csv"], "no table"),
+        (["sample-data", "x", "-o", "x.csv"], "no sample"),
+        (["sample-data", "discharges", "-o", "x.docx"], "ending"),
+        (["sample-data", "discharges", "-o", "no/folder.csv"], "no folder"),
+        (["risk", "people.csv", "--qi", "age", "--colour"], "No such option"),
+        (["riks", "people.csv"], "No such command"),
+    ],
+)
+def test_bad_input_is_one_message_and_exit_code_2(people: Path, arguments: list[str], said: str) -> None:
+    folder = people.parent
+    (folder / "empty.csv").write_text("")
+    (folder / "cut.parquet").write_bytes(b"PAR1 and then nothing")
+    before = sorted(folder.iterdir())
+    for extra in ([], ["--json"]) if arguments[-1] != "--colour" else ([],):
+        done = shoal(*arguments, *extra, folder=folder)
+        assert done.returncode == 2
+        assert said in " ".join(done.stderr.split())
+        assert done.stdout == ""
+        assert "Traceback" not in done.stderr
+        assert "SECRET" not in done.stderr
+    assert sorted(folder.iterdir()) == before
+
+
+def test_debug_shows_a_traceback_without_values(people: Path) -> None:
+    done = shoal("risk", people, "--qi", "age", "--count", "who", "--debug")
+    assert "Traceback" in done.stderr
+    assert "SECRET" not in done.stderr
+
+
+def test_help_teaches() -> None:
+    assert "shoal risk people.csv --qi age,sex,zip" in shoal("--help").stdout
+    for command in ("risk", "profile", "sample-data"):
+        text = shoal(command, "--help").stdout
+        assert "Example" in text
+        assert f"shoal {command} " in text
+    assert shoal("--version").stdout.startswith("shoal ")
+
+
+def test_a_fault_of_ours_shows_no_value(people: Path, tmp_path: Path) -> None:
+    """Whatever breaks inside, its message stays inside: it may hold values."""
+    script = tmp_path / "broken.py"
+    script.write_text(
+        "import sys\nfrom shoal.risk import identity\n"
+        "import shoal.cli.app\n"
+        "def broken(*a, **k): raise RuntimeError('SECRETX')\n"
+        "identity.measure = broken\n"
+        f"sys.argv = ['shoal', 'risk', {str(people)!r}, '--qi', 'age']\n"
+        "from shoal.cli import main\n"
+        "main()\n"
+    )
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, check=False)
+    assert done.returncode == 70
+    assert "RuntimeError" in done.stderr
+    assert "SECRET" not in done.stderr + done.stdout

@@ -1,0 +1,77 @@
+"""Rules of the house, kept by tests."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import shoal
+
+ROOT = Path(__file__).parents[1]
+SOURCES = sorted((ROOT / "src" / "shoal").rglob("*.py"))
+NETWORK = {"socket", "urllib", "http", "requests", "httpx", "ftplib", "smtplib", "aiohttp"}
+
+
+def imports(path: Path) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.split(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            found.add(node.module.split(".")[0])
+    return found
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_no_file_reaches_for_the_network(path: Path) -> None:
+    assert not imports(path) & NETWORK
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
+def test_every_module_and_public_name_says_what_it_is(path: Path) -> None:
+    tree = ast.parse(path.read_text())
+    assert ast.get_docstring(tree)
+    for node in tree.body:
+        if isinstance(node, (ast.FunctionDef, ast.ClassDef)) and not node.name.startswith("_"):
+            assert ast.get_docstring(node), f"{path.name}: {node.name}"
+
+
+def test_every_public_name_can_be_had() -> None:
+    for name in shoal.__all__:
+        assert callable(getattr(shoal, name)), name
+    assert set(shoal.__all__) <= set(dir(shoal))
+    with pytest.raises(AttributeError):
+        _ = shoal.nothing  # type: ignore[attr-defined]
+
+
+def test_a_verb_stays_a_verb_after_its_room_was_loaded() -> None:
+    code = "import shoal.risk.measure, shoal.read.csv, shoal.profile, shoal; assert callable(shoal.risk) and callable(shoal.read) and callable(shoal.profile)"
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_importing_shoal_loads_nothing_heavy() -> None:
+    code = "import sys, shoal; print(sorted({'polars', 'numpy', 'pydantic', 'pandas', 'pyarrow', 'rich', 'typer'} & set(sys.modules)))"
+    assert (
+        subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.strip() == "[]"
+    )
+
+
+def test_help_loads_no_data_frame_library() -> None:
+    code = (
+        "import sys\nfrom shoal.cli import main\nsys.argv = ['shoal', '--help']\n"
+        "try:\n    main()\nexcept SystemExit:\n    pass\n"
+        "print(sorted({'polars', 'numpy', 'pydantic', 'pandas'} & set(sys.modules)))"
+    )
+    out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert out.strip().splitlines()[-1] == "[]"
+
+
+def test_constraints_name_versions_and_no_address() -> None:
+    lines = (ROOT / "constraints.txt").read_text().splitlines()
+    assert lines
+    assert all(re.fullmatch(r"[A-Za-z0-9_.\-]+==[A-Za-z0-9.]+", line) for line in lines)

@@ -1,0 +1,365 @@
+"""Reading: every format, the right types, one clear error for each fault, bounded memory for hostile files."""
+
+from __future__ import annotations
+
+import datetime as dt
+import gzip
+import io
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+import zstandard
+from hypothesis import given
+from hypothesis import strategies as st
+from polars.testing import assert_frame_equal
+
+import shoal
+from shoal.errors import InputError
+from shoal.read import Options, read
+from shoal.read import bytes as byte_streams
+from shoal.table import Table
+
+
+@pytest.fixture
+def people() -> pl.DataFrame:
+    return pl.DataFrame(
+        {
+            "zip": ["02139", "10001", None, "02139"],
+            "age": [41, 29, 90, None],
+            "born": [dt.date(1980, 1, 2), None, dt.date(1931, 5, 6), dt.date(1980, 1, 2)],
+            "income": [1.5, 2.25, None, -3.0],
+            "smokes": [True, False, None, True],
+        }
+    )
+
+
+def rows(table: Table) -> list[tuple[Any, ...]]:
+    return table.to_polars().rows()
+
+
+def write(folder: Path, content: bytes | str, name: str = "t.csv") -> Path:
+    path = folder / name
+    path.write_bytes(content.encode() if isinstance(content, str) else content)
+    return path
+
+
+# formats
+
+
+@pytest.mark.parametrize("ending", ["parquet", "arrow", "jsonl", "csv"])
+def test_a_file_comes_back_as_it_went_in(people: pl.DataFrame, tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"people.{ending}"
+    getattr(
+        people, {"parquet": "write_parquet", "arrow": "write_ipc", "jsonl": "write_ndjson", "csv": "write_csv"}[ending]
+    )(path)
+    found = read(path).to_polars()
+    if ending == "jsonl":  # JSON has no dates
+        found = found.with_columns(pl.col("born").str.to_date())
+    if ending == "csv":  # nor does CSV know booleans
+        found = found.with_columns(pl.col("smokes").replace_strict({"true": True, "false": False}))
+    assert_frame_equal(found, people)
+
+
+@pytest.mark.parametrize(
+    "dtype",
+    [
+        pl.Int8,
+        pl.UInt64,
+        pl.Int32,
+        pl.Float32,
+        pl.Decimal(10, 2),
+        pl.Datetime("ms", "UTC"),
+        pl.Time,
+        pl.Duration,
+        pl.Categorical,
+        pl.Enum(["7", "8"]),
+        pl.String,
+        pl.Int128,
+    ],
+)
+def test_unchanged_columns_keep_their_type(dtype: Any) -> None:
+    values = pl.Series("x", [7, None, 8, 7])
+    series = (
+        values.cast(pl.String).cast(dtype)
+        if dtype in (pl.Categorical, pl.String) or isinstance(dtype, pl.Enum)
+        else values.cast(dtype)
+    )
+    assert_frame_equal(read(series.to_frame()).to_polars(), series.to_frame(), categorical_as_str=True)
+
+
+def test_big_integers_and_their_ends() -> None:
+    for dtype, values in ((pl.Int8, [-128, 127]), (pl.UInt64, [0, 2**64 - 1]), (pl.Int64, [-(2**63), 2**63 - 1])):
+        frame = pl.DataFrame({"x": pl.Series(values, dtype=dtype)})
+        assert_frame_equal(read(frame).to_polars(), frame)
+
+
+@given(st.lists(st.one_of(st.none(), st.integers(-(2**40), 2**40), st.integers(-3, 3)), min_size=1))
+def test_codes_decode_to_the_values_and_follow_their_order(values: list[int | None]) -> None:
+    column = read(pl.DataFrame({"x": pl.Series(values, dtype=pl.Int64)}))["x"]
+    assert column.decode().to_list() == values
+    assert column.values.to_list() == sorted({value for value in values if value is not None})
+    assert column.codes.dtype.itemsize == 1
+    assert column.nulls == values.count(None)
+
+
+@given(st.lists(st.one_of(st.none(), st.text(max_size=3)), min_size=1, max_size=30), st.integers(1, 7))
+def test_batches_of_any_length_give_the_same_codes(values: list[str | None], size: int) -> None:
+    from shoal.encode import ColumnEncoder
+
+    series = pl.Series(values, dtype=pl.String)
+    whole, parts = ColumnEncoder("x"), ColumnEncoder("x")
+    whole.add(series)
+    for start in range(0, len(series), size):
+        parts.add(series[start : start + size])
+    first, second = whole.finish(), parts.finish()
+    assert first.codes.tolist() == second.codes.tolist()
+    assert (
+        first.values.to_list()
+        == second.values.to_list()
+        == sorted({v for v in values if v is not None}, key=str.encode)
+    )
+
+
+def test_pandas_polars_and_pyarrow_go_in_and_out(people: pl.DataFrame) -> None:
+    frame = people.to_pandas()
+    frame["city"] = pd.Categorical(["a", "b", None, "a"])
+    frame.index = [5, 5, 2, 9]
+    pd.testing.assert_frame_equal(read(frame).to_frame(), frame)
+    assert_frame_equal(read(people).to_frame(), people)
+    table = people.to_arrow()
+    found = read(table).to_frame()
+    assert isinstance(found, pa.Table)
+    assert found.equals(table.cast(found.schema))
+    assert_frame_equal(read(people.lazy()).to_polars(), people)
+
+
+def test_missing_is_missing_in_every_library() -> None:
+    expected = [2, 2, 1]
+    for frame in (
+        pl.DataFrame({"a": [1.0, 1.0, None]}),
+        pl.DataFrame({"a": [1.0, 1.0, float("nan")]}),
+        pd.DataFrame({"a": [1.0, 1.0, None]}),
+        pd.DataFrame({"a": [1, 1, pd.NA]}, dtype="Int64"),
+    ):
+        assert read(frame)["a"].nulls == 1
+        assert [entry.size for entry in shoal.risk(frame, ["a"]).histogram] == sorted(set(expected))
+
+
+def test_pandas_columns_that_mix_types_are_refused_without_their_values() -> None:
+    with pytest.raises(InputError, match="mixes types") as error:
+        read(pd.DataFrame({"a": pd.Series([1, "secret", 2.5], dtype=object)}))
+    assert "secret" not in str(error.value)
+
+
+def test_compressed_text(tmp_path: Path) -> None:
+    text = b"a,b\n1,x\n2,y\n"
+    two_frames = zstandard.compress(text[:8]) + zstandard.compress(text[8:])
+    for name, content in (
+        ("t.csv.gz", gzip.compress(text)),
+        ("t.csv.zst", zstandard.compress(text)),
+        ("u.csv.zst", two_frames),
+    ):
+        assert rows(read(write(tmp_path, content, name))) == [(1, "x"), (2, "y")]
+    assert rows(read(write(tmp_path, gzip.compress(b'{"a": 1}\n'), "t.jsonl.gz"))) == [(1,)]
+
+
+def test_folders_globs_and_lists(people: pl.DataFrame, tmp_path: Path) -> None:
+    for part in (1, 2):
+        people.write_parquet(tmp_path / f"part-{part}.parquet")
+    (tmp_path / "_SUCCESS").write_text("")
+    both = [str(tmp_path / "part-1.parquet"), tmp_path / "part-2.parquet"]
+    for source in (tmp_path, str(tmp_path / "*.parquet"), both):
+        assert read(source).rows == 8
+
+
+def test_hive_folders_give_their_keys_as_columns(tmp_path: Path) -> None:
+    for year in (2020, 2021):
+        (tmp_path / f"year={year}").mkdir()
+        pl.DataFrame({"a": [1, 2]}).write_parquet(tmp_path / f"year={year}" / "p.parquet")
+    assert sorted(read(tmp_path, ["a", "year"])["year"].decode().to_list()) == [2020, 2020, 2021, 2021]
+
+
+def test_types_are_united_over_files_and_lines(tmp_path: Path) -> None:
+    pl.DataFrame({"a": pl.Series([1, 2], dtype=pl.Int16)}).write_parquet(tmp_path / "1.parquet")
+    pl.DataFrame({"a": [3.5]}).write_parquet(tmp_path / "2.parquet")
+    assert read(tmp_path)["a"].decode().to_list() == [1.0, 2.0, 3.5]
+    lines = write(tmp_path, '{"a": 1}\n{"b": "x"}\n{"a": 2.5, "b": null}\n', "t.jsonl")
+    assert rows(read(lines)) == [(1.0, None), (None, "x"), (2.5, None)]
+
+
+# text files
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "dtype"),
+    [
+        ("x\n00501\n10001\n", ["00501", "10001"], pl.String),
+        ("x\n7\n-12\nNA\n", [7, -12, None], pl.Int64),
+        ("x\nIT\nNA\n", ["IT", "NA"], pl.String),
+        ("x\n1.5\n2\n", [1.5, 2.0], pl.Float64),
+        ("x\n250.1\n250.10\n", ["250.1", "250.10"], pl.String),
+        ("x\n12e4\n1e2\n", ["12e4", "1e2"], pl.String),
+        ("x\n2020-02-29\n", [dt.date(2020, 2, 29)], pl.Date),
+        ("x\n2021-02-29\n", ["2021-02-29"], pl.String),
+        ("x\n2020-01-02 03:04\n", [dt.datetime(2020, 1, 2, 3, 4)], pl.Datetime("us")),
+        ("x\n123456789012345678901\n", ["123456789012345678901"], pl.String),
+        ("x\n+5\n6\n", ["+5", "6"], pl.String),
+        ("x\n1\n\n2\n", [1, None, 2], pl.Int64),
+        ('x\n1\n""\n', [1, None], pl.Int64),
+    ],
+)
+def test_the_type_of_a_text_column(tmp_path: Path, text: str, values: list[Any], dtype: Any) -> None:
+    column = read(write(tmp_path, text))["x"]
+    assert column.decode().to_list() == values
+    assert column.dtype == dtype
+
+
+def test_a_leading_zero_in_the_last_row_makes_the_whole_column_text(tmp_path: Path) -> None:
+    text = "zip\n" + "10001\n" * 200_000 + "00501\n"
+    assert read(write(tmp_path, text))["zip"].values.to_list() == ["00501", "10001"]
+
+
+def test_words_for_missing_can_be_named(tmp_path: Path) -> None:
+    path = write(tmp_path, "x\nunknown\nA\n")
+    assert read(path, options=Options(missing=("unknown",)))["x"].nulls == 1
+
+
+@pytest.mark.parametrize("delimiter", [",", ";", "\t", "|"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16", "cp1252"])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_delimiter_encoding_and_line_ends_are_found(tmp_path: Path, delimiter: str, encoding: str, end: str) -> None:
+    lines = [["città", "note"], ["Forlì", f'"a{delimiter} ""b""{end}c"'], ["Bra", "x"]]
+    path = write(tmp_path, end.join(delimiter.join(line) for line in lines).encode(encoding))
+    assert rows(read(path)) == [("Forlì", f'a{delimiter} "b"{end}c'), ("Bra", "x")]
+    assert read(path).names == ["città", "note"]
+
+
+def test_blank_lines_are_not_records(tmp_path: Path) -> None:
+    for end in ("\n", "\r\n"):
+        path = write(tmp_path, end.join(["a,b", "1,2", "", "3,", "", ""]))
+        assert rows(read(path)) == [(1, 2), (3, None)]
+
+
+wild = st.text(st.characters(codec="utf-8", exclude_characters="\0\r"), max_size=5).map(lambda text: "t" + text)
+
+
+@given(st.lists(st.tuples(wild, wild), min_size=1, max_size=8))
+def test_any_text_survives_a_csv_file(tmp_path_factory: pytest.TempPathFactory, pairs: list[tuple[str, str]]) -> None:
+    frame = pl.DataFrame(pairs, schema={"a": pl.String, "b": pl.String}, orient="row")
+    buffer = io.BytesIO()
+    frame.write_csv(buffer)
+    path = write(tmp_path_factory.mktemp("csv"), buffer.getvalue())
+    assert rows(read(path, options=Options(delimiter=","))) == pairs
+
+
+def test_records_split_over_chunks_are_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(byte_streams, "CHUNK", 7)
+    monkeypatch.setattr(byte_streams.chunks, "__defaults__", (7,))
+    path = write(tmp_path, 'città,b\nForlì,"x\ny"\nÀ,2\n"""",3\n')
+    assert rows(read(path)) == [("Forlì", "x\ny"), ("À", "2"), ('"', "3")]
+
+
+# faults
+
+
+def fault(path: Path, **options: Any) -> str:
+    with pytest.raises(InputError) as error:
+        read(path, options=Options(**options) if options else None)
+    assert error.value.cure
+    assert "SECRET" not in str(error.value)
+    return error.value.what
+
+
+def test_faults_of_text_files(tmp_path: Path) -> None:
+    assert "is empty" in fault(write(tmp_path, ""))
+    assert "has no rows" in fault(write(tmp_path, "a,b\n"))
+    assert "line 3: 1 fields" in fault(write(tmp_path, "a,b\n1,2\nSECRET\n4,5\n"))
+    assert "line 4: 3 fields" in fault(write(tmp_path, 'a,b\n1,"2\n2"\n3,4,SECRET\n'))
+    assert "more than once: 'a'" in fault(write(tmp_path, "a,b,a\n1,2,3\n"))
+    assert "line 3: a quote is opened" in fault(write(tmp_path, 'a,b\n1,2\n3,"SECRET\n4,5\n'))
+    assert "neither in UTF-8 nor" in fault(write(tmp_path, b"a,b\nSECRET\x81\x8d,2\n"))
+    assert "not written in ascii" in fault(write(tmp_path, "a\nSECRETÈ\n"), encoding="ascii")
+    assert "no encoding 'klingon'" in fault(write(tmp_path, "a\n1\n"), encoding="klingon")
+    assert "NUL bytes" in fault(write(tmp_path, b"a,b\n1,\x00\n"))
+
+
+def test_faults_of_other_files(tmp_path: Path, people: pl.DataFrame) -> None:
+    assert "There is no file" in fault(tmp_path / "none.csv")
+    assert "holds no table" in fault(tmp_path)
+    people.write_parquet(tmp_path / "p.parquet")
+    whole = (tmp_path / "p.parquet").read_bytes()
+    for length in (4, 50, len(whole) // 2, len(whole) - 1):
+        assert "damaged" in fault(write(tmp_path, whole[:length], "cut.parquet"))
+    assert "first bytes" in fault(write(tmp_path, "a,b\n1,2\n", "text.parquet"))
+    people.write_ipc(tmp_path / "p.arrow")
+    arrow = (tmp_path / "p.arrow").read_bytes()
+    assert "damaged" in fault(write(tmp_path, arrow[: len(arrow) // 2], "cut.arrow"))
+    zipped = gzip.compress(b"a,b\n" + b"1,2\n" * 10_000)
+    assert "damaged" in fault(write(tmp_path, zipped[:-20], "cut.csv.gz"))
+    packed = zstandard.compress(b"a,b\n" + b"1,2\n" * 10_000)
+    assert "damaged" in fault(write(tmp_path, packed[:-5] + b"xxxxx", "bad.csv.zst"))
+    assert "line 2: not a JSON object" in fault(write(tmp_path, '{"a":1}\nSECRET\n', "t.jsonl"))
+    assert "one JSON array" in fault(write(tmp_path, '[{"a":1}]', "t.json"))
+    assert "Excel files" in fault(write(tmp_path, b"PK\x03\x04", "t.xlsx"))
+    assert "ZIP archive" in fault(write(tmp_path, b"PK\x03\x04xxx", "t.csv"))
+    assert "lists or records" in fault(write(tmp_path, '{"a":[1,2]}\n', "n.jsonl"))
+
+
+def test_a_damaged_column_chunk_is_an_error_not_a_short_table(tmp_path: Path) -> None:
+    pl.DataFrame({"a": range(100_000)}).write_parquet(tmp_path / "p.parquet", compression="zstd")
+    content = bytearray((tmp_path / "p.parquet").read_bytes())
+    content[100:200] = bytes(100)
+    assert "damaged" in fault(write(tmp_path, bytes(content), "bad.parquet"))
+
+
+def test_missing_columns_name_the_near_ones(tmp_path: Path) -> None:
+    path = write(tmp_path, "age,sex,Zip\n1,2,3\n")
+    with pytest.raises(InputError) as error:
+        read(path, ["agee", "zip", "ward"])
+    assert "'agee', 'zip', 'ward'" in error.value.what
+    assert "'age' for 'agee', 'Zip' for 'zip'" in str(error.value.cure)
+
+
+def test_files_with_other_columns_do_not_stack(tmp_path: Path) -> None:
+    one, two = write(tmp_path, "a,b\n1,2\n", "1.csv"), write(tmp_path, "a,c\n1,2\n", "2.csv")
+    with pytest.raises(InputError, match="other columns"):
+        read([one, two])
+    assert read([one, two], ["a"]).rows == 2
+
+
+def test_what_is_no_table_is_refused() -> None:
+    for source in (5, {"a": 1}, [1, 2], []):
+        with pytest.raises(InputError):
+            read(source)
+
+
+# hostile files
+
+
+def test_a_line_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(byte_streams, "LONGEST_RECORD", 1 << 20)
+    assert "record longer than 1 MB" in fault(write(tmp_path, b"a,b\n1," + b"x" * (20 << 20)))
+    assert "record longer than 1 MB" in fault(write(tmp_path, b"x" * (20 << 20)))
+    assert "record longer than 1 MB" in fault(write(tmp_path, b'a,b\n1,"' + b"x\n" * (10 << 20)))
+
+
+def test_a_gzip_bomb_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(byte_streams, "EXPANSION_COUNTS_FROM", 1 << 20)
+    assert "grows more than" in fault(write(tmp_path, gzip.compress(b"a,b\n" + b"1,2\n" * (16 << 20)), "bomb.csv.gz"))
+
+
+def test_a_hundred_thousand_columns(tmp_path: Path) -> None:
+    names = [f"c{index}" for index in range(100_000)]
+    path = write(tmp_path, ",".join(names) + "\n" + ",".join("1" * len(names)) + "\n")
+    assert "100,000 columns" in fault(path)
+    assert rows(read(path, ["c7", "c99999"])) == [(1, 1)]
+
+
+def test_json_keys_in_any_order_and_unicode(tmp_path: Path) -> None:
+    text = "\n".join(json.dumps(line) for line in ({"b": "é", "a": 1}, {"a": 2, "b": None}))
+    assert rows(read(write(tmp_path, text, "t.ndjson"))) == [("é", 1), (None, 2)]
