@@ -85,7 +85,7 @@ def class_sizes(columns: Sequence[Codes], weights: Array | None = None) -> Array
         return counts[counts > 0]
     ordered = key.codes  # pack made it, so it is ours to sort
     ordered.sort()
-    return np.diff(_starts(ordered), append=len(ordered))
+    return _lengths(_starts(ordered), len(ordered))
 
 
 def class_of_each_row(key: Coded) -> tuple[Array, int]:
@@ -114,11 +114,18 @@ def _is_dense(key: Coded) -> bool:
 
 def _starts(ordered: Array) -> Array:
     """Where each run of equal keys starts."""
-    return (
-        np.concatenate([[0], np.flatnonzero(ordered[1:] != ordered[:-1]) + 1])
-        if len(ordered)
-        else np.zeros(0, np.int64)
-    )
+    ends = np.flatnonzero(ordered[1:] != ordered[:-1])
+    starts = np.zeros(len(ends) + (len(ordered) > 0), np.int64)
+    np.add(ends, 1, out=starts[1:])
+    return starts
+
+
+def _lengths(starts: Array, total: int) -> Array:
+    """How long each run is, from where the runs start."""
+    lengths = np.empty_like(starts)
+    np.subtract(starts[1:], starts[:-1], out=lengths[:-1])
+    lengths[-1:] = total - starts[-1:]
+    return lengths
 
 
 def _sorted_with_order(key: Coded) -> tuple[Array, Array]:
@@ -166,7 +173,7 @@ class CountTable:
         if weights is None:
             ordered = np.sort(key.codes)
             starts = _starts(ordered)
-            distinct, counts = ordered[starts], np.diff(starts, append=len(ordered))
+            distinct, counts = ordered[starts], _lengths(starts, len(ordered))
         else:
             distinct, counts = _runs_with_weights(key, weights)
         if key.cardinality == _product(radices):
@@ -247,7 +254,7 @@ def class_of_each_person(class_of_row: Array, classes: int, person: Codes) -> tu
     count = classes
     while True:
         starts = _starts(owner)
-        lengths = np.diff(starts, append=len(owner))
+        lengths = _lengths(starts, len(owner))
         if len(lengths) == len(owner):
             return class_of_each_row(Coded(numbers, count))
         place = np.arange(len(owner)) - np.repeat(starts, lengths)

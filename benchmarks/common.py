@@ -1,0 +1,88 @@
+"""Shared by the benchmarks: measure in a child process, report ratios against a baseline of the same run."""
+
+from __future__ import annotations
+
+import resource
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+DATA = Path(__file__).parent / "data"
+QUASI_IDENTIFIERS = ["oshpd_id", "age_yrs", "sex", "ethncty", "race", "patzip", "patcnty", "los", "adm_qtr"]
+FULL = 3_985_166
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a run took: seconds on the clock, seconds of all processors, peak memory in MB."""
+
+    wall: float
+    cpu: float
+    memory: float
+
+
+def measure(file: str, job: str, repeat: int = 3) -> Cost:
+    """The cheapest of several runs of a job of a benchmark file, each in a process of its own."""
+    costs = []
+    for _ in range(repeat):
+        out = subprocess.run([sys.executable, file, job], check=True, capture_output=True, text=True)
+        costs.append(Cost(*map(float, out.stdout.split())))
+    return min(costs, key=lambda cost: cost.cpu)
+
+
+def run_job(prepare: Callable[[], Callable[[], Any]]) -> None:
+    """In that process: prepare, then time what was prepared; the peak memory is of the whole process."""
+    job = prepare()
+    wall, cpu = time.perf_counter(), time.process_time()
+    job()
+    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
+    print(wall, cpu, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+
+
+def command(*arguments: str, repeat: int = 3) -> Cost:
+    """A whole command line, interpreter start included."""
+    script = (
+        "import resource, subprocess, sys, time\n"
+        "wall = time.perf_counter()\n"
+        "subprocess.run(sys.argv[1:], check=True, stdout=subprocess.DEVNULL)\n"
+        "used = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
+        "print(time.perf_counter() - wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)\n"
+    )
+    costs = []
+    for _ in range(repeat):
+        run = [sys.executable, "-c", script, *arguments]
+        out = subprocess.run(run, check=True, capture_output=True, text=True)
+        costs.append(Cost(*map(float, out.stdout.split())))
+    return min(costs, key=lambda cost: cost.cpu)
+
+
+def shoal_command(*arguments: str, repeat: int = 3) -> Cost:
+    """`shoal …` by the interpreter that runs the benchmark."""
+    return command(sys.executable, "-m", "shoal", *arguments, repeat=repeat)
+
+
+def discharges(seed: int = 0, rows: int = FULL) -> Path:
+    """A discharge table on disk, made once."""
+    path = DATA / f"discharges-{rows}-{seed}.parquet"
+    if not path.exists():
+        DATA.mkdir(exist_ok=True)
+        import shoal
+        from shoal.write import write_frame
+
+        write_frame(shoal.sample_data("discharges", rows, seed), path)
+    return path
+
+
+def title(text: str) -> None:
+    """A heading."""
+    print(f"\n{text}\n{'-' * len(text)}")
+
+
+def row(name: str, cost: Cost, baseline: Cost | None = None, note: str = "") -> None:
+    """One line: wall, CPU, ratio of CPU to the baseline's, memory."""
+    ratio = f"{cost.cpu / baseline.cpu:8.2f}x" if baseline else " " * 9
+    print(f"{name:<44}{cost.wall:8.2f} s wall {cost.cpu:8.2f} s CPU {ratio} {cost.memory:8.0f} MB  {note}")
