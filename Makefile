@@ -16,8 +16,16 @@ $(STAMP): pyproject.toml constraints.txt
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
 	@touch $@
 
+# The first command of every line is what you would type; `shoal` is $(BIN)/shoal.
 demo: setup
-	$(BIN)/python -m shoal demo
+	@mkdir -p demo
+	$(BIN)/shoal sample-data discharges -n 200000 --seed 0 -o demo/discharges.parquet --force
+	$(BIN)/shoal profile demo/discharges.parquet
+	$(BIN)/shoal risk demo/discharges.parquet --threshold ema \
+	  --know census=age_yrs,sex,ethncty,race,patzip,patcnty --know spatial=oshpd_id --know temporal=los,adm_qtr
+	@echo
+	@echo "  200,000 hospital stays about nobody. A neighbour knows the census columns, a colleague also the hospital,"
+	@echo "  an insurer also the stay: read the last table from top to bottom. More: README.md and docs/."
 
 test: setup lint
 	$(BIN)/python -m pytest -n 2 -m "not slow"

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import polars as pl
+
 from common import FULL, QUASI_IDENTIFIERS, discharges, measure, row, run_job, title
 
 PART = 200_000

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import polars as pl
+
 from common import DATA, FULL, QUASI_IDENTIFIERS, Cost, discharges, row, shoal_command, title
 
 MILLIONS = (1, 4, 16, 100)
@@ -37,7 +38,11 @@ def main() -> None:
         cost = shoal_command("risk", *paths, "--qi", names, "--json", repeat=3 if millions < 100 else 1)
         first = first or cost
         growth = (cost.cpu / millions) / first.cpu
-        row(f"{millions:>4} million rows", cost, note=f"{cost.cpu / millions:.3f} CPU s per million, {growth:.2f}x the first")
+        row(
+            f"{millions:>4} million rows",
+            cost,
+            note=f"{cost.cpu / millions:.3f} CPU s per million, {growth:.2f}x the first",
+        )
 
 
 if __name__ == "__main__":

@@ -50,7 +50,8 @@ def test_every_public_name_can_be_had() -> None:
 
 
 def test_a_verb_stays_a_verb_after_its_room_was_loaded() -> None:
-    code = "import shoal.risk.measure, shoal.read.csv, shoal.profile, shoal; assert callable(shoal.risk) and callable(shoal.read) and callable(shoal.profile)"
+    rooms = "import shoal.risk.measure, shoal.read.csv, shoal.profile, shoal"
+    code = f"{rooms}\nassert all(map(callable, (shoal.risk, shoal.read, shoal.profile)))"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 

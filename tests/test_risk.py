@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import random
 import warnings
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -289,7 +290,7 @@ def test_row_and_column_order_and_type_change_nothing(
 def test_one_more_column_never_lowers_uniques_nor_raises_k(rows: list[tuple[Any, ...]]) -> None:
     frame = frame_of(rows)
     found = [shoal.risk(frame, frame.columns[:width]) for width in range(1, frame.width + 1)]
-    for fewer, more in zip(found, found[1:], strict=False):
+    for fewer, more in pairwise(found):
         assert fewer.uniques <= more.uniques
         assert fewer.k >= more.k
         assert fewer.classes <= more.classes
@@ -339,7 +340,17 @@ def test_pycanon_counts_the_same_k(rows: list[tuple[int, ...]]) -> None:
 
 
 def test_adult(data: Path) -> None:
-    names = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation", "salary-class"]
+    names = [
+        "sex",
+        "age",
+        "race",
+        "marital-status",
+        "education",
+        "native-country",
+        "workclass",
+        "occupation",
+        "salary-class",
+    ]
     found = shoal.risk(data / "adult" / "adult.csv", names)
     assert (found.records, found.classes, found.uniques) == (30_162, 19_502, 15_512)
 
