@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-BENCHMARKS = ["classes", "commands", "growth"]
+BENCHMARKS = ["classes", "commands", "detect", "kinds", "growth"]
 
 
 def main() -> None:

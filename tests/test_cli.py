@@ -106,6 +106,44 @@ def test_profile(people: Path) -> None:
     assert "SECRET" not in shoal("profile", people).stdout
 
 
+def test_profile_writes_a_policy(people: Path, tmp_path: Path) -> None:
+    policy = tmp_path / "policy.yaml"
+    found = as_json("profile", people, "--write-policy", policy)
+    assert {column["name"]: column["role"] for column in found["columns"]}["age"] == "quasi-identifier"
+    assert set(found["columns"][0]) >= {"name", "type", "nulls", "distinct", "role", "kind", "confidence", "reasons"}
+    assert as_json("risk", people, "--policy", policy)["quasi_identifiers"] == ["age", "sex"]
+    again = shoal("profile", people, "--write-policy", policy)
+    assert again.returncode == 2
+    assert "SECRET" not in policy.read_text()
+
+
+DETECT_KEYS = {
+    "records", "removed_rows", "null_rule", "identifiers", "near_identifiers", "best", "by_size", "exact",
+    "sets_examined", "contributions", "determined_by",
+}  # fmt: skip
+
+
+def test_detect(people: Path, tmp_path: Path) -> None:
+    found = as_json("detect", people)
+    assert set(found) >= DETECT_KEYS
+    assert found["identifiers"] == [["who"]]
+    set_keys = {"columns", "uniques", "uniqueness", "classes", "distinct_ratio", "separation"}
+    assert set(found["best"]) == set(found["by_size"][0]) == set_keys
+    some = as_json("detect", people, "--columns", "age,sex", "--null-rule", "drop", "--count", "n")
+    assert (some["records"], some["removed_rows"], list(some["contributions"])) == (4, 1, ["age", "sex"])
+    for ending in ("svg", "png", "html"):
+        chart = tmp_path / f"chart.{ending}"
+        assert as_json("detect", people, "--chart", chart)["exact"] is True
+        assert chart.stat().st_size > 1000
+    page = (tmp_path / "chart.html").read_text()
+    assert "<script src" not in page
+    done = shoal("detect", people)
+    assert done.returncode == 0
+    assert "Whoever knows" in done.stdout
+    assert "identifiers, all records differ: who" in done.stdout
+    assert "SECRET" not in done.stdout
+
+
 def test_sample_data(tmp_path: Path) -> None:
     target = tmp_path / "d.parquet"
     assert as_json("sample-data", "discharges", "-n", "50", "--seed", "1", "-o", target)["records"] == 50
@@ -133,6 +171,11 @@ def test_sample_data(tmp_path: Path) -> None:
         (["risk", "people.csv", "--qi", "age", "--policy", "none.yaml"], "no policy file"),
         (["risk", "cut.parquet", "--qi", "age"], "damaged"),
         (["profile", "empty.csv"], "is empty"),
+        (["profile", "people.csv", "--write-policy", "p.txt"], "ending"),
+        (["detect", "people.csv", "--null-rule", "wildcard"], "does not apply"),
+        (["detect", "people.csv", "--max-size", "0"], "no sets"),
+        (["detect", "people.csv", "--chart", "c.bmp"], "ending"),
+        (["detect", "people.csv", "--columns", "agee"], "Did you mean 'age'"),
         (["sample-data", "discharges", "-n", "0", "-o", "x.csv"], "no table"),
         (["sample-data", "x", "-o", "x.csv"], "no sample"),
         (["sample-data", "discharges", "-o", "x.docx"], "ending"),
@@ -164,7 +207,7 @@ def test_debug_shows_a_traceback_without_values(people: Path) -> None:
 
 def test_help_teaches() -> None:
     assert "shoal risk people.csv --qi age,sex,zip" in shoal("--help").stdout
-    for command in ("risk", "profile", "sample-data"):
+    for command in ("risk", "profile", "detect", "sample-data"):
         text = shoal(command, "--help").stdout
         assert "Example" in text
         assert f"shoal {command} " in text

@@ -34,6 +34,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from shoal.detect import Detection, detect
     from shoal.errors import InputError, ShoalError
     from shoal.policy import Policy, load_policy
     from shoal.profile import Profile, profile
@@ -47,12 +48,14 @@ __version__ = "0.1.0"
 # public name -> the module that holds it
 _HOME = {
     "Column": "shoal.table",
+    "Detection": "shoal.detect",
     "IdentityRisk": "shoal.risk",
     "InputError": "shoal.errors",
     "Policy": "shoal.policy",
     "Profile": "shoal.profile",
     "ShoalError": "shoal.errors",
     "Table": "shoal.table",
+    "detect": "shoal.detect",
     "load_policy": "shoal.policy",
     "profile": "shoal.profile",
     "read": "shoal.read",
@@ -62,12 +65,14 @@ _HOME = {
 
 __all__ = [
     "Column",
+    "Detection",
     "IdentityRisk",
     "InputError",
     "Policy",
     "Profile",
     "ShoalError",
     "Table",
+    "detect",
     "load_policy",
     "profile",
     "read",

@@ -98,7 +98,7 @@ def class_of_each_row(key: Coded) -> tuple[Array, int]:
         present = np.bincount(key.codes, minlength=1) > 0
         numbers = np.cumsum(present) - 1
         return numbers[key.codes], int(numbers[-1]) + 1
-    order, ordered = _sorted_with_order(key)
+    order, ordered = sorted_with_order(key)
     new = np.empty(len(ordered), bool)
     new[:1] = True
     np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
@@ -128,8 +128,13 @@ def _lengths(starts: Array, total: int) -> Array:
     return lengths
 
 
-def _sorted_with_order(key: Coded) -> tuple[Array, Array]:
-    """The order that sorts the keys, and the sorted keys."""
+def sorted_with_order(key: Coded) -> tuple[Array, Array]:
+    """The order that sorts the keys, and the sorted keys.
+
+    >>> order, ordered = sorted_with_order(Coded(np.array([30, 10, 20]), 40))
+    >>> order.tolist(), ordered.tolist()
+    ([1, 2, 0], [10, 20, 30])
+    """
     bits = (len(key.codes) - 1).bit_length()
     if key.cardinality << bits <= 1 << 64:
         # key and row number in one word: sorting words is twice as fast as sorting an index
@@ -143,7 +148,7 @@ def _sorted_with_order(key: Coded) -> tuple[Array, Array]:
 
 def _runs_with_weights(key: Coded, weights: Array) -> tuple[Array, Array]:
     """The distinct keys and the sum of the weights of each."""
-    order, ordered = _sorted_with_order(key)
+    order, ordered = sorted_with_order(key)
     starts = _starts(ordered)
     sums = np.add.reduceat(weights[order], starts) if len(starts) else np.zeros(0, np.int64)
     return ordered[starts], sums
@@ -179,7 +184,7 @@ class CountTable:
         if key.cardinality == _product(radices):
             tuples = _unpack(distinct, radices)
         else:  # refined keys do not tell the codes: look them up in a row of each class
-            order, ordered = _sorted_with_order(key)
+            order, ordered = sorted_with_order(key)
             rows = order[_starts(ordered)]
             tuples = [column.codes[rows] for column in columns.values()]
         named = zip(columns.items(), tuples, strict=True)
@@ -248,7 +253,7 @@ def class_of_each_person(class_of_row: Array, classes: int, person: Codes) -> tu
     >>> class_of_each_person(rows, 10, people)[0].tolist()
     [1, 1, 0]
     """
-    order, _ = _sorted_with_order(pack([person, Coded(class_of_row, classes)]))
+    order, _ = sorted_with_order(pack([person, Coded(class_of_row, classes)]))
     owner = person.codes[order].astype(np.int64)
     numbers = class_of_row[order].astype(np.int64)
     count = classes

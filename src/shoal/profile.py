@@ -1,30 +1,42 @@
-"""What is in a table, column by column, in one pass: types, missing and distinct values. No value is shown."""
+"""What is in a table, column by column, in one pass, and which role each column may play. No value is shown."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import polars as pl
+import yaml
 
+from shoal import progress
+from shoal.detect.kinds import DECIDED, ROLE_OF_KIND, ColumnView, Finding, find_kinds
 from shoal.policy import Policy, Role, load_policy
 from shoal.read import Options, read
-from shoal.table import Column
+from shoal.table import Array, Column
+
+# With fewer records, all values being different says nothing.
+RECORDS_THAT_TELL = 20
 
 
 @dataclass(frozen=True, slots=True)
 class ColumnProfile:
-    """One column; `single` counts the records whose value occurs only once."""
+    """One column; `single` counts the records whose value occurs only once. Role and kind are proposals.
+
+    A confidence of 0.5 or more is a decision, less is a hint for a person to follow up.
+    """
 
     name: str
     type: str
     nulls: int
     distinct: int
     single: int
-    role: Role | None
+    role: Role
+    kind: str | None
+    confidence: float
+    reasons: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +51,16 @@ class Profile:
         """As JSON."""
         return asdict(self)
 
+    def policy_text(self) -> str:
+        """A policy file to start from: every column with its proposed role, the reasons as comments."""
+        lines = ["# Proposed by shoal. Check every line: a role is a decision that people take.", "columns:"]
+        for column in self.columns:
+            sure = "" if column.confidence >= DECIDED else "not sure: "
+            lines.append(f"  # {sure}{' '.join(' '.join(column.reasons).split())}")
+            lines.append("  " + yaml.safe_dump({column.name: column.role}, allow_unicode=True, width=1000).strip())
+        lines += ["null_rule: value", "threshold: 0.2", ""]
+        return "\n".join(lines)
+
 
 def profile(
     source: Any,
@@ -47,21 +69,30 @@ def profile(
     policy: Policy | str | Path | None = None,
     options: Options | None = None,
 ) -> Profile:
-    """Profile a table; with a policy, each column's role stands beside it.
+    """Profile a table: types, missing and distinct values, and a proposed role with its reasons.
+
+    With a policy, the roles that it names are taken.
 
     >>> import polars as pl
-    >>> found = profile(pl.DataFrame({"zip": ["02139", "02139", None]})).columns[0]
-    >>> found.type, found.nulls, found.distinct, found.single
-    ('text', 1, 1, 0)
+    >>> found = profile(pl.DataFrame({"email": ["a@b.org", "c@d.org", None], "sex": ["f", "m", "f"]}))
+    >>> [(column.name, column.role, column.kind, column.nulls) for column in found.columns]
+    [('email', 'identifier', 'email', 1), ('sex', 'quasi-identifier', 'sex', 0)]
     """
     given = policy if isinstance(policy, Policy) else load_policy(policy) if policy is not None else Policy()
     table = read(source, columns, options)
-    found = [_profile(column, given.columns.get(column.name)) for column in table.columns.values()]
+    found = []
+    for number, column in enumerate(table.columns.values()):
+        progress.report("looking at columns", number, len(table.columns))
+        found.append(_profile(column, table.rows, given.columns.get(column.name)))
     return Profile(table.rows, found, list(table.notes))
 
 
-def _profile(column: Column, role: Role | None) -> ColumnProfile:
+def _profile(column: Column, records: int, decided: Role | None) -> ColumnProfile:
     counts = np.bincount(column.codes, minlength=len(column.values))[: len(column.values)]
+    kinds = find_kinds(ColumnView(column.name, column.values, counts, records)) if len(counts) else []
+    role, confidence, reasons = _role(column, counts, records, kinds)
+    if decided is not None:
+        role, confidence, reasons = decided, 1.0, ["Decided in the policy.", *reasons]
     return ColumnProfile(
         name=column.name,
         type=type_word(column.dtype),
@@ -69,7 +100,22 @@ def _profile(column: Column, role: Role | None) -> ColumnProfile:
         distinct=len(column.values),
         single=int(np.count_nonzero(counts == 1)),
         role=role,
+        kind=kinds[0].kind if kinds else None,
+        confidence=round(confidence, 3),
+        reasons=reasons,
     )
+
+
+def _role(column: Column, counts: Array, records: int, kinds: list[Finding]) -> tuple[Role, float, list[str]]:
+    """By the kind of data if one was recognised, else by whether all values differ."""
+    if kinds and kinds[0].confidence >= DECIDED:
+        return cast(Role, ROLE_OF_KIND[kinds[0].kind]), kinds[0].confidence, [kinds[0].reason]
+    hints = [kind.reason for kind in kinds[:1]]
+    if records >= RECORDS_THAT_TELL and len(counts) == records and not column.dtype.is_float():
+        return "identifier", 0.8, ["Every record has a value of its own.", *hints]
+    if kinds:
+        return cast(Role, ROLE_OF_KIND[kinds[0].kind]), kinds[0].confidence, hints
+    return "other", 0.0, ["No rule recognised it: decide by what others may know of it."]
 
 
 def type_word(dtype: pl.DataType) -> str:
@@ -82,11 +128,5 @@ def type_word(dtype: pl.DataType) -> str:
         return "integer"
     if dtype.is_numeric():
         return "number"
-    words = {
-        pl.Date: "date",
-        pl.Datetime: "moment",
-        pl.Time: "time",
-        pl.Duration: "duration",
-        pl.Boolean: "boolean",
-    }
+    words = {pl.Date: "date", pl.Datetime: "moment", pl.Time: "time", pl.Duration: "duration", pl.Boolean: "boolean"}
     return next((word for kind, word in words.items() if dtype == kind), "empty" if dtype == pl.Null else "text")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 import polars as pl
@@ -22,10 +22,10 @@ _WRITERS: dict[str, Callable[[pl.DataFrame, Path], None]] = {
 }
 
 
-def check_target(path: Path, force: bool) -> None:
+def check_target(path: Path, force: bool, endings: Collection[str] = tuple(_WRITERS)) -> None:
     """Refuse a target before any work is done for it."""
-    if path.suffix.lower() not in _WRITERS:
-        raise InputError(f"{path} has no ending that says its format.", f"Use one of {', '.join(_WRITERS)}.")
+    if path.suffix.lower() not in endings:
+        raise InputError(f"{path} has no ending that says its format.", f"Use one of {', '.join(endings)}.")
     if not path.parent.is_dir():
         raise InputError(f"There is no folder {path.parent}.", "Make it first.")
     if path.is_dir():
@@ -38,6 +38,11 @@ def write_frame(frame: pl.DataFrame, path: str | Path, force: bool = False) -> N
     """Write a frame in the format of the file's ending."""
     path = Path(path)
     check_target(path, force)
+    write_whole(path, lambda draft: _WRITERS[path.suffix.lower()](frame, draft))
+
+
+def write_whole(path: Path, write: Callable[[Path], object]) -> None:
+    """Let `write` fill a draft beside the target; the draft becomes the target only when it is whole."""
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=path.suffix.lower(), dir=path.parent)
     except OSError as error:
@@ -45,7 +50,7 @@ def write_frame(frame: pl.DataFrame, path: str | Path, force: bool = False) -> N
     draft = Path(name)
     try:
         os.close(handle)
-        _WRITERS[path.suffix.lower()](frame, draft)
+        write(draft)
         _sync(draft)
         draft.chmod(0o666 & ~_umask())
         draft.replace(path)

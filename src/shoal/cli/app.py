@@ -23,6 +23,7 @@ Find what identifies them, measure how likely they are to be re-identified, chan
 Start with your own file:
 
     shoal profile people.csv
+    shoal detect people.csv
     shoal risk people.csv --qi age,sex,zip
 
 or with a generated one:
@@ -69,6 +70,16 @@ MissingOption = Annotated[
 ]
 
 
+ColumnsOption = Annotated[
+    list[str] | None,
+    typer.Option("--columns", metavar="COLUMNS", help="Only these columns, a,b,c.", show_default=False),
+]
+CountOption = Annotated[
+    str | None,
+    typer.Option("--count", metavar="COLUMN", help="A row stands for this many records.", show_default=False),
+]
+
+
 @app.callback(invoke_without_command=True)
 def _root(
     version: Annotated[bool, typer.Option("--version", help="Show the version.", is_eager=True)] = False,
@@ -111,10 +122,7 @@ def risk(
             show_default=False,
         ),
     ] = None,
-    count: Annotated[
-        str | None,
-        typer.Option("--count", metavar="COLUMN", help="A row stands for this many records.", show_default=False),
-    ] = None,
+    count: CountOption = None,
     person: Annotated[
         str | None,
         typer.Option(
@@ -215,34 +223,140 @@ def risk(
 
 
 @app.command()
-def profile(
+def detect(
     file: File,
-    columns: Annotated[
-        list[str] | None,
-        typer.Option("--columns", metavar="COLUMNS", help="Only these columns, a,b,c.", show_default=False),
+    columns: ColumnsOption = None,
+    null_rule: Annotated[
+        str | None,
+        typer.Option(
+            "--null-rule",
+            metavar="RULE",
+            help="value: null equals null (default). drop: rows set aside.",
+            show_default=False,
+        ),
     ] = None,
+    count: CountOption = None,
+    max_size: Annotated[
+        int | None,
+        typer.Option(
+            "--max-size",
+            help="Sets of at most so many columns; all sizes up to 16 columns, else 5.",
+            show_default=False,
+        ),
+    ] = None,
+    time_limit: Annotated[
+        float, typer.Option("--time-limit", help="Seconds to search; then the best found and its bound are shown.")
+    ] = 30.0,
+    sample: Annotated[
+        int | None,
+        typer.Option(
+            "--sample",
+            help="Search on so many records drawn at random; the bound says how far off it may be.",
+            show_default=False,
+        ),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Which sample is drawn.")] = 0,
+    chart: Annotated[
+        Path | None,
+        typer.Option(
+            "--chart",
+            metavar="FILE",
+            help="Draw the frontier and the contributions: .svg, .png or .html.",
+            show_default=False,
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a chart that exists.")] = False,
     policy: PolicyOption = None,
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """**What is in this table?** Types, missing and distinct values of every column, in one pass. No value is shown.
+    """**Which columns identify people?**
+
+    Finds the sets of columns that tell all records apart (identifiers), the set without one that singles out most
+    people (the best quasi-identifier), the best set of each size, and what each column adds.
+
+    Examples:
+
+        shoal detect licences.parquet
+
+        shoal detect licences.parquet --columns year,municipality,province,sex --null-rule drop
+
+        shoal detect wide.csv --max-size 5 --time-limit 60 --chart frontier.svg
+    """
+    from shoal.cli.show import running, show_detection, show_written
+    from shoal.detect import detect as find
+
+    if chart is not None:
+        from shoal.charts import check_chart, detection_chart, save_chart
+
+        check_chart(chart, force)
+    with running(quiet=as_json):
+        found = find(
+            _one_or_many(file),
+            _names(columns),
+            null_rule=_one_of("--null-rule", null_rule, ("value", "wildcard", "drop")),
+            count=count,
+            max_size=max_size,
+            time_limit=time_limit,
+            sample=sample,
+            seed=seed,
+            policy=policy,
+            options=_options(encoding, delimiter, missing),
+        )
+        if chart is not None:
+            save_chart(detection_chart(found), chart)
+    _print(found.to_dict()) if as_json else show_detection(found)
+    if chart is not None and not as_json:
+        show_written("chart", chart)
+
+
+@app.command()
+def profile(
+    file: File,
+    columns: ColumnsOption = None,
+    write_policy: Annotated[
+        Path | None,
+        typer.Option(
+            "--write-policy", metavar="FILE", help="Start a policy file from the proposed roles.", show_default=False
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a policy file that exists.")] = False,
+    policy: PolicyOption = None,
+    encoding: EncodingOption = None,
+    delimiter: DelimiterOption = None,
+    missing: MissingOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """**What is in this table?** Types, missing and distinct values, and the role that each column may play.
+
+    The role (identifier, quasi-identifier, sensitive, other) is a proposal with its reasons, from header and values. No
+    value is shown.
 
     Examples:
 
         shoal profile people.csv
 
+        shoal profile people.csv --write-policy policy.yaml
+
         shoal profile 'visits/*.parquet' --columns age,sex,zip --json
     """
-    from shoal.cli.show import running, show_profile
+    from shoal.cli.show import running, show_profile, show_written
     from shoal.profile import profile as measure
+    from shoal.write import check_target, write_whole
 
+    if write_policy is not None:
+        check_target(write_policy, force, (".yaml", ".yml"))
     with running(quiet=as_json):
         found = measure(
             _one_or_many(file), _names(columns), policy=policy, options=_options(encoding, delimiter, missing)
         )
+    if write_policy is not None:
+        write_whole(write_policy, lambda draft: draft.write_text(found.policy_text(), encoding="utf-8"))
     _print(found.to_dict()) if as_json else show_profile(found)
+    if write_policy is not None and not as_json:
+        show_written("policy", write_policy)
 
 
 @app.command("sample-data")
@@ -251,7 +365,7 @@ def sample_data(
         str,
         typer.Argument(
             metavar="NAME",
-            help="discharges: hospital stays in California, nine quasi-identifiers and a charge.",
+            help="discharges: hospital stays in California. licences: driving licences of a small region.",
         ),
     ],
     output: Annotated[
@@ -260,7 +374,7 @@ def sample_data(
     ],
     rows: Annotated[
         int | None,
-        typer.Option("-n", "--rows", help="How many rows; 3,985,166 as in the paper.", show_default=False),
+        typer.Option("-n", "--rows", help="How many rows; as many as in the paper it stands for.", show_default=False),
     ] = None,
     seed: Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same table.")] = 0,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
@@ -281,7 +395,7 @@ def sample_data(
         frame = generate(name, rows, seed)
         write_frame(frame, output, force)
     written: dict[str, Any] = {"sample": name, "records": len(frame), "seed": seed, "output": str(output)}
-    _print(written) if as_json else show_written(written)
+    _print(written) if as_json else show_written(f"{len(frame):,} records", output)
 
 
 def _one_or_many(files: list[str]) -> str | list[str]:

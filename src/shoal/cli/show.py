@@ -13,9 +13,11 @@ from rich.table import Table
 from rich.text import Text
 
 from shoal import progress
+from shoal.detect.results import Detection, FoundSet
 from shoal.errors import InputError, ShoalError
 from shoal.profile import Profile
-from shoal.risk.results import AttackerRisk, IdentityRisk, percent
+from shoal.risk.results import AttackerRisk, IdentityRisk
+from shoal.words import in_words, percent
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
@@ -73,8 +75,8 @@ def _print(renderable: Any) -> None:
     out.print(Padding(renderable, (0, 0, 1, 2)))
 
 
-def _bar(share: float) -> Text:
-    eighths = round(share * _BAR * 8)
+def _bar(share: float, width: int = _BAR) -> Text:
+    eighths = round(share * width * 8)
     return Text("█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip(), style="cyan")
 
 
@@ -91,7 +93,7 @@ def show_risk(found: IdentityRisk) -> None:
     if found.models:
         _print(_models(found))
     for note in _notes(found):
-        out.print(Padding(Text("· " + note, style="dim"), (0, 0, 0, 2)))
+        _note(note)
 
 
 def _who(found: IdentityRisk) -> str:
@@ -217,34 +219,105 @@ def _forms(forms: tuple[str, ...]) -> str:
 
 
 def show_profile(found: Profile) -> None:
-    """One line a column."""
+    """One line a column, then why."""
     out.print()
-    out.print(Padding(Text(f"{found.records:,} records, {len(found.columns):,} columns", style="bold"), (0, 0, 1, 2)))
-    roles = any(column.role for column in found.columns)
-    table = _table(
-        "column",
-        "type",
-        *(["role"] if roles else []),
-        "missing",
-        "distinct",
-        "occur once",
-        left=3 if roles else 2,
-    )
+    _print(Text(f"{found.records:,} records, {len(found.columns):,} columns", style="bold"))
+    table = _table("column", "type", "proposed role", "kind", "missing", "distinct", left=4)
+    table.columns[0].overflow = "fold"
     for column in found.columns:
-        role = [column.role or ""] if roles else []
         table.add_row(
-            column.name,
+            Text(column.name),
             column.type,
-            *role,
+            _role(column.role, column.confidence),
+            column.kind or "",
             f"{column.nulls:,}" if column.nulls else "–",
             f"{column.distinct:,}",
-            f"{column.single:,}",
         )
     _print(table)
+    for column in found.columns:
+        if column.confidence:
+            _note(f"{column.name} ({column.confidence:.0%} sure): {' '.join(column.reasons)}")
+    if any(not column.confidence for column in found.columns):
+        _note(
+            "a role with a question mark is a guess, or no rule recognised the column: decide by what others may know"
+        )
     for note in found.notes:
-        out.print(Padding(Text("· " + note, style="dim"), (0, 0, 0, 2)))
+        _note(note)
 
 
-def show_written(written: dict[str, Any]) -> None:
-    """What was written, and what to do with it."""
-    out.print(f"{written['records']:,} records written to {written['output']}", soft_wrap=True)
+def _role(role: str, confidence: float) -> Text:
+    return Text(role, style=_ROLES[role]) if confidence >= 0.5 else Text(f"{role}?", style="dim")
+
+
+_ROLES = {"identifier": "red", "quasi-identifier": "yellow", "sensitive": "magenta", "other": ""}
+
+
+def _note(text: str) -> None:
+    out.print(Padding(Text("· " + text, style="dim"), (0, 0, 0, 2)))
+
+
+def show_detection(found: Detection) -> None:
+    """The sentence, the frontier, the columns' parts, and what was proven."""
+    out.print()
+    _print(Text(found.summary(), style="bold red" if found.best and found.best.uniques else "bold green"))
+    if found.best is not None:
+        table = _table("columns", "records singled out", "", "the set that exposes most", left=0)
+        table.columns[2].justify = table.columns[3].justify = "left"
+        table.columns[3].no_wrap = False
+        for entry in _worth_showing(found):
+            bar = _bar(entry.uniqueness, 16)
+            table.add_row(str(len(entry.columns)), percent(entry.uniqueness), bar, Text(in_words(entry.columns, 12)))
+        _print(table)
+    if found.contributions:
+        table = _table("column", "part in the uniques", "", left=1)
+        table.columns[2].justify = "left"
+        for name, part in sorted(found.contributions.items(), key=lambda item: -item[1])[:20]:
+            table.add_row(Text(name), percent(part), _bar(part))
+        _print(table)
+    for line in _detection_notes(found):
+        _note(line)
+
+
+def _worth_showing(found: Detection) -> list[FoundSet]:
+    """The frontier up to the best set; past it nothing is gained."""
+    return [entry for entry in found.by_size if found.best is None or len(entry.columns) <= len(found.best.columns)]
+
+
+def _detection_notes(found: Detection) -> list[str]:
+    def sets(names: list[list[str]]) -> str:
+        shown = "; ".join(" + ".join(entry) for entry in names[:8])
+        return shown + (f" and {len(names) - 8:,} more" if len(names) > 8 else "")
+
+    notes = []
+    if found.identifiers:
+        notes.append(f"identifiers, all records differ: {sets(found.identifiers)}")
+    if found.near_identifiers:
+        notes.append(f"near-identifiers, 99 % differ: {sets(found.near_identifiers)}")
+    for name, others in found.determined_by.items():
+        if len(others) == len(found.columns) - 1:
+            notes.append(f"{name} has one value only")
+        else:
+            notes.append(f"{name} follows from {' or from '.join(others[:4])}: protect both or neither")
+    if not found.contributions_exact:
+        notes.append(
+            f"parts are estimated from drawn orders, standard error up to {percent(found.contributions_error)}"
+        )
+    notes.append(_proof(found))
+    if found.removed_rows:
+        notes.append(f"{found.removed_rows:,} records with a missing value set aside")
+    return notes + found.notes
+
+
+def _proof(found: Detection) -> str:
+    examined = f"{found.sets_examined:,} sets examined"
+    if found.exact:
+        return f"proven best; {examined}"
+    limit = f"no set singles out more than {percent(found.bound.uniqueness)}"
+    if found.sample is not None:
+        return f"searched on {found.sample:,} drawn records; {limit} (95 % confidence); {examined}"
+    return f"bounded search: sets of up to {found.proven_size} columns are proven; {limit}; {examined}"
+
+
+def show_written(what: str, path: object) -> None:
+    """What was written, and where."""
+    out.print(f"{what} written to {path}", soft_wrap=True, markup=False)

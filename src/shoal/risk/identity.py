@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from shoal import progress
 from shoal.classes import Coded, CountTable, class_of_each_row, pack
@@ -17,10 +16,11 @@ from shoal.errors import InputError, quoted
 from shoal.generalized import Domain, Generalized, forms_in
 from shoal.policy import NullRule, Policy, load_policy
 from shoal.read import Options, read
-from shoal.risk.measure import Cells, Rows, measure
+from shoal.risk.measure import Cells, measure
 from shoal.risk.results import AttackerRisk, IdentityRisk, Knowledge, Population, SizeCount
 from shoal.risk.thresholds import Threshold, find_threshold
-from shoal.table import Array, Column, Table
+from shoal.rows import Rows
+from shoal.table import Column
 
 # 2^12 - 1 combinations are as many as anyone reads
 MOST_GROUPS = 12
@@ -69,8 +69,8 @@ def risk(
     measured = list(dict.fromkeys([*names, *(name for columns in groups.values() for name in columns)]))
     extra = [name for name in (count, person) if name is not None]
     table = read(source, [*measured, *extra], options)
-    rows = _rows(table, measured, count, person)
-    kept, removed = _drop(rows, rule)
+    rows = Rows.of(table, measured, count, person)
+    kept, removed = rows.without_nulls(rule)
     progress.report("counting", 0)
     main = kept.select(names)
     cells = measure(main, rule, generalized, domain)
@@ -139,54 +139,6 @@ def _check_roles(names: list[str], groups: Mapping[str, list[str]], count: str |
         raise InputError(f"Knowledge group {quoted(empty)} has no columns.", "Write --know name=column,column.")
 
 
-def _rows(table: Table, names: list[str], count: str | None, person: str | None) -> Rows:
-    columns = table.select(names)
-    if person is not None:
-        if missing := table[person].nulls:
-            raise InputError(
-                f"Person column '{person}' is empty in {missing:,} rows: whose records are they?",
-                "Fill it, or remove those rows first.",
-            )
-        return Rows(columns, None, table[person])
-    if count is None:
-        return Rows(columns)
-    weights = _weights(table[count])
-    rows = Rows(columns, weights)
-    # a count of zero is no record
-    return rows.take(weights > 0) if (weights == 0).any() else rows
-
-
-def _weights(column: Column) -> Array:
-    """The records that each row stands for."""
-    cure = "A count is a whole number of records, zero or more, in every row."
-    if column.nulls:
-        raise InputError(f"Count column '{column.name}' is empty in {column.nulls:,} rows.", cure)
-    if not column.values.dtype.is_numeric():
-        raise InputError(f"Count column '{column.name}' holds text.", cure)
-    values = column.values.cast(pl.Float64).to_numpy()
-    if (values < 0).any():
-        raise InputError(f"Count column '{column.name}' has negative numbers.", cure)
-    if (values != np.floor(values)).any() or values.max(initial=0) > 2**53:
-        raise InputError(f"Count column '{column.name}' has numbers that are no counts.", cure)
-    if values.max(initial=0) == 0:
-        raise InputError(f"Count column '{column.name}' is zero in every row: there are no records.", cure)
-    return np.asarray(values.astype(np.int64)[column.codes])
-
-
-def _drop(rows: Rows, rule: NullRule) -> tuple[Rows, int]:
-    """Under the rule `drop`, the rows without a null, and how many records were set aside."""
-    if rule != "drop" or not any(column.nulls for column in rows.columns):
-        return rows, 0
-    keep = ~np.logical_or.reduce([column.is_null() for column in rows.columns if column.nulls])
-    kept = rows.take(keep)
-    if not keep.any():
-        raise InputError(
-            "Every row has a missing quasi-identifier: under the null rule 'drop' nothing is left.",
-            "Use --null-rule value, which counts them.",
-        )
-    return kept, rows.records - kept.records
-
-
 def _attacker(cells: Cells, limit: Threshold) -> AttackerRisk:
     """Figures over all records, each with the risk 1/size."""
     total = int(cells.members.sum())
@@ -241,7 +193,7 @@ def _journalist(
         )
     names = [column.name for column in rows.columns]
     everyone = read(population, [*names, *([population_count] if population_count else [])], options)
-    theirs = _rows(everyone, names, population_count, None)
+    theirs = Rows.of(everyone, names, population_count)
     ours = CountTable.of({column.name: column for column in rows.columns}, rows.weights)
     keys = pack(
         [

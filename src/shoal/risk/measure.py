@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -13,35 +12,8 @@ from shoal.errors import InputError
 from shoal.generalized import Domain, Generalized, RangeColumn, as_ranges, forms_in
 from shoal.policy import NullRule
 from shoal.risk.results import Reading
+from shoal.rows import Rows
 from shoal.table import Array, Column
-
-
-@dataclass(frozen=True)
-class Rows:
-    """What is counted: the quasi-identifiers' columns, the records that each row stands for, its person."""
-
-    columns: Sequence[Column]
-    weights: Array | None = None
-    person: Column | None = None
-
-    @property
-    def count(self) -> int:
-        return len(self.columns[0].codes)
-
-    @property
-    def records(self) -> int:
-        return self.count if self.weights is None else int(self.weights.sum())
-
-    def take(self, rows: Array) -> Rows:
-        return Rows(
-            [column.take(rows) for column in self.columns],
-            None if self.weights is None else self.weights[rows],
-            None if self.person is None else self.person.take(rows),
-        )
-
-    def select(self, names: Sequence[str]) -> Rows:
-        by_name = {column.name: column for column in self.columns}
-        return Rows([by_name[name] for name in names], self.weights, self.person)
 
 
 @dataclass(frozen=True)

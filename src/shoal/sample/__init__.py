@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import polars as pl
 
 from shoal.errors import InputError, quoted
 from shoal.sample.discharges import discharges
+from shoal.sample.licences import licences
 
 # name -> (rows by default, generator)
-SAMPLES = {"discharges": (3_985_166, discharges)}
+SAMPLES: dict[str, tuple[int, Callable[[int, int], Any]]] = {
+    "discharges": (3_985_166, discharges),
+    "licences": (87_642, licences),
+}
 
 
 def sample_data(name: str = "discharges", rows: int | None = None, seed: int = 0) -> pl.DataFrame:
@@ -25,5 +30,4 @@ def sample_data(name: str = "discharges", rows: int | None = None, seed: int = 0
     rows = default if rows is None else rows
     if rows < 1:
         raise InputError(f"{rows} rows are no table.", "Ask for at least one.")
-    columns: dict[str, Any] = generator(rows, seed)
-    return pl.DataFrame(columns)
+    return pl.DataFrame(generator(rows, seed))

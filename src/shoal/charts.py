@@ -1,0 +1,66 @@
+"""Pictures of findings, as SVG, PNG or one self-contained HTML page. Drawn with altair, which is an extra."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from shoal.detect.results import Detection
+from shoal.errors import InputError
+from shoal.write import check_target, write_whole
+
+ENDINGS = (".svg", ".png", ".html")
+_BLUE = "#2a6f97"
+
+
+def check_chart(path: Path, force: bool) -> None:
+    """Refuse a chart that could not be drawn or written, before any work is done for it."""
+    check_target(path, force, ENDINGS)
+    try:
+        import altair  # noqa: F401
+        import vl_convert  # noqa: F401
+    except ImportError:
+        raise InputError("Charts need altair and vl-convert.", "pip install 'shoal[charts]'") from None
+
+
+def save_chart(chart: Any, path: Path) -> None:
+    """Write a chart in the format of the file's ending; HTML carries all it needs inside."""
+    kind = path.suffix.lower()[1:]
+    inline = {"inline": True} if kind == "html" else {}
+    write_whole(path, lambda draft: chart.save(str(draft), format=kind, **inline))
+
+
+def detection_chart(found: Detection) -> Any:
+    """The frontier (who knows n things singles out how many) beside each column's part in it."""
+    import altair as alt
+
+    frontier = [
+        {"columns": len(entry.columns), "uniqueness": entry.uniqueness, "set": ", ".join(entry.columns)}
+        for entry in found.by_size
+    ]
+    base = alt.Chart(_values(frontier)).encode(
+        x=alt.X("columns:Q", title="number of columns known", axis=alt.Axis(tickMinStep=1, format="d")),
+        y=alt.Y("uniqueness:Q", title="records singled out", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
+        tooltip=["set:N", alt.Tooltip("uniqueness:Q", format=".1%")],
+    )
+    line = base.mark_line(color=_BLUE, point=alt.OverlayMarkDef(size=60, filled=True, color=_BLUE))
+    shares = [{"column": name, "share": share} for name, share in found.contributions.items()]
+    bars = (
+        alt.Chart(_values(shares))
+        .mark_bar(color=_BLUE)
+        .encode(
+            x=alt.X("share:Q", title="part in the uniques", axis=alt.Axis(format="%")),
+            y=alt.Y("column:N", title=None, sort="-x"),
+            tooltip=["column:N", alt.Tooltip("share:Q", format=".1%")],
+        )
+    )
+    left = line.properties(width=340, height=260, title="What the best-placed attacker singles out")
+    right = bars.properties(width=260, height=alt.Step(18), title="Which column costs most")
+    return alt.hconcat(left, right).configure_view(stroke=None)
+
+
+def _values(rows: list[dict[str, Any]]) -> Any:
+    """Rows of a chart, carried inside it."""
+    import altair as alt
+
+    return alt.InlineData(values=rows)

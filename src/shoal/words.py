@@ -1,0 +1,28 @@
+"""Numbers and lists as people write them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+
+def percent(share: float) -> str:
+    """A share as people write it; what is not zero never reads as zero, nor what is not all as all.
+
+    >>> percent(0.7484), percent(0.00001), percent(0.99999), percent(1.0)
+    ('74.8 %', 'under 0.1 %', 'over 99.9 %', '100 %')
+    """
+    if 0 < share < 0.001:
+        return "under 0.1 %"
+    if 0.999 < share < 1:
+        return "over 99.9 %"
+    return f"{100 * share:.0f} %" if share in (0, 1) else f"{100 * share:.1f} %"
+
+
+def in_words(names: Sequence[str], most: int = 9) -> str:
+    """A list of names as prose.
+
+    >>> in_words(["age", "sex", "zip"])
+    'age, sex and zip'
+    """
+    shown = list(names[:most]) + ([f"{len(names) - most} more columns"] if len(names) > most else [])
+    return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1]
