@@ -133,12 +133,44 @@ def test_past_the_work_cap_a_record_is_undecided_and_counts_as_unique(monkeypatc
     frame = pl.DataFrame({"a": ["[0;6]", "[0;3]", "[3;6]"], "b": ["1", "1", "1"]})
     decided = shoal.risk(frame, ["a", "b"])
     assert (decided.uniques, decided.undecided) == (0, 0)
-    for cap in ("MOST_PIECES_PER_RECORD", "MOST_OVERLAP_TESTS", "MOST_LOOKUPS", "MOST_LEVEL_CELLS"):
+    for cap in ("MOST_CELLS_PER_RECORD", "MOST_OVERLAP_TESTS"):
         with monkeypatch.context() as patch:
             patch.setattr(boxes, cap, 0)
             capped = shoal.risk(frame, ["a", "b"])
             assert capped.undecided >= 1
             assert capped.uniques >= capped.undecided
+
+
+@pytest.mark.parametrize("cap", ["MOST_LOOKUPS", "MOST_LEVEL_CELLS"])
+@given(rows=st.lists(st.tuples(intervals, intervals), min_size=1, max_size=9))
+def test_without_look_ups_the_answer_is_the_same(cap: str, rows: list[tuple[tuple[int, int], ...]]) -> None:
+    columns = {f"c{index}": [text(*row[index]) for row in rows] for index in range(2)}
+    expected = uniques(columns)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(boxes, cap, 0)
+        assert uniques(columns) == expected
+
+
+@pytest.mark.parametrize(
+    ("values", "expected"),
+    [
+        (["[10;19]", "[10;19]", "100", "90+", "90+"], 1),
+        (["20", "29", "[20;29]", "unknown", "unknown"], 1),
+        (["93700", "93799", "937**", "unknown", "unknown"], 1),
+        (["100", "199", "1**", "05", "05", "5", "5"], 1),
+        (["1**", "1**", "15", "05", "05", "5", "5"], 1),
+        (["[01/01/2020;31/12/2020]", "15/06/2020", "15/06/2021"], 3),
+        (["[5;10]", "[5;10]", "90+", "90+"], 0),
+        (["2020-01-05", "[2020-01-01;2020-12-31]", "later", "later"], 1),
+    ],
+)
+def test_words_among_numbers_lie_neither_below_nor_above_them(values: list[str], expected: int) -> None:
+    assert sum(uniques({"x": values})) == expected
+
+
+def test_a_range_covered_by_a_thousand_points() -> None:
+    assert sum(uniques({"x": ["[0;999]", *map(str, range(1000))]})) == 0
+    assert sum(uniques({"x": ["[0;999]", *map(str, range(999))]})) == 1
 
 
 def test_golden_cases_of_eq_1(golden: Any) -> None:
@@ -169,7 +201,8 @@ def test_a_chain_of_masks_at_scale_agrees_with_the_exact_test(monkeypatch: pytes
         ],
     }
     fast = uniques(frame)
-    monkeypatch.setattr(boxes._Boxes, "inside_another", lambda self, found: np.zeros(len(found), bool))
+    nothing = lambda self, found: (np.zeros(len(found), bool), np.ones(len(found), bool))  # noqa: E731
+    monkeypatch.setattr(boxes._Boxes, "inside_another", nothing)
     monkeypatch.setattr(boxes._Boxes, "covered_at_witnesses", lambda self, found: np.ones(len(found), bool))
     assert uniques(frame) == fast
     assert 0 < sum(fast) < 400

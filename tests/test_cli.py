@@ -70,7 +70,9 @@ def test_options(people: Path, tmp_path: Path) -> None:
         ]
         == 0.5
     )
-    assert as_json("risk", people, people, "--qi", "age")["records"] == 8
+    again = people.with_name("again.csv")
+    again.write_bytes(people.read_bytes())
+    assert as_json("risk", people, again, "--qi", "age")["records"] == 8
     policy = tmp_path / "policy.yaml"
     policy.write_text("columns: {age: quasi-identifier}\n")
     assert as_json("risk", people, "--policy", policy)["quasi_identifiers"] == ["age"]
@@ -126,7 +128,7 @@ DETECT_KEYS = {
 def test_detect(people: Path, tmp_path: Path) -> None:
     found = as_json("detect", people)
     assert set(found) >= DETECT_KEYS
-    assert found["identifiers"] == [["who"]]
+    assert found["identifiers"] == [["who"], ["age", "n"]]
     set_keys = {"columns", "uniques", "uniqueness", "classes", "distinct_ratio", "separation"}
     assert set(found["best"]) == set(found["by_size"][0]) == set_keys
     some = as_json("detect", people, "--columns", "age,sex", "--null-rule", "drop", "--count", "n")
@@ -166,7 +168,7 @@ def test_sample_data(tmp_path: Path) -> None:
         (["risk", "people.csv", "--qi", "age", "--null-rule", "vlaue"], "Use one of value"),
         (["risk", "people.csv", "--know", "age"], "NAME=COLUMNS"),
         (["risk", "people.csv", "--qi", "age", "--threshold", "2"], "Threshold '2'"),
-        (["risk", "people.csv", "--qi", "age", "--count", "who"], "holds text"),
+        (["risk", "people.csv", "--qi", "age", "--count", "who"], "does not hold numbers"),
         (["risk", "people.csv", "--qi", "age", "--delimiter", "ab"], "one character"),
         (["risk", "people.csv", "--qi", "age", "--policy", "none.yaml"], "no policy file"),
         (["risk", "cut.parquet", "--qi", "age"], "damaged"),

@@ -92,6 +92,35 @@ models:
     assert "Known names: ema" in said
 
 
+def test_a_misspelt_column_is_said(tmp_path: Path) -> None:
+    found = shoal.risk(PEOPLE, policy=write(tmp_path, GOOD))
+    assert found.notes == ["the policy names columns that are not there: name, charge"]
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("columns: &a [*a]\n", "references"),
+        ("a: &a [x, x]\nb: &b [*a, *a]\nc: [*b, *b]\n", "references"),
+        ("threshold: true\n", "not yes or no"),
+        ("count: n\nperson: p\nnul_rule: x\n", "exclude each other"),
+        ("[" * 5000, "not YAML"),
+    ],
+)
+def test_odd_files_are_problems_not_faults(tmp_path: Path, text: str, said: str) -> None:
+    assert said in " ".join(message for _, message in problems(tmp_path, text))
+
+
+def test_an_empty_section_is_empty(tmp_path: Path) -> None:
+    assert load_policy(write(tmp_path, "columns:\nmodels:\n")).columns == {}
+
+
+def test_a_policy_may_be_a_dict() -> None:
+    assert shoal.risk(PEOPLE, ["sex"], policy={"threshold": "cms"}).threshold_name == "cms"  # type: ignore[arg-type]
+    with pytest.raises(PolicyError):
+        shoal.risk(PEOPLE, ["sex"], policy={"colour": "blue"})  # type: ignore[arg-type]
+
+
 def test_count_and_person_exclude_each_other(tmp_path: Path) -> None:
     assert "exclude each other" in problems(tmp_path, "count: n\nperson: p\n")[0][1]
 
@@ -138,7 +167,8 @@ def test_every_model_judges_with_the_worst_class(model: Any) -> None:
     good = model.judge(np.array([3, 9]), np.array([2, 1]))
     bad = model.judge(np.array([1, 9]), np.array([2, 1]))
     empty = model.judge(np.zeros(0, int), np.zeros(0, int))
-    assert (good.holds, bad.holds, empty.holds) == (True, False, True)
+    # what has no class is not shown to hold
+    assert (good.holds, bad.holds, empty.holds) == (True, False, False)
     assert bad.worst["size"] == 1
     assert set(bad.to_dict()) == {"name", "parameters", "holds", "worst"}
 

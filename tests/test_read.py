@@ -6,6 +6,7 @@ import datetime as dt
 import gzip
 import io
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -303,6 +304,8 @@ def test_faults_of_other_files(tmp_path: Path, people: pl.DataFrame) -> None:
     assert "damaged" in fault(write(tmp_path, zipped[:-20], "cut.csv.gz"))
     packed = zstandard.compress(b"a,b\n" + b"1,2\n" * 10_000)
     assert "damaged" in fault(write(tmp_path, packed[:-5] + b"xxxxx", "bad.csv.zst"))
+    for length in (5, len(packed) // 2, len(packed) - 1):
+        assert "damaged" in fault(write(tmp_path, packed[:length], "cut.csv.zst"))
     assert "line 2: not a JSON object" in fault(write(tmp_path, '{"a":1}\nSECRET\n', "t.jsonl"))
     assert "one JSON array" in fault(write(tmp_path, '[{"a":1}]', "t.json"))
     assert "Excel files" in fault(write(tmp_path, b"PK\x03\x04", "t.xlsx"))
@@ -338,7 +341,89 @@ def test_what_is_no_table_is_refused() -> None:
             read(source)
 
 
+def test_each_file_counts_once(tmp_path: Path) -> None:
+    (tmp_path / "sub").mkdir()
+    for name in ("a.csv", "sub/b.csv"):
+        write(tmp_path, "x\n1\n2\n", name)
+    assert read(str(tmp_path / "**")).rows == read(tmp_path).rows == 4
+    with pytest.raises(InputError, match="named twice"):
+        read([tmp_path / "a.csv", tmp_path / "sub" / ".." / "a.csv"])
+
+
+def test_a_folder_is_read_whole_or_not_at_all(tmp_path: Path) -> None:
+    write(tmp_path, "x\n1\n", "a.csv")
+    (tmp_path / "b.csv").symlink_to(tmp_path / "nowhere.csv")
+    assert "link to nowhere" in fault(tmp_path)
+    (tmp_path / "loop").symlink_to(tmp_path / "loop")
+    assert fault(tmp_path / "loop")
+    assert fault(tmp_path / ("x" * 300))
+    os.mkfifo(tmp_path / "pipe")
+    assert "no ordinary file" in fault(tmp_path / "pipe")
+
+
+def test_a_folder_named_like_a_key_does_not_hide_a_column(tmp_path: Path) -> None:
+    (tmp_path / "zip=x").mkdir()
+    pl.DataFrame({"zip": [1, 2]}).write_parquet(tmp_path / "zip=x" / "a.parquet")
+    assert read(tmp_path, ["zip"])["zip"].decode().to_list() == [1, 2]
+    assert read(tmp_path / "zip=x" / "a.parquet").names == ["zip"]
+
+
+def test_large_integers_do_not_merge_with_floats(tmp_path: Path) -> None:
+    big = [2**53 + 1, 2**53]
+    pl.DataFrame({"a": big}).write_parquet(tmp_path / "1.parquet")
+    pl.DataFrame({"a": [1.5]}).write_parquet(tmp_path / "2.parquet")
+    assert len(read(tmp_path)["a"].values) == 3
+
+
+def test_intervals_in_every_column_of_a_comma_file(tmp_path: Path) -> None:
+    path = write(tmp_path, "a,b\n" + "[1;10],[3;4]\n" * 12)
+    assert read(path).names == ["a", "b"]
+
+
+def test_excel_and_blank_lines_before_the_header(tmp_path: Path) -> None:
+    assert rows(read(write(tmp_path, "sep=;\na;b\n1;2\n"))) == [(1, 2)]
+    assert rows(read(write(tmp_path, "\n\r\na,b\n1,2\n"))) == [(1, 2)]
+    assert read(write(tmp_path, ",column_1\n1,2\n")).names == ["column_1_", "column_1"]
+
+
+def test_a_file_without_a_header_does_not_give_its_first_record_away(tmp_path: Path) -> None:
+    path = write(tmp_path, "SECRET JOHN,1980-01-01,123-45-6789\nSECRET ANN,1981-01-01,123-45-6780\n")
+    with pytest.raises(InputError, match="looks like a record") as error:
+        read(path, ["a"])
+    assert "SECRET" not in str(error.value)
+    twice = write(tmp_path, "SECRET,SECRET,123-45-6789\n1,2,3\n")
+    with pytest.raises(InputError, match="more than once") as error:
+        read(twice)
+    assert "SECRET" not in str(error.value)
+
+
+def test_words_for_missing_among_text_are_said(tmp_path: Path) -> None:
+    assert "--missing NA" in read(write(tmp_path, "zip\n00501\nNA\n")).notes[0]
+
+
+def test_a_pyarrow_batch_and_repeated_names() -> None:
+    batch = pa.RecordBatch.from_pydict({"a": [1, 2]})
+    assert read(batch).rows == 2
+    for frame in (pd.DataFrame([[1, 2]], columns=["a", "a"]), pa.Table.from_arrays([[1], [2]], names=["a", "a"])):
+        with pytest.raises(InputError, match="more than once"):
+            read(frame)
+
+
+@pytest.mark.parametrize("encoding", ["rot13", "base64", "undefined", "klingon"])
+def test_what_is_no_encoding_of_text(tmp_path: Path, encoding: str) -> None:
+    assert "encoding" in fault(write(tmp_path, "a\n1\n"), encoding=encoding)
+
+
 # hostile files
+
+
+def test_a_new_key_in_every_line(tmp_path: Path) -> None:
+    lines = "\n".join(json.dumps({f"k{index}": 1}) for index in range(12_000))
+    assert "different keys" in fault(write(tmp_path, lines, "keys.jsonl"))
+
+
+def test_a_header_of_millions_of_commas(tmp_path: Path) -> None:
+    assert "more than 1,000,000 columns" in fault(write(tmp_path, b"," * 3_000_000 + b"\n"))
 
 
 def test_a_line_without_end_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

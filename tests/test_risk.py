@@ -77,8 +77,17 @@ def test_a_journalist_looks_in_the_population() -> None:
 
 
 def test_a_population_of_another_type_is_refused() -> None:
-    with pytest.raises(InputError, match="numbers in one table"):
-        shoal.risk(pl.DataFrame({"x": [1]}), ["x"], population=pl.DataFrame({"x": ["1"]}))
+    with pytest.raises(InputError, match="fractions in one table"):
+        shoal.risk(pl.DataFrame({"x": [1.5]}), ["x"], population=pl.DataFrame({"x": ["1.5"]}))
+
+
+def test_codes_are_compared_as_text_where_one_file_keeps_their_zeros() -> None:
+    """A CSV of ZIP codes without leading zeros reads as integers, one with them as text."""
+    sample, people = pl.DataFrame({"zip": [93701, 93702]}), pl.DataFrame({"zip": ["93701", "93701", "93702", "00501"]})
+    found = shoal.risk(sample, ["zip"], population=people)
+    assert found.population is not None
+    assert found.journalist is not None
+    assert (found.population.classes_not_found, found.journalist.average) == (0, 0.75)
 
 
 def test_a_population_with_nulls_counts_null_as_a_value() -> None:
@@ -168,10 +177,41 @@ def test_generalised_text_is_read_as_ranges_or_raw() -> None:
     assert shoal.risk(covered, ["age"], generalized="no").uniques == 2
 
 
+def test_persons_whose_rows_are_all_suppressed_stand_in_no_class() -> None:
+    """Person 1 is suppressed; 2 has a box and a suppressed row, 3 the same box only: they differ."""
+    rows = [(1, "*", "*"), (1, "*", "*"), (2, "[1;2]", "x"), (2, "*", "*"), (3, "[1;2]", "x")]
+    frame = pl.DataFrame(rows, schema=["p", "a", "b"], orient="row")
+    found = shoal.risk(frame, ["a", "b"], person="p", know={"k": ["a"], "l": ["b"]})
+    assert (found.persons, found.classes, found.uniques, found.suppressed_rows) == (3, 2, 2, 3)
+    assert found.uniqueness == pytest.approx(2 / 3)
+    assert (found.knowledge or [])[-1].uniqueness == found.uniqueness
+
+
+def test_where_everything_is_suppressed_nothing_is_certified() -> None:
+    policy = shoal.Policy(models=[{"model": "k-anonymity", "k": 2}])  # type: ignore[list-item]
+    found = shoal.risk(pl.DataFrame({"a": ["*", "*"]}), ["a"], policy=policy)
+    assert not found.models[0].holds
+    assert "no class to measure" in found.summary()
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"null_rule": "foo"}, {"generalized": "maybe"}, {"domain": "zz"}, {"threshold": [1]}, {"know": ["a"]}],
+)
+def test_unknown_words_are_refused_in_python_too(arguments: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        shoal.risk(pl.DataFrame({"a": [1]}), ["a"], **arguments)
+
+
+def test_one_name_is_one_column() -> None:
+    assert shoal.risk(pl.DataFrame({"age": [1, 2]}), "age").quasi_identifiers == ["age"]
+    assert shoal.risk(pd.DataFrame({0: [1, 2]}), [0]).quasi_identifiers == ["0"]  # type: ignore[list-item]
+
+
 def test_persons_with_generalised_records() -> None:
     frame = pl.DataFrame({"who": [1, 1, 2, 2, 3], "age": ["[20;29]", "30", "30", "[20;29]", "*"]})
     found = shoal.risk(frame, ["age"], person="who")
-    assert (found.suppressed_rows, found.k, found.uniques) == (1, 2, 0)
+    assert (found.persons, found.suppressed_rows, found.k, found.uniques) == (3, 1, 2, 0)
 
 
 # the course's worked examples (SPEC 7)
@@ -204,7 +244,7 @@ def test_five_records_alike_are_5_anonymous_and_nine_are_2_anonymous() -> None:
         ({"quasi_identifiers": ["a"], "count": "negative"}, "negative numbers"),
         ({"quasi_identifiers": ["a"], "count": "empty"}, "is empty in 1 rows"),
         ({"quasi_identifiers": ["a"], "count": "half"}, "no counts"),
-        ({"quasi_identifiers": ["a"], "count": "text"}, "holds text"),
+        ({"quasi_identifiers": ["a"], "count": "text"}, "does not hold numbers"),
         ({"quasi_identifiers": ["a"], "count": "zero"}, "zero in every row"),
         ({"quasi_identifiers": ["a"], "count": "a"}, "counted and compared"),
         ({"quasi_identifiers": ["a"], "person": "empty"}, "whose records"),

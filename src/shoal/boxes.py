@@ -5,8 +5,10 @@ Uniqueness (Sánchez et al., Eq 1): a record is non-unique if every point of its
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from heapq import heappop, heappush
 from itertools import combinations
 
@@ -20,8 +22,8 @@ from shoal.table import Array, Column
 
 # Work caps: past them a record counts as unique (the safe side) and is reported as undecided.
 MOST_LOOKUPS = 4_000_000_000
-MOST_OVERLAP_TESTS = 4_000_000_000
-MOST_PIECES_PER_RECORD = 20_000
+MOST_OVERLAP_TESTS = 1_500_000_000
+MOST_CELLS_PER_RECORD = 10_000_000
 MOST_LEVEL_CELLS = 100_000_000
 # Points of a box that are tried before the exact test: one that nobody else covers proves uniqueness.
 _WITNESSES = 6
@@ -41,7 +43,7 @@ def fit(columns: Sequence[RangeColumn], weights: Array | None = None) -> Fitting
     """Decide Eq 1 for every record.
 
     Identical boxes cover each other; a box inside another is covered; a point that nobody covers proves that a
-    box is unique; what is left is decided by subtracting boxes.
+    box is unique; what is left is decided on the grid of all ends.
 
     >>> from shoal.generalized import as_ranges
     >>> from shoal.table import Table
@@ -56,10 +58,10 @@ def fit(columns: Sequence[RangeColumn], weights: Array | None = None) -> Fitting
     unique, undecided = np.zeros(count, bool), np.zeros(count, bool)
     unique[alone] = undecided[alone] = True
     boxes = _Boxes.of(columns, box_of_row, count) if len(alone) else None
-    if boxes is not None and len(boxes.patterns) * len(alone) * (1 + _WITNESSES) <= MOST_LOOKUPS:
-        inside = boxes.inside_another(alone)
+    if boxes is not None:
+        inside, tested = boxes.inside_another(alone)
         unique[alone[inside]] = undecided[alone[inside]] = False
-        alone = alone[~inside]
+        alone = alone[tested & ~inside]
         undecided[alone] = boxes.covered_at_witnesses(alone)
         for box in _affordable(np.flatnonzero(undecided), len(boxes), len(columns)):
             covered = boxes.covered_by_others(box)
@@ -140,18 +142,12 @@ class _Boxes:
     pattern_of: Array
 
     @classmethod
-    def of(cls, columns: Sequence[RangeColumn], box_of_row: Array, count: int) -> _Boxes | None:
-        """The boxes of rows; None where ranges overlap so much that the levels would not fit into memory."""
+    def of(cls, columns: Sequence[RangeColumn], box_of_row: Array, count: int) -> _Boxes:
+        """The boxes of rows."""
         first = np.empty(count, np.int64)
         first[box_of_row[::-1]] = np.arange(len(box_of_row))[::-1]
         codes = tuple(column.codes[first].astype(np.int64) for column in columns)
-        dealt = [_deal(column) for column in columns]
-        if (
-            sum(column.atoms * (int(level_of.max()) + 1) for column, level_of in zip(columns, dealt, strict=True))
-            > MOST_LEVEL_CELLS
-        ):
-            return None
-        levels = tuple(_Levels.of(column, level_of) for column, level_of in zip(columns, dealt, strict=True))
+        levels = tuple(_Levels.of(column) for column in columns)
         by_box = np.stack([level.level_of[code] for level, code in zip(levels, codes, strict=True)], axis=1)
         patterns, pattern_of = np.unique(by_box, axis=0, return_inverse=True)
         return cls(levels, codes, patterns, pattern_of.reshape(-1))
@@ -159,19 +155,47 @@ class _Boxes:
     def __len__(self) -> int:
         return len(self.pattern_of)
 
-    def inside_another(self, boxes: Array) -> Array:
-        """Which of these boxes, each held by one record, lie inside one other box."""
-        sought = [codes[boxes] for codes in self.codes]
-        return self._found(boxes, [level.around_range(code) for level, code in zip(self.columns, sought, strict=True)])
+    def inside_another(self, boxes: Array) -> tuple[Array, Array]:
+        """Which of these boxes, each held by one record, lie inside one other box; and which could be tested."""
+        if not self._has_few_patterns(len(boxes)):
+            return self._inside_another_directly(boxes)
+        around = [level.around_range(code[boxes]) for level, code in zip(self.columns, self.codes, strict=True)]
+        return self._found(boxes, around), np.ones(len(boxes), bool)
+
+    def _has_few_patterns(self, boxes: int) -> bool:
+        cells = sum(len(level.edges) * level.atoms for level in self.columns)
+        return len(self.patterns) * boxes * (1 + _WITNESSES) <= MOST_LOOKUPS and cells <= MOST_LEVEL_CELLS
+
+    def _inside_another_directly(self, boxes: Array) -> tuple[Array, Array]:
+        """Where ranges overlap in too many ways for look-ups: each box against all others, up to the cap."""
+        inside, tested = np.zeros(len(boxes), bool), np.zeros(len(boxes), bool)
+        low = [level.low[code] for level, code in zip(self.columns, self.codes, strict=True)]
+        high = [level.high[code] for level, code in zip(self.columns, self.codes, strict=True)]
+        for place in range(min(len(boxes), MOST_OVERLAP_TESTS // max(len(self) * 2, 1))):
+            progress.report("fitting boxes", place, len(boxes))
+            box = boxes[place]
+            rows = np.flatnonzero((low[0] <= low[0][box]) & (high[0] >= high[0][box]))
+            for first, last in zip(low[1:], high[1:], strict=True):
+                rows = rows[(first[rows] <= first[box]) & (last[rows] >= last[box])]
+            inside[place] = any(self._contains(row, int(box)) for row in rows.tolist() if row != box)
+            tested[place] = True
+        return inside, tested
+
+    def _contains(self, outer: int, inner: int) -> bool:
+        """Whether a box holds another, sets piece by piece."""
+        for level, codes in zip(self.columns, self.codes, strict=True):
+            held = level.parts(int(codes[outer]))
+            if not all(any(a <= c and d <= b for a, b in held) for c, d in level.parts(int(codes[inner]))):
+                return False
+        return True
 
     def covered_at_witnesses(self, boxes: Array) -> Array:
         """Which of these boxes have every tried point covered by another box; single points are tried whole."""
         alive = self._size(boxes) > 1  # a single point that lies in no other box is unique
-        for number in range(_WITNESSES):
+        for number in range(_WITNESSES if self._has_few_patterns(len(boxes)) else 0):
             left = np.flatnonzero(alive)
-            atoms = [
-                level.witness(code[boxes[left]], number) for level, code in zip(self.columns, self.codes, strict=True)
-            ]
+            columns = list(zip(self.columns, self.codes, strict=True))
+            atoms = [level.witness(code[boxes[left]], number) for level, code in columns]
             around = [level.around_atom(atom) for level, atom in zip(self.columns, atoms, strict=True)]
             alive[left] = self._found(boxes[left], around)
         return alive
@@ -182,14 +206,14 @@ class _Boxes:
             size *= level.size[code[boxes]]
         return size
 
-    def _found(self, boxes: Array, around: list[list[Array]]) -> Array:
+    def _found(self, boxes: Array, around: list[dict[int, Array]]) -> Array:
         """Whether a box of another pattern exists with these ranges; around[column][level] has a code or -1."""
         found = np.zeros(len(boxes), bool)
         for number, pattern in enumerate(self.patterns):
             progress.report("fitting boxes", number, len(self.patterns))
             # within its own pattern a box lies in itself only
             left = np.flatnonzero(~found & (self.pattern_of[boxes] != number))
-            sought = [column[level] for column, level in zip(around, pattern, strict=True)]
+            sought = [column[int(level)] for column, level in zip(around, pattern, strict=True)]
             for codes in sought:
                 left = left[codes[left] >= 0]
             if not len(left):
@@ -212,11 +236,7 @@ class _Boxes:
                 (level.low[codes[rows]] <= level.high[codes[box]]) & (level.high[codes[rows]] >= level.low[codes[box]])
             ]
         others = [piece for row in rows.tolist() for piece in self._pieces(row)]
-        budget = [MOST_PIECES_PER_RECORD]
-        try:
-            return all(_covered(piece, others, budget) for piece in self._pieces(box))
-        except _TooMuchWork:
-            return None
+        return _all_or_unknown(_covered_on_grid(piece, others) for piece in self._pieces(box))
 
     def _pieces(self, box: int) -> list[_Box]:
         """A box with sets as several plain boxes."""
@@ -233,39 +253,43 @@ class _Levels:
     low: Array
     high: Array
     size: Array
+    atoms: int
     level_of: Array
-    # per level: the range around each atom, -1 where none; for a set its last atom does not bound it
-    around: tuple[Array, ...]
+    edges: tuple[Array, ...]  # per level, the codes of its ranges
     pieces: dict[int, list[tuple[int, int]]]
 
     @classmethod
-    def of(cls, column: RangeColumn, level_of: Array) -> _Levels:
-        levels = int(level_of.max(initial=0)) + 1
-        around = []
-        for level in range(levels):
-            edges = np.full(column.atoms, -1, np.int64)
-            for code in np.flatnonzero(level_of == level).tolist() if level else ():
-                for low, high in column.pieces.get(code, [(int(column.low[code]), int(column.high[code]))]):
-                    edges[low : high + 1] = code
-            if level == 0:
-                points = np.flatnonzero(level_of == 0)
-                edges[column.low[points]] = points
-            around.append(edges)
+    def of(cls, column: RangeColumn) -> _Levels:
+        level_of = _deal(column)
+        order = np.argsort(level_of, kind="stable")
+        edges = np.split(order, np.flatnonzero(np.diff(level_of[order])) + 1)
         size = (column.high - column.low + 1).astype(np.float64)
         for code, parts in column.pieces.items():
             size[code] = sum(high - low + 1 for low, high in parts)
-        return cls(column.low, column.high, size, level_of, tuple(around), column.pieces)
+        return cls(column.low, column.high, size, column.atoms, level_of, tuple(edges), column.pieces)
+
+    @cached_property
+    def around(self) -> dict[int, Array]:
+        """Per level, the range around each atom, -1 where none."""
+        found = {}
+        for codes in self.edges:
+            owner = np.full(self.atoms, -1, np.int64)
+            for code in codes.tolist():
+                for low, high in self.parts(code):
+                    owner[low : high + 1] = code
+            found[int(self.level_of[codes[0]])] = owner
+        return found
 
     def parts(self, code: int) -> list[tuple[int, int]]:
         return self.pieces.get(code, [(int(self.low[code]), int(self.high[code]))])
 
-    def around_atom(self, atoms: Array) -> list[Array]:
+    def around_atom(self, atoms: Array) -> dict[int, Array]:
         """Per level, the range that holds each atom, or -1."""
-        return [edges[atoms] for edges in self.around]
+        return {level: owner[atoms] for level, owner in self.around.items()}
 
-    def around_range(self, codes: Array) -> list[Array]:
+    def around_range(self, codes: Array) -> dict[int, Array]:
         """Per level, the range that holds all of each range, or -1."""
-        return [self._containing(edges)[codes] for edges in self.around]
+        return {level: self._containing(owner)[codes] for level, owner in self.around.items()}
 
     def _containing(self, edges: Array) -> Array:
         """For every range of the column, the range of a level that contains it, or -1."""
@@ -317,41 +341,35 @@ def _deal(column: RangeColumn) -> Array:
 _Box = tuple[tuple[int, int], ...]
 
 
-class _TooMuchWork(Exception):
-    """The cap on the pieces of one record is reached."""
+def _all_or_unknown(answers: Iterator[bool | None]) -> bool | None:
+    """False if any is; else None if any is not known; else True."""
+    known: bool | None = True
+    for answer in answers:
+        if answer is False:
+            return False
+        known = known and answer
+    return known
 
 
-def _covered(box: _Box, others: list[_Box], budget: list[int]) -> bool:
-    """Whether the union of `others` covers `box`: subtract the largest overlap, ask again for each slab left."""
-    near = []
+def _covered_on_grid(box: _Box, others: list[_Box]) -> bool | None:
+    """Whether the union of `others` covers `box`, on the grid of all their ends; None past the work cap.
+
+    Within a cell of that grid every box is either all there or not at all.
+    """
+    cuts = [
+        np.unique([low, high + 1, *(end for other in others for end in _ends(other[axis], low, high))])
+        for axis, (low, high) in enumerate(box)
+    ]
+    cells = math.prod(len(cut) - 1 for cut in cuts)
+    if cells > MOST_CELLS_PER_RECORD:
+        return None
+    open_cells = np.ones([len(cut) - 1 for cut in cuts], bool)
     for other in others:
-        overlap = tuple((max(a, c), min(b, d)) for (a, b), (c, d) in zip(box, other, strict=True))
-        if all(low <= high for low, high in overlap):
-            if overlap == box:
-                return True
-            near.append(overlap)
-    if not near:
-        return False
-    budget[0] -= len(near)
-    if budget[0] < 0:
-        raise _TooMuchWork
-    largest = max(near, key=_volume)
-    return all(_covered(slab, near, budget) for slab in _minus(box, largest))
+        sides = zip(cuts, other, strict=True)
+        open_cells[tuple(slice(*np.searchsorted(cut, (low, high + 1))) for cut, (low, high) in sides)] = False
+    return not open_cells.any()
 
 
-def _volume(box: _Box) -> int:
-    volume = 1
-    for low, high in box:
-        volume *= high - low + 1
-    return volume
-
-
-def _minus(box: _Box, hole: _Box) -> Iterator[_Box]:
-    """The box without a hole inside it, as disjoint slabs."""
-    for axis, ((low, high), (first, last)) in enumerate(zip(box, hole, strict=True)):
-        before, after = box[:axis], box[axis + 1 :]
-        if low < first:
-            yield (*before, (low, first - 1), *after)
-        if last < high:
-            yield (*before, (last + 1, high), *after)
-        box = (*before, (first, last), *after)
+def _ends(side: tuple[int, int], low: int, high: int) -> tuple[int, int]:
+    """Where a side starts and stops inside a range."""
+    return min(max(side[0], low), high + 1), min(max(side[1] + 1, low), high + 1)

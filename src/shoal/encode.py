@@ -188,7 +188,12 @@ def _common_type(dictionaries: list[pl.Series]) -> list[pl.Series]:
     if all(dictionary.dtype.is_numeric() for dictionary in dictionaries):
         frames = [dictionary.alias("value").to_frame().head(0) for dictionary in dictionaries]
         wide = pl.concat(frames, how="vertical_relaxed").schema["value"]
-        return [dictionary.cast(wide) for dictionary in dictionaries]
+        cast = [dictionary.cast(wide) for dictionary in dictionaries]
+        # integers past 2^53 would merge as floats
+        if all(new.n_unique() == old.n_unique() for new, old in zip(cast, dictionaries, strict=True)):
+            return cast
+    if all(dictionary.dtype in (pl.Date, pl.Datetime) for dictionary in dictionaries):
+        return [dictionary.cast(pl.Datetime("us")) for dictionary in dictionaries]
     return [dictionary.cast(pl.String) for dictionary in dictionaries]
 
 

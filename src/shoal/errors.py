@@ -49,3 +49,21 @@ def quoted(names: Iterable[str]) -> str:
     "'age', 'sex'"
     """
     return ", ".join(f"'{name}'" for name in names)
+
+
+def as_names(given: Iterable[str] | str | None) -> list[str]:
+    """Names of columns as a list; one name alone is a list of one.
+
+    >>> as_names("age"), as_names(["age", "sex"]), as_names(None)
+    (['age'], ['age', 'sex'], [])
+    """
+    if given is None:
+        return []
+    return [given] if isinstance(given, str) else [str(name) for name in given]
+
+
+def check_choice(option: str, given: str, known: Iterable[str]) -> None:
+    """Refuse what is not one of the known words."""
+    known = list(known)
+    if given not in known:
+        raise InputError(f"{option} '{given}' is not known.", f"Use one of {', '.join(known)}.")

@@ -16,15 +16,21 @@ ROWS_PER_BATCH = 1 << 18
 
 def is_frame(source: Any) -> bool:
     """Whether `source` is a data frame of a library that narwhals knows."""
+    if hasattr(source, "iloc") or _is_arrow(source):
+        return True  # before narwhals, which refuses repeated names with words of its own
     return isinstance(nw.from_native(source, pass_through=True), (nw.DataFrame, nw.LazyFrame))
+
+
+def _is_arrow(frame: Any) -> bool:
+    """A pyarrow table or batch."""
+    return type(frame).__module__.startswith("pyarrow") and hasattr(frame, "schema")
 
 
 def column_names(frame: Any) -> list[str]:
     """The names of a frame's columns; pandas allows them to be numbers or to repeat, we do not."""
     if isinstance(frame, pl.LazyFrame):
         return frame.collect_schema().names()
-    names = getattr(frame, "column_names", None) or frame.columns  # pyarrow has `column_names`
-    names = [str(name) for name in names]
+    names = [str(name) for name in (frame.schema.names if _is_arrow(frame) else frame.columns)]
     check_names(names, "The frame")
     return names
 
@@ -57,8 +63,9 @@ def _to_polars(frame: Any, name: str) -> pl.Series:
 def _one_column(frame: Any, position: int) -> pl.Series:
     if hasattr(frame, "iloc"):  # pandas and its kin: by position, whatever the labels are
         return pl.Series(pl.from_pandas(frame.iloc[:, position].reset_index(drop=True)))
-    column = nw.from_native(frame, eager_only=True)[:, position]
-    return pl.Series(column.to_arrow())
+    if _is_arrow(frame):
+        return pl.Series(frame.column(position))
+    return pl.Series(nw.from_native(frame, eager_only=True)[:, position].to_arrow())
 
 
 def to_native(frame: pl.DataFrame, like: Any) -> Any:
@@ -84,6 +91,6 @@ def _to_arrow(frame: pl.DataFrame, like: Any) -> Any:
     import pyarrow
 
     out = frame.to_arrow()
-    known = set(like.column_names)
+    known = set(like.schema.names)
     fields = [like.schema.field(field.name) if field.name in known else field for field in out.schema]
     return out.cast(pyarrow.schema(fields))

@@ -14,7 +14,6 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from shoal.errors import InputError
 from shoal.table import Array, Column
 
 Generalized = Literal["auto", "yes", "no"]
@@ -38,7 +37,6 @@ _PREFIX = r"^([0-9A-Za-z]*)(\*+)$"
 _PREFIX_X = r"^([0-9]+)([Xx]+)$"
 _SET = r"^[\[{][^;]*,[^;]*[\]}]$"
 _NUMBER = r"^-?[0-9]+(\.[0-9]+)?$"
-_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 # sort before and behind every text that continues a prefix
 _BEFORE_ALL, _AFTER_ALL = "\x01", "\U0010ffff"
 
@@ -103,8 +101,7 @@ def _parse(texts: pl.Series, mode: Generalized) -> _Parsed:
         hit = stem.is_not_null() & ~pl.Series(star)
         digits = stem.str.contains(r"^[0-9]+$").fill_null(False)
         zeros, nines = masked.str.replace_all(r".", "0"), masked.str.replace_all(r".", "9")
-        first = (stem + zeros).zip_with(digits, stem + _BEFORE_ALL)
-        final = (stem + nines).zip_with(digits, stem + _AFTER_ALL)
+        first, final = (stem + zeros).zip_with(digits, texts), (stem + nines).zip_with(digits, texts)
         low, high = low.zip_with(~hit, first.fill_null("")), high.zip_with(~hit, final.fill_null(""))
         prefix |= hit.to_numpy()
     sets = texts.str.contains(_SET).fill_null(False).to_numpy() & ~interval
@@ -132,7 +129,7 @@ def as_ranges(column: Column, mode: Generalized, null_is_star: bool, domain: Dom
     forms = forms_in(column, mode)
     if forms:
         parsed = _parse(column.values, mode)
-        low, high, atoms, pieces = _atoms_of(column.name, column.values, parsed, domain)
+        low, high, atoms, pieces = _atoms_of(column.values, parsed, domain)
         star = parsed.star
     else:
         low = _spaced(*_value_order(column.values), domain)
@@ -177,21 +174,18 @@ def _merged(
 
 
 def _atoms_of(
-    name: str, texts: pl.Series, parsed: _Parsed, domain: Domain
+    texts: pl.Series, parsed: _Parsed, domain: Domain
 ) -> tuple[Array, Array, int, dict[int, list[tuple[int, int]]]]:
     """Atoms of each text's range, or of each member of a set."""
     named = ~parsed.star
     named[list(parsed.members)] = False
     members = pl.Series([member for members in parsed.members.values() for member in members], dtype=pl.String)
-    low, high = parsed.low.filter(named), parsed.high.filter(named)
-    plain = low.filter((low == high).to_numpy() & ~parsed.prefix[named])
-    first, final, spacing = _ordered(pl.concat([low, members]), pl.concat([high, members]), plain)
-    ends = np.unique(np.concatenate([first, final]))
-    if len(ends) == 0:  # nothing but `*`
+    low, high = pl.concat([parsed.low.filter(named), members]), pl.concat([parsed.high.filter(named), members])
+    prefix = np.concatenate([parsed.prefix[named], np.zeros(len(members), bool)])
+    source = pl.concat([texts.filter(named), members])
+    if len(source) == 0:  # nothing but `*`
         return np.zeros(len(texts), np.int64), np.zeros(len(texts), np.int64), 1, {}
-    atom = _spaced(ends, spacing, domain)
-    atoms = int(atom[-1]) + 1
-    low_atom, high_atom = atom[np.searchsorted(ends, first)], atom[np.searchsorted(ends, final)]
+    low_atom, high_atom, atoms = _placed(source, low, high, prefix, domain)
 
     out_low, out_high = np.zeros(len(texts), np.int64), np.full(len(texts), atoms - 1, np.int64)
     count = int(np.count_nonzero(named))
@@ -204,11 +198,6 @@ def _atoms_of(
         out_low[index], out_high[index] = runs[0][0], runs[-1][1]
         if len(runs) > 1:
             pieces[index] = runs
-    if (out_low > out_high).any():
-        raise InputError(
-            f"Column '{name}' has a range whose end comes before its start.",
-            "Use --generalized no to read it raw.",
-        )
     return out_low, out_high, atoms, pieces
 
 
@@ -223,20 +212,59 @@ def _runs(values: list[int]) -> list[tuple[int, int]]:
     return runs
 
 
-def _ordered(low: pl.Series, high: pl.Series, plain: pl.Series) -> tuple[Array, Array, Spacing]:
-    """The ends as numbers in value order; `plain` are the texts that stand for one value."""
-    both = pl.concat([low, high])
-    order, spacing = both.rank("dense").cast(pl.Float64), Spacing.LEAVES
-    if both.str.contains(_NUMBER).all():
-        # `05` and `5` are two codes: as numbers they would merge, which is the unsafe side
-        if plain.cast(pl.Float64).n_unique() == plain.n_unique():
-            order = both.cast(pl.Float64)
-            spacing = Spacing.REAL if both.str.contains(r"\.").any() else Spacing.WHOLE
-    elif both.str.contains(_DATE).all():
-        days = both.str.to_date(strict=False)
-        if not days.null_count():
-            order, spacing = days.to_physical().cast(pl.Float64), Spacing.WHOLE
-    return order.head(len(low)).to_numpy(), order.tail(len(high)).to_numpy(), spacing
+def _placed(
+    texts: pl.Series, low: pl.Series, high: pl.Series, prefix: Array, domain: Domain
+) -> tuple[Array, Array, int]:
+    """The first and last atom of each text, and how many atoms there are.
+
+    Numbers, ISO dates and all other texts are three domains, one behind the other: `90+` among ages lies neither
+    below nor above them.
+    """
+    numbers = (low.str.contains(_NUMBER) & high.str.contains(_NUMBER)).to_numpy()
+    plain = low.filter(numbers & (low == high).to_numpy() & ~prefix)
+    # `05` and `5` are two codes: as numbers they would merge, which is the unsafe side
+    if plain.cast(pl.Float64).n_unique() != plain.n_unique():
+        numbers[:] = False
+    days = [side.str.to_date("%Y-%m-%d", strict=False) for side in (low, high)]
+    dates = ~numbers & (days[0] <= days[1]).fill_null(False).to_numpy()
+    first, last = np.zeros(len(texts), np.int64), np.zeros(len(texts), np.int64)
+    atoms = 0
+    for which, kind in ((numbers, "number"), (dates, "date"), (~numbers & ~dates, "text")):
+        if not which.any():
+            continue
+        if kind == "text":
+            ends = _leaves(texts.filter(which), prefix[which])
+            spacing = Spacing.LEAVES
+        else:
+            ends = [_as_number(side.filter(which), kind) for side in (low, high)]
+            fractions = bool(pl.concat([low, high]).filter(np.tile(which, 2)).str.contains(r"\.").any())
+            spacing = Spacing.REAL if kind == "number" and fractions else Spacing.WHOLE
+        cuts = np.unique(np.concatenate(ends))
+        atom = _spaced(cuts, spacing, domain) + atoms
+        first[which], last[which] = (atom[np.searchsorted(cuts, side)] for side in ends)
+        atoms = int(atom[-1]) + 1
+    return first, last, atoms
+
+
+def _as_number(texts: pl.Series, kind: str) -> Array:
+    if kind == "date":
+        return texts.str.to_date("%Y-%m-%d").to_physical().cast(pl.Float64).to_numpy()
+    return texts.cast(pl.Float64).to_numpy()
+
+
+def _leaves(texts: pl.Series, prefix: Array) -> list[Array]:
+    """Places of texts that have no order of values.
+
+    They are sorted by length, then by letters, so that all texts of a length that start alike are one range: that is
+    what a prefix covers. Ends of other ranges have no order that we know: such a range covers itself only.
+    """
+    stem = texts.str.extract(r"^(.*?)[*Xx]+$", 1).fill_null("")
+    length = texts.str.len_chars()
+    lower = (stem + _BEFORE_ALL).zip_with(pl.Series(prefix), texts)
+    upper = (stem + _AFTER_ALL).zip_with(pl.Series(prefix), texts)
+    both = pl.DataFrame({"length": pl.concat([length, length]), "text": pl.concat([lower, upper])})
+    places = both.select(pl.struct("length", "text").rank("dense")).to_series().cast(pl.Float64).to_numpy()
+    return [places[: len(texts)], places[len(texts) :]]
 
 
 def _value_order(values: pl.Series) -> tuple[Array, Spacing]:

@@ -9,13 +9,18 @@ from pathlib import Path
 from typing import Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator, model_validator
 
 from shoal.errors import InputError
 from shoal.models import KAnonymity
+from shoal.table import Table
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "other"]
 NullRule = Literal["value", "wildcard", "drop"]
+
+
+LONGEST_POLICY = 1_000_000
+_COUNT_OR_PERSON = "count and person exclude each other: a row stands for many records or belongs to one person"
 
 
 class Policy(BaseModel):
@@ -36,6 +41,19 @@ class Policy(BaseModel):
     threshold: float | str | None = None
     models: list[KAnonymity] = []
 
+    @field_validator("columns", "knowledge", "models", mode="before")
+    @classmethod
+    def _empty(cls, value: Any, info: ValidationInfo) -> Any:
+        """`columns:` with nothing behind it is an empty section."""
+        return type(cls.model_fields[str(info.field_name)].default)() if value is None else value
+
+    @field_validator("threshold", mode="before")
+    @classmethod
+    def _no_yes_or_no(cls, value: Any) -> Any:
+        if isinstance(value, bool):
+            raise ValueError("a threshold is a number or a name, not yes or no")
+        return value
+
     @field_validator("threshold")
     @classmethod
     def _known_threshold(cls, value: float | str | None) -> float | str | None:
@@ -50,10 +68,13 @@ class Policy(BaseModel):
     @model_validator(mode="after")
     def _count_or_person(self) -> Policy:
         if self.count is not None and self.person is not None:
-            raise ValueError(
-                "count and person exclude each other: a row stands for many records or belongs to one person"
-            )
+            raise ValueError(_COUNT_OR_PERSON)
         return self
+
+    def remarks(self, table: Table) -> list[str]:
+        """Columns that the policy decides on and the table does not have: removed already, or misspelt."""
+        missing = [name for name in self.columns if name not in table.source_names]
+        return [f"the policy names columns that are not there: {', '.join(missing)}"] if missing else []
 
     def with_role(self, role: Role) -> list[str]:
         """The columns that play a role, in the order of the file."""
@@ -82,6 +103,24 @@ class PolicyError(InputError):
         super().__init__(f"Policy {path} has {count}:\n" + "\n".join(lines), "Mend them all, then try again.")
 
 
+def as_policy(given: Policy | dict[str, Any] | str | Path | None) -> Policy:
+    """A policy from what was given: one, its content, the path of a file, or nothing.
+
+    >>> as_policy({"null_rule": "drop"}).null_rule
+    'drop'
+    """
+    if given is None:
+        return Policy()
+    if isinstance(given, Policy):
+        return given
+    if isinstance(given, dict):
+        try:
+            return Policy.model_validate(given)
+        except ValidationError as error:
+            raise PolicyError("given", [(None, _problem(found)) for found in error.errors()]) from None
+    return load_policy(given)
+
+
 def load_policy(path: str | Path) -> Policy:
     """Read and check a policy file."""
     path = Path(path)
@@ -91,19 +130,27 @@ def load_policy(path: str | Path) -> Policy:
         raise InputError(f"There is no policy file {path}.", "Start one from the example in docs/policy.md.") from None
     except (UnicodeDecodeError, OSError):
         raise InputError(f"Policy {path} cannot be read as UTF-8 text.", "Save it as plain UTF-8 YAML.") from None
+    if len(text) > LONGEST_POLICY:
+        raise InputError(f"Policy {path} is longer than {LONGEST_POLICY:,} characters.", "That is no policy.")
     try:
+        aliases = [token.start_mark.line + 1 for token in yaml.scan(text) if isinstance(token, yaml.AliasToken)]
+        if aliases:
+            raise PolicyError(path, [(line, "write it out: references (*name) are not read") for line in aliases])
         tree = yaml.compose(text, Loader=yaml.SafeLoader)
         content = yaml.safe_load(text)
-    except yaml.YAMLError as error:
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         raise PolicyError(path, [(mark.line + 1 if mark else None, "this is not YAML")]) from None
     if not isinstance(content, dict):
         raise PolicyError(path, [(1, "a policy is a mapping such as `columns: {age: quasi-identifier}`")])
     problems = _duplicate_keys(tree)
+    if content.get("count") is not None and content.get("person") is not None:
+        problems.append((_line(tree, ["person"]), _COUNT_OR_PERSON))
     try:
         policy = Policy.model_validate(content)
     except ValidationError as error:
-        problems += [(_line(tree, list(found["loc"])), _problem(found)) for found in error.errors()]
+        found_problems = [found for found in error.errors() if _COUNT_OR_PERSON not in found["msg"]]
+        problems += [(_line(tree, list(found["loc"])), _problem(found)) for found in found_problems]
     if problems:
         raise PolicyError(path, sorted(problems, key=lambda problem: problem[0] or 0))
     return policy

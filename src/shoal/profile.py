@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -13,7 +15,8 @@ import yaml
 
 from shoal import progress
 from shoal.detect.kinds import DECIDED, ROLE_OF_KIND, ColumnView, Finding, find_kinds
-from shoal.policy import Policy, Role, load_policy
+from shoal.errors import as_names
+from shoal.policy import Policy, Role, as_policy
 from shoal.read import Options, read
 from shoal.table import Array, Column
 
@@ -57,9 +60,16 @@ class Profile:
         for column in self.columns:
             sure = "" if column.confidence >= DECIDED else "not sure: "
             lines.append(f"  # {sure}{' '.join(' '.join(column.reasons).split())}")
-            lines.append("  " + yaml.safe_dump({column.name: column.role}, allow_unicode=True, width=1000).strip())
+            lines.append(f"  {_key(column.name)}: {column.role}")
         lines += ["null_rule: value", "threshold: 0.2", ""]
         return "\n".join(lines)
+
+
+def _key(name: str) -> str:
+    """A name as a key of YAML: as it stands if that reads back as the same text, else in quotes."""
+    if re.fullmatch(r"\w[\w-]*", name) and yaml.safe_load(name) == name:
+        return name
+    return json.dumps(name, ensure_ascii=not name.isprintable())
 
 
 def profile(
@@ -78,13 +88,13 @@ def profile(
     >>> [(column.name, column.role, column.kind, column.nulls) for column in found.columns]
     [('email', 'identifier', 'email', 1), ('sex', 'quasi-identifier', 'sex', 0)]
     """
-    given = policy if isinstance(policy, Policy) else load_policy(policy) if policy is not None else Policy()
-    table = read(source, columns, options)
+    given = as_policy(policy)
+    table = read(source, None if columns is None else as_names(columns), options)
     found = []
     for number, column in enumerate(table.columns.values()):
         progress.report("looking at columns", number, len(table.columns))
         found.append(_profile(column, table.rows, given.columns.get(column.name)))
-    return Profile(table.rows, found, list(table.notes))
+    return Profile(table.rows, found, [*table.notes, *given.remarks(table)])
 
 
 def _profile(column: Column, records: int, decided: Role | None) -> ColumnProfile:

@@ -46,6 +46,10 @@ class Rows:
     def records(self) -> int:
         return self.count if self.weights is None else int(self.weights.sum())
 
+    def records_in(self, rows: Array) -> int:
+        """The records that some rows (a mask) stand for."""
+        return int(np.count_nonzero(rows) if self.weights is None else self.weights[rows].sum())
+
     def take(self, rows: Array) -> Rows:
         """The same on some rows."""
         return Rows(
@@ -79,12 +83,14 @@ def _weights(column: Column) -> Array:
     if column.nulls:
         raise InputError(f"Count column '{column.name}' is empty in {column.nulls:,} rows.", cure)
     if not column.values.dtype.is_numeric():
-        raise InputError(f"Count column '{column.name}' holds text.", cure)
+        raise InputError(f"Count column '{column.name}' does not hold numbers.", cure)
     values = column.values.cast(pl.Float64).to_numpy()
     if (values < 0).any():
         raise InputError(f"Count column '{column.name}' has negative numbers.", cure)
     if (values != np.floor(values)).any() or values.max(initial=0) > 2**53:
         raise InputError(f"Count column '{column.name}' has numbers that are no counts.", cure)
+    if float(values[column.codes].sum()) > 2**53:
+        raise InputError(f"The counts of column '{column.name}' sum up to more records than can be counted.", cure)
     if values.max(initial=0) == 0:
         raise InputError(f"Count column '{column.name}' is zero in every row: there are no records.", cure)
     return np.asarray(values.astype(np.int64)[column.codes])

@@ -74,6 +74,8 @@ class Table:
     notes: tuple[str, ...] = ()
     # the frame that came in (for pandas its index and types), so that the same kind can go out
     native: Any = field(default=None, repr=False, compare=False)
+    # all columns of the source, also those that were not read
+    source_names: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, data: Any) -> Table:
@@ -113,10 +115,10 @@ class Table:
         return to_native(self.to_polars(), self.native)
 
 
-def check_names(names: Iterable[str], where: str) -> None:
-    """Refuse a table whose columns cannot be told apart by name."""
+def check_names(names: Iterable[str], where: str, in_doubt: bool = False) -> None:
+    """Refuse a table whose columns cannot be told apart by name; names `in_doubt` may be data and are not shown."""
     seen: set[str] = set()
     twice = sorted({name for name in names if name in seen or seen.add(name)})  # type: ignore[func-returns-value]
     if twice:
-        shown = ", ".join(f"'{name}'" for name in twice[:10])
-        raise InputError(f"{where} has {len(twice)} column name(s) more than once: {shown}.", "Rename them first.")
+        shown = "" if in_doubt else ": " + ", ".join(f"'{name}'" for name in twice[:10])
+        raise InputError(f"{where} has {len(twice)} column name(s) more than once{shown}.", "Rename them first.")

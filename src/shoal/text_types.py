@@ -24,6 +24,15 @@ _SHAPES: tuple[tuple[str, Any], ...] = (
 )
 
 
+def has_missing_words(values: pl.Series) -> bool:
+    """Whether a text dictionary holds words that elsewhere mean missing.
+
+    >>> has_missing_words(pl.Series(["IT", "NA"]))
+    True
+    """
+    return values.dtype == pl.String and bool(values.is_in(["NA", "N/A", "NaN", "NULL"]).any())
+
+
 def typed_dictionary(texts: pl.Series, missing: frozenset[str] = frozenset()) -> pl.Series:
     """Distinct texts as integers, floats, dates or moments if all of them are; else as the texts they are.
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
+import os
 import sys
 
 from shoal.cli.app import app
-from shoal.errors import ShoalError
+from shoal.errors import InputError, ShoalError
 
 __all__ = ["app", "main"]
 
@@ -16,21 +18,29 @@ def main() -> None:
     debug = "--debug" in arguments
     if debug:
         arguments.remove("--debug")
+    # a panic inside polars would print pages; a terminal without bars gets question marks
+    os.environ.setdefault("RUST_BACKTRACE", "0")
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
     try:
         app(arguments, prog_name="shoal")
-    except ShoalError as error:
-        if debug:
-            raise
-        from shoal.cli.show import show_error
-
-        show_error(error)
-        sys.exit(error.exit_code)
     except (KeyboardInterrupt, BrokenPipeError):
         sys.exit(130)
     except Exception as error:
         if debug:
             raise
-        from shoal.cli.show import show_fault
+        from shoal.cli.show import show_error
 
-        show_fault(error)
-        sys.exit(70)
+        sys.exit(show_error(_as_ours(error)))
+
+
+def _as_ours(error: Exception) -> Exception:
+    """What the machine refused, in our words."""
+    if isinstance(error, MemoryError):
+        return InputError("There is not enough memory for this table.", "Name fewer columns, or use a larger machine.")
+    if isinstance(error, OSError) and not isinstance(error, ShoalError):
+        return InputError(
+            f"The system refused: {error.strerror}.", "Check the disk, the rights and the names of files."
+        )
+    return error

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -406,7 +407,19 @@ def _names(given: list[str] | None) -> list[str] | None:
     """Column names from `a,b` or repeated options; a name with a comma in it stands in quotes."""
     if given is None:
         return None
-    names = [name.strip() for row in csv.reader(given, skipinitialspace=True) for name in row]
+    try:
+        names = [
+            name
+            for text in given
+            for row in csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
+            for name in row
+        ]
+    except csv.Error:
+        raise InputError(
+            "The list of columns cannot be read.", "Write the names with commas between: age,sex,zip."
+        ) from None
+    if not any('"' in text for text in given):  # in quotes, spaces belong to the name
+        names = [name.strip() for name in names]
     if not names or "" in names:
         raise InputError("A column name in the list is empty.", "Write the names with commas between: age,sex,zip.")
     return names

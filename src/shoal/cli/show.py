@@ -21,6 +21,9 @@ from shoal.words import in_words, percent
 
 out = Console(highlight=False)
 err = Console(stderr=True, highlight=False)
+# narrower, tables would lose their words: let the terminal wrap instead
+if out.width < 80:
+    out.width = 80
 
 SECONDS_BEFORE_PROGRESS = 1.0
 _BAR = 30
@@ -47,20 +50,30 @@ def running(quiet: bool) -> Iterator[None]:
             yield
 
 
-def show_error(error: ShoalError) -> None:
-    """What happened, and the cure."""
-    what = error.what if isinstance(error, InputError) else str(error)
-    err.print(Text("error: ", style="bold red") + Text(what))
-    if isinstance(error, InputError) and error.cure:
-        err.print(Text(error.cure, style="cyan"))
-
-
-def show_fault(error: Exception) -> None:
-    """A fault of ours; its message may hold values of the data and is not shown."""
-    err.print(
-        Text("error: ", style="bold red") + Text(f"shoal failed ({type(error).__name__}); this is a fault of ours.")
+def show_error(error: Exception) -> int:
+    """What happened, and the cure; the exit code. The message of a fault of ours may hold values and is not shown."""
+    code = 70
+    what, cure = (
+        f"shoal failed ({type(error).__name__}); this is a fault of ours.",
+        "Run it again with --debug, and report it.",
     )
-    err.print(Text("Run it again with --debug for a traceback, and report it.", style="cyan"))
+    if isinstance(error, ShoalError):
+        code, what, cure = error.exit_code, str(error), ""
+    if isinstance(error, InputError):
+        what, cure = error.what, error.cure or ""
+    err.print(Text("error: ", style="bold red") + Text(printable(what)), soft_wrap=True)
+    if cure:
+        err.print(Text(printable(cure), style="cyan"), soft_wrap=True)
+    return code
+
+
+def printable(text: str) -> str:
+    """Text from a file as a terminal may show it: no control characters but line ends.
+
+    >>> printable("age\x1b[31m")
+    'age\ufffd[31m'
+    """
+    return "".join(letter if letter.isprintable() or letter == "\n" else "\ufffd" for letter in text)
 
 
 def _table(*headers: str, left: int = 1) -> Table:
@@ -84,7 +97,7 @@ def show_risk(found: IdentityRisk) -> None:
     """The sentence first, then the classes, the attackers and what each knowledge gives away."""
     out.print()
     style = "bold red" if found.over_threshold else "bold green"
-    out.print(Padding(Text(found.summary(), style=style), (0, 0, 1, 2)))
+    _print(Text(printable(found.summary()), style=style))
     _print(_figures(found))
     _print(_sizes(found))
     _print(_attackers(found))
@@ -118,6 +131,7 @@ def _figures(found: IdentityRisk) -> Table:
     for name, value in rows.items():
         if value is not None:
             table.add_row(name, f"{value:,}")
+    table.add_row("null rule", found.null_rule)
     return table
 
 
@@ -171,7 +185,9 @@ def _knowledge(found: IdentityRisk) -> Table:
     table = _table("who knows", "uniques", "share", "", left=1)
     table.columns[3].justify = "left"
     for entry in found.knowledge or []:
-        table.add_row(" + ".join(entry.groups), f"{entry.uniques:,}", percent(entry.uniqueness), _bar(entry.uniqueness))
+        table.add_row(
+            _name(" + ".join(entry.groups)), f"{entry.uniques:,}", percent(entry.uniqueness), _bar(entry.uniqueness)
+        )
     return table
 
 
@@ -226,7 +242,7 @@ def show_profile(found: Profile) -> None:
     table.columns[0].overflow = "fold"
     for column in found.columns:
         table.add_row(
-            Text(column.name),
+            _name(column.name),
             column.type,
             _role(column.role, column.confidence),
             column.kind or "",
@@ -253,26 +269,31 @@ _ROLES = {"identifier": "red", "quasi-identifier": "yellow", "sensitive": "magen
 
 
 def _note(text: str) -> None:
-    out.print(Padding(Text("· " + text, style="dim"), (0, 0, 0, 2)))
+    out.print(Padding(Text("· " + printable(text), style="dim"), (0, 0, 0, 2)))
+
+
+def _name(text: str) -> Text:
+    """A name from the file: never read as markup."""
+    return Text(printable(text))
 
 
 def show_detection(found: Detection) -> None:
     """The sentence, the frontier, the columns' parts, and what was proven."""
     out.print()
-    _print(Text(found.summary(), style="bold red" if found.best and found.best.uniques else "bold green"))
+    _print(Text(printable(found.summary()), style="bold red" if found.best and found.best.uniques else "bold green"))
     if found.best is not None:
         table = _table("columns", "records singled out", "", "the set that exposes most", left=0)
         table.columns[2].justify = table.columns[3].justify = "left"
         table.columns[3].no_wrap = False
         for entry in _worth_showing(found):
             bar = _bar(entry.uniqueness, 16)
-            table.add_row(str(len(entry.columns)), percent(entry.uniqueness), bar, Text(in_words(entry.columns, 12)))
+            table.add_row(str(len(entry.columns)), percent(entry.uniqueness), bar, _name(in_words(entry.columns, 12)))
         _print(table)
     if found.contributions:
         table = _table("column", "part in the uniques", "", left=1)
         table.columns[2].justify = "left"
         for name, part in sorted(found.contributions.items(), key=lambda item: -item[1])[:20]:
-            table.add_row(Text(name), percent(part), _bar(part))
+            table.add_row(_name(name), percent(part), _bar(part))
         _print(table)
     for line in _detection_notes(found):
         _note(line)

@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -16,8 +16,8 @@ from shoal.detect.dependencies import determined_by
 from shoal.detect.partitions import Tuples
 from shoal.detect.results import Bound, Detection, FoundSet
 from shoal.detect.search import NEAR, Columns, Search
-from shoal.errors import InputError
-from shoal.policy import NullRule, Policy, load_policy
+from shoal.errors import InputError, as_names, check_choice
+from shoal.policy import NullRule, Policy, as_policy
 from shoal.read import Options, read
 from shoal.rows import Rows
 
@@ -52,9 +52,11 @@ def detect(
     >>> found.identifiers, found.best.columns, found.best.uniques, found.exact
     ([['id']], ['age', 'sex'], 2, True)
     """
-    given = policy if isinstance(policy, Policy) else load_policy(policy) if policy is not None else Policy()
+    given = as_policy(policy)
     rule: NullRule = null_rule or given.null_rule
     count = count or given.count
+    columns = None if columns is None else as_names(columns)
+    check_choice("null_rule", rule, get_args(NullRule))
     if rule == "wildcard":
         raise InputError(
             "Sets of columns are compared by equal values: the null rule 'wildcard' does not apply.",
@@ -81,7 +83,7 @@ def detect(
         time.monotonic() + time_limit,
     )
     search.run()
-    return _detection(counts, searched, search, rule, removed, sample, list(table.notes))
+    return _detection(counts, searched, search, rule, removed, sample, [*table.notes, *given.remarks(table)])
 
 
 def _sampled(table: CountTable, size: int, seed: int) -> CountTable:

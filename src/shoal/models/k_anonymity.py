@@ -25,4 +25,5 @@ class KAnonymity(Model):
     def judge(self, sizes: Array, classes: Array) -> Verdict:
         below = sizes < self.k
         smallest = int(sizes.min()) if len(sizes) else 0
-        return self._verdict(not below.any(), size=smallest, classes_below=int(classes[below].sum()))
+        # without a class nothing is shown, and what is not shown does not hold
+        return self._verdict(len(sizes) > 0 and not below.any(), size=smallest, classes_below=int(classes[below].sum()))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,10 +11,12 @@ import polars as pl
 
 from shoal import progress
 from shoal.encode import ColumnEncoder
-from shoal.errors import InputError
+from shoal.errors import InputError, quoted
+from shoal.read.binary import damage_as_error
 from shoal.read.csv import NotInEncoding
-from shoal.read.files import Options, Source, find_files, open_file
+from shoal.read.files import Found, Options, find_files, open_file
 from shoal.table import Table, check_names
+from shoal.text_types import has_missing_words
 
 __all__ = ["Options", "read"]
 
@@ -54,34 +56,37 @@ def _read_frame(frame: Any, columns: Sequence[str] | None) -> Table:
     encoders = _Encoders(wanted, from_text_file=False)
     for batch in frames.batches(frame, wanted):
         encoders.add(batch)
-    return encoders.finish("The frame", (), frame)
+    return encoders.finish("The frame", tuple(names), [], frame)
 
 
-def _read_any_encoding(paths: list[Path], columns: Sequence[str] | None, options: Options) -> Table:
+def _read_any_encoding(files: list[Found], columns: Sequence[str] | None, options: Options) -> Table:
     """As UTF-8, and if it is not, as Windows-1252; which letter a byte stands for does not change any class."""
     try:
-        return _read_files(paths, columns, options)
+        return _read_files(files, columns, options)
     except NotInEncoding:
         if options.encoding is not None:
             raise
         try:
-            return _read_files(paths, columns, replace(options, encoding="cp1252"))
+            return _read_files(files, columns, replace(options, encoding="cp1252"))
         except NotInEncoding:
             raise InputError(
-                f"{paths[0]} is written neither in UTF-8 nor in Windows-1252.",
+                f"{files[0].path} is written neither in UTF-8 nor in Windows-1252.",
                 "Name its encoding, for example --encoding utf-16 or --encoding shift_jis.",
             ) from None
 
 
-def _read_files(paths: list[Path], columns: Sequence[str] | None, options: Options) -> Table:
+def _read_files(files: list[Found], columns: Sequence[str] | None, options: Options) -> Table:
+    paths = [file.path for file in files]
     name = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more files"
     total = sum(path.stat().st_size for path in paths)
     encoders: _Encoders | None = None
     notes: list[str] = []
     before = 0
-    for path in paths:
-        source = open_file(path, options)
-        wanted = _wanted(columns, source.names, str(path))
+    names: dict[str, None] = {}
+    for file, path in zip(files, paths, strict=True):
+        source = open_file(file, options)
+        wanted = _wanted(columns, source.names, str(path), source.header_in_doubt)
+        names.update(dict.fromkeys(source.names))
         if encoders is None:
             encoders = _Encoders(wanted, source.from_text_file, options.missing, source.columns_may_come_late)
         elif columns is None and set(wanted) != set(encoders.names) and not source.columns_may_come_late:
@@ -89,17 +94,18 @@ def _read_files(paths: list[Path], columns: Sequence[str] | None, options: Optio
                 f"{path} has other columns than {paths[0]}.",
                 "Name the columns that all files share, or read the files one by one.",
             )
-        for batch, done in _checked(source, wanted):
-            encoders.add(batch)
-            progress.report("reading", before + done, total)
+        with damage_as_error(path):
+            for batch, done in source.batches(wanted):
+                encoders.add(batch)
+                progress.report("reading", before + done, total)
         notes += [note for note in source.notes if note not in notes]
         before += path.stat().st_size
     assert encoders is not None
-    return encoders.finish(name, tuple(notes), None)
+    return encoders.finish(name, tuple(names), notes, None)
 
 
-def _wanted(columns: Sequence[str] | None, names: Sequence[str], where: str) -> list[str]:
-    check_names(names, where)
+def _wanted(columns: Sequence[str] | None, names: Sequence[str], where: str, in_doubt: bool = False) -> list[str]:
+    check_names(names, where, in_doubt)
     if columns is None:
         if len(names) > MOST_COLUMNS:
             raise InputError(
@@ -107,22 +113,17 @@ def _wanted(columns: Sequence[str] | None, names: Sequence[str], where: str) -> 
                 "Name the columns that matter.",
             )
         return list(names)
-    wanted = list(dict.fromkeys(columns))
-    missing = [name for name in wanted if name not in set(names)]
+    wanted = list(dict.fromkeys(map(str, columns)))
+    there = set(names)
+    missing = [name for name in wanted if name not in there]
+    if missing and in_doubt:
+        raise InputError(
+            f"{where} has no columns {quoted(missing)}: its first line looks like a record, not like a header.",
+            "Put a line with the names of the columns first.",
+        )
     if missing:
         raise InputError.missing_columns(missing, names, where)
     return wanted
-
-
-def _checked(source: Source, wanted: list[str]) -> Iterator[tuple[pl.DataFrame, int]]:
-    """The batches of a source; a fault of the file as our error, because the library's may show values."""
-    try:
-        yield from source.batches(wanted)
-    except (pl.exceptions.PolarsError, OSError, EOFError):
-        raise InputError(
-            f"{source.path} cannot be read to its end: it is damaged or cut short.",
-            "Copy or export it again.",
-        ) from None
 
 
 class _Encoders:
@@ -163,8 +164,14 @@ class _Encoders:
                 self._encoders[name] = self._new(name)
                 self._encoders[name].add_nulls(self._rows)
 
-    def finish(self, name: str, notes: tuple[str, ...], native: Any) -> Table:
+    def finish(self, name: str, names: tuple[str, ...], notes: list[str], native: Any) -> Table:
         if self._rows == 0:
             raise InputError(f"{name} has no rows.", "Nothing can be measured on an empty table.")
         columns = {column: encoder.finish() for column, encoder in self._encoders.items()}
-        return Table(columns, self._rows, name, notes, native)
+        if self._text and (
+            doubtful := [column.name for column in columns.values() if has_missing_words(column.values)]
+        ):
+            notes.append(
+                f"{', '.join(doubtful)}: words such as NA are read as text; --missing NA reads them as missing"
+            )
+        return Table(columns, self._rows, name, tuple(notes), native, names)

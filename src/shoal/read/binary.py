@@ -3,36 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from urllib.parse import unquote
 
 import polars as pl
 
 from shoal.errors import InputError
 from shoal.frames import ROWS_PER_BATCH
 from shoal.read.files import Source
+from shoal.text_types import typed_dictionary
 
 
-def open_parquet(path: Path) -> Source:
-    """A Parquet file; `key=value` folders above it become columns, as Spark and Hive write them."""
-    hive = any("=" in part for part in path.parent.parts)
-    try:
-        scan = pl.scan_parquet(path, glob=False, hive_partitioning=hive)
-        return _source(path, scan)
-    except (pl.exceptions.PolarsError, OSError):
-        raise _damaged(path, "Parquet") from None
+def open_parquet(path: Path, keys: dict[str, str]) -> Source:
+    """A Parquet file; `key=value` folders above it become columns that the file itself does not have."""
+    with damage_as_error(path):
+        scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+        own = scan.collect_schema().names()
+        added = {key: typed_dictionary(pl.Series([unquote(value)])) for key, value in keys.items() if key not in own}
+        return _source(path, scan.with_columns(pl.lit(value[0]).alias(key) for key, value in added.items()))
 
 
 def open_ipc(path: Path, stream: bool) -> Source:
     """An Arrow IPC (Feather) file; the stream form has no index and is read at once."""
-    try:
+    with damage_as_error(path):
         scan = pl.read_ipc_stream(path).lazy() if stream else pl.scan_ipc(path, glob=False)
         return _source(path, scan)
-    except (pl.exceptions.PolarsError, OSError):
-        raise _damaged(path, "Arrow") from None
 
 
-def _damaged(path: Path, kind: str) -> InputError:
-    return InputError(f"{path} is not a whole {kind} file: it is damaged or cut short.", "Copy or export it again.")
+@contextmanager
+def damage_as_error(path: Path) -> Iterator[None]:
+    """A fault of the file as our error, because the library's may show values; its panics are no Exceptions."""
+    try:
+        yield
+    except InputError:
+        raise
+    except BaseException as error:
+        if (
+            isinstance(error, (pl.exceptions.PolarsError, OSError, EOFError))
+            or type(error).__name__ == "PanicException"
+        ):
+            raise InputError(
+                f"{path} cannot be read to its end: it is damaged or cut short.", "Copy or export it again."
+            ) from None
+        raise
 
 
 def _source(path: Path, scan: pl.LazyFrame) -> Source:
@@ -45,6 +59,6 @@ def _source(path: Path, scan: pl.LazyFrame) -> Source:
             seen += len(batch)
             yield batch, size * seen // max(rows, 1)
         if seen != rows:
-            raise _damaged(path, "Parquet or Arrow")
+            raise EOFError
 
     return Source(path, scan.collect_schema().names(), batches)

@@ -9,13 +9,17 @@ from enum import Enum
 from pathlib import Path
 from typing import IO, cast
 
+import zstandard
+
 from shoal.errors import InputError
 
 CHUNK = 8 << 20
 LONGEST_RECORD = 64 << 20
 # Text tables shrink by 3 to 50 times; a file that grows this much is made to fill memory.
-GREATEST_EXPANSION = 250
-EXPANSION_COUNTS_FROM = 1 << 30
+GREATEST_EXPANSION = 100
+EXPANSION_COUNTS_FROM = 1 << 28
+# Little by little: so few bytes can stand for hundreds of megabytes.
+_ZSTD_PIECE = 1 << 14
 
 
 class Compression(Enum):
@@ -38,30 +42,44 @@ def compression_of(head: bytes) -> Compression:
 def chunks(path: Path, compression: Compression, size: int = CHUNK) -> Iterator[tuple[bytes, int]]:
     """The decompressed bytes piece by piece, each with how far the file itself has been read."""
     with path.open("rb") as raw:
-        stream = _decompressed(raw, compression)
         out = 0
         try:
-            while piece := stream.read(size):
+            for piece in _decompressed(raw, compression, size):
                 out += len(piece)
                 _refuse_bomb(path, out, raw.tell())
                 yield piece, raw.tell()
-        except (gzip.BadGzipFile, zlib.error, EOFError) as error:
-            raise _damaged(path) from error
-        except Exception as error:
-            if type(error).__module__.startswith("zstandard"):
-                raise _damaged(path) from error
-            raise
+        except (gzip.BadGzipFile, zlib.error, EOFError, zstandard.ZstdError):
+            raise InputError(
+                f"{path} cannot be decompressed to its end: it is damaged or cut short.", "Copy it again."
+            ) from None
 
 
-def _decompressed(raw: IO[bytes], compression: Compression) -> IO[bytes]:
-    if compression is Compression.GZIP:
-        return cast(IO[bytes], gzip.GzipFile(fileobj=raw))
+def _decompressed(raw: IO[bytes], compression: Compression, size: int) -> Iterator[bytes]:
     if compression is Compression.ZSTD:
-        import zstandard
+        yield from _zstd(raw)
+        return
+    stream = cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if compression is Compression.GZIP else raw
+    while piece := stream.read(size):
+        yield piece
 
-        # a frame may ask for a window of gigabytes: 128 MB is what `zstd --ultra` writes at most by default
-        return zstandard.ZstdDecompressor(max_window_size=1 << 27).stream_reader(raw, read_across_frames=True)
-    return raw
+
+def _zstd(raw: IO[bytes]) -> Iterator[bytes]:
+    """Frame after frame; unlike the library's stream it notices a file that was cut inside a frame."""
+    # a frame may ask for a window of gigabytes: 128 MB is what `zstd --ultra` writes at most by default
+    library = zstandard.ZstdDecompressor(max_window_size=1 << 27)
+    frame = library.decompressobj()
+    untouched = True
+    while data := raw.read(_ZSTD_PIECE):
+        while data:
+            if frame.eof:
+                frame, untouched = library.decompressobj(), True
+            out = frame.decompress(data)
+            untouched = False
+            data = frame.unused_data if frame.eof else b""
+            if out:
+                yield out
+    if not frame.eof and not untouched:
+        raise EOFError
 
 
 def _refuse_bomb(path: Path, out: int, read: int) -> None:
@@ -70,10 +88,6 @@ def _refuse_bomb(path: Path, out: int, read: int) -> None:
             f"{path} grows more than {GREATEST_EXPANSION} times when decompressed: no table does.",
             "If you trust it, decompress it yourself and give the plain file.",
         )
-
-
-def _damaged(path: Path) -> InputError:
-    return InputError(f"{path} cannot be decompressed to its end: it is damaged or cut short.", "Copy it again.")
 
 
 def records(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import csv
 import io
+import re
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,6 +19,11 @@ from shoal.read.files import Options, Source
 from shoal.table import Array
 
 DELIMITERS = ",;\t|"
+MOST_HEADERS = 1_000_000
+_BLANK = re.compile(rb"(?:[ \t]*\r?\n)+")
+_EXCEL_DELIMITER = re.compile(rb"\"?sep=(.)\"?\r?\n")
+# numbers with many digits, dates, e-mail addresses: no names of columns
+_LOOKS_LIKE_DATA = re.compile(r"^[\d .,:/+-]{5,}$|@|^\d+[.,]\d+$")
 _QUOTE, _NEWLINE = b'"', b"\n"
 
 
@@ -34,16 +40,42 @@ def open_csv(path: Path, compression: Compression, options: Options) -> Source:
     head = next(_blocks(path, compression, encoding), (b"", 0))[0]
     if not head.strip():
         raise InputError(f"{path} is empty.", "It should hold at least a header and one row.")
-    delimiter = options.delimiter or _find_delimiter(head)
-    header = _first_record(head, delimiter)
-    names = [name.strip() or f"column_{index}" for index, name in enumerate(header, 1)]
+    start = _before_header(head)
+    said = _EXCEL_DELIMITER.match(head[:start].lstrip())
+    delimiter = options.delimiter or (said.group(1).decode() if said else _find_delimiter(head[start:]))
+    if head[start : start + _end_of_first_record(head[start:])].count(delimiter.encode()) >= MOST_HEADERS:
+        raise InputError(f"{path} has more than {MOST_HEADERS:,} columns.", "That is no table; look at its first line.")
+    names = _names(_first_record(head[start:], delimiter))
     reader = _Reader(path, compression, encoding, delimiter, names)
     source = Source(path, names, reader.batches, from_text_file=True)
+    source.header_in_doubt = any(_LOOKS_LIKE_DATA.search(name) for name in names)
     if encoding not in ("utf-8", "utf-16"):
         source.notes.append(f"read as {encoding}")
     if delimiter != ",":
         source.notes.append(f"columns separated by {'tab' if delimiter == chr(9) else delimiter}")
     return source
+
+
+def _before_header(head: bytes) -> int:
+    """Where the header starts: after blank lines, and after the `sep=;` line that Excel knows."""
+    blank = _BLANK.match(head)
+    start = blank.end() if blank else 0
+    said = _EXCEL_DELIMITER.match(head[start:])
+    return start + (said.end() if said else 0)
+
+
+def _names(header: list[str]) -> list[str]:
+    """The header's names; a column without one is named after its place."""
+    names = [name.strip() for name in header]
+    taken = set(names)
+    for index, name in enumerate(names):
+        if not name:
+            place = f"column_{index + 1}"
+            while place in taken:
+                place += "_"
+            taken.add(place)
+            names[index] = place
+    return names
 
 
 class _Reader:
@@ -64,7 +96,8 @@ class _Reader:
         for block, position in _blocks(self.path, self.compression, self.encoding):
             body = block
             if first:
-                end = _end_of_first_record(block)
+                start = _before_header(block)
+                end = start + _end_of_first_record(block[start:])
                 body, first = block[end:], False
                 line += block.count(_NEWLINE, 0, end)
             if body:
@@ -103,6 +136,7 @@ class _Reader:
         )
 
     def _refuse_ragged(self, block: bytes, line: int) -> None:
+        csv.field_size_limit(2 * LONGEST_RECORD)
         rows = csv.reader(io.StringIO(block.decode(), newline=""), delimiter=self.delimiter)
         start = 0
         for row in rows:
@@ -131,6 +165,8 @@ def _as_utf8(path: Path, compression: Compression, encoding: str) -> Iterator[tu
         codec = codecs.lookup(encoding)
     except LookupError:
         raise InputError(f"There is no encoding '{encoding}'.", "Try utf-8, cp1252 or utf-16.") from None
+    if codec.incrementaldecoder is None or not getattr(codec, "_is_text_encoding", True) or codec.name == "undefined":
+        raise InputError(f"'{encoding}' is no encoding of text.", "Try utf-8, cp1252 or utf-16.")
     decoder = codec.incrementaldecoder()
     first, old_mac = True, False
     try:
@@ -141,7 +177,10 @@ def _as_utf8(path: Path, compression: Compression, encoding: str) -> Iterator[tu
                 out = out.removeprefix(codecs.BOM_UTF8)
                 first, old_mac = False, b"\r" in out and b"\n" not in out
             if b"\0" in out:
-                raise InputError(f"{path} is not a text table: it holds NUL bytes.", "Export it as CSV or Parquet.")
+                raise InputError(
+                    f"{path} holds NUL bytes: it is UTF-16 without its mark, or no text.",
+                    "Try --encoding utf-16-le or utf-16-be, or export it as CSV or Parquet.",
+                )
             yield out.replace(b"\r", b"\n") if old_mac else out, position
         decoder.decode(b"", final=True)
     except UnicodeDecodeError:
@@ -157,22 +196,25 @@ def _find_encoding(path: Path, compression: Compression) -> str:
 
 
 def _find_delimiter(head: bytes) -> str:
-    """The candidate that cuts the first lines into the same number of fields, and into most."""
+    """The candidate that cuts the header and the first lines into the same number of fields, and into most."""
     sample = head[: _end_of_last_record(head[:200_000]) or len(head)].decode(errors="replace")
     best, most = ",", 1
     for delimiter in DELIMITERS:
-        rows = [len(row) for row in csv.reader(io.StringIO(sample, newline=""), delimiter=delimiter) if row][:200]
+        rows = [len(row) for row in _split(sample, delimiter) if row][:200]
         width, often = Counter(rows).most_common(1)[0]
-        # a few ragged lines must not hide the delimiter: they get an error of their own
-        if width > most and often >= 0.9 * len(rows):
+        # a few ragged lines must not hide the delimiter: they get an error of their own; but the header tells
+        if width > most and rows[0] == width and often >= 0.5 * len(rows):
             best, most = delimiter, width
     return best
 
 
+def _split(text: str, delimiter: str) -> Iterator[list[str]]:
+    csv.field_size_limit(2 * LONGEST_RECORD)
+    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+
+
 def _first_record(block: bytes, delimiter: str) -> list[str]:
-    text = block[: _end_of_first_record(block)].decode()
-    csv.field_size_limit(LONGEST_RECORD)
-    return next(csv.reader(io.StringIO(text, newline=""), delimiter=delimiter), [])
+    return next(_split(block[: _end_of_first_record(block)].decode(), delimiter), [])
 
 
 def _end_of_first_record(block: bytes) -> int:

@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
+import polars as pl
 
 from shoal import progress
 from shoal.classes import Coded, CountTable, class_of_each_row, pack
 from shoal.encode import unite
-from shoal.errors import InputError, quoted
+from shoal.errors import InputError, as_names, check_choice, quoted
 from shoal.generalized import Domain, Generalized, forms_in
-from shoal.policy import NullRule, Policy, load_policy
+from shoal.policy import NullRule, Policy, as_policy
 from shoal.read import Options, read
 from shoal.risk.measure import Cells, measure
 from shoal.risk.results import AttackerRisk, IdentityRisk, Knowledge, Population, SizeCount
@@ -56,10 +57,13 @@ def risk(
     >>> found.k, found.uniques, found.prosecutor.highest, round(found.marketer.average, 3)
     (1, 1, 1.0, 0.667)
     """
-    given = policy if isinstance(policy, Policy) else load_policy(policy) if policy is not None else Policy()
-    groups = {name: list(columns) for name, columns in (know or given.knowledge).items()}
+    given = as_policy(policy)
+    groups = _groups(know) if know is not None else given.knowledge
     names = _quasi_identifiers(quasi_identifiers, given, groups)
     rule: NullRule = null_rule or given.null_rule
+    check_choice("null_rule", rule, get_args(NullRule))
+    check_choice("generalized", generalized, get_args(Generalized))
+    check_choice("domain", domain, get_args(Domain))
     # an option overrides the policy, also when it names the other way of counting
     count = count or (given.count if person is None else None)
     person = person or (given.person if count is None else None)
@@ -74,7 +78,7 @@ def risk(
     progress.report("counting", 0)
     main = kept.select(names)
     cells = measure(main, rule, generalized, domain)
-    persons = int(cells.members.sum()) if person is not None else None
+    persons = None if person is None else cells.measured + cells.suppressed_persons
     total = kept.records if persons is None else persons
     journalist, found_population = _journalist(main, population, population_count, rule, generalized, limit, options)
     prosecutor = _attacker(cells, limit)
@@ -85,7 +89,7 @@ def risk(
         persons=persons,
         classes=int(cells.classes.sum()),
         uniques=cells.uniques,
-        uniqueness=cells.uniques / total if total else 0.0,
+        uniqueness=cells.uniques / total,
         k=cells.k,
         null_rule=rule,
         quasi_identifiers=names,
@@ -95,19 +99,31 @@ def risk(
         journalist=journalist,
         marketer=journalist or prosecutor,
         histogram=_histogram(cells),
-        knowledge=_knowledge(kept, groups, rule, generalized, domain) if groups else None,
+        knowledge=_knowledge(kept, groups, total, rule, generalized, domain) if groups else None,
         models=[model.judge(cells.sizes, cells.classes) for model in given.models],
         generalized=forms,
         readings=cells.readings or {},
         population=found_population,
         threshold_name=limit.name,
         missing={column.name: column.nulls for column in main.columns if column.nulls},
-        notes=list(table.notes),
+        notes=[*table.notes, *given.remarks(table), *_remarks(forms, rule, main)],
     )
 
 
+def _remarks(forms: Mapping[str, tuple[str, ...]], rule: NullRule, rows: Rows) -> list[str]:
+    if forms and rule == "wildcard" and any(column.nulls for column in rows.columns):
+        return ["beside generalised values a null is read as *, the whole range: classes are of equal boxes"]
+    return []
+
+
+def _groups(know: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    if not isinstance(know, Mapping):
+        raise InputError("Knowledge is given as names with columns.", 'Write know={"census": ["age", "sex"]}.')
+    return {name: as_names(columns) for name, columns in know.items()}
+
+
 def _quasi_identifiers(given: Sequence[str] | None, policy: Policy, groups: Mapping[str, list[str]]) -> list[str]:
-    names = list(given or policy.quasi_identifiers)
+    names = as_names(given) or policy.quasi_identifiers
     if not names:
         names = [name for columns in groups.values() for name in columns]
     if not names:
@@ -158,7 +174,7 @@ def _histogram(cells: Cells) -> list[SizeCount]:
 
 
 def _knowledge(
-    rows: Rows, groups: Mapping[str, list[str]], rule: NullRule, generalized: Generalized, domain: Domain
+    rows: Rows, groups: Mapping[str, list[str]], total: int, rule: NullRule, generalized: Generalized, domain: Domain
 ) -> list[Knowledge]:
     """Uniques of every combination of groups, small combinations first."""
     found = []
@@ -167,8 +183,7 @@ def _knowledge(
         progress.report("combining knowledge", number, len(chosen))
         columns = list(dict.fromkeys(column for name in names for column in groups[name]))
         cells = measure(rows.select(columns), rule, generalized, domain)
-        total = int(cells.members.sum()) + cells.suppressed_rows
-        found.append(Knowledge(list(names), cells.uniques, cells.uniques / total if total else 0.0, cells.undecided))
+        found.append(Knowledge(list(names), cells.uniques, cells.uniques / total, cells.undecided))
     return found
 
 
@@ -213,9 +228,13 @@ def _journalist(
 
 def _aligned(column: Column, tuples: Coded, other: Column) -> Coded:
     """Our tuples' codes followed by the population's, in one dictionary."""
-    if column.values.dtype.is_numeric() != other.values.dtype.is_numeric() and len(column.values) and len(other.values):
+    kinds = {
+        "numbers" if values.dtype.is_float() else "text" if values.dtype == pl.String else ""
+        for values in (column.values, other.values)
+    }
+    if kinds == {"numbers", "text"}:
         raise InputError(
-            f"Column '{column.name}' holds numbers in one table and text in the other.",
+            f"Column '{column.name}' holds fractions in one table and text in the other.",
             "Give it the same type in the table and in the population.",
         )
     values, codes_of = unite([column.values, other.values])

@@ -9,7 +9,7 @@ import numpy as np
 from shoal.boxes import fit, match
 from shoal.classes import class_of_each_person, class_of_each_row, class_sizes, pack
 from shoal.errors import InputError
-from shoal.generalized import Domain, Generalized, RangeColumn, as_ranges, forms_in
+from shoal.generalized import Domain, Generalized, as_ranges, forms_in
 from shoal.policy import NullRule
 from shoal.risk.results import Reading
 from shoal.rows import Rows
@@ -29,6 +29,7 @@ class Cells:
     uniques: int
     undecided: int = 0
     suppressed_rows: int = 0
+    suppressed_persons: int = 0
     readings: dict[str, Reading] | None = None
 
     @classmethod
@@ -52,6 +53,11 @@ class Cells:
         return cls(distinct, classes, records, int(records[distinct == 1].sum()))
 
     @property
+    def measured(self) -> int:
+        """Records, or persons, that stand in a class."""
+        return int(self.members.sum())
+
+    @property
     def k(self) -> int:
         return int(self.sizes[0]) if len(self.sizes) else 0
 
@@ -64,30 +70,23 @@ def measure(rows: Rows, null_rule: NullRule, generalized: Generalized, domain: D
     if null_rule == "wildcard" and any(column.nulls for column in rows.columns):
         return _measure_wildcards(rows)
     if rows.person is not None:
-        return Cells.of_classes(_person_sizes(class_of_each_row(pack(rows.columns)), rows.person))
+        return _measure_persons(class_of_each_row(pack(rows.columns)), rows.person)
     return Cells.of_classes(class_sizes(rows.columns, rows.weights))
-
-
-def _person_sizes(class_of_row: tuple[Array, int], person: Column) -> Array:
-    classes, count = class_of_each_person(*class_of_row, person)
-    return np.bincount(classes, minlength=count)
 
 
 def _measure_boxes(rows: Rows, null_rule: NullRule, generalized: Generalized, domain: Domain) -> Cells:
     """Classes are groups of equal boxes; uniques are by Eq 1: no other record's box may fit."""
     ranges = [as_ranges(column, generalized, null_rule == "wildcard", domain) for column in rows.columns]
     suppressed = np.logical_and.reduce([column.star for column in ranges])
-    weights = rows.weights
-    suppressed_rows = int(np.count_nonzero(suppressed) if weights is None else weights[suppressed].sum())
-    if suppressed.any():
-        ranges = [_take(column, ~suppressed) for column in ranges]
-        weights = None if weights is None else weights[~suppressed]
-    if suppressed.all():
-        return replace(Cells.of_classes(np.zeros(0, np.int64)), suppressed_rows=suppressed_rows)
     if rows.person is not None:
-        # a history has no box of its own: persons are alike if their boxes are equal, the safe side
-        sizes = _person_sizes(class_of_each_row(pack(ranges)), rows.person.take(~suppressed))
-        return replace(Cells.of_classes(sizes), suppressed_rows=suppressed_rows)
+        return _measure_persons(class_of_each_row(pack(ranges)), rows.person, suppressed)
+    suppressed_rows = rows.records_in(suppressed)
+    if suppressed.all():
+        return _nothing(suppressed_rows)
+    weights = rows.weights
+    if suppressed.any():
+        ranges = [replace(column, codes=column.codes[~suppressed], star=column.star[~suppressed]) for column in ranges]
+        weights = None if weights is None else weights[~suppressed]
     found = fit(ranges, weights)
     strict = Cells.of_classes(found.records)
     return replace(
@@ -99,8 +98,28 @@ def _measure_boxes(rows: Rows, null_rule: NullRule, generalized: Generalized, do
     )
 
 
-def _take(column: RangeColumn, rows: Array) -> RangeColumn:
-    return replace(column, codes=column.codes[rows], star=column.star[rows])
+def _nothing(suppressed_rows: int) -> Cells:
+    """Every record is suppressed: there is no class."""
+    return replace(Cells.of_classes(np.zeros(0, np.int64)), suppressed_rows=suppressed_rows)
+
+
+def _measure_persons(class_of_row: tuple[Array, int], person: Column, suppressed: Array | None = None) -> Cells:
+    """Persons are alike if the multisets of their rows are; one whose rows are all suppressed stands in no class.
+
+    A history has no box of its own, so boxes count as equal or not: the safe side.
+    """
+    classes, count = class_of_each_person(*class_of_row, person)
+    members = np.bincount(classes, minlength=count)
+    if suppressed is None or not suppressed.any():
+        return Cells.of_classes(members)
+    # the persons are those who occur, in the order of their codes
+    shown = np.zeros(person.cardinality, bool)
+    shown[person.codes[~suppressed]] = True
+    kept = shown[np.unique(person.codes)]
+    sizes = np.bincount(classes[kept], minlength=count)
+    return replace(
+        Cells.of_classes(sizes[sizes > 0]), suppressed_rows=int(suppressed.sum()), suppressed_persons=int((~kept).sum())
+    )
 
 
 def _measure_wildcards(rows: Rows) -> Cells:
@@ -111,9 +130,9 @@ def _measure_wildcards(rows: Rows) -> Cells:
             "Use --null-rule value or drop with --person.",
         )
     suppressed = np.logical_and.reduce([column.is_null() for column in rows.columns])
-    suppressed_rows = int(np.count_nonzero(suppressed) if rows.weights is None else rows.weights[suppressed].sum())
+    suppressed_rows = rows.records_in(suppressed)
     if suppressed.all():
-        return replace(Cells.of_classes(np.zeros(0, np.int64)), suppressed_rows=suppressed_rows)
+        return _nothing(suppressed_rows)
     rows = rows.take(~suppressed) if suppressed.any() else rows
     strict = Cells.of_classes(class_sizes(rows.columns, rows.weights))
     found = match(rows.columns, rows.weights)

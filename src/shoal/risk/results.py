@@ -107,9 +107,12 @@ class IdentityRisk:
         who = "records" if self.persons is None else "persons"
         total = self.records if self.persons is None else self.persons
         columns = in_words(self.quasi_identifiers)
+        if self.classes == 0:
+            return f"All {total:,} {who} are suppressed in every one of {columns}: there is no class to measure."
         if self.uniques == 0:
             alone = f"None of the {total:,} {who} is the only one with its combination of {columns}"
             return f"{alone}; the smallest class has {self.k:,}."
-        verb = "is" if self.uniques == 1 else "are"
+        if self.uniques == 1:
+            return f"One of the {total:,} {who} is the only one with its combination of {columns}."
         share = f"{percent(self.uniqueness)} of the {total:,} {who} ({self.uniques:,})"
-        return f"{share} {verb} the only one with their combination of {columns}."
+        return f"{share} are the only one with their combination of {columns}."

@@ -38,11 +38,11 @@ def find_threshold(given: str | float | None) -> Threshold:
     """
     if given is None:
         return Threshold(DEFAULT)
-    if given in NAMED:
+    if isinstance(given, str) and given in NAMED:
         return NAMED[str(given)]
     try:
         value = float(given)
-    except ValueError:
+    except (ValueError, TypeError):
         value = float("nan")
     if not 0 < value <= 1:
         raise InputError(

@@ -18,6 +18,9 @@ SAMPLES: dict[str, tuple[int, Callable[[int, int], Any]]] = {
 }
 
 
+MOST_ROWS = 500_000_000
+
+
 def sample_data(name: str = "discharges", rows: int | None = None, seed: int = 0) -> pl.DataFrame:
     """A generated table, the same for the same name, rows and seed.
 
@@ -28,6 +31,8 @@ def sample_data(name: str = "discharges", rows: int | None = None, seed: int = 0
         raise InputError(f"There is no sample '{name}'.", f"There are: {quoted(SAMPLES)}.")
     default, generator = SAMPLES[name]
     rows = default if rows is None else rows
+    if rows > MOST_ROWS:
+        raise InputError(f"{rows:,} rows at once are too many.", f"Ask for at most {MOST_ROWS:,}, with several seeds.")
     if rows < 1:
         raise InputError(f"{rows} rows are no table.", "Ask for at least one.")
     return pl.DataFrame(generator(rows, seed))
