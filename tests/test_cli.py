@@ -216,6 +216,31 @@ def test_help_teaches() -> None:
     assert shoal("--version").stdout.startswith("shoal ")
 
 
+def test_odd_names_are_shown_as_they_are(tmp_path: Path) -> None:
+    """Not read as markup, not sent to the terminal as commands, found when quoted."""
+    odd = tmp_path / "odd.parquet"
+    pl.DataFrame({"[/x]": [1, 2], "[red]y[/red]": [1, 1], "z\x1b[31m": [1, 2], " age": [3, 4]}).write_parquet(odd)
+    for arguments in (["profile", odd], ["detect", odd], ["risk", odd, "--qi", "[/x]", "--know", "[/b]=[/x]"]):
+        done = shoal(*arguments)
+        assert done.returncode == 0, done.stderr
+        assert "[/x]" in done.stdout
+        assert "\x1b[31m" not in done.stdout
+    assert as_json("risk", odd, "--qi", '" age"')["quasi_identifiers"] == [" age"]
+    assert shoal("risk", odd, "--qi", "a\nb").returncode == 2
+
+
+def test_a_terminal_without_bars_and_a_full_disk(people: Path) -> None:
+    environment = {**os.environ, "PYTHONIOENCODING": "ascii"}
+    command = [sys.executable, "-m", "shoal", "risk", str(people), "--qi", "age"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0
+    if Path("/dev/full").exists():
+        with Path("/dev/full").open("w") as full:
+            done = subprocess.run(command, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        assert done.returncode != 0
+        assert "Traceback" not in done.stderr
+
+
 def test_a_fault_of_ours_shows_no_value(people: Path, tmp_path: Path) -> None:
     """Whatever breaks inside, its message stays inside: it may hold values."""
     script = tmp_path / "broken.py"
