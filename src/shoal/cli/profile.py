@@ -1,0 +1,68 @@
+"""`shoal profile`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from shoal.cli.options import (
+    ColumnsOption,
+    DelimiterOption,
+    EncodingOption,
+    File,
+    JsonOption,
+    MissingOption,
+    PolicyOption,
+    names_of,
+    one_or_many,
+    print_json,
+    reading,
+)
+
+
+def profile(
+    file: File,
+    columns: ColumnsOption = None,
+    write_policy: Annotated[
+        Path | None,
+        typer.Option(
+            "--write-policy", metavar="FILE", help="Start a policy file from the proposed roles.", show_default=False
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace a policy file that exists.")] = False,
+    policy: PolicyOption = None,
+    encoding: EncodingOption = None,
+    delimiter: DelimiterOption = None,
+    missing: MissingOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """**What is in this table?** Types, missing and distinct values, and the role that each column may play.
+
+    The role (identifier, quasi-identifier, sensitive, other) is a proposal with its reasons, from header and values. No
+    value is shown.
+
+    Examples:
+
+        shoal profile people.csv
+
+        shoal profile people.csv --write-policy policy.yaml
+
+        shoal profile 'visits/*.parquet' --columns age,sex,zip --json
+    """
+    from shoal.cli.show import running, show_profile, show_written
+    from shoal.profile import profile as measure
+    from shoal.write import check_target, write_whole
+
+    if write_policy is not None:
+        check_target(write_policy, force, (".yaml", ".yml"))
+    with running(quiet=as_json):
+        found = measure(
+            one_or_many(file), names_of(columns), policy=policy, options=reading(encoding, delimiter, missing)
+        )
+    if write_policy is not None:
+        write_whole(write_policy, lambda draft: draft.write_text(found.policy_text(), encoding="utf-8"))
+    print_json(found.to_dict()) if as_json else show_profile(found)
+    if write_policy is not None and not as_json:
+        show_written("policy", write_policy)

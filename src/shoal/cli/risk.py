@@ -1,0 +1,152 @@
+"""`shoal risk`"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from shoal.cli.options import (
+    CountOption,
+    DelimiterOption,
+    EncodingOption,
+    File,
+    JsonOption,
+    MissingOption,
+    PolicyOption,
+    groups_of,
+    names_of,
+    one_of,
+    one_or_many,
+    print_json,
+    reading,
+)
+
+
+def risk(
+    file: File,
+    qi: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--qi",
+            metavar="COLUMNS",
+            help="Quasi-identifiers: what an attacker may know, a,b,c.",
+            show_default=False,
+        ),
+    ] = None,
+    know: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--know",
+            metavar="NAME=COLUMNS",
+            help="A group of knowledge; all combinations are measured. Repeat it.",
+            show_default=False,
+        ),
+    ] = None,
+    null_rule: Annotated[
+        str | None,
+        typer.Option(
+            "--null-rule",
+            metavar="RULE",
+            help="value: null equals null (default). wildcard: null matches all. drop: rows set aside.",
+            show_default=False,
+        ),
+    ] = None,
+    count: CountOption = None,
+    person: Annotated[
+        str | None,
+        typer.Option(
+            "--person",
+            metavar="COLUMN",
+            help="Whose row it is: persons are counted, by their whole history.",
+            show_default=False,
+        ),
+    ] = None,
+    threshold: Annotated[
+        str | None,
+        typer.Option(
+            "--threshold",
+            metavar="X|NAME",
+            help="Accepted risk of one record: a number (0.2) or ema, health-canada, public, trusted, cms.",
+            show_default=False,
+        ),
+    ] = None,
+    fail_over: Annotated[
+        bool,
+        typer.Option(
+            "--fail-over",
+            help="Exit with 1 if any record is over the threshold or a model of the policy fails.",
+        ),
+    ] = False,
+    population: Annotated[
+        str | None,
+        typer.Option(
+            "--population",
+            metavar="FILE",
+            help="The people the table was drawn from: gives the journalist's risk.",
+            show_default=False,
+        ),
+    ] = None,
+    population_count: Annotated[
+        str | None,
+        typer.Option(
+            "--population-count", metavar="COLUMN", help="Count column of the population.", show_default=False
+        ),
+    ] = None,
+    generalized: Annotated[
+        str,
+        typer.Option(
+            "--generalized",
+            metavar="auto|yes|no",
+            help="Read [20;29], 937**, [a, b] and * as ranges; auto says what it found.",
+        ),
+    ] = "auto",
+    domain: Annotated[
+        str,
+        typer.Option(
+            "--domain",
+            metavar="range|observed",
+            help="What * stands for: the whole range, or the values seen.",
+        ),
+    ] = "range",
+    policy: PolicyOption = None,
+    encoding: EncodingOption = None,
+    delimiter: DelimiterOption = None,
+    missing: MissingOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """**How exposed are the people in this table?**
+
+    Records that share all quasi-identifiers form a class. A record alone in its class is *unique*: whoever knows those
+    values of a person finds the record. The risk of a record is 1 / the size of its class.
+
+    Examples:
+
+        shoal risk people.csv --qi age,sex,zip
+
+        shoal risk visits.parquet --know census=age,sex,zip --know dates=admitted --person patient_id
+
+        shoal risk counts.csv --qi year,town,sex --count n --threshold ema --fail-over
+    """
+    from shoal.cli.show import running, show_risk
+    from shoal.risk import risk as measure
+
+    with running(quiet=as_json):
+        found = measure(
+            one_or_many(file),
+            names_of(qi),
+            know=groups_of(know),
+            null_rule=one_of("--null-rule", null_rule, ("value", "wildcard", "drop")),
+            count=count,
+            person=person,
+            threshold=threshold,
+            population=population,
+            population_count=population_count,
+            generalized=one_of("--generalized", generalized, ("auto", "yes", "no")),
+            domain=one_of("--domain", domain, ("range", "observed")),
+            policy=policy,
+            options=reading(encoding, delimiter, missing),
+        )
+    print_json(found.to_dict()) if as_json else show_risk(found)
+    if fail_over and (found.over_threshold or not all(verdict.holds for verdict in found.models)):
+        raise typer.Exit(1)

@@ -1,0 +1,48 @@
+"""`shoal sample-data`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from shoal.cli.options import JsonOption, print_json
+
+
+def sample_data(
+    name: Annotated[
+        str,
+        typer.Argument(
+            metavar="NAME",
+            help="discharges: hospital stays in California. licences: driving licences of a small region.",
+        ),
+    ],
+    output: Annotated[
+        Path,
+        typer.Option("-o", "--output", metavar="FILE", help="Where to write; the ending says the format."),
+    ],
+    rows: Annotated[
+        int | None,
+        typer.Option("-n", "--rows", help="How many rows; as many as in the paper it stands for.", show_default=False),
+    ] = None,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="The same seed gives the same table.")] = 0,
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
+    as_json: JsonOption = False,
+) -> None:
+    """**Generate a table to try shoal on**: in the image of real ones, about nobody.
+
+    Example:
+
+        shoal sample-data discharges -n 200000 --seed 0 -o discharges.parquet
+    """
+    from shoal.cli.show import running, show_written
+    from shoal.sample import sample_data as generate
+    from shoal.write import check_target, write_frame
+
+    check_target(output, force)
+    with running(quiet=as_json):
+        frame = generate(name, rows, seed)
+        write_frame(frame, output, force)
+    written: dict[str, Any] = {"sample": name, "records": len(frame), "seed": seed, "output": str(output)}
+    print_json(written) if as_json else show_written(f"{len(frame):,} records", output)
