@@ -28,7 +28,8 @@ def coded_columns(draw: st.DrawFn, most_rows: int = 40) -> list[Coded]:
         cardinality = draw(st.sampled_from([1, 2, 3, 7, 256, 257, 70_000, 2**31, 2**40]))
         few = draw(st.lists(st.integers(0, cardinality - 1), min_size=1, max_size=4))
         codes = draw(st.lists(st.sampled_from(few), min_size=rows, max_size=rows))
-        columns.append(Coded(np.array(codes, np.min_scalar_type(cardinality - 1)), cardinality))
+        dtype = draw(st.sampled_from([np.min_scalar_type(cardinality - 1), np.dtype(np.int64), np.dtype(np.uint64)]))
+        columns.append(Coded(np.array(codes, dtype), cardinality))
     return columns
 
 
@@ -107,6 +108,12 @@ def test_hundreds_of_columns(columns: int) -> None:
     rows = base[rng.integers(0, 50, 2000)]
     coded = [Coded(rows[:, index].astype(np.uint8), 9) for index in range(columns)]
     assert sorted(class_sizes(coded).tolist()) == brute.class_sizes([tuple(row) for row in rows.tolist()])
+
+
+def test_signed_codes_lose_no_digit_in_large_keys() -> None:
+    """Past 2^53 a sum of unsigned and signed integers would go through floats."""
+    high, low = Coded(np.array([2**40 - 1] * 3), 2**40), Coded(np.array([0, 1, 2]), 2**20)
+    assert class_sizes([high, low]).tolist() == [1, 1, 1]
 
 
 def test_one_row_and_a_constant_column() -> None:

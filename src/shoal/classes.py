@@ -66,7 +66,8 @@ def _pack(columns: Sequence[Codes], limit: int) -> Coded:
         part[:] = columns[0].codes[start : start + _BLOCK]
         for column in columns[1:]:
             np.multiply(part, part.dtype.type(column.cardinality), out=part)
-            np.add(part, column.codes[start : start + _BLOCK], out=part, casting="unsafe")
+            # in the key's own type: unsigned plus signed would go through floats and lose digits
+            np.add(part, column.codes[start : start + _BLOCK], out=part, dtype=part.dtype, casting="unsafe")
     return Coded(key, limit)
 
 

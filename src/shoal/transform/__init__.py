@@ -1,0 +1,1 @@
+"""One operator per file: how a table is changed."""
