@@ -1,0 +1,114 @@
+"""Masking in steps and regeneration, against the golden values of Sánchez et al."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import shoal
+from shoal.classes import Coded, class_of_each_row, pack
+from shoal.errors import InputError
+from shoal.table import Table
+from shoal.transform.boxed import Boxed
+from shoal.transform.mask import AGE_GROUPS, COARSE_AGE_GROUPS, Step, mask
+from shoal.transform.regenerate import regenerate
+
+
+def table_s3() -> list[Step]:
+    """The steps of Table S3, in the printed order."""
+    age = (0, 85)
+    return [
+        Step("age_yrs", starts=AGE_GROUPS, domain=age),
+        Step("ethncty", domain=(1, 3)),
+        Step("race", domain=(1, 6)),
+        Step("sex", domain=(1, 4)),
+        Step("age_yrs", starts=COARSE_AGE_GROUPS, domain=age),
+        Step("age_yrs", domain=age),
+        Step("adm_qtr", domain=(1, 4)),
+        Step("patzip", digits=2),
+        Step("patcnty"),
+        Step("patzip"),
+    ]
+
+
+def boxes_of(boxed: Boxed) -> list[list[list[int]]]:
+    ends = [(side.scale[side.low], side.scale[side.high]) for side in boxed.sides.values()]
+    return [[[int(low[box]), int(high[box])] for low, high in ends] for box in boxed.box_of_row.tolist()]
+
+
+def test_golden_levels_and_boxes(golden: Any) -> None:
+    case = golden["masking_tableS3"]["R1"]
+    table = Table.of({name: case["rows"][name] for name in golden["masking_tableS3"]["columns"]})
+    found = mask(table.select(table.names), table_s3())
+    assert found.level_of_row.tolist() == case["level"]
+    assert boxes_of(found.boxed) == case["boxes"]
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [("demographics only/R1", []), ("+hospital/R1", ["oshpd_id"]), ("+hospital+los/R1", ["oshpd_id", "los"])],
+)
+def test_golden_levels_of_100_000_discharges(golden: Any, name: str, more: list[str]) -> None:
+    """Which columns decide uniqueness is a parameter: the seven of the table, or more."""
+    expected = golden["masking_100k"][name]
+    table = shoal.read(shoal.sample_data("discharges", 100_000))
+    seven = golden["masking_tableS3"]["columns"]
+    columns = table.select([*seven, *more])
+    found = mask(columns, table_s3())
+    levels = np.bincount(found.level_of_row, minlength=len(expected["levels"]))
+    assert levels.tolist() == expected["levels"]
+    assert (found.level_of_row >= 3).mean() == pytest.approx(expected["race_masked"], abs=1e-9)
+
+
+rows = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 3)), min_size=1, max_size=30)
+
+
+@given(rows)
+def test_boxes_hold_their_rows_and_only_uniques_move_on(pairs: list[tuple[int, int]]) -> None:
+    frame = pl.DataFrame(pairs, schema=["a", "b"], orient="row")
+    columns = Table.of(frame).select(["a", "b"])
+    found = mask(columns, [Step("a", starts=[0, 10, 20, 30]), Step("b"), Step("a")])
+    for pair, box in zip(pairs, boxes_of(found.boxed), strict=True):
+        assert all(low <= value <= high for value, (low, high) in zip(pair, box, strict=True))
+    # whoever stays at a level shares it with another, except at the last
+    kept = found.level_of_row < 3
+    keys = [Coded(found.boxed.box_of_row, found.boxed.boxes), Coded(found.level_of_row, 4)]
+    classes, count = class_of_each_row(pack(keys))
+    assert (np.bincount(classes, minlength=count)[classes][kept] > 1).all()
+
+
+def test_groups_must_hold_every_value() -> None:
+    with pytest.raises(InputError, match="leave out"):
+        mask(Table.of({"a": [1, 9]}).select(["a"]), [Step("a", starts=[5])])
+    with pytest.raises(InputError, match="no column 'x'"):
+        mask(Table.of({"a": [1, 9]}).select(["a"]), [Step("x")])
+
+
+def test_golden_regeneration(golden: Any) -> None:
+    case = golden["s1_invariant"]
+    wanted = {int(value): count for value, count in case["v"].items()}
+    masked = np.arange(20) < case["masked"]
+    filled = regenerate(masked, wanted, seed=3)
+    counts = {str(value): int((filled == value).sum()) for value in wanted}
+    assert counts == {value: case["after"][value] for value in counts}
+    assert int((filled[masked] == -1).sum()) == case["after"]["still_masked"]
+    assert (filled[~masked] == -1).all()
+    assert sum(golden["s1_race"]["v"].values()) == golden["s1_race"]["total"] == 1_072_350
+
+
+@given(st.lists(st.booleans(), min_size=1, max_size=30), st.integers(0, 5), st.integers(0, 5), st.integers(0, 9))
+def test_regeneration_fills_what_was_asked(masked: list[bool], ones: int, fours: int, seed: int) -> None:
+    array = np.array(masked)
+    if ones + fours > array.sum():
+        with pytest.raises(InputError, match="asks for"):
+            regenerate(array, {1: ones, 4: fours}, seed)
+        return
+    filled = regenerate(array, {4: fours, 1: ones}, seed)
+    assert ((filled == 1).sum(), (filled == 4).sum()) == (ones, fours)
+    assert (filled[~array] == -1).all()
+    assert filled.tolist() == regenerate(array, {1: ones, 4: fours}, seed).tolist()
