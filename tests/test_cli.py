@@ -146,6 +146,45 @@ def test_detect(people: Path, tmp_path: Path) -> None:
     assert "SECRET" not in done.stdout
 
 
+ANONYMIZE_KEYS = {
+    "records", "written", "k", "classes", "uniques", "information_loss", "information_loss_by_column",
+    "modified_rows", "removed_rows", "suppressed_rows", "suppressed_cells", "attribute_disclosure", "verdict",
+    "output", "manifest",
+}  # fmt: skip
+
+
+def test_anonymize_and_verify(tmp_path: Path) -> None:
+    source, target = tmp_path / "d.parquet", tmp_path / "safe.parquet"
+    assert shoal("sample-data", "discharges", "-n", "500", "-o", source).returncode == 0
+    options = ["--qi", "age_yrs,sex,los", "--sensitive", "charge", "-k", "5"]
+    found = as_json("anonymize", source, "-o", target, *options, "--t", "0.3", "--disclosure", "charge>100000")
+    assert set(found) >= ANONYMIZE_KEYS | {"closeness"}
+    assert (found["records"], found["written"], found["verdict"], found["uniques"]) == (500, 500, "holds", 0)
+    assert found["k"] >= 5
+    assert set(found["attribute_disclosure"][0]) == {"condition", "records", "disclosed", "share"}
+    assert set(found["closeness"]) == {"values", "ranks"}
+    checked = as_json("verify", target, "--original", source)
+    assert checked["verdict"] == "holds"
+    assert [set(model) for model in checked["models"]] == [{"name", "parameters", "holds", "worst"}] * 2
+    done = shoal("anonymize", source, "-o", target, *options)
+    assert (done.returncode, "exists already" in done.stderr) == (2, True)
+    done = shoal("anonymize", source, "-o", target, *options, "--force", "--keep-order", "--untouched-if-safe")
+    assert done.returncode == 0
+    assert "classes of at least" in done.stdout
+    policy = tmp_path / "strict.yaml"
+    policy.write_text(
+        "columns: {age_yrs: quasi-identifier, sex: quasi-identifier, los: quasi-identifier}\n"
+        "models: [{model: k-anonymity, k: 400}]\n"
+    )
+    refused = shoal("verify", target, "--policy", policy)
+    assert refused.returncode == 1
+    assert "does not hold" in refused.stdout
+    coarse = ["anonymize", source, "-o", tmp_path / "c.csv", "--qi", "age_yrs,los", "--method", "coarsen"]
+    assert shoal(*coarse, "--resolution", "8").returncode == 2
+    assert shoal(*coarse, "--resolution", "8", "--no-guarantee").returncode == 0
+    assert shoal(*coarse, "--resolution", "32", "-k", "5", "--force").returncode == 1
+
+
 def test_sample_data(tmp_path: Path) -> None:
     target = tmp_path / "d.parquet"
     assert as_json("sample-data", "discharges", "-n", "50", "--seed", "1", "-o", target)["records"] == 50
@@ -209,7 +248,7 @@ def test_debug_shows_a_traceback_without_values(people: Path) -> None:
 
 def test_help_teaches() -> None:
     assert "shoal risk people.csv --qi age,sex,zip" in shoal("--help").stdout
-    for command in ("risk", "profile", "detect", "sample-data"):
+    for command in ("risk", "profile", "detect", "anonymize", "verify", "sample-data"):
         text = shoal(command, "--help").stdout
         assert "Example" in text
         assert f"shoal {command} " in text

@@ -5,13 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 
 import shoal
 from shoal.errors import InputError
-from shoal.models import MODELS, KAnonymity
+from shoal.models import MODELS, Evidence, KAnonymity
 from shoal.policy import Policy, PolicyError, load_policy
+from shoal.table import Table
 
 PEOPLE = pl.DataFrame({"age": [30, 30, None, 41], "sex": list("ffmm"), "n": [1, 2, 1, 3], "who": [1, 2, 3, 4]})
 
@@ -157,20 +159,30 @@ def test_a_policy_can_be_made_in_python() -> None:
 
 @pytest.fixture(params=MODELS, ids=lambda model: model.__name__)
 def model(request: pytest.FixtureRequest) -> Any:
-    arguments: dict[str, dict[str, Any]] = {"KAnonymity": {"model": "k-anonymity", "k": 3}}
+    arguments: dict[str, dict[str, Any]] = {"KAnonymity": {"k": 2}, "TCloseness": {"t": 0.2, "sensitive": "s"}}
     return request.param(**arguments[request.param.__name__])
 
 
-def test_every_model_judges_with_the_worst_class(model: Any) -> None:
-    import numpy as np
+def evidence(classes: list[int], sensitive: list[int]) -> Evidence:
+    counts = np.unique([classes.count(number) for number in set(classes) if number >= 0], return_counts=True)
+    column = Table.of({"s": sensitive})["s"]
+    return Evidence(counts[0], counts[1], np.array(classes), {"s": column})
 
-    good = model.judge(np.array([3, 9]), np.array([2, 1]))
-    bad = model.judge(np.array([1, 9]), np.array([2, 1]))
-    empty = model.judge(np.zeros(0, int), np.zeros(0, int))
+
+def test_every_model_judges_with_the_worst_class(model: Any) -> None:
+    good = model.judge(evidence([0, 0, 1, 1], [1, 4, 2, 3]))
+    bad = model.judge(evidence([0, 1, 1, 1], [4, 1, 2, 3]))
+    nothing = model.judge(evidence([-1, -1, -1, -1], [1, 2, 3, 4]))
     # what has no class is not shown to hold
-    assert (good.holds, bad.holds, empty.holds) == (True, False, False)
+    assert (good.holds, bad.holds, nothing.holds) == (True, False, False)
     assert bad.worst["size"] == 1
     assert set(bad.to_dict()) == {"name", "parameters", "holds", "worst"}
+
+
+def test_every_model_ignores_the_order_of_rows_and_the_numbers_of_classes(model: Any) -> None:
+    one = model.judge(evidence([0, 0, 1, 1, 1], [1, 4, 2, 3, 3]))
+    two = model.judge(evidence([1, 0, 1, 0, 0], [4, 3, 1, 2, 3]))
+    assert (one.holds, one.worst) == (two.holds, two.worst)
 
 
 def test_every_model_refuses_unknown_parameters(model: Any) -> None:

@@ -34,19 +34,23 @@ from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from shoal.anonymize import Anonymized, anonymize
     from shoal.detect import Detection, detect
     from shoal.errors import InputError, ShoalError
     from shoal.policy import Policy, load_policy
     from shoal.profile import Profile, profile
     from shoal.read import read
+    from shoal.release import Refused, release
     from shoal.risk import IdentityRisk, risk
     from shoal.sample import sample_data
     from shoal.table import Column, Table
+    from shoal.verify import Verification, verify
 
 __version__ = "0.1.0"
 
 # public name -> the module that holds it
 _HOME = {
+    "Anonymized": "shoal.anonymize",
     "Column": "shoal.table",
     "Detection": "shoal.detect",
     "IdentityRisk": "shoal.risk",
@@ -55,29 +59,40 @@ _HOME = {
     "Profile": "shoal.profile",
     "ShoalError": "shoal.errors",
     "Table": "shoal.table",
+    "anonymize": "shoal.anonymize",
     "detect": "shoal.detect",
     "load_policy": "shoal.policy",
     "profile": "shoal.profile",
     "read": "shoal.read",
+    "Refused": "shoal.release",
+    "release": "shoal.release",
     "risk": "shoal.risk",
     "sample_data": "shoal.sample",
+    "Verification": "shoal.verify",
+    "verify": "shoal.verify",
 }
 
 __all__ = [
+    "Anonymized",
     "Column",
     "Detection",
     "IdentityRisk",
     "InputError",
     "Policy",
     "Profile",
+    "Refused",
     "ShoalError",
     "Table",
+    "Verification",
+    "anonymize",
     "detect",
     "load_policy",
     "profile",
     "read",
+    "release",
     "risk",
     "sample_data",
+    "verify",
 ]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
 import narwhals as nw
@@ -68,18 +68,18 @@ def _one_column(frame: Any, position: int) -> pl.Series:
     return pl.Series(nw.from_native(frame, eager_only=True)[:, position].to_arrow())
 
 
-def to_native(frame: pl.DataFrame, like: Any) -> Any:
-    """A polars frame as the kind of frame that `like` is, its columns in the types they have there."""
+def to_native(frame: pl.DataFrame, like: Any, changed: Collection[str] = ()) -> Any:
+    """A polars frame as the kind of frame that `like` is; columns that did not change have their types there."""
     if like is None or isinstance(like, (pl.DataFrame, pl.LazyFrame)):
         return frame
-    return _to_pandas(frame, like) if hasattr(like, "iloc") else _to_arrow(frame, like)
+    return _to_pandas(frame, like, changed) if hasattr(like, "iloc") else _to_arrow(frame, like, changed)
 
 
-def _to_pandas(frame: pl.DataFrame, like: Any) -> Any:
+def _to_pandas(frame: pl.DataFrame, like: Any, changed: Collection[str]) -> Any:
     out = frame.to_pandas()
     labels = {str(label): label for label in like.columns}
     for name in out.columns:
-        if name in labels and out[name].dtype != like[labels[name]].dtype:
+        if name in labels and name not in changed and out[name].dtype != like[labels[name]].dtype:
             out[name] = out[name].astype(like[labels[name]].dtype)
     out.columns = [labels.get(name, name) for name in out.columns]
     if len(out) == len(like):
@@ -87,10 +87,10 @@ def _to_pandas(frame: pl.DataFrame, like: Any) -> Any:
     return out
 
 
-def _to_arrow(frame: pl.DataFrame, like: Any) -> Any:
+def _to_arrow(frame: pl.DataFrame, like: Any, changed: Collection[str]) -> Any:
     import pyarrow
 
     out = frame.to_arrow()
-    known = set(like.schema.names)
+    known = set(like.schema.names) - set(changed)
     fields = [like.schema.field(field.name) if field.name in known else field for field in out.schema]
     return out.cast(pyarrow.schema(fields))

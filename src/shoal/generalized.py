@@ -118,6 +118,31 @@ def _in_order(low: pl.Series, high: pl.Series) -> pl.Series:
     return numbers.zip_with(numbers.is_not_null(), low <= high).fill_null(False)
 
 
+def ends_of(column: Column) -> tuple[Array, Array]:
+    """Low and high end of each value of a released column as numbers (dates as days); `*` holds all, null nothing.
+
+    >>> from shoal.table import Table
+    >>> low, high = ends_of(Table.of({"age": ["[20;29]", "31"]})["age"])
+    >>> low.tolist(), high.tolist()
+    ([31.0, 20.0], [31.0, 29.0])
+    """
+    values = column.values
+    if values.dtype != pl.String:
+        low = high = values.to_physical().cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
+    else:
+        parsed = _parse(values, "yes")
+        low, high = _as_numbers(parsed.low), _as_numbers(parsed.high)
+        low, high = np.where(parsed.star, -np.inf, low), np.where(parsed.star, np.inf, high)
+    if column.nulls:
+        low, high = np.append(low, np.nan), np.append(high, np.nan)
+    return low, high
+
+
+def _as_numbers(texts: pl.Series) -> Array:
+    days = texts.str.to_date("%Y-%m-%d", strict=False).to_physical().cast(pl.Float64)
+    return days.fill_null(texts.cast(pl.Float64, strict=False)).fill_null(float("nan")).to_numpy()
+
+
 def as_ranges(column: Column, mode: Generalized, null_is_star: bool, domain: Domain = "range") -> RangeColumn:
     """A column as ranges of atoms; columns without generalised text are points.
 
@@ -126,13 +151,13 @@ def as_ranges(column: Column, mode: Generalized, null_is_star: bool, domain: Dom
     >>> ranges.low[ranges.codes].tolist(), ranges.high[ranges.codes].tolist(), ranges.atoms
     ([0, 2, 0], [4, 2, 4], 5)
     """
-    forms = forms_in(column, mode)
-    if forms:
-        parsed = _parse(column.values, mode)
+    parsed = None if mode == "no" or column.values.dtype != pl.String else _parse(column.values, mode)
+    forms = parsed.forms if parsed is not None else ()
+    if parsed is not None and forms:
         low, high, atoms, pieces = _atoms_of(column.values, parsed, domain)
         star = parsed.star
     else:
-        low = _spaced(*_value_order(column.values), domain)
+        low = spaced(*_value_order(column.values), domain)
         high, atoms, pieces = low.copy(), int(low[-1]) + 1 if len(low) else 0, {}
         star = np.zeros(len(low), bool)
     if column.nulls:
@@ -240,7 +265,7 @@ def _placed(
             fractions = bool(pl.concat([low, high]).filter(np.tile(which, 2)).str.contains(r"\.").any())
             spacing = Spacing.REAL if kind == "number" and fractions else Spacing.WHOLE
         cuts = np.unique(np.concatenate(ends))
-        atom = _spaced(cuts, spacing, domain) + atoms
+        atom = spaced(cuts, spacing, domain) + atoms
         first[which], last[which] = (atom[np.searchsorted(cuts, side)] for side in ends)
         atoms = int(atom[-1]) + 1
     return first, last, atoms
@@ -278,7 +303,7 @@ def _value_order(values: pl.Series) -> tuple[Array, Spacing]:
     return np.arange(len(values), dtype=np.float64), Spacing.LEAVES
 
 
-def _spaced(ends: Array, spacing: Spacing, domain: Domain) -> Array:
+def spaced(ends: Array, spacing: Spacing, domain: Domain) -> Array:
     """The atom of each end (sorted, distinct), with one atom between for each gap in which a value can lie."""
     if len(ends) == 0:
         return np.zeros(0, np.int64)

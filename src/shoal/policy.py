@@ -12,7 +12,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator, model_validator
 
 from shoal.errors import InputError
-from shoal.models import KAnonymity
+from shoal.models import MODELS, AnyModel
 from shoal.table import Table
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "other"]
@@ -20,7 +20,19 @@ NullRule = Literal["value", "wildcard", "drop"]
 
 
 LONGEST_POLICY = 1_000_000
+_MODEL_NAMES = {model.model_fields["model"].default for model in MODELS}
 _COUNT_OR_PERSON = "count and person exclude each other: a row stands for many records or belongs to one person"
+
+
+class MaskingStep(BaseModel):
+    """One step of `--method mask`: a column to groups that start at these values, to a code without its last digits, or
+    (neither given) to `*`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    column: str
+    groups: list[int] | None = None
+    digits: int | None = None
 
 
 class Policy(BaseModel):
@@ -39,9 +51,10 @@ class Policy(BaseModel):
     count: str | None = None
     person: str | None = None
     threshold: float | str | None = None
-    models: list[KAnonymity] = []
+    models: list[AnyModel] = []
+    masking: list[MaskingStep] = []
 
-    @field_validator("columns", "knowledge", "models", mode="before")
+    @field_validator("columns", "knowledge", "models", "masking", mode="before")
     @classmethod
     def _empty(cls, value: Any, info: ValidationInfo) -> Any:
         """`columns:` with nothing behind it is an empty section."""
@@ -157,7 +170,7 @@ def load_policy(path: str | Path) -> Policy:
 
 
 def _problem(found: Any) -> str:
-    where = ".".join(str(part) for part in found["loc"])
+    where = ".".join(str(part) for part in found["loc"] if part not in _MODEL_NAMES)
     if found["type"] == "extra_forbidden":
         near = get_close_matches(str(found["loc"][-1]), list(Policy.model_fields), n=1)
         return f"unknown key `{where}`" + (f"; did you mean `{near[0]}`?" if near else "")
@@ -171,8 +184,8 @@ def _line(node: yaml.Node | None, location: list[Any]) -> int | None:
     for part in location:
         if isinstance(node, yaml.MappingNode):
             pairs = {key.value: (key, value) for key, value in node.value}
-            if str(part) not in pairs:
-                break
+            if str(part) not in pairs:  # the name of the model, by which pydantic chose; or a key that is missing
+                continue
             key, node = pairs[str(part)]
             line = key.start_mark.line + 1
         elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):

@@ -41,6 +41,12 @@ def write_frame(frame: pl.DataFrame, path: str | Path, force: bool = False) -> N
     write_whole(path, lambda draft: _WRITERS[path.suffix.lower()](frame, draft))
 
 
+def write_draft(frame: pl.DataFrame, draft: Path, target: Path) -> None:
+    """Write a frame under another name than its target's, in the target's format, down to the disk."""
+    _WRITERS[target.suffix.lower()](frame, draft)
+    sync(draft)
+
+
 def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     """Let `write` fill a draft beside the target; the draft becomes the target only when it is whole."""
     try:
@@ -51,7 +57,7 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     try:
         os.close(handle)
         write(draft)
-        _sync(draft)
+        sync(draft)
         draft.chmod(0o666 & ~_umask())
         draft.replace(path)
     except OSError as error:
@@ -60,7 +66,8 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
         draft.unlink(missing_ok=True)
 
 
-def _sync(path: Path) -> None:
+def sync(path: Path) -> None:
+    """Down to the disk."""
     handle = os.open(path, os.O_RDONLY)
     try:
         os.fsync(handle)

@@ -7,10 +7,12 @@ from typing import Annotated
 import typer
 
 from shoal import __version__
+from shoal.cli.anonymize import anonymize
 from shoal.cli.detect import detect
 from shoal.cli.profile import profile
 from shoal.cli.risk import risk
 from shoal.cli.sample_data import sample_data
+from shoal.cli.verify import verify
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -51,3 +53,5 @@ app.command("sample-data")(sample_data)
 app.command()(profile)
 app.command()(detect)
 app.command()(risk)
+app.command()(anonymize)
+app.command()(verify)

@@ -17,6 +17,7 @@ from shoal.detect.results import Detection, FoundSet
 from shoal.errors import InputError, ShoalError
 from shoal.profile import Profile
 from shoal.risk.results import AttackerRisk, IdentityRisk
+from shoal.verify import Verification
 from shoal.words import in_words, percent
 
 out = Console(highlight=False)
@@ -195,8 +196,7 @@ def _models(found: IdentityRisk) -> Table:
     table = _table("model of the policy", "verdict", "smallest class", left=2)
     for verdict in found.models:
         parameters = ", ".join(f"{name}={value}" for name, value in verdict.parameters.items())
-        word = Text("holds", style="green") if verdict.holds else Text("does not hold", style="red")
-        table.add_row(f"{verdict.name} {parameters}", word, f"{verdict.worst['size']:,}")
+        table.add_row(Text(f"{verdict.name} {parameters}"), _holds(verdict.holds), f"{verdict.worst['size']:,}")
     return table
 
 
@@ -342,3 +342,49 @@ def _proof(found: Detection) -> str:
 def show_written(what: str, path: object) -> None:
     """What was written, and where."""
     out.print(f"{what} written to {path}", soft_wrap=True, markup=False)
+
+
+def show_anonymized(found: dict[str, Any]) -> None:
+    """The promise, what it cost, and where it is."""
+    out.print()
+    words = f"{found['written']:,} records released in {found['classes']:,} classes of at least {found['k']:,}."
+    if not found["guarantee"]:
+        words += " No privacy model was checked: there is no guarantee."
+    _print(Text(words, style="bold green" if found["guarantee"] else "bold yellow"))
+    table = _table("", "", left=1)
+    table.show_header = False
+    rows = {"information loss": f"{found['information_loss']:.4f}", "modified rows": f"{found['modified_rows']:,}"}
+    rows["uniques"] = f"{found['uniques']:,}"
+    for name, near in found.get("closeness", {}).items():
+        rows[f"farthest class, by {name}"] = f"{near:.4f}"
+    for entry in found["attribute_disclosure"]:
+        rows[f"disclosed, {printable(entry['condition'])}"] = "–" if entry["share"] is None else percent(entry["share"])
+    for name, value in rows.items():
+        table.add_row(Text(name), value)
+    _print(table)
+    table = _table("column", "information loss", left=1)
+    for name, loss in sorted(found["information_loss_by_column"].items(), key=lambda item: -item[1]):
+        table.add_row(_name(name), f"{loss:.4f}")
+    _print(table)
+    _note(f"data {found['output']}, manifest {found['manifest']}")
+    _note("the private record beside it (seed, row order) is for its owner only")
+
+
+def show_verification(found: Verification) -> None:
+    """Holds or not, model by model and check by check."""
+    out.print()
+    good = found.verdict == "holds"
+    words = f"{'Holds' if good else 'Does not hold'}: {found.records:,} records, smallest class {found.k:,}."
+    _print(Text(words, style="bold green" if good else "bold red"))
+    table = _table("what", "verdict", "", left=3)
+    for verdict in found.models:
+        parameters = ", ".join(f"{name}={value}" for name, value in verdict.parameters.items())
+        worst = ", ".join(f"{name} {value}" for name, value in verdict.worst.items())
+        table.add_row(Text(f"{verdict.name} {parameters}"), _holds(verdict.holds), Text(f"worst class: {worst}"))
+    for check in found.checks:
+        table.add_row(_name(check.name), _holds(check.holds), _name(check.detail))
+    _print(table)
+
+
+def _holds(holds: bool) -> Text:
+    return Text("holds", style="green") if holds else Text("does not hold", style="red")

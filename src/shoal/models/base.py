@@ -1,14 +1,26 @@
-"""What every privacy model is: parameters from a policy, and a verdict on class sizes."""
+"""What every privacy model is: parameters from a policy, and a verdict on the classes of a table."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
 
 from pydantic import BaseModel, ConfigDict
 
-from shoal.table import Array
+from shoal.table import Array, Column
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What a model looks at: `classes[i]` classes have `sizes[i]` members; where a model needs more, the class of each
+    row (-1: in no class) and the sensitive columns."""
+
+    sizes: Array
+    classes: Array
+    class_of_row: Array | None = None
+    sensitive: Mapping[str, Column] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,12 +41,14 @@ class Model(BaseModel, ABC):
     """A privacy model with its parameters; `model` is its name in a policy."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
+    # whether the class of each row and sensitive columns are needed, not class sizes alone
+    needs_rows: ClassVar[bool] = False
 
     model: str
 
     @abstractmethod
-    def judge(self, sizes: Array, classes: Array) -> Verdict:
-        """The verdict on class sizes: `classes[i]` classes have `sizes[i]` members."""
+    def judge(self, evidence: Evidence) -> Verdict:
+        """The verdict on the classes of a table."""
 
     def _verdict(self, holds: bool, **worst: Any) -> Verdict:
         return Verdict(self.model, self.model_dump(exclude={"model"}), holds, worst)

@@ -6,24 +6,26 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from shoal.models.base import Model, Verdict
-from shoal.table import Array
+from shoal.models.base import Evidence, Model, Verdict
 
 
 class KAnonymity(Model):
     """The smallest class has at least k members (Samarati and Sweeney).
 
     >>> import numpy as np
-    >>> verdict = KAnonymity(model="k-anonymity", k=3).judge(np.array([2, 5]), np.array([1, 7]))
+    >>> verdict = KAnonymity(model="k-anonymity", k=3).judge(Evidence(np.array([2, 5]), np.array([1, 7])))
     >>> verdict.holds, verdict.worst
     (False, {'size': 2, 'classes_below': 1})
     """
 
-    model: Literal["k-anonymity"]
+    model: Literal["k-anonymity"] = "k-anonymity"
     k: Annotated[int, Field(ge=2, strict=True)]
 
-    def judge(self, sizes: Array, classes: Array) -> Verdict:
+    def judge(self, evidence: Evidence) -> Verdict:
+        """Hold the smallest class against k."""
+        sizes = evidence.sizes
         below = sizes < self.k
         smallest = int(sizes.min()) if len(sizes) else 0
         # without a class nothing is shown, and what is not shown does not hold
-        return self._verdict(len(sizes) > 0 and not below.any(), size=smallest, classes_below=int(classes[below].sum()))
+        holds = len(sizes) > 0 and not below.any()
+        return self._verdict(holds, size=smallest, classes_below=int(evidence.classes[below].sum()))

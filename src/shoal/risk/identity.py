@@ -15,6 +15,7 @@ from shoal.classes import Coded, CountTable, class_of_each_row, pack
 from shoal.encode import unite
 from shoal.errors import InputError, as_names, check_choice, quoted
 from shoal.generalized import Domain, Generalized, forms_in
+from shoal.models import Evidence
 from shoal.policy import NullRule, Policy, as_policy
 from shoal.read import Options, read
 from shoal.risk.measure import Cells, measure
@@ -100,7 +101,7 @@ def risk(
         marketer=journalist or prosecutor,
         histogram=_histogram(cells),
         knowledge=_knowledge(kept, groups, total, rule, generalized, domain) if groups else None,
-        models=[model.judge(cells.sizes, cells.classes) for model in given.models],
+        models=[model.judge(Evidence(cells.sizes, cells.classes)) for model in given.models if not model.needs_rows],
         generalized=forms,
         readings=cells.readings or {},
         population=found_population,

@@ -10,6 +10,7 @@ import polars as pl
 
 from shoal.classes import Coded, class_of_each_row, pack
 from shoal.errors import InputError
+from shoal.generalized import RangeColumn, Spacing, spaced
 from shoal.table import Array, Column
 
 
@@ -37,6 +38,17 @@ class Boxed:
         """Equal boxes are one class: the class of each box, and how many classes there are."""
         codes = [Coded(end, len(side.scale)) for side in self.sides.values() for end in (side.low, side.high)]
         return class_of_each_row(pack(codes))
+
+    def ranges(self, column: Column) -> RangeColumn:
+        """One column as ranges of atoms, for Eq 1; whole numbers and days have gaps between them."""
+        side = self.sides[column.name]
+        whole = column.dtype.is_integer() or column.dtype == pl.Date
+        atom = spaced(side.scale, Spacing.WHOLE if whole else Spacing.REAL, "range")
+        low, high = atom[side.low], atom[side.high]
+        ends, codes = np.unique(np.stack([low, high], axis=1), axis=0, return_inverse=True)
+        row_codes = codes.reshape(-1)[self.box_of_row]
+        nothing = np.zeros(len(row_codes), bool)
+        return RangeColumn(column.name, row_codes, ends[:, 0], ends[:, 1], int(atom[-1]) + 1, {}, nothing, ())
 
     def class_of_each_row(self) -> tuple[Array, int]:
         """The class of each row, and how many classes there are."""
@@ -80,14 +92,14 @@ def spread(column: Column) -> float:
     return float(np.sqrt((counts * (values - mean) ** 2).sum() / (total - 1)))
 
 
-def distance_to_zero(columns: Sequence[Column]) -> Array:
+def distance_to_zero(columns: Sequence[Column], spreads: Mapping[str, float] | None = None) -> Array:
     """Eq 2 from each row to the record of zeros: the root of the sum of (value / spread) squared.
 
-    A column that does not vary contributes nothing.
+    A column that does not vary contributes nothing. `spreads` are those of the original columns, if these are a part.
     """
     total = np.zeros(len(columns[0].codes))
     for column in columns:
-        sigma = spread(column)
+        sigma = spread(column) if spreads is None else spreads[column.name]
         if sigma > 0:
             total += ((numbers(column) / sigma) ** 2)[column.codes]
     return np.sqrt(total, out=total)

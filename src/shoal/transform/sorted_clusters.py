@@ -6,7 +6,7 @@ record of every stretch of its order. The published bound on its t-closeness is 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil
 from typing import Literal
@@ -20,7 +20,7 @@ from shoal.transform.boxed import Boxed, box_clusters, distance_to_zero
 Remainder = Literal["top", "middle"]
 
 
-def sorted_clusters(columns: Sequence[Column], k: int) -> Boxed:
+def sorted_clusters(columns: Sequence[Column], k: int, spreads: Mapping[str, float] | None = None) -> Boxed:
     """Algorithm S2: sort by distance to the record of zeros, cut into clusters of k, the last takes the rest.
 
     >>> from shoal.table import Table
@@ -30,7 +30,7 @@ def sorted_clusters(columns: Sequence[Column], k: int) -> Boxed:
     """
     rows = len(columns[0].codes)
     _check_k(k, rows)
-    order = np.argsort(distance_to_zero(columns), kind="stable")
+    order = np.argsort(distance_to_zero(columns, spreads), kind="stable")
     return box_clusters(columns, order, np.arange(max(1, rows // k)) * k)
 
 

@@ -1,0 +1,274 @@
+"""Change a table so that it keeps its policy, and say what that cost."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Literal, get_args
+
+import numpy as np
+import polars as pl
+
+from shoal import progress
+from shoal.boxes import fit
+from shoal.conditions import parse_condition
+from shoal.errors import InputError, as_names, check_choice
+from shoal.frames import to_native
+from shoal.models import Evidence, KAnonymity, TCloseness, Verdict
+from shoal.policy import Policy, Role, as_policy
+from shoal.read import Options, read
+from shoal.released import Form, ReleasedColumns, modified_rows, released_columns
+from shoal.risk.closeness import ordered_distance
+from shoal.table import Array, Column, Table
+from shoal.transform.boxed import Boxed, spread
+from shoal.transform.coarsen import Labels, coarsen
+from shoal.transform.mask import Step, mask
+from shoal.transform.safe_first import untouched_if_safe as keep_safe
+from shoal.transform.sorted_clusters import Remainder, close_clusters, sorted_clusters
+from shoal.utility import attribute_disclosure, information_loss
+
+Method = Literal["sorted-clusters", "coarsen", "mask"]
+
+
+@dataclass(frozen=True)
+class Disclosed:
+    """Eq 5 for one condition; `share` is null where no record meets it."""
+
+    condition: str
+    records: int
+    disclosed: int
+    share: float | None
+
+
+@dataclass(frozen=True)
+class Findings:
+    """What was done to the table and what it cost."""
+
+    records: int
+    k: int
+    classes: int
+    uniques: int
+    undecided: int
+    information_loss: float
+    information_loss_by_column: dict[str, float]
+    modified_rows: int
+    removed_rows: int
+    suppressed_rows: int
+    suppressed_cells: int
+    attribute_disclosure: list[Disclosed]
+    closeness: dict[str, float] | None
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON; `closeness` only where it was asked for."""
+        found = asdict(self)
+        if self.closeness is None:
+            del found["closeness"]
+        return found
+
+
+@dataclass(frozen=True)
+class Anonymized:
+    """A changed table: `frame` is of the kind that came in, in the same order; `findings` say what it cost."""
+
+    table: Table
+    policy: Policy
+    method: str
+    parameters: dict[str, Any]
+    columns: dict[str, ReleasedColumns]
+    findings: Findings
+    verdicts: list[Verdict]
+    boxed: Boxed = field(repr=False)
+
+    @property
+    def verdict(self) -> str:
+        """Whether every model of the policy holds."""
+        return "holds" if all(verdict.holds for verdict in self.verdicts) else "refused"
+
+    @cached_property
+    def polars(self) -> pl.DataFrame:
+        """The released table; columns that identify are left out."""
+        dropped = set(self.policy.with_role("identifier"))
+        series: list[pl.Series] = []
+        for name, column in self.table.columns.items():
+            if name not in dropped:
+                series += self.columns[name].series if name in self.columns else [column.decode()]
+        return pl.DataFrame(series)
+
+    @property
+    def frame(self) -> Any:
+        """The released table as the kind of frame that came in."""
+        changed = {name for name, column in self.columns.items() if column.nature != "unchanged"}
+        return to_native(self.polars, self.table.native, changed)
+
+
+def anonymize(
+    source: Any,
+    policy: Policy | str | Path | None = None,
+    *,
+    quasi_identifiers: Sequence[str] | None = None,
+    sensitive: Sequence[str] | str | None = None,
+    k: int | None = None,
+    t: float | None = None,
+    method: Method = "sorted-clusters",
+    resolution: int | None = None,
+    labels: Labels = "range",
+    remainder: Remainder = "top",
+    untouched_if_safe: bool = False,
+    interval: Form = "bracket",
+    disclosure: Sequence[str] = (),
+    options: Options | None = None,
+) -> Anonymized:
+    """Anonymise a table by a published method; what is given here overrides the policy.
+
+    `sorted-clusters`: Algorithm S2 (k), with t also S4; `coarsen`: S3 (resolution); `mask`: the policy's masking steps.
+
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"age": [30, 34, 51, 52], "charge": [1, 2, 3, 4]})
+    >>> result = anonymize(people, quasi_identifiers=["age"], sensitive="charge", k=2)
+    >>> result.frame["age"].to_list(), result.findings.k, result.verdict
+    (['[30;34]', '[30;34]', '[51;52]', '[51;52]'], 2, 'holds')
+    """
+    check_choice("method", method, get_args(Method))
+    given = _decided(as_policy(policy), as_names(quasi_identifiers), as_names(sensitive), k, t)
+    table = read(source, None, options)
+    columns = table.select(given.quasi_identifiers)
+    table.select(given.sensitive)
+    conditions = [parse_condition(text) for text in disclosure]
+    table.select([condition.column for condition in conditions])
+    progress.report("anonymising", 0)
+    if untouched_if_safe and (method != "sorted-clusters" or _t(given) is not None):
+        raise InputError("Untouched if safe works with sorted-clusters and k alone.", "Leave out --t, or the option.")
+    way, parameters = _way(method, table, given, resolution, labels, remainder)
+    boxed = keep_safe(columns, _k(given), way) if untouched_if_safe else way(columns)
+    if untouched_if_safe:
+        parameters["untouched_if_safe"] = True
+    released = {column.name: released_columns(column, boxed, interval) for column in columns}
+    findings, class_of_row = _findings(table, columns, boxed, released, conditions, _t(given))
+    rows = {name: table[name] for name in given.sensitive}
+    evidence = Evidence(*np.unique(np.bincount(class_of_row), return_counts=True), class_of_row, rows)
+    verdicts = [model.judge(evidence) for model in given.models]
+    parameters["interval"] = interval
+    return Anonymized(table, given, method, parameters, released, findings, verdicts, boxed)
+
+
+def _decided(policy: Policy, names: list[str], sensitive: list[str], k: int | None, t: float | None) -> Policy:
+    """The policy with what was given beside it."""
+    roles: dict[str, Role] = dict(policy.columns)
+    for name in names:
+        roles[name] = "quasi-identifier"
+    if names:
+        roles = {name: role for name, role in roles.items() if role != "quasi-identifier" or name in names}
+    both = [name for name in sensitive if roles.get(name) == "quasi-identifier"]
+    if both:
+        raise InputError(f"Column '{both[0]}' is a quasi-identifier and sensitive at once.", "Decide on one role.")
+    roles.update(dict.fromkeys(sensitive, "sensitive"))
+    if "quasi-identifier" not in roles.values():
+        raise InputError("No quasi-identifiers are named.", "Name them with --qi age,sex,zip or in a policy.")
+    if policy.count is not None or policy.person is not None:
+        raise InputError(
+            "Tables of counts and of persons with many rows are not anonymised yet.", "Use one row a person."
+        )
+    models = list(policy.models)
+    if k is not None:
+        if k < 2:
+            raise InputError(f"k = {k} protects nobody.", "Use 2 or more.")
+        models = [KAnonymity(k=k), *(model for model in models if not isinstance(model, KAnonymity))]
+    if t is not None:
+        if not 0 < t <= 1:
+            raise InputError(f"t = {t} is not above 0 and up to 1.", "Use --t 0.1, for example.")
+        named = [name for name, role in roles.items() if role == "sensitive"]
+        if len(named) != 1:
+            raise InputError("t-closeness needs one sensitive column.", "Name it with --sensitive.")
+        others = [model for model in models if not isinstance(model, TCloseness)]
+        models = [*others, TCloseness(t=t, sensitive=named[0])]
+    return policy.model_copy(update={"columns": roles, "models": models})
+
+
+def _k(policy: Policy) -> int:
+    found = [model.k for model in policy.models if isinstance(model, KAnonymity)]
+    if not found:
+        raise InputError("This method needs k.", "Give -k 5, or a k-anonymity model in the policy.")
+    return max(found)
+
+
+def _t(policy: Policy) -> TCloseness | None:
+    return next((model for model in policy.models if isinstance(model, TCloseness)), None)
+
+
+def _way(
+    method: Method, table: Table, policy: Policy, resolution: int | None, labels: Labels, remainder: Remainder
+) -> tuple[Callable[[Sequence[Column]], Boxed], dict[str, Any]]:
+    """The method as a function of columns, and its parameters for the manifest."""
+    if method == "coarsen":
+        if resolution is None:
+            raise InputError("The method 'coarsen' needs a resolution.", "Give --resolution 16, for example.")
+        wanted = resolution
+        check_choice("labels", labels, get_args(Labels))
+        return lambda columns: coarsen(columns, wanted, labels), {"resolution": wanted, "labels": labels}
+    if method == "mask":
+        if not policy.masking:
+            raise InputError("The method 'mask' needs the policy's masking steps.", "See docs/anonymize.md.")
+        steps = [Step(step.column, step.groups, step.digits) for step in policy.masking]
+        return lambda columns: mask(columns, steps).boxed, {"steps": len(steps)}
+    k, close = _k(policy), _t(policy)
+    if close is None:
+        # distances are in units of the whole table's spread, also where only a part of the rows is changed
+        spreads = {column.name: spread(column) for column in table.select(policy.quasi_identifiers)}
+        return lambda columns: sorted_clusters(columns, k, spreads), {"k": k}
+    check_choice("remainder", remainder, get_args(Remainder))
+    confidential, t = table[close.sensitive], close.t
+    return (
+        lambda columns: close_clusters(columns, confidential, k, t, remainder),
+        {"k": k, "t": t, "remainder": remainder},
+    )
+
+
+def _findings(
+    table: Table,
+    columns: Sequence[Column],
+    boxed: Boxed,
+    released: dict[str, ReleasedColumns],
+    conditions: Sequence[Any],
+    close: TCloseness | None,
+) -> tuple[Findings, Array]:
+    class_of_row, count = boxed.class_of_each_row()
+    sizes = np.bincount(class_of_row, minlength=count)
+    uniques, undecided = _uniques(columns, boxed, sizes)
+    loss = information_loss(columns, boxed)
+    disclosed = []
+    for condition in conditions:
+        found = attribute_disclosure(class_of_row, count, condition.meets(table[condition.column]))
+        disclosed.append(Disclosed(condition.text, found.records, found.disclosed, found.share))
+    near = None
+    if close is not None:
+        column = table[close.sensitive]
+        near = {
+            "values": float(ordered_distance(class_of_row, count, column, "values").max()),
+            "ranks": float(ordered_distance(class_of_row, count, column, "ranks").max()),
+        }
+    findings = Findings(
+        records=table.rows,
+        k=int(sizes.min()),
+        classes=count,
+        uniques=uniques,
+        undecided=undecided,
+        information_loss=loss.total,
+        information_loss_by_column=loss.by_column,
+        modified_rows=int(modified_rows(list(released.values())).sum()),
+        removed_rows=0,
+        suppressed_rows=0,
+        suppressed_cells=0,
+        attribute_disclosure=disclosed,
+        closeness=near,
+    )
+    return findings, class_of_row
+
+
+def _uniques(columns: Sequence[Column], boxed: Boxed, sizes: Array) -> tuple[int, int]:
+    """By Eq 1; classes of two and more need no look."""
+    if (sizes > 1).all():
+        return 0, 0
+    found = fit([boxed.ranges(column) for column in columns])
+    return int(found.unique.sum()), int(found.undecided.sum())

@@ -1,0 +1,153 @@
+"""`shoal anonymize`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from shoal.cli.options import (
+    DelimiterOption,
+    EncodingOption,
+    File,
+    JsonOption,
+    MissingOption,
+    PolicyOption,
+    names_of,
+    one_of,
+    one_or_many,
+    print_json,
+    reading,
+)
+
+
+def anonymize(
+    file: File,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE", help="Where to release; the ending says the format.")
+    ],
+    qi: Annotated[
+        list[str] | None, typer.Option("--qi", metavar="COLUMNS", help="Quasi-identifiers, a,b,c.", show_default=False)
+    ] = None,
+    sensitive: Annotated[
+        list[str] | None, typer.Option("--sensitive", metavar="COLUMNS", help="Sensitive columns.", show_default=False)
+    ] = None,
+    k: Annotated[
+        int | None, typer.Option("-k", help="Every combination occurs at least k times.", show_default=False)
+    ] = None,
+    t: Annotated[
+        float | None,
+        typer.Option("--t", help="Every class is nearly like the whole table: distance at most t.", show_default=False),
+    ] = None,
+    method: Annotated[
+        str,
+        typer.Option(
+            "--method", metavar="NAME", help="sorted-clusters (Algorithms S2, S4), coarsen (S3), mask (Table S3)."
+        ),
+    ] = "sorted-clusters",
+    resolution: Annotated[
+        int | None, typer.Option("--resolution", help="coarsen: into how many intervals.", show_default=False)
+    ] = None,
+    labels: Annotated[
+        bool, typer.Option("--labels", help="coarsen: cut the values that occur, not the whole range.")
+    ] = False,
+    remainder: Annotated[
+        str, typer.Option("--remainder", metavar="top|middle", help="S4: which records are left over.")
+    ] = "top",
+    untouched_if_safe: Annotated[
+        bool, typer.Option("--untouched-if-safe", help="Leave records as they are whose class has k members already.")
+    ] = False,
+    interval: Annotated[
+        str, typer.Option("--interval", metavar="FORM", help="bracket [20;29], dash 20-29, columns (two), midpoint.")
+    ] = "bracket",
+    disclosure: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--disclosure",
+            metavar="CONDITION",
+            help="Measure attribute disclosure, such as 'charge>100000'.",
+            show_default=False,
+        ),
+    ] = None,
+    keep_order: Annotated[
+        bool,
+        typer.Option(
+            "--keep-order", help="Keep the order of rows; by default it is shuffled, because it can identify."
+        ),
+    ] = False,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            "--seed", min=0, help="Seed of the shuffle; drawn and kept secret if not given.", show_default=False
+        ),
+    ] = None,
+    no_guarantee: Annotated[
+        bool, typer.Option("--no-guarantee", help="Release although the policy names no privacy model.")
+    ] = False,
+    excel_safe: Annotated[
+        bool, typer.Option("--excel-safe", help="Defuse text that spreadsheets would run as formulas.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a release that exists.")] = False,
+    policy: PolicyOption = None,
+    encoding: EncodingOption = None,
+    delimiter: DelimiterOption = None,
+    missing: MissingOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """**Change the table so that it keeps its promise, and release it.**
+
+    The written file itself is measured against the policy; what does not hold is refused and nothing is written. A
+    release is the data, a public manifest, a data dictionary, and a private record for its owner.
+
+    Examples:
+
+        shoal anonymize people.csv -o safe.csv --qi age,sex,zip -k 5
+
+        shoal anonymize visits.parquet -o safe.parquet --qi age,los --sensitive charge -k 5 --t 0.1
+
+        shoal anonymize visits.parquet -o safe.parquet --qi age,zip --method coarsen --resolution 16 -k 5
+    """
+    from shoal.anonymize import anonymize as change
+    from shoal.cli.show import running, show_anonymized
+    from shoal.release import release
+    from shoal.write import check_target
+
+    check_target(output, force)
+    with running(quiet=as_json):
+        result = change(
+            one_or_many(file),
+            policy,
+            quasi_identifiers=names_of(qi),
+            sensitive=names_of(sensitive),
+            k=k,
+            t=t,
+            method=one_of("--method", method, ("sorted-clusters", "coarsen", "mask")),
+            resolution=resolution,
+            labels="labels" if labels else "range",
+            remainder=one_of("--remainder", remainder, ("top", "middle")),
+            untouched_if_safe=untouched_if_safe,
+            interval=one_of("--interval", interval, ("bracket", "dash", "columns", "midpoint")),
+            disclosure=disclosure or (),
+            options=reading(encoding, delimiter, missing),
+        )
+        released = release(
+            result,
+            output,
+            force=force,
+            shuffle=not keep_order,
+            seed=seed,
+            no_guarantee=no_guarantee,
+            excel_safe=excel_safe,
+            source=Path(file[0]) if len(file) == 1 else None,
+        )
+    found: dict[str, Any] = {
+        **result.findings.to_dict(),
+        "written": released.written,
+        "verdict": result.verdict,
+        "models": [verdict.to_dict() for verdict in result.verdicts],
+        "guarantee": bool(result.policy.models),
+        "output": str(released.output),
+        "manifest": str(released.manifest),
+    }
+    print_json(found) if as_json else show_anonymized(found)

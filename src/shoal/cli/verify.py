@@ -1,0 +1,50 @@
+"""`shoal verify`"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from shoal.cli.options import (
+    DelimiterOption,
+    EncodingOption,
+    JsonOption,
+    MissingOption,
+    PolicyOption,
+    print_json,
+    reading,
+)
+
+
+def verify(
+    file: Annotated[str, typer.Argument(metavar="FILE", help="The released data.", show_default=False)],
+    policy: PolicyOption = None,
+    original: Annotated[
+        str | None,
+        typer.Option(
+            "--original", metavar="FILE", help="The table it was made from: every row is compared.", show_default=False
+        ),
+    ] = None,
+    encoding: EncodingOption = None,
+    delimiter: DelimiterOption = None,
+    missing: MissingOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """**Does this file keep its promise?** Read it afresh and measure every model of the policy.
+
+    The manifest beside it is checked too (without --policy, its policy is taken). With --original and the private
+    record, every range must hold its value, no other column may differ, no row may be lost. Exit code 1 if not.
+
+    Example:
+
+        shoal verify safe.parquet --policy policy.yaml --original visits.parquet
+    """
+    from shoal.cli.show import running, show_verification
+    from shoal.verify import verify as check
+
+    with running(quiet=as_json):
+        found = check(file, policy, original=original, options=reading(encoding, delimiter, missing))
+    print_json(found.to_dict()) if as_json else show_verification(found)
+    if found.verdict != "holds":
+        raise typer.Exit(1)

@@ -1,0 +1,259 @@
+"""The one door: data, manifest, data dictionary and private record leave together, or nothing does.
+
+The data is written under a temporary name beside its target, synced, read back and measured against the policy. Then
+come the private record, the data dictionary and the manifest, and last the data takes its name. The manifest names the
+hash of the data, so that a reader can always tell a whole release from an interrupted one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import tempfile
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal import __version__
+from shoal.anonymize import Anonymized
+from shoal.errors import InputError, ShoalError
+from shoal.profile import type_word
+from shoal.read import read
+from shoal.verify import (
+    Check,
+    Verification,
+    check_rows,
+    evidence_of,
+    manifest_path,
+    private_path,
+    sha256,
+    shuffled_order,
+)
+from shoal.write import check_target, write_draft
+
+NO_GUARANTEE = "No privacy model was checked: this release carries no guarantee."
+_FORMULA = r"^[=+\-@\t\r]"
+
+
+class Refused(ShoalError):
+    """The written file does not keep the policy; nothing was released."""
+
+    exit_code = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """Where the parts of a release are, and how many records it holds."""
+
+    output: Path
+    manifest: Path
+    dictionary: Path
+    private: Path
+    written: int
+
+
+def release(
+    result: Anonymized,
+    path: str | Path,
+    *,
+    force: bool = False,
+    shuffle: bool = False,
+    seed: int | None = None,
+    no_guarantee: bool = False,
+    excel_safe: bool = False,
+    source: Path | None = None,
+) -> Released:
+    """Write an anonymised table, after the written file itself was measured against the policy.
+
+    `shuffle` releases the rows in a secret order (their order can identify); the seed is drawn if none is given and
+    goes to the private record only. `excel_safe` puts an apostrophe before text that spreadsheets run as a formula.
+    """
+    path = Path(path)
+    check_target(path, force)
+    others = [file for file in (manifest_path(path), _dictionary_path(path), private_path(path)) if file.exists()]
+    if others and not force:
+        raise InputError(f"{others[0]} exists already: it belongs to another release.", "Add --force to replace it.")
+    if not result.policy.models and not no_guarantee:
+        raise InputError(
+            "The policy names no privacy model, so nothing would be guaranteed.",
+            "Add one (-k 5), or say --no-guarantee to release without.",
+        )
+    seed = secrets.randbits(63) if seed is None else seed
+    frame = result.polars
+    if shuffle:
+        frame = frame[shuffled_order(len(frame), seed)]
+    if excel_safe:
+        frame = _defused(frame)
+    draft = _draft(path)
+    try:
+        write_draft(frame, draft, path)
+        found = _verify_draft(result, draft, shuffle, seed, excel_safe)
+        if found.verdict != "holds":
+            raise Refused(_reasons(found))
+        _write_record(private_path(path), _private(result, shuffle, seed, source), 0o600)
+        _write_record(_dictionary_path(path), _dictionary(result, frame), 0o644)
+        manifest = _manifest(result, draft, path, len(frame), found, no_guarantee, shuffle)
+        _write_record(manifest_path(path), manifest, 0o644)
+        draft.chmod(0o644)
+        draft.replace(path)
+        _sync_folder(path.parent)
+    except OSError as error:
+        raise InputError(f"{path} could not be written: {error.strerror}.", "Nothing was released.") from None
+    finally:
+        draft.unlink(missing_ok=True)
+    return Released(path, manifest_path(path), _dictionary_path(path), private_path(path), len(frame))
+
+
+def _draft(path: Path) -> Path:
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=path.suffix.lower(), dir=path.parent)
+    except OSError as error:
+        raise InputError(f"{path.parent} cannot be written to: {error.strerror}.", "Choose another folder.") from None
+    os.close(handle)
+    return Path(name)
+
+
+def _verify_draft(result: Anonymized, draft: Path, shuffle: bool, seed: int, excel_safe: bool) -> Verification:
+    """The models on the file as it was written, and every row of it against its original."""
+    table = read(draft)
+    names = [series.name for column in result.columns.values() for series in column.series]
+    evidence, suppressed = evidence_of(table, names, result.policy)
+    verdicts = [model.judge(evidence) for model in result.policy.models]
+    checks: list[Check] = []
+    if not excel_safe:
+        order = shuffled_order(table.rows, seed) if shuffle else None
+        natures = {name: column.nature for name, column in result.columns.items()}
+        checks = check_rows(table, result.table, result.policy, natures, order)
+    holds = all(verdict.holds for verdict in verdicts) and all(check.holds for check in checks)
+    k = int(evidence.sizes.min()) if len(evidence.sizes) else 0
+    return Verification("holds" if holds else "refused", table.rows, k, suppressed, verdicts, checks)
+
+
+def _reasons(found: Verification) -> str:
+    """What does not hold, in words."""
+    lines = [
+        f"{verdict.name} {verdict.parameters} does not hold: the worst class has {verdict.worst}"
+        for verdict in found.models
+        if not verdict.holds
+    ]
+    lines += [f"{check.name}: {check.detail}" for check in found.checks if not check.holds]
+    return "Refused, nothing was written. " + "; ".join(lines) + "."
+
+
+def _defused(frame: pl.DataFrame) -> pl.DataFrame:
+    texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
+    return frame.with_columns(
+        pl.when(pl.col(name).str.contains(_FORMULA)).then("'" + pl.col(name)).otherwise(pl.col(name)).alias(name)
+        for name in texts
+    )
+
+
+def _private(result: Anonymized, shuffle: bool, seed: int, source: Path | None) -> dict[str, Any]:
+    """For the owner only: how rows can be found again."""
+    digest = sha256(source) if source is not None and source.is_file() else None
+    row_map = "numpy.random.default_rng(seed).permutation(records)" if shuffle else "rows in the order of the input"
+    return {
+        "shuffled": shuffle,
+        "seed": seed,
+        "row_map": row_map,
+        "records": result.table.rows,
+        "input_sha256": digest,
+    }
+
+
+def _columns(result: Anonymized) -> list[dict[str, Any]]:
+    """Each column of the input: its role, what was done, under which names it is released."""
+    found = []
+    for name in result.table.columns:
+        role = result.policy.columns.get(name, "other")
+        changed = result.columns.get(name)
+        if role == "identifier":
+            found.append({"name": name, "role": role, "nature": "removed", "technique": "removed", "released_as": []})
+            continue
+        nature = changed.nature if changed else "unchanged"
+        found.append(
+            {
+                "name": name,
+                "role": role,
+                "nature": nature,
+                "technique": "none" if nature == "unchanged" else result.method,
+                "released_as": [series.name for series in changed.series] if changed else [name],
+            }
+        )
+    return found
+
+
+def _dictionary(result: Anonymized, frame: pl.DataFrame) -> dict[str, Any]:
+    """The data dictionary: type, role, technique and what was lost, column by column."""
+    loss = result.findings.information_loss_by_column
+    columns = [
+        {
+            **column,
+            "types": [type_word(frame.schema[name]) for name in column["released_as"]],
+            "information_loss": loss.get(column["name"]),
+        }
+        for column in _columns(result)
+    ]
+    return {"columns": columns}
+
+
+def _manifest(
+    result: Anonymized,
+    draft: Path,
+    path: Path,
+    written: int,
+    found: Verification,
+    no_guarantee: bool,
+    shuffle: bool,
+) -> dict[str, Any]:
+    findings = result.findings.to_dict()
+    return {
+        "shoal": __version__,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "data": path.name,
+        "data_sha256": sha256(draft),
+        "policy": result.policy.model_dump(mode="json"),
+        "policy_sha256": result.policy.digest(),
+        "method": result.method,
+        "parameters": result.parameters,
+        "quasi_identifiers": [series.name for column in result.columns.values() for series in column.series],
+        "columns": _columns(result),
+        "written": written,
+        "shuffled": shuffle,
+        "findings": findings,
+        "verdict": "no guarantee" if not result.policy.models else found.verdict,
+        "models": [verdict.to_dict() for verdict in found.models],
+        "no_guarantee": no_guarantee and not result.policy.models,
+        **({"warning": NO_GUARANTEE} if not result.policy.models else {}),
+    }
+
+
+def _dictionary_path(path: Path) -> Path:
+    return path.with_name(path.stem + ".dictionary.json")
+
+
+def _write_record(path: Path, content: dict[str, Any], mode: int) -> None:
+    """JSON, whole or not at all, readable by those it is for from its first byte on."""
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with os.fdopen(handle, "w", encoding="utf-8") as file:
+            json.dump(content, file, ensure_ascii=False, indent=2)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def _sync_folder(folder: Path) -> None:
+    """The renames themselves must survive a crash."""
+    handle = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(handle)
+    finally:
+        os.close(handle)

@@ -1,0 +1,84 @@
+"""Boxes as the columns of a released table, and the names under which they are read again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+import polars as pl
+
+from shoal.classes import Coded, CountTable, class_of_each_row, pack
+from shoal.errors import check_choice
+from shoal.table import Array, Column
+from shoal.transform.boxed import Boxed, Side
+
+Form = Literal["bracket", "dash", "columns", "midpoint"]
+Nature = Literal["truthful", "representative", "perturbed", "unchanged"]
+
+
+@dataclass(frozen=True)
+class ReleasedColumns:
+    """The columns that one quasi-identifier became, and what they are."""
+
+    series: list[pl.Series]
+    nature: Nature
+    modified: Array  # per row: whether the released value says something else than the original
+
+
+def released_columns(column: Column, boxed: Boxed, form: Form = "bracket") -> ReleasedColumns:
+    """One quasi-identifier as it is written: `[min;max]`, `min-max`, two columns, or the middle.
+
+    >>> from shoal.table import Table
+    >>> from shoal.transform.sorted_clusters import sorted_clusters
+    >>> columns = Table.of({"age": [30, 34, 51, 51]}).select(["age"])
+    >>> released_columns(columns[0], sorted_clusters(columns, 2)).series[0].to_list()
+    ['[30;34]', '[30;34]', '51', '51']
+    """
+    check_choice("The interval form", form, get_args(Form))
+    side = boxed.sides[column.name]
+    modified = (side.low != side.high)[boxed.box_of_row]
+    if not modified.any():
+        return ReleasedColumns([column.decode()], "unchanged", modified)
+    low, high = _in_type(side.scale, column), side
+    ends = [low.gather(end[boxed.box_of_row]) for end in (high.low, high.high)]
+    if form == "columns":
+        return ReleasedColumns(
+            [ends[0].alias(f"{column.name}_low"), ends[1].alias(f"{column.name}_high")], "truthful", modified
+        )
+    if form == "midpoint":
+        middle = (side.scale[side.low] + side.scale[side.high]) / 2
+        return ReleasedColumns([pl.Series(column.name, middle[boxed.box_of_row])], "representative", modified)
+    return ReleasedColumns([_labelled(column.name, low, side, boxed.box_of_row, form)], "truthful", modified)
+
+
+def _in_type(scale: Array, column: Column) -> pl.Series:
+    """The scale in the type of the column: whole numbers as integers, days as dates."""
+    values = pl.Series(scale)
+    if column.dtype.is_temporal() or column.dtype.is_integer():
+        physical = column.values.to_physical().dtype
+        return values.cast(pl.Int64).cast(physical).cast(column.dtype)
+    return values
+
+
+def _labelled(name: str, scale: pl.Series, side: Side, box_of_row: Array, form: Form) -> pl.Series:
+    """Texts row by row; each pair of ends is written once."""
+    pairs = CountTable.of({"low": Coded(side.low, len(scale)), "high": Coded(side.high, len(scale))})
+    low, high = (pairs.tuples[end].codes for end in ("low", "high"))
+    which, _ = class_of_each_row(pack([Coded(side.low, len(scale)), Coded(side.high, len(scale))]))
+    texts = scale.cast(pl.String)
+    first, last = texts.gather(low), texts.gather(high)
+    spans = "[" + first + ";" + last + "]" if form == "bracket" else first + "-" + last
+    labels = first.zip_with(pl.Series(low == high), spans)
+    return labels.gather(which[box_of_row]).alias(name)
+
+
+def released_names(columns: Sequence[ReleasedColumns]) -> list[str]:
+    """The names of the columns that were written."""
+    return [series.name for column in columns for series in column.series]
+
+
+def modified_rows(columns: Sequence[ReleasedColumns]) -> Array:
+    """Which rows have at least one value that was changed."""
+    return np.asarray(np.logical_or.reduce([column.modified for column in columns]))
