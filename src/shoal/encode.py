@@ -52,6 +52,7 @@ class ColumnEncoder:
     _categories: pl.Categories | None = None
     # polars forgets categories that no series refers to
     _keeper: pl.Series | None = None
+    _texts: int = 0
 
     def add(self, series: pl.Series) -> None:
         """One more batch of the column."""
@@ -86,8 +87,11 @@ class ColumnEncoder:
         encoded = series.cast(pl.Categorical(self._categories))
         self._keeper = encoded.clear()
         codes = encoded.to_physical()
+        # not by `to_series`, which goes through every text in Python
+        highest = codes.max()
+        self._texts = max(self._texts, highest + 1 if isinstance(highest, int) else 0)
         # one code is left over: the widest of the type, for null
-        narrow = smallest_unsigned(len(self._categories.to_series()) + 1)
+        narrow = smallest_unsigned(self._texts + 1)
         return _Part(codes.fill_null(np.iinfo(narrow).max).to_numpy().astype(narrow), None)
 
     def finish(self) -> Column:

@@ -14,6 +14,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
+from shoal.classes import Coded, class_of_each_row, pack
 from shoal.table import Array, Column
 
 Generalized = Literal["auto", "yes", "no"]
@@ -184,13 +185,15 @@ def _merged(
     which_set = np.zeros(len(low), np.int64)
     for index, parts in pieces.items():
         which_set[index] = numbers.setdefault(tuple(parts), len(numbers) + 1)
-    ends, codes = np.unique(np.stack([low, high, which_set], axis=1), axis=0, return_inverse=True)
-    codes = codes.reshape(-1)
+    keys = [Coded(low, atoms), Coded(high, atoms), Coded(which_set, len(numbers) + 1)]
+    codes, count = class_of_each_row(pack(keys))
+    first = np.empty(count, np.int64)
+    first[codes] = np.arange(len(codes))
     return RangeColumn(
         column.name,
-        codes[column.codes].astype(np.min_scalar_type(max(len(ends) - 1, 0))),
-        ends[:, 0],
-        ends[:, 1],
+        codes[column.codes].astype(np.min_scalar_type(max(count - 1, 0))),
+        low[first],
+        high[first],
         atoms,
         {int(codes[index]): parts for index, parts in pieces.items()},
         star[column.codes],
