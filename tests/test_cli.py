@@ -139,6 +139,12 @@ def test_detect(people: Path, tmp_path: Path) -> None:
         assert chart.stat().st_size > 1000
     page = (tmp_path / "chart.html").read_text()
     assert "<script src" not in page
+    evil = tmp_path / "evil.csv"
+    evil.write_text("a</script><img src=x>,b\n1,2\n3,4\n1,5\n")
+    assert as_json("detect", evil, "--chart", tmp_path / "evil.html")["records"] == 3
+    assert "<img src=x>" not in (tmp_path / "evil.html").read_text()
+    assert shoal("detect", people, "--chart", people.with_suffix(".svg")).returncode == 0
+    assert shoal("detect", people.with_suffix(".svg"), "--chart", people.with_suffix(".svg"), "--force").returncode == 2
     done = shoal("detect", people)
     assert done.returncode == 0
     assert "Whoever knows" in done.stdout

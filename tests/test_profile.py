@@ -45,6 +45,17 @@ def test_roles_are_proposed_with_reasons(people: pl.DataFrame) -> None:
     assert "asthma" not in text
 
 
+def test_codes_of_persons_who_come_again_are_no_other() -> None:
+    codes = [f"Q{index * 7919 % 100_000:07d}" for index in range(200)]
+    for repeats, confidence in ((1, 0.8), (2, 0.4), (4, 0.4)):
+        found = shoal.profile(pl.DataFrame({"zzz": codes * repeats})).columns[0]
+        assert (found.role, found.confidence) == ("identifier", confidence)
+    nearly = shoal.profile(pl.DataFrame({"zzz": [*codes, *codes[:4]]})).columns[0]
+    assert (nearly.role, nearly.confidence) == ("identifier", 0.6)
+    words = shoal.profile(pl.DataFrame({"zzz": ["alpha-one", "beta-two"] * 100})).columns[0]
+    assert words.role == "other"
+
+
 def test_a_policy_starts_from_a_profile(people: pl.DataFrame, tmp_path: Path) -> None:
     path = tmp_path / "policy.yaml"
     path.write_text(shoal.profile(people).policy_text())

@@ -13,6 +13,14 @@ ENDINGS = (".svg", ".png", ".html")
 _BLUE = "#2a6f97"
 
 
+MOST_BARS = 40
+
+
+def _harmless(name: str) -> str:
+    """A header may be anything: in a page it must not open a tag."""
+    return name.replace("<", "\u2039").replace(">", "\u203a").replace("&", "\uff06")
+
+
 def check_chart(path: Path, force: bool) -> None:
     """Refuse a chart that could not be drawn or written, before any work is done for it."""
     check_target(path, force, ENDINGS)
@@ -34,9 +42,11 @@ def detection_chart(found: Detection) -> Any:
     """The frontier (who knows n things singles out how many) beside each column's part in it."""
     import altair as alt
 
+    last = len(found.best.columns) if found.best else 0
     frontier = [
-        {"columns": len(entry.columns), "uniqueness": entry.uniqueness, "set": ", ".join(entry.columns)}
+        {"columns": len(entry.columns), "uniqueness": entry.uniqueness, "set": _harmless(", ".join(entry.columns))}
         for entry in found.by_size
+        if len(entry.columns) <= last
     ]
     base = alt.Chart(_values(frontier)).encode(
         x=alt.X("columns:Q", title="number of columns known", axis=alt.Axis(tickMinStep=1, format="d")),
@@ -44,7 +54,8 @@ def detection_chart(found: Detection) -> Any:
         tooltip=["set:N", alt.Tooltip("uniqueness:Q", format=".1%")],
     )
     line = base.mark_line(color=_BLUE, point=alt.OverlayMarkDef(size=60, filled=True, color=_BLUE))
-    shares = [{"column": name, "share": share} for name, share in found.contributions.items()]
+    most = sorted(found.contributions.items(), key=lambda item: -item[1])[:MOST_BARS]
+    shares = [{"column": _harmless(name), "share": share} for name, share in most]
     bars = (
         alt.Chart(_values(shares))
         .mark_bar(color=_BLUE)

@@ -22,6 +22,9 @@ from shoal.table import Array, Column
 
 # With fewer records, all values being different says nothing.
 RECORDS_THAT_TELL = 20
+# From this share of different values on, a column nearly tells records apart; from the other, codes may be persons'.
+NEARLY_ALL = 0.95
+MANY_CODES = 0.1
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,11 +124,27 @@ def _role(column: Column, counts: Array, records: int, kinds: list[Finding]) -> 
     if kinds and kinds[0].confidence >= DECIDED:
         return cast(Role, ROLE_OF_KIND[kinds[0].kind]), kinds[0].confidence, [kinds[0].reason]
     hints = [kind.reason for kind in kinds[:1]]
-    if records >= RECORDS_THAT_TELL and len(counts) == records and not column.dtype.is_float():
-        return "identifier", 0.8, ["Every record has a value of its own.", *hints]
+    known = records - column.nulls
+    if known >= RECORDS_THAT_TELL and not column.dtype.is_float():
+        if len(counts) == known:
+            return "identifier", 0.8, ["Every record has a value of its own.", *hints]
+        if len(counts) >= NEARLY_ALL * known:
+            return "identifier", 0.6, ["Almost every record has a value of its own.", *hints]
+        if _looks_like_codes(column, known):
+            return "identifier", 0.4, ["Many different long codes: they may stand for persons.", *hints]
     if kinds:
         return cast(Role, ROLE_OF_KIND[kinds[0].kind]), kinds[0].confidence, hints
     return "other", 0.0, ["No rule recognised it: decide by what others may know of it."]
+
+
+def _looks_like_codes(column: Column, known: int) -> bool:
+    """Many long words of letters and digits without spaces, as account and card numbers are."""
+    if len(column.values) < max(RECORDS_THAT_TELL, MANY_CODES * known) or column.dtype.is_temporal():
+        return False
+    texts = column.values.cast(pl.String)
+    return float(texts.str.contains(r"^[\p{L}0-9_./-]{6,}$").mean() or 0) > 0.9 and bool(  # type: ignore[arg-type]
+        texts.str.contains(r"[0-9]").any()
+    )
 
 
 def type_word(dtype: pl.DataType) -> str:

@@ -7,6 +7,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
@@ -159,9 +160,12 @@ def test_essential_columns_prove_the_best_set_without_a_search() -> None:
     """Of 20 columns only two matter: without either, uniques are lost; together they reach all."""
     columns = {f"x{index}": [0] * 60 for index in range(18)}
     frame = pl.DataFrame({"a": [row // 6 for row in range(60)], "b": [row % 6 for row in range(59)] + [4], **columns})
-    found = shoal.detect(frame, max_size=1)
+    found = shoal.detect(frame, max_size=2)
     assert found.best is not None
     assert (found.best.columns, found.best.uniques, found.exact) == (["a", "b"], 58, True)
+    alone = shoal.detect(frame, max_size=1)
+    assert alone.best is not None
+    assert len(alone.best.columns) == 1
 
 
 def test_a_sample_bounds_the_table() -> None:
@@ -169,12 +173,60 @@ def test_a_sample_bounds_the_table() -> None:
     exact, sampled = shoal.detect(frame), shoal.detect(frame, sample=2000)
     assert exact.best is not None
     assert sampled.best is not None
-    assert (sampled.sample, sampled.exact, sampled.bound.confidence) == (2000, False, 0.95)
+    assert (sampled.sample, sampled.exact) == (2000, False)
     assert sampled.records == 20_000
     assert sampled.bound.uniques >= exact.best.uniques
     # the figures of a set are those of the whole table
     again = shoal.risk(frame, sampled.best.columns)
     assert (sampled.best.uniques, sampled.best.classes) == (again.uniques, again.classes)
+
+
+def test_what_is_distinct_in_a_sample_is_no_identifier_of_the_table() -> None:
+    rng = np.random.default_rng(0)
+    code = np.concatenate([np.arange(9500), np.arange(500)])
+    rng.shuffle(code)
+    frame = pl.DataFrame({"ticket": code, "sex": rng.integers(0, 2, 10_000), "ward": rng.integers(0, 5, 10_000)})
+    exact = shoal.detect(frame)
+    assert exact.best is not None
+    for seed in range(10):
+        found = shoal.detect(frame, sample=100, seed=seed)
+        assert found.identifiers == []
+        assert found.best is not None
+        assert "ticket" in found.best.columns
+        assert found.bound.uniques >= exact.best.uniques
+    keyed = frame.with_columns(pl.int_range(pl.len()).alias("key"))
+    assert shoal.detect(keyed, sample=100).identifiers[0] == ["key"]
+
+
+def test_any_time_limit_gives_an_answer_with_a_bound() -> None:
+    rng = np.random.default_rng(1)
+    cards = [2, 100, 1000, 5]
+    frame = pl.DataFrame({f"v{index}": rng.integers(0, cards[index % 4], 20_000) for index in range(40)})
+    found = shoal.detect(frame, time_limit=0.001)
+    assert found.best is not None
+    found = shoal.detect(frame, time_limit=2)
+    assert found.bound.uniques >= (found.best.uniques if found.best else 0)
+
+
+def test_one_record_is_told_from_nobody() -> None:
+    found = shoal.detect(pl.DataFrame({"a": [1], "b": ["x"]}))
+    assert (found.identifiers, found.best, found.bound.uniques) == ([["a"], ["b"]], None, 0)
+
+
+def test_no_more_sets_are_examined_than_there_are() -> None:
+    frame = shoal.sample_data("licences", 500).select("anno_nascita", "comune_residenza", "sesso")
+    assert shoal.detect(frame).sets_examined <= 7
+
+
+def test_a_policy_says_which_columns_are_searched() -> None:
+    from shoal.policy import Policy
+
+    frame = pl.DataFrame({"id": range(8), "a": [1, 2] * 4, "b": [1] * 4 + [2] * 4, "c": [0] * 8})
+    named = Policy(columns={"a": "quasi-identifier", "b": "quasi-identifier", "id": "identifier"})
+    assert shoal.detect(frame, policy=named).columns == ["a", "b"]
+    assert shoal.detect(frame, policy=Policy(columns={"id": "identifier"})).columns == ["a", "b", "c"]
+    with pytest.raises(InputError, match="not by persons"):
+        shoal.detect(frame, policy=Policy(person="id"))
 
 
 def test_drawn_contributions_are_near_the_exact_ones(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -193,8 +245,6 @@ def test_drawn_contributions_are_near_the_exact_ones(monkeypatch: pytest.MonkeyP
 
 
 def test_wide_tables_end() -> None:
-    import numpy as np
-
     rng = np.random.default_rng(1)
     frame = pl.DataFrame({f"c{index}": rng.integers(0, 5, 500) for index in range(60)})
     found = shoal.detect(frame, time_limit=1)
@@ -208,6 +258,9 @@ def test_wide_tables_end() -> None:
         ({"null_rule": "wildcard"}, "does not apply"),
         ({"max_size": 0}, "no sets"),
         ({"time_limit": 0}, "above zero"),
+        ({"time_limit": float("nan")}, "above zero"),
+        ({"max_size": "2"}, "whole number"),
+        ({"seed": -1}, "zero or more"),
         ({"sample": 1}, "tells nothing"),
         ({"columns": ["zz"]}, "no column 'zz'"),
         ({"count": "zz"}, "no column 'zz'"),

@@ -22,6 +22,7 @@ from shoal.cli.options import (
     print_json,
     reading,
 )
+from shoal.errors import InputError
 
 
 def detect(
@@ -93,6 +94,8 @@ def detect(
         from shoal.charts import check_chart, detection_chart, save_chart
 
         check_chart(chart, force)
+        if any(chart.resolve() == Path(name).resolve() for name in file):
+            raise InputError(f"The chart {chart} would replace the table.", "Give it another name.")
     with running(quiet=as_json):
         found = find(
             one_or_many(file),

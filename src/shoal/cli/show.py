@@ -240,6 +240,7 @@ def show_profile(found: Profile) -> None:
     _print(Text(f"{found.records:,} records, {len(found.columns):,} columns", style="bold"))
     table = _table("column", "type", "proposed role", "kind", "missing", "distinct", left=4)
     table.columns[0].overflow = "fold"
+    table.columns[2].no_wrap = True
     for column in found.columns:
         table.add_row(
             _name(column.name),
@@ -319,7 +320,7 @@ def _detection_notes(found: Detection) -> list[str]:
             notes.append(f"{name} has one value only")
         else:
             notes.append(f"{name} follows from {' or from '.join(others[:4])}: protect both or neither")
-    if not found.contributions_exact:
+    if not found.contributions_exact and found.sample is None:
         notes.append(
             f"parts are estimated from drawn orders, standard error up to {percent(found.contributions_error)}"
         )
@@ -331,12 +332,13 @@ def _detection_notes(found: Detection) -> list[str]:
 
 def _proof(found: Detection) -> str:
     examined = f"{found.sets_examined:,} sets examined"
-    if found.exact:
+    if found.exact and found.best is not None:
         return f"proven best; {examined}"
-    limit = f"no set singles out more than {percent(found.bound.uniqueness)}"
+    limit = f"no set singles out more than {found.bound.uniques:,} records"
     if found.sample is not None:
-        return f"searched on {found.sample:,} drawn records; {limit} (95 % confidence); {examined}"
-    return f"bounded search: sets of up to {found.proven_size} columns are proven; {limit}; {examined}"
+        sure = "" if found.bound.confidence == 1 else " (95 % confidence)"
+        return f"searched on {found.sample:,} drawn records; {limit}{sure}; {examined}"
+    return f"bounded search: proven up to sets of {found.proven_size}; {limit}; {examined}"
 
 
 def show_written(what: str, path: object) -> None:

@@ -26,6 +26,8 @@ ALL_SIZES = 16
 FEW = 5
 TIME_LIMIT = 30.0
 CONFIDENCE = 0.95
+# Candidates for near-identifiers that are measured, small sets first.
+MOST_NEAR = 200
 
 
 def detect(
@@ -62,80 +64,137 @@ def detect(
             "Sets of columns are compared by equal values: the null rule 'wildcard' does not apply.",
             "Use value or drop.",
         )
-    if max_size is not None and max_size < 1:
+    if given.person is not None:
+        raise InputError("Sets of columns are counted by records, not by persons.", "Leave out the person column.")
+    if isinstance(max_size, int) and max_size < 1:
         raise InputError(f"Sets of {max_size} columns are no sets.", "Use --max-size 1 or more.")
-    if time_limit <= 0:
+    if max_size is not None and not isinstance(max_size, int):
+        raise InputError("The largest size of a set is a whole number.", "Use --max-size 3, for example.")
+    if seed < 0:
+        raise InputError("A seed is zero or more.", "Use --seed 0, for example.")
+    if not time_limit > 0:
         raise InputError("The time limit must be above zero seconds.", "Use --time-limit 30, for example.")
     if columns is not None and not columns:
         raise InputError("There is no column to search.", "Name at least one with --columns.")
+    remarks = []
+    if columns is None and given.quasi_identifiers:
+        columns = given.quasi_identifiers
+        remarks.append("searched the quasi-identifiers of the policy; --columns names others")
     table = read(source, None if columns is None else [*columns, *([count] if count else [])], options)
-    names = [name for name in (columns or table.names) if name != count]
+    left_out = {count, *given.with_role("identifier")} if columns is None else {count}
+    names = [name for name in (columns or table.names) if name not in left_out]
     if not names:
         raise InputError("There is no column to search.", "Name at least one with --columns.")
     if count is not None and count not in table.columns:
         raise InputError.missing_columns([count], table.names, table.name)
     rows, removed = Rows.of(table, list(dict.fromkeys(names)), count).without_nulls(rule)
     counts = CountTable.of({column.name: column for column in rows.columns}, rows.weights)
-    searched = counts if sample is None else _sampled(counts, sample, seed)
-    search = Search(
-        Tuples.of(searched),
-        max_size or (len(names) if len(names) <= ALL_SIZES else FEW),
-        time.monotonic() + time_limit,
-    )
+    limit = max_size or (len(names) if len(names) <= ALL_SIZES else FEW)
+    deadline = time.monotonic() + time_limit
+    notes = [*table.notes, *given.remarks(table), *remarks]
+    if sample is not None and sample < counts.records:
+        return _by_sample(counts, _sampled(counts, sample, seed), limit, deadline, rule, removed, notes)
+    search = Search(Tuples.of(counts), limit, deadline)
     search.run()
-    return _detection(counts, searched, search, rule, removed, sample, [*table.notes, *given.remarks(table)])
+    best, bound, exact = _best(search)
+    return _detection(counts, search, best, Bound(bound, bound / counts.records, 1.0), exact, rule, removed, notes)
 
 
 def _sampled(table: CountTable, size: int, seed: int) -> CountTable:
     """As many records, drawn without replacement."""
     if size < 2:
         raise InputError(f"A sample of {size} records tells nothing.", "Use --sample 10000, for example.")
-    if size >= table.records:
-        return table
     drawn = np.random.default_rng(seed).multivariate_hypergeometric(table.counts, size, method="marginals")
     kept = drawn > 0
     tuples = {name: Coded(codes[kept], cardinality) for name, (codes, cardinality) in table.tuples.items()}
     return CountTable(tuples, drawn[kept])
 
 
-def _detection(
+def _by_sample(
     counts: CountTable,
-    searched: CountTable,
-    search: Search,
+    drawn: CountTable,
+    limit: int,
+    deadline: float,
     rule: NullRule,
     removed: int,
-    sample: int | None,
+    notes: list[str],
+) -> Detection:
+    """Search a sample; what is reported was measured on the whole table."""
+    names = list(counts.tuples)
+    own = [name for name in names if describe(counts, [name]).classes == counts.records]
+    left = [name for name in names if name not in own]
+    if not left:
+        search = Search(Tuples.of(counts), 1, deadline)
+        return _detection(counts, search, None, Bound(0, 0.0, 1.0), True, rule, removed, notes)
+    search = Search(Tuples.of(drawn.roll_up(left)), limit, deadline, sets_identify=False)
+    search.run()
+    place = {column: names.index(name) for column, name in enumerate(left)}
+    sets = {size: tuple(place[column] for column in columns) for size, (_, columns) in search.best.items()}
+    measured = {size: describe(counts, [names[column] for column in columns]) for size, columns in sets.items()}
+    allowed = {size: found for size, found in measured.items() if found.classes < counts.records}
+    best = max(allowed, key=lambda size: (allowed[size].uniques, -size), default=None)
+    most = max((uniques for uniques, _ in search.best.values()), default=0)
+    bound = _sample_bound(most if search.proven >= search.max_size else drawn.records, search, counts)
+    identifiers = [[name] for name in own]
+    identifiers += [found.columns for size, found in measured.items() if size not in allowed]
+    shares = contributions(drawn, left)
+    return Detection(
+        records=counts.records,
+        removed_rows=removed,
+        null_rule=rule,
+        columns=names,
+        identifiers=identifiers,
+        near_identifiers=[],
+        best=None if best is None else allowed[best],
+        by_size=[allowed[size] for size in sorted(allowed)],
+        all_columns=describe(counts, names),
+        exact=False,
+        proven_size=0,
+        max_size=search.max_size,
+        bound=bound,
+        sets_examined=search.examined,
+        contributions=shares.shares,
+        contributions_exact=False,
+        contributions_error=shares.error,
+        determined_by=determined_by(counts),
+        sample=drawn.records,
+        notes=[*notes, "contributions are those within the sample; identifiers of several columns are not searched"],
+    )
+
+
+def _detection(
+    counts: CountTable,
+    search: Search,
+    best: Columns | None,
+    bound: Bound,
+    exact: bool,
+    rule: NullRule,
+    removed: int,
     notes: list[str],
 ) -> Detection:
     names = list(counts.tuples)
-    sampled = searched is not counts
-
-    def found(columns: Columns) -> FoundSet:
-        return describe(counts, [names[column] for column in columns])
-
     identifiers = search.minimal_identifiers()
-    by_size = [found(columns) for _, (_, columns) in sorted(search.best.items())]
-    best_columns, bound, exact = _best(search)
-    best = None if best_columns is None else found(best_columns)
-    shares = contributions(searched, [names[column] for column in search.columns])
+    shares = contributions(counts, [names[column] for column in search.columns])
     return Detection(
         records=counts.records,
         removed_rows=removed,
         null_rule=rule,
         columns=names,
         identifiers=[_named(columns, names) for columns in identifiers],
-        near_identifiers=_near(counts, search, identifiers, names),
-        best=best,
-        by_size=by_size,
-        exact=exact and not sampled,
-        proven_size=0 if sampled else search.proven,
-        bound=_sample_bound(bound, search, counts.records) if sampled else Bound(bound, bound / counts.records, 1.0),
+        near_identifiers=_near(counts, search, names),
+        best=None if best is None else describe(counts, _named(best, names)),
+        by_size=[describe(counts, _named(columns, names)) for _, (_, columns) in sorted(search.best.items())],
+        all_columns=describe(counts, names),
+        exact=exact,
+        proven_size=search.proven,
+        max_size=search.max_size,
+        bound=bound,
         sets_examined=search.examined,
         contributions=shares.shares,
-        contributions_exact=shares.exact and not sampled,
+        contributions_exact=shares.exact,
         contributions_error=shares.error,
-        determined_by=determined_by(searched),
-        sample=searched.records if sampled else None,
+        determined_by=determined_by(counts),
+        sample=None,
         notes=notes,
     )
 
@@ -171,7 +230,7 @@ def _best(search: Search) -> tuple[Columns | None, int, bool]:
     if search.proven == len(search.columns):
         return columns, uniques, True
     essential = _essential(search, everything)
-    if everything < records and essential is not None:
+    if everything < records and essential is not None and len(essential) <= search.max_size:
         return essential, everything, True
     return columns, limit, uniques == limit and -negative_size <= search.proven
 
@@ -180,7 +239,7 @@ def _essential(search: Search, everything: int) -> Columns | None:
     """The columns whose loss costs uniques, if they alone reach all uniques: then they are the only optimum."""
     needed = []
     for column in search.columns:
-        if time.monotonic() > search.deadline + 5:
+        if time.monotonic() > search.deadline:
             return None
         rest = [other for other in search.columns if other != column]
         if search.uniques_of(rest) < everything:
@@ -188,10 +247,10 @@ def _essential(search: Search, everything: int) -> Columns | None:
     return tuple(needed) if needed and search.uniques_of(needed) == everything else None
 
 
-def _near(table: CountTable, search: Search, identifiers: Sequence[Columns], names: Sequence[str]) -> list[list[str]]:
+def _near(table: CountTable, search: Search, names: Sequence[str]) -> list[list[str]]:
     """Minimal sets of few columns that tell 99 % of the records apart, but not all."""
     found: list[Columns] = []
-    for columns in sorted(search.near, key=lambda columns: (len(columns), columns)):
+    for columns in sorted(search.near, key=lambda columns: (len(columns), columns))[:MOST_NEAR]:
         if any(set(smaller) <= set(columns) for smaller in found):
             continue
         ratio = describe(table, _named(columns, names)).distinct_ratio
@@ -200,12 +259,17 @@ def _near(table: CountTable, search: Search, identifiers: Sequence[Columns], nam
     return [_named(columns, names) for columns in found]
 
 
-def _sample_bound(uniques: int, search: Search, records: int) -> Bound:
+def _sample_bound(uniques: int, search: Search, table: CountTable) -> Bound:
     """A record unique in the table is unique in the sample, so the sample bounds the table (Hoeffding, all sets).
 
     uniqueness <= uniqueness in the sample + sqrt(ln(sets / (1 - confidence)) / (2 n))
+
+    Nor can any set have more uniques than all columns together, which is counted on the table.
     """
     drawn, columns = search.tuples.records, len(search.columns)
     sets = sum(math.comb(columns, size) for size in range(1, search.max_size + 1))
     share = min(1.0, uniques / drawn + math.sqrt(math.log(sets / (1 - CONFIDENCE)) / (2 * drawn)))
-    return Bound(math.floor(share * records), share, CONFIDENCE)
+    everything = int(np.count_nonzero(table.counts == 1))
+    if everything <= share * table.records:
+        return Bound(everything, everything / table.records, 1.0)
+    return Bound(math.floor(share * table.records), share, CONFIDENCE)

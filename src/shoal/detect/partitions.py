@@ -36,8 +36,10 @@ class Tuples:
 
     def whole(self) -> Partition:
         """All tuples in one class: the set of no columns."""
+        if self.count == 1:  # a tuple alone has nobody to be told from
+            return Partition(np.zeros(0, np.int64), np.zeros(0, np.int64), 0, int(self.records == 1))
         rows = np.arange(self.count, dtype=np.int32 if self.count < 1 << 31 else np.int64)
-        return Partition(rows, np.zeros(self.count, np.int64), 1, int(self.records == 1))
+        return Partition(rows, np.zeros(self.count, np.int64), 1, 0)
 
 
 @dataclass(frozen=True, slots=True)

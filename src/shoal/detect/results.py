@@ -45,8 +45,10 @@ class Detection:
     near_identifiers: list[list[str]]
     best: FoundSet | None
     by_size: list[FoundSet]
+    all_columns: FoundSet
     exact: bool
     proven_size: int
+    max_size: int
     bound: Bound
     sets_examined: int
     contributions: dict[str, float]
@@ -66,4 +68,8 @@ class Detection:
             return "Every column tells all records apart: each is an identifier, and no other set is left."
         things = f"these {len(self.best.columns)} things" if len(self.best.columns) > 1 else "one thing"
         known = f"{things}, {in_words(self.best.columns)}," if len(self.best.columns) > 1 else self.best.columns[0]
-        return f"Whoever knows {known} singles out {percent(self.best.uniqueness)} of the {self.records:,} records."
+        found = f"Whoever knows {known} singles out {percent(self.best.uniqueness)} of the {self.records:,} records"
+        if self.max_size < len(self.columns) and not self.exact:
+            together = percent(self.all_columns.uniqueness)
+            return f"{found}, the most of sets of up to {self.max_size} columns; all columns together: {together}."
+        return found + "."

@@ -10,6 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import combinations
 
 from shoal import progress
 from shoal.detect.partitions import Partition, Tuples
@@ -38,17 +39,20 @@ class Search:
     max_size: int
     deadline: float
     best: dict[int, tuple[int, Columns]] = field(default_factory=dict)
+    # in a sample, a set whose values all differ need not be an identifier of the table
+    sets_identify: bool = True
     identifiers: set[Columns] = field(default_factory=set)
     # sets of few columns that may be near-identifiers: with c classes among n records, uniques >= 2c - n
     near: set[Columns] = field(default_factory=set)
-    examined: int = 0
+    seen: set[int] = field(default_factory=set)
     # largest size up to which every set was examined or excluded by a bound
     proven: int = 0
 
     def __post_init__(self) -> None:
         self._near = 2 * NEAR * self.tuples.records - self.tuples.records
         self._whole = self.tuples.whole()
-        singles = {column: self._uniques(self._whole, column) for column in range(len(self.tuples.columns))}
+        self._pairs_with = [0] * len(self.tuples.columns)
+        singles = {column: self._whole.uniques_with(self.tuples, column) for column in range(len(self.tuples.columns))}
         for column, uniques in singles.items():
             self._note((column,), uniques)
         self.columns = [column for column in singles if (column,) not in self.identifiers]
@@ -67,21 +71,24 @@ class Search:
             self._beam()
         self._settle_ties()
 
+    @property
+    def examined(self) -> int:
+        """How many different sets were counted."""
+        return len(self.seen)
+
     # counting
 
     def _uniques(self, partition: Partition, column: int) -> int:
         self._check_time()
-        self.examined += 1
         return partition.uniques_with(self.tuples, column) if len(partition.rows) else partition.uniques
 
     def _refine(self, partition: Partition, column: int) -> Partition:
         self._check_time()
-        self.examined += 1
         return partition.refine(self.tuples, column) if len(partition.rows) else partition
 
     def partition_of(self, columns: Sequence[int]) -> Partition:
         """The partition by a set of columns."""
-        self.examined += 1
+        self.seen.add(_bits(columns))
         return self._whole.refine_all(self.tuples, columns)
 
     def uniques_of(self, columns: Sequence[int]) -> int:
@@ -95,8 +102,12 @@ class Search:
     def _note(self, columns: Columns, uniques: int) -> bool:
         """Keep what was found of a set; whether it is an identifier."""
         columns = tuple(sorted(columns))
-        if uniques == self.tuples.records:
+        self.seen.add(_bits(columns))
+        if uniques == self.tuples.records and self.sets_identify:
             self.identifiers.add(columns)
+            if len(columns) == 2:
+                self._pairs_with[columns[0]] |= 1 << columns[1]
+                self._pairs_with[columns[1]] |= 1 << columns[0]
             return True
         size = len(columns)
         if size <= NEAR_SIZE and uniques >= self._near:
@@ -136,8 +147,11 @@ class Search:
     def _walk(self, partition: Partition, chosen: Columns, start: int, size: int) -> None:
         if len(chosen) == size or start == len(self._order) or self._is_hopeless(partition, chosen, start, size):
             return
+        held = _bits(chosen)
         for place in range(start, len(self._order)):
             larger = (*chosen, self._order[place])
+            if held & self._pairs_with[self._order[place]]:  # holds a pair that is an identifier
+                continue
             if len(larger) == size or place == len(self._order) - 1:
                 self._note(larger, self._uniques(partition, self._order[place]))
                 continue
@@ -159,7 +173,7 @@ class Search:
 
     def _beam(self, width: int = 4) -> None:
         """After time is out: grow the best pairs greedily, on a budget of sets, so that larger sizes have an answer."""
-        self.deadline = time.monotonic() + 1 + 0.2 * len(self.columns) ** 0.5
+        self.deadline = time.monotonic() + 0.5 + 0.1 * len(self.columns) ** 0.5
         try:
             starts = [found[1] for size, found in sorted(self.best.items()) if size <= 3][-width:]
             for start in starts:
@@ -240,8 +254,17 @@ class Search:
 
     def minimal_identifiers(self) -> list[Columns]:
         """The identifiers of which no part is one, small ones first."""
-        found: list[Columns] = []
-        for columns in sorted(self.identifiers, key=lambda columns: (len(columns), columns)):
-            if not any(set(smaller) <= set(columns) for smaller in found):
-                found.append(columns)
-        return found
+        found = (columns for columns in self.identifiers if not self._has_smaller(columns))
+        return sorted(found, key=lambda columns: (len(columns), columns))
+
+    def _has_smaller(self, columns: Columns) -> bool:
+        parts = (part for size in range(1, len(columns)) for part in combinations(columns, size))
+        return any(part in self.identifiers for part in parts)
+
+
+def _bits(columns: Sequence[int]) -> int:
+    """A set of columns as one number."""
+    bits = 0
+    for column in columns:
+        bits |= 1 << column
+    return bits

@@ -52,7 +52,7 @@ class Mapped:
     label_of: Mapping[Any, Any] = field(repr=False)
 
     def labels(self, column: Column, records: Array) -> pl.Series:
-        known = dict(zip(_giventexts_of(self.label_of), self.label_of.values(), strict=True))
+        known = dict(zip(_given_texts(self.label_of), self.label_of.values(), strict=True))
         found = pl.Series([_text(known.get(value)) for value in texts_of(column.values)], dtype=pl.String)
         _refuse_missing(found.is_null().to_numpy(), records, column, "map", "label")
         return with_null(found, _text(known.get(None)))
@@ -147,7 +147,7 @@ def texts_of(values: pl.Series) -> pl.Series:
     return texts.str.strip_suffix(".0") if values.dtype.is_float() else texts
 
 
-def _giventexts_of(given: Iterable[Any]) -> list[str | None]:
+def _given_texts(given: Iterable[Any]) -> list[str | None]:
     """Values that a caller wrote down, as the text that the same values of a column have."""
     try:
         return texts_of(pl.Series(list(given))).to_list()
@@ -212,7 +212,7 @@ def _in_order(column: Column, records: Array, order: Sequence[Any] | None) -> _P
         order = column.dtype.categories.to_list()
     codes = np.flatnonzero(records)
     if order is not None:
-        places = {text: place for place, text in enumerate(_giventexts_of(order))}
+        places = {text: place for place, text in enumerate(_given_texts(order))}
         place = np.array([places.get(text, -1) for text in texts_of(column.values)], np.int64)
         _refuse_missing(place < 0, records, column, "order", "place")
         codes = codes[np.argsort(place[codes], kind="stable")]
