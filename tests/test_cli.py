@@ -191,6 +191,25 @@ def test_anonymize_and_verify(tmp_path: Path) -> None:
     assert shoal(*coarse, "--resolution", "32", "-k", "5", "--force").returncode == 1
 
 
+def test_recode_and_regenerate(tmp_path: Path) -> None:
+    source = tmp_path / "l.csv"
+    assert shoal("sample-data", "licences", "-n", "500", "-o", source).returncode == 0
+    columns = ["--qi", "anno_nascita,sesso", "--method", "recode", "--no-guarantee"]
+    found = as_json("anonymize", source, "-o", tmp_path / "r.csv", *columns, "--generalize", "anno_nascita=runs:4")
+    assert found["information_loss"] is None
+    assert found["modified_rows"] > 0
+    assert len(as_json("anonymize", source, "-o", tmp_path / "s.csv", *columns, "--search")["strategies"]) == 8
+    masked, wanted = tmp_path / "m.csv", tmp_path / "race.csv"
+    masked.write_text("id,race\n1,*\n2,1\n3,\n4,*\n")
+    wanted.write_text("race,n\n1,1\n4,1\n")
+    filled = as_json("regenerate", masked, "--distribution", wanted, "-o", tmp_path / "f.csv", "--seed", "1")
+    assert (filled["column"], filled["filled"], filled["still_masked"]) == ("race", 2, 1)
+    wanted.write_text("race,n\n1,9\n")
+    done = shoal("regenerate", masked, "--distribution", wanted, "-o", tmp_path / "g.csv")
+    assert done.returncode == 2
+    assert not (tmp_path / "g.csv").exists()
+
+
 def test_sample_data(tmp_path: Path) -> None:
     target = tmp_path / "d.parquet"
     assert as_json("sample-data", "discharges", "-n", "50", "--seed", "1", "-o", target)["records"] == 50
@@ -254,7 +273,7 @@ def test_debug_shows_a_traceback_without_values(people: Path) -> None:
 
 def test_help_teaches() -> None:
     assert "shoal risk people.csv --qi age,sex,zip" in shoal("--help").stdout
-    for command in ("risk", "profile", "detect", "anonymize", "verify", "sample-data"):
+    for command in ("risk", "profile", "detect", "anonymize", "verify", "regenerate", "sample-data"):
         text = shoal(command, "--help").stdout
         assert "Example" in text
         assert f"shoal {command} " in text

@@ -166,6 +166,73 @@ def test_any_table_leaves_with_k(rows: list[tuple[int, int, int]], k: int, safe:
     assert (again.k, again.classes, again.uniques) == (result.findings.k, result.findings.classes, 0)
 
 
+# recoding
+
+
+@pytest.fixture(scope="module")
+def towns() -> pl.DataFrame:
+    return shoal.sample_data("licences", 2000).select(
+        "anno_nascita", "comune_residenza", "provincia_residenza", "sesso"
+    )
+
+
+def test_recoding_where_records_stand_out(towns: pl.DataFrame, tmp_path: Path) -> None:
+    names = ["anno_nascita", "comune_residenza", "sesso"]
+    frame = towns.drop_nulls()
+    provinces = tmp_path / "provinces.csv"
+    towns.select("comune_residenza", "provincia_residenza").unique().sort("comune_residenza").write_csv(provinces)
+    before = shoal.risk(frame, names).uniques
+    wish = {"comune_residenza": str(provinces)}
+    local = shoal.anonymize(frame, quasi_identifiers=names, method="recode", generalize=wish, where="uniques")
+    everywhere = shoal.anonymize(frame, quasi_identifiers=names, method="recode", generalize=wish)
+    assert 0 < local.findings.uniques < before
+    assert local.findings.modified_rows == before < everywhere.findings.modified_rows
+    assert local.findings.information_loss is None
+    path = shoal.release(local, tmp_path / "local.csv", no_guarantee=True, shuffle=True).output
+    assert shoal.verify(path, original=frame).verdict == "holds"
+
+
+def test_a_search_elects_the_best_strategy(towns: pl.DataFrame) -> None:
+    frame = towns.drop_nulls()
+    names = ["anno_nascita", "comune_residenza", "sesso"]
+    result = shoal.anonymize(frame, quasi_identifiers=names, method="recode", search=True, k=2)
+    strategies = result.findings.strategies
+    assert strategies is not None
+    assert len(strategies) == 4 * 2 * 2
+    best = min(strategies, key=lambda entry: (entry["uniques"], entry["modified_rows"]))
+    assert result.parameters["elected"] == best["strategy"]
+    assert (result.findings.uniques, result.findings.modified_rows) == (best["uniques"], best["modified_rows"])
+    assert result.findings.suppressed_cells >= 0
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({}, "Nothing is to be recoded"),
+        ({"generalize": {"sesso": "sideways"}}, "no way to generalise"),
+        ({"generalize": {"nothing": "*"}}, "no column 'nothing'"),
+        ({"generalize": {"sesso": "*"}, "where": "here"}, "is not known"),
+    ],
+)
+def test_recodings_that_make_no_sense(towns: pl.DataFrame, options: dict[str, Any], message: str) -> None:
+    with pytest.raises(InputError, match=message):
+        shoal.anonymize(towns, quasi_identifiers=["sesso"], method="recode", **options)
+
+
+def test_the_change_of_means_and_correlations(people: pl.DataFrame) -> None:
+    """Checked with numpy's own correlation on the midpoints that are released."""
+    result = shoal.anonymize(people, quasi_identifiers=QI, k=5, interval="midpoint")
+    change = result.findings.change
+    assert change is not None
+    middle = result.polars.select(QI).cast(pl.Float64).to_numpy()
+    original = people.select(QI).cast(pl.Float64).to_numpy()
+    moved = (middle.mean(axis=0) - original.mean(axis=0)) / original.std(axis=0)
+    assert list(change.means.values()) == pytest.approx(moved.tolist())
+    old, new = (np.corrcoef(table.T)[np.tril_indices(3, -1)] for table in (original, middle))
+    assert change.correlations == pytest.approx(np.abs(old - new).max())
+    assert change.correlation_of_correlations == pytest.approx(np.corrcoef(old, new)[0, 1])
+
+
 # what is refused
 
 

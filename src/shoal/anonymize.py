@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -13,7 +13,8 @@ import polars as pl
 
 from shoal import progress
 from shoal.boxes import fit
-from shoal.conditions import parse_condition
+from shoal.classes import class_of_each_row, pack
+from shoal.conditions import Condition, parse_condition
 from shoal.errors import InputError, as_names, check_choice
 from shoal.frames import to_native
 from shoal.models import Evidence, KAnonymity, TCloseness, Verdict
@@ -27,9 +28,10 @@ from shoal.transform.coarsen import Labels, coarsen
 from shoal.transform.mask import Step, mask
 from shoal.transform.safe_first import untouched_if_safe as keep_safe
 from shoal.transform.sorted_clusters import Remainder, close_clusters, sorted_clusters
-from shoal.utility import attribute_disclosure, information_loss
+from shoal.transform.wishes import Where, recoded_columns
+from shoal.utility import Change, attribute_disclosure, change_of, information_loss
 
-Method = Literal["sorted-clusters", "coarsen", "mask"]
+Method = Literal["sorted-clusters", "coarsen", "mask", "recode"]
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ class Findings:
     classes: int
     uniques: int
     undecided: int
-    information_loss: float
+    information_loss: float | None  # not defined for texts
     information_loss_by_column: dict[str, float]
     modified_rows: int
     removed_rows: int
@@ -59,12 +61,15 @@ class Findings:
     suppressed_cells: int
     attribute_disclosure: list[Disclosed]
     closeness: dict[str, float] | None
+    change: Change | None
+    strategies: list[dict[str, Any]] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON; `closeness` only where it was asked for."""
+        """As JSON; `closeness` and `strategies` only where they were asked for."""
         found = asdict(self)
-        if self.closeness is None:
-            del found["closeness"]
+        for name in ("closeness", "strategies"):
+            if found[name] is None:
+                del found[name]
         return found
 
 
@@ -79,7 +84,6 @@ class Anonymized:
     columns: dict[str, ReleasedColumns]
     findings: Findings
     verdicts: list[Verdict]
-    boxed: Boxed = field(repr=False)
 
     @property
     def verdict(self) -> str:
@@ -117,12 +121,17 @@ def anonymize(
     remainder: Remainder = "top",
     untouched_if_safe: bool = False,
     interval: Form = "bracket",
+    generalize: Mapping[str, str] | None = None,
+    where: Where = "all",
+    search: bool = False,
     disclosure: Sequence[str] = (),
     options: Options | None = None,
 ) -> Anonymized:
     """Anonymise a table by a published method; what is given here overrides the policy.
 
-    `sorted-clusters`: Algorithm S2 (k), with t also S4; `coarsen`: S3 (resolution); `mask`: the policy's masking steps.
+    `sorted-clusters`: Algorithm S2 (k), with t also S4; `coarsen`: S3 (resolution); `mask`: the policy's masking steps;
+    `recode`: labels as `generalize` says (a file of labels, `*`, `runs:4`, `chunks:4`), everywhere or only `where`
+    records stand out; `search` tries all combinations and elects the best (Pastore et al.).
 
     >>> import polars as pl
     >>> people = pl.DataFrame({"age": [30, 34, 51, 52], "charge": [1, 2, 3, 4]})
@@ -138,19 +147,37 @@ def anonymize(
     conditions = [parse_condition(text) for text in disclosure]
     table.select([condition.column for condition in conditions])
     progress.report("anonymising", 0)
-    if untouched_if_safe and (method != "sorted-clusters" or _t(given) is not None):
-        raise InputError("Untouched if safe works with sorted-clusters and k alone.", "Leave out --t, or the option.")
-    way, parameters = _way(method, table, given, resolution, labels, remainder)
-    boxed = keep_safe(columns, _k(given), way) if untouched_if_safe else way(columns)
-    if untouched_if_safe:
-        parameters["untouched_if_safe"] = True
-    released = {column.name: released_columns(column, boxed, interval) for column in columns}
-    findings, class_of_row = _findings(table, columns, boxed, released, conditions, _t(given))
+    if method == "recode":
+        released, parameters, strategies = recoded_columns(columns, generalize or {}, where, search, _least_k(given))
+        shown = [_shown(column) for column in released.values()]
+        class_of_row, count = class_of_each_row(pack(shown))
+        boxed = None
+    else:
+        if untouched_if_safe and (method != "sorted-clusters" or _t(given) is not None):
+            raise InputError(
+                "Untouched if safe works with sorted-clusters and k alone.", "Leave out --t, or the option."
+            )
+        way, parameters = _way(method, table, given, resolution, labels, remainder)
+        boxed = keep_safe(columns, _k(given), way) if untouched_if_safe else way(columns)
+        parameters |= {"interval": interval, "untouched_if_safe": untouched_if_safe}
+        released = {column.name: released_columns(column, boxed, interval) for column in columns}
+        class_of_row, count = boxed.class_of_each_row()
+        strategies = None
+    findings = _findings(table, columns, boxed, released, (class_of_row, count), conditions, _t(given), strategies)
     rows = {name: table[name] for name in given.sensitive}
     evidence = Evidence(*np.unique(np.bincount(class_of_row), return_counts=True), class_of_row, rows)
     verdicts = [model.judge(evidence) for model in given.models]
-    parameters["interval"] = interval
-    return Anonymized(table, given, method, parameters, released, findings, verdicts, boxed)
+    return Anonymized(table, given, method, parameters, released, findings, verdicts)
+
+
+def _shown(column: ReleasedColumns) -> Column:
+    """A released column, encoded again."""
+    return read(pl.DataFrame([column.series[0]]))[column.series[0].name]
+
+
+def _least_k(policy: Policy) -> int:
+    """Under which size a class stands out, where only such rows are changed."""
+    return max((model.k for model in policy.models if isinstance(model, KAnonymity)), default=2)
 
 
 def _decided(policy: Policy, names: list[str], sensitive: list[str], k: int | None, t: float | None) -> Policy:
@@ -228,15 +255,17 @@ def _way(
 def _findings(
     table: Table,
     columns: Sequence[Column],
-    boxed: Boxed,
+    boxed: Boxed | None,
     released: dict[str, ReleasedColumns],
-    conditions: Sequence[Any],
+    classes: tuple[Array, int],
+    conditions: Sequence[Condition],
     close: TCloseness | None,
-) -> tuple[Findings, Array]:
-    class_of_row, count = boxed.class_of_each_row()
+    strategies: list[dict[str, Any]] | None,
+) -> Findings:
+    class_of_row, count = classes
     sizes = np.bincount(class_of_row, minlength=count)
-    uniques, undecided = _uniques(columns, boxed, sizes)
-    loss = information_loss(columns, boxed)
+    uniques, undecided = (int((sizes == 1).sum()), 0) if boxed is None else _uniques(columns, boxed, sizes)
+    loss = None if boxed is None else information_loss(columns, boxed)
     disclosed = []
     for condition in conditions:
         found = attribute_disclosure(class_of_row, count, condition.meets(table[condition.column]))
@@ -248,22 +277,24 @@ def _findings(
             "values": float(ordered_distance(class_of_row, count, column, "values").max()),
             "ranks": float(ordered_distance(class_of_row, count, column, "ranks").max()),
         }
-    findings = Findings(
+    stars = [column.suppressed for column in released.values()]
+    return Findings(
         records=table.rows,
         k=int(sizes.min()),
         classes=count,
         uniques=uniques,
         undecided=undecided,
-        information_loss=loss.total,
-        information_loss_by_column=loss.by_column,
+        information_loss=None if loss is None else loss.total,
+        information_loss_by_column={} if loss is None else loss.by_column,
         modified_rows=int(modified_rows(list(released.values())).sum()),
         removed_rows=0,
-        suppressed_rows=0,
-        suppressed_cells=0,
+        suppressed_rows=int(np.logical_and.reduce(stars).sum()),
+        suppressed_cells=int(sum(star.sum() for star in stars)),
         attribute_disclosure=disclosed,
         closeness=near,
+        change=None if boxed is None else change_of(columns, boxed),
+        strategies=strategies,
     )
-    return findings, class_of_row
 
 
 def _uniques(columns: Sequence[Column], boxed: Boxed, sizes: Array) -> tuple[int, int]:

@@ -26,6 +26,12 @@ class ReleasedColumns:
     nature: Nature
     modified: Array  # per row: whether the released value says something else than the original
 
+    @property
+    def suppressed(self) -> Array:
+        """Per row: whether the value is written as `*`."""
+        first = self.series[0]
+        return (first == "*").fill_null(False).to_numpy() if first.dtype == pl.String else np.zeros(len(first), bool)
+
 
 def released_columns(column: Column, boxed: Boxed, form: Form = "bracket") -> ReleasedColumns:
     """One quasi-identifier as it is written: `[min;max]`, `min-max`, two columns, or the middle.

@@ -178,7 +178,9 @@ def check_rows(
             continue
         shuffled = column if order is None else column.take(order)
         if name in policy.quasi_identifiers:
-            if natures.get(name, "truthful") in ("truthful", "unchanged"):
+            # a label stands for texts in a way that only its map knows
+            ordered = column.dtype.is_numeric() or column.dtype.is_temporal()
+            if natures.get(name, "truthful") in ("truthful", "unchanged") and ordered:
                 checks.append(_containment(table[name], shuffled))
         else:
             same = _equal(table[name], shuffled)

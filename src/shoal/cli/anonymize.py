@@ -19,6 +19,7 @@ from shoal.cli.options import (
     one_or_many,
     print_json,
     reading,
+    wishes_of,
 )
 
 
@@ -43,7 +44,9 @@ def anonymize(
     method: Annotated[
         str,
         typer.Option(
-            "--method", metavar="NAME", help="sorted-clusters (Algorithms S2, S4), coarsen (S3), mask (Table S3)."
+            "--method",
+            metavar="NAME",
+            help="sorted-clusters (Algorithms S2, S4), coarsen (S3), mask (Table S3), recode (Pastore).",
         ),
     ] = "sorted-clusters",
     resolution: Annotated[
@@ -61,6 +64,21 @@ def anonymize(
     interval: Annotated[
         str, typer.Option("--interval", metavar="FORM", help="bracket [20;29], dash 20-29, columns (two), midpoint.")
     ] = "bracket",
+    generalize: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--generalize",
+            metavar="COLUMN=HOW",
+            help="recode: a file (value, label, …), * or runs:4 or chunks:4. Repeat it.",
+            show_default=False,
+        ),
+    ] = None,
+    where: Annotated[
+        str, typer.Option("--where", metavar="all|uniques|below-k", help="recode: in which rows.")
+    ] = "all",
+    search: Annotated[
+        bool, typer.Option("--search", help="recode: try all combinations, take the best, show all.")
+    ] = False,
     disclosure: Annotated[
         list[str] | None,
         typer.Option(
@@ -107,6 +125,8 @@ def anonymize(
         shoal anonymize visits.parquet -o safe.parquet --qi age,los --sensitive charge -k 5 --t 0.1
 
         shoal anonymize visits.parquet -o safe.parquet --qi age,zip --method coarsen --resolution 16 -k 5
+
+        shoal anonymize people.csv -o safe.csv --qi year,town -k 3 --method recode --generalize town=map.csv
     """
     from shoal.anonymize import anonymize as change
     from shoal.cli.show import running, show_anonymized
@@ -122,12 +142,15 @@ def anonymize(
             sensitive=names_of(sensitive),
             k=k,
             t=t,
-            method=one_of("--method", method, ("sorted-clusters", "coarsen", "mask")),
+            method=one_of("--method", method, ("sorted-clusters", "coarsen", "mask", "recode")),
             resolution=resolution,
             labels="labels" if labels else "range",
             remainder=one_of("--remainder", remainder, ("top", "middle")),
             untouched_if_safe=untouched_if_safe,
             interval=one_of("--interval", interval, ("bracket", "dash", "columns", "midpoint")),
+            generalize=wishes_of(generalize),
+            where=one_of("--where", where, ("all", "uniques", "below-k")),
+            search=search,
             disclosure=disclosure or (),
             options=reading(encoding, delimiter, missing),
         )

@@ -10,6 +10,7 @@ from shoal import __version__
 from shoal.cli.anonymize import anonymize
 from shoal.cli.detect import detect
 from shoal.cli.profile import profile
+from shoal.cli.regenerate import regenerate
 from shoal.cli.risk import risk
 from shoal.cli.sample_data import sample_data
 from shoal.cli.verify import verify
@@ -55,3 +56,4 @@ app.command()(detect)
 app.command()(risk)
 app.command()(anonymize)
 app.command()(verify)
+app.command()(regenerate)

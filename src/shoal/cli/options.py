@@ -124,3 +124,16 @@ def print_json(found: dict[str, Any]) -> None:
     import json
 
     typer.echo(json.dumps(found, ensure_ascii=False))
+
+
+def wishes_of(given: list[str] | None) -> dict[str, str] | None:
+    """Recodings from `COLUMN=HOW`."""
+    if given is None:
+        return None
+    wishes = {}
+    for text in given:
+        column, equals, how = text.partition("=")
+        if not equals or not column.strip() or not how.strip():
+            raise InputError(f"--generalize '{text}' is not COLUMN=HOW.", "Write --generalize town=provinces.csv.")
+        wishes[column.strip()] = how.strip()
+    return wishes

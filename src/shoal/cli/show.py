@@ -355,7 +355,9 @@ def show_anonymized(found: dict[str, Any]) -> None:
     _print(Text(words, style="bold green" if found["guarantee"] else "bold yellow"))
     table = _table("", "", left=1)
     table.show_header = False
-    rows = {"information loss": f"{found['information_loss']:.4f}", "modified rows": f"{found['modified_rows']:,}"}
+    rows = {"modified rows": f"{found['modified_rows']:,}"}
+    if found["information_loss"] is not None:
+        rows["information loss"] = f"{found['information_loss']:.4f}"
     rows["uniques"] = f"{found['uniques']:,}"
     for name, near in found.get("closeness", {}).items():
         rows[f"farthest class, by {name}"] = f"{near:.4f}"
@@ -364,10 +366,17 @@ def show_anonymized(found: dict[str, Any]) -> None:
     for name, value in rows.items():
         table.add_row(Text(name), value)
     _print(table)
-    table = _table("column", "information loss", left=1)
-    for name, loss in sorted(found["information_loss_by_column"].items(), key=lambda item: -item[1]):
-        table.add_row(_name(name), f"{loss:.4f}")
-    _print(table)
+    if found["information_loss_by_column"]:
+        table = _table("column", "information loss", left=1)
+        for name, loss in sorted(found["information_loss_by_column"].items(), key=lambda item: -item[1]):
+            table.add_row(_name(name), f"{loss:.4f}")
+        _print(table)
+    if "strategies" in found:
+        table = _table("strategy", "uniques", "modified rows", "classes", left=1)
+        for entry in sorted(found["strategies"], key=lambda entry: (entry["uniques"], entry["modified_rows"]))[:20]:
+            counts = (f"{entry[name]:,}" for name in ("uniques", "modified_rows", "classes"))
+            table.add_row(_name(entry["strategy"]), *counts)
+        _print(table)
     _note(f"data {found['output']}, manifest {found['manifest']}")
     _note("the private record beside it (seed, row order) is for its owner only")
 

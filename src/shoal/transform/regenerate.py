@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 import numpy as np
+import polars as pl
 
 from shoal.errors import InputError
-from shoal.table import Array
+from shoal.generalized import STAR
+from shoal.table import Array, Column
 
 
 def regenerate(masked: Array, distribution: Mapping[int, int], seed: int) -> Array:
@@ -32,3 +34,21 @@ def regenerate(masked: Array, distribution: Mapping[int, int], seed: int) -> Arr
     filled = np.full(len(masked), -1, np.int64)
     filled[drawn] = np.repeat(sorted(distribution), [distribution[value] for value in sorted(distribution)])
     return filled
+
+
+def fill_column(column: Column, distribution: pl.DataFrame, seed: int) -> tuple[pl.Series, int, int]:
+    """Fill the cells of a column that are `*` or null; the column, how many were filled, how many are still masked.
+
+    >>> from shoal.table import Table
+    >>> column = Table.of({"race": ["1", "*", None]})["race"]
+    >>> fill_column(column, pl.DataFrame({"race": ["2"], "n": [2]}), seed=0)[0].to_list()
+    ['1', '2', '2']
+    """
+    values = column.decode().cast(pl.String)
+    masked = (values.is_null() | (values == STAR).fill_null(False)).to_numpy()
+    wanted = distribution.sort(distribution.columns[0])
+    texts = wanted.to_series(0).cast(pl.String)
+    filled = regenerate(masked, dict(enumerate(wanted.to_series(1).to_list())), seed)
+    chosen = texts.gather(np.where(filled < 0, 0, filled))
+    count = int((filled >= 0).sum())
+    return values.zip_with(pl.Series(filled < 0), chosen).alias(column.name), count, int(masked.sum()) - count
