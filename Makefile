@@ -23,9 +23,13 @@ demo: setup
 	$(BIN)/shoal profile demo/discharges.parquet
 	$(BIN)/shoal risk demo/discharges.parquet --threshold ema \
 	  --know census=age_yrs,sex,ethncty,race,patzip,patcnty --know spatial=oshpd_id --know temporal=los,adm_qtr
+	$(BIN)/shoal anonymize demo/discharges.parquet -o demo/safe.parquet --force -k 5 \
+	  --qi age_yrs,sex,ethncty,race,patzip,patcnty --sensitive charge --disclosure 'charge>100000'
+	$(BIN)/shoal verify demo/safe.parquet --original demo/discharges.parquet
 	@echo
 	@echo "  200,000 hospital stays about nobody. A neighbour knows the census columns, a colleague also the hospital,"
-	@echo "  an insurer also the stay: read the last table from top to bottom. More: README.md and docs/."
+	@echo "  an insurer also the stay: read the table of knowledge from top to bottom. demo/safe.parquet is what may leave:"
+	@echo "  everybody shares their combination with four others at least. More: README.md and docs/."
 
 test: setup lint
 	$(BIN)/python -m pytest -n 2 -m "not slow"

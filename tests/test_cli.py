@@ -188,7 +188,11 @@ def test_anonymize_and_verify(tmp_path: Path) -> None:
     coarse = ["anonymize", source, "-o", tmp_path / "c.csv", "--qi", "age_yrs,los", "--method", "coarsen"]
     assert shoal(*coarse, "--resolution", "8").returncode == 2
     assert shoal(*coarse, "--resolution", "8", "--no-guarantee").returncode == 0
-    assert shoal(*coarse, "--resolution", "32", "-k", "5", "--force").returncode == 1
+    refused = shoal(*coarse, "--resolution", "32", "-k", "5", "--force", "--json")
+    assert refused.returncode == 1
+    answer = json.loads(refused.stdout)
+    assert (answer["verdict"], answer["written"], answer["output"]) == ("refused", 0, None)
+    assert "k-anonymity" in shoal(*coarse, "--resolution", "32", "-k", "5", "--force").stderr
 
 
 def test_recode_and_regenerate(tmp_path: Path) -> None:

@@ -113,7 +113,7 @@ def change_of(columns: Sequence[Column], boxed: Boxed) -> Change:
     return Change(
         {name: shift / old if old else None for name, shift, (old, _) in zip(names, moved, spreads, strict=True)},
         {name: new / old - 1 if old else None for name, (old, new) in zip(names, spreads, strict=True)},
-        *_compared(before.correlations(), after.correlations()),
+        *compared(before.correlations(), after.correlations()),
     )
 
 
@@ -146,7 +146,8 @@ def _moments(columns: Sequence[tuple[Array, Array]]) -> _Moments:
     return _Moments(mean, product / rows)
 
 
-def _compared(old: Array, new: Array) -> tuple[float | None, float | None]:
+def compared(old: Array, new: Array) -> tuple[float | None, float | None]:
+    """The largest difference of two lists of correlations, and how alike they are."""
     if not len(old):
         return None, None
     alike = float(np.corrcoef(old, new)[0, 1]) if len(old) > 1 and old.std() and new.std() else None

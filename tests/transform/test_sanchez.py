@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -82,6 +83,22 @@ def test_golden_sizes_of_s4(golden: Any) -> None:
         assert closeness_bound(case["n"], case["k"]) == pytest.approx(float(Fraction(case["t"])), abs=1e-15)
     for case in golden["tableS9"]:
         assert closeness_bound(3_985_166, case["k"]) == pytest.approx(case["t"], rel=1e-12)
+
+
+def test_golden_clusters_for_a_given_t(golden: Any) -> None:
+    for case in (case for case in golden["eq8"] if case["t"] > 0):
+        least = max(case["k"], math.ceil(case["kprime"] - 1e-9))
+        assert least == case["size"]
+        found = cut(case["n"], case["k"], case["t"])
+        assert found.clusters == case["n"] // case["size"]
+
+
+def test_golden_correlation_of_the_papers_correlations(golden: Any) -> None:
+    from shoal.utility import compared
+
+    case = golden["corr_S4_S5"]
+    assert compared(np.array(case["S4"]), np.array(case["S5"]))[1] == pytest.approx(case["corr"], rel=1e-12)
+    assert round(case["corr"], 3) == case["paper"]
 
 
 def test_golden_s4(golden: Any) -> None:

@@ -130,7 +130,7 @@ def anonymize(
     """
     from shoal.anonymize import anonymize as change
     from shoal.cli.show import running, show_anonymized
-    from shoal.release import release
+    from shoal.release import Refused, release
     from shoal.write import check_target
 
     check_target(output, force)
@@ -154,23 +154,34 @@ def anonymize(
             disclosure=disclosure or (),
             options=reading(encoding, delimiter, missing),
         )
-        released = release(
-            result,
-            output,
-            force=force,
-            shuffle=not keep_order,
-            seed=seed,
-            no_guarantee=no_guarantee,
-            excel_safe=excel_safe,
-            source=Path(file[0]) if len(file) == 1 else None,
-        )
+        try:
+            released = release(
+                result,
+                output,
+                force=force,
+                shuffle=not keep_order,
+                seed=seed,
+                no_guarantee=no_guarantee,
+                excel_safe=excel_safe,
+                source=Path(file[0]) if len(file) == 1 else None,
+            )
+        except Refused as refusal:
+            if not as_json:
+                raise
+            nothing = {"written": 0, "verdict": "refused", "reason": str(refusal), "output": None, "manifest": None}
+            print_json({**result.findings.to_dict(), **nothing, "models": _verdicts(result)})
+            raise typer.Exit(1) from None
     found: dict[str, Any] = {
         **result.findings.to_dict(),
         "written": released.written,
         "verdict": result.verdict,
-        "models": [verdict.to_dict() for verdict in result.verdicts],
+        "models": _verdicts(result),
         "guarantee": bool(result.policy.models),
         "output": str(released.output),
         "manifest": str(released.manifest),
     }
     print_json(found) if as_json else show_anonymized(found)
+
+
+def _verdicts(result: Any) -> list[dict[str, Any]]:
+    return [verdict.to_dict() for verdict in result.verdicts]
