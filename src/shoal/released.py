@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 import polars as pl
 
-from shoal.classes import Coded, CountTable, class_of_each_row, pack
+from shoal.classes import Coded, class_of_each_row, pack
 from shoal.errors import check_choice
 from shoal.table import Array, Column
 from shoal.transform.boxed import Boxed, Side
@@ -70,9 +70,10 @@ def _in_type(scale: Array, column: Column) -> pl.Series:
 
 def _labelled(name: str, scale: pl.Series, side: Side, box_of_row: Array, form: Form) -> pl.Series:
     """Texts row by row; each pair of ends is written once."""
-    pairs = CountTable.of({"low": Coded(side.low, len(scale)), "high": Coded(side.high, len(scale))})
-    low, high = (pairs.tuples[end].codes for end in ("low", "high"))
-    which, _ = class_of_each_row(pack([Coded(side.low, len(scale)), Coded(side.high, len(scale))]))
+    which, count = class_of_each_row(pack([Coded(side.low, len(scale)), Coded(side.high, len(scale))]))
+    first_box = np.empty(count, np.int64)
+    first_box[which] = np.arange(len(which))
+    low, high = side.low[first_box], side.high[first_box]
     texts = scale.cast(pl.String)
     first, last = texts.gather(low), texts.gather(high)
     spans = "[" + first + ";" + last + "]" if form == "bracket" else first + "-" + last
