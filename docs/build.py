@@ -10,6 +10,7 @@ from pathlib import Path
 from rich.console import Console
 
 import shoal
+from shoal.cli import console as terminal
 from shoal.cli import show
 from shoal.sample.discharges import CENSUS, SPATIAL, TEMPORAL
 
@@ -34,7 +35,7 @@ FRAME = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}
 def picture_of_risk() -> None:
     """What `shoal risk` shows for 200,000 discharges."""
     console = Console(record=True, width=100, file=io.StringIO(), force_terminal=True, highlight=False)
-    show.out = console
+    terminal.out = console
     frame = shoal.sample_data("discharges", rows=200_000, seed=0)
     groups = {"census": CENSUS, "spatial": SPATIAL, "temporal": TEMPORAL}
     show.show_risk(shoal.risk(frame, know=groups, threshold="ema"))

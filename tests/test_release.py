@@ -442,3 +442,25 @@ def test_killed_it_leaves_the_old_release_or_the_new(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_killed_fifty_times(tmp_path: Path) -> None:
     kill_rounds(tmp_path, 50)
+
+
+@pytest.mark.parametrize("column", ["born", "moment", "score", "below"])
+@pytest.mark.parametrize("ending", ["csv", "parquet"])
+@pytest.mark.parametrize("interval", ["bracket", "columns", "midpoint"])
+def test_dates_moments_fractions_and_negative_numbers(tmp_path: Path, column: str, ending: str, interval: Any) -> None:
+    import datetime as dt
+
+    draw = np.random.default_rng(0)
+    frame = pl.DataFrame(
+        {
+            "born": [dt.date(2000, 1, 1) + dt.timedelta(days=int(day)) for day in draw.integers(0, 9000, 60)],
+            "moment": [dt.datetime(2020, 1, 1) + dt.timedelta(minutes=int(m)) for m in draw.integers(0, 9000, 60)],
+            "score": draw.normal(size=60).round(3),
+            "below": draw.integers(-50, 50, 60),
+        }
+    )
+    result = shoal.anonymize(frame, quasi_identifiers=[column], k=5, interval=interval)
+    path = shoal.release(result, tmp_path / f"safe.{ending}", shuffle=True).output
+    assert shoal.verify(path, original=frame).verdict == "holds"
+    with pytest.raises(InputError, match="dashes"):
+        shoal.anonymize(frame, quasi_identifiers=[column], k=5, interval="dash")

@@ -129,7 +129,7 @@ def ends_of(column: Column) -> tuple[Array, Array]:
     """
     values = column.values
     if values.dtype != pl.String:
-        low = high = values.to_physical().cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
+        low = high = as_numbers(values)
     else:
         parsed = _parse(values, "yes")
         low, high = _as_numbers(parsed.low), _as_numbers(parsed.high)
@@ -139,9 +139,23 @@ def ends_of(column: Column) -> tuple[Array, Array]:
     return low, high
 
 
+def as_numbers(values: pl.Series) -> Array:
+    """Values as numbers: dates as days, moments as microseconds.
+
+    >>> as_numbers(pl.Series([1.5, None])).tolist()
+    [1.5, nan]
+    """
+    if isinstance(values.dtype, pl.Datetime):
+        values = values.cast(pl.Datetime("us"))
+    return values.to_physical().cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
+
+
 def _as_numbers(texts: pl.Series) -> Array:
+    """Numbers, days since 1970, or microseconds: whichever a text is."""
     days = texts.str.to_date("%Y-%m-%d", strict=False).to_physical().cast(pl.Float64)
-    return days.fill_null(texts.cast(pl.Float64, strict=False)).fill_null(float("nan")).to_numpy()
+    moments = texts.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", strict=False, time_unit="us").to_physical().cast(pl.Float64)
+    numbers = texts.cast(pl.Float64, strict=False)
+    return days.fill_null(moments).fill_null(numbers).fill_null(float("nan")).to_numpy()
 
 
 def as_ranges(column: Column, mode: Generalized, null_is_star: bool, domain: Domain = "range") -> RangeColumn:

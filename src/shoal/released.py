@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from shoal.classes import Coded, class_of_each_row, pack
-from shoal.errors import check_choice
+from shoal.errors import InputError, check_choice
 from shoal.table import Array, Column
 from shoal.transform.boxed import Boxed, Side
 
@@ -44,6 +44,11 @@ def released_columns(column: Column, boxed: Boxed, form: Form = "bracket") -> Re
     """
     check_choice("The interval form", form, get_args(Form))
     side = boxed.sides[column.name]
+    if form == "dash" and (column.dtype.is_temporal() or side.scale[0] < 0):
+        raise InputError(
+            f"Column '{column.name}' has dates or negative numbers: with dashes they cannot be read again.",
+            "Use --interval bracket.",
+        )
     modified = (side.low != side.high)[boxed.box_of_row]
     if not modified.any():
         return ReleasedColumns([column.decode()], "unchanged", modified)

@@ -14,7 +14,7 @@ import polars as pl
 
 from shoal.classes import class_of_each_row, pack
 from shoal.errors import InputError
-from shoal.generalized import as_ranges, ends_of
+from shoal.generalized import as_numbers, as_ranges, ends_of
 from shoal.models import Evidence, Verdict
 from shoal.policy import Policy, as_policy
 from shoal.read import Options, read
@@ -216,7 +216,7 @@ def _equal(released: Column, original: Column) -> bool:
 def _containment(released: Column, original: Column) -> Check:
     """Whether the range that each row shows holds the value that it had."""
     low, high = ends_of(released)
-    values = original.values.to_physical().cast(pl.Float64, strict=False).to_numpy()[original.codes]
+    values = np.append(as_numbers(original.values), np.nan)[original.codes]
     inside = (low[released.codes] <= values) & (values <= high[released.codes])
     outside = int(np.count_nonzero(~inside))
     detail = "every range holds its value" if not outside else f"{outside:,} ranges do not hold their value"

@@ -30,7 +30,7 @@ def main() -> None:
     except Exception as error:
         if debug:
             raise
-        from shoal.cli.show import show_error
+        from shoal.cli.console import show_error
 
         sys.exit(show_error(_as_ours(error)))
 

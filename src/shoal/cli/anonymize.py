@@ -129,7 +129,8 @@ def anonymize(
         shoal anonymize people.csv -o safe.csv --qi year,town -k 3 --method recode --generalize town=map.csv
     """
     from shoal.anonymize import anonymize as change
-    from shoal.cli.show import running, show_anonymized
+    from shoal.cli.console import running
+    from shoal.cli.show import show_anonymized
     from shoal.release import Refused, release
     from shoal.write import check_target
 

@@ -87,7 +87,8 @@ def detect(
 
         shoal detect wide.csv --max-size 5 --time-limit 60 --chart frontier.svg
     """
-    from shoal.cli.show import running, show_detection, show_written
+    from shoal.cli.console import running
+    from shoal.cli.show import show_detection, show_written
     from shoal.detect import detect as find
 
     if chart is not None:

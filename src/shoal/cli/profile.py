@@ -51,7 +51,8 @@ def profile(
 
         shoal profile 'visits/*.parquet' --columns age,sex,zip --json
     """
-    from shoal.cli.show import running, show_profile, show_written
+    from shoal.cli.console import running
+    from shoal.cli.show import show_profile, show_written
     from shoal.profile import profile as measure
     from shoal.write import check_target, write_whole
 

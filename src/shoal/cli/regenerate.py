@@ -48,7 +48,8 @@ def regenerate(
     """
     import secrets
 
-    from shoal.cli.show import running, show_written
+    from shoal.cli.console import running
+    from shoal.cli.show import show_written
     from shoal.read import read
     from shoal.transform.regenerate import fill_column
     from shoal.write import check_target, write_frame

@@ -128,7 +128,8 @@ def risk(
 
         shoal risk counts.csv --qi year,town,sex --count n --threshold ema --fail-over
     """
-    from shoal.cli.show import running, show_risk
+    from shoal.cli.console import running
+    from shoal.cli.show import show_risk
     from shoal.risk import risk as measure
 
     with running(quiet=as_json):

@@ -36,7 +36,8 @@ def sample_data(
 
         shoal sample-data discharges -n 200000 --seed 0 -o discharges.parquet
     """
-    from shoal.cli.show import running, show_written
+    from shoal.cli.console import running
+    from shoal.cli.show import show_written
     from shoal.sample import sample_data as generate
     from shoal.write import check_target, write_frame
 

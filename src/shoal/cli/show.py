@@ -1,113 +1,37 @@
-"""What people see: tables, bars, one sentence. Results go to stdout, everything else to stderr."""
+"""What people see of each finding: one sentence, tables, bars."""
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
-from rich.console import Console
-from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from shoal import progress
+from shoal.cli import console
+from shoal.cli.console import bar, holds_text, name_text, note, plain_table, print_block, printable
 from shoal.detect.results import Detection, FoundSet
-from shoal.errors import InputError, ShoalError
 from shoal.profile import Profile
 from shoal.risk.results import AttackerRisk, IdentityRisk
 from shoal.verify import Verification
 from shoal.words import in_words, percent
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
-# narrower, tables would lose their words: let the terminal wrap instead
-if out.width < 80:
-    out.width = 80
-
-SECONDS_BEFORE_PROGRESS = 1.0
-_BAR = 30
 _SIZES = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 99), (100, None))
-
-
-@contextmanager
-def running(quiet: bool) -> Iterator[None]:
-    """Show how far a job has come on stderr, from one second on, if a person is looking."""
-    if quiet or not err.is_terminal:
-        yield
-        return
-    started = time.monotonic()
-    with err.status("") as status:
-        status.stop()
-
-        def show(step: str, done: float, total: float | None) -> None:
-            if time.monotonic() - started < SECONDS_BEFORE_PROGRESS:
-                return
-            status.start()
-            status.update(f"{step} {done / total:.0%}" if total else step)
-
-        with progress.listening(show):
-            yield
-
-
-def show_error(error: Exception) -> int:
-    """What happened, and the cure; the exit code. The message of a fault of ours may hold values and is not shown."""
-    code = 70
-    what, cure = (
-        f"shoal failed ({type(error).__name__}); this is a fault of ours.",
-        "Run it again with --debug, and report it.",
-    )
-    if isinstance(error, ShoalError):
-        code, what, cure = error.exit_code, str(error), ""
-    if isinstance(error, InputError):
-        what, cure = error.what, error.cure or ""
-    err.print(Text("error: ", style="bold red") + Text(printable(what)), soft_wrap=True)
-    if cure:
-        err.print(Text(printable(cure), style="cyan"), soft_wrap=True)
-    return code
-
-
-def printable(text: str) -> str:
-    """Text from a file as a terminal may show it: no control characters but line ends.
-
-    >>> printable("age\x1b[31m")
-    'age\ufffd[31m'
-    """
-    return "".join(letter if letter.isprintable() or letter == "\n" else "\ufffd" for letter in text)
-
-
-def _table(*headers: str, left: int = 1) -> Table:
-    """A plain table: the first `left` columns are words, the rest numbers."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for index, header in enumerate(headers):
-        table.add_column(header, justify="left" if index < left else "right", no_wrap=index >= left)
-    return table
-
-
-def _print(renderable: Any) -> None:
-    out.print(Padding(renderable, (0, 0, 1, 2)))
-
-
-def _bar(share: float, width: int = _BAR) -> Text:
-    eighths = round(share * width * 8)
-    return Text("█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip(), style="cyan")
 
 
 def show_risk(found: IdentityRisk) -> None:
     """The sentence first, then the classes, the attackers and what each knowledge gives away."""
-    out.print()
+    console.out.print()
     style = "bold red" if found.over_threshold else "bold green"
-    _print(Text(printable(found.summary()), style=style))
-    _print(_figures(found))
-    _print(_sizes(found))
-    _print(_attackers(found))
+    print_block(Text(printable(found.summary()), style=style))
+    print_block(_figures(found))
+    print_block(_sizes(found))
+    print_block(_attackers(found))
     if found.knowledge:
-        _print(_knowledge(found))
+        print_block(_knowledge(found))
     if found.models:
-        _print(_models(found))
-    for note in _notes(found):
-        _note(note)
+        print_block(_models(found))
+    for remark in _notes(found):
+        note(remark)
 
 
 def _who(found: IdentityRisk) -> str:
@@ -138,7 +62,7 @@ def _figures(found: IdentityRisk) -> Table:
 
 def _sizes(found: IdentityRisk) -> Table:
     who = _who(found)
-    table = _table("class size", who, "share", "", left=1)
+    table = plain_table("class size", who, "share", "", left=1)
     table.columns[3].justify = "left"
     total = sum(entry.records for entry in found.histogram) or 1
     for low, high in _SIZES:
@@ -146,7 +70,7 @@ def _sizes(found: IdentityRisk) -> Table:
         if not entries and low > max((entry.size for entry in found.histogram), default=0):
             continue
         members = sum(entry.records for entry in entries)
-        table.add_row(_size_word(low, high), f"{members:,}", percent(members / total), _bar(members / total))
+        table.add_row(_size_word(low, high), f"{members:,}", percent(members / total), bar(members / total))
     return table
 
 
@@ -159,7 +83,7 @@ def _size_word(low: int, high: int | None) -> str:
 def _attackers(found: IdentityRisk) -> Table:
     limit = found.prosecutor.threshold
     named = f" ({found.threshold_name})" if found.threshold_name else ""
-    table = _table(
+    table = plain_table(
         "attacker",
         "what they do",
         "highest risk",
@@ -183,20 +107,20 @@ def _attackers(found: IdentityRisk) -> Table:
 
 
 def _knowledge(found: IdentityRisk) -> Table:
-    table = _table("who knows", "uniques", "share", "", left=1)
+    table = plain_table("who knows", "uniques", "share", "", left=1)
     table.columns[3].justify = "left"
     for entry in found.knowledge or []:
         table.add_row(
-            _name(" + ".join(entry.groups)), f"{entry.uniques:,}", percent(entry.uniqueness), _bar(entry.uniqueness)
+            name_text(" + ".join(entry.groups)), f"{entry.uniques:,}", percent(entry.uniqueness), bar(entry.uniqueness)
         )
     return table
 
 
 def _models(found: IdentityRisk) -> Table:
-    table = _table("model of the policy", "verdict", "smallest class", left=2)
+    table = plain_table("model of the policy", "verdict", "smallest class", left=2)
     for verdict in found.models:
         parameters = ", ".join(f"{name}={value}" for name, value in verdict.parameters.items())
-        table.add_row(Text(f"{verdict.name} {parameters}"), _holds(verdict.holds), f"{verdict.worst['size']:,}")
+        table.add_row(Text(f"{verdict.name} {parameters}"), holds_text(verdict.holds), f"{verdict.worst['size']:,}")
     return table
 
 
@@ -236,30 +160,28 @@ def _forms(forms: tuple[str, ...]) -> str:
 
 def show_profile(found: Profile) -> None:
     """One line a column, then why."""
-    out.print()
-    _print(Text(f"{found.records:,} records, {len(found.columns):,} columns", style="bold"))
-    table = _table("column", "type", "proposed role", "kind", "missing", "distinct", left=4)
+    console.out.print()
+    print_block(Text(f"{found.records:,} records, {len(found.columns):,} columns", style="bold"))
+    table = plain_table("column", "type", "proposed role", "kind", "missing", "distinct", left=4)
     table.columns[0].overflow = "fold"
     table.columns[2].no_wrap = True
     for column in found.columns:
         table.add_row(
-            _name(column.name),
+            name_text(column.name),
             column.type,
             _role(column.role, column.confidence),
             column.kind or "",
             f"{column.nulls:,}" if column.nulls else "–",
             f"{column.distinct:,}",
         )
-    _print(table)
+    print_block(table)
     for column in found.columns:
         if column.confidence:
-            _note(f"{column.name} ({column.confidence:.0%} sure): {' '.join(column.reasons)}")
+            note(f"{column.name} ({column.confidence:.0%} sure): {' '.join(column.reasons)}")
     if any(not column.confidence for column in found.columns):
-        _note(
-            "a role with a question mark is a guess, or no rule recognised the column: decide by what others may know"
-        )
-    for note in found.notes:
-        _note(note)
+        note("a role with a question mark is a guess, or no rule recognised the column: decide by what others may know")
+    for remark in found.notes:
+        note(remark)
 
 
 def _role(role: str, confidence: float) -> Text:
@@ -269,35 +191,32 @@ def _role(role: str, confidence: float) -> Text:
 _ROLES = {"identifier": "red", "quasi-identifier": "yellow", "sensitive": "magenta", "other": ""}
 
 
-def _note(text: str) -> None:
-    out.print(Padding(Text("· " + printable(text), style="dim"), (0, 0, 0, 2)))
-
-
-def _name(text: str) -> Text:
-    """A name from the file: never read as markup."""
-    return Text(printable(text))
-
-
 def show_detection(found: Detection) -> None:
     """The sentence, the frontier, the columns' parts, and what was proven."""
-    out.print()
-    _print(Text(printable(found.summary()), style="bold red" if found.best and found.best.uniques else "bold green"))
+    console.out.print()
+    print_block(
+        Text(printable(found.summary()), style="bold red" if found.best and found.best.uniques else "bold green")
+    )
     if found.best is not None:
-        table = _table("columns", "records singled out", "", "the set that exposes most", left=0)
+        table = plain_table("columns", "records singled out", "", "the set that exposes most", left=0)
         table.columns[2].justify = table.columns[3].justify = "left"
         table.columns[3].no_wrap = False
         for entry in _worth_showing(found):
-            bar = _bar(entry.uniqueness, 16)
-            table.add_row(str(len(entry.columns)), percent(entry.uniqueness), bar, _name(in_words(entry.columns, 12)))
-        _print(table)
+            table.add_row(
+                str(len(entry.columns)),
+                percent(entry.uniqueness),
+                bar(entry.uniqueness, 16),
+                name_text(in_words(entry.columns, 12)),
+            )
+        print_block(table)
     if found.contributions:
-        table = _table("column", "part in the uniques", "", left=1)
+        table = plain_table("column", "part in the uniques", "", left=1)
         table.columns[2].justify = "left"
         for name, part in sorted(found.contributions.items(), key=lambda item: -item[1])[:20]:
-            table.add_row(_name(name), percent(part), _bar(part))
-        _print(table)
-    for line in _detection_notes(found):
-        _note(line)
+            table.add_row(name_text(name), percent(part), bar(part))
+        print_block(table)
+    for remark in _detection_notes(found):
+        note(remark)
 
 
 def _worth_showing(found: Detection) -> list[FoundSet]:
@@ -343,17 +262,17 @@ def _proof(found: Detection) -> str:
 
 def show_written(what: str, path: object) -> None:
     """What was written, and where."""
-    out.print(f"{what} written to {path}", soft_wrap=True, markup=False)
+    console.out.print(f"{what} written to {path}", soft_wrap=True, markup=False)
 
 
 def show_anonymized(found: dict[str, Any]) -> None:
     """The promise, what it cost, and where it is."""
-    out.print()
+    console.out.print()
     words = f"{found['written']:,} records released in {found['classes']:,} classes of at least {found['k']:,}."
     if not found["guarantee"]:
         words += " No privacy model was checked: there is no guarantee."
-    _print(Text(words, style="bold green" if found["guarantee"] else "bold yellow"))
-    table = _table("", "", left=1)
+    print_block(Text(words, style="bold green" if found["guarantee"] else "bold yellow"))
+    table = plain_table("", "", left=1)
     table.show_header = False
     rows = {"modified rows": f"{found['modified_rows']:,}"}
     if found["information_loss"] is not None:
@@ -365,37 +284,33 @@ def show_anonymized(found: dict[str, Any]) -> None:
         rows[f"disclosed, {printable(entry['condition'])}"] = "–" if entry["share"] is None else percent(entry["share"])
     for name, value in rows.items():
         table.add_row(Text(name), value)
-    _print(table)
+    print_block(table)
     if found["information_loss_by_column"]:
-        table = _table("column", "information loss", left=1)
+        table = plain_table("column", "information loss", left=1)
         for name, loss in sorted(found["information_loss_by_column"].items(), key=lambda item: -item[1]):
-            table.add_row(_name(name), f"{loss:.4f}")
-        _print(table)
+            table.add_row(name_text(name), f"{loss:.4f}")
+        print_block(table)
     if "strategies" in found:
-        table = _table("strategy", "uniques", "modified rows", "classes", left=1)
+        table = plain_table("strategy", "uniques", "modified rows", "classes", left=1)
         for entry in sorted(found["strategies"], key=lambda entry: (entry["uniques"], entry["modified_rows"]))[:20]:
             counts = (f"{entry[name]:,}" for name in ("uniques", "modified_rows", "classes"))
-            table.add_row(_name(entry["strategy"]), *counts)
-        _print(table)
-    _note(f"data {found['output']}, manifest {found['manifest']}")
-    _note("the private record beside it (seed, row order) is for its owner only")
+            table.add_row(name_text(entry["strategy"]), *counts)
+        print_block(table)
+    note(f"data {found['output']}, manifest {found['manifest']}")
+    note("the private record beside it (seed, row order) is for its owner only")
 
 
 def show_verification(found: Verification) -> None:
     """Holds or not, model by model and check by check."""
-    out.print()
+    console.out.print()
     good = found.verdict == "holds"
     words = f"{'Holds' if good else 'Does not hold'}: {found.records:,} records, smallest class {found.k:,}."
-    _print(Text(words, style="bold green" if good else "bold red"))
-    table = _table("what", "verdict", "", left=3)
+    print_block(Text(words, style="bold green" if good else "bold red"))
+    table = plain_table("what", "verdict", "", left=3)
     for verdict in found.models:
         parameters = ", ".join(f"{name}={value}" for name, value in verdict.parameters.items())
         worst = ", ".join(f"{name} {value}" for name, value in verdict.worst.items())
-        table.add_row(Text(f"{verdict.name} {parameters}"), _holds(verdict.holds), Text(f"worst class: {worst}"))
+        table.add_row(Text(f"{verdict.name} {parameters}"), holds_text(verdict.holds), Text(f"worst class: {worst}"))
     for check in found.checks:
-        table.add_row(_name(check.name), _holds(check.holds), _name(check.detail))
-    _print(table)
-
-
-def _holds(holds: bool) -> Text:
-    return Text("holds", style="green") if holds else Text("does not hold", style="red")
+        table.add_row(name_text(check.name), holds_text(check.holds), name_text(check.detail))
+    print_block(table)

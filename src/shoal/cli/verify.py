@@ -40,7 +40,8 @@ def verify(
 
         shoal verify safe.parquet --policy policy.yaml --original visits.parquet
     """
-    from shoal.cli.show import running, show_verification
+    from shoal.cli.console import running
+    from shoal.cli.show import show_verification
     from shoal.verify import verify as check
 
     with running(quiet=as_json):

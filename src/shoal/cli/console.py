@@ -1,0 +1,105 @@
+"""The terminal: results go to stdout, everything else to stderr; how tables, bars and names look."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from shoal import progress
+from shoal.errors import InputError, ShoalError
+
+out = Console(highlight=False)
+err = Console(stderr=True, highlight=False)
+# narrower, tables would lose their words: let the terminal wrap instead
+if out.width < 80:
+    out.width = 80
+
+SECONDS_BEFORE_PROGRESS = 1.0
+_BAR = 30
+
+
+@contextmanager
+def running(quiet: bool) -> Iterator[None]:
+    """Show how far a job has come on stderr, from one second on, if a person is looking."""
+    if quiet or not err.is_terminal:
+        yield
+        return
+    started = time.monotonic()
+    with err.status("") as status:
+        status.stop()
+
+        def show(step: str, done: float, total: float | None) -> None:
+            if time.monotonic() - started < SECONDS_BEFORE_PROGRESS:
+                return
+            status.start()
+            status.update(f"{step} {done / total:.0%}" if total else step)
+
+        with progress.listening(show):
+            yield
+
+
+def show_error(error: Exception) -> int:
+    """What happened, and the cure; the exit code. The message of a fault of ours may hold values and is not shown."""
+    code = 70
+    what, cure = (
+        f"shoal failed ({type(error).__name__}); this is a fault of ours.",
+        "Run it again with --debug, and report it.",
+    )
+    if isinstance(error, ShoalError):
+        code, what, cure = error.exit_code, str(error), ""
+    if isinstance(error, InputError):
+        what, cure = error.what, error.cure or ""
+    err.print(Text("error: ", style="bold red") + Text(printable(what)), soft_wrap=True)
+    if cure:
+        err.print(Text(printable(cure), style="cyan"), soft_wrap=True)
+    return code
+
+
+def printable(text: str) -> str:
+    """Text from a file as a terminal may show it: no control characters but line ends.
+
+    >>> printable("age\x1b[31m")
+    'age\ufffd[31m'
+    """
+    return "".join(letter if letter.isprintable() or letter == "\n" else "\ufffd" for letter in text)
+
+
+def plain_table(*headers: str, left: int = 1) -> Table:
+    """A plain table: the first `left` columns are words, the rest numbers."""
+    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
+    for index, header in enumerate(headers):
+        table.add_column(header, justify="left" if index < left else "right", no_wrap=index >= left)
+    return table
+
+
+def print_block(renderable: Any) -> None:
+    """A block with a blank line after it."""
+    out.print(Padding(renderable, (0, 0, 1, 2)))
+
+
+def bar(share: float, width: int = _BAR) -> Text:
+    """A share as a bar."""
+    eighths = round(share * width * 8)
+    return Text("█" * (eighths // 8) + " ▏▎▍▌▋▊▉"[eighths % 8].strip(), style="cyan")
+
+
+def note(text: str) -> None:
+    """A remark below the tables."""
+    out.print(Padding(Text("· " + printable(text), style="dim"), (0, 0, 0, 2)))
+
+
+def name_text(text: str) -> Text:
+    """A name from the file: never read as markup."""
+    return Text(printable(text))
+
+
+def holds_text(holds: bool) -> Text:
+    """Holds or not, in colour."""
+    return Text("holds", style="green") if holds else Text("does not hold", style="red")
