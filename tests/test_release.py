@@ -388,6 +388,16 @@ def test_tampering_with_the_manifest_is_caught(people: pl.DataFrame, tmp_path: P
         shoal.verify(path)
 
 
+def test_verify_against_another_policy_than_the_releases(people: pl.DataFrame, tmp_path: Path) -> None:
+    path = released(people, tmp_path, interval="columns")
+    names = dict.fromkeys(QI, "quasi-identifier")
+    lenient = Policy(columns=names, models=[KAnonymity(k=3)])  # type: ignore[arg-type]
+    found = shoal.verify(path, lenient, original=people)
+    assert found.verdict == "holds"
+    assert found.models[0].worst["columns"] == [f"{name}_{end}" for name in QI for end in ("low", "high")]
+    assert shoal.verify(path, Policy(columns=names, models=[KAnonymity(k=500)])).verdict == "refused"  # type: ignore[arg-type]
+
+
 def test_verify_without_a_manifest_needs_a_policy(people: pl.DataFrame, tmp_path: Path) -> None:
     path = released(people, tmp_path)
     manifest_path(path).unlink()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -71,14 +71,24 @@ def verify(
         raise InputError("The policy names no model: there is nothing to verify.", "Add a model such as k-anonymity.")
     table = read(released, None, options)
     checks = [] if path is None or manifest is None else _against_manifest(path, manifest, given, table)
-    names = manifest["quasi_identifiers"] if manifest else given.quasi_identifiers
+    names = _released_names(given, manifest)
     evidence, suppressed = evidence_of(table, names, given)
     verdicts = [model.judge(evidence) for model in given.models]
+    verdicts = [replace(verdict, worst={**verdict.worst, "columns": names}) for verdict in verdicts]
     if original is not None:
         checks += _against_original(path, manifest, table, read(original, None, options), given)
     holds = all(verdict.holds for verdict in verdicts) and all(check.holds for check in checks)
     k = int(evidence.sizes.min()) if len(evidence.sizes) else 0
     return Verification("holds" if holds else "refused", table.rows, k, suppressed, verdicts, checks)
+
+
+def _released_names(policy: Policy, manifest: dict[str, Any] | None) -> list[str]:
+    """The policy's quasi-identifiers under the names that they were released as."""
+    if manifest is None:
+        return policy.quasi_identifiers
+    released = {column["name"]: column["released_as"] for column in manifest["columns"]}
+    names = [name for column in policy.quasi_identifiers for name in released.get(column, [column])]
+    return names or list(manifest["quasi_identifiers"])
 
 
 def evidence_of(table: Table, names: Sequence[str], policy: Policy) -> tuple[Evidence, int]:
@@ -144,13 +154,14 @@ def _manifest(path: Path | None) -> dict[str, Any] | None:
 def _against_manifest(path: Path, manifest: dict[str, Any], policy: Policy, table: Table) -> list[Check]:
     same_data = sha256(path) == manifest["data_sha256"]
     recorded = as_policy(manifest["policy"])
-    same_policy = recorded.digest() == manifest["policy_sha256"] == policy.digest()
+    whole = recorded.digest() == manifest["policy_sha256"]
+    same = "the policy of the release" if recorded.digest() == policy.digest() else "another policy than the release's"
     names = [name for column in manifest["columns"] for name in column["released_as"]]
     return [
         Check(
             "data hash", same_data, "the data is the file that was released" if same_data else "the data was changed"
         ),
-        Check("policy", same_policy, "the policy is the one of the release" if same_policy else "the policies differ"),
+        Check("policy", whole, f"verified against {same}" if whole else "the manifest's policy was changed"),
         Check("records", table.rows == manifest["written"], f"{table.rows:,} of {manifest['written']:,} records"),
         Check("columns", table.names == names, f"{len(table.names)} of {len(names)} columns in their order"),
     ]

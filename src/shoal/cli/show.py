@@ -309,7 +309,7 @@ def show_verification(found: Verification) -> None:
     table = plain_table("what", "verdict", "", left=3)
     for verdict in found.models:
         parameters = ", ".join(f"{name}={value}" for name, value in verdict.parameters.items())
-        worst = ", ".join(f"{name} {value}" for name, value in verdict.worst.items())
+        worst = ", ".join(f"{name} {value}" for name, value in verdict.worst.items() if name != "columns")
         table.add_row(Text(f"{verdict.name} {parameters}"), holds_text(verdict.holds), Text(f"worst class: {worst}"))
     for check in found.checks:
         table.add_row(name_text(check.name), holds_text(check.holds), name_text(check.detail))
