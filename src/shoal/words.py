@@ -18,6 +18,15 @@ def percent(share: float) -> str:
     return f"{100 * share:.0f} %" if share in (0, 1) else f"{100 * share:.1f} %"
 
 
+def counted(count: int, word: str) -> str:
+    """A number with its noun.
+
+    >>> counted(1, "record"), counted(2000, "record")
+    ('1 record', '2,000 records')
+    """
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
+
+
 def in_words(names: Sequence[str], most: int = 9) -> str:
     """A list of names as prose.
 

@@ -13,7 +13,7 @@ from shoal.detect.results import Detection, FoundSet
 from shoal.profile import Profile
 from shoal.risk.results import AttackerRisk, IdentityRisk
 from shoal.verify import Verification
-from shoal.words import in_words, percent
+from shoal.words import counted, in_words, percent
 
 _SIZES = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 99), (100, None))
 
@@ -161,7 +161,7 @@ def _forms(forms: tuple[str, ...]) -> str:
 def show_profile(found: Profile) -> None:
     """One line a column, then why."""
     console.out.print()
-    print_block(Text(f"{found.records:,} records, {len(found.columns):,} columns", style="bold"))
+    print_block(Text(f"{counted(found.records, 'record')}, {counted(len(found.columns), 'column')}", style="bold"))
     table = plain_table("column", "type", "proposed role", "kind", "missing", "distinct", left=4)
     table.columns[0].overflow = "fold"
     table.columns[2].no_wrap = True
@@ -268,7 +268,7 @@ def show_written(what: str, path: object) -> None:
 def show_anonymized(found: dict[str, Any]) -> None:
     """The promise, what it cost, and where it is."""
     console.out.print()
-    words = f"{found['written']:,} records released in {found['classes']:,} classes of at least {found['k']:,}."
+    words = f"{counted(found['written'], 'record')} released, in classes of at least {found['k']:,}."
     if not found["guarantee"]:
         words += " No privacy model was checked: there is no guarantee."
     print_block(Text(words, style="bold green" if found["guarantee"] else "bold yellow"))

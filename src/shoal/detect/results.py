@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from shoal.policy import NullRule
-from shoal.words import in_words, percent
+from shoal.words import counted, in_words, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +68,8 @@ class Detection:
             return "Every column tells all records apart: each is an identifier, and no other set is left."
         things = f"these {len(self.best.columns)} things" if len(self.best.columns) > 1 else "one thing"
         known = f"{things}, {in_words(self.best.columns)}," if len(self.best.columns) > 1 else self.best.columns[0]
-        found = f"Whoever knows {known} singles out {percent(self.best.uniqueness)} of the {self.records:,} records"
+        share, records = percent(self.best.uniqueness), counted(self.records, "record")
+        found = f"Whoever knows {known} singles out {share} of the {records}"
         if self.max_size < len(self.columns) and not self.exact:
             together = percent(self.all_columns.uniqueness)
             return f"{found}, the most of sets of up to {self.max_size} columns; all columns together: {together}."
