@@ -15,7 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from shoal import progress
-from shoal.classes import Coded, CountTable, class_of_each_row, pack
+from shoal.classes import Coded, CountTable, class_of_each_row, first_row_of_each_class, pack
 from shoal.errors import InputError
 from shoal.generalized import RangeColumn
 from shoal.table import Array, Column
@@ -144,8 +144,7 @@ class _Boxes:
     @classmethod
     def of(cls, columns: Sequence[RangeColumn], box_of_row: Array, count: int) -> _Boxes:
         """The boxes of rows."""
-        first = np.empty(count, np.int64)
-        first[box_of_row[::-1]] = np.arange(len(box_of_row))[::-1]
+        first = first_row_of_each_class(box_of_row, count)
         codes = tuple(column.codes[first].astype(np.int64) for column in columns)
         levels = tuple(_Levels.of(column) for column in columns)
         by_box = np.stack([level.level_of[code] for level, code in zip(levels, codes, strict=True)], axis=1)

@@ -109,6 +109,17 @@ def class_of_each_row(key: Coded) -> tuple[Array, int]:
     return rows, int(numbers[-1]) + 1 if len(numbers) else 0
 
 
+def first_row_of_each_class(class_of_row: Array, classes: int) -> Array:
+    """The first row of each class, to look up what all its rows share.
+
+    >>> first_row_of_each_class(np.array([1, 0, 1]), 2).tolist()
+    [1, 0]
+    """
+    first = np.empty(classes, np.int64)
+    first[class_of_row[::-1]] = np.arange(len(class_of_row))[::-1]  # the last written is the first row
+    return first
+
+
 def _is_dense(key: Coded) -> bool:
     return key.cardinality <= max(_DENSE, 2 * len(key.codes)) and key.cardinality <= 1 << 26
 

@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 import polars as pl
 
-from shoal.classes import Coded, class_of_each_row, pack
+from shoal.classes import Coded, class_of_each_row, first_row_of_each_class, pack
 from shoal.table import Array, Column
 
 Generalized = Literal["auto", "yes", "no"]
@@ -132,7 +132,7 @@ def ends_of(column: Column) -> tuple[Array, Array]:
         low = high = as_numbers(values)
     else:
         parsed = _parse(values, "yes")
-        low, high = _as_numbers(parsed.low), _as_numbers(parsed.high)
+        low, high = _texts_as_numbers(parsed.low), _texts_as_numbers(parsed.high)
         low, high = np.where(parsed.star, -np.inf, low), np.where(parsed.star, np.inf, high)
     if column.nulls:
         low, high = np.append(low, np.nan), np.append(high, np.nan)
@@ -150,7 +150,7 @@ def as_numbers(values: pl.Series) -> Array:
     return values.to_physical().cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
 
 
-def _as_numbers(texts: pl.Series) -> Array:
+def _texts_as_numbers(texts: pl.Series) -> Array:
     """Numbers, days since 1970, or microseconds: whichever a text is."""
     days = texts.str.to_date("%Y-%m-%d", strict=False).to_physical().cast(pl.Float64)
     moments = texts.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", strict=False, time_unit="us").to_physical().cast(pl.Float64)
@@ -201,8 +201,7 @@ def _merged(
         which_set[index] = numbers.setdefault(tuple(parts), len(numbers) + 1)
     keys = [Coded(low, atoms), Coded(high, atoms), Coded(which_set, len(numbers) + 1)]
     codes, count = class_of_each_row(pack(keys))
-    first = np.empty(count, np.int64)
-    first[codes] = np.arange(len(codes))
+    first = first_row_of_each_class(codes, count)
     return RangeColumn(
         column.name,
         codes[column.codes].astype(np.min_scalar_type(max(count - 1, 0))),

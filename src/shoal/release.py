@@ -27,7 +27,7 @@ from shoal.verify import (
     Check,
     Verification,
     check_rows,
-    evidence_of,
+    judge,
     manifest_path,
     private_path,
     sha256,
@@ -121,27 +121,27 @@ def _verify_draft(result: Anonymized, draft: Path, shuffle: bool, seed: int, exc
     """The models on the file as it was written, and every row of it against its original."""
     table = read(draft)
     names = [series.name for column in result.columns.values() for series in column.series]
-    evidence, suppressed = evidence_of(table, names, result.policy)
-    verdicts = [model.judge(evidence) for model in result.policy.models]
     checks: list[Check] = []
     if not excel_safe:
         order = shuffled_order(table.rows, seed) if shuffle else None
         natures = {name: column.nature for name, column in result.columns.items()}
         checks = check_rows(table, result.table, result.policy, natures, order)
-    holds = all(verdict.holds for verdict in verdicts) and all(check.holds for check in checks)
-    k = int(evidence.sizes.min()) if len(evidence.sizes) else 0
-    return Verification("holds" if holds else "refused", table.rows, k, suppressed, verdicts, checks)
+    return judge(table, names, result.policy, checks)
 
 
 def _reasons(found: Verification) -> str:
     """What does not hold, in words."""
     lines = [
-        f"{verdict.name} {verdict.parameters} does not hold: the worst class has {verdict.worst}"
+        f"{verdict.name} {_listed(verdict.parameters)} does not hold (worst class: {_listed(verdict.worst)})"
         for verdict in found.models
         if not verdict.holds
     ]
     lines += [f"{check.name}: {check.detail}" for check in found.checks if not check.holds]
     return "Refused, nothing was written. " + "; ".join(lines) + "."
+
+
+def _listed(entries: dict[str, Any]) -> str:
+    return ", ".join(f"{name} {value}" for name, value in entries.items() if name != "columns")
 
 
 def _defused(frame: pl.DataFrame) -> pl.DataFrame:

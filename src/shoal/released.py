@@ -9,7 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 import polars as pl
 
-from shoal.classes import Coded, class_of_each_row, pack
+from shoal.classes import Coded, class_of_each_row, first_row_of_each_class, pack
 from shoal.errors import InputError, check_choice
 from shoal.table import Array, Column
 from shoal.transform.boxed import Boxed, Side
@@ -76,19 +76,13 @@ def _in_type(scale: Array, column: Column) -> pl.Series:
 def _labelled(name: str, scale: pl.Series, side: Side, box_of_row: Array, form: Form) -> pl.Series:
     """Texts row by row; each pair of ends is written once."""
     which, count = class_of_each_row(pack([Coded(side.low, len(scale)), Coded(side.high, len(scale))]))
-    first_box = np.empty(count, np.int64)
-    first_box[which] = np.arange(len(which))
+    first_box = first_row_of_each_class(which, count)
     low, high = side.low[first_box], side.high[first_box]
     texts = scale.cast(pl.String)
     first, last = texts.gather(low), texts.gather(high)
     spans = "[" + first + ";" + last + "]" if form == "bracket" else first + "-" + last
     labels = first.zip_with(pl.Series(low == high), spans)
     return labels.gather(which[box_of_row]).alias(name)
-
-
-def released_names(columns: Sequence[ReleasedColumns]) -> list[str]:
-    """The names of the columns that were written."""
-    return [series.name for column in columns for series in column.series]
 
 
 def modified_rows(columns: Sequence[ReleasedColumns]) -> Array:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.classes import class_of_each_row, pack
+from shoal.classes import Coded, class_of_each_row, pack
 from shoal.errors import InputError
 from shoal.generalized import as_numbers, as_ranges, ends_of
 from shoal.models import Evidence, Verdict
@@ -71,12 +71,16 @@ def verify(
         raise InputError("The policy names no model: there is nothing to verify.", "Add a model such as k-anonymity.")
     table = read(released, None, options)
     checks = [] if path is None or manifest is None else _against_manifest(path, manifest, given, table)
-    names = _released_names(given, manifest)
-    evidence, suppressed = evidence_of(table, names, given)
-    verdicts = [model.judge(evidence) for model in given.models]
-    verdicts = [replace(verdict, worst={**verdict.worst, "columns": names}) for verdict in verdicts]
     if original is not None:
         checks += _against_original(path, manifest, table, read(original, None, options), given)
+    return judge(table, _released_names(given, manifest), given, checks)
+
+
+def judge(table: Table, names: list[str], policy: Policy, checks: list[Check]) -> Verification:
+    """The models of a policy on a table's columns, beside other checks that must hold too."""
+    evidence, suppressed = evidence_of(table, names, policy)
+    verdicts = [model.judge(evidence) for model in policy.models]
+    verdicts = [replace(verdict, worst={**verdict.worst, "columns": names}) for verdict in verdicts]
     holds = all(verdict.holds for verdict in verdicts) and all(check.holds for check in checks)
     k = int(evidence.sizes.min()) if len(evidence.sizes) else 0
     return Verification("holds" if holds else "refused", table.rows, k, suppressed, verdicts, checks)
@@ -98,19 +102,11 @@ def evidence_of(table: Table, names: Sequence[str], policy: Policy) -> tuple[Evi
     classes = np.full(table.rows, -1, np.int64)
     kept = np.flatnonzero(~suppressed)
     if len(kept):
-        classes[kept], _ = class_of_each_row(
-            pack([_Codes(column.codes[kept], column.cardinality) for column in ranges])
-        )
+        classes[kept], _ = class_of_each_row(pack([Coded(column.codes[kept], column.cardinality) for column in ranges]))
     sizes = np.bincount(classes[kept]) if len(kept) else np.zeros(0, np.int64)
     distinct, counts = np.unique(sizes, return_counts=True)
     needed = [name for name in policy.sensitive if name in table.columns]
     return Evidence(distinct, counts, classes, {name: table[name] for name in needed}), int(suppressed.sum())
-
-
-@dataclass(frozen=True, slots=True)
-class _Codes:
-    codes: Array
-    cardinality: int
 
 
 # the manifest

@@ -14,6 +14,7 @@ from shoal.cli.options import (
     JsonOption,
     MissingOption,
     PolicyOption,
+    QiOption,
     names_of,
     one_of,
     one_or_many,
@@ -28,9 +29,7 @@ def anonymize(
     output: Annotated[
         Path, typer.Option("-o", "--output", metavar="FILE", help="Where to release; the ending says the format.")
     ],
-    qi: Annotated[
-        list[str] | None, typer.Option("--qi", metavar="COLUMNS", help="Quasi-identifiers, a,b,c.", show_default=False)
-    ] = None,
+    qi: QiOption = None,
     sensitive: Annotated[
         list[str] | None, typer.Option("--sensitive", metavar="COLUMNS", help="Sensitive columns.", show_default=False)
     ] = None,

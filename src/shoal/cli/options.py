@@ -48,6 +48,12 @@ MissingOption = Annotated[
 ]
 
 
+QiOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--qi", metavar="COLUMNS", help="Quasi-identifiers: what an attacker may know, a,b,c.", show_default=False
+    ),
+]
 ColumnsOption = Annotated[
     list[str] | None,
     typer.Option("--columns", metavar="COLUMNS", help="Only these columns, a,b,c.", show_default=False),

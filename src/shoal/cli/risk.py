@@ -14,6 +14,7 @@ from shoal.cli.options import (
     JsonOption,
     MissingOption,
     PolicyOption,
+    QiOption,
     groups_of,
     names_of,
     one_of,
@@ -25,15 +26,7 @@ from shoal.cli.options import (
 
 def risk(
     file: File,
-    qi: Annotated[
-        list[str] | None,
-        typer.Option(
-            "--qi",
-            metavar="COLUMNS",
-            help="Quasi-identifiers: what an attacker may know, a,b,c.",
-            show_default=False,
-        ),
-    ] = None,
+    qi: QiOption = None,
     know: Annotated[
         list[str] | None,
         typer.Option(

@@ -10,7 +10,7 @@ import polars as pl
 
 from shoal.classes import Coded, class_of_each_row, pack
 from shoal.errors import InputError
-from shoal.generalized import RangeColumn, Spacing, spaced
+from shoal.generalized import Domain, RangeColumn, Spacing, spaced
 from shoal.table import Array, Column
 
 
@@ -39,16 +39,26 @@ class Boxed:
         codes = [Coded(end, len(side.scale)) for side in self.sides.values() for end in (side.low, side.high)]
         return class_of_each_row(pack(codes))
 
-    def ranges(self, column: Column) -> RangeColumn:
-        """One column as ranges of atoms, for Eq 1; whole numbers and days have gaps between them."""
+    def ranges(self, column: Column, domain: Domain = "range") -> RangeColumn:
+        """One column as ranges of atoms, for Eq 1.
+
+        By `range` every value between the ends counts, observed or not; by `observed` a range stands for those of the
+        original column's values that lie in it.
+        """
         side = self.sides[column.name]
-        whole = column.dtype.is_integer() or column.dtype == pl.Date
-        atom = spaced(side.scale, Spacing.WHOLE if whole else Spacing.REAL, "range")
-        low, high = atom[side.low], atom[side.high]
+        if domain == "observed":
+            values = numbers(column)
+            low = np.searchsorted(values, side.scale[side.low])
+            high = np.searchsorted(values, side.scale[side.high], side="right") - 1
+            atoms = len(values)
+        else:
+            whole = column.dtype.is_integer() or column.dtype == pl.Date
+            atom = spaced(side.scale, Spacing.WHOLE if whole else Spacing.REAL, "range")
+            low, high, atoms = atom[side.low], atom[side.high], int(atom[-1]) + 1
         ends, codes = np.unique(np.stack([low, high], axis=1), axis=0, return_inverse=True)
         row_codes = codes.reshape(-1)[self.box_of_row]
         nothing = np.zeros(len(row_codes), bool)
-        return RangeColumn(column.name, row_codes, ends[:, 0], ends[:, 1], int(atom[-1]) + 1, {}, nothing, ())
+        return RangeColumn(column.name, row_codes, ends[:, 0], ends[:, 1], atoms, {}, nothing, ())
 
     def class_of_each_row(self) -> tuple[Array, int]:
         """The class of each row, and how many classes there are."""

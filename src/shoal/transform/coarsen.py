@@ -7,7 +7,7 @@ from typing import Literal
 
 import numpy as np
 
-from shoal.classes import Coded, class_of_each_row, pack
+from shoal.classes import Coded, class_of_each_row, first_row_of_each_class, pack
 from shoal.errors import InputError
 from shoal.table import Array, Column
 from shoal.transform.boxed import Boxed, Side, numbers
@@ -59,8 +59,7 @@ def coarsen(columns: Sequence[Column], resolution: int | Mapping[str, int], labe
         sides[column.name] = (low, high, which[column.codes])
     coded = [Coded(which, len(low)) for low, _, which in sides.values()]
     box_of_row, count = class_of_each_row(pack(coded))
-    first = np.empty(count, np.int64)
-    first[box_of_row[::-1]] = np.arange(len(box_of_row))[::-1]
+    first = first_row_of_each_class(box_of_row, count)
     return Boxed(box_of_row, {name: _side(low, high, which[first]) for name, (low, high, which) in sides.items()})
 
 

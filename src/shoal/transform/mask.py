@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from shoal.classes import Coded, class_of_each_row, pack
+from shoal.classes import Coded, class_of_each_row, first_row_of_each_class, pack
 from shoal.errors import InputError
 from shoal.table import Array, Column
 from shoal.transform.boxed import Boxed, Side, numbers
@@ -133,6 +133,5 @@ def _boxed(columns: Sequence[Column], states: dict[str, list[_State]], level_of_
         ends[column.name] = scale, np.searchsorted(scale, low)[at], np.searchsorted(scale, high)[at]
     coded = [Coded(codes, len(scale)) for scale, *both in ends.values() for codes in both]
     box_of_row, count = class_of_each_row(pack(coded))
-    first = np.empty(count, np.int64)
-    first[box_of_row[::-1]] = np.arange(len(box_of_row))[::-1]
+    first = first_row_of_each_class(box_of_row, count)
     return Boxed(box_of_row, {name: Side(scale, low[first], high[first]) for name, (scale, low, high) in ends.items()})

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from shoal.classes import class_of_each_row, pack
+from shoal.classes import class_of_each_row, first_row_of_each_class, pack
 from shoal.table import Array, Column
 from shoal.transform.boxed import Boxed, Side, numbers
 
@@ -51,8 +51,7 @@ def _safe_classes(sizes: Array, k: int) -> Array:
 
 def _points(columns: Sequence[Column], classes: Array, count: int) -> Boxed:
     """Every row as it is; rows of a class share a box."""
-    first = np.empty(count, np.int64)
-    first[classes[::-1]] = np.arange(len(classes))[::-1]
+    first = first_row_of_each_class(classes, count)
     sides = {column.name: Side(numbers(column), column.codes[first], column.codes[first]) for column in columns}
     return Boxed(classes, sides)
 
