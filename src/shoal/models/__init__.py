@@ -6,12 +6,72 @@ from typing import Annotated
 
 from pydantic import Field
 
-from shoal.models.base import Evidence, Model, Verdict
+from shoal.models.alpha_k import AlphaKAnonymity
+from shoal.models.base import Evidence, Model, Spread, Verdict
+from shoal.models.beta_likeness import BetaLikeness, EnhancedBetaLikeness
+from shoal.models.delta_disclosure import DeltaDisclosure
+from shoal.models.delta_presence import DeltaPresence
 from shoal.models.k_anonymity import KAnonymity
+from shoal.models.k_map import KMap
+from shoal.models.l_diversity import EntropyLDiversity, LDiversity, RecursiveLDiversity
+from shoal.models.risk_limits import AverageRisk, HighestRisk
 from shoal.models.t_closeness import TCloseness
+from shoal.models.xy_anonymity import XYAnonymity
 
 # every model that a policy may name
-MODELS: tuple[type[Model], ...] = (KAnonymity, TCloseness)
-AnyModel = Annotated[KAnonymity | TCloseness, Field(discriminator="model")]
+MODELS: tuple[type[Model], ...] = (
+    KAnonymity,
+    KMap,
+    LDiversity,
+    EntropyLDiversity,
+    RecursiveLDiversity,
+    TCloseness,
+    AlphaKAnonymity,
+    DeltaDisclosure,
+    BetaLikeness,
+    EnhancedBetaLikeness,
+    DeltaPresence,
+    HighestRisk,
+    AverageRisk,
+    XYAnonymity,
+)
+AnyModel = Annotated[
+    KAnonymity
+    | KMap
+    | LDiversity
+    | EntropyLDiversity
+    | RecursiveLDiversity
+    | TCloseness
+    | AlphaKAnonymity
+    | DeltaDisclosure
+    | BetaLikeness
+    | EnhancedBetaLikeness
+    | DeltaPresence
+    | HighestRisk
+    | AverageRisk
+    | XYAnonymity,
+    Field(discriminator="model"),
+]
 
-__all__ = ["MODELS", "AnyModel", "Evidence", "KAnonymity", "Model", "TCloseness", "Verdict"]
+__all__ = [
+    "MODELS",
+    "AlphaKAnonymity",
+    "AnyModel",
+    "AverageRisk",
+    "BetaLikeness",
+    "DeltaDisclosure",
+    "DeltaPresence",
+    "EnhancedBetaLikeness",
+    "EntropyLDiversity",
+    "Evidence",
+    "HighestRisk",
+    "KAnonymity",
+    "KMap",
+    "LDiversity",
+    "Model",
+    "RecursiveLDiversity",
+    "Spread",
+    "TCloseness",
+    "Verdict",
+    "XYAnonymity",
+]

@@ -6,14 +6,15 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from shoal.models.base import Evidence, Model, Verdict
+from shoal.models.base import Evidence, Model
+from shoal.table import Array
 
 
 class KAnonymity(Model):
-    """The smallest class has at least k members (Samarati and Sweeney).
+    """The smallest class has at least k members (Samarati and Sweeney). Cost: one look at the class sizes.
 
     >>> import numpy as np
-    >>> verdict = KAnonymity(model="k-anonymity", k=3).judge(Evidence(np.array([2, 5]), np.array([1, 7])))
+    >>> verdict = KAnonymity(k=3).judge(Evidence(np.array([2, 5]), np.array([1, 7])))
     >>> verdict.holds, verdict.worst
     (False, {'size': 2, 'classes_below': 1})
     """
@@ -21,11 +22,11 @@ class KAnonymity(Model):
     model: Literal["k-anonymity"] = "k-anonymity"
     k: Annotated[int, Field(ge=2, strict=True)]
 
-    def judge(self, evidence: Evidence) -> Verdict:
-        """Hold the smallest class against k."""
-        sizes = evidence.sizes
-        below = sizes < self.k
-        smallest = int(sizes.min()) if len(sizes) else 0
-        # without a class nothing is shown, and what is not shown does not hold
-        holds = len(sizes) > 0 and not below.any()
-        return self._verdict(holds, size=smallest, classes_below=int(evidence.classes[below].sum()))
+    @property
+    def limit(self) -> float:
+        """k"""
+        return self.k
+
+    def measure(self, evidence: Evidence) -> Array:
+        """The size of each class."""
+        return evidence.sizes

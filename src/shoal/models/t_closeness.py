@@ -4,45 +4,65 @@ from __future__ import annotations
 
 from typing import Annotated, ClassVar, Literal
 
-import numpy as np
 from pydantic import Field
 
 from shoal.errors import InputError
-from shoal.models.base import Evidence, Model, Verdict
+from shoal.models.base import AboutSensitive, Evidence, Merging, Spread
+from shoal.table import Array
+
+Distance = Literal["auto", "equal", "ordered", "hierarchical"]
 
 
-class TCloseness(Model):
-    """The ordered distance of every class from the whole table is at most t (Li, Li, Venkatasubramanian).
+class TCloseness(AboutSensitive):
+    """The distance of every class from the whole table is at most t (Li, Li, Venkatasubramanian).
 
+    The earth mover's distance; what it costs to move a share from one value to another is 1 (`equal`), the number of
+    values between (`ordered`) or the height of their common node (`hierarchical`). `auto`: by the hierarchy if there is
+    one, ordered for numbers and dates, otherwise equal. Cost: the sparse counts with prefix sums; for a hierarchy,
+    classes times nodes.
+
+    >>> import numpy as np
+    >>> from shoal.models.evidence import evidence_of_rows
     >>> from shoal.table import Table
-    >>> charge = Table.of({"charge": [10, 40, 20, 30]})["charge"]
-    >>> rows = Evidence(np.array([2]), np.array([2]), np.array([0, 0, 1, 1]), {"charge": charge})
+    >>> rows = evidence_of_rows(np.array([0, 0, 1, 1]), Table.of({"charge": [10, 40, 20, 30]}).columns)
     >>> verdict = TCloseness(t=0.2, sensitive="charge").judge(rows)
     >>> verdict.holds, round(verdict.worst["distance"], 4)
     (True, 0.1667)
     """
 
-    needs_rows: ClassVar[bool] = True
+    figure: ClassVar[str] = "distance"
+    at_most: ClassVar[bool] = True
+    joins: ClassVar[Merging] = "good"
 
     model: Literal["t-closeness"] = "t-closeness"
     t: Annotated[float, Field(gt=0, le=1)]
-    sensitive: str
+    distance: Distance = "auto"
 
-    def judge(self, evidence: Evidence) -> Verdict:
-        """Hold the farthest class against t."""
-        from shoal.risk.closeness import ordered_distance
+    @property
+    def limit(self) -> float:
+        """t"""
+        return self.t
 
-        if evidence.class_of_row is None or self.sensitive not in evidence.sensitive:
-            raise InputError(f"t-closeness needs the rows and the sensitive column '{self.sensitive}'.", "Name it.")
-        rows = evidence.class_of_row
-        kept = rows >= 0
-        if not kept.any():
-            return self._verdict(False, distance=None, size=0)
-        # rows in no class still belong to the whole table: they count as one more class, which is not judged
-        count = int(rows.max()) + 1
-        classes = np.where(kept, rows, count)
-        column = evidence.sensitive[self.sensitive]
-        distances = ordered_distance(classes, count + 1, column)[:count]
-        farthest = int(np.argmax(distances))
-        size = int(np.count_nonzero(rows == farthest))
-        return self._verdict(bool(distances[farthest] <= self.t), distance=float(distances[farthest]), size=size)
+    def measure(self, evidence: Evidence) -> Array:
+        """The distance of each class from the whole table."""
+        from shoal.risk.closeness import distance_of_classes
+
+        spread = self.spread(evidence)
+        return distance_of_classes(spread, self._way(spread))
+
+    def greatest(self, evidence: Evidence) -> float:
+        """The distance of the farthest class that holds one value only: the distance is convex."""
+        from shoal.risk.closeness import farthest_point
+
+        spread = self.spread(evidence)
+        return farthest_point(spread, self._way(spread))
+
+    def _way(self, spread: Spread) -> Literal["equal", "ordered", "hierarchical"]:
+        if self.distance == "hierarchical" and not spread.tree:
+            raise InputError(
+                f"The hierarchical distance needs a hierarchy of the column '{self.sensitive}'.",
+                "Give one with --hierarchies or in the policy, or choose the distance 'equal'.",
+            )
+        if self.distance != "auto":
+            return self.distance
+        return "hierarchical" if spread.tree else "ordered" if spread.ordered else "equal"

@@ -1,4 +1,4 @@
-"""How near each class is to the whole table in a confidential attribute: the ordered earth mover's distance."""
+"""How near each class is to the whole table in a sensitive attribute: the earth mover's distance, three ways."""
 
 from __future__ import annotations
 
@@ -7,48 +7,60 @@ from typing import Literal
 import numpy as np
 
 from shoal.classes import Coded, sensitive_counts
+from shoal.models.base import Spread
 from shoal.table import Array, Column
 
 Labels = Literal["values", "ranks"]
+Way = Literal["equal", "ordered", "hierarchical"]
+# entries of a dense table of classes and codes that are looked at together
+_BLOCK = 1 << 20
 
 
-def ordered_distance(class_of_row: Array, classes: int, confidential: Column, labels: Labels = "values") -> Array:
-    """Per class, the sum over M ordered labels of |F_class - F| / (M - 1) (Li et al.).
+def distance_of_classes(spread: Spread, way: Way) -> Array:
+    """The distance of each class from the whole table.
 
-    Labels are the distinct values, or the ranks of all records (ties in the order of the rows). F is constant for a
-    class between two of its members, so a class of m members takes m + 1 stretches, each summed in closed form.
+    equal: half the sum of |q - p|, ordered: sum of |F_class - F| / (M - 1), hierarchical: over the inner nodes, height /
+    height of the tree times what has to be moved between the node's children (Li, Li, Venkatasubramanian).
 
-    >>> from shoal.table import Table
-    >>> charge = Table.of({"charge": [10, 20, 30, 40]})["charge"]
-    >>> ordered_distance(np.array([0, 0, 1, 1]), 2, charge).tolist()
-    [0.3333333333333333, 0.3333333333333333]
+    >>> spread = Spread(*np.array([[0, 0, 1], [0, 1, 2], [1, 1, 2]]), np.array([1, 1, 2]))
+    >>> [distance_of_classes(spread, way).tolist() for way in ("equal", "ordered")]
+    [[0.5, 0.5], [0.375, 0.375]]
     """
-    codes = _labels(confidential, labels)
-    if codes.cardinality < 2:
-        return np.zeros(classes)
-    share = np.cumsum(np.bincount(codes.codes, minlength=codes.cardinality)) / len(codes.codes)
+    if way == "equal":
+        return spread.total(np.maximum(spread.shares - spread.whole_shares[spread.codes], 0.0))
+    return _ordered(spread) if way == "ordered" else _hierarchical(spread)
+
+
+def farthest_point(spread: Spread, way: Way) -> float:
+    """The distance from the whole table of the farthest class that has one value only.
+
+    >>> farthest_point(Spread(*np.zeros((3, 1), int), np.array([1, 1, 2])), "equal")
+    0.75
+    """
+    present = np.flatnonzero(spread.whole)
+    alone = Spread(
+        np.arange(len(present)), present, np.ones(len(present), np.int64), spread.whole, spread.ordered, spread.tree
+    )
+    return float(distance_of_classes(alone, way).max())
+
+
+def _ordered(spread: Spread) -> Array:
+    """F is constant for a class between two of its members, so a class of m members takes m + 1 stretches, each summed
+    in closed form."""
+    labels = len(spread.whole)
+    if labels < 2:
+        return np.zeros(len(spread.starts))
+    share = np.cumsum(spread.whole_shares)
     area = np.concatenate([[0.0], np.cumsum(share)])
-    found = sensitive_counts(class_of_row, classes, codes)
-
+    lengths = np.diff(spread.starts, append=len(spread.classes))
     # a stretch from each member to the next of its class (or the end), and one from the start to the first
-    held = np.bincount(found.classes, found.counts, classes)
-    first = np.concatenate([[True], found.classes[1:] != found.classes[:-1]])
-    stop = np.append(found.codes[1:], codes.cardinality).astype(np.int64)
-    stop[:-1][first[1:]] = codes.cardinality
-    running = np.cumsum(found.counts)
-    before = np.repeat((running - found.counts)[first], np.diff(np.flatnonzero(first), append=len(first)))
-    level = (running - before) / held[found.classes]
-    sums = np.bincount(found.classes, _stretch(level, found.codes.astype(np.int64), stop, share, area), classes)
-    sums += np.bincount(found.classes[first], area[found.codes[first]], classes)
-    return np.asarray(sums / (codes.cardinality - 1))
-
-
-def _labels(confidential: Column, labels: Labels) -> Coded:
-    if labels == "values":
-        return Coded(confidential.codes, confidential.cardinality)
-    ranks = np.empty(len(confidential.codes), np.int64)
-    ranks[np.argsort(confidential.codes, kind="stable")] = np.arange(len(ranks))
-    return Coded(ranks, len(ranks))
+    stop = np.append(spread.codes[1:], labels)
+    stop[spread.starts[1:] - 1] = labels
+    running = np.cumsum(spread.counts)
+    before = np.repeat((running - spread.counts)[spread.starts], lengths)
+    level = (running - before) / np.repeat(spread.records, lengths)
+    sums = spread.total(_stretch(level, spread.codes, stop, share, area)) + area[spread.codes[spread.starts]]
+    return np.asarray(sums / (labels - 1))
 
 
 def _stretch(level: Array, start: Array, stop: Array, share: Array, area: Array) -> Array:
@@ -57,3 +69,58 @@ def _stretch(level: Array, start: Array, stop: Array, share: Array, area: Array)
     below = level * (cross - start) - (area[cross] - area[start])
     above = (area[stop] - area[cross]) - level * (stop - cross)
     return np.asarray(below + above)
+
+
+def _hierarchical(spread: Spread) -> Array:
+    """Level by level from the leaves up; blocks of classes, so that the dense table of shares stays small."""
+    classes = len(spread.starts)
+    found = np.zeros(classes)
+    height = len(spread.tree) - 1
+    if height < 1:
+        return found
+    step = max(1, _BLOCK // len(spread.whole))
+    ends = np.append(spread.starts, len(spread.classes))
+    number = np.repeat(np.arange(classes), np.diff(ends))
+    for first in range(0, classes, step):
+        last = min(classes, first + step)
+        entries = slice(ends[first], ends[last])
+        extra = np.tile(-spread.whole_shares, (last - first, 1))
+        extra[number[entries] - first, spread.codes[entries]] += spread.shares[entries]
+        nodes = spread.tree[0]
+        extra = _joined(extra, nodes)
+        for level in range(1, height + 1):
+            # the parent of each node of the level below
+            parent = np.zeros(extra.shape[1], np.int64)
+            parent[nodes] = spread.tree[level]
+            absolute = _joined(np.abs(extra), parent)
+            extra = _joined(extra, parent)
+            # what children have too much and what they lack cancel within the node, at the cost of its height
+            found[first:last] += (absolute - np.abs(extra)).sum(axis=1) / 2 * (level / height)
+            nodes = spread.tree[level]
+    return found
+
+
+def _joined(table: Array, parent: Array) -> Array:
+    """Columns summed by their parents."""
+    order = np.argsort(parent, kind="stable")
+    starts = np.flatnonzero(np.append(True, np.diff(parent[order]) > 0))
+    return np.add.reduceat(table[:, order], starts, axis=1)
+
+
+def ordered_distance(class_of_row: Array, classes: int, confidential: Column, labels: Labels = "values") -> Array:
+    """The ordered distance of each class, over the distinct values or the ranks of all records (ties by row).
+
+    >>> from shoal.table import Table
+    >>> charge = Table.of({"charge": [10, 20, 30, 40]})["charge"]
+    >>> ordered_distance(np.array([0, 0, 1, 1]), 2, charge).tolist()
+    [0.3333333333333333, 0.3333333333333333]
+    """
+    codes = Coded(confidential.codes, confidential.cardinality)
+    if labels == "ranks":
+        ranks = np.empty(len(confidential.codes), np.int64)
+        ranks[np.argsort(confidential.codes, kind="stable")] = np.arange(len(ranks))
+        codes = Coded(ranks, len(ranks))
+    found = sensitive_counts(class_of_row, classes, codes)
+    whole = np.bincount(codes.codes, minlength=codes.cardinality)
+    spread = Spread(found.classes.astype(np.int64), found.codes.astype(np.int64), found.counts, whole)
+    return _ordered(spread)

@@ -1,0 +1,48 @@
+"""(alpha, k)-anonymity: classes of at least k in which no sensitive value has more than a share alpha."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from shoal.models.base import AboutSensitive, Evidence, Merging
+from shoal.table import Array
+
+
+class AlphaKAnonymity(AboutSensitive):
+    """The most frequent sensitive value of each class has a share of at most alpha (Wong et al.).
+
+    A class of fewer than k members counts as a share of 1. Cost: one look at the sparse counts.
+
+    >>> from shoal.models.evidence import evidence_of_rows
+    >>> from shoal.table import Table
+    >>> table = Table.of({"illness": ["cancer", "cancer", "flu", "cancer"]})
+    >>> rows = evidence_of_rows(np.zeros(4, int), table.columns)
+    >>> AlphaKAnonymity(alpha=0.5, k=2, sensitive="illness").judge(rows).worst
+    {'share': 0.75, 'size': 4, 'classes_below': 1}
+    """
+
+    figure: ClassVar[str] = "share"
+    at_most: ClassVar[bool] = True
+    joins: ClassVar[Merging] = "good"
+
+    model: Literal["alpha-k-anonymity"] = "alpha-k-anonymity"
+    alpha: Annotated[float, Field(gt=0, lt=1)]
+    k: Annotated[int, Field(ge=2, strict=True)]
+
+    @property
+    def limit(self) -> float:
+        """alpha"""
+        return self.alpha
+
+    def measure(self, evidence: Evidence) -> Array:
+        """The greatest share of a value in each class; 1 for a class that is too small."""
+        spread = self.spread(evidence)
+        return np.where(evidence.sizes >= self.k, spread.largest(spread.shares), 1.0)
+
+    def must_lose(self, figures: Array, evidence: Evidence) -> Array:
+        """A class that is too small is lost at every finer node; the greatest share is convex and at most 1."""
+        lost = np.clip((figures - self.alpha) / (1 - self.alpha) - 1e-12, 0.0, 1.0)
+        return np.where(evidence.sizes < self.k, 1.0, lost)

@@ -1,0 +1,90 @@
+"""beta-likeness: in no class is a sensitive value much more frequent than in the whole table."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from shoal.models.base import AboutSensitive, Evidence, Merging
+from shoal.table import Array
+
+
+class BetaLikeness(AboutSensitive):
+    """The relative gain (q - p) / p of every value is at most beta (Cao and Karras). Cost: one look at the sparse counts.
+
+    q is a value's share in the class, p in the whole table.
+
+    >>> from shoal.models.evidence import evidence_of_rows
+    >>> from shoal.table import Table
+    >>> table = Table.of({"illness": ["cancer", "cancer", "flu", "flu"]})
+    >>> BetaLikeness(beta=0.5, sensitive="illness").judge(evidence_of_rows(np.array([0, 0, 0, 1]), table.columns)).worst
+    {'gain': 1, 'size': 1, 'classes_below': 1}
+    """
+
+    figure: ClassVar[str] = "gain"
+    at_most: ClassVar[bool] = True
+    joins: ClassVar[Merging] = "good"
+
+    model: Literal["beta-likeness"] = "beta-likeness"
+    beta: Annotated[float, Field(gt=0)]
+
+    @property
+    def limit(self) -> float:
+        """beta"""
+        return self.beta
+
+    def measure(self, evidence: Evidence) -> Array:
+        """The largest relative gain of a value in each class."""
+        spread = self.spread(evidence)
+        whole = spread.whole_shares[spread.codes]
+        return spread.largest((spread.shares - whole) / whole)
+
+    def greatest(self, evidence: Evidence) -> float:
+        """The gain of the rarest value, alone in a class."""
+        shares = self.spread(evidence).whole_shares
+        return float(1 / shares[shares > 0].min() - 1)
+
+
+class EnhancedBetaLikeness(AboutSensitive):
+    """As beta-likeness, with the limit min(beta, -ln p) for a value of share p: frequent values are held closer.
+
+    The figure is the gain over that limit times beta, so that beta is the limit for all.
+
+    >>> from shoal.models.evidence import evidence_of_rows
+    >>> from shoal.table import Table
+    >>> table = Table.of({"illness": ["cancer", "cancer", "flu", "flu"]})
+    >>> rows = evidence_of_rows(np.array([0, 0, 0, 1]), table.columns)
+    >>> round(EnhancedBetaLikeness(beta=2, sensitive="illness").judge(rows).worst["gain"], 4)
+    2.8854
+    """
+
+    figure: ClassVar[str] = "gain"
+    at_most: ClassVar[bool] = True
+    joins: ClassVar[Merging] = "good"
+
+    model: Literal["enhanced-beta-likeness"] = "enhanced-beta-likeness"
+    beta: Annotated[float, Field(gt=0)]
+
+    @property
+    def limit(self) -> float:
+        """beta"""
+        return self.beta
+
+    def measure(self, evidence: Evidence) -> Array:
+        """The largest gain of a value in each class, in units of its own limit."""
+        spread = self.spread(evidence)
+        whole = spread.whole_shares[spread.codes]
+        gain = (spread.shares - whole) / whole
+        # a value that everybody has cannot gain
+        limits = np.minimum(self.beta, -np.log(whole))
+        return spread.largest(np.divide(gain, limits, out=np.zeros_like(gain), where=limits > 0) * self.beta)
+
+    def greatest(self, evidence: Evidence) -> float:
+        """Of classes that hold one value only."""
+        shares = self.spread(evidence).whole_shares
+        shares = shares[(shares > 0) & (shares < 1)]
+        if not len(shares):
+            return 0.0
+        return float(((1 / shares - 1) / np.minimum(self.beta, -np.log(shares))).max() * self.beta)

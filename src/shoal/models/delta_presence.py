@@ -1,0 +1,62 @@
+"""delta-presence: whether somebody is in the table at all stays uncertain."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field, model_validator
+
+from shoal.models.base import Evidence, Merging, Model
+from shoal.table import Array
+
+
+class DeltaPresence(Model):
+    """In every class the share of the population's people that are in the table lies between low and high (Nergiz et al.).
+
+    So it is neither nearly certain nor nearly excluded that somebody who fits is in the table. The figure is the share.
+    Judged are the cells that occur in the table. Cost: one look at the class sizes and the population's counts.
+
+    >>> rows = Evidence(np.array([2, 3]), populations={"people.csv": np.array([4, 30])})
+    >>> DeltaPresence(high=0.4, population="people.csv").judge(rows).worst
+    {'share': 0.5, 'size': 2, 'classes_below': 1}
+    """
+
+    figure: ClassVar[str] = "share"
+    at_most: ClassVar[bool] = True
+
+    model: Literal["delta-presence"] = "delta-presence"
+    high: Annotated[float, Field(gt=0, le=1)]
+    low: Annotated[float, Field(ge=0, lt=1)] = 0.0
+    population: str
+
+    @model_validator(mode="after")
+    def _range(self) -> DeltaPresence:
+        if self.low >= self.high:
+            raise ValueError("delta-presence: low must be below high")
+        return self
+
+    @property
+    def merging(self) -> Merging:
+        """A low share can come from people whose finer cells the table does not touch: then parts are good again."""
+        return "none" if self.low > 0 else "good"
+
+    @property
+    def limit(self) -> float:
+        """high"""
+        return self.high
+
+    @property
+    def needs_population(self) -> str | None:
+        """The population table."""
+        return self.population
+
+    def measure(self, evidence: Evidence) -> Array:
+        """The share of the people of a class's cell that are in the table."""
+        people = evidence.people(self.population)
+        with np.errstate(divide="ignore"):
+            return np.asarray(evidence.sizes / people)
+
+    def good(self, figures: Array) -> Array:
+        """Between low and high."""
+        return np.asarray(super().good(figures) & (figures >= self.low - 1e-12))

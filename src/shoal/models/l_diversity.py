@@ -1,0 +1,112 @@
+"""l-diversity: in every class, a sensitive attribute takes at least l well represented values."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from shoal.models.base import AboutSensitive, Evidence, Merging
+from shoal.table import Array
+
+
+class LDiversity(AboutSensitive):
+    """At least l distinct values in each class (Machanavajjhala et al.). Cost: one look at the sparse counts.
+
+    >>> from shoal.models.evidence import evidence_of_rows
+    >>> from shoal.table import Table
+    >>> table = Table.of({"illness": ["cancer", "cancer", "flu", "cancer"]})
+    >>> rows = evidence_of_rows(np.array([0, 0, 1, 1]), table.columns)
+    >>> LDiversity(l=2, sensitive="illness").judge(rows).worst
+    {'distinct': 1, 'size': 2, 'classes_below': 1}
+    """
+
+    figure: ClassVar[str] = "distinct"
+
+    model: Literal["l-diversity"] = "l-diversity"
+    l: Annotated[int, Field(ge=2, strict=True)]  # noqa: E741
+
+    @property
+    def limit(self) -> float:
+        """l"""
+        return self.l
+
+    def measure(self, evidence: Evidence) -> Array:
+        """Distinct values of each class."""
+        spread = self.spread(evidence)
+        return np.diff(spread.starts, append=len(spread.classes))
+
+
+class EntropyLDiversity(AboutSensitive):
+    """The entropy of each class is at least that of l equally frequent values: exp(-sum p ln p) >= l.
+
+    >>> from shoal.models.evidence import evidence_of_rows
+    >>> from shoal.table import Table
+    >>> table = Table.of({"illness": ["cancer", "cancer", "cancer", "flu"]})
+    >>> verdict = EntropyLDiversity(l=1.8, sensitive="illness").judge(evidence_of_rows(np.zeros(4, int), table.columns))
+    >>> verdict.holds, round(verdict.worst["effective_values"], 4)
+    (False, 1.7548)
+    """
+
+    figure: ClassVar[str] = "effective_values"
+    joins: ClassVar[Merging] = "good"
+
+    model: Literal["entropy-l-diversity"] = "entropy-l-diversity"
+    l: Annotated[float, Field(gt=1)]  # noqa: E741
+
+    @property
+    def limit(self) -> float:
+        """l"""
+        return self.l
+
+    def measure(self, evidence: Evidence) -> Array:
+        """exp(entropy) of each class."""
+        spread = self.spread(evidence)
+        return np.asarray(np.exp(-spread.total(spread.shares * np.log(spread.shares))))
+
+    def must_lose(self, figures: Array, evidence: Evidence) -> Array:
+        """Entropy is concave and never below 0: the share that stays has at most entropy(class) / ln l."""
+        return np.asarray(np.clip(1 - np.log(figures) / np.log(self.l) - 1e-12, 0.0, 1.0))
+
+
+class RecursiveLDiversity(AboutSensitive):
+    """The most frequent value of a class is not too frequent: r1 < c (r_l + r_{l+1} + ... + r_m), r sorted downwards.
+
+    The figure is r1 / (r_l + ...), infinite where a class has fewer than l values.
+
+    >>> from shoal.models.evidence import evidence_of_rows
+    >>> from shoal.table import Table
+    >>> table = Table.of({"illness": ["cancer", "cancer", "cancer", "flu", "asthma"]})
+    >>> rows = evidence_of_rows(np.zeros(5, int), table.columns)
+    >>> RecursiveLDiversity(c=2, l=2, sensitive="illness").judge(rows).worst
+    {'ratio': 1.5, 'size': 5, 'classes_below': 0}
+    """
+
+    figure: ClassVar[str] = "ratio"
+    at_most: ClassVar[bool] = True
+    joins: ClassVar[Merging] = "good"
+
+    model: Literal["recursive-l-diversity"] = "recursive-l-diversity"
+    c: Annotated[float, Field(gt=0)]
+    l: Annotated[int, Field(ge=2, strict=True)]  # noqa: E741
+
+    @property
+    def limit(self) -> float:
+        """c"""
+        return self.c
+
+    def good(self, figures: Array) -> Array:
+        """Strictly below c, as the definition says."""
+        return np.asarray(figures < self.c)
+
+    def measure(self, evidence: Evidence) -> Array:
+        """r1 over the sum from the l-th most frequent on."""
+        spread = self.spread(evidence)
+        lengths = np.diff(spread.starts, append=len(spread.classes))
+        order = np.lexsort((-spread.counts, np.repeat(np.arange(len(lengths)), lengths)))
+        ordered = spread.counts[order]
+        place = np.arange(len(ordered)) - np.repeat(spread.starts, lengths)
+        tail = spread.total(np.where(place >= self.l - 1, ordered, 0))
+        with np.errstate(divide="ignore"):
+            return np.asarray(ordered[spread.starts] / tail)

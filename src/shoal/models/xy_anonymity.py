@@ -1,0 +1,55 @@
+"""(X, Y)-anonymity: every combination of X that occurs is linked to at least k different values of Y."""
+
+from __future__ import annotations
+
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from shoal.classes import Coded, CountTable, class_of_each_row, pack
+from shoal.models.base import Evidence, Model
+from shoal.table import Array
+
+
+class XYAnonymity(Model):
+    """At least k distinct values of y for each combination of the columns x (Wang and Fung).
+
+    With a person column as y it is k-anonymity of persons where a person has many rows. Without x the classes of all
+    quasi-identifiers are taken. Cost: the sparse counts, regrouped where x is not all quasi-identifiers.
+
+    >>> from shoal.models.evidence import evidence_of_rows
+    >>> from shoal.table import Table
+    >>> table = Table.of({"patient": ["a", "a", "b", "c"]})
+    >>> rows = evidence_of_rows(np.array([0, 0, 1, 1]), table.columns)
+    >>> XYAnonymity(k=2, y="patient").judge(rows).worst
+    {'distinct': 1, 'size': 2, 'classes_below': 1}
+    """
+
+    figure: ClassVar[str] = "distinct"
+
+    model: Literal["xy-anonymity"] = "xy-anonymity"
+    k: Annotated[int, Field(ge=2, strict=True)]
+    y: str
+    x: tuple[str, ...] = ()
+
+    @property
+    def limit(self) -> float:
+        """k"""
+        return self.k
+
+    @property
+    def needs(self) -> tuple[str, ...]:
+        """The column y."""
+        return (self.y,)
+
+    def measure(self, evidence: Evidence) -> Array:
+        """Distinct values of y where the class has the same x."""
+        spread = evidence.spread(self.y, self.model)
+        if not self.x:
+            return np.diff(spread.starts, append=len(spread.classes))
+        columns = [evidence.keys[name] for name in self.x]
+        groups, count = class_of_each_row(pack([Coded(codes, int(codes.max()) + 1) for codes in columns]))
+        pairs = {"group": Coded(groups[spread.classes], count), "y": Coded(spread.codes, len(spread.whole))}
+        distinct = np.bincount(CountTable.of(pairs).tuples["group"].codes, minlength=count)
+        return np.asarray(distinct[groups])

@@ -1,0 +1,241 @@
+"""The hot loops of the lattice search: classes of a node, and bounds on everything below it. Compiled by numba."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+
+from shoal.table import Array
+
+# A dense table of counts beats hashing while it stays in the cache.
+DENSE = 1 << 18
+
+
+@njit(cache=True, nogil=True)
+def look_up(
+    levels: Array, members: Array, radices: Array, starts: Array, nodes: Array, offsets: Array, cards: Array, table: Array
+) -> int:
+    """Fill the table that gives each compound code its part of a node's key; the number of possible keys.
+
+    A compound is a group of columns packed into one code by mixed radix, so that a tuple takes a few gathers instead of
+    one per column. `members[c]` are its columns (-1: none), `radices[c]` how their codes are unpacked.
+    """
+    compounds, width = members.shape
+    total = 1
+    for c in range(compounds):
+        first, last = starts[c], starts[c + 1]
+        for i in range(last - first):
+            rest = i
+            part = 0
+            stride = total
+            for m in range(width):
+                j = members[c, m]
+                if j < 0:
+                    break
+                code = rest % radices[c, m]
+                rest //= radices[c, m]
+                part += nodes[offsets[j, levels[j]] + code] * stride
+                stride *= cards[j, levels[j]]
+            table[first + i] = part
+        for m in range(width):
+            if members[c, m] >= 0:
+                total *= cards[members[c, m], levels[members[c, m]]]
+    return total
+
+
+@njit(cache=True, nogil=True)
+def class_of_each_tuple(codes: Array, starts: Array, table: Array, total: int, place: Array, stamp: Array, keys: Array) -> int:
+    """Number the classes of tuples in the order in which they are met; `place` becomes the class of each tuple.
+
+    `stamp` maps keys (dense) or slots of a hash table (sparse) to classes; it is -1 everywhere before and after.
+    """
+    compounds, tuples = codes.shape
+    classes = 0
+    if total <= DENSE and total <= len(stamp):
+        for t in range(tuples):
+            key = 0
+            for c in range(compounds):
+                key += table[starts[c] + codes[c, t]]
+            found = stamp[key]
+            if found < 0:
+                found = classes
+                stamp[key] = found
+                keys[classes] = key
+                classes += 1
+            place[t] = found
+        for i in range(classes):
+            stamp[keys[i]] = -1
+        return classes
+    mask = len(stamp) - 1
+    for t in range(tuples):
+        key = np.int64(0)
+        for c in range(compounds):
+            key += table[starts[c] + codes[c, t]]
+        slot = _slot(key, mask)
+        while True:
+            found = stamp[slot]
+            if found < 0:
+                stamp[slot] = classes
+                keys[classes] = key
+                place[t] = classes
+                classes += 1
+                break
+            if keys[found] == key:
+                place[t] = found
+                break
+            slot = (slot + 1) & mask
+    # every class is taken out again from the end of its run of slots: none is cut short before its time
+    for i in range(classes):
+        slot = _slot(keys[i], mask)
+        while stamp[slot] != i:
+            slot = (slot + 1) & mask
+        keys[i] = slot
+    for i in range(classes):
+        stamp[keys[i]] = -1
+    return classes
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _slot(key: int, mask: int) -> int:
+    mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
+    mixed ^= mixed >> np.uint64(29)
+    return np.int64(mixed & np.uint64(mask))
+
+
+@njit(cache=True, nogil=True)
+def sizes_of(place: Array, counts: Array, classes: int) -> Array:
+    """Records of each class."""
+    sizes = np.zeros(classes, np.int64)
+    for t in range(len(place)):
+        sizes[place[t]] += counts[t]
+    return sizes
+
+
+@njit(cache=True, nogil=True)
+def lost_records(codes: Array, starts: Array, place: Array, counts: Array, lost: Array, width: int) -> Array:
+    """Records of each compound code that are in lost classes (`lost`: the share of each class that is lost)."""
+    found = np.zeros(width, np.float64)
+    compounds, tuples = codes.shape
+    for t in range(tuples):
+        share = lost[place[t]]
+        if share > 0:
+            amount = share * counts[t]
+            for c in range(compounds):
+                found[starts[c] + codes[c, t]] += amount
+    return found
+
+
+@njit(cache=True, nogil=True)
+def small_classes(
+    place: Array, counts: Array, sizes: Array, k: int, codes: Array, starts: Array, limit: int, found: Array
+) -> int:
+    """Records in classes below k; while they are within the limit also by compound code (`found`)."""
+    lost = 0
+    for i in range(len(sizes)):
+        if sizes[i] < k:
+            lost += sizes[i]
+    if lost <= limit:
+        found[:] = 0
+        compounds, tuples = codes.shape
+        for t in range(tuples):
+            if sizes[place[t]] < k:
+                for c in range(compounds):
+                    found[starts[c] + codes[c, t]] += counts[t]
+    return lost
+
+
+@njit(cache=True, nogil=True)
+def gains(
+    found: Array, levels: Array, members: Array, radices: Array, starts: Array, costs: Array, tops: Array, offsets: Array, first: Array
+) -> Array:
+    """G_j: what the lost records cost more than if they had been kept at these levels, column by column."""
+    result = np.zeros(len(levels))
+    compounds, width = members.shape
+    for c in range(compounds):
+        for i in range(starts[c + 1] - starts[c]):
+            amount = found[starts[c] + i]
+            if amount > 0:
+                rest = i
+                for m in range(width):
+                    j = members[c, m]
+                    if j < 0:
+                        break
+                    code = rest % radices[c, m]
+                    rest //= radices[c, m]
+                    result[j] += amount * (tops[first[j] + code] - costs[offsets[j, levels[j]] + code])
+    return result
+
+
+@njit(cache=True, nogil=True)
+def raise_bounds(bounds: Array, strides: Array, low: Array, levels: Array, factors: Array) -> None:
+    """Raise the lower bounds of all nodes at or below a node; factors[j, l] is column j's at level l."""
+    columns = len(levels)
+    at = low.copy()
+    prefix = np.ones(columns + 1)
+    base = 0
+    j = 0
+    last = columns - 1
+    while True:
+        # descend to the last column with the prefix products filled in
+        while j < last:
+            prefix[j + 1] = prefix[j] * factors[j, at[j]]
+            base += (at[j] - low[j]) * strides[j]
+            j += 1
+        for level in range(low[last], levels[last] + 1):
+            value = prefix[last] * factors[last, level]
+            spot = base + (level - low[last]) * strides[last]
+            bounds[spot] = max(bounds[spot], value)
+        j = last - 1
+        while j >= 0:
+            base -= (at[j] - low[j]) * strides[j]
+            at[j] += 1
+            if at[j] <= levels[j]:
+                break
+            at[j] = low[j]
+            j -= 1
+        if j < 0:
+            return
+
+
+@njit(cache=True, nogil=True)
+def highest_below(bounds: Array, limit: float) -> int:
+    """The open node with the highest lower bound under the limit, or -1; the first of equals."""
+    best = -1
+    value = -1.0
+    for i in range(len(bounds)):
+        if bounds[i] < limit and bounds[i] > value:
+            best, value = i, bounds[i]
+    return best
+
+
+@njit(cache=True, nogil=True)
+def lowest(bounds: Array) -> float:
+    """The lowest bound of an open node; infinite if none is open."""
+    value = np.inf
+    for bound in bounds:
+        value = min(value, bound)
+    return value
+
+
+@njit(cache=True, nogil=True)
+def spread_over_classes(
+    place: Array, wanted: Array, entry_tuple: Array, entry_code: Array, entry_count: Array, labels: int, classes: int
+) -> Any:
+    """(class, code, count) of the wanted classes (their new number, -1: not wanted), sorted by class, then by code."""
+    dense = np.zeros(classes * labels, np.int64)
+    for e in range(len(entry_tuple)):
+        number = wanted[place[entry_tuple[e]]]
+        if number >= 0:
+            dense[number * labels + entry_code[e]] += entry_count[e]
+    filled = 0
+    for value in dense:
+        filled += value > 0
+    class_, code, count = np.empty(filled, np.int64), np.empty(filled, np.int64), np.empty(filled, np.int64)
+    at = 0
+    for i in range(len(dense)):
+        if dense[i] > 0:
+            class_[at], code[at], count[at] = i // labels, i % labels, dense[i]
+            at += 1
+    return class_, code, count

@@ -1,0 +1,267 @@
+"""The best node of a lattice: proven where it can be, with a bound on what is left where it cannot.
+
+A lattice that fits into memory has a lower bound for every node. Looking at a node tells how much every finer node must
+lose at least, and raises or closes them all at once; so the open node with the highest bound is looked at next, until
+none could be better than the best found. The bounds hold at any suppression limit.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from heapq import heapify, heappop, heappush
+
+import numpy as np
+
+from shoal import progress
+from shoal.search import kernels
+from shoal.search.evaluate import Evaluator, Outcome
+from shoal.search.grid import Grid
+from shoal.table import Array
+
+# nodes whose bounds are kept one by one; larger lattices are searched by boxes of nodes
+_LISTED = 1 << 18
+# scores that differ by less are the same score
+_SAME = 1e-12
+
+
+@dataclass
+class Search:
+    """What the search knows so far; the nodes that were looked at, best first, are its frontier."""
+
+    grid: Grid
+    evaluate: Evaluator
+    deadline: float
+    best: Outcome | None = None
+    seen: dict[tuple[int, ...], Outcome] = field(default_factory=dict)
+
+    def look(self, levels: Array) -> Outcome:
+        """Look at a node, once."""
+        key = tuple(levels.tolist())
+        found = self.seen.get(key)
+        if found is None:
+            found = self.seen[key] = self.evaluate(levels)
+            if found.feasible and self._better(found):
+                self.best = found
+            progress.report("searching the lattice", 0)
+        return found
+
+    def _better(self, found: Outcome) -> bool:
+        """Lower score; of equal scores fewer suppressed records, then the smaller levels: not the order of looking."""
+        if self.best is None:
+            return True
+        best = self.best
+        if abs(found.product - best.product) > _SAME * best.product:
+            return found.product < best.product
+        return (found.suppressed, found.levels) < (best.suppressed, best.levels)
+
+    @property
+    def target(self) -> float:
+        """A node must stay below this to be better than the best."""
+        return np.inf if self.best is None else self.best.product * (1 - _SAME)
+
+    @property
+    def late(self) -> bool:
+        return time.monotonic() > self.deadline
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The best node found; `lower_bound` is a score that no node can be below, equal to the score where it is optimal."""
+
+    best: Outcome | None
+    score: float | None
+    lower_bound: float | None
+    optimal: bool
+    nodes_total: int
+    nodes_checked: int
+    seen: list[Outcome]
+
+
+def find_optimum(grid: Grid, evaluate: Evaluator, time_limit: float = 60.0) -> Optimum:
+    """The node with the lowest score that keeps every model within the suppression limit.
+
+    Without a solution `best` is none; then `optimal` says whether there is none or none was found in time.
+    """
+    search = Search(grid, evaluate, time.monotonic() + time_limit)
+    descend(search, grid.high)
+    bound = _by_node(search) if grid.size <= _LISTED else _by_boxes(search)
+    optimal = not np.isfinite(bound) or bound >= search.target
+    best = search.best
+    score = None if best is None else grid.score(best.product)
+    lower = score if optimal else grid.score(bound)
+    return Optimum(best, score, lower, optimal, grid.size, len(search.seen), list(search.seen.values()))
+
+
+def descend(search: Search, levels: Array) -> None:
+    """Go down from a node, each time to the best of the finer neighbours, while one is feasible."""
+    at = search.look(levels)
+    while not search.late:
+        below = [search.look(finer) for finer in _finer(search.grid, np.array(at.levels))]
+        feasible = [node for node in below if node.feasible]
+        if not feasible:
+            return
+        at = min(feasible, key=lambda node: (node.product, node.suppressed, node.levels))
+
+
+def _finer(grid: Grid, levels: Array) -> Iterator[Array]:
+    for j, axis in enumerate(grid.axes):
+        if levels[j] > axis.low:
+            finer = levels.copy()
+            finer[j] -= 1
+            yield finer
+
+
+# lattices that fit into memory
+
+
+def _by_node(search: Search) -> float:
+    """Close nodes until none can be better; the lowest bound of what is still open (infinite: nothing is)."""
+    grid = search.grid
+    low, high = grid.low, grid.high
+    extents = high - low + 1
+    strides = np.append(np.cumprod(extents[:0:-1])[::-1], 1)
+    bounds = np.zeros(grid.size)
+    kernels.raise_bounds(bounds, strides, low, high, grid.factors(np.zeros(len(low))))
+    for outcome in search.seen.values():
+        _close(search, bounds, strides, outcome)
+    while not search.late:
+        place = kernels.highest_below(bounds, search.target)
+        if place < 0:
+            return np.inf
+        levels = low + place // strides % extents
+        if search.evaluate.limit == 0:
+            for outcome in _chain(search, levels):
+                _close(search, bounds, strides, outcome)
+        else:
+            _close(search, bounds, strides, search.look(levels))
+    return kernels.lowest(bounds)
+
+
+def _close(search: Search, bounds: Array, strides: Array, outcome: Outcome) -> None:
+    """What a node tells about itself and all finer ones."""
+    grid, low = search.grid, search.grid.low
+    levels = np.array(outcome.levels)
+    if outcome.below is None:
+        factors = np.full(grid.sums.shape, np.inf)
+    else:
+        factors = grid.factors(outcome.below)
+    kernels.raise_bounds(bounds, strides, low, levels, factors)
+    bounds[int(((levels - low) * strides).sum())] = np.inf
+
+
+def _chain(search: Search, levels: Array) -> list[Outcome]:
+    """Nothing may be suppressed: of a chain from a node to the top, the highest that fails closes the most.
+
+    What fails, fails below too, so it is found by halving.
+    """
+    grid = search.grid
+    chain = [levels]
+    while (chain[-1] < grid.high).any():
+        at = chain[-1]
+        drops = [
+            (grid.cards[j, at[j] + 1] / grid.cards[j, at[j]], -j) if at[j] < grid.high[j] else (-1.0, 0)
+            for j in range(len(at))
+        ]
+        raised = at.copy()
+        raised[-max(drops)[1]] += 1
+        chain.append(raised)
+    found = []
+    first, last = 0, len(chain)
+    while first < last:
+        middle = (first + last) // 2
+        found.append(search.look(chain[middle]))
+        if found[-1].feasible:
+            last = middle
+        else:
+            first = middle + 1
+    if not any(outcome.levels == tuple(levels.tolist()) for outcome in found):
+        found.append(search.look(levels))
+    return found
+
+
+# larger lattices
+
+
+def _by_boxes(search: Search) -> float:
+    """Branch and bound on boxes of nodes from `low` to `high`: the cheapest levels with the losses of the coarsest node
+    bound all of them. The box with the lowest bound is split, so the bound of what is left only rises."""
+    grid = search.grid
+    free = grid.factors(np.zeros(len(grid.axes)))
+    queue: list[tuple[float, int, tuple[int, ...], tuple[int, ...]]] = []
+    made = 0
+
+    def push(low: Array, high: Array) -> None:
+        nonlocal made
+        bound = _box_bound(search, low, high)
+        if bound < search.target:
+            made += 1
+            heappush(queue, (bound, made, tuple(low.tolist()), tuple(high.tolist())))
+
+    push(grid.low, grid.high)
+    while queue and not search.late:
+        if queue[0][0] >= search.target:
+            return np.inf
+        _, number, first, last = heappop(queue)
+        low, high = np.array(first), np.array(last)
+        if number % 64 == 0:
+            descend_within(search, high)
+        if (low == high).all():
+            continue
+        j = _split_on(free, low, high)
+        middle = (low[j] + high[j]) // 2
+        upper, lower = low.copy(), high.copy()
+        upper[j], lower[j] = middle + 1, middle
+        push(upper, high)
+        push(low, lower)
+    heapify(queue)
+    return queue[0][0] if queue else np.inf
+
+
+def descend_within(search: Search, levels: Array) -> None:
+    """A quick descent: the first finer neighbour that is better is taken."""
+    at = search.look(levels)
+    while at.feasible and not search.late:
+        for finer in _finer(search.grid, np.array(at.levels)):
+            below = search.look(finer)
+            if below.feasible and below.product < at.product:
+                at = below
+                break
+        else:
+            return
+
+
+def _box_bound(search: Search, low: Array, high: Array) -> float:
+    outcome = search.look(high)
+    if outcome.below is None:
+        return np.inf
+    factors = search.grid.factors(outcome.below)
+    return float(np.prod([factors[j, level] for j, level in enumerate(low)]))
+
+
+def _split_on(factors: Array, low: Array, high: Array) -> int:
+    """The column whose levels in the box differ most in cost."""
+    spread = [factors[j, high[j]] / factors[j, low[j]] if high[j] > low[j] else 0.0 for j in range(len(low))]
+    return int(np.argmax(spread))
+
+
+# qualities without a bound from marginals
+
+
+def walk(
+    grid: Grid, evaluate: Evaluator, score: Callable[[Array], float | None], time_limit: float
+) -> tuple[tuple[int, ...] | None, float, bool, int]:
+    """Look at every node, or as many as there is time for: the best, its score, whether all were seen, how many were."""
+    deadline = time.monotonic() + time_limit
+    best: tuple[float, tuple[int, ...]] | None = None
+    seen = 0
+    for offset in np.ndindex(*(grid.high - grid.low + 1)[::-1]):
+        levels = grid.high - np.array(offset[::-1])
+        found = score(levels)
+        seen += 1
+        if found is not None and (best is None or (found, tuple(levels.tolist())) < best):
+            best = (found, tuple(levels.tolist()))
+        if time.monotonic() > deadline:
+            break
+    return (None, np.inf, False, seen) if best is None else (best[1], best[0], seen == grid.size, seen)

@@ -1,0 +1,108 @@
+"""What a generalisation costs, as the search counts it: a cost per column, level and value, and how columns add up."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from shoal.hierarchy.fit import Fitted
+from shoal.table import Array
+
+Quality = Literal["loss", "precision", "entropy", "discernibility", "average-class-size"]
+
+
+@dataclass(frozen=True)
+class Costs:
+    """One column's costs: `levels[l][code]` of a record with that code kept at level l, `suppressed[code]` of one that
+    is not kept. The column's part in the score is x = (sum of costs - base) / scale, at least 0."""
+
+    levels: list[Array]
+    suppressed: Array
+    base: float
+    scale: float
+
+    def part(self, total: Array | float) -> Array:
+        """x from the sum of costs."""
+        return np.maximum((np.asarray(total) - self.base) / self.scale, 0.0) if self.scale > 0 else np.zeros_like(total)
+
+
+@dataclass(frozen=True)
+class ColumnQuality:
+    """A quality that sums over cells; `geometric`: score = (product of (1 + x)^w)^(1 / sum w) - 1, otherwise the mean."""
+
+    name: str
+    costs: Callable[[Fitted, Array], Costs]
+    geometric: bool
+
+    def factors(self, parts: Array, weight: float) -> Array:
+        """x as a factor: factors multiply, and the larger their product, the larger the score."""
+        return np.asarray((1 + parts) ** weight if self.geometric else np.exp(weight * parts))
+
+    def score(self, product: float, weights: float) -> float:
+        """The score of a product of factors."""
+        if not np.isfinite(product):
+            return float("inf")
+        return float(product ** (1 / weights) - 1 if self.geometric else np.log(product) / weights)
+
+
+def _loss(fitted: Fitted, records: Array) -> Costs:
+    """The share of the hierarchy's leaves that a value stands for (ARX's Loss)."""
+    levels = [shares[codes] for shares, codes in zip(fitted.shares, fitted.codes, strict=True)]
+    total = float(records.sum())
+    base = total / fitted.leaves
+    return Costs(levels, np.ones(len(records)), base, total - base)
+
+
+def _precision(fitted: Fitted, records: Array) -> Costs:
+    """The height to which a value was raised (Sweeney): 1 - Prec."""
+    top = len(fitted.codes) - 1
+    levels = [np.full(len(records), level / max(top, 1)) for level in range(top + 1)]
+    return Costs(levels, np.ones(len(records)), 0.0, float(records.sum()))
+
+
+def _entropy(fitted: Fitted, records: Array) -> Costs:
+    """How many bits are missing to tell the value from those it was joined with (Gionis and Tassa)."""
+    levels = []
+    for codes in fitted.codes:
+        joined = np.bincount(codes, records)[codes]
+        with np.errstate(divide="ignore", invalid="ignore"):
+            levels.append(np.where(records > 0, np.log2(joined / records), 0.0))
+    total = float(records.sum())
+    with np.errstate(divide="ignore", invalid="ignore"):
+        suppressed = np.where(records > 0, np.log2(total / records), 0.0)
+    return Costs(levels, suppressed, 0.0, float((suppressed * records).sum()))
+
+
+# qualities with a bound from marginals; the others need every node to be looked at
+COLUMN_QUALITIES = {
+    "loss": ColumnQuality("loss", _loss, True),
+    "precision": ColumnQuality("precision", _precision, False),
+    "entropy": ColumnQuality("entropy", _entropy, False),
+}
+
+
+def discernibility(sizes: Array, suppressed: int, records: int) -> float:
+    """The mean number of records that a record cannot be told from, over all records: (sum size² + suppressed N) / N².
+
+    >>> discernibility(np.array([2, 2]), 0, 4)
+    0.5
+    """
+    return float(((sizes.astype(float) ** 2).sum() + suppressed * records) / records**2)
+
+
+def average_class_size(sizes: Array, suppressed: int, records: int) -> float:
+    """Records per class over records (LeFevre et al.), the suppressed as one class of their own.
+
+    >>> average_class_size(np.array([2, 2]), 0, 4)
+    0.5
+    """
+    return float(records / (len(sizes) + (suppressed > 0)) / records)
+
+
+CLASS_QUALITIES: dict[str, Callable[[Array, int, int], float]] = {
+    "discernibility": discernibility,
+    "average-class-size": average_class_size,
+}
