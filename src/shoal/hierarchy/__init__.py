@@ -1,0 +1,8 @@
+"""How a column gets coarser: trees that are given (CSV, YAML) or built (intervals, dates, prefixes, categories)."""
+
+from shoal.hierarchy.fit import Fitted, fit, fit_all
+from shoal.hierarchy.given import read_hierarchies, read_hierarchy
+from shoal.hierarchy.problems import HierarchyError
+from shoal.hierarchy.tree import Hierarchy
+
+__all__ = ["Fitted", "Hierarchy", "HierarchyError", "fit", "fit_all", "read_hierarchies", "read_hierarchy"]
