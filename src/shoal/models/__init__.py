@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from shoal.models.alpha_k import AlphaKAnonymity
-from shoal.models.base import Evidence, Model, Spread, Verdict
+from shoal.models.base import Evidence, Model, Spread, Verdict, Whole
 from shoal.models.beta_likeness import BetaLikeness, EnhancedBetaLikeness
 from shoal.models.delta_disclosure import DeltaDisclosure
 from shoal.models.delta_presence import DeltaPresence
@@ -73,5 +73,6 @@ __all__ = [
     "Spread",
     "TCloseness",
     "Verdict",
+    "Whole",
     "XYAnonymity",
 ]

@@ -22,25 +22,47 @@ TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True)
+class Whole:
+    """A sensitive column in the whole table, suppressed rows included: `counts[code]` records.
+
+    `tree` is the node of each code level by level, numbered densely, where there is a hierarchy.
+    """
+
+    counts: Array
+    ordered: bool = True
+    tree: tuple[Array, ...] = ()
+    known: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
+
+    @cached_property
+    def shares(self) -> Array:
+        """The share of every code."""
+        return np.asarray(self.counts / self.counts.sum())
+
+    @cached_property
+    def shares_by_level(self) -> list[Array]:
+        """The share of every node of the tree, level by level."""
+        return [np.bincount(nodes, self.shares) for nodes in self.tree]
+
+
+@dataclass(frozen=True)
 class Spread:
     """How a sensitive column is spread over the classes: `counts[i]` records of class `classes[i]` have the code
-    `codes[i]`, sorted by class, then by code; every class occurs.
-
-    `whole` counts the codes in the whole table, suppressed rows included; `tree` is the node of each code level by
-    level, where there is a hierarchy.
-    """
+    `codes[i]`, sorted by class, then by code; every class occurs."""
 
     classes: Array
     codes: Array
     counts: Array
-    whole: Array
-    ordered: bool = True
-    tree: tuple[Array, ...] = ()
+    whole: Whole
 
     @cached_property
     def starts(self) -> Array:
         """Where each class starts."""
         return np.flatnonzero(np.append(True, self.classes[1:] != self.classes[:-1]))
+
+    @cached_property
+    def values(self) -> Array:
+        """How many values each class has."""
+        return np.diff(self.starts, append=len(self.classes))
 
     @cached_property
     def records(self) -> Array:
@@ -50,13 +72,12 @@ class Spread:
     @cached_property
     def shares(self) -> Array:
         """The share of each code in its class."""
-        lengths = np.diff(self.starts, append=len(self.classes))
-        return np.asarray(self.counts / np.repeat(self.records, lengths))
+        return np.asarray(self.counts / np.repeat(self.records, self.values))
 
     @cached_property
     def whole_shares(self) -> Array:
-        """The share of every code in the whole table."""
-        return np.asarray(self.whole / self.whole.sum())
+        """The share of each code in the whole table."""
+        return self.whole.shares[self.codes]
 
     def total(self, figures: Array) -> Array:
         """The sum per class of a figure per entry."""

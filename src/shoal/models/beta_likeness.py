@@ -38,12 +38,12 @@ class BetaLikeness(AboutSensitive):
     def measure(self, evidence: Evidence) -> Array:
         """The largest relative gain of a value in each class."""
         spread = self.spread(evidence)
-        whole = spread.whole_shares[spread.codes]
+        whole = spread.whole_shares
         return spread.largest((spread.shares - whole) / whole)
 
     def greatest(self, evidence: Evidence) -> float:
         """The gain of the rarest value, alone in a class."""
-        shares = self.spread(evidence).whole_shares
+        shares = self.spread(evidence).whole.shares
         return float(1 / shares[shares > 0].min() - 1)
 
 
@@ -75,7 +75,7 @@ class EnhancedBetaLikeness(AboutSensitive):
     def measure(self, evidence: Evidence) -> Array:
         """The largest gain of a value in each class, in units of its own limit."""
         spread = self.spread(evidence)
-        whole = spread.whole_shares[spread.codes]
+        whole = spread.whole_shares
         gain = (spread.shares - whole) / whole
         # a value that everybody has cannot gain
         limits = np.minimum(self.beta, -np.log(whole))
@@ -83,7 +83,7 @@ class EnhancedBetaLikeness(AboutSensitive):
 
     def greatest(self, evidence: Evidence) -> float:
         """Of classes that hold one value only."""
-        shares = self.spread(evidence).whole_shares
+        shares = self.spread(evidence).whole.shares
         shares = shares[(shares > 0) & (shares < 1)]
         if not len(shares):
             return 0.0

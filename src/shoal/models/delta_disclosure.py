@@ -50,8 +50,8 @@ class DeltaDisclosure(AboutSensitive):
     def measure(self, evidence: Evidence) -> Array:
         """The largest |ln(q / p)| in each class."""
         spread = self.spread(evidence)
-        figures = spread.largest(np.abs(np.log(spread.shares / spread.whole_shares[spread.codes])))
+        figures = spread.largest(np.abs(np.log(spread.shares / spread.whole_shares)))
         if self.absent == "breaks":
-            values = np.diff(spread.starts, append=len(spread.classes))
-            figures = np.where(values < np.count_nonzero(spread.whole), np.inf, figures)
+            values = spread.values
+            figures = np.where(values < np.count_nonzero(spread.whole.counts), np.inf, figures)
         return figures

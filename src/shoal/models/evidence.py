@@ -7,8 +7,19 @@ from collections.abc import Mapping
 import numpy as np
 
 from shoal.classes import Coded, first_row_of_each_class, sensitive_counts
-from shoal.models.base import Evidence, Spread
+from shoal.models.base import Evidence, Spread, Whole
 from shoal.table import Array, Column
+
+
+def whole_of(column: Column, weights: Array | None = None, tree: tuple[Array, ...] = ()) -> Whole:
+    """A sensitive column in the whole table.
+
+    >>> from shoal.table import Table
+    >>> whole_of(Table.of({"x": ["b", "a", "b"]})["x"]).counts.tolist()
+    [1, 2]
+    """
+    counts = np.bincount(column.codes, weights, minlength=column.cardinality)
+    return Whole(counts, column.dtype.is_numeric() or column.dtype.is_temporal(), tuple(tree))
 
 
 def spread_of(
@@ -22,19 +33,16 @@ def spread_of(
 
     >>> from shoal.table import Table
     >>> spread = spread_of(np.array([0, 0, -1]), 1, Table.of({"x": [5, 7, 5]})["x"])
-    >>> spread.codes.tolist(), spread.counts.tolist(), spread.whole.tolist()
+    >>> spread.codes.tolist(), spread.counts.tolist(), spread.whole.counts.tolist()
     ([0, 1], [1, 1], [2, 1])
     """
-    whole = np.bincount(column.codes, weights, minlength=column.cardinality)
+    whole = whole_of(column, weights, tree)
     kept = class_of_row >= 0
     codes, rows, counts = column.codes, class_of_row, weights
     if not kept.all():
         codes, rows, counts = codes[kept], rows[kept], None if weights is None else weights[kept]
     found = sensitive_counts(rows, max(classes, 1), Coded(codes, column.cardinality), counts)
-    ordered = column.dtype.is_numeric() or column.dtype.is_temporal()
-    return Spread(
-        found.classes.astype(np.int64), found.codes.astype(np.int64), found.counts, whole, ordered, tuple(tree)
-    )
+    return Spread(found.classes.astype(np.int64), found.codes.astype(np.int64), found.counts, whole)
 
 
 def evidence_of_rows(

@@ -35,7 +35,7 @@ class LDiversity(AboutSensitive):
     def measure(self, evidence: Evidence) -> Array:
         """Distinct values of each class."""
         spread = self.spread(evidence)
-        return np.diff(spread.starts, append=len(spread.classes))
+        return spread.values
 
 
 class EntropyLDiversity(AboutSensitive):
@@ -103,10 +103,9 @@ class RecursiveLDiversity(AboutSensitive):
     def measure(self, evidence: Evidence) -> Array:
         """r1 over the sum from the l-th most frequent on."""
         spread = self.spread(evidence)
-        lengths = np.diff(spread.starts, append=len(spread.classes))
-        order = np.lexsort((-spread.counts, np.repeat(np.arange(len(lengths)), lengths)))
+        order = np.lexsort((-spread.counts, spread.classes))
         ordered = spread.counts[order]
-        place = np.arange(len(ordered)) - np.repeat(spread.starts, lengths)
+        place = np.arange(len(ordered)) - np.repeat(spread.starts, spread.values)
         tail = spread.total(np.where(place >= self.l - 1, ordered, 0))
         with np.errstate(divide="ignore"):
             return np.asarray(ordered[spread.starts] / tail)

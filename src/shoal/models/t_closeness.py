@@ -7,7 +7,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from shoal.errors import InputError
-from shoal.models.base import AboutSensitive, Evidence, Merging, Spread
+from shoal.models.base import AboutSensitive, Evidence, Merging, Whole
 from shoal.table import Array
 
 Distance = Literal["auto", "equal", "ordered", "hierarchical"]
@@ -48,21 +48,25 @@ class TCloseness(AboutSensitive):
         from shoal.risk.closeness import distance_of_classes
 
         spread = self.spread(evidence)
-        return distance_of_classes(spread, self._way(spread))
+        return distance_of_classes(spread, self._way(spread.whole))
 
     def greatest(self, evidence: Evidence) -> float:
         """The distance of the farthest class that holds one value only: the distance is convex."""
         from shoal.risk.closeness import farthest_point
 
-        spread = self.spread(evidence)
-        return farthest_point(spread, self._way(spread))
+        whole = self.spread(evidence).whole
+        way = self._way(whole)
+        # the same for every class and node: the search asks for it thousands of times
+        if way not in whole.known:
+            whole.known[way] = farthest_point(whole, way)
+        return whole.known[way]
 
-    def _way(self, spread: Spread) -> Literal["equal", "ordered", "hierarchical"]:
-        if self.distance == "hierarchical" and not spread.tree:
+    def _way(self, whole: Whole) -> Literal["equal", "ordered", "hierarchical"]:
+        if self.distance == "hierarchical" and not whole.tree:
             raise InputError(
                 f"The hierarchical distance needs a hierarchy of the column '{self.sensitive}'.",
                 "Give one with --hierarchies or in the policy, or choose the distance 'equal'.",
             )
         if self.distance != "auto":
             return self.distance
-        return "hierarchical" if spread.tree else "ordered" if spread.ordered else "equal"
+        return "hierarchical" if whole.tree else "ordered" if whole.ordered else "equal"

@@ -47,9 +47,9 @@ class XYAnonymity(Model):
         """Distinct values of y where the class has the same x."""
         spread = evidence.spread(self.y, self.model)
         if not self.x:
-            return np.diff(spread.starts, append=len(spread.classes))
+            return spread.values
         columns = [evidence.keys[name] for name in self.x]
         groups, count = class_of_each_row(pack([Coded(codes, int(codes.max()) + 1) for codes in columns]))
-        pairs = {"group": Coded(groups[spread.classes], count), "y": Coded(spread.codes, len(spread.whole))}
+        pairs = {"group": Coded(groups[spread.classes], count), "y": Coded(spread.codes, len(spread.whole.counts))}
         distinct = np.bincount(CountTable.of(pairs).tuples["group"].codes, minlength=count)
         return np.asarray(distinct[groups])

@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 
 from shoal.classes import Coded, sensitive_counts
-from shoal.models.base import Spread
+from shoal.models.base import Spread, Whole
 from shoal.table import Array, Column
 
 Labels = Literal["values", "ranks"]
@@ -22,43 +22,40 @@ def distance_of_classes(spread: Spread, way: Way) -> Array:
     equal: half the sum of |q - p|, ordered: sum of |F_class - F| / (M - 1), hierarchical: over the inner nodes, height /
     height of the tree times what has to be moved between the node's children (Li, Li, Venkatasubramanian).
 
-    >>> spread = Spread(*np.array([[0, 0, 1], [0, 1, 2], [1, 1, 2]]), np.array([1, 1, 2]))
+    >>> spread = Spread(*np.array([[0, 0, 1], [0, 1, 2], [1, 1, 2]]), Whole(np.array([1, 1, 2])))
     >>> [distance_of_classes(spread, way).tolist() for way in ("equal", "ordered")]
     [[0.5, 0.5], [0.375, 0.375]]
     """
     if way == "equal":
-        return spread.total(np.maximum(spread.shares - spread.whole_shares[spread.codes], 0.0))
+        return spread.total(np.maximum(spread.shares - spread.whole_shares, 0.0))
     return _ordered(spread) if way == "ordered" else _hierarchical(spread)
 
 
-def farthest_point(spread: Spread, way: Way) -> float:
+def farthest_point(whole: Whole, way: Way) -> float:
     """The distance from the whole table of the farthest class that has one value only.
 
-    >>> farthest_point(Spread(*np.zeros((3, 1), int), np.array([1, 1, 2])), "equal")
+    >>> farthest_point(Whole(np.array([1, 1, 2])), "equal")
     0.75
     """
-    present = np.flatnonzero(spread.whole)
-    alone = Spread(
-        np.arange(len(present)), present, np.ones(len(present), np.int64), spread.whole, spread.ordered, spread.tree
-    )
+    present = np.flatnonzero(whole.counts)
+    alone = Spread(np.arange(len(present)), present, np.ones(len(present), np.int64), whole)
     return float(distance_of_classes(alone, way).max())
 
 
 def _ordered(spread: Spread) -> Array:
     """F is constant for a class between two of its members, so a class of m members takes m + 1 stretches, each summed
     in closed form."""
-    labels = len(spread.whole)
+    labels = len(spread.whole.counts)
     if labels < 2:
         return np.zeros(len(spread.starts))
-    share = np.cumsum(spread.whole_shares)
+    share = np.cumsum(spread.whole.shares)
     area = np.concatenate([[0.0], np.cumsum(share)])
-    lengths = np.diff(spread.starts, append=len(spread.classes))
     # a stretch from each member to the next of its class (or the end), and one from the start to the first
     stop = np.append(spread.codes[1:], labels)
     stop[spread.starts[1:] - 1] = labels
     running = np.cumsum(spread.counts)
-    before = np.repeat((running - spread.counts)[spread.starts], lengths)
-    level = (running - before) / np.repeat(spread.records, lengths)
+    before = np.repeat((running - spread.counts)[spread.starts], spread.values)
+    level = (running - before) / np.repeat(spread.records, spread.values)
     sums = spread.total(_stretch(level, spread.codes, stop, share, area)) + area[spread.codes[spread.starts]]
     return np.asarray(sums / (labels - 1))
 
@@ -72,39 +69,23 @@ def _stretch(level: Array, start: Array, stop: Array, share: Array, area: Array)
 
 
 def _hierarchical(spread: Spread) -> Array:
-    """Level by level from the leaves up; blocks of classes, so that the dense table of shares stays small."""
-    classes = len(spread.starts)
+    """Moving costs the height of the common node; summed up, that is the mean over the levels below the top of the equal
+    distance between nodes. Blocks of classes, so that the dense table of shares stays small."""
+    classes, height = len(spread.starts), len(spread.whole.tree) - 1
     found = np.zeros(classes)
-    height = len(spread.tree) - 1
     if height < 1:
         return found
-    step = max(1, _BLOCK // len(spread.whole))
+    step = max(1, _BLOCK // len(spread.whole.counts))
     ends = np.append(spread.starts, len(spread.classes))
-    number = np.repeat(np.arange(classes), np.diff(ends))
+    number = np.repeat(np.arange(classes), spread.values)
     for first in range(0, classes, step):
         last = min(classes, first + step)
         entries = slice(ends[first], ends[last])
-        extra = np.tile(-spread.whole_shares, (last - first, 1))
-        extra[number[entries] - first, spread.codes[entries]] += spread.shares[entries]
-        nodes = spread.tree[0]
-        extra = _joined(extra, nodes)
-        for level in range(1, height + 1):
-            # the parent of each node of the level below
-            parent = np.zeros(extra.shape[1], np.int64)
-            parent[nodes] = spread.tree[level]
-            absolute = _joined(np.abs(extra), parent)
-            extra = _joined(extra, parent)
-            # what children have too much and what they lack cancel within the node, at the cost of its height
-            found[first:last] += (absolute - np.abs(extra)).sum(axis=1) / 2 * (level / height)
-            nodes = spread.tree[level]
-    return found
-
-
-def _joined(table: Array, parent: Array) -> Array:
-    """Columns summed by their parents."""
-    order = np.argsort(parent, kind="stable")
-    starts = np.flatnonzero(np.append(True, np.diff(parent[order]) > 0))
-    return np.add.reduceat(table[:, order], starts, axis=1)
+        of_class, codes, shares = number[entries] - first, spread.codes[entries], spread.shares[entries]
+        for nodes, whole in zip(spread.whole.tree[:-1], spread.whole.shares_by_level, strict=False):
+            joined = np.bincount(of_class * len(whole) + nodes[codes], shares, (last - first) * len(whole))
+            found[first:last] += np.maximum(joined.reshape(-1, len(whole)) - whole, 0.0).sum(axis=1)
+    return found / height
 
 
 def ordered_distance(class_of_row: Array, classes: int, confidential: Column, labels: Labels = "values") -> Array:
@@ -121,6 +102,6 @@ def ordered_distance(class_of_row: Array, classes: int, confidential: Column, la
         ranks[np.argsort(confidential.codes, kind="stable")] = np.arange(len(ranks))
         codes = Coded(ranks, len(ranks))
     found = sensitive_counts(class_of_row, classes, codes)
-    whole = np.bincount(codes.codes, minlength=codes.cardinality)
+    whole = Whole(np.bincount(codes.codes, minlength=codes.cardinality))
     spread = Spread(found.classes.astype(np.int64), found.codes.astype(np.int64), found.counts, whole)
     return _ordered(spread)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.classes import Coded, CountTable, class_of_each_row, pack
-from shoal.models import Evidence, KAnonymity, Model, Spread
+from shoal.models import Evidence, KAnonymity, Model, Spread, Whole, XYAnonymity
 from shoal.search import kernels
 from shoal.search.grid import Grid
 from shoal.table import Array
@@ -32,8 +32,6 @@ class Outcome:
     product: float
     lost: int
     below: Array | None
-    classes: int
-    smallest: int
 
 
 @dataclass(frozen=True)
@@ -43,9 +41,7 @@ class SensitiveEntries:
     of_tuple: Array
     code: Array
     count: Array
-    whole: Array
-    ordered: bool
-    tree: tuple[Array, ...] = ()
+    whole: Whole
 
 
 @dataclass(frozen=True)
@@ -74,12 +70,15 @@ class Evaluator:
         self._stamp = np.full(max(kernels.DENSE, 1 << (2 * tuples - 1).bit_length()), -1, np.int32)
         self._place = np.zeros(tuples, np.int32)
         self._keys = np.zeros(max(tuples, 1), np.int64)
+        self._cells = np.zeros(kernels.DENSE, np.int64)
         self._lost = np.zeros(grid.starts[-1])
-        self._only_k = max(model.k for model in models) if all(isinstance(m, KAnonymity) for m in models) else None  # type: ignore[attr-defined]
+        only_k = [model.k for model in models if isinstance(model, KAnonymity)]
+        self._only_k = max(only_k) if only_k and len(only_k) == len(models) else None
         # what shrinks a class's evidence cheaply goes first: the rest is measured where these hold
         self._by_size = [model for model in models if not model.needs and not model.needs_population and not model.whole]
         self._others = [model for model in models if not model.whole and model not in self._by_size]
         self._whole = [model for model in models if model.whole]
+        self._across = any(isinstance(model, XYAnonymity) and model.x for model in models)
 
     def classes(self, levels: Array) -> tuple[Array, Array]:
         """The class of each tuple at a node, and the records of each class."""
@@ -91,9 +90,7 @@ class Evaluator:
             ]
             place, count = class_of_each_row(pack(columns))
         else:
-            total = kernels.look_up(
-                levels, grid.members, grid.radices, grid.starts, grid.nodes, grid.offsets, grid.cards, self._table
-            )
+            total = self._look_up(levels)
             count = kernels.class_of_each_tuple(
                 grid.codes, grid.starts, self._table, total, self._place, self._stamp, self._keys
             )
@@ -102,9 +99,9 @@ class Evaluator:
 
     def __call__(self, levels: Array) -> Outcome:
         """Look at a node."""
-        place, sizes = self.classes(levels)
         if self._only_k is not None:
-            return self._by_k(levels, place, sizes, self._only_k)
+            return self._by_k(levels, self._only_k)
+        place, sizes = self.classes(levels)
         bad, lost = self.bad_classes(levels, place, sizes)
         suppressed = int(sizes[bad].sum())
         least = int(np.ceil(lost * sizes - 1e-9).sum())
@@ -117,28 +114,42 @@ class Evaluator:
         if least <= self.limit:
             shares = np.ceil(lost * sizes - 1e-9) / sizes
             below = self._gains(levels, place, shares)
-        return self._outcome(levels, suppressed, feasible, product, least, below, kept)
+        return Outcome(tuple(levels.tolist()), suppressed, bool(feasible), product, least, below)
 
-    def _by_k(self, levels: Array, place: Array, sizes: Array, k: int) -> Outcome:
+    def _by_k(self, levels: Array, k: int) -> Outcome:
         """Without other models a class is lost below exactly if it is lost here."""
         grid = self.grid
-        suppressed = kernels.small_classes(
-            place, self._counts, sizes, k, grid.codes, grid.starts, self.limit, self._lost
-        )
+        if grid.cells(levels) <= kernels.DENSE:
+            total = self._look_up(levels)
+            suppressed = kernels.small_classes_dense(
+                grid.codes,
+                grid.starts,
+                self._table,
+                total,
+                self._counts,
+                k,
+                self.limit,
+                self._cells,
+                self._keys,
+                self._lost,
+            )
+        else:
+            place, sizes = self.classes(levels)
+            suppressed = kernels.small_classes(
+                place, self._counts, sizes, k, grid.codes, grid.starts, self.limit, self._lost
+            )
         product, below = np.inf, None
         feasible = suppressed <= self.limit and suppressed < grid.records
         if suppressed <= self.limit:
             below = self._gains_of(levels, self._lost)
             if feasible:
                 product = self._product(levels, below)
-        return self._outcome(levels, suppressed, feasible, product, suppressed, below, sizes[sizes >= k])
+        return Outcome(tuple(levels.tolist()), suppressed, feasible, product, suppressed, below)
 
-    def _outcome(
-        self, levels: Array, suppressed: int, feasible: bool, product: float, lost: int, below: Array | None, kept: Array
-    ) -> Outcome:
-        smallest = int(kept.min()) if len(kept) else 0
-        return Outcome(
-            tuple(levels.tolist()), int(suppressed), bool(feasible), product, int(lost), below, len(kept), smallest
+    def _look_up(self, levels: Array) -> int:
+        grid = self.grid
+        return kernels.look_up(
+            levels, grid.members, grid.unpacked, grid.starts, grid.nodes, grid.offsets, grid.cards, self._table
         )
 
     def bad_classes(self, levels: Array, place: Array, sizes: Array) -> tuple[Array, Array]:
@@ -157,7 +168,7 @@ class Evaluator:
                 _note(model, evidence, model.measure(evidence), wanted, bad, first)
             # a model that looks across classes must look again at what is left; what it finds then says nothing about
             # finer nodes, where other classes may be left
-            if not any(getattr(model, "x", ()) for model in self._others) or not bad[wanted].any():
+            if not self._across or not bad[wanted].any():
                 break
             first = np.zeros(len(sizes))
         return bad, lost
@@ -167,7 +178,8 @@ class Evaluator:
         number[wanted] = np.arange(len(wanted))
         needed = {name for model in self._others for name in model.needs}
         spreads = {name: self._spread(self.sensitive[name], place, number, len(wanted)) for name in needed}
-        keys = {name: self._keys_of(name, levels, place, wanted) for m in self._others for name in getattr(m, "x", ())}
+        across = [model for model in self._others if isinstance(model, XYAnonymity)]
+        keys = {name: self._keys_of(name, levels, place, wanted) for model in across for name in model.x}
         people = {
             model.needs_population: self._people(levels, place, wanted, self.populations[model.needs_population])
             for model in self._others
@@ -176,18 +188,18 @@ class Evaluator:
         return Evidence(sizes[wanted], None, self.grid.records, spreads, people, keys)
 
     def _spread(self, entries: SensitiveEntries, place: Array, number: Array, classes: int) -> Spread:
-        labels = len(entries.whole)
+        labels = len(entries.whole.counts)
         if classes * labels <= _DENSE_SPREAD:
             found = kernels.spread_over_classes(
                 place, number, entries.of_tuple, entries.code, entries.count, labels, classes
             )
-            return Spread(*found, entries.whole, entries.ordered, entries.tree)
+            return Spread(*found, entries.whole)
         of_class = number[place[entries.of_tuple]]
         kept = of_class >= 0
         pairs = {"class": Coded(of_class[kept], classes), "code": Coded(entries.code[kept], labels)}
         table = CountTable.of(pairs, entries.count[kept])
         columns = [table.tuples[name].codes.astype(np.int64) for name in ("class", "code")]
-        return Spread(columns[0], columns[1], table.counts, entries.whole, entries.ordered, entries.tree)
+        return Spread(columns[0], columns[1], table.counts, entries.whole)
 
     def _nodes(self, name: str, levels: Array, codes: Array) -> Coded:
         j = next(j for j, axis in enumerate(self.grid.axes) if axis.name == name)
@@ -225,7 +237,7 @@ class Evaluator:
             found,
             levels,
             grid.members,
-            grid.radices,
+            grid.unpacked,
             grid.starts,
             grid.costs,
             grid.suppressed,
@@ -234,8 +246,7 @@ class Evaluator:
         )
 
     def _product(self, levels: Array, gains: Array) -> float:
-        factors = self.grid.factors(gains)
-        return float(np.prod([factors[j, level] for j, level in enumerate(levels)]))
+        return kernels.product_at(self.grid.factors(gains), levels)
 
 
 def _note(model: Model, evidence: Evidence, figures: Array, which: Array, bad: Array, lost: Array) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 
 from shoal.classes import CountTable
 from shoal.errors import InputError
 from shoal.hierarchy.fit import Fitted
+from shoal.search import kernels
 from shoal.search.quality import COLUMN_QUALITIES, ColumnQuality, Costs
 from shoal.table import Array
 
@@ -36,11 +38,11 @@ class Grid:
     tuples: CountTable
     axes: Sequence[Axis]
     quality: ColumnQuality
-    # compound columns: their codes per tuple, where their tables start, their members and how to unpack them
+    # compound columns: their codes per tuple, where their tables start, their members and the codes that they pack
     codes: Array = field(repr=False)
     starts: Array = field(repr=False)
     members: Array = field(repr=False)
-    radices: Array = field(repr=False)
+    unpacked: Array = field(repr=False)
     # nodes and costs of all columns and levels, one after the other
     nodes: Array = field(repr=False)
     costs: Array = field(repr=False)
@@ -51,15 +53,15 @@ class Grid:
     # sums of costs and factors of the score with nothing suppressed
     sums: Array = field(repr=False)
 
-    @property
+    @cached_property
     def records(self) -> int:
         return self.tuples.records
 
-    @property
+    @cached_property
     def low(self) -> Array:
         return np.array([axis.low for axis in self.axes])
 
-    @property
+    @cached_property
     def high(self) -> Array:
         return np.array([axis.high for axis in self.axes])
 
@@ -77,11 +79,17 @@ class Grid:
 
     def factors(self, gains: Array) -> Array:
         """The factors of the score by column and level, where each column costs `gains` more than nothing suppressed."""
-        found = np.ones(self.sums.shape)
-        for j, axis in enumerate(self.axes):
-            top = len(axis.fitted.codes)
-            found[j, :top] = self.quality.factors(axis.costs.part(self.sums[j, :top] + gains[j]), axis.weight)
-        return found
+        return kernels.factors_of(self.sums, gains, *self._scales, self.quality.geometric)
+
+    @cached_property
+    def _scales(self) -> tuple[Array, ...]:
+        costs = [axis.costs for axis in self.axes]
+        return (
+            np.array([cost.base for cost in costs]),
+            np.array([cost.scale for cost in costs]),
+            np.array([axis.weight for axis in self.axes]),
+            np.array([axis.fitted.height for axis in self.axes]),
+        )
 
     def score(self, product: float) -> float:
         """The score that a product of factors stands for."""
@@ -90,9 +98,14 @@ class Grid:
     def cells(self, levels: Array) -> int:
         """How many classes there could be at a node."""
         product = 1
-        for j, level in enumerate(levels):
-            product *= int(self.cards[j, level])
+        for j, level in enumerate(levels.tolist()):
+            product *= self._cards[j][level]
         return product
+
+    @cached_property
+    def _cards(self) -> list[list[int]]:
+        found: list[list[int]] = self.cards.tolist()
+        return found
 
 
 def make_grid(
@@ -118,8 +131,8 @@ def make_grid(
             raise InputError(f"The weight of column '{name}' is not above 0.", "Use 1 for the usual weight.")
         axes.append(Axis(name, fitted, chosen.costs(fitted, records), weight, low, high))
     groups = _groups([len(axis.fitted.codes[0]) for axis in axes])
-    codes, starts, members, radices = _compounds(axes, tuples, groups)
-    return Grid(tuples, axes, chosen, codes, starts, members, radices, *_flat(axes, tuples))
+    codes, starts, members, unpacked = _compounds(axes, tuples, groups)
+    return Grid(tuples, axes, chosen, codes, starts, members, unpacked, *_flat(axes, tuples))
 
 
 def _groups(cardinalities: Sequence[int]) -> list[list[int]]:
@@ -140,18 +153,21 @@ def _compounds(
 ) -> tuple[Array, Array, Array, Array]:
     width = max(len(group) for group in groups)
     members = np.full((len(groups), width), -1, np.int64)
-    radices = np.ones((len(groups), width), np.int64)
     codes = np.zeros((len(groups), len(tuples)), np.int32)
     starts = np.zeros(len(groups) + 1, np.int64)
     for c, group in enumerate(groups):
         product = 1
         for m, j in enumerate(group):
             members[c, m] = j
-            radices[c, m] = len(axes[j].fitted.codes[0])
             codes[c] += tuples.tuples[axes[j].name].codes.astype(np.int32) * np.int32(product)
-            product *= int(radices[c, m])
+            product *= len(axes[j].fitted.codes[0])
         starts[c + 1] = starts[c] + product
-    return codes, starts, members, radices
+    unpacked = np.zeros((width, starts[-1]), np.int32)
+    for c, group in enumerate(groups):
+        rest = np.arange(starts[c + 1] - starts[c])
+        for m, j in enumerate(group):
+            rest, unpacked[m, starts[c] : starts[c + 1]] = np.divmod(rest, len(axes[j].fitted.codes[0]))
+    return codes, starts, members, unpacked
 
 
 def _flat(axes: Sequence[Axis], tuples: CountTable) -> tuple[Array, ...]:

@@ -15,33 +15,26 @@ DENSE = 1 << 18
 
 @njit(cache=True, nogil=True)
 def look_up(
-    levels: Array, members: Array, radices: Array, starts: Array, nodes: Array, offsets: Array, cards: Array, table: Array
+    levels: Array, members: Array, unpacked: Array, starts: Array, nodes: Array, offsets: Array, cards: Array, table: Array
 ) -> int:
     """Fill the table that gives each compound code its part of a node's key; the number of possible keys.
 
-    A compound is a group of columns packed into one code by mixed radix, so that a tuple takes a few gathers instead of
-    one per column. `members[c]` are its columns (-1: none), `radices[c]` how their codes are unpacked.
+    A compound is a group of columns packed into one code, so that a tuple takes a few gathers instead of one per
+    column. `members[c]` are its columns (-1: none), `unpacked[m, i]` the m-th column's code in entry i.
     """
     compounds, width = members.shape
     total = 1
+    table[:] = 0
     for c in range(compounds):
-        first, last = starts[c], starts[c + 1]
-        for i in range(last - first):
-            rest = i
-            part = 0
-            stride = total
-            for m in range(width):
-                j = members[c, m]
-                if j < 0:
-                    break
-                code = rest % radices[c, m]
-                rest //= radices[c, m]
-                part += nodes[offsets[j, levels[j]] + code] * stride
-                stride *= cards[j, levels[j]]
-            table[first + i] = part
         for m in range(width):
-            if members[c, m] >= 0:
-                total *= cards[members[c, m], levels[members[c, m]]]
+            j = members[c, m]
+            if j < 0:
+                break
+            offset = offsets[j, levels[j]]
+            if cards[j, levels[j]] > 1:
+                for i in range(starts[c], starts[c + 1]):
+                    table[i] += nodes[offset + unpacked[m, i]] * total
+                total *= cards[j, levels[j]]
     return total
 
 
@@ -128,6 +121,32 @@ def lost_records(codes: Array, starts: Array, place: Array, counts: Array, lost:
 
 
 @njit(cache=True, nogil=True)
+def small_classes_dense(
+    codes: Array, starts: Array, table: Array, total: int, counts: Array, k: int, limit: int, cells: Array, keys: Array, found: Array
+) -> int:
+    """As `small_classes`, where the keys are few enough to count without numbering the classes first."""
+    compounds, tuples = codes.shape
+    cells[:total] = 0
+    for t in range(tuples):
+        key = 0
+        for c in range(compounds):
+            key += table[starts[c] + codes[c, t]]
+        keys[t] = key
+        cells[key] += counts[t]
+    lost = 0
+    for i in range(total):
+        if cells[i] < k:
+            lost += cells[i]
+    if lost <= limit:
+        found[:] = 0
+        for t in range(tuples):
+            if cells[keys[t]] < k:
+                for c in range(compounds):
+                    found[starts[c] + codes[c, t]] += counts[t]
+    return lost
+
+
+@njit(cache=True, nogil=True)
 def small_classes(
     place: Array, counts: Array, sizes: Array, k: int, codes: Array, starts: Array, limit: int, found: Array
 ) -> int:
@@ -148,24 +167,44 @@ def small_classes(
 
 @njit(cache=True, nogil=True)
 def gains(
-    found: Array, levels: Array, members: Array, radices: Array, starts: Array, costs: Array, tops: Array, offsets: Array, first: Array
+    found: Array, levels: Array, members: Array, unpacked: Array, starts: Array, costs: Array, tops: Array, offsets: Array, first: Array
 ) -> Array:
     """G_j: what the lost records cost more than if they had been kept at these levels, column by column."""
     result = np.zeros(len(levels))
     compounds, width = members.shape
     for c in range(compounds):
-        for i in range(starts[c + 1] - starts[c]):
-            amount = found[starts[c] + i]
-            if amount > 0:
-                rest = i
-                for m in range(width):
-                    j = members[c, m]
-                    if j < 0:
-                        break
-                    code = rest % radices[c, m]
-                    rest //= radices[c, m]
-                    result[j] += amount * (tops[first[j] + code] - costs[offsets[j, levels[j]] + code])
+        for m in range(width):
+            j = members[c, m]
+            if j < 0:
+                break
+            offset = offsets[j, levels[j]]
+            for i in range(starts[c], starts[c + 1]):
+                if found[i] > 0:
+                    code = unpacked[m, i]
+                    result[j] += found[i] * (tops[first[j] + code] - costs[offset + code])
     return result
+
+
+@njit(cache=True, nogil=True)
+def factors_of(
+    sums: Array, gains: Array, bases: Array, scales: Array, weights: Array, heights: Array, geometric: bool
+) -> Array:
+    """The factor of each column and level where column j costs gains[j] more than with nothing suppressed."""
+    found = np.ones(sums.shape)
+    for j in range(len(gains)):
+        for level in range(heights[j]):
+            part = max((sums[j, level] + gains[j] - bases[j]) / scales[j], 0.0) if scales[j] > 0 else 0.0
+            found[j, level] = (1 + part) ** weights[j] if geometric else np.exp(weights[j] * part)
+    return found
+
+
+@njit(cache=True, nogil=True)
+def product_at(factors: Array, levels: Array) -> float:
+    """The product of the factors of a node."""
+    product = 1.0
+    for j in range(len(levels)):
+        product *= factors[j, levels[j]]
+    return product
 
 
 @njit(cache=True, nogil=True)
@@ -200,14 +239,23 @@ def raise_bounds(bounds: Array, strides: Array, low: Array, levels: Array, facto
 
 
 @njit(cache=True, nogil=True)
-def highest_below(bounds: Array, limit: float) -> int:
-    """The open node with the highest lower bound under the limit, or -1; the first of equals."""
+def highest_below(bounds: Array, limit: float, candidates: Array, count: int) -> Any:
+    """The open node with the highest lower bound under the limit, or -1, and how many candidates are left.
+
+    Bounds rise and the limit falls, so what is no candidate now will never be one again.
+    """
     best = -1
     value = -1.0
-    for i in range(len(bounds)):
-        if bounds[i] < limit and bounds[i] > value:
-            best, value = i, bounds[i]
-    return best
+    left = 0
+    for i in range(count):
+        node = candidates[i]
+        bound = bounds[node]
+        if bound < limit:
+            candidates[left] = node
+            left += 1
+            if bound > value:
+                best, value = node, bound
+    return best, left
 
 
 @njit(cache=True, nogil=True)

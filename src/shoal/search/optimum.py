@@ -126,8 +126,9 @@ def _by_node(search: Search) -> float:
     kernels.raise_bounds(bounds, strides, low, high, grid.factors(np.zeros(len(low))))
     for outcome in search.seen.values():
         _close(search, bounds, strides, outcome)
+    candidates, left = np.arange(grid.size), grid.size
     while not search.late:
-        place = kernels.highest_below(bounds, search.target)
+        place, left = kernels.highest_below(bounds, search.target, candidates, left)
         if place < 0:
             return np.inf
         levels = low + place // strides % extents
@@ -236,8 +237,7 @@ def _box_bound(search: Search, low: Array, high: Array) -> float:
     outcome = search.look(high)
     if outcome.below is None:
         return np.inf
-    factors = search.grid.factors(outcome.below)
-    return float(np.prod([factors[j, level] for j, level in enumerate(low)]))
+    return kernels.product_at(search.grid.factors(outcome.below), low)
 
 
 def _split_on(factors: Array, low: Array, high: Array) -> int:

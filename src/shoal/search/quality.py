@@ -24,10 +24,6 @@ class Costs:
     base: float
     scale: float
 
-    def part(self, total: Array | float) -> Array:
-        """x from the sum of costs."""
-        return np.maximum((np.asarray(total) - self.base) / self.scale, 0.0) if self.scale > 0 else np.zeros_like(total)
-
 
 @dataclass(frozen=True)
 class ColumnQuality:
@@ -36,10 +32,6 @@ class ColumnQuality:
     name: str
     costs: Callable[[Fitted, Array], Costs]
     geometric: bool
-
-    def factors(self, parts: Array, weight: float) -> Array:
-        """x as a factor: factors multiply, and the larger their product, the larger the score."""
-        return np.asarray((1 + parts) ** weight if self.geometric else np.exp(weight * parts))
 
     def score(self, product: float, weights: float) -> float:
         """The score of a product of factors."""
