@@ -121,7 +121,7 @@ def _on_leaves(hierarchy: Hierarchy, column: Column, leaf: Array, null_leaf: int
 
 
 def _leaf_of_value(leaves: pl.Series, values: pl.Series) -> Array:
-    """The leaf of each value, -1 where there is none: as it is written, then by what it means; no leaf for two values."""
+    """The leaf of each value, -1 where there is none: as written, then as meant; no leaf is for two values."""
     found = _look_up(leaves, texts_of(values))
     for keys, wanted in _meanings(leaves, values):
         if (found >= 0).all():

@@ -54,17 +54,18 @@ def read_hierarchies(directory: str | Path, columns: Iterable[str]) -> dict[str,
     if not directory.is_dir():
         raise InputError(f"There is no folder {directory}.", "Name the folder that holds the hierarchies.")
     files = sorted(path for path in directory.iterdir() if path.suffix.lower() in ENDINGS and path.is_file())
-    found, problems = {}, []
+    found: dict[str, Hierarchy] = {}
+    problems = []
     for column in columns:
         own = [path for path in files if path.stem == column or path.stem.endswith(f"_{column}")]
         if len(own) > 1:
             names = " and ".join(path.name for path in own)
             problems.append((f"column '{column}'", f"{names} could both be its hierarchy: keep one"))
-            continue
-        try:
-            found |= {column: _read(path, column) for path in own}
-        except _Problems as wrong:
-            problems += [(path.name, problem) for path in own for problem in wrong.problems]
+        elif own:
+            try:
+                found[column] = _read(own[0], column)
+            except _Problems as wrong:
+                problems += [(own[0].name, problem) for problem in wrong.problems]
     if problems:
         raise HierarchyError(problems)
     return found

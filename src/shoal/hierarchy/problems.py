@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -54,7 +55,7 @@ def find_problems(levels: Sequence[pl.Series], rows: Array, word: str = "row") -
         f"the leaf of {word} {rows[again]} is given in {word} {rows[first]} already"
         for first, again in _pairs(codes[0], np.arange(len(rows)))
     ]
-    for number, (level, above) in enumerate(zip(levels, levels[1:], strict=False)):
+    for number, (level, above) in enumerate(pairwise(levels)):
         if number:  # a leaf has one row, and so one parent
             stars = ((level == STAR) & (above != STAR)).to_numpy()
             problems += [f"`{STAR}` of level {number} stands below another label ({word} {row})" for row in rows[stars]]

@@ -153,7 +153,7 @@ class Hierarchy:
         write_whole(Path(path), lambda draft: draft.write_text(text, encoding="utf-8"))
 
     def _nested(self) -> Any:
-        """Mappings down to lists of leaves. A leaf that repeats itself upward is written once if others keep the depth."""
+        """Mappings down to lists of leaves. A leaf that repeats itself upward is written once."""
         texts = [level.gather(self.leaf_order).to_list() for level in self.levels[:-1]]
         sizes = [np.bincount(self.node_codes(level)) for level in range(self.height)]
         depths = np.full(self.leaves, self.height - 1)
@@ -163,6 +163,7 @@ class Hierarchy:
             same = [above == leaf for above, leaf in zip(texts[level], texts[0], strict=True)]
             alone &= (sizes[level][nodes] == 1) & np.array(same, bool)
             depths -= alone
+        # but not if that would lose a level
         if self.leaves and depths.max() < self.height - 1:
             depths[:] = self.height - 1
         # a root `*` of its own keeps a lone `*` below it apart
