@@ -9,14 +9,15 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError, check_choice
+from shoal.generalized import STAR
 from shoal.hierarchy.categories import category_steps
 from shoal.hierarchy.dates import date_steps
 from shoal.hierarchy.numbers import check_numbers, frequency_steps, interval_steps
 from shoal.hierarchy.prefixes import prefix_steps, shape_of
-from shoal.hierarchy.steps import Step, stacked
+from shoal.hierarchy.steps import Step, leaf_texts, stacked
 from shoal.hierarchy.tree import Hierarchy
 from shoal.table import Column
-from shoal.transform.labels import check_at_least, texts_of
+from shoal.transform.labels import check_at_least
 
 Kind = Literal["auto", "equal-width", "powers", "equal-frequency", "dates", "prefix", "categories", "boolean"]
 
@@ -32,6 +33,10 @@ _WORDS = {
 # more than this share of the records in one interval of equal width: intervals of equal frequency tell more
 _TOO_FULL = 0.5
 _MANY_CATEGORIES = 256
+# fewer texts of one shape may be alike by chance
+_CODES_THAT_TELL = 10
+# whole numbers that stand for these are names, without an order
+_NUMBERED = ("ethnicity", "geography", "marital-status", "nationality", "occupation", "relationship", "religion", "sex")
 
 
 def build_hierarchy(
@@ -55,7 +60,7 @@ def build_hierarchy(
     """
     check_choice("kind", kind, get_args(Kind))
     _check_options(kind, width, factor, groups, cut)
-    reason = ""
+    leaves, reason = leaf_texts(column), ""
     if kind == "auto":
         kind, reason = _choose(column, width, groups, cut)
     steps: Iterable[Step] = ()
@@ -75,7 +80,7 @@ def build_hierarchy(
         steps = prefix_steps(column, cut or 1)
     elif kind == "categories":
         steps = category_steps(column, factor or (2 if len(column.values) <= _MANY_CATEGORIES else 4))
-    return stacked(column.name, texts_of(column.values), steps, _WORDS[kind] + reason)
+    return stacked(column.name, leaves, steps, _WORDS[kind] + reason)
 
 
 def _check_options(kind: Kind, width: float | None, factor: int | None, groups: int | None, cut: int | None) -> None:
@@ -114,34 +119,37 @@ def _choose(column: Column, width: float | None, groups: int | None, cut: int | 
         return "dates", ""
     if dtype.is_temporal():
         return "equal-frequency", ""
-    if code := _kind_of_code(column):
-        return "prefix", f", for it looks like {code}"
-    if dtype.is_numeric():
+    return _by_content(column)
+
+
+def _by_content(column: Column) -> tuple[Kind, str]:
+    """The kind for numbers and text, by what detection says of them."""
+    kind, rule = _detected(column)
+    values = column.values
+    if kind == "postal-code" or rule.startswith("icd"):
+        return "prefix", f", for it looks like {'postal codes' if kind == 'postal-code' else 'ICD codes'}"
+    if values.dtype.is_numeric():
+        if kind in _NUMBERED:
+            return "categories", f", for its numbers stand for {kind}"
         return ("equal-frequency", ", for most records lie close together") if _skewed(column) else ("equal-width", "")
+    if len(values) >= _CODES_THAT_TELL and shape_of(values).n_unique() == 1:
+        codes = values.str.contains(r"^[\p{Lu}0-9][\p{Lu}0-9./-]{2,}$") & values.str.contains("[0-9]")
+        if codes.all():
+            return "prefix", ", for it looks like codes"
     return "categories", ""
 
 
-def _kind_of_code(column: Column) -> str | None:
-    """What code a column holds, in words; None if it holds none."""
+def _detected(column: Column) -> tuple[str, str]:
+    """The kind of data and the rule that found it, where detection decided; codes that cannot be cut are none."""
     from shoal.detect.kinds import DECIDED, ColumnView, find_kinds
 
-    count = len(column.values)
-    if count == 0 or column.values.dtype.is_float():
-        return None
+    count, values = len(column.values), column.values
+    masked = values.dtype == pl.String and values.str.contains(STAR, literal=True).any()
+    if count == 0 or masked or values.dtype.is_float() or (values.dtype.is_integer() and bool((values < 0).any())):
+        return "", ""
     records = np.bincount(column.codes, minlength=count)[:count]
-    found = find_kinds(ColumnView(column.name, column.values, records, len(column.codes)))
-    best = found[0] if found and found[0].confidence >= DECIDED else None
-    if column.values.dtype == pl.String and column.values.str.contains("*", literal=True).any():
-        return None
-    if best is not None and best.kind == "postal-code":
-        return "postal codes" if column.values.dtype == pl.String or not (column.values < 0).any() else None
-    if best is not None and best.rule.startswith("icd"):
-        return "ICD codes"
-    if column.values.dtype != pl.String or count < 10:
-        return None
-    shapes = shape_of(column.values)
-    code = column.values.str.contains(r"^[\p{Lu}0-9][\p{Lu}0-9./-]{2,}$") & column.values.str.contains("[0-9]")
-    return "codes" if shapes.n_unique() == 1 and bool(code.all()) else None
+    found = find_kinds(ColumnView(column.name, values, records, len(column.codes)))
+    return (found[0].kind, found[0].rule) if found and found[0].confidence >= DECIDED else ("", "")
 
 
 def _skewed(column: Column) -> bool:

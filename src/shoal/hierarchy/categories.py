@@ -1,4 +1,4 @@
-"""Categories by frequency: at each level half of the nodes stay, the rarest are joined into one set."""
+"""Categories by frequency: at each level half of those kept stay, the rarest are joined into one set."""
 
 from __future__ import annotations
 
@@ -20,27 +20,26 @@ _NO_MEMBER = r"^$|^\s|\s$|[,;\[\]{}*]"
 def category_steps(column: Column, factor: int = 2) -> Iterator[Step]:
     """Keep the most frequent categories, join the others: `{widowed, separated}`, or `other (31 values)` if many.
 
-    Of n nodes ceil(n / factor) are left, one of them the joined set. Equally frequent ones are kept in the order of
-    their values.
+    Of n categories ceil(n / factor) are kept at the first level, then ceil(kept / factor), down to one. Of equally
+    frequent ones the first by value are kept.
 
     >>> from shoal.table import Table
     >>> column = Table.of({"job": ["clerk"] * 5 + ["smith"] * 3 + ["monk", "poet", "poet"]})["job"]
     >>> [labels.to_list() for _, labels in category_steps(column)]
-    [['clerk', '{monk, poet, smith}']]
+    [['clerk', 'smith', '{monk, poet}'], ['clerk', '{monk, poet, smith}']]
     """
     texts, count = texts_of(column.values), len(column.values)
     records = np.bincount(column.codes, minlength=count)[:count]
     rank = np.empty(count, np.int64)
     rank[np.argsort(-records, kind="stable")] = np.arange(count)
-    left, taken = -(-count // factor), set(texts)
+    taken, left = set(texts), count
     while left > 1:
-        kept = rank < left - 1
-        nodes = np.where(kept, np.cumsum(kept) - 1, left - 1)
+        left = -(-left // factor)
+        kept = rank < left
         label = _set_label(texts.filter(~kept))
         while label in taken:  # a category may have that name
             label += "'"
-        yield nodes, pl.concat([texts.filter(kept), pl.Series([label], dtype=pl.String)])
-        left = -(-left // factor)
+        yield np.where(kept, np.cumsum(kept) - 1, left), texts.filter(kept).append(pl.Series([label]))
 
 
 def _set_label(members: pl.Series) -> str:

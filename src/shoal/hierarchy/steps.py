@@ -8,9 +8,11 @@ from typing import TypeAlias
 import numpy as np
 import polars as pl
 
+from shoal.errors import InputError
 from shoal.generalized import STAR
 from shoal.hierarchy.tree import Hierarchy
-from shoal.table import Array
+from shoal.table import Array, Column
+from shoal.transform.labels import texts_of
 
 Step: TypeAlias = tuple[Array, pl.Series]
 
@@ -31,6 +33,16 @@ def stacked(column: str, leaves: pl.Series, steps: Iterable[Step], source: str) 
             nodes = len(labels)
     top = pl.Series([STAR], dtype=pl.String).new_from_index(0, len(leaves))
     return Hierarchy(column, (*levels, top), source)
+
+
+def leaf_texts(column: Column) -> pl.Series:
+    """The values of a column as the texts of leaves; spans of time and bytes have none."""
+    if column.values.dtype in (pl.Duration, pl.Binary):
+        raise InputError(
+            f"Column '{column.name}' holds spans of time or bytes, which have no hierarchy.",
+            "Turn them into numbers or text first.",
+        )
+    return texts_of(column.values)
 
 
 def spans(texts: pl.Series, nodes: Array) -> Step:
