@@ -10,9 +10,9 @@ import polars as pl
 
 from shoal.errors import InputError
 from shoal.generalized import STAR
+from shoal.hierarchy.steps import leaf_texts
 from shoal.hierarchy.tree import Hierarchy
 from shoal.table import Array, Column
-from shoal.transform.labels import texts_of
 
 # whole numbers up to here are told apart as floats
 _EXACT = 2**53
@@ -59,12 +59,13 @@ def fit(hierarchy: Hierarchy, column: Column) -> Fitted:
     >>> found.labels[1], found.codes[1].tolist(), found.shares[1].tolist(), found.missing
     (['minor', 'adult', None], [0, 1, 2], [0.25, 0.5, 0.25], 0)
     """
-    leaf = _leaf_of_value(hierarchy.levels[0], column.values)
+    texts = leaf_texts(column)
+    leaf = _leaf_of_value(hierarchy.levels[0], column.values, texts)
     lacking = leaf < 0
     missing = int(np.count_nonzero(lacking))
     if missing:
         leaf[lacking] = np.arange(hierarchy.leaves, hierarchy.leaves + missing)
-        hierarchy = hierarchy.with_leaves(texts_of(column.values).filter(lacking))
+        hierarchy = hierarchy.with_leaves(texts.filter(lacking))
     null_leaf = None
     if column.nulls:
         empty = int(_look_up(hierarchy.levels[0], pl.Series([""]))[0])
@@ -120,15 +121,15 @@ def _on_leaves(hierarchy: Hierarchy, column: Column, leaf: Array, null_leaf: int
 # which leaf a value is
 
 
-def _leaf_of_value(leaves: pl.Series, values: pl.Series) -> Array:
-    """The leaf of each value, -1 where there is none: as it is written, then by what it means; no leaf for two values."""
-    found = _look_up(leaves, texts_of(values))
-    for keys, wanted in _meanings(leaves, values):
+def _leaf_of_value(leaves: pl.Series, values: pl.Series, texts: pl.Series) -> Array:
+    """The leaf of each value, -1 where there is none: as written, then as meant; no leaf is for two values."""
+    found = _look_up(leaves, texts)
+    for keys, wanted in _meanings(leaves, values, texts):
         if (found >= 0).all():
             break
         meant = _look_up(keys, wanted)
         claims = np.bincount(np.concatenate([found, meant[found < 0]]) + 1, minlength=len(leaves) + 1)[1:]
-        meant[(meant >= 0) & (claims[meant] > 1)] = -1
+        meant[np.isin(meant, np.flatnonzero(claims > 1))] = -1
         found = np.where(found < 0, meant, found)
     return found
 
@@ -142,21 +143,21 @@ def _look_up(keys: pl.Series, wanted: pl.Series) -> Array:
     return joined.fill_null(-1).to_numpy().astype(np.int64)
 
 
-def _meanings(leaves: pl.Series, values: pl.Series) -> list[tuple[pl.Series, pl.Series]]:
+def _meanings(leaves: pl.Series, values: pl.Series, texts: pl.Series) -> list[tuple[pl.Series, pl.Series]]:
     """Leaves and values as the same type, in the order in which they are compared."""
     bare = leaves.str.strip_chars()
     dtype = values.dtype
     if dtype == pl.Boolean:
-        return [(bare.str.to_lowercase(), values.cast(pl.String))]
+        return [(bare.str.to_lowercase(), texts)]
     if dtype.is_numeric():
         floats = [side.cast(pl.Float64, strict=False) for side in (bare, values)]
         exact = [side.set((side.abs() >= _EXACT).fill_null(False), None) + 0.0 for side in floats]
-        return [(bare, texts_of(values)), (exact[0], exact[1])]
+        return [(bare, texts), (exact[0], exact[1])]
     if dtype == pl.Date:
         return [(bare.str.to_date("%Y-%m-%d", strict=False), values)]
     if isinstance(dtype, pl.Datetime):
         return [(_moments(bare), values.dt.replace_time_zone(None).cast(pl.Datetime("us")))]
-    return [(bare, texts_of(values).str.strip_chars())]
+    return [(bare, texts.str.strip_chars())]
 
 
 def _moments(texts: pl.Series) -> pl.Series:

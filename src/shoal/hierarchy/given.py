@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ import polars as pl
 
 from shoal.errors import InputError
 from shoal.generalized import STAR
-from shoal.hierarchy.problems import HierarchyError, find_problems
+from shoal.hierarchy.problems import HierarchyError, codes_of, find_problems
 from shoal.hierarchy.tree import Hierarchy
 
 ENDINGS = (".csv", ".yaml", ".yml")
@@ -27,7 +27,7 @@ class _Problems(Exception):
 
 
 def read_hierarchy(path: str | Path, column: str | None = None) -> Hierarchy:
-    """A hierarchy from a CSV or YAML file; without a name, the column is the file's (`adult_hierarchy_age.csv`: age).
+    """A hierarchy from a CSV or YAML file, for the column that is named or else has the name of the file.
 
     A top `*` is added where it is missing. In YAML a leaf that stands higher than others is repeated upward.
 
@@ -39,7 +39,7 @@ def read_hierarchy(path: str | Path, column: str | None = None) -> Hierarchy:
     """
     path = Path(path)
     try:
-        return _read(path, column or path.stem.rpartition("_")[2])
+        return _read(path, path.stem if column is None else column)
     except _Problems as found:
         raise HierarchyError([(path.name, problem) for problem in found.problems]) from None
 
@@ -50,21 +50,45 @@ def read_hierarchies(directory: str | Path, columns: Iterable[str]) -> dict[str,
     Columns without a file are left out; two files for one column are an error, and so is a file that is no tree. All
     problems are raised together.
     """
+    return read_owned(files_of_columns(files_in(directory), columns))
+
+
+def files_in(directory: str | Path) -> list[Path]:
+    """The files of a folder that may be hierarchies."""
     directory = Path(directory)
     if not directory.is_dir():
         raise InputError(f"There is no folder {directory}.", "Name the folder that holds the hierarchies.")
-    files = sorted(path for path in directory.iterdir() if path.suffix.lower() in ENDINGS and path.is_file())
-    found, problems = {}, []
-    for column in columns:
-        own = [path for path in files if path.stem == column or path.stem.endswith(f"_{column}")]
+    return sorted(path for path in directory.iterdir() if path.suffix.lower() in ENDINGS and path.is_file())
+
+
+def files_of_columns(files: Iterable[Path], columns: Iterable[str]) -> dict[str, list[Path]]:
+    """The files of each column; where a name fits two columns, it is the longer one's.
+
+    >>> found = files_of_columns([Path("marital_status.csv"), Path("my_status.csv")], ["status", "marital_status"])
+    >>> {column: [path.name for path in paths] for column, paths in found.items()}
+    {'status': ['my_status.csv'], 'marital_status': ['marital_status.csv']}
+    """
+    found: dict[str, list[Path]] = {column: [] for column in columns}
+    for path in files:
+        fitting = [column for column in found if path.stem == column or path.stem.endswith(f"_{column}")]
+        if fitting:
+            found[max(fitting, key=len)].append(path)
+    return found
+
+
+def read_owned(files: Mapping[str, Sequence[Path]]) -> dict[str, Hierarchy]:
+    """The hierarchy of each column that has a file; all problems of all files are raised together."""
+    found: dict[str, Hierarchy] = {}
+    problems = []
+    for column, own in files.items():
         if len(own) > 1:
             names = " and ".join(path.name for path in own)
             problems.append((f"column '{column}'", f"{names} could both be its hierarchy: keep one"))
-            continue
-        try:
-            found |= {column: _read(path, column) for path in own}
-        except _Problems as wrong:
-            problems += [(path.name, problem) for path in own for problem in wrong.problems]
+        elif own:
+            try:
+                found[column] = _read(own[0], column)
+            except _Problems as wrong:
+                problems += [(own[0].name, problem) for problem in wrong.problems]
     if problems:
         raise HierarchyError(problems)
     return found
@@ -91,7 +115,7 @@ def _read(path: Path, column: str) -> Hierarchy:
     empty = np.logical_or.reduce([(level == "").to_numpy() for level in levels[1:]])
     empty &= (levels[0] != "").to_numpy()
     problems = [f"{word} {number} has an empty label" for number in np.array(numbers)[empty]]
-    problems += find_problems(levels, np.array(numbers), word)
+    problems += find_problems(levels, [codes_of(level) for level in levels], np.array(numbers), word)
     if problems:
         raise _Problems(problems)
     return Hierarchy(column, tuple(levels))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -36,25 +37,24 @@ def codes_of(labels: pl.Series) -> Array:
     >>> codes_of(pl.Series(["b", "a", "b"])).tolist()
     [0, 1, 0]
     """
-    if labels.is_empty():
-        return np.zeros(0, np.int32)
     seen = labels.unique(maintain_order=True)
+    if len(seen) == len(labels):
+        return np.arange(len(labels), dtype=np.int32)
     return labels.cast(pl.Enum(seen)).to_physical().cast(pl.Int32).to_numpy()
 
 
-def find_problems(levels: Sequence[pl.Series], rows: Array, word: str = "row") -> list[str]:
+def find_problems(levels: Sequence[pl.Series], codes: Sequence[Array], rows: Array, word: str = "row") -> list[str]:
     """Why these levels are no tree; `rows` are the numbers under which a person finds each leaf.
 
     >>> levels = [pl.Series(["a", "b", "c"]), pl.Series(["x", "x", "y"]), pl.Series(["p", "q", "q"])]
-    >>> find_problems(levels, np.array([1, 2, 3]))
+    >>> find_problems(levels, [codes_of(level) for level in levels], np.array([1, 2, 3]))
     ['levels 1 and 2 cross: a node of level 1 has two parents (rows 1 and 2)']
     """
-    codes = [codes_of(level) for level in levels]
     problems = [
         f"the leaf of {word} {rows[again]} is given in {word} {rows[first]} already"
-        for first, again in _pairs(codes[0], np.arange(len(rows)))
+        for first, again in (_pairs(codes[0], np.arange(len(rows))) if codes[0].max(initial=-1) + 1 < len(rows) else [])
     ]
-    for number, (level, above) in enumerate(zip(levels, levels[1:], strict=False)):
+    for number, (level, above) in enumerate(pairwise(levels)):
         if number:  # a leaf has one row, and so one parent
             stars = ((level == STAR) & (above != STAR)).to_numpy()
             problems += [f"`{STAR}` of level {number} stands below another label ({word} {row})" for row in rows[stars]]
@@ -65,8 +65,11 @@ def find_problems(levels: Sequence[pl.Series], rows: Array, word: str = "row") -
 def _two_parents(codes: Sequence[Array], number: int, rows: Array, word: str) -> list[str]:
     level, above = codes[number], codes[number + 1]
     pairs = _pairs(level, above)
-    if pairs and not _pairs(above, level):
-        return [f"level {number + 1} is finer than level {number}: exchange them"]
+    if pairs and word == "row" and not _pairs(above, level):
+        first, again = pairs[0]
+        return [
+            f"level {number + 1} is finer than level {number} (rows {rows[first]} and {rows[again]}): exchange them"
+        ]
     return [
         f"levels {number} and {number + 1} cross: a node of level {number} has two parents "
         f"({word}s {rows[first]} and {rows[again]})"

@@ -40,7 +40,7 @@ class Hierarchy:
         uneven = len({len(level) for level in self.levels}) != 1
         if uneven or any(level.dtype != pl.String or level.null_count() for level in self.levels):
             raise HierarchyError([(f"column '{self.column}'", "its levels are not texts for the same leaves")])
-        problems = find_problems(self.levels, np.arange(1, len(self.levels[0]) + 1))
+        problems = find_problems(self.levels, self._codes, np.arange(1, len(self.levels[0]) + 1))
         if len(self.levels) < 2 or not (self.levels[-1] == STAR).all():
             problems.append(f"the last level is not `{STAR}`")
         if problems:
@@ -57,12 +57,15 @@ class Hierarchy:
         return len(self.levels[0])
 
     @cached_property
+    def _codes(self) -> list[Array]:
+        return [codes_of(level) for level in self.levels]
+
+    @cached_property
     def _walk(self) -> tuple[Array, list[Array]]:
         """The leaves in depth-first order, and per level the node of each leaf, numbered in that order."""
-        codes = [codes_of(level) for level in self.levels]
-        order = np.lexsort(codes[:-1]) if self.leaves else np.zeros(0, np.int64)
+        order = np.lexsort(self._codes[:-1]) if self.leaves else np.zeros(0, np.int64)
         nodes = []
-        for of_leaf in codes:
+        for of_leaf in self._codes:
             walked = of_leaf[order]
             new = np.append(True, walked[1:] != walked[:-1])[: len(walked)]
             numbered = np.empty(len(walked), np.int32)
@@ -153,7 +156,7 @@ class Hierarchy:
         write_whole(Path(path), lambda draft: draft.write_text(text, encoding="utf-8"))
 
     def _nested(self) -> Any:
-        """Mappings down to lists of leaves. A leaf that repeats itself upward is written once if others keep the depth."""
+        """Mappings down to lists of leaves. A leaf that repeats itself upward is written once."""
         texts = [level.gather(self.leaf_order).to_list() for level in self.levels[:-1]]
         sizes = [np.bincount(self.node_codes(level)) for level in range(self.height)]
         depths = np.full(self.leaves, self.height - 1)
@@ -163,6 +166,7 @@ class Hierarchy:
             same = [above == leaf for above, leaf in zip(texts[level], texts[0], strict=True)]
             alone &= (sizes[level][nodes] == 1) & np.array(same, bool)
             depths -= alone
+        # but not if that would lose a level
         if self.leaves and depths.max() < self.height - 1:
             depths[:] = self.height - 1
         # a root `*` of its own keeps a lone `*` below it apart

@@ -1,0 +1,151 @@
+"""Numbers as intervals: of equal width, of growing powers, of equal frequency.
+
+An interval is written `[min;max]`, both ends included. Numbers with at most six decimals are counted in their smallest
+unit, so that the ends of neighbours do not meet: `[20.0;24.9]`, `[25.0;29.9]`. Other numbers take observed ends.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Decimal
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import InputError
+from shoal.hierarchy.steps import Step, spans
+from shoal.table import Array, Column
+from shoal.transform.labels import texts_of
+
+_MOST_DIGITS = 6
+# the finest round intervals are at most so many
+_MOST_INTERVALS = 64
+_MOST_GROUPS = 64
+# sums of two such numbers still fit into 64 bits
+_LARGEST = 2**62
+
+
+def whole_units(values: pl.Series) -> tuple[Array, int] | None:
+    """Numbers in their smallest unit, and its decimals; None where they have no common unit.
+
+    >>> units, digits = whole_units(pl.Series([0.5, 2.25]))
+    >>> units.tolist(), digits
+    ([50, 225], 2)
+    """
+    if values.dtype.is_integer():
+        whole = values.cast(pl.Int64, strict=False)
+        return None if whole.null_count() else (whole.to_numpy(), 0)
+    floats = values.cast(pl.Float64).to_numpy()
+    for digits in range(_MOST_DIGITS + 1):
+        scaled = np.round(floats * 10**digits)
+        if not (np.abs(scaled) < 2**53).all():
+            return None
+        if (scaled / 10**digits == floats).all():
+            return scaled.astype(np.int64), digits
+    return None
+
+
+def interval_steps(values: pl.Series, width: float | None, factor: int) -> Iterator[Step]:
+    """Intervals of one width from nought on; at each further level `factor` neighbours are joined.
+
+    >>> [labels.to_list() for _, labels in interval_steps(pl.Series([17, 18, 23, 31]), 5, 2)]
+    [['[15;19]', '[20;24]', '[30;34]'], ['[10;19]', '[20;29]', '[30;39]'], ['[0;19]', '[20;39]'], ['[0;39]']]
+    """
+    units = whole_units(values)
+    if units is None:
+        yield from _observed_steps(values, width, factor)
+        return
+    numbers, digits = units
+    if width is None:
+        step = round_width(int(numbers[-1]) - int(numbers[0]) + 1) if len(numbers) else 1
+    else:
+        given = Decimal(str(width))
+        finer = max(0, -int(given.normalize().as_tuple().exponent) - digits)
+        largest = int(np.abs(numbers).max(initial=0)) * 10**finer
+        step = int(given.scaleb(digits + finer))
+        if max(largest, step) >= _LARGEST:
+            raise InputError(f"A width of {width} does not suit these numbers.", "Use one nearer to their range.")
+        numbers, digits = numbers * 10**finer, digits + finer
+    while True:
+        nodes, codes = np.unique(np.floor_divide(numbers, step), return_inverse=True)
+        ends = [(node * step, node * step + step - 1) for node in nodes.tolist()]
+        labels = [f"[{_written(low, digits)};{_written(high, digits)}]" for low, high in ends]
+        yield codes, pl.Series(labels, dtype=pl.String)
+        if len(nodes) <= 1 or step * factor >= _LARGEST:
+            return
+        step *= factor
+
+
+def round_width(span: int) -> int:
+    """The smallest width that people choose (2, 5, 10, 50, 100, 500, …) with at most 64 intervals in a span.
+
+    >>> round_width(74), round_width(9), round_width(100_000)
+    (5, 2, 5000)
+    """
+    if span < 10:
+        return 2
+    width = 5
+    while span > width * _MOST_INTERVALS:
+        width *= 2 if str(width).startswith("5") else 5
+    return width
+
+
+def _written(number: int, digits: int) -> str:
+    return str(number) if digits == 0 else f"{Decimal(number).scaleb(-digits):.{digits}f}"
+
+
+def _observed_steps(values: pl.Series, width: float | None, factor: int) -> Iterator[Step]:
+    """Intervals of equal width whose ends are the values that lie in them."""
+    floats, texts = values.cast(pl.Float64).to_numpy(), texts_of(values)
+    finite = floats[np.isfinite(floats)]
+    if len(finite) == 0:
+        return
+    span = float(finite[-1] / 2 - finite[0] / 2) or 1.0
+    step = width or 2 * span / _MOST_INTERVALS
+    # infinite values belong to the outermost intervals; a node is the place of its lower end
+    clipped = np.clip(floats, finite[0], finite[-1])
+    nodes = np.floor(clipped / step if width else (clipped / 2 - finite[0] / 2) / (step / 2))
+    while True:
+        joined = spans(texts, nodes)
+        yield joined
+        if len(joined[1]) <= 1:
+            return
+        nodes = np.floor(nodes / factor)
+
+
+def frequency_steps(column: Column, groups: int | None, factor: int) -> Iterator[Step]:
+    """Groups of neighbouring values with about equally many records; at each further level `factor` groups are joined.
+
+    A value belongs to group floor(m · groups / n), m the records below it and half of its own.
+
+    >>> from shoal.table import Table
+    >>> column = Table.of({"pay": [1, 2, 2, 3, 7, 8, 8, 900]})["pay"]
+    >>> [labels.to_list() for _, labels in frequency_steps(column, 4, 2)]
+    [['1', '[2;3]', '7', '[8;900]'], ['[1;3]', '[7;900]'], ['[1;900]']]
+    """
+    distinct = len(column.values)
+    if distinct == 0:
+        return
+    if groups is None:
+        groups = factor
+        while groups * factor <= min(_MOST_GROUPS, distinct):
+            groups *= factor
+    records = np.bincount(column.codes, minlength=distinct)[:distinct]
+    middle = 2 * (np.cumsum(records) - records) + records
+    nodes = np.minimum(middle * groups // max(2 * int(records.sum()), 1), groups - 1)
+    texts = texts_of(column.values)
+    while True:
+        step = spans(texts, nodes)
+        yield step
+        if len(step[1]) <= 1:
+            return
+        nodes = nodes // factor
+
+
+def check_numbers(column: Column) -> None:
+    """Refuse intervals of what has no numbers."""
+    if not column.values.dtype.is_numeric() and len(column.values):
+        raise InputError(
+            f"Column '{column.name}' does not hold numbers: there are no intervals of equal width.",
+            "Use --kind equal-frequency for what has an order, prefix or categories for text.",
+        )
