@@ -113,7 +113,9 @@ class Evidence:
     def people(self, population: str) -> Array:
         """People of a population table in the cell of each class."""
         if population not in self.populations:
-            raise InputError(f"The population table {population} was not counted.", "Judge through verify or anonymize.")
+            raise InputError(
+                f"The population table {population} was not counted.", "Judge through verify or anonymize."
+            )
         return self.populations[population]
 
 

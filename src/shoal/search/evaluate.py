@@ -61,8 +61,11 @@ class Evaluator:
         limit: int,
         sensitive: Mapping[str, SensitiveEntries] | None = None,
         populations: Mapping[str, Population] | None = None,
+        records: int | None = None,
     ) -> None:
         self.grid, self.models, self.limit = grid, models, limit
+        # of the whole table, where the grid holds a part of it
+        self.records = grid.records if records is None else records
         self.sensitive, self.populations = sensitive or {}, populations or {}
         tuples = len(grid.tuples)
         self._counts = grid.tuples.counts.astype(np.int64)
@@ -75,7 +78,9 @@ class Evaluator:
         only_k = [model.k for model in models if isinstance(model, KAnonymity)]
         self._only_k = max(only_k) if only_k and len(only_k) == len(models) else None
         # what shrinks a class's evidence cheaply goes first: the rest is measured where these hold
-        self._by_size = [model for model in models if not model.needs and not model.needs_population and not model.whole]
+        self._by_size = [
+            model for model in models if not model.needs and not model.needs_population and not model.whole
+        ]
         self._others = [model for model in models if not model.whole and model not in self._by_size]
         self._whole = [model for model in models if model.whole]
         self._across = any(isinstance(model, XYAnonymity) and model.x for model in models)
@@ -106,7 +111,7 @@ class Evaluator:
         suppressed = int(sizes[bad].sum())
         least = int(np.ceil(lost * sizes - 1e-9).sum())
         kept = sizes[~bad]
-        feasible = suppressed <= self.limit and len(kept) > 0
+        feasible = suppressed <= self.limit and len(kept) > 0 and not self._is_nothing(levels)
         feasible = feasible and all(model.judge(Evidence(kept)).holds for model in self._whole)
         product, below = np.inf, None
         if feasible:
@@ -115,6 +120,12 @@ class Evaluator:
             shares = np.ceil(lost * sizes - 1e-9) / sizes
             below = self._gains(levels, place, shares)
         return Outcome(tuple(levels.tolist()), suppressed, bool(feasible), product, least, below)
+
+    def kept_sizes(self, levels: Array) -> Array:
+        """The sizes of the classes that a node keeps."""
+        place, sizes = self.classes(levels)
+        bad, _ = self.bad_classes(levels, place, sizes)
+        return np.asarray(sizes[~bad])
 
     def _by_k(self, levels: Array, k: int) -> Outcome:
         """Without other models a class is lost below exactly if it is lost here."""
@@ -139,12 +150,16 @@ class Evaluator:
                 place, self._counts, sizes, k, grid.codes, grid.starts, self.limit, self._lost
             )
         product, below = np.inf, None
-        feasible = suppressed <= self.limit and suppressed < grid.records
+        feasible = suppressed <= self.limit and suppressed < grid.records and not self._is_nothing(levels)
         if suppressed <= self.limit:
             below = self._gains_of(levels, self._lost)
             if feasible:
                 product = self._product(levels, below)
         return Outcome(tuple(levels.tolist()), suppressed, feasible, product, suppressed, below)
+
+    def _is_nothing(self, levels: Array) -> bool:
+        """Whether everything is `*` everywhere: such rows say nothing and count as suppressed."""
+        return all(level == axis.fitted.height - 1 for level, axis in zip(levels.tolist(), self.grid.axes, strict=True))
 
     def _look_up(self, levels: Array) -> int:
         grid = self.grid
@@ -156,7 +171,7 @@ class Evaluator:
         """Which classes break a model, and the share of each that every finer node loses at least."""
         bad = np.zeros(len(sizes), bool)
         lost = np.zeros(len(sizes))
-        evidence = Evidence(sizes, records=self.grid.records)
+        evidence = Evidence(sizes, records=self.records)
         for model in self._by_size:
             _note(model, evidence, model.measure(evidence), np.arange(len(sizes)), bad, lost)
         first = lost
@@ -185,7 +200,7 @@ class Evaluator:
             for model in self._others
             if model.needs_population is not None
         }
-        return Evidence(sizes[wanted], None, self.grid.records, spreads, people, keys)
+        return Evidence(sizes[wanted], None, self.records, spreads, people, keys)
 
     def _spread(self, entries: SensitiveEntries, place: Array, number: Array, classes: int) -> Spread:
         labels = len(entries.whole.counts)

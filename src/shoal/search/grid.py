@@ -148,9 +148,7 @@ def _groups(cardinalities: Sequence[int]) -> list[list[int]]:
     return [members for members, _ in groups]
 
 
-def _compounds(
-    axes: Sequence[Axis], tuples: CountTable, groups: list[list[int]]
-) -> tuple[Array, Array, Array, Array]:
+def _compounds(axes: Sequence[Axis], tuples: CountTable, groups: list[list[int]]) -> tuple[Array, Array, Array, Array]:
     width = max(len(group) for group in groups)
     members = np.full((len(groups), width), -1, np.int64)
     codes = np.zeros((len(groups), len(tuples)), np.int32)
@@ -184,9 +182,7 @@ def _flat(axes: Sequence[Axis], tuples: CountTable) -> tuple[Array, ...]:
         first[j] = start
         suppressed.append(axis.costs.suppressed)
         start += len(axis.costs.suppressed)
-        records = np.bincount(
-            tuples.tuples[axis.name].codes, tuples.counts, minlength=len(axis.fitted.codes[0])
-        )
+        records = np.bincount(tuples.tuples[axis.name].codes, tuples.counts, minlength=len(axis.fitted.codes[0]))
         for level, (of_code, cost) in enumerate(zip(axis.fitted.codes, axis.costs.levels, strict=True)):
             offsets[j, level] = at
             at += len(of_code)

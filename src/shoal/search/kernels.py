@@ -15,7 +15,14 @@ DENSE = 1 << 18
 
 @njit(cache=True, nogil=True)
 def look_up(
-    levels: Array, members: Array, unpacked: Array, starts: Array, nodes: Array, offsets: Array, cards: Array, table: Array
+    levels: Array,
+    members: Array,
+    unpacked: Array,
+    starts: Array,
+    nodes: Array,
+    offsets: Array,
+    cards: Array,
+    table: Array,
 ) -> int:
     """Fill the table that gives each compound code its part of a node's key; the number of possible keys.
 
@@ -39,7 +46,9 @@ def look_up(
 
 
 @njit(cache=True, nogil=True)
-def class_of_each_tuple(codes: Array, starts: Array, table: Array, total: int, place: Array, stamp: Array, keys: Array) -> int:
+def class_of_each_tuple(
+    codes: Array, starts: Array, table: Array, total: int, place: Array, stamp: Array, keys: Array
+) -> int:
     """Number the classes of tuples in the order in which they are met; `place` becomes the class of each tuple.
 
     `stamp` maps keys (dense) or slots of a hash table (sparse) to classes; it is -1 everywhere before and after.
@@ -122,7 +131,16 @@ def lost_records(codes: Array, starts: Array, place: Array, counts: Array, lost:
 
 @njit(cache=True, nogil=True)
 def small_classes_dense(
-    codes: Array, starts: Array, table: Array, total: int, counts: Array, k: int, limit: int, cells: Array, keys: Array, found: Array
+    codes: Array,
+    starts: Array,
+    table: Array,
+    total: int,
+    counts: Array,
+    k: int,
+    limit: int,
+    cells: Array,
+    keys: Array,
+    found: Array,
 ) -> int:
     """As `small_classes`, where the keys are few enough to count without numbering the classes first."""
     compounds, tuples = codes.shape
@@ -167,7 +185,15 @@ def small_classes(
 
 @njit(cache=True, nogil=True)
 def gains(
-    found: Array, levels: Array, members: Array, unpacked: Array, starts: Array, costs: Array, tops: Array, offsets: Array, first: Array
+    found: Array,
+    levels: Array,
+    members: Array,
+    unpacked: Array,
+    starts: Array,
+    costs: Array,
+    tops: Array,
+    offsets: Array,
+    first: Array,
 ) -> Array:
     """G_j: what the lost records cost more than if they had been kept at these levels, column by column."""
     result = np.zeros(len(levels))

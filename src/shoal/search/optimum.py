@@ -8,16 +8,18 @@ none could be better than the best found. The bounds hold at any suppression lim
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heappush
 
 import numpy as np
 
 from shoal import progress
+from shoal.models import KAnonymity
 from shoal.search import kernels
 from shoal.search.evaluate import Evaluator, Outcome
 from shoal.search.grid import Grid
+from shoal.search.quality import CLASS_QUALITIES
 from shoal.table import Array
 
 # nodes whose bounds are kept one by one; larger lattices are searched by boxes of nodes
@@ -42,12 +44,12 @@ class Search:
         found = self.seen.get(key)
         if found is None:
             found = self.seen[key] = self.evaluate(levels)
-            if found.feasible and self._better(found):
+            if found.feasible and self.is_better(found):
                 self.best = found
             progress.report("searching the lattice", 0)
         return found
 
-    def _better(self, found: Outcome) -> bool:
+    def is_better(self, found: Outcome) -> bool:
         """Lower score; of equal scores fewer suppressed records, then the smaller levels: not the order of looking."""
         if self.best is None:
             return True
@@ -79,12 +81,14 @@ class Optimum:
     seen: list[Outcome]
 
 
-def find_optimum(grid: Grid, evaluate: Evaluator, time_limit: float = 60.0) -> Optimum:
+def find_best(grid: Grid, evaluate: Evaluator, quality: str = "loss", time_limit: float = 60.0) -> Optimum:
     """The node with the lowest score that keeps every model within the suppression limit.
 
     Without a solution `best` is none; then `optimal` says whether there is none or none was found in time.
     """
     search = Search(grid, evaluate, time.monotonic() + time_limit)
+    if quality in CLASS_QUALITIES:
+        return _walk(search, quality)
     descend(search, grid.high)
     bound = _by_node(search) if grid.size <= _LISTED else _by_boxes(search)
     optimal = not np.isfinite(bound) or bound >= search.target
@@ -121,7 +125,7 @@ def _by_node(search: Search) -> float:
     grid = search.grid
     low, high = grid.low, grid.high
     extents = high - low + 1
-    strides = np.append(np.cumprod(extents[:0:-1])[::-1], 1)
+    strides = _strides(grid)
     bounds = np.zeros(grid.size)
     kernels.raise_bounds(bounds, strides, low, high, grid.factors(np.zeros(len(low))))
     for outcome in search.seen.values():
@@ -173,7 +177,7 @@ def _chain(search: Search, levels: Array) -> list[Outcome]:
     while first < last:
         middle = (first + last) // 2
         found.append(search.look(chain[middle]))
-        if found[-1].feasible:
+        if found[-1].below is not None:
             last = middle
         else:
             first = middle + 1
@@ -249,19 +253,37 @@ def _split_on(factors: Array, low: Array, high: Array) -> int:
 # qualities without a bound from marginals
 
 
-def walk(
-    grid: Grid, evaluate: Evaluator, score: Callable[[Array], float | None], time_limit: float
-) -> tuple[tuple[int, ...] | None, float, bool, int]:
-    """Look at every node, or as many as there is time for: the best, its score, whether all were seen, how many were."""
-    deadline = time.monotonic() + time_limit
-    best: tuple[float, tuple[int, ...]] | None = None
-    seen = 0
-    for offset in np.ndindex(*(grid.high - grid.low + 1)[::-1]):
-        levels = grid.high - np.array(offset[::-1])
-        found = score(levels)
-        seen += 1
-        if found is not None and (best is None or (found, tuple(levels.tolist())) < best):
-            best = (found, tuple(levels.tolist()))
-        if time.monotonic() > deadline:
+def _walk(search: Search, quality: str) -> Optimum:
+    """Look at every node that can be feasible, from the coarsest on, or at as many as there is time for."""
+    grid, measure = search.grid, CLASS_QUALITIES[quality]
+    found: list[Outcome] = []
+    strides = _strides(grid)
+    closed = np.zeros(grid.size if grid.size <= _LISTED else 0)
+    done = True
+    for place in range(grid.size - 1, -1, -1):
+        if len(closed) and closed[place] == np.inf:
+            continue
+        if search.late:
+            done = False
             break
-    return (None, np.inf, False, seen) if best is None else (best[1], best[0], seen == grid.size, seen)
+        levels = grid.low + place // strides % (grid.high - grid.low + 1)
+        outcome = search.evaluate(levels)
+        if outcome.below is None and len(closed):
+            infinite = np.full(grid.sums.shape, np.inf)
+            kernels.raise_bounds(closed, strides, grid.low, levels, infinite)
+        if outcome.feasible:
+            kept = search.evaluate.kept_sizes(levels)
+            outcome = replace(outcome, product=measure(kept, outcome.suppressed, grid.records))
+            if search.is_better(outcome):
+                search.best = outcome
+        found.append(outcome)
+    best = search.best
+    score = None if best is None else best.product
+    # a record shares its class with k - 1 others at least
+    least = max((model.k for model in search.evaluate.models if isinstance(model, KAnonymity)), default=1)
+    return Optimum(best, score, score if done else least / grid.records, done, grid.size, len(found), found)
+
+
+def _strides(grid: Grid) -> Array:
+    extents = grid.high - grid.low + 1
+    return np.append(np.cumprod(extents[:0:-1])[::-1], 1)

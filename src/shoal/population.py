@@ -1,0 +1,123 @@
+"""How many people of a population table lie in the box of each released class."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import polars as pl
+
+from shoal.classes import Coded, CountTable, class_of_each_row, first_row_of_each_class, pack
+from shoal.errors import InputError
+from shoal.generalized import as_ranges
+from shoal.hierarchy.tree import Hierarchy
+from shoal.read import read
+from shoal.table import Array, Column, Table
+from shoal.transform.labels import texts_of
+
+# labels times population values that are held against each other at once
+_CELLS = 1 << 28
+
+
+def read_population(path: str, names: Sequence[str]) -> Table:
+    """A population table with the columns that it must share.
+
+    >>> read_population("nobody.csv", ["age"])
+    Traceback (most recent call last):
+    shoal.errors.InputError: There is no file nobody.csv. ...
+    """
+    table = read(path)
+    table.select(names)
+    return table
+
+
+def people_in_classes(
+    released: Sequence[Column],
+    class_of_row: Array,
+    population: Table,
+    hierarchies: Mapping[str, Hierarchy] | None = None,
+    names: Sequence[str] | None = None,
+) -> Array:
+    """People of the population in the box of each class (rows of class -1 are in none).
+
+    >>> released = Table.of({"age": ["[30;39]", "[30;39]", "[40;49]"]}).select(["age"])
+    >>> people_in_classes(released, np.array([0, 0, 1]), Table.of({"age": [31, 39, 45, 50]})).tolist()
+    [2, 1]
+    """
+    kept = np.flatnonzero(class_of_row >= 0)
+    classes = int(class_of_row.max(initial=-1)) + 1
+    first = kept[first_row_of_each_class(class_of_row[kept], classes)]
+    people = population.select(list(names or [column.name for column in released]))
+    distinct = CountTable.of({str(j): column for j, column in enumerate(people)})
+    found = np.zeros(classes, np.int64)
+    sides = []
+    for j, (column, theirs) in enumerate(zip(released, people, strict=True)):
+        family, label_of = _families(column, theirs, (hierarchies or {}).get(theirs.name))
+        labels = column.codes[first].astype(np.int64)
+        sides.append((labels, family[labels], [of_code[distinct.tuples[str(j)].codes] for of_code in label_of]))
+    pattern, patterns = class_of_each_row(
+        pack([Coded(family, len(label_of)) for _, family, label_of in sides])
+    )
+    for number in range(patterns):
+        here = np.flatnonzero(pattern == number)
+        fitting = [label_of[family[here[0]]] for _, family, label_of in sides]
+        inside = np.flatnonzero(np.logical_and.reduce([labels >= 0 for labels in fitting]))
+        keys = [
+            Coded(np.concatenate([labels[here], theirs[inside]]), column.cardinality + 1)
+            for (labels, _, _), theirs, column in zip(sides, fitting, released, strict=True)
+        ]
+        cell, cells = class_of_each_row(pack(keys))
+        counts = np.bincount(cell[len(here) :], distinct.counts[inside], minlength=cells)
+        found[here] = counts[cell[: len(here)]]
+    return found
+
+
+def _families(column: Column, people: Column, hierarchy: Hierarchy | None) -> tuple[Array, list[Array]]:
+    """Labels dealt to families within which no two hold the same value: the family of each label, and per family the
+    label that holds each value of the population (-1: none)."""
+    holds = _holds(column, people, hierarchy)
+    order = np.argsort(-holds.sum(axis=1), kind="stable")
+    family = np.zeros(len(holds), np.int64)
+    label_of: list[Array] = []
+    for label in order.tolist():
+        values = holds[label]
+        for number, of_code in enumerate(label_of):
+            if not (of_code[values] >= 0).any():
+                break
+        else:
+            number = len(label_of)
+            label_of.append(np.full(holds.shape[1], -1, np.int64))
+        family[label] = number
+        label_of[number][values] = label
+    return family, label_of
+
+
+def _holds(column: Column, people: Column, hierarchy: Hierarchy | None) -> Array:
+    """Which values of the population (and null) each released label (and null) stands for."""
+    labels = texts_of(column.values)
+    values = texts_of(people.values)
+    if len(labels) * len(values) > _CELLS:
+        raise InputError(
+            f"Column '{people.name}' has too many values to count a population in its classes.", "Generalise it more."
+        )
+    both = read(pl.DataFrame({"": pl.concat([labels.alias(""), values.alias("")]).to_list()}, schema={"": pl.String}))
+    ranges = as_ranges(both[""], "yes", null_is_star=False)
+    codes = ranges.codes.astype(np.int64)
+    of_label, points = codes[: len(labels)], ranges.low[codes[len(labels) :]]
+    holds = (ranges.low[of_label][:, None] <= points) & (points <= ranges.high[of_label][:, None])
+    for place, code in enumerate(of_label.tolist()):
+        if code in ranges.pieces:
+            holds[place] = np.logical_or.reduce([(a <= points) & (points <= b) for a, b in ranges.pieces[code]])
+    if hierarchy is not None:
+        nodes = hierarchy.levels
+        for place, label in enumerate(labels.to_list()):
+            under = np.logical_or.reduce([(level == label).to_numpy() for level in nodes])
+            if under.any():
+                holds[place] = values.is_in(nodes[0].filter(under).to_list()).to_numpy()
+    # null is held by null and by `*`
+    star = (labels == "*").to_numpy()
+    if people.nulls:
+        holds = np.column_stack([holds, star])
+    if column.nulls:
+        holds = np.vstack([holds, np.append(np.zeros(len(values), bool), [True] * (people.nulls > 0))])
+    return holds
