@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from shoal.release import Refused, release
     from shoal.risk import IdentityRisk, risk
     from shoal.sample import sample_data
+    from shoal.solve import apply_plan, lattice
     from shoal.table import Column, Table
     from shoal.verify import Verification, verify
 
@@ -60,7 +61,9 @@ _HOME = {
     "ShoalError": "shoal.errors",
     "Table": "shoal.table",
     "anonymize": "shoal.anonymize",
+    "apply_plan": "shoal.solve",
     "detect": "shoal.detect",
+    "lattice": "shoal.solve",
     "load_policy": "shoal.policy",
     "profile": "shoal.profile",
     "read": "shoal.read",
@@ -85,7 +88,9 @@ __all__ = [
     "Table",
     "Verification",
     "anonymize",
+    "apply_plan",
     "detect",
+    "lattice",
     "load_policy",
     "profile",
     "read",

@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import TYPE_CHECKING, Any, Literal, get_args
 
 import numpy as np
 import polars as pl
 
 from shoal import progress
 from shoal.boxes import fit
-from shoal.classes import class_of_each_row, pack
+from shoal.classes import Coded, class_of_each_row, pack
 from shoal.conditions import Condition, parse_condition
 from shoal.errors import InputError, as_names, check_choice
 from shoal.frames import to_native
-from shoal.models import Evidence, KAnonymity, TCloseness, Verdict
-from shoal.policy import Policy, Role, as_policy
+from shoal.models import AnyModel, KAnonymity, LDiversity, TCloseness, Verdict, XYAnonymity
+from shoal.models.evidence import evidence_of_rows
+from shoal.policy import Policy, Quality, Role, as_policy, share_of
 from shoal.read import Options, read
 from shoal.released import Form, ReleasedColumns, modified_rows, released_columns
 from shoal.risk.closeness import ordered_distance
@@ -30,8 +31,13 @@ from shoal.transform.safe_first import untouched_if_safe as keep_safe
 from shoal.transform.sorted_clusters import Remainder, close_clusters, sorted_clusters
 from shoal.transform.wishes import Where, recoded_columns
 from shoal.utility import Change, attribute_disclosure, change_of, information_loss
+from shoal.verify import evidence_of, trees_of
 
-Method = Literal["sorted-clusters", "coarsen", "mask", "recode"]
+if TYPE_CHECKING:
+    from shoal.search.generalize import Wishes
+    from shoal.search.plan import Plan
+
+Method = Literal["sorted-clusters", "coarsen", "mask", "recode", "lattice"]
 
 
 @dataclass(frozen=True)
@@ -63,14 +69,17 @@ class Findings:
     closeness: dict[str, float] | None
     change: Change | None
     strategies: list[dict[str, Any]] | None = None
+    # what the search for the best generalisation found: levels, score, how it was proven
+    search: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON; `closeness` and `strategies` only where they were asked for."""
+        """As JSON; `closeness`, `strategies` and what a search found only where they were asked for."""
         found = asdict(self)
+        search = found.pop("search") or {}
         for name in ("closeness", "strategies"):
             if found[name] is None:
                 del found[name]
-        return found
+        return found | search
 
 
 @dataclass(frozen=True)
@@ -84,6 +93,7 @@ class Anonymized:
     columns: dict[str, ReleasedColumns]
     findings: Findings
     verdicts: list[Verdict]
+    plan: Plan | None = None
 
     @property
     def verdict(self) -> str:
@@ -114,7 +124,9 @@ def anonymize(
     quasi_identifiers: Sequence[str] | None = None,
     sensitive: Sequence[str] | str | None = None,
     k: int | None = None,
+    l: int | None = None,  # noqa: E741
     t: float | None = None,
+    models: Sequence[AnyModel] = (),
     method: Method = "sorted-clusters",
     resolution: int | None = None,
     labels: Labels = "range",
@@ -124,6 +136,14 @@ def anonymize(
     generalize: Mapping[str, str] | None = None,
     where: Where = "all",
     search: bool = False,
+    hierarchies: Any = None,
+    suppression: float | str | None = None,
+    quality: str | None = None,
+    weights: Mapping[str, float] | None = None,
+    levels: Mapping[str, tuple[int, int]] | None = None,
+    local: bool = False,
+    complete_hierarchies: bool = False,
+    time_limit: float = 60.0,
     disclosure: Sequence[str] = (),
     options: Options | None = None,
 ) -> Anonymized:
@@ -131,7 +151,9 @@ def anonymize(
 
     `sorted-clusters`: Algorithm S2 (k), with t also S4; `coarsen`: S3 (resolution); `mask`: the policy's masking steps;
     `recode`: labels as `generalize` says (a file of labels, `*`, `runs:4`, `chunks:4`), everywhere or only `where`
-    records stand out; `search` tries all combinations and elects the best (Pastore et al.).
+    records stand out; `search` tries all combinations and elects the best (Pastore et al.). `lattice`: the best level
+    of a hierarchy for every column (`hierarchies`: a folder or a mapping; built where none is given), proven to be the
+    best by `quality` with at most `suppression` of the records left out; `local` generalises those again.
 
     >>> import polars as pl
     >>> people = pl.DataFrame({"age": [30, 34, 51, 52], "charge": [1, 2, 3, 4]})
@@ -140,13 +162,21 @@ def anonymize(
     (['[30;34]', '[30;34]', '[51;52]', '[51;52]'], 2, 'holds')
     """
     check_choice("method", method, get_args(Method))
-    given = _decided(as_policy(policy), as_names(quasi_identifiers), as_names(sensitive), k, t)
+    given = decided(as_policy(policy), as_names(quasi_identifiers), as_names(sensitive), k, l, t, models)
+    if method != "lattice" and (given.count is not None or given.person is not None):
+        raise InputError(
+            "Tables of counts and of persons with many rows are anonymised by the lattice only.",
+            "Use --method lattice, or one row a person.",
+        )
     table = read(source, None, options)
     columns = table.select(given.quasi_identifiers)
     table.select(given.sensitive)
     conditions = [parse_condition(text) for text in disclosure]
     table.select([condition.column for condition in conditions])
     progress.report("anonymising", 0)
+    if method == "lattice":
+        wishes = wishes_of(given, suppression, quality, weights, levels, local, time_limit)
+        return by_lattice(table, given, hierarchies, wishes, complete_hierarchies, conditions)
     if method == "recode":
         released, parameters, strategies = recoded_columns(columns, generalize or {}, where, search, _least_k(given))
         shown = [_shown(column) for column in released.values()]
@@ -164,10 +194,113 @@ def anonymize(
         class_of_row, count = boxed.class_of_each_row()
         strategies = None
     findings = _findings(table, columns, boxed, released, (class_of_row, count), conditions, _t(given), strategies)
-    rows = {name: table[name] for name in given.sensitive}
-    evidence = Evidence(*np.unique(np.bincount(class_of_row), return_counts=True), class_of_row, rows)
-    verdicts = [model.judge(evidence) for model in given.models]
-    return Anonymized(table, given, method, parameters, released, findings, verdicts)
+    return Anonymized(
+        table, given, method, parameters, released, findings, _judged(table, given, released, class_of_row)
+    )
+
+
+def by_lattice(
+    table: Table,
+    policy: Policy,
+    hierarchies: Any,
+    wishes: Wishes,
+    complete_hierarchies: bool = False,
+    conditions: Sequence[Condition] = (),
+    plan: Plan | None = None,
+) -> Anonymized:
+    """The best generalisation of a table, or what a plan makes of it."""
+    from shoal.search.lattice import prepare, relabel, solve
+    from shoal.search.plan import Plan, follow
+    from shoal.search.trees import given_hierarchies
+
+    if plan is not None:
+        hierarchies = {**given_hierarchies(policy.hierarchies, policy.sensitive), **plan.trees}
+    prepared = prepare(table, policy, hierarchies, wishes, complete_hierarchies or plan is not None)
+    found = solve(prepared) if plan is None else follow(prepared.space, plan, prepared.policy)
+    shown = relabel(found)
+    search: dict[str, Any] = {"levels": found.levels}
+    if plan is None:
+        optimum = found.optimum
+        search |= {
+            "score": optimum.score,
+            "nodes_total": optimum.nodes_total,
+            "nodes_checked": optimum.nodes_checked,
+            "optimal": optimum.optimal,
+            "lower_bound": optimum.lower_bound,
+            "rounds": len(found.rounds),
+        }
+    search["built_hierarchies"] = prepared.built
+    findings = _findings(
+        table,
+        table.select(policy.quasi_identifiers),
+        None,
+        shown.columns,
+        (shown.class_of_row, shown.classes),
+        conditions,
+        _t(policy),
+        None,
+    )
+    parameters = {
+        "suppression": wishes.suppression,
+        "quality": wishes.quality,
+        "levels": found.levels,
+        "local": wishes.local,
+        "plan": plan is not None,
+    }
+    return Anonymized(
+        table,
+        prepared.policy,
+        "lattice",
+        parameters,
+        shown.columns,
+        replace(findings, search=search),
+        _judged(table, prepared.policy, shown.columns, shown.class_of_row),
+        Plan(prepared.policy, prepared.trees, found.rounds) if plan is None else plan,
+    )
+
+
+def wishes_of(
+    policy: Policy,
+    suppression: float | str | None,
+    quality: str | None,
+    weights: Mapping[str, float] | None,
+    levels: Mapping[str, tuple[int, int]] | None,
+    local: bool,
+    time_limit: float,
+) -> Wishes:
+    """How to search: what is given here, otherwise what the policy says."""
+    from shoal.search.generalize import Wishes
+
+    try:
+        share = policy.suppression if suppression is None else share_of(suppression)
+    except ValueError as error:
+        raise InputError(f"The suppression limit cannot be read: {error}.", "Use 5%, for example.") from None
+    wanted = quality or policy.quality
+    check_choice("quality", wanted, get_args(Quality))
+    if not time_limit > 0:
+        raise InputError(f"A time limit of {time_limit:g} s leaves no time.", "Use 60, for example.")
+    return Wishes(share, wanted, weights or policy.weights, levels or policy.levels, time_limit, local)
+
+
+def _judged(
+    table: Table, policy: Policy, released: Mapping[str, ReleasedColumns], class_of_row: Array
+) -> list[Verdict]:
+    """Every model on the classes, as `verify` will judge the file."""
+    across = [m for m in policy.models if m.needs_population or (isinstance(m, XYAnonymity) and m.x)]
+    if across or policy.count or policy.person:  # these look at the released values themselves
+        shown = pl.DataFrame([series for column in released.values() for series in column.series])
+        names = shown.columns
+        needed = {name for model in policy.models for name in model.needs} | {policy.count, policy.person} - {None}
+        beside = [table[name].decode() for name in table.columns if name in needed - set(names)]
+        evidence, _ = evidence_of(read(shown.with_columns(beside)), names, policy)
+    else:
+        stars = np.logical_and.reduce([column.suppressed for column in released.values()])
+        rows = class_of_each_row(Coded(class_of_row[~stars], int(class_of_row.max(initial=0)) + 1))[0]
+        class_of_row = np.full(table.rows, -1, np.int64)
+        class_of_row[~stars] = rows
+        sensitive = {name: table[name] for model in policy.models for name in model.needs}
+        evidence = evidence_of_rows(class_of_row, sensitive, trees=trees_of(policy, list(sensitive.values())))
+    return [model.judge(evidence) for model in policy.models]
 
 
 def _shown(column: ReleasedColumns) -> Column:
@@ -180,8 +313,16 @@ def _least_k(policy: Policy) -> int:
     return max((model.k for model in policy.models if isinstance(model, KAnonymity)), default=2)
 
 
-def _decided(policy: Policy, names: list[str], sensitive: list[str], k: int | None, t: float | None) -> Policy:
-    """The policy with what was given beside it."""
+def decided(
+    policy: Policy,
+    names: list[str],
+    sensitive: list[str],
+    k: int | None,
+    l: int | None,  # noqa: E741
+    t: float | None,
+    more: Sequence[AnyModel] = (),
+) -> Policy:
+    """The policy with what was given beside it; l and t are asked of every sensitive column."""
     roles: dict[str, Role] = dict(policy.columns)
     for name in names:
         roles[name] = "quasi-identifier"
@@ -193,24 +334,30 @@ def _decided(policy: Policy, names: list[str], sensitive: list[str], k: int | No
     roles.update(dict.fromkeys(sensitive, "sensitive"))
     if "quasi-identifier" not in roles.values():
         raise InputError("No quasi-identifiers are named.", "Name them with --qi age,sex,zip or in a policy.")
-    if policy.count is not None or policy.person is not None:
-        raise InputError(
-            "Tables of counts and of persons with many rows are not anonymised yet.", "Use one row a person."
-        )
-    models = list(policy.models)
+    named = [name for name, role in roles.items() if role == "sensitive"]
+    models: list[AnyModel] = list(policy.models)
     if k is not None:
         if k < 2:
             raise InputError(f"k = {k} protects nobody.", "Use 2 or more.")
         models = [KAnonymity(k=k), *(model for model in models if not isinstance(model, KAnonymity))]
+    if l is not None:
+        if l < 2:
+            raise InputError(f"l = {l} asks for nothing.", "Use 2 or more.")
+        _need_sensitive("l-diversity", named)
+        rest = [model for model in models if not isinstance(model, LDiversity)]
+        models = [*rest, *(LDiversity(l=l, sensitive=name) for name in named)]
     if t is not None:
         if not 0 < t <= 1:
             raise InputError(f"t = {t} is not above 0 and up to 1.", "Use --t 0.1, for example.")
-        named = [name for name, role in roles.items() if role == "sensitive"]
-        if len(named) != 1:
-            raise InputError("t-closeness needs one sensitive column.", "Name it with --sensitive.")
-        others = [model for model in models if not isinstance(model, TCloseness)]
-        models = [*others, TCloseness(t=t, sensitive=named[0])]
-    return policy.model_copy(update={"columns": roles, "models": models})
+        _need_sensitive("t-closeness", named)
+        close = [model for model in models if not isinstance(model, TCloseness)]
+        models = [*close, *(TCloseness(t=t, sensitive=name) for name in named)]
+    return policy.model_copy(update={"columns": roles, "models": [*models, *more]})
+
+
+def _need_sensitive(model: str, named: list[str]) -> None:
+    if not named:
+        raise InputError(f"{model} needs a sensitive column.", "Name it with --sensitive.")
 
 
 def _k(policy: Policy) -> int:
@@ -221,6 +368,7 @@ def _k(policy: Policy) -> int:
 
 
 def _t(policy: Policy) -> TCloseness | None:
+    """The model of ordered t-closeness, if there is one."""
     return next((model for model in policy.models if isinstance(model, TCloseness)), None)
 
 
@@ -263,7 +411,11 @@ def _findings(
     strategies: list[dict[str, Any]] | None,
 ) -> Findings:
     class_of_row, count = classes
-    sizes = np.bincount(class_of_row, minlength=count)
+    kept = class_of_row >= 0
+    sizes = np.bincount(class_of_row[kept], minlength=count)
+    if not kept.all():
+        # suppressed rows are alike: for what is learnt about them they are one class
+        class_of_row, count = np.where(kept, class_of_row, count), count + 1
     uniques, undecided = (int((sizes == 1).sum()), 0) if boxed is None else _uniques(columns, boxed, sizes)
     loss = None if boxed is None else information_loss(columns, boxed)
     disclosed = []
@@ -271,7 +423,7 @@ def _findings(
         found = attribute_disclosure(class_of_row, count, condition.meets(table[condition.column]))
         disclosed.append(Disclosed(condition.text, found.records, found.disclosed, found.share))
     near = None
-    if close is not None:
+    if close is not None and close.distance in ("auto", "ordered"):
         column = table[close.sensitive]
         near = {
             "values": float(ordered_distance(class_of_row, count, column, "values").max()),
@@ -280,8 +432,8 @@ def _findings(
     stars = [column.suppressed for column in released.values()]
     return Findings(
         records=table.rows,
-        k=int(sizes.min()),
-        classes=count,
+        k=int(sizes.min()) if len(sizes) else 0,
+        classes=len(sizes),
         uniques=uniques,
         undecided=undecided,
         information_loss=None if loss is None else loss.total,

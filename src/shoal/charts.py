@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal.detect.results import Detection
 from shoal.errors import InputError
 from shoal.write import check_target, write_whole
 
+if TYPE_CHECKING:
+    from shoal.search.lattice import Lattice
+
 ENDINGS = (".svg", ".png", ".html")
-_BLUE = "#2a6f97"
+_BLUE, _RED = "#2a6f97", "#d1495b"
+_LEAST = "least loss at this risk"
 
 
 MOST_BARS = 40
@@ -68,6 +72,35 @@ def detection_chart(found: Detection) -> Any:
     left = line.properties(width=340, height=260, title="What the best-placed attacker singles out")
     right = bars.properties(width=260, height=alt.Step(18), title="Which column costs most")
     return alt.hconcat(left, right).configure_view(stroke=None)
+
+
+def frontier_chart(found: Lattice) -> Any:
+    """What a lower risk costs: the least loss for each highest risk, the chosen node apart."""
+    import altair as alt
+
+    rows = [
+        {
+            "risk": solution.highest_risk,
+            "score": solution.score,
+            "k": solution.k,
+            "suppressed": solution.suppressed_rows,
+            "levels": _harmless(", ".join(f"{name} {level}" for name, level in solution.levels.items())),
+            "what": "chosen" if solution == found.chosen else _LEAST,
+        }
+        for solution in [*found.frontier, *([] if found.chosen is None else [found.chosen])]
+    ]
+    base = alt.Chart(_values(rows)).encode(
+        x=alt.X("risk:Q", title="highest risk of a record (1 / smallest class)", scale=alt.Scale(type="log")),
+        y=alt.Y("score:Q", title=found.quality, scale=alt.Scale(zero=True)),
+        tooltip=["levels:N", "k:Q", alt.Tooltip("score:Q", format=".4f"), "suppressed:Q", "what:N"],
+    )
+    line = base.mark_line(color=_BLUE)
+    points = base.mark_point(filled=True, size=80, opacity=1).encode(
+        color=alt.Color("what:N", title=None, scale=alt.Scale(range=[_RED, _BLUE], domain=["chosen", _LEAST]))
+    )
+    labels = base.mark_text(align="left", dx=7, dy=-7).encode(text=alt.Text("k:Q", format="d"))
+    layered = alt.layer(line, points, labels)
+    return layered.properties(width=520, height=320, title="What a lower risk costs (labels: smallest class)")
 
 
 def _values(rows: list[dict[str, Any]]) -> Any:

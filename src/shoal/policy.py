@@ -4,12 +4,22 @@ from __future__ import annotations
 
 import hashlib
 import json
+from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 
 from shoal.errors import InputError
 from shoal.models import MODELS, AnyModel
@@ -22,6 +32,30 @@ NullRule = Literal["value", "wildcard", "drop"]
 LONGEST_POLICY = 1_000_000
 _MODEL_NAMES = {model.model_fields["model"].default for model in MODELS}
 _COUNT_OR_PERSON = "count and person exclude each other: a row stands for many records or belongs to one person"
+
+
+def share_of(given: Any) -> Any:
+    """A share as a number or written as a percentage.
+
+    >>> share_of("5%"), share_of(0.05)
+    (0.05, 0.05)
+    """
+    if isinstance(given, bool):
+        raise ValueError("a share is a number such as 0.05 or 5%, not yes or no")
+    if isinstance(given, str):
+        text = given.strip()
+        try:
+            number = Decimal(text.removesuffix("%").strip())
+        except InvalidOperation:
+            raise ValueError("a share is a number such as 0.05 or 5%") from None
+        given = float(number / 100 if text.endswith("%") else number)
+    if isinstance(given, (int, float)) and not 0 <= given <= 1:
+        raise ValueError("a share lies between 0 and 1, or between 0% and 100%")
+    return given
+
+
+Share = Annotated[float, BeforeValidator(share_of)]
+Quality = Literal["loss", "precision", "entropy", "discernibility", "average-class-size"]
 
 
 class MaskingStep(BaseModel):
@@ -38,6 +72,8 @@ class MaskingStep(BaseModel):
 class Policy(BaseModel):
     """Roles of columns, null rule, count and person column, knowledge of attackers, threshold and privacy models.
 
+    For the search of the best generalisation: hierarchies, suppression limit, quality, weights and levels of columns.
+
     >>> policy = Policy(columns={"age": "quasi-identifier", "name": "identifier"}, null_rule="drop")
     >>> policy.quasi_identifiers
     ['age']
@@ -53,8 +89,14 @@ class Policy(BaseModel):
     threshold: float | str | None = None
     models: list[AnyModel] = []
     masking: list[MaskingStep] = []
+    # a folder, or for each column a file or the rows of its tree (leaf, level 1, ..., *)
+    hierarchies: str | dict[str, str | list[list[str]]] = {}
+    suppression: Share = 0.0
+    quality: Quality = "loss"
+    weights: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = {}
+    levels: dict[str, tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]] = {}
 
-    @field_validator("columns", "knowledge", "models", "masking", mode="before")
+    @field_validator("columns", "knowledge", "models", "masking", "hierarchies", "weights", "levels", mode="before")
     @classmethod
     def _empty(cls, value: Any, info: ValidationInfo) -> Any:
         """`columns:` with nothing behind it is an empty section."""

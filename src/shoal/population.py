@@ -55,9 +55,7 @@ def people_in_classes(
         family, label_of = _families(column, theirs, (hierarchies or {}).get(theirs.name))
         labels = column.codes[first].astype(np.int64)
         sides.append((labels, family[labels], [of_code[distinct.tuples[str(j)].codes] for of_code in label_of]))
-    pattern, patterns = class_of_each_row(
-        pack([Coded(family, len(label_of)) for _, family, label_of in sides])
-    )
+    pattern, patterns = class_of_each_row(pack([Coded(family, len(label_of)) for _, family, label_of in sides]))
     for number in range(patterns):
         here = np.flatnonzero(pattern == number)
         fitting = [label_of[family[here[0]]] for _, family, label_of in sides]
@@ -81,11 +79,9 @@ def _families(column: Column, people: Column, hierarchy: Hierarchy | None) -> tu
     label_of: list[Array] = []
     for label in order.tolist():
         values = holds[label]
-        for number, of_code in enumerate(label_of):
-            if not (of_code[values] >= 0).any():
-                break
-        else:
-            number = len(label_of)
+        free = (number for number, of_code in enumerate(label_of) if not (of_code[values] >= 0).any())
+        number = next(free, len(label_of))
+        if number == len(label_of):
             label_of.append(np.full(holds.shape[1], -1, np.int64))
         family[label] = number
         label_of[number][values] = label

@@ -29,6 +29,7 @@ from shoal.verify import (
     check_rows,
     judge,
     manifest_path,
+    plan_path,
     private_path,
     sha256,
     shuffled_order,
@@ -53,6 +54,7 @@ class Released:
     manifest: Path
     dictionary: Path
     private: Path
+    plan: Path | None
     written: int
 
 
@@ -74,7 +76,8 @@ def release(
     """
     path = Path(path)
     check_target(path, force)
-    others = [file for file in (manifest_path(path), _dictionary_path(path), private_path(path)) if file.exists()]
+    records = (manifest_path(path), _dictionary_path(path), private_path(path), plan_path(path))
+    others = [file for file in records if file.exists()]
     if others and not force:
         raise InputError(f"{others[0]} exists already: it belongs to another release.", "Add --force to replace it.")
     if not result.policy.models and not no_guarantee:
@@ -95,6 +98,8 @@ def release(
         if found.verdict != "holds":
             raise Refused(_reasons(found))
         _write_record(private_path(path), _private(result, shuffle, seed, source), 0o600)
+        if result.plan is not None:
+            _write_record(plan_path(path), result.plan.to_dict(), 0o600)
         _write_record(_dictionary_path(path), _dictionary(result, frame), 0o644)
         manifest = _manifest(result, draft, path, len(frame), found, no_guarantee, shuffle)
         _write_record(manifest_path(path), manifest, 0o644)
@@ -105,7 +110,8 @@ def release(
         raise InputError(f"{path} could not be written: {error.strerror}.", "Nothing was released.") from None
     finally:
         draft.unlink(missing_ok=True)
-    return Released(path, manifest_path(path), _dictionary_path(path), private_path(path), len(frame))
+    plan = None if result.plan is None else plan_path(path)
+    return Released(path, manifest_path(path), _dictionary_path(path), private_path(path), plan, len(frame))
 
 
 def _draft(path: Path) -> Path:
@@ -125,7 +131,8 @@ def _verify_draft(result: Anonymized, draft: Path, shuffle: bool, seed: int, exc
     if not excel_safe:
         order = shuffled_order(table.rows, seed) if shuffle else None
         natures = {name: column.nature for name, column in result.columns.items()}
-        checks = check_rows(table, result.table, result.policy, natures, order)
+        trees = {} if result.plan is None else result.plan.trees
+        checks = check_rows(table, result.table, result.policy, natures, order, trees)
     return judge(table, names, result.policy, checks)
 
 

@@ -12,13 +12,19 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.classes import Coded, class_of_each_row, pack
+from shoal.classes import Coded, CountTable, class_of_each_row, pack
 from shoal.errors import InputError
 from shoal.generalized import as_numbers, as_ranges, ends_of
+from shoal.hierarchy import Hierarchy, fit_all
 from shoal.models import Evidence, Verdict
+from shoal.models.evidence import evidence_of_rows
 from shoal.policy import Policy, as_policy
+from shoal.population import people_in_classes, read_population
 from shoal.read import Options, read
+from shoal.rows import Rows
+from shoal.search.trees import given_hierarchies
 from shoal.table import Array, Column, Table
+from shoal.transform.labels import texts_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,17 +102,43 @@ def _released_names(policy: Policy, manifest: dict[str, Any] | None) -> list[str
 
 
 def evidence_of(table: Table, names: Sequence[str], policy: Policy) -> tuple[Evidence, int]:
-    """Classes of equal boxes of a released table; rows that are `*` everywhere are counted apart."""
+    """Classes of equal boxes of a released table; rows that are `*` everywhere are counted apart.
+
+    With a count column a row stands for many records; with a person column classes are of persons, and a person is
+    suppressed whose rows all are.
+    """
     ranges = [as_ranges(column, "yes", policy.null_rule == "wildcard") for column in table.select(names)]
     suppressed = np.logical_and.reduce([column.star for column in ranges])
     classes = np.full(table.rows, -1, np.int64)
     kept = np.flatnonzero(~suppressed)
     if len(kept):
-        classes[kept], _ = class_of_each_row(pack([Coded(column.codes[kept], column.cardinality) for column in ranges]))
-    sizes = np.bincount(classes[kept]) if len(kept) else np.zeros(0, np.int64)
-    distinct, counts = np.unique(sizes, return_counts=True)
-    needed = [name for name in policy.sensitive if name in table.columns]
-    return Evidence(distinct, counts, classes, {name: table[name] for name in needed}), int(suppressed.sum())
+        columns = [Coded(column.codes[kept], column.cardinality) for column in ranges]
+        classes[kept], _ = class_of_each_row(pack(columns))
+    weights = Rows.of(table, names, policy.count).weights if policy.count else None
+    models = policy.models
+    needed = sorted({name for model in models for name in model.needs if name in table.columns})
+    trees = trees_of(policy, table.select(needed))
+    people = {}
+    for source in sorted({model.needs_population for model in models if model.needs_population is not None}):
+        population = read_population(source, policy.quasi_identifiers)
+        given = given_hierarchies(policy.hierarchies, policy.quasi_identifiers)
+        people[source] = people_in_classes(table.select(names), classes, population, given, policy.quasi_identifiers)
+    evidence = evidence_of_rows(
+        classes,
+        {name: table[name] for name in needed},
+        keys={name: column.codes for name, column in zip(names, ranges, strict=True)},
+        weights=weights,
+        trees=trees,
+        populations=people,
+    )
+    return evidence, int(suppressed.sum() if weights is None else weights[suppressed].sum())
+
+
+def trees_of(policy: Policy, columns: Sequence[Column]) -> dict[str, tuple[Array, ...]]:
+    """The hierarchies of sensitive columns as nodes of their codes."""
+    given = given_hierarchies(policy.hierarchies, [column.name for column in columns])
+    found = [column for column in columns if column.name in given]
+    return {fitted.column: tuple(fitted.codes) for fitted in fit_all(given, found, complete=True)}
 
 
 # the manifest
@@ -124,6 +156,11 @@ def manifest_path(path: Path) -> Path:
 def private_path(path: Path) -> Path:
     """The private record of a data file: seed, row map, input hash; for its owner only."""
     return path.with_name(path.stem + ".private.json")
+
+
+def plan_path(path: Path) -> Path:
+    """The plan by which a data file was generalised; for its owner only."""
+    return path.with_name(path.stem + ".plan.json")
 
 
 def sha256(path: Path) -> str:
@@ -172,13 +209,30 @@ def _against_original(
     path: Path | None, manifest: dict[str, Any] | None, table: Table, original: Table, policy: Policy
 ) -> list[Check]:
     natures = {column["name"]: column["nature"] for column in manifest["columns"]} if manifest else {}
-    return check_rows(table, original, policy, natures, _row_map(path, original.rows))
+    trees: Mapping[str, Hierarchy] = {}
+    if path is not None and plan_path(path).exists():
+        from shoal.search.plan import read_plan
+
+        trees = read_plan(plan_path(path)).trees
+    elif manifest is not None and manifest["method"] == "lattice":
+        return [
+            Check("labels", False, f"{plan_path(path or Path('released')).name} is needed to tell what labels hold")
+        ]
+    return check_rows(table, original, policy, natures, _row_map(path, original.rows), trees)
 
 
 def check_rows(
-    table: Table, original: Table, policy: Policy, natures: Mapping[str, str], order: Array | None
+    table: Table,
+    original: Table,
+    policy: Policy,
+    natures: Mapping[str, str],
+    order: Array | None,
+    trees: Mapping[str, Hierarchy] | None = None,
 ) -> list[Check]:
-    """Every released row against its original: `order[r]` is the original row of released row r."""
+    """Every released row against its original: `order[r]` is the original row of released row r.
+
+    Columns with a tree must show a node above the original value, others a range that holds it.
+    """
     if table.rows != original.rows:
         return [Check("rows", False, f"{table.rows:,} released of {original.rows:,}: rows were lost or doubled")]
     checks = [Check("rows", True, f"{table.rows:,} released of {original.rows:,}")]
@@ -186,7 +240,9 @@ def check_rows(
         if name not in table.columns:
             continue
         shuffled = column if order is None else column.take(order)
-        if name in policy.quasi_identifiers:
+        if name in policy.quasi_identifiers and name in (trees or {}):
+            checks.append(_on_path(table[name], shuffled, (trees or {})[name]))
+        elif name in policy.quasi_identifiers:
             # a label stands for texts in a way that only its map knows
             ordered = column.dtype.is_numeric() or column.dtype.is_temporal()
             if natures.get(name, "truthful") in ("truthful", "unchanged") and ordered:
@@ -220,6 +276,21 @@ def _equal(released: Column, original: Column) -> bool:
         return bool((released.codes == original.codes).all())
     texts = [column.decode().cast(pl.String).alias("") for column in (released, original)]
     return texts[0].equals(texts[1])
+
+
+def _on_path(released: Column, original: Column, tree: Hierarchy) -> Check:
+    """Whether each row shows its own value or a node above it."""
+    fitted = fit_all({original.name: tree}, [original], complete=True)[0]
+    pairs = CountTable.of({"shown": released, "was": original}).tuples
+    shown = [*texts_of(released.values).to_list(), None]
+    own = [*texts_of(original.values).to_list(), None]
+    paths = [[labels[node] for node in codes] for labels, codes in zip(fitted.labels, fitted.codes, strict=True)]
+    outside = sum(
+        shown[label] not in (own[value], "*", *(level[value] for level in paths[1:]))
+        for label, value in zip(pairs["shown"].codes.tolist(), pairs["was"].codes.tolist(), strict=True)
+    )
+    detail = "every label stands above its value" if not outside else f"{outside:,} labels do not hold their value"
+    return Check(f"labels of {released.name}", not outside, detail)
 
 
 def _containment(released: Column, original: Column) -> Check:

@@ -8,18 +8,33 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli.options import (
+    CompleteOption,
     DelimiterOption,
     EncodingOption,
     File,
+    HierarchiesOption,
     JsonOption,
+    KOption,
+    LevelsOption,
+    LOption,
     MissingOption,
+    ModelOption,
     PolicyOption,
     QiOption,
+    QualityOption,
+    SensitiveOption,
+    SuppressionOption,
+    TimeLimitOption,
+    TOption,
+    WeightsOption,
+    levels_of,
+    models_of,
     names_of,
     one_of,
     one_or_many,
     print_json,
     reading,
+    weights_of,
     wishes_of,
 )
 
@@ -30,22 +45,17 @@ def anonymize(
         Path, typer.Option("-o", "--output", metavar="FILE", help="Where to release; the ending says the format.")
     ],
     qi: QiOption = None,
-    sensitive: Annotated[
-        list[str] | None, typer.Option("--sensitive", metavar="COLUMNS", help="Sensitive columns.", show_default=False)
-    ] = None,
-    k: Annotated[
-        int | None, typer.Option("-k", help="Every combination occurs at least k times.", show_default=False)
-    ] = None,
-    t: Annotated[
-        float | None,
-        typer.Option("--t", help="Every class is nearly like the whole table: distance at most t.", show_default=False),
-    ] = None,
+    sensitive: SensitiveOption = None,
+    k: KOption = None,
+    l: LOption = None,  # noqa: E741
+    t: TOption = None,
+    model: ModelOption = None,
     method: Annotated[
         str,
         typer.Option(
             "--method",
             metavar="NAME",
-            help="sorted-clusters (Algorithms S2, S4), coarsen (S3), mask (Table S3), recode (Pastore).",
+            help="sorted-clusters (S2, S4), coarsen (S3), mask (Table S3), recode (Pastore), lattice (the optimum).",
         ),
     ] = "sorted-clusters",
     resolution: Annotated[
@@ -78,6 +88,16 @@ def anonymize(
     search: Annotated[
         bool, typer.Option("--search", help="recode: try all combinations, take the best, show all.")
     ] = False,
+    hierarchies: HierarchiesOption = None,
+    suppression: SuppressionOption = None,
+    quality: QualityOption = None,
+    weights: WeightsOption = None,
+    levels: LevelsOption = None,
+    local: Annotated[
+        bool, typer.Option("--local", help="lattice: generalise again what was left out, while that gains something.")
+    ] = False,
+    complete_hierarchies: CompleteOption = False,
+    time_limit: TimeLimitOption = 60.0,
     disclosure: Annotated[
         list[str] | None,
         typer.Option(
@@ -126,11 +146,12 @@ def anonymize(
         shoal anonymize visits.parquet -o safe.parquet --qi age,zip --method coarsen --resolution 16 -k 5
 
         shoal anonymize people.csv -o safe.csv --qi year,town -k 3 --method recode --generalize town=map.csv
+
+        shoal anonymize adult.csv -o safe.csv --qi age,sex,education --sensitive occupation -k 5 --l 3 --t 0.2
+        --method lattice --suppression 5%
     """
     from shoal.anonymize import anonymize as change
     from shoal.cli.console import running
-    from shoal.cli.show import show_anonymized
-    from shoal.release import Refused, release
     from shoal.write import check_target
 
     check_target(output, force)
@@ -141,8 +162,10 @@ def anonymize(
             quasi_identifiers=names_of(qi),
             sensitive=names_of(sensitive),
             k=k,
+            l=l,
             t=t,
-            method=one_of("--method", method, ("sorted-clusters", "coarsen", "mask", "recode")),
+            models=models_of(model),
+            method=one_of("--method", method, ("sorted-clusters", "coarsen", "mask", "recode", "lattice")),
             resolution=resolution,
             labels="labels" if labels else "range",
             remainder=one_of("--remainder", remainder, ("top", "middle")),
@@ -151,37 +174,53 @@ def anonymize(
             generalize=wishes_of(generalize),
             where=one_of("--where", where, ("all", "uniques", "below-k")),
             search=search,
+            hierarchies=hierarchies,
+            suppression=suppression,
+            quality=quality,
+            weights=weights_of(weights),
+            levels=levels_of(levels),
+            local=local,
+            complete_hierarchies=complete_hierarchies,
+            time_limit=time_limit,
             disclosure=disclosure or (),
             options=reading(encoding, delimiter, missing),
         )
-        try:
-            released = release(
-                result,
-                output,
-                force=force,
-                shuffle=not keep_order,
-                seed=seed,
-                no_guarantee=no_guarantee,
-                excel_safe=excel_safe,
-                source=Path(file[0]) if len(file) == 1 else None,
-            )
-        except Refused as refusal:
-            if not as_json:
-                raise
-            nothing = {"written": 0, "verdict": "refused", "reason": str(refusal), "output": None, "manifest": None}
-            print_json({**result.findings.to_dict(), **nothing, "models": _verdicts(result)})
-            raise typer.Exit(1) from None
+        release_and_show(
+            result,
+            output,
+            as_json,
+            force=force,
+            shuffle=not keep_order,
+            seed=seed,
+            no_guarantee=no_guarantee,
+            excel_safe=excel_safe,
+            source=Path(file[0]) if len(file) == 1 else None,
+        )
+
+
+def release_and_show(result: Any, output: Path, as_json: bool, **how: Any) -> None:
+    """Release what was anonymised through the one door, and say what left."""
+    from shoal.cli.show import show_anonymized
+    from shoal.release import Refused, release
+
+    verdicts = [verdict.to_dict() for verdict in result.verdicts]
+    try:
+        released = release(result, output, **how)
+    except Refused as refusal:
+        if not as_json:
+            raise
+        nothing = {"written": 0, "verdict": "refused", "reason": str(refusal), "output": None, "manifest": None}
+        print_json({**result.findings.to_dict(), **nothing, "models": verdicts})
+        raise typer.Exit(1) from None
     found: dict[str, Any] = {
         **result.findings.to_dict(),
         "written": released.written,
         "verdict": result.verdict,
-        "models": _verdicts(result),
+        "models": verdicts,
         "guarantee": bool(result.policy.models),
         "output": str(released.output),
         "manifest": str(released.manifest),
     }
+    if released.plan is not None:
+        found["plan"] = str(released.plan)
     print_json(found) if as_json else show_anonymized(found)
-
-
-def _verdicts(result: Any) -> list[dict[str, Any]]:
-    return [verdict.to_dict() for verdict in result.verdicts]

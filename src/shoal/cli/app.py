@@ -8,7 +8,9 @@ import typer
 
 from shoal import __version__
 from shoal.cli.anonymize import anonymize
+from shoal.cli.apply import apply
 from shoal.cli.detect import detect
+from shoal.cli.lattice import lattice
 from shoal.cli.profile import profile
 from shoal.cli.regenerate import regenerate
 from shoal.cli.risk import risk
@@ -54,6 +56,8 @@ app.command("sample-data")(sample_data)
 app.command()(profile)
 app.command()(detect)
 app.command()(risk)
+app.command()(lattice)
 app.command()(anonymize)
+app.command()(apply)
 app.command()(verify)
 app.command()(regenerate)

@@ -64,6 +64,72 @@ CountOption = Annotated[
 ]
 
 
+SensitiveOption = Annotated[
+    list[str] | None, typer.Option("--sensitive", metavar="COLUMNS", help="Sensitive columns.", show_default=False)
+]
+KOption = Annotated[
+    int | None, typer.Option("-k", help="Every combination occurs at least k times.", show_default=False)
+]
+LOption = Annotated[
+    int | None,
+    typer.Option("--l", help="Every class has at least l values of each sensitive column.", show_default=False),
+]
+TOption = Annotated[
+    float | None,
+    typer.Option("--t", help="Every class is nearly like the whole table: distance at most t.", show_default=False),
+]
+ModelOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--model",
+        metavar="NAME PARAMETER=VALUE...",
+        help="Any other privacy model, such as 'beta-likeness beta=2 sensitive=illness'. Repeat it.",
+        show_default=False,
+    ),
+]
+HierarchiesOption = Annotated[
+    str | None,
+    typer.Option(
+        "--hierarchies",
+        metavar="DIR",
+        help="lattice: for column c the file c.csv or …_c.csv (leaf;level;…;*); built where there is none.",
+        show_default=False,
+    ),
+]
+SuppressionOption = Annotated[
+    str | None,
+    typer.Option(
+        "--suppression", metavar="SHARE", help="lattice: records that may be left out, such as 5%.", show_default=False
+    ),
+]
+QualityOption = Annotated[
+    str | None,
+    typer.Option(
+        "--quality",
+        metavar="NAME",
+        help="lattice: loss (default), precision, entropy, discernibility, average-class-size.",
+        show_default=False,
+    ),
+]
+WeightsOption = Annotated[
+    list[str] | None,
+    typer.Option("--weights", metavar="COLUMN=W,...", help="lattice: how much a column matters.", show_default=False),
+]
+LevelsOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--levels", metavar="COLUMN=A..B,...", help="lattice: the least and greatest level.", show_default=False
+    ),
+]
+CompleteOption = Annotated[
+    bool,
+    typer.Option("--complete-hierarchies", help="lattice: put values without a leaf directly below *."),
+]
+TimeLimitOption = Annotated[
+    float, typer.Option("--time-limit", metavar="SECONDS", help="lattice: when to stop looking for better.")
+]
+
+
 def one_or_many(files: list[str]) -> str | list[str]:
     """One path, or a list of several."""
     return files[0] if len(files) == 1 else files
@@ -130,6 +196,69 @@ def print_json(found: dict[str, Any]) -> None:
     import json
 
     typer.echo(json.dumps(found, ensure_ascii=False))
+
+
+def _pairs(option: str, given: list[str], form: str) -> list[tuple[str, str]]:
+    """`a=1,b=2` as pairs."""
+    found = []
+    for text in names_of(given) or []:
+        name, equals, value = text.partition("=")
+        if not equals or not name.strip() or not value.strip():
+            raise InputError(f"{option} '{text}' is not {form}.", f"Write {option} age=…,zip=….")
+        found.append((name.strip(), value.strip()))
+    return found
+
+
+def weights_of(given: list[str] | None) -> dict[str, float] | None:
+    """Weights from `COLUMN=W,…`."""
+    if given is None:
+        return None
+    try:
+        return {name: float(value) for name, value in _pairs("--weights", given, "COLUMN=WEIGHT")}
+    except ValueError:
+        raise InputError("A weight is not a number.", "Write --weights age=2,zip=0.5.") from None
+
+
+def levels_of(given: list[str] | None) -> dict[str, tuple[int, int]] | None:
+    """Levels from `COLUMN=A..B,…` or `COLUMN=A,…`."""
+    if given is None:
+        return None
+    try:
+        found = {}
+        for name, value in _pairs("--levels", given, "COLUMN=A..B"):
+            low, _, high = value.partition("..")
+            found[name] = (int(low), int(high or low))
+        return found
+    except ValueError:
+        raise InputError("A level is not a whole number.", "Write --levels age=1..3,zip=2.") from None
+
+
+def models_of(given: list[str] | None) -> list[Any]:
+    """Models from `NAME PARAMETER=VALUE …`, checked as a policy checks them."""
+    from shoal.policy import as_policy
+
+    models = []
+    for text in given or []:
+        name, *parameters = text.replace(",", " ").split()
+        entries: dict[str, Any] = {"model": name}
+        for parameter in parameters:
+            key, equals, value = parameter.partition("=")
+            if not equals:
+                raise InputError(
+                    f"--model '{text}' is not NAME PARAMETER=VALUE.", "Write 'l-diversity l=3 sensitive=x'."
+                )
+            entries[key] = _value(value)
+        models.append(entries)
+    return list(as_policy({"models": models}).models)
+
+
+def _value(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text
 
 
 def wishes_of(given: list[str] | None) -> dict[str, str] | None:

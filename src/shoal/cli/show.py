@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.table import Table
 from rich.text import Text
@@ -14,6 +14,9 @@ from shoal.profile import Profile
 from shoal.risk.results import AttackerRisk, IdentityRisk
 from shoal.verify import Verification
 from shoal.words import counted, in_words, percent
+
+if TYPE_CHECKING:
+    from shoal.search.lattice import Lattice
 
 _SIZES = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 99), (100, None))
 
@@ -296,8 +299,57 @@ def show_anonymized(found: dict[str, Any]) -> None:
             counts = (f"{entry[name]:,}" for name in ("uniques", "modified_rows", "classes"))
             table.add_row(name_text(entry["strategy"]), *counts)
         print_block(table)
+    if "levels" in found:
+        _show_levels(found)
     note(f"data {found['output']}, manifest {found['manifest']}")
+    if "plan" in found:
+        note(f"plan {found['plan']}: `shoal apply` uses it on new data; it names the values of this data, keep it")
     note("the private record beside it (seed, row order) is for its owner only")
+
+
+def _show_levels(found: dict[str, Any]) -> None:
+    """The levels that were chosen, and how sure that choice is."""
+    table = plain_table("column", "level", "hierarchy", left=1)
+    for name, level in found["levels"].items():
+        built = found["built_hierarchies"].get(name)
+        table.add_row(name_text(name), f"{level}", "given" if built is None else f"built: {built}")
+    print_block(table)
+    if found.get("score") is not None:
+        proven = "the optimum" if found["optimal"] else f"no solution can be below {found['lower_bound']:.4f}"
+        console.out.print(
+            f"  score {found['score']:.6f} ({proven}); {found['suppressed_rows']:,} records suppressed; "
+            f"{found['nodes_checked']:,} of {found['nodes_total']:,} generalisations looked at"
+        )
+
+
+def show_lattice(found: Lattice) -> None:
+    """The chosen generalisation, the next best, and what a lower risk costs."""
+    console.out.print()
+    print_block(Text(found.reason, style="bold green" if found.chosen else "bold yellow"))
+    if found.best:
+        table = plain_table(*found.best[0].levels, "score", "suppressed", "classes", "smallest", left=0)
+        for solution in found.best:
+            figures = (
+                f"{solution.score:.4f}",
+                f"{solution.suppressed_rows:,}",
+                f"{solution.classes:,}",
+                f"{solution.k:,}",
+            )
+            table.add_row(*(str(level) for level in solution.levels.values()), *figures)
+        print_block(table)
+    if found.frontier:
+        table = plain_table("highest risk", "k", found.quality, "suppressed", "classes", left=0)
+        for solution in found.frontier:
+            figures = (
+                f"{solution.k:,}",
+                f"{solution.score:.4f}",
+                f"{solution.suppressed_rows:,}",
+                f"{solution.classes:,}",
+            )
+            table.add_row(percent(solution.highest_risk), *figures)
+        print_block(table)
+    for name, how in found.built.items():
+        note(f"hierarchy of {printable(name)} was built: {how}")
 
 
 def show_verification(found: Verification) -> None:

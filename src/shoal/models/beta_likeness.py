@@ -12,9 +12,9 @@ from shoal.table import Array
 
 
 class BetaLikeness(AboutSensitive):
-    """The relative gain (q - p) / p of every value is at most beta (Cao and Karras). Cost: one look at the sparse counts.
+    """The relative gain (q - p) / p of every value is at most beta (Cao and Karras).
 
-    q is a value's share in the class, p in the whole table.
+    Cost: one look at the sparse counts. q is a value's share in the class, p in the whole table.
 
     >>> from shoal.models.evidence import evidence_of_rows
     >>> from shoal.table import Table

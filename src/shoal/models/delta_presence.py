@@ -12,7 +12,7 @@ from shoal.table import Array
 
 
 class DeltaPresence(Model):
-    """In every class the share of the population's people that are in the table lies between low and high (Nergiz et al.).
+    """In every class the share of the population that is in the table lies between low and high (Nergiz et al.).
 
     So it is neither nearly certain nor nearly excluded that somebody who fits is in the table. The figure is the share.
     Judged are the cells that occur in the table. Cost: one look at the class sizes and the population's counts.

@@ -19,8 +19,8 @@ _BLOCK = 1 << 20
 def distance_of_classes(spread: Spread, way: Way) -> Array:
     """The distance of each class from the whole table.
 
-    equal: half the sum of |q - p|, ordered: sum of |F_class - F| / (M - 1), hierarchical: over the inner nodes, height /
-    height of the tree times what has to be moved between the node's children (Li, Li, Venkatasubramanian).
+    equal: half the sum of |q - p|, ordered: sum of |F_class - F| / (M - 1), hierarchical: over the inner nodes,
+    height / height of the tree times what has to be moved between the node's children (Li, Li, Venkatasubramanian).
 
     >>> spread = Spread(*np.array([[0, 0, 1], [0, 1, 2], [1, 1, 2]]), Whole(np.array([1, 1, 2])))
     >>> [distance_of_classes(spread, way).tolist() for way in ("equal", "ordered")]
@@ -69,8 +69,8 @@ def _stretch(level: Array, start: Array, stop: Array, share: Array, area: Array)
 
 
 def _hierarchical(spread: Spread) -> Array:
-    """Moving costs the height of the common node; summed up, that is the mean over the levels below the top of the equal
-    distance between nodes. Blocks of classes, so that the dense table of shares stays small."""
+    """Moving costs the height of the common node; summed up, that is the mean over the levels below the top of the
+    equal distance between nodes. Blocks of classes, so that the dense table of shares stays small."""
     classes, height = len(spread.starts), len(spread.whole.tree) - 1
     found = np.zeros(classes)
     if height < 1:

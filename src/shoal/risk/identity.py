@@ -15,7 +15,7 @@ from shoal.classes import Coded, CountTable, class_of_each_row, pack
 from shoal.encode import unite
 from shoal.errors import InputError, as_names, check_choice, quoted
 from shoal.generalized import Domain, Generalized, forms_in
-from shoal.models import Evidence
+from shoal.models import Evidence, Verdict
 from shoal.policy import NullRule, Policy, as_policy
 from shoal.read import Options, read
 from shoal.risk.measure import Cells, measure
@@ -101,7 +101,7 @@ def risk(
         marketer=journalist or prosecutor,
         histogram=_histogram(cells),
         knowledge=_knowledge(kept, groups, total, rule, generalized, domain) if groups else None,
-        models=[model.judge(Evidence(cells.sizes, cells.classes)) for model in given.models if not model.needs_rows],
+        models=_judged(given, cells),
         generalized=forms,
         readings=cells.readings or {},
         population=found_population,
@@ -109,6 +109,12 @@ def risk(
         missing={column.name: column.nulls for column in main.columns if column.nulls},
         notes=[*table.notes, *given.remarks(table), *_remarks(forms, rule, main)],
     )
+
+
+def _judged(policy: Policy, cells: Cells) -> list[Verdict]:
+    """The models that look at class sizes only; the others need the rows (`shoal verify`)."""
+    evidence = Evidence(cells.sizes, cells.classes, int((cells.sizes * cells.classes).sum()))
+    return [model.judge(evidence) for model in policy.models if not model.needs and model.needs_population is None]
 
 
 def _remarks(forms: Mapping[str, tuple[str, ...]], rule: NullRule, rows: Rows) -> list[str]:

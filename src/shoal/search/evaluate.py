@@ -208,7 +208,7 @@ class Evaluator:
             found = kernels.spread_over_classes(
                 place, number, entries.of_tuple, entries.code, entries.count, labels, classes
             )
-            return Spread(*found, entries.whole)
+            return Spread(found[0], found[1], found[2], entries.whole)
         of_class = number[place[entries.of_tuple]]
         kept = of_class >= 0
         pairs = {"class": Coded(of_class[kept], classes), "code": Coded(entries.code[kept], labels)}

@@ -68,6 +68,10 @@ class Space:
         quality = wishes.quality if wishes.quality in ("loss", "precision", "entropy") else "loss"
         return make_grid(self.fitted, self.tuples, quality, wishes.weights, wishes.levels)
 
+    def grid_of_levels(self) -> Grid:
+        """The lattice without wishes, to look at given levels."""
+        return self.grid(Wishes())
+
     def evaluator(self, grid: Grid, models: Sequence[Model], limit: int, records: int | None = None) -> Evaluator:
         """What looks at the nodes of a grid."""
         return Evaluator(grid, models, limit, self.sensitive, self.populations, records)

@@ -78,11 +78,12 @@ class Grid:
         return sum(axis.weight for axis in self.axes)
 
     def factors(self, gains: Array) -> Array:
-        """The factors of the score by column and level, where each column costs `gains` more than nothing suppressed."""
-        return kernels.factors_of(self.sums, gains, *self._scales, self.quality.geometric)
+        """The factors of the score by column and level, where columns cost `gains` more than if all were kept."""
+        base, scale, weight, height = self._scales
+        return kernels.factors_of(self.sums, gains, base, scale, weight, height, self.quality.geometric)
 
     @cached_property
-    def _scales(self) -> tuple[Array, ...]:
+    def _scales(self) -> tuple[Array, Array, Array, Array]:
         costs = [axis.costs for axis in self.axes]
         return (
             np.array([cost.base for cost in costs]),

@@ -72,7 +72,7 @@ def class_of_each_tuple(
         return classes
     mask = len(stamp) - 1
     for t in range(tuples):
-        key = np.int64(0)
+        key = 0
         for c in range(compounds):
             key += table[starts[c] + codes[c, t]]
         slot = _slot(key, mask)
@@ -103,7 +103,7 @@ def class_of_each_tuple(
 def _slot(key: int, mask: int) -> int:
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= mixed >> np.uint64(29)
-    return np.int64(mixed & np.uint64(mask))
+    return np.int64(mixed & np.uint64(mask))  # type: ignore[return-value]
 
 
 @njit(cache=True, nogil=True)
@@ -305,7 +305,8 @@ def spread_over_classes(
             dense[number * labels + entry_code[e]] += entry_count[e]
     filled = 0
     for value in dense:
-        filled += value > 0
+        if value > 0:
+            filled += 1
     class_, code, count = np.empty(filled, np.int64), np.empty(filled, np.int64), np.empty(filled, np.int64)
     at = 0
     for i in range(len(dense)):

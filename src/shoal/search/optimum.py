@@ -70,7 +70,7 @@ class Search:
 
 @dataclass(frozen=True)
 class Optimum:
-    """The best node found; `lower_bound` is a score that no node can be below, equal to the score where it is optimal."""
+    """The best node found; no node can have a score below `lower_bound`, its own score where it is proven."""
 
     best: Outcome | None
     score: float | None

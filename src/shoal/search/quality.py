@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from shoal.hierarchy.fit import Fitted
 from shoal.table import Array
 
-Quality = Literal["loss", "precision", "entropy", "discernibility", "average-class-size"]
-
 
 @dataclass(frozen=True)
 class Costs:
-    """One column's costs: `levels[l][code]` of a record with that code kept at level l, `suppressed[code]` of one that
-    is not kept. The column's part in the score is x = (sum of costs - base) / scale, at least 0."""
+    """One column's costs: `levels[l][code]` of a record with that code kept at level l, `suppressed[code]` of one not
+    kept. The column's part in the score is x = (sum of costs - base) / scale, at least 0."""
 
     levels: list[Array]
     suppressed: Array
@@ -27,7 +24,7 @@ class Costs:
 
 @dataclass(frozen=True)
 class ColumnQuality:
-    """A quality that sums over cells; `geometric`: score = (product of (1 + x)^w)^(1 / sum w) - 1, otherwise the mean."""
+    """A quality that sums over cells; `geometric`: score = (product of (1 + x)^w)^(1 / sum w) - 1, else the mean."""
 
     name: str
     costs: Callable[[Fitted, Array], Costs]

@@ -1,0 +1,88 @@
+"""A solution as a plan: fit once, apply to new data. It names the values of the data, so it is for its owner."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal import __version__
+from shoal.errors import InputError
+from shoal.hierarchy import Hierarchy
+from shoal.policy import Policy, as_policy
+from shoal.search.generalize import Generalized, Space, lost_tuples
+from shoal.search.optimum import Optimum
+from shoal.search.trees import given_hierarchies, rows_of
+from shoal.table import Array
+
+KIND = "generalisation plan"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The levels of every round, the trees they refer to, and the policy that they keep."""
+
+    policy: Policy
+    trees: Mapping[str, Hierarchy]
+    rounds: list[tuple[int, ...]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        columns = {name: {"hierarchy": rows_of(tree)} for name, tree in self.trees.items()}
+        return {
+            "kind": KIND,
+            "shoal": __version__,
+            "policy": self.policy.model_dump(mode="json"),
+            "columns": columns,
+            "rounds": [dict(zip(self.trees, levels, strict=True)) for levels in self.rounds],
+        }
+
+
+def read_plan(path: str | Path) -> Plan:
+    """A plan from its file.
+
+    >>> read_plan("nothing.json")
+    Traceback (most recent call last):
+    shoal.errors.InputError: There is no plan nothing.json. ...
+    """
+    path = Path(path)
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except OSError:
+        raise InputError(
+            f"There is no plan {path}.", "Name one that `shoal anonymize --method lattice` wrote."
+        ) from None
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or found.get("kind") != KIND or not {"policy", "columns", "rounds"} <= set(found):
+        raise InputError(f"{path} is no plan.", "Name one that `shoal anonymize --method lattice` wrote.")
+    policy = as_policy(found["policy"])
+    names = list(found["columns"])
+    trees = given_hierarchies({name: found["columns"][name]["hierarchy"] for name in names}, names)
+    rounds = [tuple(int(levels[name]) for name in names) for levels in found["rounds"]]
+    heights = [trees[name].height for name in names]
+    if any(not 0 <= level < height for levels in rounds for level, height in zip(levels, heights, strict=True)):
+        raise InputError(f"{path} names levels that its hierarchies do not have.", "Take it as it was written.")
+    return Plan(policy, trees, rounds)
+
+
+def follow(space: Space, plan: Plan, policy: Policy) -> Generalized:
+    """Settle every tuple in the first round in which its class keeps the policy; the rest is suppressed."""
+    round_of_tuple = np.full(len(space.tuples), -1, np.int64)
+    part: Space = space
+    left: Array = np.arange(len(space.tuples))
+    again: Sequence[Any] = [model for model in policy.models if not model.whole]
+    for number, levels in enumerate(plan.rounds):
+        evaluate = part.evaluator(part.grid_of_levels(), again, part.records, space.records)
+        lost = lost_tuples(evaluate, levels)
+        round_of_tuple[left[~lost]] = number
+        left = left[lost]
+        if not len(left):
+            break
+        part = space.part(round_of_tuple < 0)
+    nothing = Optimum(None, None, None, False, 0, 0, [])
+    return Generalized(space, nothing, list(plan.rounds), round_of_tuple)
