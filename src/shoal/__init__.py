@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from shoal.anonymize import Anonymized, anonymize
     from shoal.detect import Detection, detect
     from shoal.errors import InputError, ShoalError
+    from shoal.hierarchy import Hierarchy, build_hierarchy, read_hierarchy
     from shoal.policy import Policy, load_policy
     from shoal.profile import Profile, profile
     from shoal.read import read
@@ -53,6 +54,7 @@ _HOME = {
     "Anonymized": "shoal.anonymize",
     "Column": "shoal.table",
     "Detection": "shoal.detect",
+    "Hierarchy": "shoal.hierarchy",
     "IdentityRisk": "shoal.risk",
     "InputError": "shoal.errors",
     "Policy": "shoal.policy",
@@ -60,10 +62,12 @@ _HOME = {
     "ShoalError": "shoal.errors",
     "Table": "shoal.table",
     "anonymize": "shoal.anonymize",
+    "build_hierarchy": "shoal.hierarchy",
     "detect": "shoal.detect",
     "load_policy": "shoal.policy",
     "profile": "shoal.profile",
     "read": "shoal.read",
+    "read_hierarchy": "shoal.hierarchy",
     "Refused": "shoal.release",
     "release": "shoal.release",
     "risk": "shoal.risk",
@@ -76,6 +80,7 @@ __all__ = [
     "Anonymized",
     "Column",
     "Detection",
+    "Hierarchy",
     "IdentityRisk",
     "InputError",
     "Policy",
@@ -85,10 +90,12 @@ __all__ = [
     "Table",
     "Verification",
     "anonymize",
+    "build_hierarchy",
     "detect",
     "load_policy",
     "profile",
     "read",
+    "read_hierarchy",
     "release",
     "risk",
     "sample_data",
