@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from shoal.anonymize import Anonymized, anonymize
     from shoal.detect import Detection, detect
     from shoal.errors import InputError, ShoalError
+    from shoal.hierarchy import Hierarchy, build_hierarchy, read_hierarchy
     from shoal.policy import Policy, load_policy
     from shoal.profile import Profile, profile
     from shoal.read import read
@@ -54,6 +55,7 @@ _HOME = {
     "Anonymized": "shoal.anonymize",
     "Column": "shoal.table",
     "Detection": "shoal.detect",
+    "Hierarchy": "shoal.hierarchy",
     "IdentityRisk": "shoal.risk",
     "InputError": "shoal.errors",
     "Policy": "shoal.policy",
@@ -62,11 +64,13 @@ _HOME = {
     "Table": "shoal.table",
     "anonymize": "shoal.anonymize",
     "apply_plan": "shoal.solve",
+    "build_hierarchy": "shoal.hierarchy",
     "detect": "shoal.detect",
     "lattice": "shoal.solve",
     "load_policy": "shoal.policy",
     "profile": "shoal.profile",
     "read": "shoal.read",
+    "read_hierarchy": "shoal.hierarchy",
     "Refused": "shoal.release",
     "release": "shoal.release",
     "risk": "shoal.risk",
@@ -79,6 +83,7 @@ __all__ = [
     "Anonymized",
     "Column",
     "Detection",
+    "Hierarchy",
     "IdentityRisk",
     "InputError",
     "Policy",
@@ -89,11 +94,13 @@ __all__ = [
     "Verification",
     "anonymize",
     "apply_plan",
+    "build_hierarchy",
     "detect",
     "lattice",
     "load_policy",
     "profile",
     "read",
+    "read_hierarchy",
     "release",
     "risk",
     "sample_data",

@@ -10,6 +10,7 @@ from shoal import __version__
 from shoal.cli.anonymize import anonymize
 from shoal.cli.apply import apply
 from shoal.cli.detect import detect
+from shoal.cli.hierarchy import app as hierarchy
 from shoal.cli.lattice import lattice
 from shoal.cli.profile import profile
 from shoal.cli.regenerate import regenerate
@@ -57,6 +58,7 @@ app.command()(profile)
 app.command()(detect)
 app.command()(risk)
 app.command()(lattice)
+app.add_typer(hierarchy, name="hierarchy")
 app.command()(anonymize)
 app.command()(apply)
 app.command()(verify)

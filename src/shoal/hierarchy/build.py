@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Literal, get_args
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any, Literal, get_args
 
 import numpy as np
 import polars as pl
 
-from shoal.errors import InputError, check_choice
+from shoal.errors import InputError, check_choice, quoted
 from shoal.generalized import STAR
 from shoal.hierarchy.categories import category_steps
 from shoal.hierarchy.dates import date_steps
+from shoal.hierarchy.given import ENDINGS
 from shoal.hierarchy.numbers import check_numbers, frequency_steps, interval_steps
 from shoal.hierarchy.prefixes import prefix_steps, shape_of
 from shoal.hierarchy.steps import Step, leaf_texts, stacked
 from shoal.hierarchy.tree import Hierarchy
+from shoal.read import Options, read
 from shoal.table import Column
 from shoal.transform.labels import check_at_least
+from shoal.write import check_target
 
 Kind = Literal["auto", "equal-width", "powers", "equal-frequency", "dates", "prefix", "categories", "boolean"]
 
@@ -32,7 +36,8 @@ _WORDS = {
 }
 # more than this share of the records in one interval of equal width: intervals of equal frequency tell more
 _TOO_FULL = 0.5
-_MANY_CATEGORIES = 256
+# more categories than this are quartered from level to level, not halved
+_MANY_CATEGORIES = 16
 # fewer texts of one shape may be alike by chance
 _CODES_THAT_TELL = 10
 # whole numbers that stand for these are names, without an order
@@ -56,7 +61,7 @@ def build_hierarchy(
     >>> from shoal.table import Table
     >>> built = build_hierarchy(Table.of({"age": [17, 18, 23, 31]})["age"])
     >>> built.source, [built.labels(level)[0] for level in range(built.height)]
-    ('intervals of equal width', ['17', '[15;19]', '[0;19]', '*'])
+    ('intervals of equal width', ['17', '[15;19]', '*'])
     """
     check_choice("kind", kind, get_args(Kind))
     _check_options(kind, width, factor, groups, cut)
@@ -80,7 +85,45 @@ def build_hierarchy(
         steps = prefix_steps(column, cut or 1)
     elif kind == "categories":
         steps = category_steps(column, factor or (2 if len(column.values) <= _MANY_CATEGORIES else 4))
-    return stacked(column.name, leaves, steps, _WORDS[kind] + reason)
+    # [0;79] and [80;159] tell little more of an age than `*`
+    least = 3 if kind == "equal-width" else 2
+    return stacked(column.name, leaves, steps, _WORDS[kind] + reason, least)
+
+
+def build_files(
+    source: Any,
+    names: Sequence[str] | None,
+    output: Path,
+    force: bool = False,
+    options: Options | None = None,
+    **how: Any,
+) -> list[tuple[Hierarchy, Path]]:
+    """Build hierarchies for columns of a table and write them: one to a file, several to a folder (`c.csv` each)."""
+    table = read(source, names, options)
+    targets = _targets(table.names, output, force)
+    built = [build_hierarchy(table[name], **how) for name in table.names]
+    if output not in targets:
+        output.mkdir(exist_ok=True)
+    for tree, path in zip(built, targets, strict=True):
+        tree.to_csv(path) if path.suffix.lower() == ".csv" else tree.to_yaml(path)
+    return list(zip(built, targets, strict=True))
+
+
+def _targets(names: Sequence[str], output: Path, force: bool) -> list[Path]:
+    """Where each column's hierarchy goes; refused before any work is done."""
+    if output.suffix.lower() in ENDINGS and not output.is_dir():
+        if len(names) > 1:
+            raise InputError(f"{output} is one file for {len(names)} columns.", "Name one column, or a folder.")
+        check_target(output, force, ENDINGS)
+        return [output]
+    if output.is_file() or not output.parent.is_dir():
+        raise InputError(f"{output} is no folder for hierarchies.", "Name a folder, or a file such as age.csv.")
+    targets = [output / f"{name}.csv" for name in names]
+    if odd := [name for name, path in zip(names, targets, strict=True) if path.name != f"{name}.csv"]:
+        raise InputError(f"Columns {quoted(odd)} have no name for a file.", "Build them one by one, each to a file.")
+    for path in targets if output.exists() else ():
+        check_target(path, force, ENDINGS)
+    return targets
 
 
 def _check_options(kind: Kind, width: float | None, factor: int | None, groups: int | None, cut: int | None) -> None:

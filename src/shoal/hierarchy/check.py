@@ -70,7 +70,7 @@ def _checked(hierarchy: Hierarchy, file: str, column: Column | None) -> Checked:
         file,
         hierarchy.leaves,
         hierarchy.height,
-        [hierarchy.nodes(level) for level in range(hierarchy.height)],
+        hierarchy.sizes,
         int(np.count_nonzero(leaves_outside(hierarchy))),
         None if column is None else fit(hierarchy, column).missing,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -96,7 +97,7 @@ def read_owned(files: Mapping[str, Sequence[Path]]) -> dict[str, Hierarchy]:
 
 def _read(path: Path, column: str) -> Hierarchy:
     try:
-        text = path.read_text(encoding="utf-8-sig")
+        text = path.read_bytes().decode("utf-8-sig")  # line ends within a cell stay as they are
     except FileNotFoundError:
         raise InputError(f"There is no hierarchy {path}.", "Check its name.") from None
     except UnicodeDecodeError:
@@ -106,37 +107,35 @@ def _read(path: Path, column: str) -> Hierarchy:
     if path.suffix.lower() not in ENDINGS:
         raise InputError(f"{path} is no hierarchy.", "Use a CSV file (leaf;level1;…;*) or nested YAML.")
     if path.suffix.lower() == ".csv":
-        rows, numbers, word = *_rows_of_csv(text), "row"
+        (rows, numbers, problems), word = _rows_of_csv(text), "row"
     else:
-        rows, numbers, word = *_rows_of_yaml(text), "line"
+        (rows, numbers), problems, word = _rows_of_yaml(text), [], "line"
     levels = [pl.Series(list(cells), dtype=pl.String) for cells in zip(*rows, strict=True)]
     if len(levels) == 1 or not (levels[-1] == STAR).all():
         levels.append(pl.Series([STAR] * len(rows)))
     empty = np.logical_or.reduce([(level == "").to_numpy() for level in levels[1:]])
     empty &= (levels[0] != "").to_numpy()
-    problems = [f"{word} {number} has an empty label" for number in np.array(numbers)[empty]]
+    problems += [f"{word} {number} has an empty label" for number in np.array(numbers)[empty]]
     problems += find_problems(levels, [codes_of(level) for level in levels], np.array(numbers), word)
     if problems:
         raise _Problems(problems)
     return Hierarchy(column, tuple(levels))
 
 
-def _rows_of_csv(text: str) -> tuple[list[list[str]], list[int]]:
-    """Cells row by row, and the numbers of the rows; blank lines are passed over."""
+def _rows_of_csv(text: str) -> tuple[list[list[str]], list[int], list[str]]:
+    """Cells row by row, the numbers of the rows, and what is wrong; blank lines are passed over."""
     try:
         numbered = [(number, row) for number, row in enumerate(_cells(text), 1) if row]
     except csv.Error:
         raise _Problems(["it cannot be read as CSV: a quote is not closed, or a cell is endless"]) from None
     if not numbered:
         raise _Problems(["it is empty"])
-    rows = [row for _, row in numbered]
-    width = max(set(map(len, rows)), key=list(map(len, rows)).count)
+    width = Counter(len(row) for _, row in numbered).most_common(1)[0][0]
     ragged = [f"row {number} has {len(row)} cells, others {width}" for number, row in numbered if len(row) != width]
-    if ragged:
-        raise _Problems(ragged)
-    if width == 1 and all("," in row[0] or "\t" in row[0] for row in rows):
+    even = [(number, row) for number, row in numbered if len(row) == width]
+    if width == 1 and all("," in row[0] or "\t" in row[0] for _, row in even):
         raise _Problems(["its cells are not separated by `;`"])
-    return rows, [number for number, _ in numbered]
+    return [row for _, row in even], [number for number, _ in even], ragged
 
 
 def _cells(text: str) -> Iterable[list[str]]:

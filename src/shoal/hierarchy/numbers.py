@@ -66,14 +66,13 @@ def interval_steps(values: pl.Series, width: float | None, factor: int) -> Itera
         if max(largest, step) >= _LARGEST:
             raise InputError(f"A width of {width} does not suit these numbers.", "Use one nearer to their range.")
         numbers, digits = numbers * 10**finer, digits + finer
-    while True:
+    count = 2
+    while count > 1 and step < _LARGEST:  # two sides of nought never join
         nodes, codes = np.unique(np.floor_divide(numbers, step), return_inverse=True)
         ends = [(node * step, node * step + step - 1) for node in nodes.tolist()]
         labels = [f"[{_written(low, digits)};{_written(high, digits)}]" for low, high in ends]
         yield codes, pl.Series(labels, dtype=pl.String)
-        if len(nodes) <= 1 or step * factor >= _LARGEST:
-            return
-        step *= factor
+        step, count = step * factor, len(nodes)
 
 
 def round_width(span: int) -> int:
@@ -105,12 +104,10 @@ def _observed_steps(values: pl.Series, width: float | None, factor: int) -> Iter
     # infinite values belong to the outermost intervals; a node is the place of its lower end
     clipped = np.clip(floats, finite[0], finite[-1])
     nodes = np.floor(clipped / step if width else (clipped / 2 - finite[0] / 2) / (step / 2))
-    while True:
-        joined = spans(texts, nodes)
-        yield joined
-        if len(joined[1]) <= 1:
-            return
-        nodes = np.floor(nodes / factor)
+    below = np.full(len(nodes), np.nan)
+    while not np.array_equal(nodes, below):  # two sides of nought never join
+        yield spans(texts, nodes)
+        nodes, below = np.floor(nodes / factor), nodes
 
 
 def frequency_steps(column: Column, groups: int | None, factor: int) -> Iterator[Step]:

@@ -17,8 +17,10 @@ from shoal.transform.labels import texts_of
 Step: TypeAlias = tuple[Array, pl.Series]
 
 
-def stacked(column: str, leaves: pl.Series, steps: Iterable[Step], source: str) -> Hierarchy:
-    """Levels from steps, finest first, each joining nodes of the one before; what joins nothing is left out.
+def stacked(column: str, leaves: pl.Series, steps: Iterable[Step], source: str, least: int = 2) -> Hierarchy:
+    """Levels from steps, finest first, each joining nodes of the one before; a level that joins nothing is left out.
+
+    Above the first level it goes on while `least` nodes are left.
 
     >>> steps = [(np.array([0, 0, 1]), pl.Series(["x", "y"])), (np.array([0, 0, 0]), pl.Series(["all"]))]
     >>> [level.to_list() for level in stacked("c", pl.Series(["a", "b", "c"]), steps, "by hand").levels]
@@ -26,7 +28,7 @@ def stacked(column: str, leaves: pl.Series, steps: Iterable[Step], source: str) 
     """
     levels, nodes = [leaves.alias("")], len(leaves)
     for codes, labels in steps:
-        if len(labels) <= 1:
+        if len(labels) < (2 if len(levels) == 1 else least):
             break
         if len(labels) < nodes:
             levels.append(labels.gather(codes).alias(""))

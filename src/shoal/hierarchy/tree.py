@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -86,6 +85,11 @@ class Hierarchy:
         """How many nodes a level has."""
         return int(self.node_codes(level).max(initial=-1)) + 1
 
+    @property
+    def sizes(self) -> list[int]:
+        """How many nodes each level has."""
+        return [self.nodes(level) for level in range(self.height)]
+
     def labels(self, level: int) -> list[str]:
         """The label of each node of a level."""
         order, _ = self._walk
@@ -137,13 +141,8 @@ class Hierarchy:
 
     def to_csv(self, path: str | Path) -> None:
         """Write it as `leaf;level1;…;*`, a row per leaf, without header; whole or not at all."""
-        rows = zip(*(level.to_list() for level in self.levels), strict=True)
-
-        def write(draft: Path) -> None:
-            with draft.open("w", encoding="utf-8", newline="") as file:
-                csv.writer(file, delimiter=";", lineterminator="\n").writerows(rows)
-
-        write_whole(Path(path), write)
+        rows = pl.DataFrame([level.alias(str(number)) for number, level in enumerate(self.levels)])
+        write_whole(Path(path), lambda draft: rows.write_csv(draft, separator=";", include_header=False))
 
     def to_yaml(self, path: str | Path) -> None:
         """Write it as nested YAML, nodes as keys; whole or not at all."""
