@@ -9,6 +9,7 @@ from typing import Any, Literal, get_args
 import numpy as np
 import polars as pl
 
+from shoal import progress
 from shoal.errors import InputError, check_choice, quoted
 from shoal.generalized import STAR
 from shoal.hierarchy.categories import category_steps
@@ -101,7 +102,13 @@ def build_files(
     """Build hierarchies for columns of a table and write them: one to a file, several to a folder (`c.csv` each)."""
     table = read(source, names, options)
     targets = _targets(table.names, output, force)
-    built = [build_hierarchy(table[name], **how) for name in table.names]
+    given = [source] if isinstance(source, (str, Path)) else source if isinstance(source, list) else []
+    if {path.resolve() for path in targets} & {Path(path).resolve() for path in given if isinstance(path, (str, Path))}:
+        raise InputError("A hierarchy would replace the table.", "Give it another name or folder.")
+    built = []
+    for number, name in enumerate(table.names):
+        progress.report("building hierarchies", number, len(table.names))
+        built.append(build_hierarchy(table[name], **how))
     if output not in targets:
         output.mkdir(exist_ok=True)
     for tree, path in zip(built, targets, strict=True):
