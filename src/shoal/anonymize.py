@@ -17,7 +17,7 @@ from shoal.classes import Coded, class_of_each_row, pack
 from shoal.conditions import Condition, parse_condition
 from shoal.errors import InputError, as_names, check_choice
 from shoal.frames import to_native
-from shoal.models import AnyModel, KAnonymity, LDiversity, TCloseness, Verdict, XYAnonymity
+from shoal.models import AnyModel, Evidence, KAnonymity, LDiversity, TCloseness, Verdict, XYAnonymity
 from shoal.models.evidence import evidence_of_rows
 from shoal.policy import Policy, Quality, Role, as_policy, share_of
 from shoal.read import Options, read
@@ -108,7 +108,7 @@ class Anonymized:
         for name, column in self.table.columns.items():
             if name not in dropped:
                 series += self.columns[name].series if name in self.columns else [column.decode()]
-        return pl.DataFrame(series)
+        return pl.DataFrame({column.name: column for column in series})
 
     @property
     def frame(self) -> Any:
@@ -195,7 +195,7 @@ def anonymize(
         strategies = None
     findings = _findings(table, columns, boxed, released, (class_of_row, count), conditions, _t(given), strategies)
     return Anonymized(
-        table, given, method, parameters, released, findings, _judged(table, given, released, class_of_row)
+        table, given, method, parameters, released, findings, _judged(given, _evidence(table, given, released, class_of_row))
     )
 
 
@@ -209,8 +209,10 @@ def by_lattice(
     plan: Plan | None = None,
 ) -> Anonymized:
     """The best generalisation of a table, or what a plan makes of it."""
+    from shoal.search.generalize import score_of
     from shoal.search.lattice import prepare, relabel, solve
     from shoal.search.plan import Plan, follow
+    from shoal.search.quality import COLUMN_QUALITIES
     from shoal.search.trees import given_hierarchies
 
     if plan is not None:
@@ -229,6 +231,9 @@ def by_lattice(
             "lower_bound": optimum.lower_bound,
             "rounds": len(found.rounds),
         }
+        if len(found.rounds) > 1:  # what was proven of one generalisation for all rows says nothing about several
+            score = score_of(found, prepared.space.grid(wishes)) if wishes.quality in COLUMN_QUALITIES else None
+            search |= {"score": score, "global_score": optimum.score, "optimal": False, "lower_bound": None}
     search["built_hierarchies"] = prepared.built
     findings = _findings(
         table,
@@ -247,14 +252,17 @@ def by_lattice(
         "local": wishes.local,
         "plan": plan is not None,
     }
+    evidence = _evidence(table, prepared.policy, shown.columns, shown.class_of_row)
+    sizes = evidence.sizes  # of records, or of persons
+    k, uniques = int(sizes.min()) if len(sizes) else 0, int((sizes == 1).sum())
     return Anonymized(
         table,
         prepared.policy,
         "lattice",
         parameters,
         shown.columns,
-        replace(findings, search=search),
-        _judged(table, prepared.policy, shown.columns, shown.class_of_row),
+        replace(findings, search=search, k=k, uniques=uniques, classes=len(sizes)),
+        _judged(prepared.policy, evidence),
         Plan(prepared.policy, prepared.trees, found.rounds) if plan is None else plan,
     )
 
@@ -282,30 +290,31 @@ def wishes_of(
     return Wishes(share, wanted, weights or policy.weights, levels or policy.levels, time_limit, local)
 
 
-def _judged(
-    table: Table, policy: Policy, released: Mapping[str, ReleasedColumns], class_of_row: Array
-) -> list[Verdict]:
-    """Every model on the classes, as `verify` will judge the file."""
+def _judged(policy: Policy, evidence: Evidence) -> list[Verdict]:
+    return [model.judge(evidence) for model in policy.models]
+
+
+def _evidence(table: Table, policy: Policy, released: Mapping[str, ReleasedColumns], class_of_row: Array) -> Evidence:
+    """What the models look at, as `verify` will see it in the file."""
     across = [m for m in policy.models if m.needs_population or (isinstance(m, XYAnonymity) and m.x)]
     if across or policy.count or policy.person:  # these look at the released values themselves
-        shown = pl.DataFrame([series for column in released.values() for series in column.series])
+        shown = pl.DataFrame({series.name: series for column in released.values() for series in column.series})
         names = shown.columns
         needed = {name for model in policy.models for name in model.needs} | {policy.count, policy.person} - {None}
         beside = [table[name].decode() for name in table.columns if name in needed - set(names)]
-        evidence, _ = evidence_of(read(shown.with_columns(beside)), names, policy)
-    else:
-        stars = np.logical_and.reduce([column.suppressed for column in released.values()])
-        rows = class_of_each_row(Coded(class_of_row[~stars], int(class_of_row.max(initial=0)) + 1))[0]
-        class_of_row = np.full(table.rows, -1, np.int64)
-        class_of_row[~stars] = rows
-        sensitive = {name: table[name] for model in policy.models for name in model.needs}
-        evidence = evidence_of_rows(class_of_row, sensitive, trees=trees_of(policy, list(sensitive.values())))
-    return [model.judge(evidence) for model in policy.models]
+        return evidence_of(read(shown.with_columns(beside)), names, policy)[0]
+    stars = np.logical_and.reduce([column.suppressed for column in released.values()])
+    rows = class_of_each_row(Coded(class_of_row[~stars], int(class_of_row.max(initial=0)) + 1))[0]
+    class_of_row = np.full(table.rows, -1, np.int64)
+    class_of_row[~stars] = rows
+    sensitive = {name: table[name] for model in policy.models for name in model.needs}
+    return evidence_of_rows(class_of_row, sensitive, trees=trees_of(policy, list(sensitive.values())))
 
 
 def _shown(column: ReleasedColumns) -> Column:
     """A released column, encoded again."""
-    return read(pl.DataFrame([column.series[0]]))[column.series[0].name]
+    series = column.series[0]
+    return read(pl.DataFrame({series.name: series}))[series.name]
 
 
 def _least_k(policy: Policy) -> int:
@@ -423,8 +432,8 @@ def _findings(
         found = attribute_disclosure(class_of_row, count, condition.meets(table[condition.column]))
         disclosed.append(Disclosed(condition.text, found.records, found.disclosed, found.share))
     near = None
-    if close is not None and close.distance in ("auto", "ordered"):
-        column = table[close.sensitive]
+    column = None if close is None else table[close.sensitive]
+    if column is not None and (column.dtype.is_numeric() or column.dtype.is_temporal()):
         near = {
             "values": float(ordered_distance(class_of_row, count, column, "values").max()),
             "ranks": float(ordered_distance(class_of_row, count, column, "ranks").max()),

@@ -40,7 +40,8 @@ def batches(frame: Any, columns: Sequence[str]) -> Iterator[pl.DataFrame]:
     if isinstance(frame, pl.LazyFrame):
         yield from frame.select(columns).collect_batches(chunk_size=ROWS_PER_BATCH)
         return
-    whole = pl.DataFrame([_to_polars(frame, name) for name in columns])
+    # by name: polars would rename a series without one
+    whole = pl.DataFrame({name: _to_polars(frame, name) for name in columns})
     yield from whole.iter_slices(ROWS_PER_BATCH)
 
 

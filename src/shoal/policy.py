@@ -69,6 +69,16 @@ class MaskingStep(BaseModel):
     digits: int | None = None
 
 
+class Linked(BaseModel):
+    """Another table about the same persons: what is known of a person there tells them apart too."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    table: str
+    person: str
+    quasi_identifiers: Annotated[list[str], Field(min_length=1)]
+
+
 class Policy(BaseModel):
     """Roles of columns, null rule, count and person column, knowledge of attackers, threshold and privacy models.
 
@@ -86,6 +96,7 @@ class Policy(BaseModel):
     null_rule: NullRule = "value"
     count: str | None = None
     person: str | None = None
+    linked: list[Linked] = []
     threshold: float | str | None = None
     models: list[AnyModel] = []
     masking: list[MaskingStep] = []
@@ -96,7 +107,9 @@ class Policy(BaseModel):
     weights: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = {}
     levels: dict[str, tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]] = {}
 
-    @field_validator("columns", "knowledge", "models", "masking", "hierarchies", "weights", "levels", mode="before")
+    @field_validator(
+        "columns", "knowledge", "linked", "models", "masking", "hierarchies", "weights", "levels", mode="before"
+    )
     @classmethod
     def _empty(cls, value: Any, info: ValidationInfo) -> Any:
         """`columns:` with nothing behind it is an empty section."""
@@ -124,6 +137,8 @@ class Policy(BaseModel):
     def _count_or_person(self) -> Policy:
         if self.count is not None and self.person is not None:
             raise ValueError(_COUNT_OR_PERSON)
+        if self.linked and self.person is None:
+            raise ValueError("linked tables need `person`: the column that says whose row it is")
         return self
 
     def remarks(self, table: Table) -> list[str]:

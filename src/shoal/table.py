@@ -106,7 +106,7 @@ class Table:
 
     def to_polars(self) -> pl.DataFrame:
         """The values as a polars frame, in the types that came in."""
-        return pl.DataFrame([column.decode() for column in self.columns.values()])
+        return pl.DataFrame({name: column.decode() for name, column in self.columns.items()})
 
     def to_frame(self) -> Any:
         """The values as the kind of frame that came in: polars, pandas (index and types kept) or pyarrow."""

@@ -18,6 +18,7 @@ from shoal.generalized import as_numbers, as_ranges, ends_of
 from shoal.hierarchy import Hierarchy, fit_all
 from shoal.models import Evidence, Verdict
 from shoal.models.evidence import evidence_of_rows
+from shoal.persons import classes_of_persons, linked_classes
 from shoal.policy import Policy, as_policy
 from shoal.population import people_in_classes, read_population
 from shoal.read import Options, read
@@ -115,6 +116,10 @@ def evidence_of(table: Table, names: Sequence[str], policy: Policy) -> tuple[Evi
         columns = [Coded(column.codes[kept], column.cardinality) for column in ranges]
         classes[kept], _ = class_of_each_row(pack(columns))
     weights = Rows.of(table, names, policy.count).weights if policy.count else None
+    sizes = None
+    if policy.person is not None:
+        person = table.select([policy.person])[0]
+        classes, sizes = _by_person(classes, suppressed, person, linked_classes(person, policy.linked))
     models = policy.models
     needed = sorted({name for model in models for name in model.needs if name in table.columns})
     trees = trees_of(policy, table.select(needed))
@@ -130,8 +135,22 @@ def evidence_of(table: Table, names: Sequence[str], policy: Policy) -> tuple[Evi
         weights=weights,
         trees=trees,
         populations=people,
+        sizes=sizes,
     )
     return evidence, int(suppressed.sum() if weights is None else weights[suppressed].sum())
+
+
+def _by_person(class_of_row: Array, suppressed: Array, person: Column, linked: Coded | None) -> tuple[Array, Array]:
+    """The person's class in each row (-1: all rows of the person are suppressed), and the persons of each class."""
+    stars = int(class_of_row.max(initial=-1)) + 1
+    rows = np.where(suppressed, stars, class_of_row)
+    classes, _ = classes_of_persons(rows, stars + 1, person, linked)
+    shown = np.zeros(person.cardinality, bool)
+    shown[person.codes[~suppressed]] = True
+    dense = np.full(person.cardinality, -1, np.int64)
+    if shown.any():
+        dense[shown], _ = class_of_each_row(Coded(classes[shown], int(classes.max()) + 1))
+    return dense[person.codes], np.bincount(dense[shown])
 
 
 def trees_of(policy: Policy, columns: Sequence[Column]) -> dict[str, tuple[Array, ...]]:

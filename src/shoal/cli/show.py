@@ -315,7 +315,9 @@ def _show_levels(found: dict[str, Any]) -> None:
         table.add_row(name_text(name), f"{level}", "given" if built is None else f"built: {built}")
     print_block(table)
     if found.get("score") is not None:
-        proven = "the optimum" if found["optimal"] else f"no solution can be below {found['lower_bound']:.4f}"
+        proven = "the optimum" if found["optimal"] else f"no solution can be below {found['lower_bound'] or 0:.4f}"
+        if found["rounds"] > 1:
+            proven = f"{found['rounds']} rounds; one generalisation for all: {found['global_score']:.6f}"
         console.out.print(
             f"  score {found['score']:.6f} ({proven}); {found['suppressed_rows']:,} records suppressed; "
             f"{found['nodes_checked']:,} of {found['nodes_total']:,} generalisations looked at"
@@ -327,15 +329,12 @@ def show_lattice(found: Lattice) -> None:
     console.out.print()
     print_block(Text(found.reason, style="bold green" if found.chosen else "bold yellow"))
     if found.best:
-        table = plain_table(*found.best[0].levels, "score", "suppressed", "classes", "smallest", left=0)
+        print_block(Text("levels of " + in_words([printable(name) for name in found.best[0].levels], 99), style="dim"))
+        table = plain_table("levels", found.quality, "suppressed", "classes", "smallest", left=1)
         for solution in found.best:
-            figures = (
-                f"{solution.score:.4f}",
-                f"{solution.suppressed_rows:,}",
-                f"{solution.classes:,}",
-                f"{solution.k:,}",
-            )
-            table.add_row(*(str(level) for level in solution.levels.values()), *figures)
+            counts = (solution.suppressed_rows, solution.classes, solution.k)
+            levels = " ".join(str(level) for level in solution.levels.values())
+            table.add_row(levels, f"{solution.score:.4f}", *(f"{count:,}" for count in counts))
         print_block(table)
     if found.frontier:
         table = plain_table("highest risk", "k", found.quality, "suppressed", "classes", left=0)

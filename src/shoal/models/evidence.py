@@ -53,8 +53,11 @@ def evidence_of_rows(
     weights: Array | None = None,
     trees: Mapping[str, tuple[Array, ...]] | None = None,
     populations: Mapping[str, Array] | None = None,
+    sizes: Array | None = None,
 ) -> Evidence:
     """Evidence from the class of each row (-1: in no class) and the columns that models ask for.
+
+    `sizes`: the members of each class where they are persons, not rows.
 
     >>> from shoal.table import Table
     >>> evidence_of_rows(np.array([0, 1, 1, -1]), Table.of({"x": [1, 1, 2, 3]}).columns).sizes.tolist()
@@ -62,10 +65,9 @@ def evidence_of_rows(
     """
     kept = class_of_row >= 0
     count = int(class_of_row.max(initial=-1)) + 1
-    if weights is None:
-        sizes = np.bincount(class_of_row[kept], minlength=count)
-    else:
-        sizes = np.bincount(class_of_row[kept], weights[kept], minlength=count).astype(np.int64)
+    if sizes is None:
+        counted = None if weights is None else weights[kept]
+        sizes = np.bincount(class_of_row[kept], counted, minlength=count).astype(np.int64)
     spreads = {
         name: spread_of(class_of_row, count, column, weights, (trees or {}).get(name, ()))
         for name, column in sensitive.items()

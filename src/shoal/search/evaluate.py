@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
-from shoal.classes import Coded, CountTable, class_of_each_row, pack
+from shoal.classes import Coded, CountTable, class_of_each_person, class_of_each_row, pack
+from shoal.errors import InputError
 from shoal.models import Evidence, KAnonymity, Model, Spread, Whole, XYAnonymity
 from shoal.search import kernels
 from shoal.search.grid import Grid
@@ -49,6 +51,16 @@ class Population:
     """A population table in the codes of the lattice's columns: distinct tuples with the people of each."""
 
     tuples: CountTable
+
+
+@dataclass(frozen=True)
+class Histories:
+    """Distinct histories of persons: record i is one of tuple `of_tuple[i]` in history `of_history.codes[i]`."""
+
+    of_history: Coded
+    of_tuple: Array
+    persons: Array
+    linked: Coded | None
 
 
 class Evaluator:
@@ -222,12 +234,16 @@ class Evaluator:
 
     def _keys_of(self, name: str, levels: Array, place: Array, wanted: Array) -> Array:
         of_tuple = self._nodes(name, levels, self.grid.tuples.tuples[name].codes).codes
+        if len(of_tuple) != len(place):
+            raise InputError("(X, Y)-anonymity on a part of the columns does not work by person.", "Leave out x.")
         found = np.zeros(int(place.max()) + 1, np.int64)
         found[place] = of_tuple
         return found[wanted]
 
     def _people(self, levels: Array, place: Array, wanted: Array, population: Population) -> Array:
         """People of the population in the cells of the wanted classes."""
+        if len(place) != len(self.grid.tuples):
+            raise InputError("A population is not counted where a person has many rows.", "Use one row a person.")
         names = [axis.name for axis in self.grid.axes]
         own = [self._nodes(name, levels, self.grid.tuples.tuples[name].codes) for name in names]
         theirs = [self._nodes(name, levels, population.tuples.tuples[name].codes) for name in names]
@@ -262,6 +278,37 @@ class Evaluator:
 
     def _product(self, levels: Array, gains: Array) -> float:
         return kernels.product_at(self.grid.factors(gains), levels)
+
+
+class PersonEvaluator(Evaluator):
+    """Looks at nodes where a person has many records: classes are of persons, and who is suppressed goes whole.
+
+    Units are the distinct histories: `rows` are (history, tuple) pairs, one for each record of the history, `persons`
+    how many persons have it, `linked` what tells them apart elsewhere.
+    """
+
+    def __init__(self, *given: Any, histories: Histories, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self._histories = histories
+        self._only_k = None
+
+    def classes(self, levels: Array) -> tuple[Array, Array]:
+        """The class of each history at a node, and the persons of each class."""
+        place, sizes = super().classes(levels)
+        theirs = self._histories
+        found, count = class_of_each_person(place[theirs.of_tuple], len(sizes), theirs.of_history)
+        if theirs.linked is not None:
+            found, count = class_of_each_row(pack([Coded(found, count), theirs.linked]))
+        return found.astype(np.int32), np.bincount(found, theirs.persons, minlength=count).astype(np.int64)
+
+    def _gains(self, levels: Array, place: Array, lost: Array) -> Array:
+        theirs, grid = self._histories, self.grid
+        share = lost[place[theirs.of_history.codes]] * theirs.persons[theirs.of_history.codes]
+        records = np.bincount(theirs.of_tuple, share, minlength=len(grid.tuples))
+        every = np.arange(len(grid.tuples), dtype=np.int32)
+        ones = np.ones(len(grid.tuples), np.int64)
+        found = kernels.lost_records(grid.codes, grid.starts, every, ones, records, int(grid.starts[-1]))
+        return self._gains_of(levels, found)
 
 
 def _note(model: Model, evidence: Evidence, figures: Array, which: Array, bad: Array, lost: Array) -> None:

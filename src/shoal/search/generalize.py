@@ -16,9 +16,11 @@ from shoal.hierarchy.fit import Fitted, fit_all
 from shoal.hierarchy.tree import Hierarchy
 from shoal.models import Model
 from shoal.models.evidence import whole_of
+from shoal.persons import classes_of_persons
 from shoal.population import read_population
 from shoal.read import read
-from shoal.search.evaluate import Evaluator, Population, SensitiveEntries
+from shoal.search import kernels
+from shoal.search.evaluate import Evaluator, Histories, PersonEvaluator, Population, SensitiveEntries
 from shoal.search.grid import Grid, make_grid
 from shoal.search.optimum import Optimum, find_best
 from shoal.table import Array, Column, Table
@@ -46,22 +48,49 @@ class Space:
     tuples: CountTable
     sensitive: Mapping[str, SensitiveEntries]
     populations: Mapping[str, Population]
+    histories: Histories | None = None
+    unit_of_row: Array | None = None
+    weights: Array | None = None
 
     @property
-    def records(self) -> int:
-        return self.tuples.records
+    def units(self) -> Array:
+        """How many records (or persons) each distinct tuple (or history) stands for."""
+        return self.tuples.counts if self.histories is None else self.histories.persons
+
+    @property
+    def members(self) -> int:
+        """Records, or persons where a person has many."""
+        return int(self.units.sum())
 
     def part(self, wanted: Array) -> Space:
-        """The same on some tuples (a mask); the whole table stays what classes are compared with."""
+        """The same on some units (a mask); the whole table stays what classes are compared with."""
         number = np.cumsum(wanted) - 1
+        if self.histories is not None:
+            return self._persons(wanted, number)
         tuples = {name: Coded(column.codes[wanted], column.cardinality) for name, column in self.tuples.tuples.items()}
+        sensitive = self._entries(wanted, number)
+        return replace(self, tuples=CountTable(tuples, self.tuples.counts[wanted]), sensitive=sensitive)
+
+    def _persons(self, wanted: Array, number: Array) -> Space:
+        """Some histories; tuples that none of them has count no records."""
+        theirs = self.histories
+        assert theirs is not None
+        kept = wanted[theirs.of_history.codes]
+        codes = Coded(number[theirs.of_history.codes[kept]], int(wanted.sum()))
+        linked = None if theirs.linked is None else Coded(theirs.linked.codes[wanted], theirs.linked.cardinality)
+        left = Histories(codes, theirs.of_tuple[kept], theirs.persons[wanted], linked)
+        counts = np.bincount(left.of_tuple, left.persons[codes.codes], minlength=len(self.tuples)).astype(np.int64)
+        tuples = CountTable(self.tuples.tuples, counts)
+        return replace(self, tuples=tuples, histories=left, sensitive=self._entries(wanted, number))
+
+    def _entries(self, wanted: Array, number: Array) -> dict[str, SensitiveEntries]:
         sensitive = {}
         for name, entries in self.sensitive.items():
             kept = wanted[entries.of_tuple]
             sensitive[name] = SensitiveEntries(
                 number[entries.of_tuple[kept]], entries.code[kept], entries.count[kept], entries.whole
             )
-        return replace(self, tuples=CountTable(tuples, self.tuples.counts[wanted]), sensitive=sensitive)
+        return sensitive
 
     def grid(self, wishes: Wishes) -> Grid:
         """The lattice of its columns."""
@@ -74,18 +103,21 @@ class Space:
 
     def evaluator(self, grid: Grid, models: Sequence[Model], limit: int, records: int | None = None) -> Evaluator:
         """What looks at the nodes of a grid."""
-        return Evaluator(grid, models, limit, self.sensitive, self.populations, records)
+        given = (grid, models, limit, self.sensitive, self.populations, records or self.members)
+        if self.histories is not None:
+            return PersonEvaluator(*given, histories=self.histories)
+        return Evaluator(*given)
 
 
 @dataclass(frozen=True)
 class Generalized:
-    """A generalisation: the levels of each round, and the round in which each distinct tuple was settled (-1: never,
-    it is suppressed). Without local recoding there is one round."""
+    """A generalisation: the levels of each round, and the round in which each distinct tuple (or history of a person)
+    was settled (-1: never, it is suppressed). Without local recoding there is one round."""
 
     space: Space
     optimum: Optimum
     rounds: list[tuple[int, ...]]
-    round_of_tuple: Array
+    round_of_unit: Array
 
     @property
     def levels(self) -> dict[str, int]:
@@ -95,12 +127,26 @@ class Generalized:
     @cached_property
     def round_of_row(self) -> Array:
         """The round in which each row was settled; -1 where it is suppressed."""
-        return self.round_of_tuple[self.space.tuple_of_row]
+        space = self.space
+        return self.round_of_unit[space.tuple_of_row if space.unit_of_row is None else space.unit_of_row]
 
-    @property
-    def suppressed(self) -> int:
-        """Records that are suppressed."""
-        return int(self.space.tuples.counts[self.round_of_tuple < 0].sum())
+
+def score_of(found: Generalized, grid: Grid) -> float:
+    """The score of all rounds together, by the quality of a grid: every record at the level of its own round."""
+    rounds, weights = found.round_of_row, found.space.weights
+    gains = np.zeros(len(grid.axes))
+    levels = np.array(found.rounds[0])
+    for j, (axis, column) in enumerate(zip(grid.axes, found.space.columns, strict=True)):
+        total = 0.0
+        for number in range(-1, len(found.rounds)):
+            here = rounds == number
+            counted = None if weights is None else weights[here]
+            records = np.bincount(column.codes[here], counted, minlength=len(axis.costs.suppressed))
+            cost = axis.costs.suppressed if number < 0 else axis.costs.levels[found.rounds[number][j]]
+            total += float((records * cost).sum())
+        # what the kernels take is the difference to all records at the first round's level
+        gains[j] = total - grid.sums[j, levels[j]]
+    return grid.score(kernels.product_at(grid.factors(gains), levels))
 
 
 def make_space(
@@ -110,6 +156,8 @@ def make_space(
     models: Sequence[Model],
     complete: bool = False,
     weights: Array | None = None,
+    person: Column | None = None,
+    linked: Coded | None = None,
 ) -> Space:
     """Count a table once: all that the search looks at comes from here."""
     progress.report("counting", 0)
@@ -127,17 +175,36 @@ def make_space(
         {column.name: Coded(column.codes[first], column.cardinality) for column in columns},
         _counts(tuple_of_row, count, weights),
     )
+    histories, unit_of_row = None, None
+    if person is not None:
+        histories, unit_of_row = _histories(tuple_of_row, count, person, linked)
+    units, members = tuple_of_row, count
+    if histories is not None and unit_of_row is not None:
+        units, members = unit_of_row, len(histories.persons)
     sensitive = {}
     for name in sorted({name for model in models for name in model.needs}):
         column = table.select([name])[0]
         tree: tuple[Array, ...] = ()
         if name in hierarchies:
             tree = tuple(fit_all(hierarchies, [column], complete)[0].codes)
-        found = sensitive_counts(tuple_of_row, count, column, weights)
+        found = sensitive_counts(units, members, column, weights)
         sensitive[name] = SensitiveEntries(
             found.classes.astype(np.int64), found.codes.astype(np.int64), found.counts, whole_of(column, weights, tree)
         )
-    return Space(columns, fitted, tuple_of_row, tuples, sensitive, populations)
+    return Space(columns, fitted, tuple_of_row, tuples, sensitive, populations, histories, unit_of_row, weights)
+
+
+def _histories(tuple_of_row: Array, count: int, person: Column, linked: Coded | None) -> tuple[Histories, Array]:
+    """Distinct histories, and the history of each row's person."""
+    of_person, histories = classes_of_persons(tuple_of_row, count, person, linked)
+    first = first_row_of_each_class(of_person, histories)  # a person of each history
+    chosen = np.zeros(person.cardinality, bool)
+    chosen[first] = True
+    rows = np.flatnonzero(chosen[person.codes])
+    there = None if linked is None else Coded(linked.codes[first], linked.cardinality)
+    records = Coded(of_person[person.codes[rows]], histories)
+    persons = np.bincount(of_person, minlength=histories)
+    return Histories(records, tuple_of_row[rows], persons, there), of_person[person.codes]
 
 
 def _counts(tuple_of_row: Array, count: int, weights: Array | None) -> Array:
@@ -168,25 +235,25 @@ def generalize(space: Space, models: Sequence[Model], wishes: Wishes) -> General
     if not 0 <= wishes.suppression <= 1:
         raise InputError("The suppression limit is not between 0 and 100 %.", "Use --suppression 5%, for example.")
     grid = space.grid(wishes)
-    limit = int(wishes.suppression * space.records + 1e-9)
+    limit = int(wishes.suppression * space.members + 1e-9)
     optimum = find_best(grid, space.evaluator(grid, models, limit), wishes.quality, wishes.time_limit)
     rounds: list[tuple[int, ...]] = []
-    round_of_tuple = np.full(len(space.tuples), -1, np.int64)
+    round_of_unit = np.full(len(space.units), -1, np.int64)
     if optimum.best is not None:
         rounds.append(optimum.best.levels)
         evaluate = space.evaluator(grid, models, limit)
-        round_of_tuple[~lost_tuples(evaluate, optimum.best.levels)] = 0
-    while wishes.local and rounds and (round_of_tuple < 0).any():
-        part = space.part(round_of_tuple < 0)
+        round_of_unit[~lost_units(evaluate, optimum.best.levels)] = 0
+    while wishes.local and rounds and (round_of_unit < 0).any():
+        part = space.part(round_of_unit < 0)
         # everything may go again: what is settled is gained
-        found = _next_round(part, models, wishes, space.records)
+        found = _next_round(part, models, wishes, space.members)
         if found is None:
             break
         levels, lost = found
-        left = np.flatnonzero(round_of_tuple < 0)
-        round_of_tuple[left[~lost]] = len(rounds)
+        left = np.flatnonzero(round_of_unit < 0)
+        round_of_unit[left[~lost]] = len(rounds)
         rounds.append(levels)
-    return Generalized(space, optimum, rounds, round_of_tuple)
+    return Generalized(space, optimum, rounds, round_of_unit)
 
 
 def _next_round(
@@ -194,15 +261,15 @@ def _next_round(
 ) -> tuple[tuple[int, ...], Array] | None:
     grid = part.grid(wishes)
     again = [model for model in models if not model.whole]
-    evaluate = part.evaluator(grid, again, part.records, records)
+    evaluate = part.evaluator(grid, again, part.members, records)
     found = find_best(grid, evaluate, wishes.quality, wishes.time_limit).best
-    if found is None or found.suppressed == part.records:
+    if found is None or found.suppressed == part.members:
         return None
-    return found.levels, lost_tuples(part.evaluator(grid, again, part.records, records), found.levels)
+    return found.levels, lost_units(part.evaluator(grid, again, part.members, records), found.levels)
 
 
-def lost_tuples(evaluate: Evaluator, levels: Sequence[int]) -> Array:
-    """Which distinct tuples are suppressed at a node."""
+def lost_units(evaluate: Evaluator, levels: Sequence[int]) -> Array:
+    """Which distinct tuples (or histories) are suppressed at a node."""
     at = np.array(levels)
     place, sizes = evaluate.classes(at)
     bad, _ = evaluate.bad_classes(at, place, sizes)

@@ -13,6 +13,7 @@ from shoal.classes import Coded, class_of_each_row, pack
 from shoal.errors import InputError
 from shoal.hierarchy import Hierarchy
 from shoal.models import Model
+from shoal.persons import linked_classes
 from shoal.policy import Policy
 from shoal.released import ReleasedColumns
 from shoal.rows import Rows
@@ -60,8 +61,13 @@ def prepare(
     given = given_hierarchies(hierarchies or policy.hierarchies, [*names, *needed])
     trees, built = complete(given, table.select(names))
     others = {name: tree for name, tree in given.items() if name not in trees}
-    weights = Rows.of(table, names, policy.count).weights if policy.count else None
-    space = make_space(table, names, {**trees, **others}, policy.models, complete_hierarchies, weights)
+    rows = Rows.of(table, names, policy.count, policy.person)
+    if policy.count is not None and len(rows.columns[0].codes) != table.rows:
+        raise InputError(f"Count column '{policy.count}' is zero in some rows: they are no records.", "Remove them.")
+    linked = None if rows.person is None else linked_classes(rows.person, policy.linked)
+    space = make_space(
+        table, names, {**trees, **others}, policy.models, complete_hierarchies, rows.weights, rows.person, linked
+    )
     return Prepared(embedded(policy, others), space, trees, built, wishes)
 
 
@@ -185,7 +191,7 @@ def solution_space(prepared: Prepared, ks: Sequence[int] = (), best: int = 10) -
     optimum = found.optimum
     own = max((model.k for model in prepared.policy.models if isinstance(model, KAnonymity)), default=1)
     grid = prepared.space.grid(prepared.wishes)
-    limit = int(prepared.wishes.suppression * prepared.space.records + 1e-9)
+    limit = int(prepared.wishes.suppression * prepared.space.members + 1e-9)
     evaluate = prepared.space.evaluator(grid, prepared.policy.models, limit)
 
     def solution(levels: tuple[int, ...], score: float, suppressed: int) -> Solution:
@@ -210,7 +216,9 @@ def solution_space(prepared: Prepared, ks: Sequence[int] = (), best: int = 10) -
             at = generalize(prepared.space, models, prepared.wishes).optimum
         if at.best is not None and at.score is not None:
             evaluate = prepared.space.evaluator(grid, models, limit)
-            frontier.append(solution(at.best.levels, at.score, at.best.suppressed))
+            node = solution(at.best.levels, at.score, at.best.suppressed)
+            if node not in frontier:
+                frontier.append(node)
     evaluate = prepared.space.evaluator(grid, prepared.policy.models, limit)
     chosen = top[0] if top else None
     return Lattice(

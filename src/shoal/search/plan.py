@@ -14,7 +14,7 @@ from shoal import __version__
 from shoal.errors import InputError
 from shoal.hierarchy import Hierarchy
 from shoal.policy import Policy, as_policy
-from shoal.search.generalize import Generalized, Space, lost_tuples
+from shoal.search.generalize import Generalized, Space, lost_units
 from shoal.search.optimum import Optimum
 from shoal.search.trees import given_hierarchies, rows_of
 from shoal.table import Array
@@ -72,17 +72,17 @@ def read_plan(path: str | Path) -> Plan:
 
 def follow(space: Space, plan: Plan, policy: Policy) -> Generalized:
     """Settle every tuple in the first round in which its class keeps the policy; the rest is suppressed."""
-    round_of_tuple = np.full(len(space.tuples), -1, np.int64)
+    round_of_unit = np.full(len(space.units), -1, np.int64)
     part: Space = space
-    left: Array = np.arange(len(space.tuples))
+    left: Array = np.arange(len(space.units))
     again: Sequence[Any] = [model for model in policy.models if not model.whole]
     for number, levels in enumerate(plan.rounds):
-        evaluate = part.evaluator(part.grid_of_levels(), again, part.records, space.records)
-        lost = lost_tuples(evaluate, levels)
-        round_of_tuple[left[~lost]] = number
+        evaluate = part.evaluator(part.grid_of_levels(), again, part.members, space.members)
+        lost = lost_units(evaluate, levels)
+        round_of_unit[left[~lost]] = number
         left = left[lost]
         if not len(left):
             break
-        part = space.part(round_of_tuple < 0)
+        part = space.part(round_of_unit < 0)
     nothing = Optimum(None, None, None, False, 0, 0, [])
-    return Generalized(space, nothing, list(plan.rounds), round_of_tuple)
+    return Generalized(space, nothing, list(plan.rounds), round_of_unit)
