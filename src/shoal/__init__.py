@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from shoal.hierarchy import Hierarchy, build_hierarchy, read_hierarchy
     from shoal.policy import Policy, load_policy
     from shoal.profile import Profile, profile
+    from shoal.quality import QualityFigures, quality
     from shoal.read import read
     from shoal.release import Refused, release
     from shoal.risk import IdentityRisk, risk
@@ -69,6 +70,8 @@ _HOME = {
     "lattice": "shoal.solve",
     "load_policy": "shoal.policy",
     "profile": "shoal.profile",
+    "QualityFigures": "shoal.quality",
+    "quality": "shoal.quality",
     "read": "shoal.read",
     "read_hierarchy": "shoal.hierarchy",
     "Refused": "shoal.release",
@@ -88,6 +91,7 @@ __all__ = [
     "InputError",
     "Policy",
     "Profile",
+    "QualityFigures",
     "Refused",
     "ShoalError",
     "Table",
@@ -99,6 +103,7 @@ __all__ = [
     "lattice",
     "load_policy",
     "profile",
+    "quality",
     "read",
     "read_hierarchy",
     "release",

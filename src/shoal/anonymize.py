@@ -195,7 +195,13 @@ def anonymize(
         strategies = None
     findings = _findings(table, columns, boxed, released, (class_of_row, count), conditions, _t(given), strategies)
     return Anonymized(
-        table, given, method, parameters, released, findings, _judged(given, _evidence(table, given, released, class_of_row))
+        table,
+        given,
+        method,
+        parameters,
+        released,
+        findings,
+        _judged(given, _evidence(table, given, released, class_of_row)),
     )
 
 

@@ -73,7 +73,7 @@ def people_in_classes(
 def _families(column: Column, people: Column, hierarchy: Hierarchy | None) -> tuple[Array, list[Array]]:
     """Labels dealt to families within which no two hold the same value: the family of each label, and per family the
     label that holds each value of the population (-1: none)."""
-    holds = _holds(column, people, hierarchy)
+    holds = labels_hold(column, people, hierarchy)
     order = np.argsort(-holds.sum(axis=1), kind="stable")
     family = np.zeros(len(holds), np.int64)
     label_of: list[Array] = []
@@ -88,7 +88,7 @@ def _families(column: Column, people: Column, hierarchy: Hierarchy | None) -> tu
     return family, label_of
 
 
-def _holds(column: Column, people: Column, hierarchy: Hierarchy | None) -> Array:
+def labels_hold(column: Column, people: Column, hierarchy: Hierarchy | None) -> Array:
     """Which values of the population (and null) each released label (and null) stands for."""
     labels = texts_of(column.values)
     values = texts_of(people.values)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -14,7 +15,7 @@ from shoal.policy import Policy, as_policy
 from shoal.read import Options, read
 from shoal.search.generalize import Wishes
 from shoal.search.lattice import Lattice, prepare, solution_space
-from shoal.search.plan import Plan, read_plan
+from shoal.search.plan import Plan, grown, read_plan
 from shoal.words import counted
 
 Misfits = Literal["refuse", "suppress"]
@@ -45,7 +46,7 @@ def lattice(
     >>> people = pl.DataFrame({"age": [30, 34, 51, 52], "sex": ["f", "f", "m", "f"]})
     >>> found = lattice(people, quasi_identifiers=["age", "sex"], k=2, suppression="25%")
     >>> found.chosen.levels, found.optimal
-    ({'age': 1, 'sex': 1}, True)
+    ({'age': 2, 'sex': 0}, True)
     """
     given = decided(as_policy(policy), as_names(quasi_identifiers), as_names(sensitive), k, l, t, models)
     if not given.models:
@@ -67,11 +68,13 @@ def apply_plan(
     >>> old = pl.DataFrame({"age": [30, 34, 31, 34, 52, 53]})
     >>> plan = anonymize(old, quasi_identifiers=["age"], k=2, method="lattice").plan
     >>> apply_plan(plan, pl.DataFrame({"age": [31, 30, 52, 53]})).frame["age"].to_list()
-    ['[30;34]', '[30;34]', '[50;54]', '[50;54]']
+    ['[30;31]', '[30;31]', '[34;53]', '[34;53]']
     """
     check_choice("misfits", misfits, get_args(Misfits))
     found = plan if isinstance(plan, Plan) else read_plan(plan)
     table = read(source, None, options)
+    trees = {name: grown(tree, table.select([name])[0]) for name, tree in found.trees.items()}
+    found = replace(found, trees=trees)
     if misfits == "refuse":
         fit_all(found.trees, table.select(list(found.trees)))
     result = by_lattice(table, found.policy, None, Wishes(suppression=1.0), plan=found)

@@ -9,15 +9,19 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from shoal import __version__
 from shoal.errors import InputError
-from shoal.hierarchy import Hierarchy
+from shoal.generalized import as_numbers, ends_of
+from shoal.hierarchy import Hierarchy, fit
 from shoal.policy import Policy, as_policy
+from shoal.read import read
 from shoal.search.generalize import Generalized, Space, lost_units
 from shoal.search.optimum import Optimum
 from shoal.search.trees import given_hierarchies, rows_of
-from shoal.table import Array
+from shoal.table import Array, Column
+from shoal.transform.labels import texts_of
 
 KIND = "generalisation plan"
 
@@ -68,6 +72,44 @@ def read_plan(path: str | Path) -> Plan:
     if any(not 0 <= level < height for levels in rounds for level, height in zip(levels, heights, strict=True)):
         raise InputError(f"{path} names levels that its hierarchies do not have.", "Take it as it was written.")
     return Plan(policy, trees, rounds)
+
+
+def grown(tree: Hierarchy, column: Column) -> Hierarchy:
+    """The tree with leaves for new numbers and dates that lie in one of its ranges at every level.
+
+    >>> from shoal.table import Table
+    >>> tree = given_hierarchies({"age": [["30", "[30;34]", "*"], ["34", "[30;34]", "*"]]}, ["age"])["age"]
+    >>> grown(tree, Table.of({"age": [31, 40]})["age"]).levels[1].to_list()
+    ['[30;34]', '[30;34]', '[30;34]']
+    """
+    if not (column.dtype.is_numeric() or column.dtype.is_temporal()):
+        return tree
+    texts = texts_of(column.values)
+    known = set(tree.levels[0].to_list())
+    fitted = fit(tree, column)
+    if not fitted.missing:
+        return tree
+    numbers = as_numbers(column.values)
+    new = np.array([text not in known for text in texts.to_list()], bool)
+    paths: list[list[str | None]] = [texts.to_list()]
+    for level in range(1, tree.height - 1):
+        labels = pl.Series(tree.labels(level))
+        low, high = ends_of(read(pl.DataFrame({"label": labels}))["label"])
+        places = read(pl.DataFrame({"label": labels}))["label"].codes
+        low, high = low[places], high[places]
+        inside = (low[None, :] <= numbers[:, None]) & (numbers[:, None] <= high[None, :])
+        new &= inside.sum(axis=1) == 1
+        paths.append([labels[int(node)] for node in inside.argmax(axis=1)])
+    rows = [[path[place] for path in paths] for place in np.flatnonzero(new).tolist()]
+    if not rows:
+        return tree
+    more = [pl.Series([row[level] for row in rows], dtype=pl.String) for level in range(len(paths))]
+    more.append(pl.Series(["*"] * len(rows)))
+    try:
+        levels = [pl.concat([old.alias(""), added.alias("")]) for old, added in zip(tree.levels, more, strict=True)]
+        return Hierarchy(tree.column, tuple(levels), tree.source)
+    except InputError:  # ranges that do not hold their own leaves: then a new value has no place either
+        return tree
 
 
 def follow(space: Space, plan: Plan, policy: Policy) -> Generalized:
