@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.classes import Coded, class_of_each_row, pack
+from shoal.classes import Coded, class_of_each_row, first_row_of_each_class, pack
 from shoal.errors import InputError
 from shoal.hierarchy import Hierarchy
 from shoal.models import Model
@@ -108,41 +108,54 @@ class Relabelled:
 
 
 def relabel(found: Generalized) -> Relabelled:
-    """Write every row with the labels of its round; what was never settled is `*` throughout."""
-    rounds = found.round_of_row
-    columns, codes = {}, []
-    for place, column in enumerate(found.space.columns):
-        fitted = found.space.fitted[column.name]
-        own = [*texts_of(column.values).to_list(), *([None] if column.nulls else [])]
-        numbers: dict[str | None, int] = {}
-        of_row = np.full(len(rounds), -1, np.int64)
-        changed = np.ones(len(rounds), bool)
-        for number, levels in enumerate(found.rounds):
-            level = levels[place]
-            texts = own if level == 0 else [fitted.labels[level][node] for node in fitted.codes[level]]
-            of_code = np.array([numbers.setdefault(text, len(numbers)) for text in texts], np.int64)
-            differs = np.array([text != leaf for text, leaf in zip(texts, own, strict=True)], bool)
-            here = rounds == number
-            if here.all():
-                of_row, changed = of_code[column.codes], differs[column.codes]
-            else:
-                of_row[here], changed[here] = of_code[column.codes[here]], differs[column.codes[here]]
-        star = numbers.setdefault("*", len(numbers)) if (rounds < 0).any() else -1
-        of_row[rounds < 0] = star
-        codes.append(Coded(of_row, max(len(numbers), 1)))
+    """Write every row with the labels of its round; what was never settled is `*` throughout.
+
+    What is equal is written once: rows are dealt with as distinct (tuple, round) pairs, and spread over the table last.
+    """
+    space = found.space
+    if space.unit_of_row is None:
+        of_row, rounds = space.tuple_of_row, found.round_of_unit
+        codes = [space.tuples.tuples[column.name].codes for column in space.columns]
+    else:
+        pairs = Coded(space.tuple_of_row, len(space.tuples)), Coded(found.round_of_row + 1, len(found.rounds) + 1)
+        of_row, count = class_of_each_row(pack(pairs))
+        first = first_row_of_each_class(of_row, count)
+        rounds = found.round_of_row[first]
+        codes = [column.codes[first] for column in space.columns]
+    columns, keys = {}, []
+    for place, column in enumerate(space.columns):
+        labels, label, changed = _labels(found, place, codes[place], rounds)
+        keys.append(Coded(label, len(labels)))
         if not changed.any():
-            columns[column.name] = ReleasedColumns([column.decode()], "unchanged", changed)
+            columns[column.name] = ReleasedColumns([column.decode()], "unchanged", changed[of_row])
         else:
-            labels = pl.Series(column.name, list(numbers), dtype=pl.String)
-            columns[column.name] = ReleasedColumns([labels.gather(of_row)], "truthful", changed)
-    class_of_row = np.full(len(rounds), -1, np.int64)
+            texts = pl.Series(column.name, labels, dtype=pl.String).gather(label).gather(of_row)
+            columns[column.name] = ReleasedColumns([texts], "truthful", changed[of_row])
     kept = np.flatnonzero(rounds >= 0)
-    count = 0
-    if len(kept):
-        class_of_row[kept], count = class_of_each_row(
-            pack([Coded(code.codes[kept], code.cardinality) for code in codes])
-        )
-    return Relabelled(columns, class_of_row, count)
+    classes, count = class_of_each_row(pack([Coded(key.codes[kept], key.cardinality) for key in keys]))
+    class_of_pair = np.full(len(rounds), -1, np.int64)
+    class_of_pair[kept] = classes
+    return Relabelled(columns, class_of_pair[of_row], count)
+
+
+def _labels(found: Generalized, place: int, codes: Array, rounds: Array) -> tuple[list[str | None], Array, Array]:
+    """The labels of a column; which of them each code gets in its round, and whether it says something else."""
+    column = found.space.columns[place]
+    fitted = found.space.fitted[column.name]
+    own = [*texts_of(column.values).to_list(), *([None] if column.nulls else [])]
+    numbers: dict[str | None, int] = {}
+    label, changed = np.zeros(len(codes), np.int64), np.ones(len(codes), bool)
+    for number, levels in enumerate(found.rounds):
+        level = levels[place]
+        texts = own if level == 0 else [fitted.labels[level][node] for node in fitted.codes[level]]
+        of_code = np.array([numbers.setdefault(text, len(numbers)) for text in texts], np.int64)
+        differs = np.array([text != leaf for text, leaf in zip(texts, own, strict=True)], bool)
+        here = rounds == number
+        label[here], changed[here] = of_code[codes[here]], differs[codes[here]]
+    lost = rounds < 0
+    if lost.any():
+        label[lost] = numbers.setdefault("*", len(numbers))
+    return list(numbers), label, changed
 
 
 # the solution space
