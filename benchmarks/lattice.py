@@ -14,7 +14,17 @@ import polars as pl
 from common import DATA, measure, row, run_job, shoal_command, title
 
 SHARED = Path(os.environ.get("SHOAL_DATA", Path(__file__).parents[2] / "shared" / "data")) / "adult"
-COLUMNS = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation", "salary-class"]
+COLUMNS = [
+    "sex",
+    "age",
+    "race",
+    "marital-status",
+    "education",
+    "native-country",
+    "workclass",
+    "occupation",
+    "salary-class",
+]
 # ARX 3.9, CPU seconds on two cores, warm (its encoding and grouping included)
 ARX = {"adult-0": 0.05, "adult-5": 1.3, "adult-100": 4.1, "diversity-5": 0.58, "closeness-5": 1.25}
 ARX_WHOLE = {1_000_000: 6.2 + 1.5, 4_000_000: 9.5 + 4.0}

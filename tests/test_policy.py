@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import polars as pl
 import pytest
 
 import shoal
 from shoal.errors import InputError
-from shoal.models import MODELS, Evidence, KAnonymity
+from shoal.models import KAnonymity
 from shoal.policy import Policy, PolicyError, load_policy
-from shoal.table import Table
 
 PEOPLE = pl.DataFrame({"age": [30, 30, None, 41], "sex": list("ffmm"), "n": [1, 2, 1, 3], "who": [1, 2, 3, 4]})
 
@@ -152,39 +149,3 @@ def test_a_policy_can_be_made_in_python() -> None:
     )
     assert (policy.quasi_identifiers, policy.sensitive) == (["age"], ["x"])
     assert not shoal.risk(PEOPLE, policy=policy).models[0].holds
-
-
-# one battery over every privacy model
-
-
-@pytest.fixture(params=MODELS, ids=lambda model: model.__name__)
-def model(request: pytest.FixtureRequest) -> Any:
-    arguments: dict[str, dict[str, Any]] = {"KAnonymity": {"k": 2}, "TCloseness": {"t": 0.2, "sensitive": "s"}}
-    return request.param(**arguments[request.param.__name__])
-
-
-def evidence(classes: list[int], sensitive: list[int]) -> Evidence:
-    counts = np.unique([classes.count(number) for number in set(classes) if number >= 0], return_counts=True)
-    column = Table.of({"s": sensitive})["s"]
-    return Evidence(counts[0], counts[1], np.array(classes), {"s": column})
-
-
-def test_every_model_judges_with_the_worst_class(model: Any) -> None:
-    good = model.judge(evidence([0, 0, 1, 1], [1, 4, 2, 3]))
-    bad = model.judge(evidence([0, 1, 1, 1], [4, 1, 2, 3]))
-    nothing = model.judge(evidence([-1, -1, -1, -1], [1, 2, 3, 4]))
-    # what has no class is not shown to hold
-    assert (good.holds, bad.holds, nothing.holds) == (True, False, False)
-    assert bad.worst["size"] == 1
-    assert set(bad.to_dict()) == {"name", "parameters", "holds", "worst"}
-
-
-def test_every_model_ignores_the_order_of_rows_and_the_numbers_of_classes(model: Any) -> None:
-    one = model.judge(evidence([0, 0, 1, 1, 1], [1, 4, 2, 3, 3]))
-    two = model.judge(evidence([1, 0, 1, 0, 0], [4, 3, 1, 2, 3]))
-    assert (one.holds, one.worst) == (two.holds, two.worst)
-
-
-def test_every_model_refuses_unknown_parameters(model: Any) -> None:
-    with pytest.raises(ValueError, match="Extra inputs"):
-        type(model)(**model.model_dump(), colour="blue")

@@ -97,6 +97,10 @@ class Evaluator:
         self._whole = [model for model in models if model.whole]
         self._across = any(isinstance(model, XYAnonymity) and model.x for model in models)
 
+    def twin(self) -> Evaluator:
+        """Another with scratch space of its own, to look beside it."""
+        return Evaluator(self.grid, self.models, self.limit, self.sensitive, self.populations, self.records)
+
     def classes(self, levels: Array) -> tuple[Array, Array]:
         """The class of each tuple at a node, and the records of each class."""
         grid = self.grid
@@ -291,6 +295,11 @@ class PersonEvaluator(Evaluator):
         super().__init__(*given, **more)
         self._histories = histories
         self._only_k = None
+
+    def twin(self) -> Evaluator:
+        """Another with scratch space of its own, to look beside it."""
+        given = (self.grid, self.models, self.limit, self.sensitive, self.populations, self.records)
+        return PersonEvaluator(*given, histories=self._histories)
 
     def classes(self, levels: Array) -> tuple[Array, Array]:
         """The class of each history at a node, and the persons of each class."""

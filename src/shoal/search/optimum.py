@@ -8,7 +8,8 @@ none could be better than the best found. The bounds hold at any suppression lim
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heappush
 
@@ -24,6 +25,8 @@ from shoal.table import Array
 
 # nodes whose bounds are kept one by one; larger lattices are searched by boxes of nodes
 _LISTED = 1 << 18
+# distinct tuples from which on two nodes are looked at together
+_WORTH_A_THREAD = 50_000
 # scores that differ by less are the same score
 _SAME = 1e-12
 
@@ -37,17 +40,33 @@ class Search:
     deadline: float
     best: Outcome | None = None
     seen: dict[tuple[int, ...], Outcome] = field(default_factory=dict)
+    # a second pair of eyes where a look takes long enough to be worth a thread
+    other: Evaluator | None = None
 
     def look(self, levels: Array) -> Outcome:
         """Look at a node, once."""
         key = tuple(levels.tolist())
-        found = self.seen.get(key)
-        if found is None:
-            found = self.seen[key] = self.evaluate(levels)
-            if found.feasible and self.is_better(found):
-                self.best = found
-            progress.report("searching the lattice", 0)
-        return found
+        if key not in self.seen:
+            self._note(self.evaluate(levels))
+        return self.seen[key]
+
+    def look_at_all(self, nodes: Sequence[Array]) -> list[Outcome]:
+        """Look at several nodes, two at a time on large tables; which are looked at does not depend on the cores."""
+        unseen = [levels for levels in nodes if tuple(levels.tolist()) not in self.seen]
+        if self.other is not None and len(unseen) > 1:
+            with ThreadPoolExecutor(2) as pool:
+                halves = [(self.evaluate, unseen[::2]), (self.other, unseen[1::2])]
+                jobs = [pool.submit(_look_at_part, look, part) for look, part in halves]
+                for job in jobs:
+                    for found in job.result():
+                        self._note(found)
+        return [self.look(levels) for levels in nodes]
+
+    def _note(self, found: Outcome) -> None:
+        self.seen[found.levels] = found
+        if found.feasible and self.is_better(found):
+            self.best = found
+        progress.report("searching the lattice", 0)
 
     def is_better(self, found: Outcome) -> bool:
         """Lower score; of equal scores fewer suppressed records, then the smaller levels: not the order of looking."""
@@ -66,6 +85,10 @@ class Search:
     @property
     def late(self) -> bool:
         return time.monotonic() > self.deadline
+
+
+def _look_at_part(look: Evaluator, nodes: Sequence[Array]) -> list[Outcome]:
+    return [look(levels) for levels in nodes]
 
 
 @dataclass(frozen=True)
@@ -87,6 +110,8 @@ def find_best(grid: Grid, evaluate: Evaluator, quality: str = "loss", time_limit
     Without a solution `best` is none; then `optimal` says whether there is none or none was found in time.
     """
     search = Search(grid, evaluate, time.monotonic() + time_limit)
+    if len(grid.tuples) >= _WORTH_A_THREAD:
+        search.other = evaluate.twin()
     if quality in CLASS_QUALITIES:
         return _walk(search, quality)
     descend(search, grid.high)
@@ -102,7 +127,7 @@ def descend(search: Search, levels: Array) -> None:
     """Go down from a node, each time to the best of the finer neighbours, while one is feasible."""
     at = search.look(levels)
     while not search.late:
-        below = [search.look(finer) for finer in _finer(search.grid, np.array(at.levels))]
+        below = search.look_at_all(list(_finer(search.grid, np.array(at.levels))))
         feasible = [node for node in below if node.feasible]
         if not feasible:
             return
@@ -140,7 +165,14 @@ def _by_node(search: Search) -> float:
             for outcome in _chain(search, levels):
                 _close(search, bounds, strides, outcome)
         else:
-            _close(search, bounds, strides, search.look(levels))
+            nodes = [levels]
+            if search.other is not None:  # the next best beside it
+                bound, bounds[place] = bounds[place], np.inf
+                second, _ = kernels.highest_below(bounds, search.target, candidates.copy(), left)
+                bounds[place] = bound
+                nodes += [low + second // strides % extents] if second >= 0 else []
+            for outcome in search.look_at_all(nodes):
+                _close(search, bounds, strides, outcome)
     return kernels.lowest(bounds)
 
 
@@ -194,6 +226,7 @@ def _by_boxes(search: Search) -> float:
     bound all of them. The box with the lowest bound is split, so the bound of what is left only rises."""
     grid = search.grid
     free = grid.factors(np.zeros(len(grid.axes)))
+    _polish(search)
     queue: list[tuple[float, int, tuple[int, ...], tuple[int, ...]]] = []
     made = 0
 
@@ -234,6 +267,23 @@ def descend_within(search: Search, levels: Array) -> None:
                 at = below
                 break
         else:
+            return
+
+
+def _polish(search: Search) -> None:
+    """From the best found: one column coarser and another finer, while that is better."""
+    grid = search.grid
+    while search.best is not None and not search.late:
+        start = search.best
+        levels = np.array(start.levels)
+        for i in range(len(levels)):
+            for j in range(len(levels)):
+                if i != j and levels[i] < grid.high[i] and levels[j] > grid.low[j] and not search.late:
+                    moved = levels.copy()
+                    moved[i] += 1
+                    moved[j] -= 1
+                    descend_within(search, moved)
+        if search.best is start:
             return
 
 
