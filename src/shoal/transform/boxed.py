@@ -94,7 +94,8 @@ def spread(column: Column) -> float:
     >>> spread(Table.of({"x": [1, 3]})["x"])
     1.4142135623730951
     """
-    values, counts = numbers(column), np.bincount(column.codes)
+    values = numbers(column)
+    counts = np.bincount(column.codes, minlength=len(values))
     total = counts.sum()
     if total < 2:
         return 0.0
