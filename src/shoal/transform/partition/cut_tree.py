@@ -54,7 +54,7 @@ def _random(state: Array) -> float:
 
 @compiled
 def _best_binned(
-    rows: Array, start: int, stop: int, least: int, jitter: float, state: Array, bins: Array
+    rows: Array, start: int, stop: int, least: int, tried: Array, jitter: float, state: Array, bins: Array
 ) -> tuple[int, float]:
     """The column and value of the cut with the largest gain, from histograms; column -1 where there is none.
 
@@ -68,6 +68,8 @@ def _best_binned(
     columns = rows.shape[1]
     best, best_column, best_value = 0.0, -1, 0.0
     for j in range(columns):
+        if tried[j]:
+            continue
         low = high = rows[start, j]
         for i in range(start, stop, step):
             x = rows[i, j]
@@ -109,11 +111,13 @@ def _best_binned(
 
 
 @compiled
-def best_exact(rows: Array, start: int, stop: int, least: int) -> tuple[int, float]:
+def _best_exact(rows: Array, start: int, stop: int, least: int, tried: Array) -> tuple[int, float]:
     """The same over every cut between two values that leaves at least `least` on either side; -1 where none does."""
     size = stop - start
     best, best_column, best_value = 0.0, -1, 0.0
     for j in range(rows.shape[1]):
+        if tried[j]:
+            continue
         values = np.sort(rows[start:stop, j])
         total = 0.0
         for i in range(size):
@@ -132,6 +136,26 @@ def best_exact(rows: Array, start: int, stop: int, least: int) -> tuple[int, flo
 
 
 @compiled
+def _leaves(rows: Array, start: int, stop: int, column: int, value: float, least: int) -> bool:
+    """Whether a cut leaves enough on both sides."""
+    count = 0
+    for i in range(start, stop):
+        if rows[i, column] <= value:
+            count += 1
+    return least <= count <= stop - start - least
+
+
+@compiled
+def best_cut(rows: Array, start: int, stop: int, least: int, tried: Array) -> tuple[int, float]:
+    """The column and value of the best cut that leaves `least` on either side, but not in columns that were tried."""
+    state, bins = np.zeros(1, np.uint64), np.empty((BINS, 3), np.float64)
+    column, value = _best_binned(rows, start, stop, least, tried, 0.0, state, bins)
+    if column >= 0 and _leaves(rows, start, stop, column, value, least):
+        return column, value
+    return _best_exact(rows, start, stop, least, tried)
+
+
+@compiled
 def cut(
     rows: Array, order: Array, start: int, stop: int, most: int, least: int, jitter: float, seed: int, first: Array
 ) -> int:
@@ -142,6 +166,7 @@ def cut(
     state = np.empty(1, np.uint64)
     state[0] = np.uint64(seed) * np.uint64(0xD1342543DE82EF95) + np.uint64(start)
     bins = np.empty((BINS, 3), np.float64)
+    tried = np.zeros(rows.shape[1], np.bool_)
     stack = np.empty((256, 2), np.int64)
     stack[0, 0], stack[0, 1] = start, stop
     depth = 1
@@ -150,12 +175,12 @@ def cut(
         depth -= 1
         a, b = stack[depth, 0], stack[depth, 1]
         if b - a > most and b - a >= 2 * least:
-            column, value = _best_binned(rows, a, b, least, jitter, state, bins)
+            column, value = _best_binned(rows, a, b, least, tried, jitter, state, bins)
             middle = a
             if column >= 0:
                 middle = partition_rows(rows, order, a, b, column, value)
             if middle - a < least or b - middle < least:
-                column, value = best_exact(rows, a, b, least)
+                column, value = _best_exact(rows, a, b, least, tried)
                 if column < 0:
                     middle = a
                 else:

@@ -298,3 +298,27 @@ def middles(rows: Array, starts: Array, stop: int, found: Array, lengths: Array,
             found[g, j] = low + high
             if low < high:
                 costly[g] = True
+
+
+@compiled
+def total_cost(rows: Array, first: Array, start: int, stop: int) -> float:
+    """The sum of the distances of records to the farthest corner of their group's box, in double precision."""
+    columns = rows.shape[1]
+    low, high = np.empty(columns, np.float32), np.empty(columns, np.float32)
+    total = 0.0
+    while start < stop:
+        end = start + 1
+        while end < stop and not first[end]:
+            end += 1
+        for j in range(columns):
+            low[j] = high[j] = rows[start, j]
+            for i in range(start + 1, end):
+                low[j], high[j] = min(low[j], rows[i, j]), max(high[j], rows[i, j])
+        for i in range(start, end):
+            squares = 0.0
+            for j in range(columns):
+                side = float(max(high[j] - rows[i, j], rows[i, j] - low[j]))
+                squares += side * side
+            total += np.sqrt(squares)
+        start = end
+    return total
