@@ -26,12 +26,13 @@ from shoal.table import Array, Column, Table
 from shoal.transform.boxed import Boxed, spread
 from shoal.transform.coarsen import Labels, coarsen
 from shoal.transform.mask import Step, mask
+from shoal.transform.partition import Bad, Cuts, Effort, partition
 from shoal.transform.safe_first import untouched_if_safe as keep_safe
 from shoal.transform.sorted_clusters import Remainder, close_clusters, sorted_clusters
 from shoal.transform.wishes import Where, recoded_columns
 from shoal.utility import Change, attribute_disclosure, change_of, information_loss
 
-Method = Literal["sorted-clusters", "coarsen", "mask", "recode"]
+Method = Literal["sorted-clusters", "coarsen", "mask", "recode", "mondrian", "microaggregate"]
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,9 @@ def anonymize(
     resolution: int | None = None,
     labels: Labels = "range",
     remainder: Remainder = "top",
+    effort: Effort = "default",
+    cuts: Cuts = "best",
+    weights: Mapping[str, float] | None = None,
     untouched_if_safe: bool = False,
     interval: Form = "bracket",
     generalize: Mapping[str, str] | None = None,
@@ -131,7 +135,9 @@ def anonymize(
 
     `sorted-clusters`: Algorithm S2 (k), with t also S4; `coarsen`: S3 (resolution); `mask`: the policy's masking steps;
     `recode`: labels as `generalize` says (a file of labels, `*`, `runs:4`, `chunks:4`), everywhere or only `where`
-    records stand out; `search` tries all combinations and elects the best (Pastore et al.).
+    records stand out; `search` tries all combinations and elects the best (Pastore et al.). `mondrian`: groups of k near
+    records, of any columns and under any model, with `effort` fast, default or best; `cuts` strict or relaxed for
+    Mondrian as published; `weights` for columns that matter more.
 
     >>> import polars as pl
     >>> people = pl.DataFrame({"age": [30, 34, 51, 52], "charge": [1, 2, 3, 4]})
@@ -157,7 +163,10 @@ def anonymize(
             raise InputError(
                 "Untouched if safe works with sorted-clusters and k alone.", "Leave out --t, or the option."
             )
-        way, parameters = _way(method, table, given, resolution, labels, remainder)
+        if method == "mondrian":
+            way, parameters = _partition(table, given, effort, cuts, weights)
+        else:
+            way, parameters = _way(method, table, given, resolution, labels, remainder)
         boxed = keep_safe(columns, _k(given), way) if untouched_if_safe else way(columns)
         parameters |= {"interval": interval, "untouched_if_safe": untouched_if_safe}
         released = {column.name: released_columns(column, boxed, interval) for column in columns}
@@ -222,6 +231,30 @@ def _k(policy: Policy) -> int:
 
 def _t(policy: Policy) -> TCloseness | None:
     return next((model for model in policy.models if isinstance(model, TCloseness)), None)
+
+
+def _partition(
+    table: Table, policy: Policy, effort: Effort, cuts: Cuts, weights: Mapping[str, float] | None
+) -> tuple[Callable[[Sequence[Column]], Boxed], dict[str, Any]]:
+    """Multidimensional partitioning under every model of the policy, and its parameters for the manifest."""
+    k, bad = _k(policy), _bad_groups(table, policy)
+    parameters = {"k": k, "effort": effort, "cuts": cuts, "weights": dict(weights or {})}
+    return lambda columns: partition(columns, k, effort, cuts=cuts, weights=weights, bad=bad), parameters
+
+
+def _bad_groups(table: Table, policy: Policy) -> Bad | None:
+    """Which groups break a model other than k-anonymity, which the partition keeps by itself."""
+    models = [model for model in policy.models if isinstance(model, TCloseness)]
+    if not models:
+        return None
+
+    def bad(group_of_row: Array, count: int) -> Array:
+        # rows in no group still belong to the whole table: one more group, which is not judged
+        groups = np.where(group_of_row >= 0, group_of_row, count)
+        found = [ordered_distance(groups, count + 1, table[model.sensitive])[:count] > model.t for model in models]
+        return np.asarray(np.logical_or.reduce(found))
+
+    return bad
 
 
 def _way(

@@ -138,6 +138,19 @@ def set_members(text: str) -> list[str]:
     return members[:-1] if members[-1] == "" and not text[1:-1].rstrip().endswith(",") else members
 
 
+def sets_in(column: Column) -> pl.DataFrame:
+    """The members of each value of a column that is a set: the value's code (`set`) and a `label` per member.
+
+    >>> from shoal.table import Table
+    >>> sets_in(Table.of({"race": ["[a, b]", "c"]})["race"])["label"].to_list()
+    ['a', 'b']
+    """
+    members = _parse(column.values, "yes").members
+    codes = np.repeat(np.fromiter(members, np.int64, len(members)), [len(labels) for labels in members.values()])
+    labels = [label for labels in members.values() for label in labels]
+    return pl.DataFrame({"set": codes.astype(column.codes.dtype), "label": pl.Series(labels, dtype=pl.String)})
+
+
 def _in_order(low: pl.Series, high: pl.Series) -> pl.Series:
     """Whether two ends make a range: numbers by value, else as texts."""
     numbers = low.cast(pl.Float64, strict=False) <= high.cast(pl.Float64, strict=False)

@@ -20,8 +20,11 @@ from shoal.cli.options import (
     one_or_many,
     print_json,
     reading,
+    weights_of,
     wishes_of,
 )
+
+METHODS = ("sorted-clusters", "coarsen", "mask", "recode", "mondrian", "microaggregate")
 
 
 def anonymize(
@@ -45,7 +48,8 @@ def anonymize(
         typer.Option(
             "--method",
             metavar="NAME",
-            help="sorted-clusters (Algorithms S2, S4), coarsen (S3), mask (Table S3), recode (Pastore).",
+            help="sorted-clusters (Algorithms S2, S4), coarsen (S3), mask (Table S3), recode (Pastore), mondrian "
+            "(least loss, any columns), microaggregate (means of groups).",
         ),
     ] = "sorted-clusters",
     resolution: Annotated[
@@ -57,6 +61,22 @@ def anonymize(
     remainder: Annotated[
         str, typer.Option("--remainder", metavar="top|middle", help="S4: which records are left over.")
     ] = "top",
+    effort: Annotated[
+        str, typer.Option("--effort", metavar="fast|default|best", help="mondrian, microaggregate: time for less loss.")
+    ] = "default",
+    cuts: Annotated[
+        str,
+        typer.Option("--cuts", metavar="best|strict|relaxed", help="mondrian: by least loss, or medians as published."),
+    ] = "best",
+    weight: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--weight",
+            metavar="COLUMN=NUMBER",
+            help="mondrian, microaggregate: how much a column matters (1). Repeat it.",
+            show_default=False,
+        ),
+    ] = None,
     untouched_if_safe: Annotated[
         bool, typer.Option("--untouched-if-safe", help="Leave records as they are whose class has k members already.")
     ] = False,
@@ -126,6 +146,8 @@ def anonymize(
         shoal anonymize visits.parquet -o safe.parquet --qi age,zip --method coarsen --resolution 16 -k 5
 
         shoal anonymize people.csv -o safe.csv --qi year,town -k 3 --method recode --generalize town=map.csv
+
+        shoal anonymize people.csv -o safe.csv --qi age,sex,zip -k 5 --method mondrian --effort best
     """
     from shoal.anonymize import anonymize as change
     from shoal.cli.console import running
@@ -142,10 +164,13 @@ def anonymize(
             sensitive=names_of(sensitive),
             k=k,
             t=t,
-            method=one_of("--method", method, ("sorted-clusters", "coarsen", "mask", "recode")),
+            method=one_of("--method", method, METHODS),
             resolution=resolution,
             labels="labels" if labels else "range",
             remainder=one_of("--remainder", remainder, ("top", "middle")),
+            effort=one_of("--effort", effort, ("fast", "default", "best")),
+            cuts=one_of("--cuts", cuts, ("best", "strict", "relaxed")),
+            weights=weights_of(weight),
             untouched_if_safe=untouched_if_safe,
             interval=one_of("--interval", interval, ("bracket", "dash", "columns", "midpoint")),
             generalize=wishes_of(generalize),

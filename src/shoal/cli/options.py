@@ -143,3 +143,17 @@ def wishes_of(given: list[str] | None) -> dict[str, str] | None:
             raise InputError(f"--generalize '{text}' is not COLUMN=HOW.", "Write --generalize town=provinces.csv.")
         wishes[column.strip()] = how.strip()
     return wishes
+
+
+def weights_of(given: list[str] | None) -> dict[str, float] | None:
+    """Weights of columns from `COLUMN=NUMBER`."""
+    if given is None:
+        return None
+    weights = {}
+    for text in given:
+        column, _, number = text.rpartition("=")
+        try:
+            weights[column.strip()] = float(number)
+        except ValueError:
+            raise InputError(f"--weight '{text}' is not COLUMN=NUMBER.", "Write --weight age=2.") from None
+    return weights

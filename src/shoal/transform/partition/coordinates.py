@@ -18,7 +18,7 @@ def coordinates(columns: Sequence[Column], weights: Mapping[str, float] | None =
     largest: it mixes with others only where nothing else is left, for such a group is released as `*`.
 
     >>> from shoal.table import Table
-    >>> coordinates(Table.of({"age": [30, 34, None]}).select(["age"])).round(3).tolist()
+    >>> coordinates(Table.of({"age": [30, 34, None]}).select(["age"])).astype(float).round(3).tolist()
     [[-0.707], [0.707], [2.121]]
     """
     weights = dict(weights or {})

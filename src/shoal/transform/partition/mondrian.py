@@ -91,15 +91,19 @@ def _median_cut(
     """Cut the widest column that can be cut, nearest to its median."""
     size = stop - start
     columns = rows.shape[1]
-    width = np.empty(columns, np.float32)
+    width = np.zeros(columns, np.float32)
     for j in range(columns):
-        width[j] = rows[start:stop, j].max() - rows[start:stop, j].min()
-    for j in np.argsort(-width, kind="mergesort"):
+        if not tried[j]:
+            width[j] = rows[start:stop, j].max() - rows[start:stop, j].min()
+    while True:
+        j = 0
+        for other in range(1, columns):
+            if width[other] > width[j]:
+                j = other
         if width[j] <= 0:
-            break
-        if tried[j]:
-            continue
-        median = np.partition(rows[start:stop, j], size // 2)[size // 2]
+            return -1, start
+        width[j] = 0
+        median = _nth(rows[start:stop, j].copy(), size // 2)
         below = equal = 0
         for i in range(start, stop):
             if rows[i, j] < median:
@@ -118,4 +122,28 @@ def _median_cut(
             return j, partition_rows(rows, order, start, stop, j, under)
         if behind_legal:
             return j, partition_rows(rows, order, start, stop, j, median)
-    return -1, start
+
+
+@compiled
+def _nth(values: Array, nth: int) -> float:
+    """The nth smallest value; `values` are reordered."""
+    left, right = 0, len(values) - 1
+    while left < right:
+        pivot = values[(left + right) // 2]
+        i, j = left, right
+        while i <= j:
+            while values[i] < pivot:
+                i += 1
+            while pivot < values[j]:
+                j -= 1
+            if i <= j:
+                values[i], values[j] = values[j], values[i]
+                i += 1
+                j -= 1
+        if nth <= j:
+            right = j
+        elif nth >= i:
+            left = i
+        else:
+            break
+    return values[nth]
