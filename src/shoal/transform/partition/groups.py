@@ -18,6 +18,8 @@ _PARTS = 64
 _SMALLEST_PART = 4096
 _BLOCKS_A_TASK = 1000
 _JITTER = 0.6
+_SMALL = 1 << 16
+_MANY_ALIKE = 0.05
 
 
 @dataclass(frozen=True)
@@ -81,12 +83,17 @@ def peeled(rows: Array, k: int, segment: int, nearest: int) -> Groups:
 
 
 def improved(groups: Groups, k: int, seed: int) -> Groups:
-    """One pass of local search; what is identical or larger than 2k-1 stays as it is."""
+    """One pass of local search; groups larger than 2k-1 stay as they are.
+
+    Groups of identical records can spare members for others; where they are many, they rather stand in the way.
+    """
     rows, starts, records = groups.rows, groups.starts, len(groups.rows)
     middle = np.empty((len(starts), rows.shape[1]), np.float32)
-    lengths, taken = np.empty(len(starts), np.int64), np.empty(len(starts), bool)
-    middles(rows, starts, records, middle, lengths, taken)
-    taken &= lengths <= 2 * k - 1
+    lengths, costly = np.empty(len(starts), np.int64), np.empty(len(starts), bool)
+    middles(rows, starts, records, middle, lengths, costly)
+    taken = lengths <= 2 * k - 1
+    if records > _SMALL and lengths[~costly].sum() > _MANY_ALIKE * records:
+        taken &= costly
     numbers = np.flatnonzero(taken)
     if len(numbers) < 2:
         return groups

@@ -147,6 +147,8 @@ def _best_of_pair(
 ) -> tuple[int, int]:  # fmt: skip
     """The best exchange of two groups: (i, j) a swap, (i, -1) a move from a to b, (-1, j) one from b to a, (-1, -1) none."""
     now = cost_a + cost_b
+    if now <= 0:
+        return -1, -1
     best = now - _SURE * now
     out_a, out_b = -1, -1
     gap = _gap(low_a, high_a, low_b, high_b)
@@ -285,7 +287,7 @@ def improve_blocks(
 
 @compiled
 def middles(rows: Array, starts: Array, stop: int, found: Array, lengths: Array, costly: Array) -> None:
-    """The middle of each group's box (doubled), its size, and whether it costs anything."""
+    """The middle of each group's box (doubled), its size, and whether its records differ."""
     columns = rows.shape[1]
     for g in range(len(starts)):
         end = starts[g + 1] if g + 1 < len(starts) else stop
@@ -296,8 +298,7 @@ def middles(rows: Array, starts: Array, stop: int, found: Array, lengths: Array,
             for i in range(starts[g] + 1, end):
                 low, high = min(low, rows[i, j]), max(high, rows[i, j])
             found[g, j] = low + high
-            if low < high:
-                costly[g] = True
+            costly[g] |= low < high
 
 
 @compiled

@@ -122,13 +122,32 @@ def _join_left_over(rows: Array, start: int, size: int, group: Array, groups: in
 
 
 @compiled
+def _chopped(group: Array, groups: int, k: int) -> int:
+    """Cut groups of identical records into groups of k to 2k-1, which can spare some for others later."""
+    sizes = np.zeros(groups, np.int64)
+    for i in range(len(group)):
+        if group[i] >= 0:
+            sizes[group[i]] += 1
+    offset = np.zeros(groups + 1, np.int64)
+    for g in range(groups):
+        offset[g + 1] = offset[g] + sizes[g] // k
+    dealt = np.zeros(groups, np.int64)
+    for i in range(len(group)):
+        g = group[i]
+        if g >= 0:
+            group[i] = offset[g] + min(dealt[g] // k, sizes[g] // k - 1)
+            dealt[g] += 1
+    return offset[groups]
+
+
+@compiled
 def peel_segment(
     rows: Array, bits: Array, order: Array, start: int, stop: int, k: int, wanted: int, first: Array
 ) -> None:
     """Groups within a segment of neighbours: identical records first, the others peeled."""
     size = stop - start
     group = np.empty(size, np.int32)
-    groups = identical_first(bits, start, stop, k, group)
+    groups = _chopped(group, identical_first(bits, start, stop, k, group), k)
     free = np.flatnonzero(group < 0)
     if len(free) > 0:
         some = np.empty((len(free), rows.shape[1]), rows.dtype)

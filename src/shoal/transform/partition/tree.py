@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.compiled import compiled, compiled_loosely
+from shoal.compiled import compiled
 from shoal.table import Array
 
 LEAF = 8
@@ -167,9 +167,9 @@ def take_out(
     return leaf
 
 
-@compiled_loosely
+@compiled
 def box_distance(row: Array, low: Array, high: Array) -> float:
-    """The squared distance of a record to a box."""
+    """The squared distance of a record to a box; rounded, it is still no more than to any record inside."""
     total = row.dtype.type(0)
     for j in range(len(row)):
         under, over = low[j] - row[j], row[j] - high[j]
@@ -179,7 +179,7 @@ def box_distance(row: Array, low: Array, high: Array) -> float:
     return total
 
 
-@compiled_loosely
+@compiled
 def distance(a: Array, b: Array) -> float:
     """The squared distance of two records."""
     total = a.dtype.type(0)
@@ -199,11 +199,11 @@ def _scan(
         if held < wanted:
             at = held
             held += 1
-        elif d < far[wanted - 1]:
+        elif d < far[wanted - 1] or (d == far[wanted - 1] and names[i] < found[wanted - 1]):
             at = wanted - 1
         else:
             continue
-        while at > 0 and far[at - 1] > d:
+        while at > 0 and (far[at - 1] > d or (far[at - 1] == d and found[at - 1] > names[i])):
             far[at], found[at] = far[at - 1], found[at - 1]
             at -= 1
         far[at], found[at] = d, names[i]
@@ -232,7 +232,7 @@ def nearest(
         while depth > 0:
             depth -= 1
             at = stack[depth]
-            if held == wanted and apart[depth] >= far[wanted - 1]:
+            if held == wanted and apart[depth] > far[wanted - 1]:
                 continue
             while at < inner:
                 one, two = 2 * at + 1, 2 * at + 2
@@ -246,10 +246,10 @@ def nearest(
                 d_two = box_distance(row, low[two], high[two])
                 if d_two < d_one:
                     one, two, d_one, d_two = two, one, d_two, d_one
-                if held < wanted or d_two < far[wanted - 1]:
+                if held < wanted or d_two <= far[wanted - 1]:
                     stack[depth], apart[depth] = two, d_two
                     depth += 1
-                if held == wanted and d_one >= far[wanted - 1]:
+                if held == wanted and d_one > far[wanted - 1]:
                     at = -1
                     break
                 at = one
