@@ -112,6 +112,22 @@ def build(rows: Array, names: Array, starts: Array, live: Array, low: Array, hig
 
 
 @compiled
+def leaf_near(low: Array, high: Array, live: Array, row: Array) -> int:
+    """The leaf that a point would lie in, or near."""
+    inner = len(live) // 2
+    node = 0
+    while node < inner:
+        one, two = 2 * node + 1, 2 * node + 2
+        if live[one] == 0:
+            node = two
+        elif live[two] == 0:
+            node = one
+        else:
+            node = one if box_distance(row, low[one], high[one]) <= box_distance(row, low[two], high[two]) else two
+    return node
+
+
+@compiled
 def leaf_at(starts: Array, place: int) -> int:
     """The leaf that holds a place."""
     inner = len(starts) // 2
@@ -215,7 +231,7 @@ def nearest(
     rows: Array, names: Array, starts: Array, live: Array, low: Array, high: Array,
     row: Array, leaf: int, wanted: int, found: Array, far: Array,
 ) -> int:  # fmt: skip
-    """The nearest records to a point, sorted by distance, from its leaf upwards; how many there are."""
+    """The nearest records to a point, sorted by distance, ties by name, from its leaf upwards; how many there are."""
     inner = len(live) // 2
     stack = np.empty(64, np.int64)
     apart = np.empty(64, far.dtype)
@@ -226,7 +242,6 @@ def nearest(
         node = (node - 1) // 2
         if live[sibling] == 0:
             continue
-        depth = 0
         stack[0], apart[0] = sibling, box_distance(row, low[sibling], high[sibling])
         depth = 1
         while depth > 0:
@@ -256,3 +271,48 @@ def nearest(
             if at >= 0:
                 held = _scan(rows, names, starts[at], starts[at] + live[at], row, wanted, held, found, far)
     return held
+
+
+@compiled
+def _corner_distance(row: Array, low: Array, high: Array) -> float:
+    """The squared distance of a record to the farthest corner of a box: no record inside is farther."""
+    total = row.dtype.type(0)
+    for j in range(len(row)):
+        side = max(abs(row[j] - low[j]), abs(high[j] - row[j]))
+        total += side * side
+    return total
+
+
+@compiled
+def farthest(rows: Array, names: Array, starts: Array, live: Array, low: Array, high: Array, row: Array) -> int:
+    """The record farthest from a point, of equally far ones that with the smallest name."""
+    inner = len(live) // 2
+    stack = np.empty(64, np.int64)
+    apart = np.empty(64, rows.dtype)
+    stack[0], apart[0] = 0, np.inf
+    depth = 1
+    best, best_name = rows.dtype.type(-1), -1
+    while depth > 0:
+        depth -= 1
+        at = stack[depth]
+        if apart[depth] < best:
+            continue
+        if at >= inner:
+            for i in range(starts[at], starts[at] + live[at]):
+                d = distance(rows[i], row)
+                if d > best or (d == best and names[i] < best_name):
+                    best, best_name = d, names[i]
+            continue
+        one, two = 2 * at + 1, 2 * at + 2
+        d_one = _corner_distance(row, low[one], high[one]) if live[one] else rows.dtype.type(-1)
+        d_two = _corner_distance(row, low[two], high[two]) if live[two] else rows.dtype.type(-1)
+        if d_two < d_one:
+            one, two, d_one, d_two = two, one, d_two, d_one
+        # the farther one lies on top
+        if d_one >= best and live[one]:
+            stack[depth], apart[depth] = one, d_one
+            depth += 1
+        if d_two >= best and live[two]:
+            stack[depth], apart[depth] = two, d_two
+            depth += 1
+    return best_name
