@@ -82,8 +82,8 @@ def peeled(rows: Array, k: int, segment: int, nearest: int) -> Groups:
     return groups
 
 
-def improved(groups: Groups, k: int, seed: int) -> Groups:
-    """One pass of local search; groups larger than 2k-1 stay as they are.
+def improved(groups: Groups, k: int, seed: int, squares: bool = False) -> Groups:
+    """One pass of local search, for less information loss or a smaller sum of squares; groups larger than 2k-1 stay as they are.
 
     Groups of identical records can spare members for others; where they are many, they rather stand in the way.
     """
@@ -107,7 +107,7 @@ def improved(groups: Groups, k: int, seed: int) -> Groups:
     def work(task: int) -> None:
         some = edges[task : task + _BLOCKS_A_TASK + 1]
         improve_blocks(
-            rows, groups.order, starts, lengths, numbers, some, k, 2 * k - 1,
+            rows, groups.order, starts, lengths, numbers, some, k, squares,
             new.rows, new.order, new.first, int(places[some[0]]),
         )  # fmt: skip
 
