@@ -9,13 +9,13 @@ from typing import Literal, get_args
 import numpy as np
 import polars as pl
 
-from shoal.classes import Coded, class_of_each_row, first_row_of_each_class, pack
+from shoal.classes import Coded, CountTable, class_of_each_row, first_row_of_each_class, pack
 from shoal.errors import InputError, check_choice
 from shoal.generalized import STAR, set_labels
 from shoal.table import Array, Column
 from shoal.transform.boxed import ALL_MISSING, Boxed, Sets, Side
 
-Form = Literal["bracket", "dash", "columns", "midpoint"]
+Form = Literal["bracket", "dash", "columns", "midpoint", "mean"]
 Nature = Literal["truthful", "representative", "perturbed", "unchanged"]
 
 
@@ -35,7 +35,9 @@ class ReleasedColumns:
 
 
 def released_columns(column: Column, boxed: Boxed, form: Form = "bracket") -> ReleasedColumns:
-    """One quasi-identifier as it is written: `[min;max]`, `min-max`, two columns, or the middle.
+    """One quasi-identifier as it is written: `[min;max]`, `min-max`, two columns, the middle, or the mean of the records.
+
+    The mean of categories is the most frequent one; missing values do not count in a mean.
 
     >>> from shoal.table import Table
     >>> from shoal.transform.sorted_clusters import sorted_clusters
@@ -48,6 +50,8 @@ def released_columns(column: Column, boxed: Boxed, form: Form = "bracket") -> Re
     modified = side.wide[boxed.box_of_row]
     if not modified.any():
         return ReleasedColumns([column.decode()], "unchanged", modified)
+    if form == "mean":
+        return ReleasedColumns([_mean(column, side, boxed)], "representative", modified)
     if isinstance(side, Sets):
         return ReleasedColumns([_sets(column.name, side, boxed.box_of_row)], "truthful", modified)
     if form in ("columns", "midpoint") and side.starred.any():
@@ -105,6 +109,31 @@ def _known(labels: pl.Series, side: Side) -> pl.Series:
         return labels
     nothing = pl.Series([None], dtype=labels.dtype).new_from_index(0, len(labels))
     return labels.zip_with(pl.Series(side.missing != ALL_MISSING), nothing)
+
+
+def _mean(column: Column, side: Side, boxed: Boxed) -> pl.Series:
+    """The mean of each box's records row by row, in the type of the column if those are dates or categories."""
+    known = ~column.is_null()
+    boxes, codes = boxed.box_of_row[known], column.codes[known]
+    if isinstance(side, Sets):
+        shown = side.labels.gather(_most_frequent(boxes, codes, boxed.boxes, len(side.scale)))
+    else:
+        # from the smallest value on, so that large numbers lose no digits
+        counts = np.maximum(np.bincount(boxes, minlength=boxed.boxes), 1)
+        means = np.bincount(boxes, (side.scale - side.scale[0])[codes], boxed.boxes) / counts + side.scale[0]
+        means = np.where(side.wide, means, side.scale[side.low])
+        shown = _in_type(np.round(means), column) if column.dtype.is_temporal() else pl.Series(means)
+    return _known(shown, side).gather(boxed.box_of_row).alias(column.name)
+
+
+def _most_frequent(boxes: Array, codes: Array, count: int, values: int) -> Array:
+    """The most frequent code of each box, of equally frequent ones the first."""
+    pairs = CountTable.of({"box": Coded(boxes, count), "code": Coded(codes, values)})
+    box, code = pairs.tuples["box"].codes.astype(np.int64), pairs.tuples["code"].codes.astype(np.int64)
+    ranked = np.lexsort((code, -pairs.counts, box))
+    found = np.zeros(count, np.int64)
+    found[box[ranked][::-1]] = code[ranked][::-1]  # the last written is the most frequent
+    return found
 
 
 def _sets(name: str, side: Sets, box_of_row: Array) -> pl.Series:

@@ -42,6 +42,17 @@ class Cut:
     clusters: int
     rest: int
 
+    def stretches(self) -> Array:
+        """How long the stretches are if the middle ones take the records left over, one each.
+
+        >>> Cut(3, 2, 1).stretches().tolist()
+        [2, 3, 2]
+        """
+        lengths = np.full(self.size, self.clusters)
+        first = (self.size - self.rest) // 2
+        lengths[first : first + self.rest] += 1
+        return lengths
+
 
 def cut(rows: int, k: int, t: float | None = None) -> Cut:
     """Eq 8 and the sizes of S4: clusters of at least k records, more where t asks for it.
@@ -93,10 +104,8 @@ def close_clusters(
 
 def _rest_last(ordered: Array, sizes: Cut) -> Array:
     """The middle stretches are one record longer; those records, one of each stretch, go to the end."""
-    first = (sizes.size - sizes.rest) // 2
-    lengths = np.full(sizes.size, sizes.clusters)
-    lengths[first : first + sizes.rest] += 1
-    extra = (np.cumsum(lengths) - 1)[first : first + sizes.rest]
+    lengths = sizes.stretches()
+    extra = (np.cumsum(lengths) - 1)[lengths > sizes.clusters]
     return np.concatenate([np.delete(ordered, extra), ordered[extra]])
 
 

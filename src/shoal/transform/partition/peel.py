@@ -14,7 +14,7 @@ from shoal.transform.partition.tree import build, depth_of, nearest, take_out
 
 
 @compiled
-def _outermost_first(rows: Array) -> Array:
+def outermost_first(rows: Array) -> Array:
     """Records by their distance from the middle, farthest first."""
     far = np.zeros(len(rows), np.float64)
     for j in range(rows.shape[1]):
@@ -35,7 +35,7 @@ def peel(rows: Array, k: int, wanted: int, group: Array, groups: int) -> int:
     (fewer than k) is -1. How many groups there are.
     """
     size, columns = rows.shape
-    outermost = _outermost_first(rows)
+    outermost = outermost_first(rows)
     nodes = 2 ** (depth_of(size) + 1) - 1
     starts, live = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
     low, high = np.empty((nodes, columns), rows.dtype), np.empty((nodes, columns), rows.dtype)
