@@ -100,8 +100,8 @@ class Change:
     correlation_of_correlations: float | None
 
 
-def change_of(columns: Sequence[Column], boxed: Boxed) -> Change | None:
-    """Compare the original with the middle of each box, in columns of numbers and dates without missing values.
+def change_of(columns: Sequence[Column], boxed: Boxed, means: bool = False) -> Change | None:
+    """Compare the original with the middle of each box, or the mean of its records, in columns of numbers and dates without missing values.
 
     >>> from shoal.table import Table
     >>> from shoal.transform.sorted_clusters import sorted_clusters
@@ -114,7 +114,11 @@ def change_of(columns: Sequence[Column], boxed: Boxed) -> Change | None:
         return None
     values = [numbers(column) for column in columns]
     sides = [boxed.sides[column.name] for column in columns]
-    middles = [(side.scale[side.low] + side.scale[side.high]) / 2 for side in sides]
+    if means:
+        sizes = np.bincount(boxed.box_of_row)
+        middles = [np.bincount(boxed.box_of_row, v[c.codes]) / sizes for c, v in zip(columns, values, strict=True)]
+    else:
+        middles = [(side.scale[side.low] + side.scale[side.high]) / 2 for side in sides]
     before = _moments([(column.codes, value) for column, value in zip(columns, values, strict=True)])
     after = _moments([(boxed.box_of_row, middle) for middle in middles])
     names = [column.name for column in columns]

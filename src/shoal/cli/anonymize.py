@@ -77,12 +77,25 @@ def anonymize(
             show_default=False,
         ),
     ] = None,
+    mdav: Annotated[bool, typer.Option("--mdav", help="microaggregate: the published algorithm, exactly.")] = False,
+    strata: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--strata", metavar="COLUMNS", help="microaggregate: groups never cross these.", show_default=False
+        ),
+    ] = None,
     untouched_if_safe: Annotated[
         bool, typer.Option("--untouched-if-safe", help="Leave records as they are whose class has k members already.")
     ] = False,
     interval: Annotated[
-        str, typer.Option("--interval", metavar="FORM", help="bracket [20;29], dash 20-29, columns (two), midpoint.")
-    ] = "bracket",
+        str | None,
+        typer.Option(
+            "--interval",
+            metavar="FORM",
+            help="bracket [20;29] (default), dash 20-29, columns (two), midpoint, mean (default of microaggregate).",
+            show_default=False,
+        ),
+    ] = None,
     generalize: Annotated[
         list[str] | None,
         typer.Option(
@@ -148,6 +161,8 @@ def anonymize(
         shoal anonymize people.csv -o safe.csv --qi year,town -k 3 --method recode --generalize town=map.csv
 
         shoal anonymize people.csv -o safe.csv --qi age,sex,zip -k 5 --method mondrian --effort best
+
+        shoal anonymize survey.csv -o safe.csv --qi income,age -k 3 --method microaggregate --strata region
     """
     from shoal.anonymize import anonymize as change
     from shoal.cli.console import running
@@ -171,8 +186,10 @@ def anonymize(
             effort=one_of("--effort", effort, ("fast", "default", "best")),
             cuts=one_of("--cuts", cuts, ("best", "strict", "relaxed")),
             weights=weights_of(weight),
+            mdav=mdav,
+            strata=names_of(strata),
             untouched_if_safe=untouched_if_safe,
-            interval=one_of("--interval", interval, ("bracket", "dash", "columns", "midpoint")),
+            interval=one_of("--interval", interval, ("bracket", "dash", "columns", "midpoint", "mean")),
             generalize=wishes_of(generalize),
             where=one_of("--where", where, ("all", "uniques", "below-k")),
             search=search,
