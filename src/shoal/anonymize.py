@@ -27,6 +27,8 @@ from shoal.table import Array, Column, Table
 from shoal.transform.boxed import Boxed, spread
 from shoal.transform.coarsen import Labels, coarsen
 from shoal.transform.mask import Step, mask
+from shoal.transform.microaggregate import microaggregate, sum_of_squares
+from shoal.transform.partition import Bad, Cuts, Effort, partition
 from shoal.transform.safe_first import untouched_if_safe as keep_safe
 from shoal.transform.sorted_clusters import Remainder, close_clusters, sorted_clusters
 from shoal.transform.wishes import Where, recoded_columns
@@ -37,7 +39,7 @@ if TYPE_CHECKING:
     from shoal.search.generalize import Wishes
     from shoal.search.plan import Plan
 
-Method = Literal["sorted-clusters", "coarsen", "mask", "recode", "lattice"]
+Method = Literal["sorted-clusters", "coarsen", "mask", "recode", "mondrian", "microaggregate", "lattice"]
 
 
 @dataclass(frozen=True)
@@ -69,14 +71,15 @@ class Findings:
     closeness: dict[str, float] | None
     change: Change | None
     strategies: list[dict[str, Any]] | None = None
+    squares_within: float | None = None  # of groups, as a share of the whole table's: SSE / SST
     # what the search for the best generalisation found: levels, score, how it was proven
     search: dict[str, Any] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON; `closeness`, `strategies` and what a search found only where they were asked for."""
+        """As JSON; `closeness`, `strategies`, `squares_within` and what a search found only where asked for."""
         found = asdict(self)
         search = found.pop("search") or {}
-        for name in ("closeness", "strategies"):
+        for name in ("closeness", "strategies", "squares_within"):
             if found[name] is None:
                 del found[name]
         return found | search
@@ -131,15 +134,19 @@ def anonymize(
     resolution: int | None = None,
     labels: Labels = "range",
     remainder: Remainder = "top",
+    effort: Effort = "default",
+    cuts: Cuts = "best",
+    weights: Mapping[str, float] | None = None,
+    mdav: bool = False,
+    strata: Sequence[str] | str | None = None,
     untouched_if_safe: bool = False,
-    interval: Form = "bracket",
+    interval: Form | None = None,
     generalize: Mapping[str, str] | None = None,
     where: Where = "all",
     search: bool = False,
     hierarchies: Any = None,
     suppression: float | str | None = None,
     quality: str | None = None,
-    weights: Mapping[str, float] | None = None,
     levels: Mapping[str, tuple[int, int]] | None = None,
     local: bool = False,
     complete_hierarchies: bool = False,
@@ -151,9 +158,14 @@ def anonymize(
 
     `sorted-clusters`: Algorithm S2 (k), with t also S4; `coarsen`: S3 (resolution); `mask`: the policy's masking steps;
     `recode`: labels as `generalize` says (a file of labels, `*`, `runs:4`, `chunks:4`), everywhere or only `where`
-    records stand out; `search` tries all combinations and elects the best (Pastore et al.). `lattice`: the best level
+    records stand out; `search` tries all combinations and elects the best (Pastore et al.). `mondrian`: groups of k near
+    records, of any columns and under any model, with `effort` fast, default or best; `cuts` strict or relaxed for
+    Mondrian as published; `weights` for columns that matter more. `microaggregate`: means of groups of k, by `mdav` as
+    published if asked, within `strata`, with t-closeness first if the policy names one. `lattice`: the best level
     of a hierarchy for every column (`hierarchies`: a folder or a mapping; built where none is given), proven to be the
     best by `quality` with at most `suppression` of the records left out; `local` generalises those again.
+
+    `interval` is how ranges are written; microaggregation writes means if nothing is said.
 
     >>> import polars as pl
     >>> people = pl.DataFrame({"age": [30, 34, 51, 52], "charge": [1, 2, 3, 4]})
@@ -187,13 +199,25 @@ def anonymize(
             raise InputError(
                 "Untouched if safe works with sorted-clusters and k alone.", "Leave out --t, or the option."
             )
-        way, parameters = _way(method, table, given, resolution, labels, remainder)
+        interval = interval or ("mean" if method == "microaggregate" else "bracket")
+        if method == "mondrian":
+            way, parameters = _partition(table, given, effort, cuts, weights)
+        elif method == "microaggregate":
+            way, parameters = _microaggregate(table, given, effort, mdav, as_names(strata), weights)
+        else:
+            way, parameters = _way(method, table, given, resolution, labels, remainder)
         boxed = keep_safe(columns, _k(given), way) if untouched_if_safe else way(columns)
         parameters |= {"interval": interval, "untouched_if_safe": untouched_if_safe}
         released = {column.name: released_columns(column, boxed, interval) for column in columns}
-        class_of_row, count = boxed.class_of_each_row()
+        # boxes that are equal may have different means
+        shown = [_shown(column) for column in released.values()] if interval == "mean" else []
+        class_of_row, count = class_of_each_row(pack(shown)) if shown else boxed.class_of_each_row()
         strategies = None
-    findings = _findings(table, columns, boxed, released, (class_of_row, count), conditions, _t(given), strategies)
+    findings = _findings(
+        table, columns, boxed, released, (class_of_row, count), conditions, _t(given), strategies, interval == "mean"
+    )
+    if method == "microaggregate" and boxed is not None:
+        findings = replace(findings, squares_within=_squares_within(columns, boxed))
     return Anonymized(
         table,
         given,
@@ -250,6 +274,7 @@ def by_lattice(
         conditions,
         _t(policy),
         None,
+        False,
     )
     parameters = {
         "suppression": wishes.suppression,
@@ -387,6 +412,72 @@ def _t(policy: Policy) -> TCloseness | None:
     return next((model for model in policy.models if isinstance(model, TCloseness)), None)
 
 
+def _partition(
+    table: Table, policy: Policy, effort: Effort, cuts: Cuts, weights: Mapping[str, float] | None
+) -> tuple[Callable[[Sequence[Column]], Boxed], dict[str, Any]]:
+    """Multidimensional partitioning under every model of the policy, and its parameters for the manifest."""
+    k, bad = _k(policy), _bad_groups(table, policy)
+    parameters = {"k": k, "effort": effort, "cuts": cuts, "weights": dict(weights or {})}
+    return lambda columns: partition(columns, k, effort, cuts=cuts, weights=weights, bad=bad), parameters
+
+
+def _microaggregate(
+    table: Table,
+    policy: Policy,
+    effort: Effort,
+    mdav: bool,
+    strata: list[str],
+    weights: Mapping[str, float] | None,
+) -> tuple[Callable[[Sequence[Column]], Boxed], dict[str, Any]]:
+    """Microaggregation under every model of the policy, and its parameters for the manifest."""
+    k, close, bad, kept = _k(policy), _t(policy), _bad_groups(table, policy), table.select(strata)
+    both = [name for name in strata if name in policy.quasi_identifiers]
+    if both:
+        raise InputError(f"Column '{both[0]}' is a quasi-identifier and a stratum at once.", "Decide on one of them.")
+    parameters = {"k": k, "effort": effort, "mdav": mdav, "strata": strata, "weights": dict(weights or {})}
+    confidential = table[close.sensitive] if close and not strata and not mdav else None
+    return (
+        lambda columns: microaggregate(
+            columns,
+            k,
+            effort,
+            mdav=mdav,
+            strata=kept,
+            confidential=confidential,
+            t=close.t if close else None,
+            weights=weights,
+            bad=bad,
+        ),
+        parameters | ({"t": close.t} if close else {}),
+    )
+
+
+def _squares_within(columns: Sequence[Column], boxed: Boxed) -> float | None:
+    """SSE / SST of the groups, each column in units of its spread; none where nothing varies."""
+    from shoal.transform.partition.coordinates import coordinates_apart
+
+    within, whole = sum_of_squares(coordinates_apart(columns), boxed.box_of_row)
+    return within / whole if whole else None
+
+
+def _bad_groups(table: Table, policy: Policy) -> Bad | None:
+    """Which groups break a model other than k-anonymity, which the partition keeps by itself."""
+    models = [model for model in policy.models if not isinstance(model, KAnonymity)]
+    unfit = [model.model for model in models if model.whole or model.needs_population or isinstance(model, XYAnonymity)]
+    if unfit:
+        raise InputError(f"Groups are not made for the model {unfit[0]}.", "Use --method lattice.")
+    if not models:
+        return None
+    sensitive = {name: table.select([name])[0] for model in models for name in model.needs}
+    trees = trees_of(policy, list(sensitive.values()))
+
+    def bad(group_of_row: Array, count: int) -> Array:
+        evidence = evidence_of_rows(group_of_row, sensitive, trees=trees)
+        return np.asarray(np.logical_or.reduce([~model.good(model.measure(evidence)) for model in models]))
+
+    return bad
+
+
 def _way(
     method: Method, table: Table, policy: Policy, resolution: int | None, labels: Labels, remainder: Remainder
 ) -> tuple[Callable[[Sequence[Column]], Boxed], dict[str, Any]]:
@@ -424,6 +515,7 @@ def _findings(
     conditions: Sequence[Condition],
     close: TCloseness | None,
     strategies: list[dict[str, Any]] | None,
+    means: bool,
 ) -> Findings:
     class_of_row, count = classes
     kept = class_of_row >= 0
@@ -459,7 +551,7 @@ def _findings(
         suppressed_cells=int(sum(star.sum() for star in stars)),
         attribute_disclosure=disclosed,
         closeness=near,
-        change=None if boxed is None else change_of(columns, boxed),
+        change=None if boxed is None else change_of(columns, boxed, means),
         strategies=strategies,
     )
 

@@ -185,9 +185,7 @@ def _frontier(method: str, way: Way, table: Table, policy: Policy, seconds: floa
     for k in sorted({*_KS, own}):
         if time.monotonic() > end or k > table.rows // 2:
             break
-        candidate, _ = _tried(
-            method, way, table, policy.model_copy(update={"models": [KAnonymity(k=k), *others]}), 5.0
-        )
+        candidate, _ = _tried(method, way, table, policy.model_copy(update={"models": [KAnonymity(k=k), *others]}), 5.0)
         if candidate.verdict == "holds":
             losses = {"information_loss": candidate.information_loss, "loss": candidate.loss}
             found.append({"k": k, "highest_risk": 1 / k, **losses})

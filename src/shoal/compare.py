@@ -72,7 +72,9 @@ def _row(path: Path) -> Row:
     except OSError:
         raise InputError(f"There is no manifest {file}.", "Name the one that was written with a release.") from None
     except (ValueError, KeyError, TypeError):
-        raise InputError(f"{file} is no manifest of shoal's.", "Name the one that was written with a release.") from None
+        raise InputError(
+            f"{file} is no manifest of shoal's.", "Name the one that was written with a release."
+        ) from None
     disclosed = findings.get("attribute_disclosure") or []
     return Row(
         str(path),

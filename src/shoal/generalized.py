@@ -7,6 +7,7 @@ all there or not at all, so that what holds for atoms holds for all values, obse
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from enum import Enum
 from typing import Literal
@@ -31,12 +32,15 @@ class Spacing(Enum):
     LEAVES = "leaves"
 
 
-_INTERVAL = r"^\[\s*([^;\[\]]+?)\s*;\s*([^;\[\]]+?)\s*\]$"
+_INTERVAL = r"^\[\s*([^;\[\]\"]+?)\s*;\s*([^;\[\]\"]+?)\s*\]$"
 _BRACKET_DASH = r"^\[\s*([0-9.]+)\s*-\s*([0-9.]+)\s*\]$"
 _DASH = r"^([0-9.]+)\s*-\s*([0-9.]+)$"
 _PREFIX = r"^([0-9A-Za-z]*)(\*+)$"
 _PREFIX_X = r"^([0-9]+)([Xx]+)$"
-_SET = r"^[\[{][^;]*,[^;]*[\]}]$"
+# members with commas between; one that holds a sign of ours stands in quotes, a quote in it twice
+_MEMBER = r"(?:\s*\"(?:[^\"]|\"\")*\"\s*|[^;,\"]*)"
+_SET = rf"^[\[{{]{_MEMBER}(?:,{_MEMBER})+[\]}}]$"
+_NEEDS_QUOTES = r'^$|^\s|\s$|[,;"\[\]{}]'
 _NUMBER = r"^-?[0-9]+(\.[0-9]+)?$"
 # sort before and behind every text that continues a prefix
 _BEFORE_ALL, _AFTER_ALL = "\x01", "\U0010ffff"
@@ -106,11 +110,45 @@ def _parse(texts: pl.Series, mode: Generalized) -> _Parsed:
         low, high = low.zip_with(~hit, first.fill_null("")), high.zip_with(~hit, final.fill_null(""))
         prefix |= hit.to_numpy()
     sets = texts.str.contains(_SET).fill_null(False).to_numpy() & ~interval
-    members = {
-        int(index): [member.strip() for member in texts[int(index)][1:-1].split(",")] for index in np.flatnonzero(sets)
-    }
+    members = {int(index): set_members(texts[int(index)]) for index in np.flatnonzero(sets)}
     found = {"interval": interval.any(), "prefix": prefix.any(), "set": bool(members), "star": star.any()}
     return _Parsed(low, high, star, members, prefix, tuple(form for form, there in found.items() if there))
+
+
+def set_labels(labels: pl.Series) -> pl.Series:
+    """Labels as they stand in a set: in quotes where they would not be read again.
+
+    >>> set_labels(pl.Series(["clerk", "smith, retired"])).to_list()
+    ['clerk', '"smith, retired"']
+    """
+    quoted = '"' + labels.str.replace_all('"', '""', literal=True) + '"'
+    return labels.zip_with(~labels.str.contains(_NEEDS_QUOTES), quoted)
+
+
+def set_members(text: str) -> list[str]:
+    """The members of a set.
+
+    >>> set_members('[clerk, "smith, retired"]')
+    ['clerk', 'smith, retired']
+    """
+    if '"' not in text:
+        return [member.strip() for member in text[1:-1].split(",")]
+    found = re.findall(r'\s*"((?:[^"]|"")*)"\s*(?:,|$)|([^,"]*)(?:,|$)', text[1:-1])
+    members = [quoted.replace('""', '"') if quoted else plain.strip() for quoted, plain in found]
+    return members[:-1] if members[-1] == "" and not text[1:-1].rstrip().endswith(",") else members
+
+
+def sets_in(column: Column) -> pl.DataFrame:
+    """The members of each value of a column that is a set: the value's code (`set`) and a `label` per member.
+
+    >>> from shoal.table import Table
+    >>> sets_in(Table.of({"race": ["[a, b]", "c"]})["race"])["label"].to_list()
+    ['a', 'b']
+    """
+    members = _parse(column.values, "yes").members
+    codes = np.repeat(np.fromiter(members, np.int64, len(members)), [len(labels) for labels in members.values()])
+    labels = [label for labels in members.values() for label in labels]
+    return pl.DataFrame({"set": codes.astype(column.codes.dtype), "label": pl.Series(labels, dtype=pl.String)})
 
 
 def _in_order(low: pl.Series, high: pl.Series) -> pl.Series:
@@ -234,23 +272,27 @@ def _atoms_of(
     pieces: dict[int, list[tuple[int, int]]] = {}
     at = count
     for index, names in parsed.members.items():
-        runs = _runs(sorted({int(value) for value in low_atom[at : at + len(names)]}))
+        parts = runs(sorted({int(value) for value in low_atom[at : at + len(names)]}))
         at += len(names)
-        out_low[index], out_high[index] = runs[0][0], runs[-1][1]
-        if len(runs) > 1:
-            pieces[index] = runs
+        out_low[index], out_high[index] = parts[0][0], parts[-1][1]
+        if len(parts) > 1:
+            pieces[index] = parts
     return out_low, out_high, atoms, pieces
 
 
-def _runs(values: list[int]) -> list[tuple[int, int]]:
-    """Sorted numbers as runs of neighbours."""
-    runs = [(values[0], values[0])]
+def runs(values: list[int]) -> list[tuple[int, int]]:
+    """Sorted numbers as runs of neighbours.
+
+    >>> runs([1, 2, 5])
+    [(1, 2), (5, 5)]
+    """
+    found = [(values[0], values[0])]
     for value in values[1:]:
-        if value == runs[-1][1] + 1:
-            runs[-1] = (runs[-1][0], value)
+        if value == found[-1][1] + 1:
+            found[-1] = (found[-1][0], value)
         else:
-            runs.append((value, value))
-    return runs
+            found.append((value, value))
+    return found
 
 
 def _placed(

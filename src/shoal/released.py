@@ -9,12 +9,13 @@ from typing import Literal, get_args
 import numpy as np
 import polars as pl
 
-from shoal.classes import Coded, class_of_each_row, first_row_of_each_class, pack
+from shoal.classes import Coded, CountTable, class_of_each_row, first_row_of_each_class, pack
 from shoal.errors import InputError, check_choice
+from shoal.generalized import STAR, set_labels
 from shoal.table import Array, Column
-from shoal.transform.boxed import Boxed, Side
+from shoal.transform.boxed import ALL_MISSING, Boxed, Sets, Side
 
-Form = Literal["bracket", "dash", "columns", "midpoint"]
+Form = Literal["bracket", "dash", "columns", "midpoint", "mean"]
 Nature = Literal["truthful", "representative", "perturbed", "unchanged"]
 
 
@@ -30,11 +31,13 @@ class ReleasedColumns:
     def suppressed(self) -> Array:
         """Per row: whether the value is written as `*`."""
         first = self.series[0]
-        return (first == "*").fill_null(False).to_numpy() if first.dtype == pl.String else np.zeros(len(first), bool)
+        return (first == STAR).fill_null(False).to_numpy() if first.dtype == pl.String else np.zeros(len(first), bool)
 
 
 def released_columns(column: Column, boxed: Boxed, form: Form = "bracket") -> ReleasedColumns:
-    """One quasi-identifier as it is written: `[min;max]`, `min-max`, two columns, or the middle.
+    """One quasi-identifier as it is written: `[min;max]`, `min-max`, two columns, the middle, or the mean of the records.
+
+    The mean of categories is the most frequent one; missing values do not count in a mean.
 
     >>> from shoal.table import Table
     >>> from shoal.transform.sorted_clusters import sorted_clusters
@@ -44,23 +47,31 @@ def released_columns(column: Column, boxed: Boxed, form: Form = "bracket") -> Re
     """
     check_choice("The interval form", form, get_args(Form))
     side = boxed.sides[column.name]
+    modified = side.wide[boxed.box_of_row]
+    if not modified.any():
+        return ReleasedColumns([column.decode()], "unchanged", modified)
+    if form == "mean":
+        return ReleasedColumns([_mean(column, side, boxed)], "representative", modified)
+    if isinstance(side, Sets):
+        return ReleasedColumns([_sets(column.name, side, boxed.box_of_row)], "truthful", modified)
+    if form in ("columns", "midpoint") and side.starred.any():
+        raise InputError(
+            f"Column '{column.name}' mixes missing values with others: only `*` holds both.", "Use --interval bracket."
+        )
     if form == "dash" and (column.dtype.is_temporal() or side.scale[0] < 0):
         raise InputError(
             f"Column '{column.name}' has dates or negative numbers: with dashes they cannot be read again.",
             "Use --interval bracket.",
         )
-    modified = (side.low != side.high)[boxed.box_of_row]
-    if not modified.any():
-        return ReleasedColumns([column.decode()], "unchanged", modified)
     low, high = _in_type(side.scale, column), side
-    ends = [low.gather(end[boxed.box_of_row]) for end in (high.low, high.high)]
     if form == "columns":
+        ends = [_known(low.gather(end), side).gather(boxed.box_of_row) for end in (high.low, high.high)]
         return ReleasedColumns(
             [ends[0].alias(f"{column.name}_low"), ends[1].alias(f"{column.name}_high")], "truthful", modified
         )
     if form == "midpoint":
-        middle = (side.scale[side.low] + side.scale[side.high]) / 2
-        return ReleasedColumns([pl.Series(column.name, middle[boxed.box_of_row])], "representative", modified)
+        middle = _known(pl.Series((side.scale[side.low] + side.scale[side.high]) / 2), side)
+        return ReleasedColumns([middle.gather(boxed.box_of_row).alias(column.name)], "representative", modified)
     return ReleasedColumns([_labelled(column.name, low, side, boxed.box_of_row, form)], "truthful", modified)
 
 
@@ -82,7 +93,59 @@ def _labelled(name: str, scale: pl.Series, side: Side, box_of_row: Array, form: 
     first, last = texts.gather(low), texts.gather(high)
     spans = "[" + first + ";" + last + "]" if form == "bracket" else first + "-" + last
     labels = first.zip_with(pl.Series(low == high), spans)
-    return labels.gather(which[box_of_row]).alias(name)
+    if side.missing is None:
+        return labels.gather(which[box_of_row]).alias(name)
+    return _known(_starred(labels.gather(which), side), side).gather(box_of_row).alias(name)
+
+
+def _starred(labels: pl.Series, side: Side) -> pl.Series:
+    """Labels of boxes, `*` where a box mixes missing values with others."""
+    return labels.zip_with(pl.Series(~side.starred), pl.Series([STAR]).new_from_index(0, len(labels)))
+
+
+def _known(labels: pl.Series, side: Side) -> pl.Series:
+    """What boxes show, null where all that they hold is missing."""
+    if side.missing is None:
+        return labels
+    nothing = pl.Series([None], dtype=labels.dtype).new_from_index(0, len(labels))
+    return labels.zip_with(pl.Series(side.missing != ALL_MISSING), nothing)
+
+
+def _mean(column: Column, side: Side, boxed: Boxed) -> pl.Series:
+    """The mean of each box's records row by row, in the type of the column if those are dates or categories."""
+    known = ~column.is_null()
+    boxes, codes = boxed.box_of_row[known], column.codes[known]
+    if isinstance(side, Sets):
+        shown = side.labels.gather(_most_frequent(boxes, codes, boxed.boxes, len(side.scale)))
+    else:
+        # from the smallest value on, so that large numbers lose no digits
+        counts = np.maximum(np.bincount(boxes, minlength=boxed.boxes), 1)
+        means = np.bincount(boxes, (side.scale - side.scale[0])[codes], boxed.boxes) / counts + side.scale[0]
+        means = np.where(side.wide, means, side.scale[side.low])
+        shown = _in_type(np.round(means), column) if column.dtype.is_temporal() else pl.Series(means)
+    return _known(shown, side).gather(boxed.box_of_row).alias(column.name)
+
+
+def _most_frequent(boxes: Array, codes: Array, count: int, values: int) -> Array:
+    """The most frequent code of each box, of equally frequent ones the first."""
+    pairs = CountTable.of({"box": Coded(boxes, count), "code": Coded(codes, values)})
+    box, code = pairs.tuples["box"].codes.astype(np.int64), pairs.tuples["code"].codes.astype(np.int64)
+    ranked = np.lexsort((code, -pairs.counts, box))
+    found = np.zeros(count, np.int64)
+    found[box[ranked][::-1]] = code[ranked][::-1]  # the last written is the most frequent
+    return found
+
+
+def _sets(name: str, side: Sets, box_of_row: Array) -> pl.Series:
+    """Categories: the one that a box holds, or `[a, b]` with all that occur in it."""
+    sizes = np.diff(side.starts)
+    alone = side.labels.gather(side.members[side.starts[:-1]])
+    lists = pl.DataFrame(
+        {"set": np.repeat(np.arange(len(sizes)), sizes), "label": set_labels(side.labels).gather(side.members)}
+    )
+    joined = lists.group_by("set", maintain_order=True).agg(pl.col("label").str.join(", "))["label"]
+    labels = alone.zip_with(pl.Series(sizes == 1), "[" + joined + "]").gather(side.set_of_box)
+    return _known(_starred(labels, side), side).gather(box_of_row).alias(name)
 
 
 def modified_rows(columns: Sequence[ReleasedColumns]) -> Array:

@@ -14,7 +14,7 @@ import polars as pl
 
 from shoal.classes import Coded, CountTable, class_of_each_row, pack
 from shoal.errors import InputError
-from shoal.generalized import as_numbers, as_ranges, ends_of
+from shoal.generalized import as_numbers, as_ranges, ends_of, forms_in, sets_in
 from shoal.hierarchy import Hierarchy, fit_all
 from shoal.models import Evidence, Verdict
 from shoal.models.evidence import evidence_of_rows
@@ -262,10 +262,9 @@ def check_rows(
         if name in policy.quasi_identifiers and name in (trees or {}):
             checks.append(_on_path(table[name], shuffled, (trees or {})[name]))
         elif name in policy.quasi_identifiers:
-            # a label stands for texts in a way that only its map knows
             ordered = column.dtype.is_numeric() or column.dtype.is_temporal()
-            if natures.get(name, "truthful") in ("truthful", "unchanged") and ordered:
-                checks.append(_containment(table[name], shuffled))
+            if natures.get(name, "truthful") in ("truthful", "unchanged"):
+                checks.append(_containment(table[name], shuffled) if ordered else _membership(table[name], shuffled))
         else:
             same = _equal(table[name], shuffled)
             checks.append(Check(f"column {name}", same, "as it was" if same else "it was changed"))
@@ -316,7 +315,25 @@ def _containment(released: Column, original: Column) -> Check:
     """Whether the range that each row shows holds the value that it had."""
     low, high = ends_of(released)
     values = np.append(as_numbers(original.values), np.nan)[original.codes]
-    inside = (low[released.codes] <= values) & (values <= high[released.codes])
+    low, high = low[released.codes], high[released.codes]
+    inside = (low <= values) & (values <= high)
+    # a missing value is held by `*` and by a missing one
+    inside |= np.isnan(values) & (np.isnan(low) | ((low == -np.inf) & (high == np.inf)))
     outside = int(np.count_nonzero(~inside))
     detail = "every range holds its value" if not outside else f"{outside:,} ranges do not hold their value"
     return Check(f"ranges of {released.name}", not outside, detail)
+
+
+def _membership(released: Column, original: Column) -> Check:
+    """Whether each set that rows show holds the category that they had.
+
+    Other labels stand for categories in a way that only their map knows: they are not judged.
+    """
+    if "set" not in forms_in(released, "yes"):
+        return Check(f"sets of {released.name}", True, "no sets of categories")
+    sets = sets_in(released)
+    shown = pl.DataFrame({"set": released.codes, "label": original.decode().cast(pl.String)})
+    shown = shown.join(sets.select("set").unique(), on="set", how="semi")
+    outside = len(shown.join(sets, on=["set", "label"], how="anti"))
+    detail = "every set holds its category" if not outside else f"{outside:,} sets do not hold their category"
+    return Check(f"sets of {released.name}", not outside, detail)

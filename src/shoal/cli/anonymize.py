@@ -38,6 +38,8 @@ from shoal.cli.options import (
     wishes_of,
 )
 
+METHODS = ("sorted-clusters", "coarsen", "mask", "recode", "mondrian", "microaggregate", "lattice")
+
 
 def anonymize(
     file: File,
@@ -55,7 +57,8 @@ def anonymize(
         typer.Option(
             "--method",
             metavar="NAME",
-            help="sorted-clusters (S2, S4), coarsen (S3), mask (Table S3), recode (Pastore), lattice (the optimum).",
+            help="sorted-clusters (S2, S4), coarsen (S3), mask (Table S3), recode (Pastore), mondrian (least loss, any "
+            "columns), microaggregate (means of groups), lattice (the best level of every column).",
         ),
     ] = "sorted-clusters",
     resolution: Annotated[
@@ -67,12 +70,32 @@ def anonymize(
     remainder: Annotated[
         str, typer.Option("--remainder", metavar="top|middle", help="S4: which records are left over.")
     ] = "top",
+    effort: Annotated[
+        str, typer.Option("--effort", metavar="fast|default|best", help="mondrian, microaggregate: time for less loss.")
+    ] = "default",
+    cuts: Annotated[
+        str,
+        typer.Option("--cuts", metavar="best|strict|relaxed", help="mondrian: by least loss, or medians as published."),
+    ] = "best",
+    mdav: Annotated[bool, typer.Option("--mdav", help="microaggregate: the published algorithm, exactly.")] = False,
+    strata: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--strata", metavar="COLUMNS", help="microaggregate: groups never cross these.", show_default=False
+        ),
+    ] = None,
     untouched_if_safe: Annotated[
         bool, typer.Option("--untouched-if-safe", help="Leave records as they are whose class has k members already.")
     ] = False,
     interval: Annotated[
-        str, typer.Option("--interval", metavar="FORM", help="bracket [20;29], dash 20-29, columns (two), midpoint.")
-    ] = "bracket",
+        str | None,
+        typer.Option(
+            "--interval",
+            metavar="FORM",
+            help="bracket [20;29] (default), dash 20-29, columns (two), midpoint, mean (default of microaggregate).",
+            show_default=False,
+        ),
+    ] = None,
     generalize: Annotated[
         list[str] | None,
         typer.Option(
@@ -147,6 +170,10 @@ def anonymize(
 
         shoal anonymize people.csv -o safe.csv --qi year,town -k 3 --method recode --generalize town=map.csv
 
+        shoal anonymize people.csv -o safe.csv --qi age,sex,zip -k 5 --method mondrian --effort best
+
+        shoal anonymize survey.csv -o safe.csv --qi income,age -k 3 --method microaggregate --strata region
+
         shoal anonymize adult.csv -o safe.csv --qi age,sex,education --sensitive occupation -k 5 --l 3 --t 0.2
         --method lattice --suppression 5%
     """
@@ -165,12 +192,16 @@ def anonymize(
             l=l,
             t=t,
             models=models_of(model),
-            method=one_of("--method", method, ("sorted-clusters", "coarsen", "mask", "recode", "lattice")),
+            method=one_of("--method", method, METHODS),
             resolution=resolution,
             labels="labels" if labels else "range",
             remainder=one_of("--remainder", remainder, ("top", "middle")),
+            effort=one_of("--effort", effort, ("fast", "default", "best")),
+            cuts=one_of("--cuts", cuts, ("best", "strict", "relaxed")),
+            mdav=mdav,
+            strata=names_of(strata),
             untouched_if_safe=untouched_if_safe,
-            interval=one_of("--interval", interval, ("bracket", "dash", "columns", "midpoint")),
+            interval=one_of("--interval", interval, ("bracket", "dash", "columns", "midpoint", "mean")),
             generalize=wishes_of(generalize),
             where=one_of("--where", where, ("all", "uniques", "below-k")),
             search=search,

@@ -113,7 +113,7 @@ QualityOption = Annotated[
 ]
 WeightsOption = Annotated[
     list[str] | None,
-    typer.Option("--weights", metavar="COLUMN=W,...", help="lattice: how much a column matters.", show_default=False),
+    typer.Option("--weights", metavar="COLUMN=W,...", help="How much a column matters (1).", show_default=False),
 ]
 LevelsOption = Annotated[
     list[str] | None,

@@ -15,7 +15,7 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.table import Array, Column
-from shoal.transform.boxed import Boxed, box_clusters, distance_to_zero
+from shoal.transform.boxed import Boxed, box_clusters, check_k, distance_to_zero
 
 Remainder = Literal["top", "middle"]
 
@@ -29,7 +29,7 @@ def sorted_clusters(columns: Sequence[Column], k: int, spreads: Mapping[str, flo
     ([0, 0, 1, 1, 1], [34.0, 70.0])
     """
     rows = len(columns[0].codes)
-    _check_k(k, rows)
+    check_k(k, rows)
     order = np.argsort(distance_to_zero(columns, spreads), kind="stable")
     return box_clusters(columns, order, np.arange(max(1, rows // k)) * k)
 
@@ -42,6 +42,17 @@ class Cut:
     clusters: int
     rest: int
 
+    def stretches(self) -> Array:
+        """How long the stretches are if the middle ones take the records left over, one each.
+
+        >>> Cut(3, 2, 1).stretches().tolist()
+        [2, 3, 2]
+        """
+        lengths = np.full(self.size, self.clusters)
+        first = (self.size - self.rest) // 2
+        lengths[first : first + self.rest] += 1
+        return lengths
+
 
 def cut(rows: int, k: int, t: float | None = None) -> Cut:
     """Eq 8 and the sizes of S4: clusters of at least k records, more where t asks for it.
@@ -51,7 +62,7 @@ def cut(rows: int, k: int, t: float | None = None) -> Cut:
     >>> cut(7, 3), cut(3_985_166, 10)
     (Cut(size=3, clusters=2, rest=1), Cut(size=10, clusters=398516, rest=6))
     """
-    _check_k(k, rows)
+    check_k(k, rows)
     if t is not None and not 0 < t <= 1:
         raise InputError(f"t = {t} is not above 0 and up to 1.", "Use --t 0.1, for example.")
     # without t, the one that k gives: Eq 6
@@ -93,10 +104,8 @@ def close_clusters(
 
 def _rest_last(ordered: Array, sizes: Cut) -> Array:
     """The middle stretches are one record longer; those records, one of each stretch, go to the end."""
-    first = (sizes.size - sizes.rest) // 2
-    lengths = np.full(sizes.size, sizes.clusters)
-    lengths[first : first + sizes.rest] += 1
-    extra = (np.cumsum(lengths) - 1)[first : first + sizes.rest]
+    lengths = sizes.stretches()
+    extra = (np.cumsum(lengths) - 1)[lengths > sizes.clusters]
     return np.concatenate([np.delete(ordered, extra), ordered[extra]])
 
 
@@ -110,10 +119,3 @@ def _interleave(clusters: Array, rest: Array) -> tuple[Array, Array]:
     order[starts[: len(rest)] + size] = rest
     order[(starts[:, None] + np.arange(size)).ravel()] = clusters.ravel()
     return order, starts
-
-
-def _check_k(k: int, rows: int) -> None:
-    if k < 2:
-        raise InputError(f"k = {k} protects nobody.", "Use 2 or more.")
-    if k > rows:
-        raise InputError(f"k = {k} is more than the {rows:,} records.", "Use a smaller k.")

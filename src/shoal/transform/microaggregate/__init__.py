@@ -1,0 +1,143 @@
+"""Microaggregation: groups of at least k near records, in which each value is replaced by the group's mean.
+
+The measure is the sum of squares within groups over that of the whole table. One column is grouped optimally; more by
+MDAV as published, or, with less loss and much faster, from the outside in with exchanges between groups. Groups may be
+kept within strata, and may be made to look like the whole table in a confidential column.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import get_args
+
+import numpy as np
+
+from shoal.classes import class_of_each_row, pack
+from shoal.errors import InputError, check_choice
+from shoal.table import Array, Column
+from shoal.transform.boxed import Boxed, box_clusters, check_k
+from shoal.transform.partition.kinds import Bad, Effort
+from shoal.transform.sorted_clusters import cut
+
+# passes of exchanges
+_PASSES = {"fast": 1, "default": 2, "best": 6}
+# more records are grouped part by part
+_SEGMENT = 1 << 20
+
+__all__ = ["microaggregate", "sum_of_squares"]
+
+
+def microaggregate(
+    columns: Sequence[Column],
+    k: int,
+    effort: Effort = "default",
+    *,
+    mdav: bool = False,
+    strata: Sequence[Column] = (),
+    confidential: Column | None = None,
+    t: float | None = None,
+    weights: Mapping[str, float] | None = None,
+    seed: int = 0,
+    bad: Bad | None = None,
+) -> Boxed:
+    """Groups of at least k records with a small sum of squares; release them as means or as ranges.
+
+    `mdav`: exactly the published algorithm. `strata`: no group has records that differ in these columns. With a
+    `confidential` column and t, each group takes records of all stretches of its order. `bad` tells which groups a
+    policy does not allow: those are merged with near ones.
+
+    >>> from shoal.table import Table
+    >>> microaggregate(Table.of({"income": [10, 12, 50, 11, 52]}).select(["income"]), 2).box_of_row.tolist()
+    [1, 1, 0, 1, 0]
+    """
+    check_choice("effort", effort, get_args(Effort))
+    check_k(k, len(columns[0].codes))
+    if strata and confidential is not None:
+        raise InputError("Strata and t-closeness cannot be had at once.", "Leave out one of them.")
+    from shoal.transform.partition.coordinates import coordinates_apart
+
+    points = coordinates_apart(columns, weights)
+    if confidential is not None:
+        group = _close(points, confidential, k, t)
+    else:
+        group = _in_strata(points, strata, k, effort, mdav, seed)
+    if bad is not None:
+        group = _allowed(points, group, bad)
+    order = np.argsort(group, kind="stable")
+    return box_clusters(columns, order, np.flatnonzero(np.diff(group[order], prepend=-1)))
+
+
+def _in_strata(points: Array, strata: Sequence[Column], k: int, effort: Effort, mdav: bool, seed: int) -> Array:
+    """The group of each record, stratum by stratum."""
+    if not strata:
+        return _groups(points, k, effort, mdav, seed)[0]
+    stratum, count = class_of_each_row(pack(strata))
+    sizes = np.bincount(stratum, minlength=count)
+    small = int((sizes < k).sum())
+    if small:
+        raise InputError(
+            f"{small:,} of {count:,} strata have fewer than k = {k} records.", "Use fewer or coarser strata."
+        )
+    found = np.empty(len(points), np.int64)
+    groups = 0
+    order = np.argsort(stratum, kind="stable")
+    for rows in np.split(order, np.cumsum(sizes)[:-1]):
+        group, more = _groups(points[rows], k, effort, mdav, seed)
+        found[rows] = group + groups
+        groups += more
+    return found
+
+
+def _groups(points: Array, k: int, effort: Effort, mdav: bool, seed: int) -> tuple[Array, int]:
+    """The group of each record, and how many groups there are."""
+    if mdav:
+        from shoal.transform.microaggregate.mdav import mdav as published
+
+        return published(points, k)
+    if points.shape[1] == 1:
+        from shoal.transform.microaggregate.univariate import optimal
+
+        return optimal(points[:, 0], k)
+    from shoal.transform.partition.groups import improved, peeled
+
+    groups = peeled(points.astype(np.float32), k, _SEGMENT, k - 1)
+    for number in range(_PASSES[effort]):
+        groups = improved(groups, k, seed + number, squares=True)
+    return groups.group_of_each_row()
+
+
+def _close(points: Array, confidential: Column, k: int, t: float | None) -> Array:
+    """t-closeness first: one record, the nearest, of every stretch of the confidential order."""
+    from shoal.transform.microaggregate.close import close_groups
+
+    sizes = cut(len(points), k, t)
+    order = np.argsort(confidential.codes, kind="stable")
+    starts = np.concatenate([[0], np.cumsum(sizes.stretches())])
+    group = np.empty(len(points), np.int64)
+    group[order] = close_groups(points[order], starts, sizes.clusters)
+    return group
+
+
+def _allowed(points: Array, group: Array, bad: Bad) -> Array:
+    """Groups merged until a policy allows all of them."""
+    from shoal.transform.partition.groups import Groups
+    from shoal.transform.partition.repair import merged_until_allowed
+
+    order = np.argsort(group, kind="stable")
+    first = np.diff(group[order], prepend=-1) != 0
+    return merged_until_allowed(Groups(points[order].astype(np.float32), order, first), bad).group_of_each_row()[0]
+
+
+def sum_of_squares(points: Array, group: Array) -> tuple[float, float]:
+    """The sum of squares within groups, and that of all records around their mean: SSE and SST.
+
+    >>> sum_of_squares(np.array([[1.0], [3.0], [8.0], [8.0]]), np.array([0, 0, 1, 1]))
+    (2.0, 38.0)
+    """
+    counts = np.maximum(np.bincount(group), 1)
+    within = whole = 0.0
+    for column in points.T:
+        centred = column - column.mean()
+        whole += float((centred**2).sum())
+        within += float(((centred - (np.bincount(group, centred) / counts)[group]) ** 2).sum())
+    return within, whole

@@ -1,0 +1,80 @@
+"""Multidimensional partitioning: groups of at least k records that are near each other in all columns at once.
+
+Mondrian (LeFevre et al.) cuts the records in two until no cut is left. This goes past it: the cut is the one that leaves
+the least spread, small parts are grouped nearly optimally from the outside in, and records change groups while that
+lowers the information loss. Numbers, dates and categories, with missing values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, get_args
+
+from shoal.errors import check_choice
+from shoal.table import Array, Column
+from shoal.transform.boxed import Boxed, box_clusters, check_k
+from shoal.transform.partition.kinds import Bad, Cuts, Effort
+
+if TYPE_CHECKING:
+    from shoal.transform.partition.groups import Groups
+
+# fast: blocks of so many records
+_BLOCK = 1024
+# the others: segments of so many records, nearest ones looked at for each member, passes of local search
+_STEPS = {"default": (1 << 16, 2, 1), "best": (1 << 18, 4, 4)}
+
+__all__ = ["Bad", "Cuts", "Effort", "partition"]
+
+
+def partition(
+    columns: Sequence[Column],
+    k: int,
+    effort: Effort = "default",
+    *,
+    cuts: Cuts = "best",
+    weights: Mapping[str, float] | None = None,
+    seed: int = 0,
+    bad: Bad | None = None,
+) -> Boxed:
+    """Groups of at least k near records, each released as its box.
+
+    `cuts` strict or relaxed is Mondrian as published, at the median of the widest column. `weights` say how much each
+    column matters (1 if not given). `bad` tells which groups a policy does not allow; where no grouping is allowed, that
+    is an error. The result depends on the rows, the seed and the effort, not on the number of threads.
+
+    >>> from shoal.table import Table
+    >>> boxed = partition(Table.of({"age": [70, 30, 71, 31, 30]}).select(["age"]), 2)
+    >>> side = boxed.sides["age"]
+    >>> [(side.scale[side.low[box]].item(), side.scale[side.high[box]].item()) for box in boxed.box_of_row]
+    [(70.0, 71.0), (30.0, 31.0), (70.0, 71.0), (30.0, 31.0), (30.0, 31.0)]
+    """
+    check_choice("effort", effort, get_args(Effort))
+    check_choice("cuts", cuts, get_args(Cuts))
+    check_k(k, len(columns[0].codes))
+    from shoal.transform.partition.coordinates import coordinates
+
+    groups = grouped(coordinates(columns, weights), k, effort, cuts, seed, bad)
+    return box_clusters(columns, groups.order, groups.starts)
+
+
+def grouped(rows: Array, k: int, effort: Effort, cuts: Cuts, seed: int, bad: Bad | None) -> Groups:
+    """Groups of points; `rows` is taken over."""
+    from shoal.transform.partition.groups import Groups, blocked, improved, loss, peeled
+    from shoal.transform.partition.mondrian import mondrian
+    from shoal.transform.partition.repair import merged_until_allowed
+
+    if cuts != "best":
+        return mondrian(Groups.of(rows), k, cuts, bad)
+    if effort == "fast":
+        groups = blocked(rows, k, _BLOCK)
+    else:
+        segment, nearest, passes = _STEPS[effort]
+        groups = peeled(rows, k, segment, 1 if k == 2 else nearest * k)
+        for number in range(passes):
+            groups = improved(groups, k, seed + number)
+    if bad is None:
+        return groups
+    # two ways to what a policy allows: up from small groups, or down from all records; neither always wins
+    merged = merged_until_allowed(groups, bad)
+    cut = mondrian(Groups(merged.rows.copy(), merged.order.copy(), merged.first.copy()), k, "best", bad)
+    return min(merged, cut, key=loss)

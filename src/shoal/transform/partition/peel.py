@@ -1,0 +1,161 @@
+"""Groups from the outside in: the record farthest from the middle of all, with its nearest, again and again.
+
+One front moves inwards, where blocks would have a border each: what is left over is less.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal.compiled import compiled
+from shoal.table import Array
+from shoal.transform.partition.blocks import arrange, identical_first
+from shoal.transform.partition.tree import build, depth_of, nearest, take_out
+
+
+@compiled
+def outermost_first(rows: Array) -> Array:
+    """Records by their distance from the middle, farthest first."""
+    far = np.zeros(len(rows), np.float64)
+    for j in range(rows.shape[1]):
+        middle = 0.0
+        for i in range(len(rows)):
+            middle += rows[i, j]
+        middle /= len(rows)
+        for i in range(len(rows)):
+            far[i] -= (rows[i, j] - middle) ** 2
+    return np.argsort(far, kind="mergesort")
+
+
+@compiled
+def peel(rows: Array, k: int, wanted: int, group: Array, groups: int) -> int:
+    """Put records into groups of k from the outside in: of the `wanted` nearest, those that widen the box least.
+
+    `rows` are reordered; group[name] is the group of the record that came as number `name`, and what is left over
+    (fewer than k) is -1. How many groups there are.
+    """
+    size, columns = rows.shape
+    outermost = outermost_first(rows)
+    nodes = 2 ** (depth_of(size) + 1) - 1
+    starts, live = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
+    low, high = np.empty((nodes, columns), rows.dtype), np.empty((nodes, columns), rows.dtype)
+    names, where = np.arange(size), np.empty(size, np.int64)
+    build(rows, names, starts, live, low, high, where)
+    found, far = np.empty(wanted, np.int64), np.empty(wanted, rows.dtype)
+    box = np.empty((2, columns), rows.dtype)
+    left = size
+    group[:size] = -1
+    for name in outermost:
+        if group[name] >= 0:
+            continue
+        if left < k:
+            break
+        place = where[name]
+        row = rows[place].copy()
+        leaf = take_out(rows, names, starts, live, low, high, where, name)
+        group[name] = groups
+        held = nearest(rows, names, starts, live, low, high, row, leaf, min(wanted, left - 1), found, far)
+        if held > k - 1:
+            _keep_narrow(rows, where, row, found, held, k, box)
+        for i in range(k - 1):
+            take_out(rows, names, starts, live, low, high, where, found[i])
+            group[found[i]] = groups
+        groups += 1
+        left -= k
+    return groups
+
+
+@compiled
+def _keep_narrow(rows: Array, where: Array, row: Array, found: Array, held: int, k: int, box: Array) -> None:
+    """Bring to the front those of the nearest that widen the box least, one after the other."""
+    box[0], box[1] = row, row
+    for n in range(k - 1):
+        best, best_wide = n, np.inf
+        for i in range(n, held):
+            wide = 0.0
+            other = rows[where[found[i]]]
+            for j in range(len(row)):
+                side = max(box[1, j], other[j]) - min(box[0, j], other[j])
+                wide += side * side
+                if wide >= best_wide:
+                    break
+            if wide < best_wide:
+                best, best_wide = i, wide
+        found[n], found[best] = found[best], found[n]
+        other = rows[where[found[n]]]
+        for j in range(len(row)):
+            box[0, j], box[1, j] = min(box[0, j], other[j]), max(box[1, j], other[j])
+
+
+@compiled
+def _join_left_over(rows: Array, start: int, size: int, group: Array, groups: int) -> None:
+    """Records without a group join the one whose box they widen least."""
+    columns = rows.shape[1]
+    low, high = np.full((groups, columns), np.inf, np.float32), np.full((groups, columns), -np.inf, np.float32)
+    sizes = np.zeros(groups, np.int64)
+    for i in range(size):
+        g = group[i]
+        if g >= 0:
+            sizes[g] += 1
+            for j in range(columns):
+                low[g, j], high[g, j] = min(low[g, j], rows[start + i, j]), max(high[g, j], rows[start + i, j])
+    for i in range(size):
+        if group[i] >= 0:
+            continue
+        best, best_cost = 0, np.inf
+        for g in range(groups):
+            before = after = 0.0
+            for j in range(columns):
+                x = rows[start + i, j]
+                a, b = low[g, j], high[g, j]
+                before += (b - a) * (b - a)
+                a, b = min(a, x), max(b, x)
+                after += (b - a) * (b - a)
+            cost = (sizes[g] + 1) * np.sqrt(after) - sizes[g] * np.sqrt(before)
+            if cost < best_cost:
+                best, best_cost = g, cost
+        group[i] = best
+        sizes[best] += 1
+        for j in range(columns):
+            x = rows[start + i, j]
+            low[best, j], high[best, j] = min(low[best, j], x), max(high[best, j], x)
+
+
+@compiled
+def _chopped(group: Array, groups: int, k: int) -> int:
+    """Cut groups of identical records into groups of k to 2k-1, which can spare some for others later."""
+    sizes = np.zeros(groups, np.int64)
+    for i in range(len(group)):
+        if group[i] >= 0:
+            sizes[group[i]] += 1
+    offset = np.zeros(groups + 1, np.int64)
+    for g in range(groups):
+        offset[g + 1] = offset[g] + sizes[g] // k
+    dealt = np.zeros(groups, np.int64)
+    for i in range(len(group)):
+        g = group[i]
+        if g >= 0:
+            group[i] = offset[g] + min(dealt[g] // k, sizes[g] // k - 1)
+            dealt[g] += 1
+    return offset[groups]
+
+
+@compiled
+def peel_segment(
+    rows: Array, bits: Array, order: Array, start: int, stop: int, k: int, wanted: int, first: Array
+) -> None:
+    """Groups within a segment of neighbours: identical records first, the others peeled."""
+    size = stop - start
+    group = np.empty(size, np.int32)
+    groups = _chopped(group, identical_first(bits, start, stop, k, group), k)
+    free = np.flatnonzero(group < 0)
+    if len(free) > 0:
+        some = np.empty((len(free), rows.shape[1]), rows.dtype)
+        for i in range(len(free)):
+            some[i] = rows[start + free[i]]
+        found = np.empty(len(free), np.int32)
+        groups = peel(some, k, wanted, found, groups)
+        for i in range(len(free)):
+            group[free[i]] = found[i]
+        _join_left_over(rows, start, size, group, groups)
+    arrange(rows, order, start, stop, group, groups, first)
