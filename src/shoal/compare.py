@@ -31,7 +31,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Comparison:
-    """Releases in the order given; `best` is the one of least loss among those that hold, by the figure that all have."""
+    """Releases in the order given; `best` is the one of least loss of those that hold, by a figure that all have."""
 
     releases: list[Row]
     best: str | None
@@ -77,12 +77,16 @@ def _row(path: Path) -> Row:
         ) from None
     disclosed = findings.get("attribute_disclosure") or []
     return Row(
-        str(path),
-        method,
-        *(findings.get(name) for name in ("k", "classes", "uniques", "suppressed_rows", "information_loss")),
-        (findings.get("quality") or {}).get("loss"),
-        {entry["condition"]: entry["share"] for entry in disclosed},
-        findings.get("modified_rows"),
-        manifest.get("seconds"),
-        verdict,
+        manifest=str(path),
+        method=method,
+        k=findings.get("k"),
+        classes=findings.get("classes"),
+        uniques=findings.get("uniques"),
+        suppressed_rows=findings.get("suppressed_rows"),
+        information_loss=findings.get("information_loss"),
+        loss=findings.get("loss"),
+        attribute_disclosure={entry["condition"]: entry["share"] for entry in disclosed},
+        modified_rows=findings.get("modified_rows"),
+        seconds=manifest.get("seconds"),
+        verdict=verdict,
     )

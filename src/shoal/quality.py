@@ -36,18 +36,18 @@ class Accuracy:
 class QualityFigures:
     """Costs between 0 (nothing lost) and 1 (nothing left), but for the papers' information loss, which is in spreads.
 
-    `precision` only where every changed column has a hierarchy, `information_loss` only where all columns are numbers
-    or dates released as ranges.
+    `loss` and `entropy` only where every cell holds its value (no means, nothing perturbed), `precision` only where every
+    changed column has a hierarchy, `information_loss` only where all columns are numbers or dates released as ranges.
     """
 
-    loss: float
+    loss: float | None
     precision: float | None
-    entropy: float
+    entropy: float | None
     discernibility: float
     average_class_size: float
     information_loss: float | None
     accuracy: Accuracy | None
-    by_column: dict[str, float]
+    by_column: dict[str, float | None]
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
@@ -86,18 +86,19 @@ def quality(
     names = list(quasi_identifiers)
     trees = given_hierarchies(hierarchies, names)
     cells = [_cells(old, new, trees.get(old.name)) for old, new in _pairs(before, after, names)]
-    parts = np.array([cell.loss for cell in cells])
+    parts = [cell.loss for cell in cells if cell.loss is not None]
+    bits = [cell.entropy for cell in cells if cell.entropy is not None]
     heights = [cell.height for cell in cells if cell.height is not None]
     sizes, suppressed = _classes(after, names)
     return QualityFigures(
-        float(np.prod(1 + parts) ** (1 / len(parts)) - 1),
+        float(np.prod(np.array(parts) + 1) ** (1 / len(parts)) - 1) if len(parts) == len(cells) else None,
         float(np.mean(heights)) if len(heights) == len(cells) else None,
-        float(np.mean([cell.entropy for cell in cells])),
+        float(np.mean(bits)) if len(bits) == len(cells) else None,
         discernibility(sizes, suppressed, before.rows),
         average_class_size(sizes, suppressed, before.rows) if before.rows else 0.0,
         _information_loss(_pairs(before, after, names)),
         None if target is None else _accuracy(before, after, names, target),
-        dict(zip(names, parts.tolist(), strict=True)),
+        {name: cell.loss for name, cell in zip(names, cells, strict=True)},
     )
 
 
@@ -109,8 +110,8 @@ def _pairs(before: Table, after: Table, names: Sequence[str]) -> list[tuple[Colu
 class _Cells:
     """One column: the part x of the loss, the share of bits that are missing, the mean height."""
 
-    loss: float
-    entropy: float
+    loss: float | None
+    entropy: float | None
     height: float | None
 
 
@@ -119,8 +120,7 @@ def _cells(old: Column, new: Column, tree: Hierarchy | None) -> _Cells:
     was, shown, counts = pairs.tuples["was"].codes, pairs.tuples["shown"].codes, pairs.counts
     records = np.bincount(old.codes, minlength=old.cardinality)
     total = int(records.sum())
-    values, members = _covered(old, new, records, tree)
-    leaves = float(old.cardinality)
+    covered = _covered(old, new, records, tree, shown, was)
     height = None
     if tree is not None:
         values, levels = _in_tree(old, new, tree)
@@ -128,30 +128,35 @@ def _cells(old: Column, new: Column, tree: Hierarchy | None) -> _Cells:
         height = float((levels[shown, was] * counts).sum() / total)
     elif (texts_of(old.values).to_list() == texts_of(new.values).to_list()) and (old.codes == new.codes).all():
         height = 0.0
+    if covered is None:
+        return _Cells(None, None, height)
+    if tree is None:
+        values, leaves = covered[0], float(old.cardinality)
     share = float((values[shown] * counts).sum() / total) / leaves
-    missing = float((np.log2(np.maximum(members[shown] / records[was], 1.0)) * counts).sum())
+    missing = float((np.log2(np.maximum(covered[1][shown] / records[was], 1.0)) * counts).sum())
     everything = float((np.log2(total / records[was]) * counts).sum())
     loss = (share - 1 / leaves) / (1 - 1 / leaves) if leaves > 1 else 0.0
     return _Cells(max(loss, 0.0), missing / everything if everything else 0.0, height)
 
 
-def _covered(old: Column, new: Column, records: Array, tree: Hierarchy | None) -> tuple[Array, Array]:
-    """How many of the original values, and how many records that have them, each released label may stand for."""
-    if tree is None and (old.dtype.is_numeric() or old.dtype.is_temporal()):
+def _covered(
+    old: Column, new: Column, records: Array, tree: Hierarchy | None, shown: Array, was: Array
+) -> tuple[Array, Array] | None:
+    """How many of the original values, and how many records that have them, each released label may stand for.
+
+    None where a label does not hold the value that it was given for: a mean, a swapped value, a word without its tree.
+    """
+    if tree is None and (old.dtype.is_numeric() or old.dtype.is_temporal()) and not old.nulls and not new.nulls:
         low, high = (np.asarray(end, float) for end in ends_of(new))
-        star = np.append((texts_of(new.values) == STAR).to_numpy(), np.zeros(int(new.nulls > 0), bool))
         scale = as_numbers(old.values)
-        first = np.where(star, 0, np.searchsorted(scale, low))
-        last = np.where(star, len(scale), np.searchsorted(scale, high, side="right"))
-        running = np.concatenate([[0], np.cumsum(records[: len(scale)])])
-        if not np.isnan(low[: len(new.values)][~star[: len(new.values)]]).any():
-            values, members = (last - first).astype(float), (running[last] - running[first]).astype(float)
-            if old.nulls:  # null is a value of its own, which `*` and null stand for
-                values, members = values + star, members + star * records[-1]
-            if new.nulls:
-                values[-1], members[-1] = 1.0, float(records[-1]) if old.nulls else 1.0
-            return values, members
+        first, last = np.searchsorted(scale, low), np.searchsorted(scale, high, side="right")
+        if not ((first[shown] <= was) & (was < last[shown])).all():
+            return None
+        running = np.concatenate([[0], np.cumsum(records)])
+        return (last - first).astype(float), (running[last] - running[first]).astype(float)
     holds = labels_hold(new, old, tree)
+    if not holds[shown, was].all():
+        return None
     return holds.sum(axis=1).astype(float), holds @ records.astype(float)
 
 
