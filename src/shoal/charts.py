@@ -103,6 +103,38 @@ def frontier_chart(found: Lattice) -> Any:
     return layered.properties(width=520, height=320, title="What a lower risk costs (labels: smallest class)")
 
 
+def choice_chart(found: dict[str, Any]) -> Any:
+    """What was chosen: the loss for each k, and what the other methods lost at the k that was asked for."""
+    import altair as alt
+
+    if "frontier" not in found:
+        raise InputError("There is a chart only where a method was chosen.", "Leave out --method, or --chart.")
+    figure = "information_loss" if all(row["information_loss"] is not None for row in found["frontier"]) else "loss"
+    rows = [{"risk": row["highest_risk"], "loss": row[figure], "k": row["k"]} for row in found["frontier"]]
+    others = [{"method": row["method"], "loss": row[figure]} for row in found["candidates"] if row[figure] is not None]
+    base = alt.Chart(_values(rows)).encode(
+        x=alt.X("risk:Q", title="highest risk of a record (1 / k)", scale=alt.Scale(type="log")),
+        y=alt.Y("loss:Q", title=figure.replace("_", " ")),
+        tooltip=["k:Q", alt.Tooltip("loss:Q", format=".4f")],
+    )
+    line = base.mark_line(color=_BLUE, point=alt.OverlayMarkDef(size=60, filled=True, color=_BLUE))
+    labels = base.mark_text(align="left", dx=7, dy=-7).encode(text=alt.Text("k:Q", format="d"))
+    bars = (
+        alt.Chart(_values(others))
+        .mark_bar(color=_BLUE)
+        .encode(
+            x=alt.X("loss:Q", title=figure.replace("_", " ")),
+            y=alt.Y("method:N", title=None, sort="x"),
+            tooltip=["method:N", alt.Tooltip("loss:Q", format=".4f")],
+        )
+    )
+    left = alt.layer(line, labels).properties(
+        width=340, height=260, title=f"What a lower risk costs ({found['method']})"
+    )
+    right = bars.properties(width=260, height=alt.Step(24), title="What each method lost")
+    return alt.hconcat(left, right).configure_view(stroke=None)
+
+
 def _values(rows: list[dict[str, Any]]) -> Any:
     """Rows of a chart, carried inside it."""
     import altair as alt

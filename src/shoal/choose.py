@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from shoal import progress
-from shoal.anonymize import Anonymized
 from shoal.errors import InputError, ShoalError
+from shoal.findings import Anonymized
+from shoal.methods import How, run
 from shoal.models import KAnonymity, TCloseness
 from shoal.policy import Policy
 from shoal.quality import quality
@@ -58,10 +59,6 @@ class Choice:
         }
 
 
-# a method on a table: a function of the table, the policy and the seconds it may take
-Way = Callable[[Table, Policy, float], Anonymized]
-
-
 def allowed(table: Table, policy: Policy) -> list[str]:
     """The methods that could keep the policy on this table and stay truthful, the most promising first."""
     columns = table.select(policy.quasi_identifiers)
@@ -79,7 +76,7 @@ def allowed(table: Table, policy: Policy) -> list[str]:
     return methods
 
 
-def choose(table: Table, policy: Policy, ways: dict[str, Way], time_limit: float) -> tuple[Anonymized, Choice]:
+def choose(table: Table, policy: Policy, how: How, time_limit: float) -> Anonymized:
     """Try the allowed methods, take the best, say why.
 
     On more than 20,000 rows they are tried on as many, evenly drawn; what would take too long on all of them is not
@@ -96,7 +93,7 @@ def choose(table: Table, policy: Policy, ways: dict[str, Way], time_limit: float
         if tried and left <= 0:
             tried.append((Candidate(method, None, None, 0.0, "not tried", 0, "the time limit was reached"), None))
             continue
-        tried.append(_tried(method, ways[method], small, policy, max(left / 2, 1.0)))
+        tried.append(_tried(method, how, small, policy, max(left / 2, 1.0)))
     growth = table.rows / small.rows
     order = _ranked([candidate for candidate, _ in tried], growth, time_limit)
     if not order:
@@ -107,23 +104,26 @@ def choose(table: Table, policy: Policy, ways: dict[str, Way], time_limit: float
     for method in order:
         result = results[method] if small is table else None
         if result is None:
-            candidate, result = _tried(method, ways[method], table, policy, time_limit, sampled=candidates)
+            candidate, result = _tried(method, how, table, policy, time_limit, sampled=candidates)
             candidates = [candidate if found.method == method else found for found in candidates]
         if result is not None and result.verdict == "holds":
             break
     else:
         raise InputError("No method keeps the policy on the whole table.", "Ask for less, or allow --suppression.")
-    frontier = _frontier(method, ways[method], small, policy, time_limit - (time.monotonic() - start))
-    return result, Choice(method, candidates, _why(method, candidates, small.rows < table.rows), frontier)
+    frontier = _frontier(method, how, small, policy, time_limit - (time.monotonic() - start))
+    choice = Choice(method, candidates, _why(method, candidates, small.rows < table.rows), frontier)
+    findings = replace(result.findings, search={**(result.findings.search or {}), **choice.to_dict()})
+    return replace(result, findings=findings)
 
 
 def _tried(
-    method: str, way: Way, table: Table, policy: Policy, seconds: float, sampled: Sequence[Candidate] = ()
+    method: str, how: How, table: Table, policy: Policy, seconds: float, sampled: Sequence[Candidate] = ()
 ) -> tuple[Candidate, Anonymized | None]:
     """A method on a table, with its losses; `sampled`: then the loss of all columns is the sample's."""
     start = time.monotonic()
     try:
-        result = way(table, policy, seconds)
+        wishes = None if how.wishes is None else replace(how.wishes, time_limit=seconds)
+        result = run(method, table, policy, replace(how, wishes=wishes))
     except ShoalError as error:
         return Candidate(method, None, None, time.monotonic() - start, "refused", table.rows, str(error)), None
     took = time.monotonic() - start
@@ -174,7 +174,7 @@ def _why(method: str, candidates: Sequence[Candidate], sampled: bool) -> str:
     return f"{method} loses least: its {words} is {getattr(own, figure):.4f}, {less}{where}."
 
 
-def _frontier(method: str, way: Way, table: Table, policy: Policy, seconds: float) -> list[dict[str, Any]]:
+def _frontier(method: str, how: How, table: Table, policy: Policy, seconds: float) -> list[dict[str, Any]]:
     """The loss of the chosen method for other k, as far as there is time: what a lower risk costs."""
     own = max((model.k for model in policy.models if isinstance(model, KAnonymity)), default=0)
     others = [model for model in policy.models if not isinstance(model, KAnonymity)]
@@ -185,7 +185,7 @@ def _frontier(method: str, way: Way, table: Table, policy: Policy, seconds: floa
     for k in sorted({*_KS, own}):
         if time.monotonic() > end or k > table.rows // 2:
             break
-        candidate, _ = _tried(method, way, table, policy.model_copy(update={"models": [KAnonymity(k=k), *others]}), 5.0)
+        candidate, _ = _tried(method, how, table, policy.model_copy(update={"models": [KAnonymity(k=k), *others]}), 5.0)
         if candidate.verdict == "holds":
             losses = {"information_loss": candidate.information_loss, "loss": candidate.loss}
             found.append({"k": k, "highest_risk": 1 / k, **losses})

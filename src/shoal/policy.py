@@ -160,7 +160,9 @@ class Policy(BaseModel):
 
     def digest(self) -> str:
         """SHA-256 of what the policy says, whatever its layout and comments."""
-        return hashlib.sha256(json.dumps(self.model_dump(mode="json"), sort_keys=True).encode()).hexdigest()
+        return hashlib.sha256(
+            json.dumps(self.model_dump(mode="json", exclude_defaults=True), sort_keys=True).encode()
+        ).hexdigest()
 
 
 class PolicyError(InputError):

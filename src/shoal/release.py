@@ -19,8 +19,8 @@ from typing import Any
 import polars as pl
 
 from shoal import __version__
-from shoal.anonymize import Anonymized
 from shoal.errors import InputError, ShoalError
+from shoal.findings import Anonymized
 from shoal.profile import type_word
 from shoal.read import read
 from shoal.verify import (
@@ -230,6 +230,7 @@ def _manifest(
         "quasi_identifiers": [series.name for column in result.columns.values() for series in column.series],
         "columns": _columns(result),
         "written": written,
+        "seconds": round(result.seconds, 3),
         "shuffled": shuffle,
         "findings": findings,
         "verdict": "no guarantee" if not result.policy.models else found.verdict,

@@ -7,9 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from shoal.anonymize import Anonymized, by_lattice, decided, wishes_of
+from shoal.decide import decided, wishes_of
 from shoal.errors import InputError, as_names, check_choice
+from shoal.findings import Anonymized
 from shoal.hierarchy import fit_all
+from shoal.methods import How, by_lattice
 from shoal.models import AnyModel
 from shoal.policy import Policy, as_policy
 from shoal.read import Options, read
@@ -77,7 +79,7 @@ def apply_plan(
     found = replace(found, trees=trees)
     if misfits == "refuse":
         fit_all(found.trees, table.select(list(found.trees)))
-    result = by_lattice(table, found.policy, None, Wishes(suppression=1.0), plan=found)
+    result = by_lattice(table, found.policy, How(wishes=Wishes(suppression=1.0)), found)
     lost = result.findings.suppressed_rows
     if misfits == "refuse" and lost:
         raise InputError(

@@ -53,14 +53,16 @@ def anonymize(
     t: TOption = None,
     model: ModelOption = None,
     method: Annotated[
-        str,
+        str | None,
         typer.Option(
             "--method",
             metavar="NAME",
+            show_default=False,
             help="sorted-clusters (S2, S4), coarsen (S3), mask (Table S3), recode (Pastore), mondrian (least loss, any "
-            "columns), microaggregate (means of groups), lattice (the best level of every column).",
+            "columns), microaggregate (means of groups), lattice (the best level of every column). Without it those "
+            "that the policy allows are tried, and the one that loses least is taken.",
         ),
-    ] = "sorted-clusters",
+    ] = None,
     resolution: Annotated[
         int | None, typer.Option("--resolution", help="coarsen: into how many intervals.", show_default=False)
     ] = None,
@@ -116,6 +118,12 @@ def anonymize(
     quality: QualityOption = None,
     weights: WeightsOption = None,
     levels: LevelsOption = None,
+    chart: Annotated[
+        Path | None,
+        typer.Option(
+            "--chart", metavar="FILE", help="Without a method: loss against risk, a picture.", show_default=False
+        ),
+    ] = None,
     local: Annotated[
         bool, typer.Option("--local", help="lattice: generalise again what was left out, while that gains something.")
     ] = False,
@@ -182,6 +190,10 @@ def anonymize(
     from shoal.write import check_target
 
     check_target(output, force)
+    if chart is not None:
+        from shoal.charts import check_chart
+
+        check_chart(chart, force)
     with running(quiet=as_json):
         result = change(
             one_or_many(file),
@@ -216,6 +228,10 @@ def anonymize(
             disclosure=disclosure or (),
             options=reading(encoding, delimiter, missing),
         )
+        if chart is not None:
+            from shoal.charts import choice_chart, save_chart
+
+            save_chart(choice_chart(result.findings.to_dict()), chart)
         release_and_show(
             result,
             output,

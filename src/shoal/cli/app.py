@@ -9,6 +9,7 @@ import typer
 from shoal import __version__
 from shoal.cli.anonymize import anonymize
 from shoal.cli.apply import apply
+from shoal.cli.compare import compare
 from shoal.cli.detect import detect
 from shoal.cli.hierarchy import app as hierarchy
 from shoal.cli.lattice import lattice
@@ -62,4 +63,5 @@ app.add_typer(hierarchy, name="hierarchy")
 app.command()(anonymize)
 app.command()(apply)
 app.command()(verify)
+app.command()(compare)
 app.command()(regenerate)

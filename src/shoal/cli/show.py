@@ -16,6 +16,7 @@ from shoal.verify import Verification
 from shoal.words import counted, in_words, percent
 
 if TYPE_CHECKING:
+    from shoal.compare import Comparison
     from shoal.search.lattice import Lattice
 
 _SIZES = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 99), (100, None))
@@ -299,6 +300,8 @@ def show_anonymized(found: dict[str, Any]) -> None:
             counts = (f"{entry[name]:,}" for name in ("uniques", "modified_rows", "classes"))
             table.add_row(name_text(entry["strategy"]), *counts)
         print_block(table)
+    if "candidates" in found:
+        _show_choice(found)
     if "levels" in found:
         _show_levels(found)
     note(f"data {found['output']}, manifest {found['manifest']}")
@@ -322,6 +325,50 @@ def _show_levels(found: dict[str, Any]) -> None:
             f"  score {found['score']:.6f} ({proven}); {found['suppressed_rows']:,} records suppressed; "
             f"{found['nodes_checked']:,} of {found['nodes_total']:,} generalisations looked at"
         )
+
+
+def show_comparison(found: Comparison) -> None:
+    """Releases side by side."""
+    console.out.print()
+    table = plain_table(
+        "release", "method", "k", "classes", "information loss", "loss", "disclosed", "suppressed", "s", left=2
+    )
+    for row in found.releases:
+        shares = [share for share in row.attribute_disclosure.values() if share is not None]
+        table.add_row(
+            name_text(row.manifest),
+            row.method + ("" if row.verdict == "holds" else f" ({row.verdict})"),
+            _or_dash(row.k),
+            _or_dash(row.classes),
+            _or_dash(row.information_loss),
+            _or_dash(row.loss),
+            percent(max(shares)) if shares else "–",
+            _or_dash(row.suppressed_rows),
+            _or_dash(row.seconds),
+        )
+    print_block(table)
+    if found.best is not None and found.by is not None:
+        note(f"least {found.by.replace('_', ' ')}: {printable(found.best)}")
+
+
+def _or_dash(figure: float | None) -> str:
+    return "–" if figure is None else f"{figure:,}" if isinstance(figure, int) else f"{figure:.4f}"
+
+
+def _show_choice(found: dict[str, Any]) -> None:
+    """The methods that were tried, why one was taken, and what a lower risk would cost."""
+    table = plain_table("method", "information loss", "loss", "s", "verdict", left=1)
+    for entry in found["candidates"]:
+        figures = (_or_dash(entry[name]) for name in ("information_loss", "loss", "seconds"))
+        table.add_row(entry["method"], *figures, entry["verdict"])
+    print_block(table)
+    print_block(Text(found["reason"]))
+    if found["frontier"]:
+        table = plain_table("k", "highest risk", "information loss", "loss", left=0)
+        for entry in found["frontier"]:
+            losses = (_or_dash(entry[name]) for name in ("information_loss", "loss"))
+            table.add_row(f"{entry['k']}", percent(entry["highest_risk"]), *losses)
+        print_block(table)
 
 
 def show_lattice(found: Lattice) -> None:
