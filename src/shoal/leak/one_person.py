@@ -25,15 +25,15 @@ _CERTAIN = 45.0
 _BLOCK = 1024
 _CELLS = 1 << 22
 # pairs of sizes times terms that the spread over leaks may take
-MOST_WORK = 2_000_000_000
+MOST_WORK = 50_000_000
 ERROR = 2e-14
 
 
 def equation_5(persons: int, leaked: int, size: int) -> float:
     """Eq 5 as printed: everybody is in a class of one size, whether it divides the persons or not.
 
-    >>> equation_5(10_000, 4_000, 5)
-    0.1844583686910847
+    >>> round(equation_5(10_000, 4_000, 5), 12)
+    0.184458368691
     """
     return float(_hit(persons, leaked, np.array([size]))[0]) / size
 
@@ -82,9 +82,7 @@ def _by_leak(persons: int, leaked: int, sizes: Array) -> Array:
     """The same product from the side of the leak: as many factors as persons leaked."""
     left = persons - np.arange(leaked, dtype=np.float64)
     rows = max(_CELLS // leaked, 1)
-    parts = [
-        np.log1p(-sizes[start : start + rows, None] / left).sum(axis=1) for start in range(0, len(sizes), rows)
-    ]
+    parts = [np.log1p(-sizes[start : start + rows, None] / left).sum(axis=1) for start in range(0, len(sizes), rows)]
     return np.concatenate(parts)
 
 
