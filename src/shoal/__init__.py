@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from shoal.anonymize import Anonymized, anonymize
     from shoal.detect import Detection, detect
     from shoal.errors import InputError, ShoalError
+    from shoal.leak import LeakRisk, leak
     from shoal.policy import Policy, load_policy
     from shoal.profile import Profile, profile
     from shoal.read import read
@@ -55,12 +56,14 @@ _HOME = {
     "Detection": "shoal.detect",
     "IdentityRisk": "shoal.risk",
     "InputError": "shoal.errors",
+    "LeakRisk": "shoal.leak",
     "Policy": "shoal.policy",
     "Profile": "shoal.profile",
     "ShoalError": "shoal.errors",
     "Table": "shoal.table",
     "anonymize": "shoal.anonymize",
     "detect": "shoal.detect",
+    "leak": "shoal.leak",
     "load_policy": "shoal.policy",
     "profile": "shoal.profile",
     "read": "shoal.read",
@@ -78,6 +81,7 @@ __all__ = [
     "Detection",
     "IdentityRisk",
     "InputError",
+    "LeakRisk",
     "Policy",
     "Profile",
     "Refused",
@@ -86,6 +90,7 @@ __all__ = [
     "Verification",
     "anonymize",
     "detect",
+    "leak",
     "load_policy",
     "profile",
     "read",

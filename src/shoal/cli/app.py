@@ -9,6 +9,7 @@ import typer
 from shoal import __version__
 from shoal.cli.anonymize import anonymize
 from shoal.cli.detect import detect
+from shoal.cli.leak import leak
 from shoal.cli.profile import profile
 from shoal.cli.regenerate import regenerate
 from shoal.cli.risk import risk
@@ -54,6 +55,7 @@ app.command("sample-data")(sample_data)
 app.command()(profile)
 app.command()(detect)
 app.command()(risk)
+app.command()(leak)
 app.command()(anonymize)
 app.command()(verify)
 app.command()(regenerate)

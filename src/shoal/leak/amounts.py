@@ -6,6 +6,7 @@ import math
 import re
 from collections.abc import Iterable
 from fractions import Fraction
+from numbers import Integral
 
 from shoal.errors import InputError
 
@@ -69,11 +70,11 @@ def is_several(given: Amounts | None) -> bool:
     """
     if isinstance(given, str):
         return "," in given or ".." in given
-    return given is not None and not isinstance(given, int)
+    return given is not None and not isinstance(given, Integral)
 
 
 def _parse(given: Amounts, total: int | None, what: str, cure: str) -> list[int]:
-    parts = [given] if isinstance(given, (str, int, float)) else list(given)
+    parts = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
     found: list[int] = []
     for part in parts:
         for text in part.split(",") if isinstance(part, str) else [part]:
@@ -101,8 +102,8 @@ def _range_or_one(given: object, total: int | None, what: str, cure: str) -> lis
 
 
 def _one(given: object, total: int | None, what: str, cure: str) -> int:
-    if isinstance(given, int) and not isinstance(given, bool) and given >= 0:
-        return given
+    if isinstance(given, Integral) and not isinstance(given, bool) and given >= 0:
+        return int(given)
     text = given.strip() if isinstance(given, str) else ""
     share = re.fullmatch(r"(\d{1,15}(?:\.\d{1,15})?)\s*%", text)
     if share and total is not None:

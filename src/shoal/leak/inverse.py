@@ -46,7 +46,7 @@ def largest_leak(
     """The largest leak at which a probability stays within the threshold: for class sizes, or for one k and `persons`.
 
     >>> largest_leak(5, 0.09, persons=10_000)
-    1121
+    1126
     """
     limit = _limit(threshold)
 

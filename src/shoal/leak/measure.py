@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -78,17 +78,12 @@ def leak(
     limits = _limits(threshold)
     wanted = parse_targets(targets)
     if source is not None:
-        subject = from_table(
-            source,
-            given,
-            quasi_identifiers,
-            person,
-            count,
-            null_rule,
-            generalized,
-            options,
-            (persons, class_size, sizes),
-        )
+        if not (persons is None and class_size is None and sizes is None):
+            raise InputError(
+                "A table has its own persons and classes.",
+                "Leave out --persons, --class-size and --sizes, or the table.",
+            )
+        subject = from_table(source, given, quasi_identifiers, person, count, null_rule, generalized, options)
     else:
         subject = from_numbers(persons, class_size, sizes, with_limit=limits != [None])
     part = None if history is None else parse_share(history, "--history")
@@ -107,7 +102,8 @@ def leak(
 def _limits(threshold: float | str | Sequence[float | str] | None) -> list[Threshold | None]:
     if threshold is None:
         return [None]
-    return [find_threshold(one) for one in (threshold if isinstance(threshold, (list, tuple)) else [threshold])]  # type: ignore[arg-type]
+    several = [threshold] if isinstance(threshold, (str, int, float)) else threshold
+    return [find_threshold(one) for one in several]
 
 
 @dataclass(frozen=True)
@@ -157,8 +153,8 @@ class _Ask:
         subject, notes = self.subject, list(self.subject.notes)
         smallest = None if limit is None else smallest_k(subject.persons, leaked, limit, targets)
         if subject.classes is None:
-            size = smallest or subject.persons
-            subject = Subject(subject.persons, ClassSizes.equal(subject.persons, size), size)
+            asked = smallest or subject.persons
+            subject = Subject(subject.persons, ClassSizes.equal(subject.persons, asked), asked)
             if smallest is None:
                 notes.append("not even one class of all persons keeps the threshold")
         classes, size = subject.classes, subject.class_size
@@ -170,13 +166,10 @@ class _Ask:
             weights = "persons" if self.method == "recursion" else "classes"
             probability = recursion(classes, leaked, targets, weights)  # type: ignore[arg-type]
             error = abs(probability - exact) / exact if exact else 0.0
-            notes.append(
-                f"the recursion is an approximation: {probability - exact:+.3g} from the exact law's {exact:.6g}"
-            )
+            notes.append(f"the recursion is an approximation; the exact law gives {exact:.6g}")
         holds = None
         if limit is not None:
-            keeps = _keeps(classes, size, targets, limit)
-            holds = keeps(leaked) if exact is None else probability <= limit.value
+            holds = _keeps(classes, size, leaked, targets, limit) if exact is None else probability <= limit.value
         return LeakRisk(
             persons=subject.persons,
             leaked=leaked,
@@ -195,7 +188,7 @@ class _Ask:
             largest_leak=None if limit is None else self._largest(classes, size, targets, limit),
             simulated=None if self.runs is None else self._play(classes, leaked, targets),
             suppressed_rows=0 if subject.people is None else subject.people.suppressed_rows,
-            notes=notes + _remarks(classes, size, leaked, targets, probability),
+            notes=notes + _remarks(classes, self.subject.class_size, leaked, targets, probability),
         )
 
     def _largest(self, classes: ClassSizes, size: int | None, targets: int, limit: Threshold) -> int:
@@ -215,15 +208,8 @@ class _Ask:
         assert subject.people is not None
         assert subject.classes is not None
         histories = subject.people.histories()
-        found = simulate_histories(
-            histories,
-            leaked,
-            targets,
-            self.runs or 0,
-            self.seed,
-            self.unit,
-            1.0 if self.history is None else self.history,
-        )
+        part = 1.0 if self.history is None else self.history
+        found = simulate_histories(histories, leaked, targets, self.runs or 0, self.seed, self.unit, part)
         half = (found.high - found.low) / 2
         return LeakRisk(
             persons=histories.persons,
@@ -251,12 +237,12 @@ def _exact(classes: ClassSizes, size: int | None, leaked: int, targets: int) -> 
     return several_persons(classes, leaked, targets)
 
 
-def _keeps(classes: ClassSizes, size: int | None, targets: int, limit: Threshold) -> Callable[[int], bool]:
+def _keeps(classes: ClassSizes, size: int | None, leaked: int, targets: int, limit: Threshold) -> bool:
     """Whether a leak keeps the threshold, decided exactly at the border."""
     border = exact_limit(limit.value)
     if size is not None:
-        return lambda leaked: keeps_equal(classes.persons, leaked, size, targets, border)
-    return lambda leaked: keeps_threshold(classes, leaked, targets, border)
+        return keeps_equal(classes.persons, leaked, size, targets, border)
+    return keeps_threshold(classes, leaked, targets, border)
 
 
 def _remarks(classes: ClassSizes, size: int | None, leaked: int, targets: int, probability: float) -> list[str]:

@@ -59,9 +59,10 @@ class People:
             raise InputError("A table of counts has no histories: a row stands for many persons.", "Leave out --count.")
         classes, count = class_of_each_row(pack(self.coded))
         person = np.arange(len(classes)) if self.rows.person is None else self.rows.person.codes
-        if self.suppressed is not None:
-            shown = ~self.suppressed
-            classes, person = classes[shown], person[shown]
+        if self.suppressed is not None:  # whoever shows a value in some record stays, with all records
+            shows = np.zeros(int(person.max()) + 1, bool)
+            shows[person[~self.suppressed]] = True
+            classes, person = classes[shows[person]], person[shows[person]]
         return Histories.of(classes, count, person)
 
     @property

@@ -14,9 +14,10 @@ from shoal.words import counted, percent
 class LeakRisk:
     """The probability that all targets, picked at random, are re-identified from a leak.
 
-    `error` is relative: an estimate of rounding for the exact law, the distance from the exact law for the recursion, half
-    the 95 % interval for a simulation. `leaked` counts persons, or records where `unit` says so. `smallest_k` is the
-    smallest class size that keeps the threshold at this leak, `largest_leak` the largest leak at which these classes do.
+    `error` is relative: an estimate of rounding for the exact law, the distance from the exact law for the recursion,
+    half the 95 % interval for a simulation. `leaked` counts persons, or records where `unit` says so. `smallest_k` is
+    the smallest class size that keeps the threshold at this leak, `largest_leak` the largest leak at which these
+    classes do.
     """
 
     persons: int

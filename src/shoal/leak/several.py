@@ -8,13 +8,13 @@ over leaks and targets, with one generating function per class:
 The n targets must all be in the leak, so we take y^(h-m) and [y^(L-n)] instead: P = (L)_n/(D)_n · n!/(D)_n · E, where E
 is the coefficient over C(D-n, L-n). On a circle y = p/(1-p) · exp(it) both are characteristic functions, and [y^(L-n)]
 is a mean over N frequencies t. The circle goes through the saddle point (of most weight where y^(L-n) is), so few
-frequencies count: those next to 0, about 50 whatever D. N is 18 standard deviations of the leaked persons per class:
-what is farther away (it would be counted too) weighs nothing.
+frequencies count: those next to 0, about 50 whatever D. N is 18 standard deviations: powers of y that are farther away
+fall on the one that is wanted, but weigh nothing.
 
-In x, series are cut after x^n; at t = 0 all numbers are positive and nothing cancels. The sums over h >= m ("tails"), each
-divided by (1-p+py)^(k-m), are built up class by class size (small sizes), from their first terms (where few of a class
-leak) or from the whole by taking away the first terms (where many do). Everything is done twice, on two circles: the
-difference is the error estimate.
+In x, series are cut after x^n; at t = 0 all numbers are positive and nothing cancels. The sums over h >= m ("tails"),
+each divided by (1-p+py)^(k-m), are built up person by person (small classes), from their first terms (where few of a
+class leak) or from the whole by taking away the first terms (where many do). Everything is done twice, on two circles:
+the difference is the error estimate.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ import numpy as np
 
 from shoal import progress
 from shoal.errors import InputError
-from shoal.leak import one_person
+from shoal.leak.one_person import ERROR, one_person
 from shoal.leak.sizes import ClassSizes
 from shoal.table import Array
 
@@ -56,13 +56,11 @@ def several_persons(classes: ClassSizes, leaked: int, targets: int) -> Estimate:
     (0.213333333333, True)
     """
     if targets > MOST_TARGETS:
-        raise InputError(
-            f"{targets} targets are more than the exact law takes.", f"Use up to {MOST_TARGETS}, or --simulate."
-        )
+        raise InputError(f"{targets} targets are more than the exact law takes.", f"Use up to {MOST_TARGETS}.")
     if targets > leaked:
         return Estimate(0.0, 0.0)
     if targets == 1:
-        return Estimate(one_person.one_person(classes, leaked), one_person.ERROR)
+        return Estimate(one_person(classes, leaked), ERROR)
     persons = classes.persons
     if leaked == persons and targets <= classes.k:
         return Estimate(everything_leaked(classes, targets), targets * _EPSILON)
@@ -160,7 +158,7 @@ class _Circle:
             yield start, numbers * (2 * math.pi / self.points), np.where(numbers == 0, 1.0, 2.0)
 
     def _at(self, angles: Array) -> tuple[Array, Array]:
-        """At each frequency the weight (1-p+py)^(D-n) y^-(L-n), whose sum is C(D-n, L-n), and the coefficient of x^n."""
+        """At each frequency: the weight (1-p+py)^(D-n) y^-(L-n), whose sum is C(D-n, L-n); the coefficient of x^n."""
         p = self.p
         if self.points == 1:
             return np.ones(1), self._coefficient(np.array([p]), np.array([1 - p]), np.zeros(1), np.ones(1))
@@ -189,7 +187,7 @@ class _Circle:
                 paired = _multiply(powers[:half], powers[half : 2 * half])
                 powers = np.concatenate([paired, powers[2 * half :]])
             product = _multiply(product, powers)
-        return product[0, -1]
+        return np.asarray(product[0, -1])
 
 
 @dataclass(frozen=True)
@@ -273,7 +271,7 @@ class _Tails:
 def _multiply(one: Array, other: Array) -> Array:
     """Products of series in x, cut after x^n: axis 1 holds the coefficients."""
     found = np.empty(np.broadcast_shapes(one.shape, other.shape), complex)
-    for m in range(found.shape[1]):
+    for m in range(one.shape[1]):
         found[:, m] = np.einsum("smf,smf->sf", one[:, : m + 1], other[:, m::-1])
     return found
 

@@ -32,11 +32,13 @@ class ClassSizes:
         if isinstance(given, ClassSizes):
             return given
         if isinstance(given, Mapping):
-            pairs = sorted((_whole(size), _whole(count)) for size, count in given.items())
+            pairs = sorted((whole_number(size), whole_number(count)) for size, count in given.items())
             pairs = [(size, count) for size, count in pairs if count]
             sizes, counts = [size for size, _ in pairs], [count for _, count in pairs]
         else:
-            each = np.asarray(given if isinstance(given, np.ndarray) else [_whole(size) for size in given], np.int64)
+            each = np.asarray(
+                given if isinstance(given, np.ndarray) else [whole_number(size) for size in given], np.int64
+            )
             distinct, times = np.unique(each, return_counts=True)
             sizes, counts = distinct.tolist(), times.tolist()
         if not sizes or sizes[0] < 1:
@@ -106,7 +108,15 @@ def check_sums(classes: ClassSizes, persons: int | None) -> None:
         )
 
 
-def _whole(number: object) -> int:
+def whole_number(number: object) -> int:
+    """A count as an integer, whichever kind of integer it came as.
+
+    >>> whole_number(np.int32(5))
+    5
+    """
     if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < 0:
-        raise InputError("Class sizes and their counts are whole numbers.", "Write {3: 2, 4: 1} or [3, 3, 4].")
+        raise InputError(
+            "Persons, class sizes and their counts are whole numbers, zero and more.",
+            "Write {3: 2, 4: 1} or [3, 3, 4].",
+        )
     return int(number)

@@ -10,7 +10,7 @@ from shoal import progress
 from shoal.errors import InputError, as_names, check_choice
 from shoal.generalized import Generalized
 from shoal.leak.persons import People
-from shoal.leak.sizes import MOST_PERSONS, ClassSizes, check_sums, parse_sizes
+from shoal.leak.sizes import MOST_PERSONS, ClassSizes, check_sums, parse_sizes, whole_number
 from shoal.policy import NullRule, Policy
 from shoal.read import Options, read
 from shoal.rows import Rows
@@ -31,6 +31,7 @@ class Subject:
 
 def from_numbers(persons: int | None, class_size: int | None, sizes: Sizes | None, with_limit: bool) -> Subject:
     """From typed numbers; without any about the classes, a threshold must say which are wanted."""
+    persons, class_size = (None if given is None else whole_number(given) for given in (persons, class_size))
     if sizes is not None:
         if class_size is not None:
             raise InputError("A class size and class sizes are both given.", "Use --class-size 5 or --sizes 3:2,4:1.")
@@ -64,15 +65,10 @@ def from_table(
     null_rule: NullRule | None,
     generalized: Generalized,
     options: Options | None,
-    numbers: tuple[Any, ...],
 ) -> Subject:
     """From a table: its own persons and classes, on the quasi-identifiers as they were released."""
     from shoal.verify import released_names
 
-    if any(number is not None for number in numbers):
-        raise InputError(
-            "A table has its own persons and classes.", "Leave out --persons, --class-size and --sizes, or the table."
-        )
     names = as_names(quasi_identifiers) or policy.quasi_identifiers
     if not names:
         raise InputError(
