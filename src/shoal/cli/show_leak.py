@@ -70,7 +70,7 @@ def _figures(found: LeakRisk) -> dict[str, str]:
 
 
 def _more_k(found: LeakRisk) -> Table:
-    """Diminishing returns: the probability by class size, and what one person more in a class took off since the last."""
+    """Diminishing returns: the probability by class size, and what each person more in a class took off."""
     sizes = sorted({size for size in (*_SIZES, found.class_size or 1) if size <= found.persons})
     curve = over_k(found.persons, found.leaked, sizes, found.targets)
     table = plain_table("classes of", "probability", "less per 1 more", "", left=0)

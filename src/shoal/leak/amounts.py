@@ -102,7 +102,7 @@ def _range_or_one(given: object, total: int | None, what: str, cure: str) -> lis
 
 
 def _one(given: object, total: int | None, what: str, cure: str) -> int:
-    if isinstance(given, Integral) and not isinstance(given, bool) and given >= 0:
+    if isinstance(given, Integral) and not isinstance(given, bool) and int(given) >= 0:
         return int(given)
     text = given.strip() if isinstance(given, str) else ""
     share = re.fullmatch(r"(\d{1,15}(?:\.\d{1,15})?)\s*%", text)

@@ -5,8 +5,9 @@ and leaves; the class then has i - 1 persons (the paper prints a_i + 1 where a_i
 
     P(n; a, D, L) = sum over i of (i a_i / D) · Eq5(D, L, i) · P(n-1; a with one class of i now of i-1, D-1, L-1)
 
-It forgets what finding a target tells about the rest of the leak, so it is exact only for n = 1 or L = D, and a little
-too high otherwise. Eq 10 as printed weighs by classes, a_i / M, not by persons.
+It forgets what finding a target tells about the rest of the leak, so it is exact only for n = 1 or L = D. With classes
+of equal size it is a little too high; with unequal ones it can be too low: for classes of 1 and 3, L = 3 and n = 2 it
+gives 29/144, the exact law 5/24. Eq 10 as printed weighs by classes, a_i / M, not by persons.
 """
 
 from __future__ import annotations

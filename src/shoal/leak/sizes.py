@@ -116,7 +116,7 @@ def whole_number(number: object) -> int:
     """
     if isinstance(number, bool) or not isinstance(number, (int, np.integer)) or number < 0:
         raise InputError(
-            "Persons, class sizes and their counts are whole numbers, zero and more.",
+            "Persons and class sizes are whole numbers.",
             "Write {3: 2, 4: 1} or [3, 3, 4].",
         )
     return int(number)
