@@ -22,6 +22,8 @@ from shoal.leak.simulate import Simulated, generator
 from shoal.table import Array
 
 Unit = Literal["persons", "records"]
+# where one target is asked for, so many are tried in every leak
+_SINGLE_TARGETS = 8
 
 
 @dataclass(frozen=True)
@@ -111,11 +113,19 @@ class _Play:
         there = np.unique(self.person[groups])
         if len(there) < targets:
             return 0.0
+        if targets == 1:
+            return self._average(there, groups, counts, chance)
         drawn = there[chance.choice(len(there), targets, replace=False)].tolist()
         value = math.prod((len(there) - i) / (self.histories.persons - i) for i in range(targets))
         for place, target in enumerate(drawn):
             value /= self._candidates(target, drawn[:place], groups, counts, len(there))
         return value
+
+    def _average(self, there: Array, groups: Array, counts: Array, chance: np.random.Generator) -> float:
+        """One target: the mean of some, which steadies the simulation."""
+        some = there[chance.choice(len(there), min(len(there), _SINGLE_TARGETS), replace=False)].tolist()
+        each = [1 / self._candidates(target, [], groups, counts, len(there)) for target in some]
+        return math.fsum(each) / len(each) * len(there) / self.histories.persons
 
     def _candidates(self, target: int, named: Sequence[int], groups: Array, counts: Array, there: int) -> int:
         """How many leaked persons, but for those already named, could be the target."""

@@ -50,7 +50,7 @@ def one_person(classes: ClassSizes, leaked: int) -> float:
 
 def _hit(persons: int, leaked: int, sizes: Array) -> Array:
     """The probability that at least one member of a class leaks, by class size."""
-    return -np.expm1(log_missed(persons, leaked, sizes))
+    return np.asarray(0.0 - np.expm1(log_missed(persons, leaked, sizes)))  # never minus zero
 
 
 def log_missed(persons: int, leaked: int, sizes: Array) -> Array:
