@@ -64,9 +64,9 @@ def simulate_histories(
     `leaked` records.
 
     >>> people, kinds = np.array([0, 0, 1, 1, 2]), np.array([0, 1, 0, 1, 0])
-    >>> found = simulate_histories(Histories.of(kinds, 2, people), 5, runs=500, seed=1, unit="records")
-    >>> found.low < 5 / 9 < found.high  # all leaked: 1/3 for the first two (the third fits too), 1 for the third
-    True
+    >>> found = simulate_histories(Histories.of(kinds, 2, people), 5, runs=10, seed=1, unit="records")
+    >>> round(found.mean, 6)  # all leaked: 1/3 for the first two (the third fits too), 1 for the third
+    0.555556
     """
     chance = generator(runs, seed)
     play = _Play(histories)

@@ -128,7 +128,7 @@ class _Ask:
     def total(self) -> int:
         """What a leak is a part of: persons, or records."""
         if self.unit == "records" and self.subject.people is not None:
-            return self.subject.people.histories().records
+            return self.subject.people.histories.records
         return self.subject.persons
 
     def check(self) -> None:
@@ -207,7 +207,7 @@ class _Ask:
         subject = self.subject
         assert subject.people is not None
         assert subject.classes is not None
-        histories = subject.people.histories()
+        histories = subject.people.histories
         part = 1.0 if self.history is None else self.history
         found = simulate_histories(histories, leaked, targets, self.runs or 0, self.seed, self.unit, part)
         half = (found.high - found.low) / 2

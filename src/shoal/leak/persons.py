@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -53,6 +54,7 @@ class People:
             weights = None if weights is None else weights[shown]
         return ClassSizes.of(class_sizes(kept, weights))
 
+    @cached_property
     def histories(self) -> Histories:
         """The records of each person, for what has no formula."""
         if self.rows.weights is not None:
