@@ -13,7 +13,7 @@ from shoal.generalized import Generalized, as_ranges, forms_in
 from shoal.leak.histories import Histories
 from shoal.leak.sizes import ClassSizes
 from shoal.policy import NullRule
-from shoal.risk.measure import measure_persons
+from shoal.risk.measure import Cells, measure_persons
 from shoal.rows import Rows
 from shoal.table import Array
 
@@ -52,7 +52,8 @@ class People:
             shown = ~self.suppressed
             kept = [Coded(column.codes[shown], column.cardinality) for column in kept]
             weights = None if weights is None else weights[shown]
-        return ClassSizes.of(class_sizes(kept, weights))
+        counted = Cells.of_classes(class_sizes(kept, weights))
+        return ClassSizes(counted.sizes, counted.classes)
 
     @cached_property
     def histories(self) -> Histories:
