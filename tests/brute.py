@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from itertools import product
+from fractions import Fraction
+from itertools import combinations, product
+from math import perm
 from typing import Any
 
 Row = tuple[Any, ...]
@@ -46,3 +48,36 @@ def person_sizes(rows: Sequence[Row], persons: Sequence[Any]) -> list[int]:
     for row, person in zip(rows, persons, strict=True):
         histories.setdefault(person, []).append(row)
     return sorted(Counter(tuple(sorted(history, key=repr)) for history in histories.values()).values())
+
+
+def leak_probability(sizes: Sequence[int], leaked: int, targets: int) -> Fraction:
+    """The probability that all targets are named, over every leak and every choice of targets."""
+    classes = [number for number, size in enumerate(sizes) for _ in range(size)]
+    persons = range(len(classes))
+    total, cases = Fraction(0), 0
+    for leak in map(set, combinations(persons, leaked)):
+        there = Counter(classes[person] for person in leak)
+        for chosen in combinations(persons, targets):
+            cases += 1
+            if set(chosen) <= leak:
+                wanted = Counter(classes[person] for person in chosen)
+                ways = 1  # to deal the names of a class's targets among its leaked members
+                for number, count in wanted.items():
+                    ways *= perm(there[number], count)
+                total += Fraction(1, ways)
+    return total / cases
+
+
+def leaked_records_probability(histories: Sequence[Sequence[Any]], leaked: int) -> Fraction:
+    """The same for one target, where records leak and whoever's leaked records all fit the target is a candidate."""
+    records = [(person, kind) for person, history in enumerate(histories) for kind in history]
+    total, cases = Fraction(0), 0
+    for leak in combinations(range(len(records)), leaked):
+        shown: dict[int, Counter[Any]] = {}
+        for number in leak:
+            shown.setdefault(records[number][0], Counter())[records[number][1]] += 1
+        for target, history in enumerate(histories):
+            cases += 1
+            if target in shown:
+                total += Fraction(1, sum(part <= Counter(history) for part in shown.values()))
+    return total / cases

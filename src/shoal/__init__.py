@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from shoal.detect import Detection, detect
     from shoal.errors import InputError, ShoalError
     from shoal.hierarchy import Hierarchy, build_hierarchy, read_hierarchy
+    from shoal.leak import LeakRisk, leak
     from shoal.policy import Policy, load_policy
     from shoal.profile import Profile, profile
     from shoal.quality import QualityFigures, quality
@@ -59,6 +60,7 @@ _HOME = {
     "Hierarchy": "shoal.hierarchy",
     "IdentityRisk": "shoal.risk",
     "InputError": "shoal.errors",
+    "LeakRisk": "shoal.leak",
     "Policy": "shoal.policy",
     "Profile": "shoal.profile",
     "ShoalError": "shoal.errors",
@@ -68,6 +70,7 @@ _HOME = {
     "build_hierarchy": "shoal.hierarchy",
     "detect": "shoal.detect",
     "lattice": "shoal.solve",
+    "leak": "shoal.leak",
     "load_policy": "shoal.policy",
     "profile": "shoal.profile",
     "QualityFigures": "shoal.quality",
@@ -89,6 +92,7 @@ __all__ = [
     "Hierarchy",
     "IdentityRisk",
     "InputError",
+    "LeakRisk",
     "Policy",
     "Profile",
     "QualityFigures",
@@ -101,6 +105,7 @@ __all__ = [
     "build_hierarchy",
     "detect",
     "lattice",
+    "leak",
     "load_policy",
     "profile",
     "quality",

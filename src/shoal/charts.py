@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from shoal.detect.results import Detection
 from shoal.errors import InputError
+from shoal.leak.curves import Curve, needed_k, over_k, over_leaks, over_targets
+from shoal.leak.results import LeakRisk
 from shoal.write import check_target, write_whole
 
 if TYPE_CHECKING:
@@ -133,6 +137,82 @@ def choice_chart(found: dict[str, Any]) -> Any:
     )
     right = bars.properties(width=260, height=alt.Step(24), title="What each method lost")
     return alt.hconcat(left, right).configure_view(stroke=None)
+
+
+def leak_chart(found: Sequence[LeakRisk]) -> Any:
+    """The probability against the leak, the class size and the number of targets; with thresholds, the k they need."""
+    import altair as alt
+
+    first = found[0]
+    persons, targets = first.persons, first.targets
+    limits = {entry.threshold: entry.threshold_name or "" for entry in found if entry.threshold is not None}
+    leaks = sorted({max(round(persons * step / 25), 1) for step in range(1, 26)})
+    sizes = sorted({2, 5, 10, 20} | ({first.class_size} if first.class_size else set()))
+    by_leak = [over_leaks(size, persons, leaks, targets) for size in sizes if size <= persons]
+    if first.class_size is None:
+        by_leak.append(over_leaks(first.classes, persons, leaks, targets))
+    shown = _few(sorted({entry.leaked for entry in found}))
+    by_size = [over_k(persons, leaked, range(1, min(persons, 40) + 1), targets) for leaked in shown]
+    by_target = over_targets(first.classes, first.leaked)
+    who = "one person" if targets == 1 else f"all of {targets} targets"
+    panels = [
+        _lines(by_leak, "persons leaked", "probability", f"The larger the leak ({who})", limits),
+        _lines(by_size, "class size k", "probability", "What more k buys: less and less", limits),
+        _lines([by_target], "targets", "probability", f"All of n targets, {first.leaked:,} leaked", log=True),
+    ]
+    if limits:
+        needed = [needed_k(persons, leaks, name or value, targets) for value, name in limits.items()]
+        panels.append(_lines(needed, "persons leaked", "smallest k", "The k that a threshold needs"))
+    rows = [alt.hconcat(*panels[:2]).resolve_scale(color="independent"), alt.hconcat(*panels[2:])]
+    return alt.vconcat(*rows).resolve_scale(color="independent").configure_view(stroke=None)
+
+
+def _few(numbers: Sequence[int], most: int = 4) -> list[int]:
+    """A few of many, the first and the last among them."""
+    steps = min(most, len(numbers))
+    return [numbers[round(step * (len(numbers) - 1) / max(steps - 1, 1))] for step in range(steps)]
+
+
+def _lines(
+    curves: Sequence[Curve],
+    x: str,
+    y: str,
+    heading: str,
+    limits: Mapping[float, str] = MappingProxyType({}),
+    log: bool = False,
+) -> Any:
+    """Curves in one panel, thresholds as dashed lines across."""
+    import altair as alt
+
+    rows = [
+        {"x": at, "y": value, "line": curve.name}
+        for curve in curves
+        for at, value in zip(curve.x, curve.y, strict=True)
+        if value > 0 or not log
+    ]
+    several = len(curves) > 1
+    colour = alt.Color("line:N", title=None, sort=[curve.name for curve in curves]) if several else alt.value(_BLUE)
+    scale = alt.Scale(type="log") if log else alt.Scale(zero=True)
+    lines = (
+        alt.Chart(_values(rows))
+        .mark_line(point=alt.OverlayMarkDef(size=18, filled=True))
+        .encode(
+            x=alt.X("x:Q", title=x, axis=alt.Axis(format=",d", tickMinStep=1)),
+            y=alt.Y("y:Q", title=y, scale=scale, axis=alt.Axis(format=".0e" if log else "~g")),
+            color=colour,
+            tooltip=["line:N", alt.Tooltip("x:Q", format=","), alt.Tooltip("y:Q", format=".4g")],
+        )
+    )
+    if limits:
+        borders = _values([{"y": value, "name": f"{value:.2g} {name}".strip()} for value, name in limits.items()])
+        rule = alt.Chart(borders).mark_rule(strokeDash=[4, 3], color="#888").encode(y="y:Q", tooltip=["name:N"])
+        label = (
+            alt.Chart(borders)
+            .mark_text(align="right", dy=-5, color="#666")
+            .encode(y="y:Q", x=alt.value(320), text="name:N")
+        )
+        lines = alt.layer(lines, rule, label)
+    return lines.properties(width=320, height=240, title=heading)
 
 
 def _values(rows: list[dict[str, Any]]) -> Any:

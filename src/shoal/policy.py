@@ -79,6 +79,39 @@ class Linked(BaseModel):
     quasi_identifiers: Annotated[list[str], Field(min_length=1)]
 
 
+class LeakLimit(BaseModel):
+    """What a stolen part of the release may expose: `leaked` (a number of persons or a share such as 10%) gives all
+    `targets` away with a probability of at most `threshold`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    leaked: int | str
+    targets: int = 1
+    threshold: float | str
+
+    @field_validator("leaked", "targets", "threshold", mode="before")
+    @classmethod
+    def _readable(cls, value: Any, info: ValidationInfo) -> Any:
+        """One amount each, as on the command line."""
+        from shoal.leak.amounts import is_several, parse_leaks, parse_targets
+        from shoal.risk.thresholds import find_threshold
+
+        if isinstance(value, bool) or (info.field_name == "leaked" and not isinstance(value, (int, str))):
+            raise ValueError("write a number or, for a leak, a share such as 10%")
+        try:
+            if info.field_name == "threshold":
+                find_threshold(value)
+            elif is_several(value):
+                raise ValueError("a policy has one value here")
+            elif info.field_name == "targets":
+                parse_targets(value)
+            else:
+                parse_leaks(value, 2**53)
+        except InputError as error:
+            raise ValueError(f"{error.what} {error.cure}") from None
+        return value
+
+
 class Policy(BaseModel):
     """Roles of columns, null rule, count and person column, knowledge of attackers, threshold and privacy models.
 
@@ -106,6 +139,7 @@ class Policy(BaseModel):
     quality: Quality = "loss"
     weights: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = {}
     levels: dict[str, tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]] = {}
+    leak: LeakLimit | None = None
 
     @field_validator(
         "columns", "knowledge", "linked", "models", "masking", "hierarchies", "weights", "levels", mode="before"

@@ -16,6 +16,7 @@ from shoal.classes import Coded, CountTable, class_of_each_row, pack
 from shoal.errors import InputError
 from shoal.generalized import as_numbers, as_ranges, ends_of, forms_in, sets_in
 from shoal.hierarchy import Hierarchy, fit_all
+from shoal.leak.check import leak_check
 from shoal.models import Evidence, Verdict
 from shoal.models.evidence import evidence_of_rows
 from shoal.persons import classes_of_persons, linked_classes
@@ -74,7 +75,7 @@ def verify(
         raise InputError(
             "There is no policy to verify against.", "Give --policy, or keep the manifest beside the file."
         )
-    if not given.models and not (manifest and manifest.get("no_guarantee")):
+    if not given.models and given.leak is None and not (manifest and manifest.get("no_guarantee")):
         raise InputError("The policy names no model: there is nothing to verify.", "Add a model such as k-anonymity.")
     table = read(released, None, options)
     checks = [] if path is None or manifest is None else _against_manifest(path, manifest, given, table)
@@ -86,6 +87,7 @@ def verify(
 def judge(table: Table, names: list[str], policy: Policy, checks: list[Check]) -> Verification:
     """The models of a policy on a table's columns, beside other checks that must hold too."""
     evidence, suppressed = evidence_of(table, names, policy)
+    checks = [*checks, Check("leak", *leak_check(table, names, policy))] if policy.leak else checks
     verdicts = [model.judge(evidence) for model in policy.models]
     verdicts = [replace(verdict, worst={**verdict.worst, "columns": names}) for verdict in verdicts]
     holds = all(verdict.holds for verdict in verdicts) and all(check.holds for check in checks)
@@ -100,6 +102,13 @@ def _released_names(policy: Policy, manifest: dict[str, Any] | None) -> list[str
     released = {column["name"]: column["released_as"] for column in manifest["columns"]}
     names = [name for column in policy.quasi_identifiers for name in released.get(column, [column])]
     return names or list(manifest["quasi_identifiers"])
+
+
+def released_names(source: Any, names: Sequence[str]) -> list[str]:
+    """Quasi-identifiers under the names that a file's manifest says they were released as; as they are without one."""
+    manifest = _manifest(Path(source)) if isinstance(source, (str, Path)) else None
+    released = {column["name"]: column["released_as"] for column in manifest["columns"]} if manifest else {}
+    return [found for name in names for found in released.get(name, [name])]
 
 
 def evidence_of(table: Table, names: Sequence[str], policy: Policy) -> tuple[Evidence, int]:

@@ -13,6 +13,7 @@ from shoal.cli.compare import compare
 from shoal.cli.detect import detect
 from shoal.cli.hierarchy import app as hierarchy
 from shoal.cli.lattice import lattice
+from shoal.cli.leak import leak
 from shoal.cli.profile import profile
 from shoal.cli.regenerate import regenerate
 from shoal.cli.risk import risk
@@ -60,6 +61,7 @@ app.command()(detect)
 app.command()(risk)
 app.command()(lattice)
 app.add_typer(hierarchy, name="hierarchy")
+app.command()(leak)
 app.command()(anonymize)
 app.command()(apply)
 app.command()(verify)

@@ -191,8 +191,8 @@ def reading(encoding: str | None, delimiter: str | None, missing: str | None) ->
     return Options(encoding, delimiter, tuple(names_of([missing]) or ()) if missing else ())
 
 
-def print_json(found: dict[str, Any]) -> None:
-    """One JSON object on stdout, and nothing else."""
+def print_json(found: dict[str, Any] | list[dict[str, Any]]) -> None:
+    """One JSON object, or one list of them, on stdout, and nothing else."""
     import json
 
     typer.echo(json.dumps(found, ensure_ascii=False))

@@ -70,7 +70,7 @@ def measure(rows: Rows, null_rule: NullRule, generalized: Generalized, domain: D
     if null_rule == "wildcard" and any(column.nulls for column in rows.columns):
         return _measure_wildcards(rows)
     if rows.person is not None:
-        return _measure_persons(class_of_each_row(pack(rows.columns)), rows.person)
+        return measure_persons(class_of_each_row(pack(rows.columns)), rows.person)
     return Cells.of_classes(class_sizes(rows.columns, rows.weights))
 
 
@@ -79,7 +79,7 @@ def _measure_boxes(rows: Rows, null_rule: NullRule, generalized: Generalized, do
     ranges = [as_ranges(column, generalized, null_rule == "wildcard", domain) for column in rows.columns]
     suppressed = np.logical_and.reduce([column.star for column in ranges])
     if rows.person is not None:
-        return _measure_persons(class_of_each_row(pack(ranges)), rows.person, suppressed)
+        return measure_persons(class_of_each_row(pack(ranges)), rows.person, suppressed)
     suppressed_rows = rows.records_in(suppressed)
     if suppressed.all():
         return _nothing(suppressed_rows)
@@ -103,7 +103,7 @@ def _nothing(suppressed_rows: int) -> Cells:
     return replace(Cells.of_classes(np.zeros(0, np.int64)), suppressed_rows=suppressed_rows)
 
 
-def _measure_persons(class_of_row: tuple[Array, int], person: Column, suppressed: Array | None = None) -> Cells:
+def measure_persons(class_of_row: tuple[Array, int], person: Column, suppressed: Array | None = None) -> Cells:
     """Persons are alike if the multisets of their rows are; one whose rows are all suppressed stands in no class.
 
     A history has no box of its own, so boxes count as equal or not: the safe side.

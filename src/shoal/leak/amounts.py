@@ -1,0 +1,116 @@
+"""What is typed for the size of a leak and the number of targets: `4000`, `10%`, `1,5,10`, `1000..10000`."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable
+from fractions import Fraction
+from numbers import Integral
+
+from shoal.errors import InputError
+
+Amount = int | str
+Amounts = Amount | Iterable[Amount]
+
+# `1000..10000` stands for so many equal steps
+STEPS = 10
+MOST_AMOUNTS = 1000
+
+
+def parse_leaks(given: Amounts, total: int, noun: str = "persons") -> list[int]:
+    """Sizes of leaks of `total` persons; a share is rounded up, the safe side.
+
+    >>> parse_leaks("10%", 10_003), parse_leaks("1000..10000", 10_000)[:3], parse_leaks([0, "100%"], 50)
+    ([1001], [1000, 2000, 3000], [0, 50])
+    """
+    found = _parse(given, total, "leak", "Write --leaked 4000, --leaked 10%, 1000,2000 or 1000..10000.")
+    over = [amount for amount in found if amount > total]
+    if over:
+        raise InputError(
+            f"A leak of {over[0]:,} {noun} is larger than the {total:,} {noun} there are.",
+            f"Use up to {total:,}, or a share such as 10%.",
+        )
+    return found
+
+
+def parse_targets(given: Amounts) -> list[int]:
+    """Numbers of targets, one and more.
+
+    >>> parse_targets("1,5,10"), parse_targets(3)
+    ([1, 5, 10], [3])
+    """
+    found = _parse(given, None, "number of targets", "Write --targets 3, 1,5,10 or 1..10.")
+    if min(found) < 1:
+        raise InputError("There are no targets: nobody could be re-identified.", "Use 1 or more.")
+    return found
+
+
+def parse_share(given: float | str, option: str) -> float:
+    """A share of something, above 0 and up to 100 %.
+
+    >>> parse_share("50%", "--history"), parse_share(0.5, "history")
+    (0.5, 0.5)
+    """
+    text = str(given).strip()
+    try:
+        share = Fraction(text.removesuffix("%").strip()) / (100 if text.endswith("%") else 1)
+    except (ValueError, ZeroDivisionError):
+        share = Fraction(-1)
+    if not 0 < share <= 1:
+        raise InputError(f"{option} '{given}' is no share above 0 and up to 100 %.", f"Write {option} 50%.")
+    return float(share)
+
+
+def is_several(given: Amounts | None) -> bool:
+    """Whether a list was given, also one of one: then a list comes back.
+
+    >>> is_several("1,5"), is_several([4000]), is_several("10%")
+    (True, True, False)
+    """
+    if isinstance(given, str):
+        return "," in given or ".." in given
+    return given is not None and not isinstance(given, Integral)
+
+
+def _parse(given: Amounts, total: int | None, what: str, cure: str) -> list[int]:
+    parts = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
+    found: list[int] = []
+    for part in parts:
+        for text in part.split(",") if isinstance(part, str) else [part]:
+            found += _range_or_one(text, total, what, cure)
+    if not found:
+        raise InputError(f"No {what} is given.", cure)
+    if len(found) > MOST_AMOUNTS:
+        raise InputError(f"{len(found):,} values are too many at once.", f"Use up to {MOST_AMOUNTS:,}.")
+    return list(dict.fromkeys(found))
+
+
+def _range_or_one(given: object, total: int | None, what: str, cure: str) -> list[int]:
+    if isinstance(given, str) and ".." in given:
+        ends = given.split("..")
+        if len(ends) not in (2, 3):
+            raise InputError(f"The {what} '{given}' cannot be read.", cure)
+        first, last, *step = (_one(text, total, what, cure) for text in ends)
+        if last < first or step == [0]:
+            raise InputError(f"The {what} '{given}' runs nowhere.", cure)
+        if step:
+            many = (last - first) // step[0] + 1
+            return [first + number * step[0] for number in range(min(many, MOST_AMOUNTS + 1))]
+        return [round(first + Fraction(number * (last - first), STEPS - 1)) for number in range(STEPS)]
+    return [_one(given, total, what, cure)]
+
+
+def _one(given: object, total: int | None, what: str, cure: str) -> int:
+    if isinstance(given, Integral) and not isinstance(given, bool) and int(given) >= 0:
+        return int(given)
+    text = given.strip() if isinstance(given, str) else ""
+    share = re.fullmatch(r"(\d{1,15}(?:\.\d{1,15})?)\s*%", text)
+    if share and total is not None:
+        percent = Fraction(share[1])
+        if percent > 100:
+            raise InputError(f"A {what} of '{text}' is more than all.", "A share is at most 100%.")
+        return math.ceil(percent * total / 100)
+    if not re.fullmatch(r"\d{1,18}", text):
+        raise InputError(f"The {what} '{given}' is no whole number.", cure)
+    return int(text)
