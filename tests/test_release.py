@@ -35,7 +35,7 @@ def people() -> pl.DataFrame:
 
 
 def released(people: pl.DataFrame, folder: Path, name: str = "safe.csv", **options: Any) -> Path:
-    anonymizing = {"quasi_identifiers": QI, "sensitive": "charge", "k": 5}
+    anonymizing = {"quasi_identifiers": QI, "sensitive": "charge", "k": 5, "method": "sorted-clusters"}
     leaving = {
         key: options.pop(key)
         for key in list(options)
@@ -123,20 +123,22 @@ def test_identifiers_leave_and_types_stay(people: pl.DataFrame, tmp_path: Path) 
     frame["race"] = frame["race"].astype("category")
     frame.index = range(1000, 1600)
     policy = Policy(columns={"name": "identifier"})
-    result = shoal.anonymize(frame, policy, quasi_identifiers=QI, k=5)
+    result = shoal.anonymize(frame, policy, quasi_identifiers=QI, k=5, method="sorted-clusters")
     assert isinstance(result.frame, pd.DataFrame)
     assert list(result.frame.columns) == [*QI, "race", "charge"]
     assert result.frame["race"].dtype == frame["race"].dtype
     assert result.frame.index.tolist() == frame.index.tolist()
-    arrow = shoal.anonymize(people.to_arrow(), quasi_identifiers=QI, k=5).frame
+    arrow = shoal.anonymize(people.to_arrow(), quasi_identifiers=QI, k=5, method="sorted-clusters").frame
     assert type(arrow).__module__.startswith("pyarrow")
 
 
 def test_untouched_records_stay_as_they_are(people: pl.DataFrame) -> None:
     """The paper says that records already k-anonymous stay; its algorithm changes them, this option does not."""
     some = people.select("sex", "age_yrs", "charge")
-    plain = shoal.anonymize(some, quasi_identifiers=["sex", "age_yrs"], k=5)
-    kept = shoal.anonymize(some, quasi_identifiers=["sex", "age_yrs"], k=5, untouched_if_safe=True)
+    plain = shoal.anonymize(some, quasi_identifiers=["sex", "age_yrs"], k=5, method="sorted-clusters")
+    kept = shoal.anonymize(
+        some, quasi_identifiers=["sex", "age_yrs"], k=5, method="sorted-clusters", untouched_if_safe=True
+    )
     sizes = some.with_columns(pl.len().over(["sex", "age_yrs"]).alias("size"))["size"].to_numpy()
     changed = np.array(kept.frame["age_yrs"].cast(pl.String)) != np.array(some["age_yrs"].cast(pl.String))
     assert changed.any()
@@ -147,7 +149,7 @@ def test_untouched_records_stay_as_they_are(people: pl.DataFrame) -> None:
 
 def test_spreadsheet_formulas_are_defused(tmp_path: Path) -> None:
     frame = pl.DataFrame({"age": [1, 1, 2, 2], "note": ["=1+1", "+x", "plain", "@cmd"]})
-    result = shoal.anonymize(frame, quasi_identifiers=["age"], k=2)
+    result = shoal.anonymize(frame, quasi_identifiers=["age"], k=2, method="sorted-clusters")
     path = shoal.release(result, tmp_path / "x.csv", excel_safe=True).output
     assert pl.read_csv(path)["note"].to_list() == ["'=1+1", "'+x", "plain", "'@cmd"]
 
@@ -160,7 +162,9 @@ def test_spreadsheet_formulas_are_defused(tmp_path: Path) -> None:
 @settings(max_examples=25)
 def test_any_table_leaves_with_k(rows: list[tuple[int, int, int]], k: int, safe: bool) -> None:
     frame = pl.DataFrame(rows, schema=["a", "b", "s"], orient="row")
-    result = shoal.anonymize(frame, quasi_identifiers=["a", "b"], sensitive="s", k=k, untouched_if_safe=safe)
+    result = shoal.anonymize(
+        frame, quasi_identifiers=["a", "b"], sensitive="s", k=k, method="sorted-clusters", untouched_if_safe=safe
+    )
     assert result.verdict == "holds"
     again = shoal.risk(result.frame, ["a", "b"])
     assert (again.k, again.classes, again.uniques) == (result.findings.k, result.findings.classes, 0)
@@ -221,7 +225,7 @@ def test_recodings_that_make_no_sense(towns: pl.DataFrame, options: dict[str, An
 
 def test_the_change_of_means_and_correlations(people: pl.DataFrame) -> None:
     """Checked with numpy's own correlation on the midpoints that are released."""
-    result = shoal.anonymize(people, quasi_identifiers=QI, k=5, interval="midpoint")
+    result = shoal.anonymize(people, quasi_identifiers=QI, k=5, method="sorted-clusters", interval="midpoint")
     change = result.findings.change
     assert change is not None
     middle = result.polars.select(QI).cast(pl.Float64).to_numpy()
@@ -268,7 +272,7 @@ def test_the_written_file_is_measured_not_the_plan(
         ({"k": 1}, "protects nobody"),
         ({"k": 601}, "more than the 600 records"),
         ({"t": 1.5}, "not above 0"),
-        ({"t": 0.1, "sensitive": None}, "one sensitive column"),
+        ({"t": 0.1, "sensitive": None}, "a sensitive column"),
         ({"sensitive": "age_yrs"}, "at once"),
         ({"quasi_identifiers": ["word"]}, "holds text"),
         ({"quasi_identifiers": ["gap"]}, "missing values"),
@@ -287,7 +291,9 @@ def test_the_written_file_is_measured_not_the_plan(
 def test_bad_input(people: pl.DataFrame, options: dict[str, Any], message: str) -> None:
     frame = people.with_columns(pl.lit("x").alias("word"), pl.when(pl.col("sex") == 1).then(1).alias("gap"))
     with pytest.raises(InputError, match=message):
-        shoal.anonymize(frame, **{"quasi_identifiers": QI, "sensitive": "charge", "k": 5, **options})
+        shoal.anonymize(
+            frame, **{"quasi_identifiers": QI, "sensitive": "charge", "k": 5, "method": "sorted-clusters", **options}
+        )
 
 
 def test_targets_that_cannot_be_written(people: pl.DataFrame, tmp_path: Path) -> None:
@@ -299,9 +305,11 @@ def test_targets_that_cannot_be_written(people: pl.DataFrame, tmp_path: Path) ->
         (tmp_path / "x.doc", "ending"),
     ):
         with pytest.raises(InputError, match=message):
-            shoal.release(shoal.anonymize(people, quasi_identifiers=QI, k=5), target)
+            shoal.release(shoal.anonymize(people, quasi_identifiers=QI, k=5, method="sorted-clusters"), target)
     with pytest.raises(InputError, match="belongs to another release"):
-        shoal.release(shoal.anonymize(people, quasi_identifiers=QI, k=5), tmp_path / "safe.parquet")
+        shoal.release(
+            shoal.anonymize(people, quasi_identifiers=QI, k=5, method="sorted-clusters"), tmp_path / "safe.parquet"
+        )
     assert path.read_bytes() == before
     assert shoal.verify(path).verdict == "holds"
 
@@ -319,7 +327,9 @@ def test_targets_that_cannot_be_written(people: pl.DataFrame, tmp_path: Path) ->
 )
 def test_conditions(text: str, expected: int) -> None:
     frame = pl.DataFrame({"a": [1, 1, 1, 1], "charge": [1, 2, 3, 4]})
-    found = shoal.anonymize(frame, quasi_identifiers=["a"], k=2, disclosure=[text]).findings.attribute_disclosure[0]
+    found = shoal.anonymize(
+        frame, quasi_identifiers=["a"], k=2, method="sorted-clusters", disclosure=[text]
+    ).findings.attribute_disclosure[0]
     assert (found.records, found.disclosed) == (expected, 0)
 
 
@@ -415,7 +425,8 @@ def test_verify_without_a_manifest_needs_a_policy(people: pl.DataFrame, tmp_path
 KILLED = """
 import sys, shoal
 frame = shoal.sample_data("discharges", 20_000, seed=int(sys.argv[2]))
-result = shoal.anonymize(frame, quasi_identifiers=["age_yrs", "sex", "patzip", "los"], sensitive="charge", k=5)
+result = shoal.anonymize(
+    frame, quasi_identifiers=["age_yrs", "sex", "patzip", "los"], sensitive="charge", k=5, method="sorted-clusters")
 print("ready", flush=True)
 while True:
     shoal.release(result, sys.argv[1], force=True, shuffle=True)
@@ -426,7 +437,9 @@ while True:
 def kill_rounds(folder: Path, rounds: int) -> None:
     target = folder / "safe.csv"
     frame = shoal.sample_data("discharges", 20_000, seed=0)
-    result = shoal.anonymize(frame, quasi_identifiers=["age_yrs", "sex", "patzip", "los"], sensitive="charge", k=5)
+    result = shoal.anonymize(
+        frame, quasi_identifiers=["age_yrs", "sex", "patzip", "los"], sensitive="charge", k=5, method="sorted-clusters"
+    )
     shoal.release(result, target, shuffle=True)
     draw = np.random.default_rng(0)
     for _ in range(rounds):
@@ -469,8 +482,8 @@ def test_dates_moments_fractions_and_negative_numbers(tmp_path: Path, column: st
             "below": draw.integers(-50, 50, 60),
         }
     )
-    result = shoal.anonymize(frame, quasi_identifiers=[column], k=5, interval=interval)
+    result = shoal.anonymize(frame, quasi_identifiers=[column], k=5, method="sorted-clusters", interval=interval)
     path = shoal.release(result, tmp_path / f"safe.{ending}", shuffle=True).output
     assert shoal.verify(path, original=frame).verdict == "holds"
     with pytest.raises(InputError, match="dashes"):
-        shoal.anonymize(frame, quasi_identifiers=[column], k=5, interval="dash")
+        shoal.anonymize(frame, quasi_identifiers=[column], k=5, method="sorted-clusters", interval="dash")

@@ -59,15 +59,29 @@ class Choice:
         }
 
 
-def allowed(table: Table, policy: Policy) -> list[str]:
-    """The methods that could keep the policy on this table and stay truthful, the most promising first."""
+def allowed(table: Table, policy: Policy, how: How) -> list[str]:
+    """The methods that could keep the policy on this table and stay truthful, the most promising first.
+
+    What is said about how to do it may leave one only: `resolution` is a word of coarsening.
+    """
+    said = {
+        "coarsen": how.resolution is not None,
+        "recode": bool(how.generalize) or how.search,
+        "microaggregate": how.mdav or bool(how.strata) or how.interval == "mean",
+        "sorted-clusters": how.untouched_if_safe or how.remainder != "top",
+        "mondrian": how.cuts != "best",
+    }
+    named = [method for method, asked in said.items() if asked]
+    if named:
+        return named[:1]
     columns = table.select(policy.quasi_identifiers)
     one_row_each = policy.count is None and policy.person is None
     has_k = any(isinstance(model, KAnonymity) for model in policy.models)
     methods = []
     if one_row_each and has_k:
         methods.append("mondrian")
-    methods.append("lattice")
+    if how.interval in (None, "bracket"):
+        methods.append("lattice")
     simple = all(isinstance(model, (KAnonymity, TCloseness)) for model in policy.models)
     several = sum(isinstance(model, TCloseness) for model in policy.models) > 1
     ordered = all(not column.nulls and (column.dtype.is_numeric() or column.dtype.is_temporal()) for column in columns)
@@ -87,7 +101,7 @@ def choose(table: Table, policy: Policy, how: How, time_limit: float) -> Anonymi
     start = time.monotonic()
     small = table if table.rows <= SAMPLE else table.take(np.linspace(0, table.rows - 1, SAMPLE).astype(np.int64))
     tried: list[tuple[Candidate, Anonymized | None]] = []
-    for method in allowed(table, policy):
+    for method in allowed(table, policy, how):
         progress.report(f"trying {method}", 0)
         left = time_limit - (time.monotonic() - start)
         if tried and left <= 0:
@@ -127,18 +141,18 @@ def _tried(
     except ShoalError as error:
         return Candidate(method, None, None, time.monotonic() - start, "refused", table.rows, str(error)), None
     took = time.monotonic() - start
-    known = {candidate.method: candidate.loss for candidate in sampled}
-    loss = known[method] if method in known else _loss(table, result)
-    information = result.findings.information_loss
-    if information is None and not sampled:
-        information = quality(table.to_polars(), result.polars, policy.quasi_identifiers).information_loss
+    known = {candidate.method: candidate for candidate in sampled}
+    names = policy.quasi_identifiers
+    information, loss = result.findings.information_loss, result.findings.loss
+    if method in known:
+        information = known[method].information_loss if information is None else information
+        loss = known[method].loss
+    elif set(names) <= set(result.polars.columns):
+        trees = None if result.plan is None else dict(result.plan.trees)
+        figures = quality(table.to_polars(), result.polars, names, hierarchies=trees)
+        loss = figures.loss
+        information = figures.information_loss if information is None else information
     return Candidate(method, information, loss, took, result.verdict, table.rows), result
-
-
-def _loss(table: Table, result: Anonymized) -> float | None:
-    trees = None if result.plan is None else dict(result.plan.trees)
-    names = result.policy.quasi_identifiers
-    return quality(table.to_polars(), result.polars, names, hierarchies=trees).loss
 
 
 def _ranked(candidates: Sequence[Candidate], growth: float, time_limit: float) -> list[str]:

@@ -79,9 +79,10 @@ def run(method: str, table: Table, policy: Policy, how: How) -> Anonymized:
     else:
         found = _by_boxes(method, table, policy, how)
     seconds = time.perf_counter() - start
-    if found.findings.information_loss is None:
+    names = policy.quasi_identifiers
+    if found.findings.information_loss is None and set(names) <= set(found.polars.columns):
         trees = None if found.plan is None else dict(found.plan.trees)
-        loss = quality(table.to_polars(), found.polars, policy.quasi_identifiers, hierarchies=trees).loss
+        loss = quality(table.to_polars(), found.polars, names, hierarchies=trees).loss
         found = replace(found, findings=replace(found.findings, loss=loss))
     return replace(found, seconds=seconds)
 

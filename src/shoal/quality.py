@@ -37,7 +37,7 @@ class QualityFigures:
     """Costs between 0 (nothing lost) and 1 (nothing left), but for the papers' information loss, which is in spreads.
 
     `loss` and `entropy` only where every cell holds its value (no means, nothing perturbed), `precision` only where
-    every changed column has a hierarchy, `information_loss` only where all columns are numbers or dates released as ranges.
+    every changed column has a hierarchy, `information_loss` only where all columns are numbers or dates as ranges.
     """
 
     loss: float | None

@@ -89,6 +89,9 @@ def judge(table: Table, names: list[str], policy: Policy, checks: list[Check]) -
     evidence, suppressed = evidence_of(table, names, policy)
     checks = [*checks, Check("leak", *leak_check(table, names, policy))] if policy.leak else checks
     verdicts = [model.judge(evidence) for model in policy.models]
+    if policy.models and policy.person is not None and policy.person not in table.columns:
+        detail = f"column {policy.person} is not in the file, so persons cannot be counted: keep it, as a pseudonym"
+        checks = [*checks, Check("persons", False, detail)]
     verdicts = [replace(verdict, worst={**verdict.worst, "columns": names}) for verdict in verdicts]
     holds = all(verdict.holds for verdict in verdicts) and all(check.holds for check in checks)
     k = int(evidence.sizes.min()) if len(evidence.sizes) else 0
@@ -126,6 +129,9 @@ def evidence_of(table: Table, names: Sequence[str], policy: Policy) -> tuple[Evi
         classes[kept], _ = class_of_each_row(pack(columns))
     weights = Rows.of(table, names, policy.count).weights if policy.count else None
     sizes = None
+    if policy.person is not None and policy.person not in table.columns:
+        # whose rows they are is not shown, and what is not shown does not hold
+        return Evidence(np.zeros(0, np.int64)), int(suppressed.sum())
     if policy.person is not None:
         person = table.select([policy.person])[0]
         classes, sizes = _by_person(classes, suppressed, person, linked_classes(person, policy.linked))
