@@ -26,6 +26,8 @@ from shoal.table import Array
 _LISTED = 1 << 18
 # scores that differ by less are the same score
 _SAME = 1e-12
+# nodes of equal bound that are looked at for the sake of fewer suppressed records
+_TIES = 1000
 
 
 @dataclass
@@ -134,6 +136,7 @@ def _by_node(search: Search) -> float:
     while not search.late:
         place, left = kernels.highest_below(bounds, search.target, candidates, left)
         if place < 0:
+            _settle_ties(search, bounds, strides, extents)
             return np.inf
         levels = low + place // strides % extents
         if search.evaluate.limit == 0:
@@ -142,6 +145,16 @@ def _by_node(search: Search) -> float:
         else:
             _close(search, bounds, strides, search.look(levels))
     return kernels.lowest(bounds)
+
+
+def _settle_ties(search: Search, bounds: Array, strides: Array, extents: Array) -> None:
+    """Nodes that may have the same score, smallest levels first, so that fewer suppressed records decide."""
+    if search.best is not None:
+        ties = np.flatnonzero(bounds <= search.best.product * (1 + _SAME))
+        for place in ties[:_TIES].tolist():
+            if search.late:
+                return
+            search.look(search.grid.low + place // strides % extents)
 
 
 def _close(search: Search, bounds: Array, strides: Array, outcome: Outcome) -> None:
