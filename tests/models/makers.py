@@ -59,4 +59,6 @@ MAKERS: dict[str, Callable[[Random], Model]] = {
     "xy-anonymity x": lambda rng: XYAnonymity(k=rng.randint(2, 6), y="who", x=("q0",)),
 }
 
-assert {maker(Random(0)).model for maker in MAKERS.values()} == {model.model_fields["model"].default for model in MODELS}
+assert {maker(Random(0)).model for maker in MAKERS.values()} == {
+    model.model_fields["model"].default for model in MODELS
+}

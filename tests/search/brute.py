@@ -221,9 +221,7 @@ def random_problem(
     nulls = rng.choice([0, 0, 0.1])
 
     def row() -> tuple[str | None, ...]:
-        return tuple(
-            None if rng.random() < nulls else tree[int(len(tree) * rng.random() ** 1.5)][0] for tree in trees
-        )
+        return tuple(None if rng.random() < nulls else tree[int(len(tree) * rng.random() ** 1.5)][0] for tree in trees)
 
     rows = [row() for _ in range(rng.randint(5, 60))]
     labels = rng.randint(2, 5)

@@ -31,9 +31,7 @@ CLASS_QUALITIES = ["discernibility", "average-class-size"]
 def search(problem: brute.Problem, time_limit: float = 60.0, local: bool = False) -> Generalized:
     """What the search finds; a population is read from a file."""
     policy = as_policy(problem.policy())
-    wishes = Wishes(
-        problem.suppression, problem.quality, problem.column_weights, problem.levels, time_limit, local
-    )
+    wishes = Wishes(problem.suppression, problem.quality, problem.column_weights, problem.levels, time_limit, local)
     here = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
@@ -50,9 +48,7 @@ def made(seed: int, names: list[str], quality: str, suppression: float) -> brute
     rng = Random(seed)
     models = [MAKERS[name](rng) for name in names]
     population = POPULATION if any(model.needs_population for model in models) else ""
-    return brute.random_problem(
-        rng, models, quality=quality, suppression=suppression, population_name=population
-    )
+    return brute.random_problem(rng, models, quality=quality, suppression=suppression, population_name=population)
 
 
 def check(problem: brute.Problem) -> None:
@@ -73,9 +69,7 @@ def check(problem: brute.Problem) -> None:
 
 @pytest.mark.parametrize("name", MAKERS)
 @settings(max_examples=12)
-@given(
-    seed=st.integers(0, 10**9), suppression=st.sampled_from(LIMITS), quality=st.sampled_from(COLUMN_QUALITIES)
-)
+@given(seed=st.integers(0, 10**9), suppression=st.sampled_from(LIMITS), quality=st.sampled_from(COLUMN_QUALITIES))
 def test_every_model_alone(name: str, seed: int, suppression: float, quality: str) -> None:
     check(made(seed, [name], quality, suppression))
 
