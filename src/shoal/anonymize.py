@@ -222,8 +222,11 @@ def by_lattice(
     from shoal.search.trees import given_hierarchies
 
     if plan is not None:
-        hierarchies = {**given_hierarchies(policy.hierarchies, policy.sensitive), **plan.trees}
+        needed = {name for model in policy.models for name in model.needs}
+        hierarchies = {**given_hierarchies(policy.hierarchies, needed), **plan.trees}
     prepared = prepare(table, policy, hierarchies, wishes, complete_hierarchies or plan is not None)
+    if plan is not None:  # trees that were built stay out of what is published
+        prepared = replace(prepared, policy=policy)
     found = solve(prepared) if plan is None else follow(prepared.space, plan, prepared.policy)
     shown = relabel(found)
     search: dict[str, Any] = {"levels": found.levels}
