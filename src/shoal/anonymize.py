@@ -229,6 +229,12 @@ def by_lattice(
         prepared = replace(prepared, policy=policy)
     found = solve(prepared) if plan is None else follow(prepared.space, plan, prepared.policy)
     shown = relabel(found)
+    evidence = _evidence(table, prepared.policy, shown.columns, shown.class_of_row)
+    while plan is None and len(found.rounds) > 1 and not all(v.holds for v in _judged(prepared.policy, evidence)):
+        # each round keeps its models, but a model about all rounds together may break: then the last goes
+        found = found.without_last_round()
+        shown = relabel(found)
+        evidence = _evidence(table, prepared.policy, shown.columns, shown.class_of_row)
     search: dict[str, Any] = {"levels": found.levels}
     if plan is None:
         optimum = found.optimum
@@ -261,7 +267,6 @@ def by_lattice(
         "local": wishes.local,
         "plan": plan is not None,
     }
-    evidence = _evidence(table, prepared.policy, shown.columns, shown.class_of_row)
     sizes = evidence.sizes  # of records, or of persons
     k, uniques = int(sizes.min()) if len(sizes) else 0, int((sizes == 1).sum())
     return Anonymized(
