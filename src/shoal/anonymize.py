@@ -267,6 +267,10 @@ def by_lattice(
         "local": wishes.local,
         "plan": plan is not None,
     }
+    weights = prepared.space.weights
+    if weights is not None:
+        lost = int(weights[found.round_of_row < 0].sum())
+        findings = replace(findings, records=int(weights.sum()), suppressed_rows=lost)
     sizes = evidence.sizes  # of records, or of persons
     k, uniques = int(sizes.min()) if len(sizes) else 0, int((sizes == 1).sum())
     return Anonymized(

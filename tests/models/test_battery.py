@@ -1,4 +1,4 @@
-"""One battery for every privacy model: hand-checked figures, the definition as oracle, what merging and splitting do."""
+"""One battery for every model: hand-checked figures, the definition as oracle, what merging and splitting do."""
 
 from __future__ import annotations
 

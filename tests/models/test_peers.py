@@ -119,7 +119,7 @@ def test_recursive_diversity_where_pycanon_is_right(seed: int) -> None:
 @settings(max_examples=30)
 @given(seed=SEEDS)
 def test_enhanced_likeness_implies_what_pycanon_measures(seed: int) -> None:
-    """pycanon takes the largest of min(beta, -ln p), value by value; the definition asks it of each value's own gain."""
+    """pycanon takes the largest of min(beta, -ln p), of any value; the definition holds each gain to its own."""
     frame = table(seed)
     if frame["text"].nunique() < 2:
         return

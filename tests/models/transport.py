@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import pairwise
 
 
 def cheapest(have: Sequence[Fraction], want: Sequence[Fraction], cost: Sequence[Sequence[Fraction]]) -> Fraction:
@@ -31,7 +32,7 @@ def cheapest(have: Sequence[Fraction], want: Sequence[Fraction], cost: Sequence[
         while (previous := before[path[-1]]) is not None:
             path.append(previous)
         path.reverse()
-        steps = list(zip(path, path[1:], strict=False))
+        steps = list(pairwise(path))
         amount = min([left[path[0]], open_[end - places], *(carried[b][a - places] for a, b in steps if a >= places)])
         for a, b in steps:
             if a < places:

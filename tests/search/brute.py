@@ -186,7 +186,7 @@ def best(problem: Problem) -> Node | None:
 # random problems
 
 
-def random_tree(rng: Random, name: str, leaves: int, uneven: bool) -> Tree:
+def random_tree(rng: Random, name: str, leaves: int, uneven: bool, stars: bool = True) -> Tree:
     """A nested tree of 2 to 4 levels; uneven: leaves that stay as they are for a while, or are `*` early."""
     tree = [[f"{name}{number}"] for number in range(leaves)]
     for level in range(1, rng.choice([1, 2, 2, 3])):
@@ -194,7 +194,7 @@ def random_tree(rng: Random, name: str, leaves: int, uneven: bool) -> Tree:
         parents = {node: f"{name}.{level}.{rng.randrange(max(1, len(below) // rng.choice([1, 2])))}" for node in below}
         for node in below:
             if uneven and (draw := rng.random()) < 0.4:
-                parents[node] = "*" if draw < 0.15 else node
+                parents[node] = "*" if stars and draw < 0.15 else node
         if "*" in below:
             parents["*"] = "*"
         for row in tree:
@@ -211,11 +211,12 @@ def random_problem(
     suppression: float = 0.0,
     columns: int | None = None,
     uneven: bool = True,
+    stars: bool = True,
     population_name: str = "",
 ) -> Problem:
     """A table of 5 to 60 rows with 2 to 4 columns, sometimes with nulls, weights and limits to levels."""
     columns = columns or rng.choice([2, 2, 3, 4])
-    trees = [random_tree(rng, "abcd"[place], rng.randint(2, 6), uneven) for place in range(columns)]
+    trees = [random_tree(rng, "abcd"[place], rng.randint(2, 6), uneven, stars) for place in range(columns)]
     while math.prod(len(tree[0]) for tree in trees) > 60:
         trees.pop()
     nulls = rng.choice([0, 0, 0.1])

@@ -68,7 +68,7 @@ def check(problem: brute.Problem) -> None:
 
 
 @pytest.mark.parametrize("name", MAKERS)
-@settings(max_examples=12)
+@settings(max_examples=8)
 @given(seed=st.integers(0, 10**9), suppression=st.sampled_from(LIMITS), quality=st.sampled_from(COLUMN_QUALITIES))
 def test_every_model_alone(name: str, seed: int, suppression: float, quality: str) -> None:
     check(made(seed, [name], quality, suppression))

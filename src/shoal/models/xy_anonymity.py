@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from shoal.classes import Coded, CountTable, class_of_each_row, pack
+from shoal.errors import InputError
 from shoal.models.base import Evidence, Model
 from shoal.table import Array
 
@@ -48,6 +49,9 @@ class XYAnonymity(Model):
         spread = evidence.spread(self.y, self.model)
         if not self.x:
             return spread.values
+        missing = [name for name in self.x if name not in evidence.keys]
+        if missing:
+            raise InputError.missing_columns(missing, evidence.keys, "The list of quasi-identifiers")
         columns = [evidence.keys[name] for name in self.x]
         groups, count = class_of_each_row(pack([Coded(codes, int(codes.max()) + 1) for codes in columns]))
         pairs = {"group": Coded(groups[spread.classes], count), "y": Coded(spread.codes, len(spread.whole.counts))}

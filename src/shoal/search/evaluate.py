@@ -230,7 +230,9 @@ class Evaluator:
         needed = {name for model in self._others for name in model.needs}
         spreads = {name: self._spread(self.sensitive[name], place, number, len(wanted)) for name in needed}
         across = [model for model in self._others if isinstance(model, XYAnonymity)]
-        keys = {name: self._keys_of(name, levels, place, wanted) for model in across for name in model.x}
+        there = self.grid.tuples.tuples
+        named = [name for model in across for name in model.x if name in there]
+        keys = {name: self._keys_of(name, levels, place, wanted) for name in named}
         people = {
             model.needs_population: self._people(levels, place, wanted, self.populations[model.needs_population])
             for model in self._others
