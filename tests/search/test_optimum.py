@@ -157,6 +157,22 @@ def test_out_of_time_the_bound_still_holds(
         assert (found.score, found.best.suppressed) == (pytest.approx(node.score), node.suppressed)
 
 
+@pytest.mark.parametrize(("quality", "best"), [("discernibility", 61 / 121), ("average-class-size", 1 / 3)])
+def test_the_bound_of_class_qualities_by_hand(quality: str, best: float) -> None:
+    """Five, five, and one who may be suppressed: three classes, and (25 + 25 + 11) / 121."""
+    rows = [("a0",)] * 5 + [("a1",)] * 5 + [("a2",)]
+    problem = brute.Problem(rows, [[["a0", "*"], ["a1", "*"], ["a2", "*"]]], [KAnonymity(k=5)], quality=quality)
+    problem = replace(problem, suppression=0.1)
+    assert search(problem).optimum.score == pytest.approx(best)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(searching, "time", SimpleNamespace(monotonic=iter([0.0, *[9.0] * 99]).__next__))
+        found = search(problem, time_limit=1.0).optimum
+    assert found.best is None
+    assert not found.optimal
+    assert found.lower_bound is not None
+    assert 0 < found.lower_bound <= best
+
+
 def two_columns(**changes: Any) -> brute.Problem:
     """Four people that are alike only once everything is `*`."""
     rows = [("a0", "b0"), ("a0", "b1"), ("a1", "b0"), ("a1", "b1")]

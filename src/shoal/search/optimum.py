@@ -19,7 +19,7 @@ from shoal.models import KAnonymity
 from shoal.search import kernels
 from shoal.search.evaluate import Evaluator, Outcome
 from shoal.search.grid import Grid
-from shoal.search.quality import CLASS_QUALITIES
+from shoal.search.quality import CLASS_QUALITIES, least_possible
 from shoal.table import Array
 
 # nodes whose bounds are kept one by one; larger lattices are searched by boxes of nodes
@@ -286,15 +286,16 @@ def _walk(search: Search, quality: str) -> Optimum:
             kernels.raise_bounds(closed, strides, grid.low, levels, infinite)
         if outcome.feasible:
             kept = search.evaluate.kept_sizes(levels)
-            outcome = replace(outcome, product=measure(kept, outcome.suppressed, grid.records))
+            members = int(kept.sum()) + outcome.suppressed
+            outcome = replace(outcome, product=measure(kept, outcome.suppressed, members))
             if search.is_better(outcome):
                 search.best = outcome
         found.append(outcome)
     best = search.best
     score = None if best is None else best.product
-    # a record shares its class with k - 1 others at least
-    least = max((model.k for model in search.evaluate.models if isinstance(model, KAnonymity)), default=1)
-    return Optimum(best, score, score if done else least / grid.records, done, grid.size, len(found), found)
+    k = max((model.k for model in search.evaluate.models if isinstance(model, KAnonymity)), default=1)
+    bound = score if done else least_possible(quality, k, search.evaluate.records)
+    return Optimum(best, score, bound, done, grid.size, len(found), found)
 
 
 def _strides(grid: Grid) -> Array:
