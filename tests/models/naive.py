@@ -34,11 +34,15 @@ class Case:
     # people of each population in the cell of each class
     people: Mapping[str, Mapping[Key, int]] = field(default_factory=dict)
     names: Sequence[str] = ()
+    # whose row each is: then members of a class are persons
+    persons: Sequence[Any] | None = None
 
     def weight(self, row: int) -> int:
         return 1 if self.weights is None else self.weights[row]
 
     def size(self, rows: Sequence[int]) -> int:
+        if self.persons is not None:
+            return len({self.persons[row] for row in rows})
         return sum(self.weight(row) for row in rows)
 
     @property
@@ -52,7 +56,8 @@ class Case:
         return found
 
     def shares(self, rows: Sequence[int], name: str) -> dict[Any, Fraction]:
-        counts, total = self.counts(rows, name), self.size(rows)
+        counts = self.counts(rows, name)
+        total = sum(counts.values())
         return {value: Fraction(count, total) for value, count in counts.items()}
 
     def whole(self, name: str) -> dict[Any, Fraction]:
@@ -113,8 +118,12 @@ def keeps_whole(model: Any, case: Case, classes: Sequence[Key]) -> bool:
 
 def linked(case: Case, key: Key, x: Sequence[str], y: str) -> set[Any]:
     """The values of y in all classes that agree with this one in x (all columns, if none is named)."""
-    places = [case.names.index(name) for name in x] if x else range(len(key))
-    same = [rows for other, rows in case.classes.items() if all(other[place] == key[place] for place in places)]
+    places = [case.names.index(name) for name in x]
+    same = [
+        rows
+        for other, rows in case.classes.items()
+        if (all(other[place] == key[place] for place in places) if x else other == key)
+    ]
     return {case.columns[y][row] for rows in same for row in rows}
 
 

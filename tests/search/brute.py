@@ -32,6 +32,7 @@ class Problem:
     population: list[tuple[str | None, ...]] = field(default_factory=list)
     population_name: str = ""
     sensitive_trees: dict[str, Tree] = field(default_factory=dict)
+    persons: list[str] | None = None
 
     @property
     def names(self) -> list[str]:
@@ -41,6 +42,8 @@ class Problem:
     def frame(self) -> pl.DataFrame:
         own = {name: [row[place] for row in self.rows] for place, name in enumerate(self.names)}
         frame = pl.DataFrame({**own, **self.beside}, schema_overrides=dict.fromkeys(self.names, pl.String))
+        if self.persons is not None:
+            frame = frame.with_columns(person=pl.Series(self.persons))
         return frame if self.weights is None else frame.with_columns(n=pl.Series(self.weights))
 
     @property
@@ -58,7 +61,8 @@ class Problem:
 
     @property
     def limit(self) -> int:
-        return int(self.suppression * self.records + 1e-9)
+        members = self.records if self.persons is None else len(set(self.persons))
+        return int(self.suppression * members + 1e-9)
 
     @property
     def nodes(self) -> list[tuple[int, ...]]:
@@ -71,6 +75,8 @@ class Problem:
     def policy(self) -> dict[str, Any]:
         roles = dict.fromkeys(self.names, "quasi-identifier")
         found = {"columns": roles, "models": [model.model_dump() for model in self.models]}
+        if self.persons is not None:
+            return {**found, "person": "person"}
         return found if self.weights is None else {**found, "count": "n"}
 
 
@@ -92,12 +98,18 @@ def label(tree: Tree, level: int, value: str | None) -> str | None:
 
 
 def classes_at(problem: Problem, levels: Sequence[int]) -> dict[Key, list[int]]:
-    """The rows of each class; rows that are `*` throughout are in none."""
+    """The rows of each class; rows that are `*` throughout are in none. With persons, all rows of a person together."""
     found: dict[Key, list[int]] = {}
-    for number, row in enumerate(problem.rows):
-        key = tuple(label(*args) for args in zip(problem.trees, levels, row, strict=True))
-        if any(part != "*" for part in key):
-            found.setdefault(key, []).append(number)
+    keys = [tuple(label(*args) for args in zip(problem.trees, levels, row, strict=True)) for row in problem.rows]
+    if problem.persons is None:
+        for number, key in enumerate(keys):
+            if any(part != "*" for part in key):
+                found.setdefault(key, []).append(number)
+        return found
+    for person in dict.fromkeys(problem.persons):
+        own = [number for number, whose in enumerate(problem.persons) if whose == person]
+        if any(part != "*" for number in own for part in keys[number]):
+            found.setdefault(tuple(sorted((keys[number] for number in own), key=repr)), []).extend(own)
     return found
 
 
@@ -108,7 +120,9 @@ def case_of(problem: Problem, levels: Sequence[int], classes: Mapping[Key, list[
         tuple(label(*args) for args in zip(problem.trees, levels, person, strict=True)) for person in problem.population
     ]
     people = {problem.population_name: {key: cells.count(key) for key in classes}}
-    return Case(classes, problem.beside, problem.weights, len(problem.rows), trees, people, problem.names)
+    return Case(
+        classes, problem.beside, problem.weights, len(problem.rows), trees, people, problem.names, problem.persons
+    )
 
 
 def look(problem: Problem, levels: tuple[int, ...]) -> Node | None:
@@ -120,7 +134,7 @@ def look(problem: Problem, levels: tuple[int, ...]) -> Node | None:
         if len(good) == len(case.classes):
             break
         case = replace(case, classes=good)
-    suppressed = problem.records - sum(case.size(rows) for rows in good.values())
+    suppressed = case.records - sum(case.size(rows) for rows in good.values())
     whole = [model for model in problem.models if model.model == "average-risk"]
     if not good or suppressed > problem.limit or not all(keeps_whole(model, case, list(good)) for model in whole):
         return None
@@ -131,7 +145,8 @@ def score(problem: Problem, case: Case, levels: Sequence[int], kept: dict[Key, l
     """The quality of a node from its definition."""
     total = problem.records
     if problem.quality == "discernibility":
-        return (sum(case.size(rows) ** 2 for rows in kept.values()) + suppressed * total) / total**2
+        members = case.records
+        return (sum(case.size(rows) ** 2 for rows in kept.values()) + suppressed * members) / members**2
     if problem.quality == "average-class-size":
         return 1 / (len(kept) + (suppressed > 0))
     inside = {row for rows in kept.values() for row in rows}

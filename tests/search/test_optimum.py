@@ -232,3 +232,21 @@ def test_the_order_of_rows_and_records_written_out_change_nothing(seed: int, nam
     assert (first.best is None) == (second.best is None)
     if first.best is not None and second.best is not None:
         assert (first.best.levels, first.best.suppressed) == (second.best.levels, second.best.suppressed)
+
+
+PERSONAL = [name for name in MAKERS if not MAKERS[name](Random(0)).needs_population and name != "xy-anonymity x"]
+
+
+@settings(max_examples=80)
+@given(
+    seed=st.integers(0, 10**9),
+    names=st.lists(st.sampled_from(PERSONAL), min_size=1, max_size=2, unique=True),
+    suppression=st.sampled_from(LIMITS),
+    quality=st.sampled_from([*COLUMN_QUALITIES, *CLASS_QUALITIES]),
+)
+def test_persons_with_many_rows(seed: int, names: list[str], suppression: float, quality: str) -> None:
+    """Classes are of persons with the same records, and who is suppressed goes whole."""
+    rng = Random(seed)
+    problem = replace(made(seed, names, quality, suppression), weights=None)
+    people = rng.randint(2, len(problem.rows))
+    check(replace(problem, persons=[f"p{rng.randrange(people)}" for _ in problem.rows]))
