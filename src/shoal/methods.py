@@ -137,10 +137,19 @@ def by_lattice(table: Table, policy: Policy, how: How, plan: Plan | None = None)
 
     wishes, hierarchies, conditions = how.wishes or Wishes(), how.hierarchies, how.conditions
     if plan is not None:
-        hierarchies = {**given_hierarchies(policy.hierarchies, policy.sensitive), **plan.trees}
+        needed = {name for model in policy.models for name in model.needs}
+        hierarchies = {**given_hierarchies(policy.hierarchies, needed), **plan.trees}
     prepared = prepare(table, policy, hierarchies, wishes, how.complete_hierarchies or plan is not None)
+    if plan is not None:  # trees that were built stay out of what is published
+        prepared = replace(prepared, policy=policy)
     found = solve(prepared) if plan is None else follow(prepared.space, plan, prepared.policy)
     shown = relabel(found)
+    evidence = evidence_of_result(table, prepared.policy, shown.columns, shown.class_of_row)
+    while plan is None and len(found.rounds) > 1 and not all(v.holds for v in judged(prepared.policy, evidence)):
+        # each round keeps its models, but a model about all rounds together may break: then the last goes
+        found = found.without_last_round()
+        shown = relabel(found)
+        evidence = evidence_of_result(table, prepared.policy, shown.columns, shown.class_of_row)
     search: dict[str, Any] = {"levels": found.levels}
     if plan is None:
         optimum = found.optimum
@@ -174,7 +183,10 @@ def by_lattice(table: Table, policy: Policy, how: How, plan: Plan | None = None)
         "local": wishes.local,
         "plan": plan is not None,
     }
-    evidence = evidence_of_result(table, prepared.policy, shown.columns, shown.class_of_row)
+    weights = prepared.space.weights
+    if weights is not None:
+        lost = int(weights[found.round_of_row < 0].sum())
+        findings = replace(findings, records=int(weights.sum()), suppressed_rows=lost)
     sizes = evidence.sizes  # of records, or of persons
     k, uniques = int(sizes.min()) if len(sizes) else 0, int((sizes == 1).sum())
     return Anonymized(

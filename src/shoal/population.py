@@ -115,5 +115,7 @@ def labels_hold(column: Column, people: Column, hierarchy: Hierarchy | None) -> 
     if people.nulls:
         holds = np.column_stack([holds, star])
     if column.nulls:
-        holds = np.vstack([holds, np.append(np.zeros(len(values), bool), [True] * (people.nulls > 0))])
+        null = np.zeros(holds.shape[1], bool)
+        null[len(values) :] = True
+        holds = np.vstack([holds, null])
     return holds

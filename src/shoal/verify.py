@@ -95,7 +95,8 @@ def judge(table: Table, names: list[str], policy: Policy, checks: list[Check]) -
     verdicts = [replace(verdict, worst={**verdict.worst, "columns": names}) for verdict in verdicts]
     holds = all(verdict.holds for verdict in verdicts) and all(check.holds for check in checks)
     k = int(evidence.sizes.min()) if len(evidence.sizes) else 0
-    return Verification("holds" if holds else "refused", table.rows, k, suppressed, verdicts, checks)
+    records = table.rows if policy.count is None or evidence.records is None else evidence.records
+    return Verification("holds" if holds else "refused", records, k, suppressed, verdicts, checks)
 
 
 def _released_names(policy: Policy, manifest: dict[str, Any] | None) -> list[str]:
@@ -152,6 +153,8 @@ def evidence_of(table: Table, names: Sequence[str], policy: Policy) -> tuple[Evi
         populations=people,
         sizes=sizes,
     )
+    if policy.person is not None:  # members are persons, those who are suppressed too
+        evidence = replace(evidence, records=table[policy.person].cardinality)
     return evidence, int(suppressed.sum() if weights is None else weights[suppressed].sum())
 
 

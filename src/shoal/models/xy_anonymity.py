@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from shoal.classes import Coded, CountTable, class_of_each_row, pack
+from shoal.errors import InputError
 from shoal.models.base import Evidence, Model
 from shoal.table import Array
+
+
+def _as_names(given: Any) -> Any:
+    """One column may stand by itself."""
+    return (given,) if isinstance(given, str) else given
 
 
 class XYAnonymity(Model):
@@ -31,7 +37,7 @@ class XYAnonymity(Model):
     model: Literal["xy-anonymity"] = "xy-anonymity"
     k: Annotated[int, Field(ge=2, strict=True)]
     y: str
-    x: tuple[str, ...] = ()
+    x: Annotated[tuple[str, ...], BeforeValidator(_as_names)] = ()
 
     @property
     def limit(self) -> float:
@@ -48,6 +54,9 @@ class XYAnonymity(Model):
         spread = evidence.spread(self.y, self.model)
         if not self.x:
             return spread.values
+        missing = [name for name in self.x if name not in evidence.keys]
+        if missing:
+            raise InputError.missing_columns(missing, evidence.keys, "The list of quasi-identifiers")
         columns = [evidence.keys[name] for name in self.x]
         groups, count = class_of_each_row(pack([Coded(codes, int(codes.max()) + 1) for codes in columns]))
         pairs = {"group": Coded(groups[spread.classes], count), "y": Coded(spread.codes, len(spread.whole.counts))}

@@ -10,6 +10,7 @@ import numpy as np
 
 from shoal.classes import Coded, CountTable, class_of_each_person, class_of_each_row, pack
 from shoal.errors import InputError
+from shoal.generalized import STAR
 from shoal.models import Evidence, KAnonymity, Model, Spread, Whole, XYAnonymity
 from shoal.search import kernels
 from shoal.search.grid import Grid
@@ -96,6 +97,10 @@ class Evaluator:
         self._others = [model for model in models if not model.whole and model not in self._by_size]
         self._whole = [model for model in models if model.whole]
         self._across = any(isinstance(model, XYAnonymity) and model.x for model in models)
+        # the node that is written `*` at each level of a column, -1 where there is none
+        self._stars = [
+            [labels.index(STAR) if STAR in labels else -1 for labels in axis.fitted.labels] for axis in grid.axes
+        ]
 
     def twin(self) -> Evaluator:
         """Another with scratch space of its own, to look beside it."""
@@ -120,14 +125,14 @@ class Evaluator:
 
     def __call__(self, levels: Array) -> Outcome:
         """Look at a node."""
-        if self._only_k is not None:
+        if self._only_k is not None and not self._has_nothing(levels):
             return self._by_k(levels, self._only_k)
         place, sizes = self.classes(levels)
         bad, lost = self.bad_classes(levels, place, sizes)
         suppressed = int(sizes[bad].sum())
         least = int(np.ceil(lost * sizes - 1e-9).sum())
         kept = sizes[~bad]
-        feasible = suppressed <= self.limit and len(kept) > 0 and not self._is_nothing(levels)
+        feasible = suppressed <= self.limit and len(kept) > 0
         feasible = feasible and all(model.judge(Evidence(kept)).holds for model in self._whole)
         product, below = np.inf, None
         if feasible:
@@ -166,16 +171,31 @@ class Evaluator:
                 place, self._counts, sizes, k, grid.codes, grid.starts, self.limit, self._lost
             )
         product, below = np.inf, None
-        feasible = suppressed <= self.limit and suppressed < grid.records and not self._is_nothing(levels)
+        feasible = suppressed <= self.limit and suppressed < grid.records
         if suppressed <= self.limit:
             below = self._gains_of(levels, self._lost)
             if feasible:
                 product = self._product(levels, below)
         return Outcome(tuple(levels.tolist()), suppressed, feasible, product, suppressed, below)
 
-    def _is_nothing(self, levels: Array) -> bool:
-        """Whether everything is `*` everywhere: such rows say nothing and count as suppressed."""
-        return all(level == axis.fitted.height - 1 for level, axis in zip(levels.tolist(), self.grid.axes, strict=True))
+    def _has_nothing(self, levels: Array) -> bool:
+        """Whether rows can be `*` everywhere: at the top all are, in uneven trees some are below it."""
+        return all(stars[level] >= 0 for stars, level in zip(self._stars, levels.tolist(), strict=True))
+
+    def _nothing(self, levels: Array, place: Array) -> Array:
+        """The classes of rows that are `*` everywhere: they say nothing and count as suppressed."""
+        if not self._has_nothing(levels):
+            return np.zeros(0, np.int64)
+        axes = zip(self.grid.axes, self._stars, levels.tolist(), strict=True)
+        stars = [
+            axis.fitted.codes[level][self.grid.tuples.tuples[axis.name].codes] == of_level[level]
+            for axis, of_level, level in axes
+        ]
+        return np.unique(place[self._units_within(np.logical_and.reduce(stars))])
+
+    def _units_within(self, tuples: Array) -> Array:
+        """Which units, here the tuples themselves, lie within some tuples (a mask)."""
+        return tuples
 
     def _look_up(self, levels: Array) -> int:
         grid = self.grid
@@ -191,17 +211,21 @@ class Evaluator:
         for model in self._by_size:
             _note(model, evidence, model.measure(evidence), np.arange(len(sizes)), bad, lost)
         first = lost
+        nothing = self._nothing(levels, place)
         while self._others and not bad.all():
             # measured where nothing is bad yet: what is lost anyway needs no second reason
             wanted = np.flatnonzero(~bad)
             evidence = self._evidence(levels, place, sizes, wanted)
             for model in self._others:
                 _note(model, evidence, model.measure(evidence), wanted, bad, first)
+            bad[nothing] = True
             # a model that looks across classes must look again at what is left; what it finds then says nothing about
             # finer nodes, where other classes may be left
             if not self._across or not bad[wanted].any():
                 break
             first = np.zeros(len(sizes))
+        # finer nodes may still keep them: `lost` says nothing about it
+        bad[nothing] = True
         return bad, lost
 
     def _evidence(self, levels: Array, place: Array, sizes: Array, wanted: Array) -> Evidence:
@@ -210,7 +234,9 @@ class Evaluator:
         needed = {name for model in self._others for name in model.needs}
         spreads = {name: self._spread(self.sensitive[name], place, number, len(wanted)) for name in needed}
         across = [model for model in self._others if isinstance(model, XYAnonymity)]
-        keys = {name: self._keys_of(name, levels, place, wanted) for model in across for name in model.x}
+        there = self.grid.tuples.tuples
+        named = [name for model in across for name in model.x if name in there]
+        keys = {name: self._keys_of(name, levels, place, wanted) for name in named}
         people = {
             model.needs_population: self._people(levels, place, wanted, self.populations[model.needs_population])
             for model in self._others
@@ -309,6 +335,12 @@ class PersonEvaluator(Evaluator):
         if theirs.linked is not None:
             found, count = class_of_each_row(pack([Coded(found, count), theirs.linked]))
         return found.astype(np.int32), np.bincount(found, theirs.persons, minlength=count).astype(np.int64)
+
+    def _units_within(self, tuples: Array) -> Array:
+        """Histories all of whose records lie within some tuples."""
+        theirs = self._histories
+        outside = np.bincount(theirs.of_history.codes, ~tuples[theirs.of_tuple], minlength=len(theirs.persons))
+        return np.asarray(outside == 0)
 
     def _gains(self, levels: Array, place: Array, lost: Array) -> Array:
         theirs, grid = self._histories, self.grid

@@ -130,6 +130,11 @@ class Generalized:
         space = self.space
         return self.round_of_unit[space.tuple_of_row if space.unit_of_row is None else space.unit_of_row]
 
+    def without_last_round(self) -> Generalized:
+        """The same without its last round: what that settled is suppressed."""
+        last = self.round_of_unit == len(self.rounds) - 1
+        return replace(self, rounds=self.rounds[:-1], round_of_unit=np.where(last, -1, self.round_of_unit))
+
 
 def score_of(found: Generalized, grid: Grid) -> float:
     """The score of all rounds together, by the quality of a grid: every record at the level of its own round."""

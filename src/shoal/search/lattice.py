@@ -68,7 +68,7 @@ def prepare(
     space = make_space(
         table, names, {**trees, **others}, policy.models, complete_hierarchies, rows.weights, rows.person, linked
     )
-    return Prepared(embedded(policy, others), space, trees, built, wishes)
+    return Prepared(embedded(policy, given), space, trees, built, wishes)
 
 
 def _check_named(wishes: Wishes, names: Sequence[str]) -> None:

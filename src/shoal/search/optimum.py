@@ -20,7 +20,7 @@ from shoal.models import KAnonymity
 from shoal.search import kernels
 from shoal.search.evaluate import Evaluator, Outcome
 from shoal.search.grid import Grid
-from shoal.search.quality import CLASS_QUALITIES
+from shoal.search.quality import CLASS_QUALITIES, least_possible
 from shoal.table import Array
 
 # nodes whose bounds are kept one by one; larger lattices are searched by boxes of nodes
@@ -29,6 +29,8 @@ _LISTED = 1 << 18
 _WORTH_A_THREAD = 50_000
 # scores that differ by less are the same score
 _SAME = 1e-12
+# nodes of equal bound that are looked at for the sake of fewer suppressed records
+_TIES = 1000
 
 
 @dataclass
@@ -159,6 +161,7 @@ def _by_node(search: Search) -> float:
     while not search.late:
         place, left = kernels.highest_below(bounds, search.target, candidates, left)
         if place < 0:
+            _settle_ties(search, bounds, strides, extents)
             return np.inf
         levels = low + place // strides % extents
         if search.evaluate.limit == 0:
@@ -174,6 +177,16 @@ def _by_node(search: Search) -> float:
             for outcome in search.look_at_all(nodes):
                 _close(search, bounds, strides, outcome)
     return kernels.lowest(bounds)
+
+
+def _settle_ties(search: Search, bounds: Array, strides: Array, extents: Array) -> None:
+    """Nodes that may have the same score, smallest levels first, so that fewer suppressed records decide."""
+    if search.best is not None:
+        ties = np.flatnonzero(bounds <= search.best.product * (1 + _SAME))
+        for place in ties[:_TIES].tolist():
+            if search.late:
+                return
+            search.look(search.grid.low + place // strides % extents)
 
 
 def _close(search: Search, bounds: Array, strides: Array, outcome: Outcome) -> None:
@@ -323,15 +336,16 @@ def _walk(search: Search, quality: str) -> Optimum:
             kernels.raise_bounds(closed, strides, grid.low, levels, infinite)
         if outcome.feasible:
             kept = search.evaluate.kept_sizes(levels)
-            outcome = replace(outcome, product=measure(kept, outcome.suppressed, grid.records))
+            members = int(kept.sum()) + outcome.suppressed
+            outcome = replace(outcome, product=measure(kept, outcome.suppressed, members))
             if search.is_better(outcome):
                 search.best = outcome
         found.append(outcome)
     best = search.best
     score = None if best is None else best.product
-    # a record shares its class with k - 1 others at least
-    least = max((model.k for model in search.evaluate.models if isinstance(model, KAnonymity)), default=1)
-    return Optimum(best, score, score if done else least / grid.records, done, grid.size, len(found), found)
+    k = max((model.k for model in search.evaluate.models if isinstance(model, KAnonymity)), default=1)
+    bound = score if done else least_possible(quality, k, search.evaluate.records)
+    return Optimum(best, score, bound, done, grid.size, len(found), found)
 
 
 def _strides(grid: Grid) -> Array:

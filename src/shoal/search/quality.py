@@ -95,3 +95,15 @@ CLASS_QUALITIES: dict[str, Callable[[Array, int, int], float]] = {
     "discernibility": discernibility,
     "average-class-size": average_class_size,
 }
+
+
+def least_possible(quality: str, k: int, records: int) -> float:
+    """What no table with classes of at least k can go below.
+
+    A record shares its class with k - 1 others at least; at most (records - 1) // k classes stand beside one of
+    suppressed records, which counts as a class.
+
+    >>> least_possible("discernibility", 5, 11), least_possible("average-class-size", 5, 11)
+    (0.45454545454545453, 0.3333333333333333)
+    """
+    return k / records if quality == "discernibility" else 1 / ((records - 1) // k + 1)
