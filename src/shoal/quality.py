@@ -169,7 +169,7 @@ def _in_tree(old: Column, new: Column, tree: Hierarchy) -> tuple[Array, Array]:
     top = tree.height - 1
     for place, label in enumerate(labels):
         under = np.zeros(tree.leaves, bool)
-        for level in tree.levels[1:]:
+        for level in tree.levels[1:] if label is not None else ():
             under |= (level == label).to_numpy()
         if under.any():
             leaves[place] = under.sum()
