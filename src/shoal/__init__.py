@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal.anonymize import Anonymized, anonymize
     from shoal.detect import Detection, detect
+    from shoal.dp import BudgetRefused, Desk, open_desk
     from shoal.errors import InputError, ShoalError
     from shoal.policy import Policy, load_policy
     from shoal.profile import Profile, profile
@@ -51,7 +52,9 @@ __version__ = "0.1.0"
 # public name -> the module that holds it
 _HOME = {
     "Anonymized": "shoal.anonymize",
+    "BudgetRefused": "shoal.dp",
     "Column": "shoal.table",
+    "Desk": "shoal.dp",
     "Detection": "shoal.detect",
     "IdentityRisk": "shoal.risk",
     "InputError": "shoal.errors",
@@ -62,6 +65,7 @@ _HOME = {
     "anonymize": "shoal.anonymize",
     "detect": "shoal.detect",
     "load_policy": "shoal.policy",
+    "open_desk": "shoal.dp",
     "profile": "shoal.profile",
     "read": "shoal.read",
     "Refused": "shoal.release",
@@ -74,7 +78,9 @@ _HOME = {
 
 __all__ = [
     "Anonymized",
+    "BudgetRefused",
     "Column",
+    "Desk",
     "Detection",
     "IdentityRisk",
     "InputError",
@@ -87,6 +93,7 @@ __all__ = [
     "anonymize",
     "detect",
     "load_policy",
+    "open_desk",
     "profile",
     "read",
     "release",

@@ -8,8 +8,10 @@ import typer
 
 from shoal import __version__
 from shoal.cli.anonymize import anonymize
+from shoal.cli.budget import budget
 from shoal.cli.detect import detect
 from shoal.cli.profile import profile
+from shoal.cli.query import query
 from shoal.cli.regenerate import regenerate
 from shoal.cli.risk import risk
 from shoal.cli.sample_data import sample_data
@@ -34,7 +36,7 @@ or with a generated one:
 
     shoal sample-data discharges -n 200000 -o discharges.parquet
 """,
-    epilog="Exit codes: 0 fine, 1 measured and not met, 2 bad input. Nothing leaves this machine.",
+    epilog="Exit codes: 0 fine, 1 measured and not met, 2 bad input, 3 budget refused. Nothing leaves this machine.",
 )
 
 
@@ -57,3 +59,5 @@ app.command()(risk)
 app.command()(anonymize)
 app.command()(verify)
 app.command()(regenerate)
+app.add_typer(budget, name="budget")
+app.command()(query)

@@ -29,6 +29,7 @@ from shoal.table import Table
 from shoal.write import sync, write_bytes
 
 Number = Decimal | str | float
+_NOTHING = Price(Decimal(0), Decimal(0))
 
 
 @dataclass(frozen=True)
@@ -57,7 +58,7 @@ class Answer:
     delta: Decimal
     error_95: float | None
     error_unit: str
-    spent: Price
+    spent: dict[str, float]
     remaining: dict[str, float]
     repeated: bool
     protects: str
@@ -73,7 +74,6 @@ class Answer:
         """As JSON."""
         found = {name: getattr(self, name) for name in self.__dataclass_fields__}
         found |= {"epsilon": float(self.epsilon), "delta": float(self.delta)}
-        found["spent"] = {"loss": float(self.spent.loss), "delta": float(self.spent.delta)}
         if not self.preview:
             for name in ("error_95_by_rows", "affordable", "preview"):
                 del found[name]
@@ -105,7 +105,6 @@ class Budget:
             "max_rows_per_person": terms.max_rows_per_person,
             "columns": terms.types,
             "source": terms.source,
-            "source_sha256": terms.source_sha256,
             "opened": terms.opened,
             "head": self.head,
         }
@@ -271,11 +270,10 @@ class Desk:
             # the price is on disk before anything of the answer is seen
             entry, repeated = self._ledger.spend(key, query.text(), price, drawn)
         outcome = Outcome(**json.loads(entry.answer))
-        nothing = Price(Decimal(0), Decimal(0))
         return Answer(
             answer=outcome.answer,
             error_95=outcome.error_95,
-            spent=nothing if repeated else price,
+            spent=amounts(_NOTHING if repeated else price, self.terms),
             repeated=repeated,
             words=self._words(made, explain.error(made, outcome.error_95)) + outcome.notes,
             warnings=explain.warnings(made, outcome),
@@ -289,11 +287,11 @@ class Desk:
         made = plan(query, self.terms)
         expected = made.expected_error()
         known = self._ledger.find(query.key()) is not None
-        price = Price(Decimal(0), Decimal(0)) if known else query.price(self.terms)
+        price = _NOTHING if known else query.price(self.terms)
         return Answer(
             answer=None,
             error_95=expected,
-            spent=Price(Decimal(0), Decimal(0)),
+            spent=amounts(_NOTHING, self.terms),
             repeated=known,
             words=self._words(made, explain.error(made, expected) or explain.error_by_rows(made)),
             warnings=[],
@@ -320,7 +318,7 @@ class Desk:
             "query": query.canonical(),
             "epsilon": query.epsilon,
             "delta": query.delta,
-            "error_unit": "rows" if made.choices or made.sums is None else "value",
+            "error_unit": _error_unit(made),
             "remaining": self._remaining(),
             "protects": "row" if self.terms.person is None else "person",
             "scale": made.scale,
@@ -339,6 +337,12 @@ class Desk:
             "delta": float(price.delta),
             "rho": float(price.loss),
         }
+
+
+def _error_unit(made: Plan) -> str:
+    if made.query.kind == "persons":
+        return "persons"
+    return "rows" if made.choices or made.sums is None else "value"
 
 
 def amounts(price: Price, terms: Terms) -> dict[str, float]:
