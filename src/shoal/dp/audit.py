@@ -1,10 +1,11 @@
-"""An empirical check that tries to falsify the guarantee: two neighbouring tables, many answers, a lower bound on epsilon.
+"""An empirical check that tries to falsify the guarantee: neighbouring tables, many answers, a bound on epsilon.
+epsilon.
 
 If answers satisfy (epsilon, delta), then P[event | one table] <= exp(epsilon) P[event | the other] + delta for every
 event. Half of the answers choose the event that tells the tables apart best; the other half measures it, with exact
 binomial bounds (Clopper and Pearson 1934) on both sides: epsilon >= ln((lower − delta) / upper) with the stated
-confidence (Jagielski et al. 2020). A bound above what was declared proves a fault; a bound below proves nothing more than
-that this attack did not find one.
+confidence (Jagielski et al. 2020). A bound above what was declared proves a fault; a bound below proves nothing more
+than that this attack did not find one.
 """
 
 from __future__ import annotations

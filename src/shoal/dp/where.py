@@ -114,8 +114,16 @@ class Joined:
     conditions: tuple[Condition, ...]
 
     def canonical(self) -> str:
-        """The one way to write it; the order does not matter."""
-        return f" {self.word} ".join(sorted({f"({condition.canonical()})" for condition in self.conditions}))
+        """The one way to write it; order, repetition and needless parentheses do not matter."""
+        texts = sorted(self._texts())
+        return texts[0] if len(texts) == 1 else f" {self.word} ".join(f"({text})" for text in texts)
+
+    def _texts(self) -> set[str]:
+        found: set[str] = set()
+        for condition in self.conditions:
+            same = isinstance(condition, Joined) and condition.word == self.word
+            found |= condition._texts() if same else {condition.canonical()}  # type: ignore[union-attr]
+        return found
 
     def expression(self) -> pl.Expr:
         """What polars computes."""
