@@ -193,6 +193,8 @@ def _rho(accounting: str, epsilon: Decimal, delta: Decimal) -> Decimal | None:
         return None
     if delta == 0:
         raise InputError("zCDP accounting needs a delta.", "Give --delta 1e-7, or leave --accounting out.")
+    if epsilon > 100:
+        raise InputError("zCDP accounting with an epsilon above 100 promises nothing.", "Take one below 10.")
     return rho_within(epsilon, share(delta, 2))
 
 

@@ -151,6 +151,9 @@ def make_query(
     qs = _quantiles(kind, q)
     if mechanism == "gaussian" and (kind in ("median", "quantile")) and not private:
         raise InputError("A quantile is chosen, not made noisy: there is no Gaussian for it.", "Leave --mechanism out.")
+    price = checked_epsilon(epsilon)
+    if mechanism == "gaussian" and price > 100:
+        raise InputError("Gaussian noise with an epsilon above 100 promises nothing.", "Take an epsilon below 10.")
     return Query(
         kind,
         column,
@@ -164,7 +167,7 @@ def make_query(
         edges,
         _step(kind, type_word, low, high, step),
         cast(Mechanism, mechanism),
-        checked_epsilon(epsilon),
+        price,
         _delta(terms, delta, private, mechanism == "gaussian" and terms.accounting == "basic"),
     )
 
