@@ -125,7 +125,11 @@ def test_whole_numbers_are_exact() -> None:
     steps = Steps.from_zero(Decimal(0), Decimal(500_000), whole=True)
     assert (steps.size, steps.reach) == (1, 500_000)
     assert steps.of(pl.Series([-1, 7, 2**40], dtype=pl.Int64)).to_list() == [0, 7, 500_000]
-    assert Steps.around(Decimal(1), Decimal(4), whole=True).of(pl.Series([0, 1, 4], dtype=pl.Int8)).to_list() == [-1, -1, 2]
+    assert Steps.around(Decimal(1), Decimal(4), whole=True).of(pl.Series([0, 1, 4], dtype=pl.Int8)).to_list() == [
+        -1,
+        -1,
+        2,
+    ]
     # too wide for exact sums of 2^31 rows: rounded to steps of more than one
     assert Steps.from_zero(Decimal(0), Decimal(10**12), whole=True).size > 1
     squares = Squares.of_steps(Steps.around(Decimal(0), Decimal(100), whole=True))
@@ -144,7 +148,9 @@ def test_sums_of_the_largest_values_do_not_overflow() -> None:
     assert 2**31 * made.sums.steps.reach < 2**63
 
 
-@given(st.lists(st.one_of(st.none(), st.floats(-5, 15)), max_size=30), st.sampled_from(["0.5", "0.05", "0.9", "0", "1"]))
+@given(
+    st.lists(st.one_of(st.none(), st.floats(-5, 15)), max_size=30), st.sampled_from(["0.5", "0.05", "0.9", "0", "1"])
+)
 def test_scores_by_counting(values: list[float | None], q: str) -> None:
     query = make_query(terms(), "quantile", "pay", bounds="0,10", q=q, step="2.5", epsilon=1)
     chosen = select(pl.DataFrame({"pay": pl.Series(values, dtype=pl.Float64)}), query)

@@ -40,7 +40,9 @@ def test_without_noise_the_answers_are_the_true_ones(visits: pl.DataFrame, desk:
     assert exact(at, "mean", "age", bounds="0,100") == pytest.approx(age.mean(), rel=1e-6)
     assert exact(at, "mean", "charge", bounds="0,100000") == pytest.approx(charge.clip(0, 1e5).mean(), rel=1e-5)
     assert exact(at, "variance", "age", bounds="0,100") == pytest.approx(age.var(ddof=0), rel=1e-4)
-    assert exact(at, "variance", "charge", bounds="0,100000") == pytest.approx(charge.clip(0, 1e5).var(ddof=0), rel=1e-4)
+    assert exact(at, "variance", "charge", bounds="0,100000") == pytest.approx(
+        charge.clip(0, 1e5).var(ddof=0), rel=1e-4
+    )
     assert exact(at, "median", "age", bounds="0,100") == age.median()
     found = exact(at, "quantile", "age", q="0.1,0.9", bounds="0,100")
     assert [entry["key"] for entry in found] == [0.1, 0.9]
@@ -100,7 +102,9 @@ def test_bounds_of_negative_and_tiny_numbers(desk: MakeDesk) -> None:
 
 
 def test_persons_are_capped_and_counted(desk: MakeDesk) -> None:
-    frame = pl.DataFrame({"who": ["x"] * 50 + ["y", "z"], "age": [30] * 50 + [40, 50], "town": list("ab" * 25) + ["a", "b"]})
+    frame = pl.DataFrame(
+        {"who": ["x"] * 50 + ["y", "z"], "age": [30] * 50 + [40, 50], "town": list("ab" * 25) + ["a", "b"]}
+    )
     at = desk(frame, person="who", max_rows_per_person=5)
     assert exact(at, "count") == 7
     assert exact(at, "persons") == 3
@@ -120,7 +124,7 @@ def test_persons_are_capped_and_counted(desk: MakeDesk) -> None:
 def test_the_same_answer_is_given_again_for_free(visits: pl.DataFrame, desk: MakeDesk) -> None:
     at = desk(visits, epsilon="1")
     first = at.query("count", where="age>=65 and sex='f'", epsilon="0.75")
-    again = at.query("count", where="sex == \"f\" AND 65 <= age", epsilon=0.750)
+    again = at.query("count", where='sex == "f" AND 65 <= age', epsilon=0.750)
     assert (first.repeated, again.repeated) == (False, True)
     assert first.answer == again.answer
     assert again.remaining == {"epsilon": 0.25, "delta": 0.01}
@@ -235,7 +239,10 @@ def test_plain_words(visits: pl.DataFrame, desk: MakeDesk) -> None:
     assert not answer.warnings
     assert "drowns the signal" in at.query("count", where="age >= 65", epsilon="0.001").warnings[0]
     assert "2 of 3 groups" in at.query("count", by="sex", keys=["f", "x", "y"], epsilon="0.05").warnings[0]
-    assert any("No group is large enough" in words for words in at.query("count", by="who", epsilon="0.1", delta="1e-9").warnings)
+    assert any(
+        "No group is large enough" in words
+        for words in at.query("count", by="who", epsilon="0.1", delta="1e-9").warnings
+    )
     assert any("promises next to nothing" in words for words in at.query("count", epsilon="11").warnings)
     grouped = at.query("mean", "charge", bounds="0,1000", by="sex", epsilon="1")
     assert any("Rows without a value in sex and charge are left out" in words for words in grouped.words)

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.text import Text
 
 from shoal.cli import console
 from shoal.cli.console import bar, name_text, note, plain_table, print_block, printable
-from shoal.dp.desk import Answer, Budget, Opened
+from shoal.dp.desk import Answer, Budget
 from shoal.dp.exact import written
 from shoal.dp.explain import number, protected
 from shoal.words import counted
+
+if TYPE_CHECKING:
+    from shoal.dp.opening import Opened
 
 
 def show_opened(opened: Opened) -> None:

@@ -39,9 +39,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from shoal.classes import class_of_each_row, first_row_of_each_class, pack
 from shoal.dp.queries import Query, cells_of
 from shoal.dp.where import Value, as_polars
-from shoal.table import Array
+from shoal.encode import ColumnEncoder
+from shoal.table import Array, Column
 
 # values are rounded to this many steps at most; 2^31 rows of them stay within 64 bits
 BITS = 30
@@ -238,9 +240,17 @@ def _places(values: pl.Series, keys: tuple[Value, ...]) -> pl.Series:
 
 def _private_cells(rows: pl.DataFrame, query: Query) -> tuple[list[Any], pl.Series]:
     """The groups that occur. Their numbers are handles only: what leaves is a key above its threshold, or nothing."""
-    by = list(query.by)
-    groups = rows.select(by).unique().sort(by).with_row_index(_CELL).cast({_CELL: pl.Int64})
-    return _listed(groups.drop(_CELL)), rows.select(by).join(groups, on=by, how="left", maintain_order="left")[_CELL]
+    if rows.is_empty():
+        return [], pl.Series([], dtype=pl.Int64)
+    cells, count = class_of_each_row(pack([_encoded(rows[name]) for name in query.by]))
+    groups = rows.select(query.by)[first_row_of_each_class(cells, count)]
+    return _listed(groups), pl.Series(cells.astype(np.int64))
+
+
+def _encoded(values: pl.Series) -> Column:
+    encoder = ColumnEncoder(values.name)
+    encoder.add(values)
+    return encoder.finish()
 
 
 def _listed(groups: pl.DataFrame) -> list[Any]:

@@ -46,17 +46,18 @@ def audit(
     runs: int = 2000,
     confidence: float = 0.999,
     number_of: Callable[[Outcome], float] | None = None,
+    guarantee: tuple[float, float] | None = None,
 ) -> Audit:
     """Ask the same query of two neighbouring tables many times; `number_of` makes one number of an answer.
 
-    For answers under zCDP, whose epsilon is nominal, compare with the epsilon of rho at some delta instead.
+    `guarantee` is the epsilon and delta to falsify: those of the query if not given. Under zCDP the epsilon of a query
+    is nominal; give one that its rho comes to beside a delta (`mechanisms.epsilon_of`).
     """
     take = number_of or (lambda outcome: float(outcome.answer))
     first = np.array([take(answer(plan, table)) for _ in range(runs)])
     second = np.array([take(answer(plan, neighbour)) for _ in range(runs)])
-    delta = float(plan.query.delta)
-    bound = epsilon_lower_bound(first, second, delta, confidence)
-    return Audit(float(plan.query.epsilon), delta, bound, confidence, runs)
+    epsilon, delta = guarantee or (float(plan.query.epsilon), float(plan.query.delta))
+    return Audit(epsilon, delta, epsilon_lower_bound(first, second, delta, confidence), confidence, runs)
 
 
 def epsilon_lower_bound(first: Array, second: Array, delta: float = 0.0, confidence: float = 0.999) -> float:
@@ -66,8 +67,8 @@ def epsilon_lower_bound(first: Array, second: Array, delta: float = 0.0, confide
     (True, 0.0)
     """
     half_first, half_second = len(first) // 2, len(second) // 2
-    event = _best_event(first[:half_first], second[:half_second], delta)
     alpha = (1 - confidence) / 2
+    event = _best_event(first[:half_first], second[:half_second], delta, alpha)
     bounds = []
     for one, other in ((first[half_first:], second[half_second:]), (second[half_second:], first[half_first:])):
         lower = binomial_bound(int(event(one).sum()), len(one), alpha / 2, upper=False)
@@ -77,20 +78,24 @@ def epsilon_lower_bound(first: Array, second: Array, delta: float = 0.0, confide
     return max(0.0, *bounds, 0.0)
 
 
-def _best_event(first: Array, second: Array, delta: float) -> Callable[[Array], Array]:
-    """At least, at most or exactly some value: whichever tells the two samples apart best."""
+def _best_event(first: Array, second: Array, delta: float, alpha: float) -> Callable[[Array], Array]:
+    """At least, at most or exactly some value: whichever promises the largest bound."""
     cuts = np.unique(np.quantile(np.concatenate([first, second]), np.linspace(0, 1, 201), method="nearest"))
-    events: list[Callable[[Array], Array]] = []
-    for cut in cuts:
-        events += [_event(np.greater_equal, cut), _event(np.less_equal, cut), _event(np.equal, cut)]
+    comparisons = (np.greater_equal, np.less_equal, np.equal)
+    events = [_event(compare, cut) for cut in cuts for compare in comparisons]
+    # what the exact bounds will come to, nearly: normal errors of both shares, and a little for those near zero
+    width = math.sqrt(2 * math.log(2 / alpha))
 
-    def strength(event: Callable[[Array], Array]) -> float:
+    def promise(event: Callable[[Array], Array]) -> float:
         shares = event(first).mean(), event(second).mean()
-        # a tail that was hardly met would measure nothing
-        least = 10 / min(len(first), len(second))
-        return max(math.log(max(one - delta, 1e-12) / max(other, least)) for one, other in (shares, shares[::-1]))
+        errors = [width * math.sqrt(share * (1 - share) / len(first)) for share in shares]
+        least = width**2 / 2 / len(first)
+        return max(
+            math.log(max(shares[one] - errors[one] - delta, 1e-12) / (shares[other] + errors[other] + least))
+            for one, other in ((0, 1), (1, 0))
+        )
 
-    return max(events, key=strength)
+    return max(events, key=promise)
 
 
 def _event(compare: Any, cut: float) -> Callable[[Array], Array]:

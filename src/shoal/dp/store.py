@@ -25,7 +25,6 @@ from shoal import progress
 from shoal.dp.aggregates import PERSON
 from shoal.dp.terms import StoredColumn, Terms
 from shoal.errors import InputError
-from shoal.profile import type_word
 from shoal.table import Array, Column, Table
 from shoal.write import write_bytes
 
@@ -55,6 +54,8 @@ def write_columns(
     folder: Path, table: Table, person: str | None
 ) -> tuple[tuple[StoredColumn, ...], StoredColumn | None]:
     """Write each column to a file of its own; persons as numbers that say nothing."""
+    from shoal.profile import type_word  # loads much that a query does not need
+
     if table.rows > MOST_ROWS:
         raise InputError(f"More than {MOST_ROWS:,} rows are too many for exact sums.", "Open a desk on a part of them.")
     folder.mkdir(mode=0o700)
