@@ -1,4 +1,4 @@
-"""The query desk: whole commands on 4 million rows beside the exact answer by polars and OpenDP's own way; the ledger."""
+"""The query desk: commands on 4 million rows beside polars' exact answers and OpenDP's own way; the ledger."""
 
 from __future__ import annotations
 

@@ -102,9 +102,7 @@ def test_bounds_of_negative_and_tiny_numbers(desk: MakeDesk) -> None:
 
 
 def test_persons_are_capped_and_counted(desk: MakeDesk) -> None:
-    frame = pl.DataFrame(
-        {"who": ["x"] * 50 + ["y", "z"], "age": [30] * 50 + [40, 50], "town": list("ab" * 25) + ["a", "b"]}
-    )
+    frame = pl.DataFrame({"who": ["x"] * 50 + ["y", "z"], "age": [30] * 50 + [40, 50], "town": list("ab" * 26)})
     at = desk(frame, person="who", max_rows_per_person=5)
     assert exact(at, "count") == 7
     assert exact(at, "persons") == 3
@@ -139,12 +137,12 @@ def test_a_refusal_names_requested_remaining_and_difference(visits: pl.DataFrame
     for number in range(10):
         at.query("count", where=f"age > {number}", epsilon=0.1)
     assert at.budget().remaining == {"epsilon": 0, "delta": 1e-6}
-    with pytest.raises(shoal.BudgetRefused, match="epsilon 0.1 requested, 0 remaining, 0.1 too much") as refused:
+    with pytest.raises(shoal.BudgetRefused, match=r"epsilon 0\.1 requested, 0 remaining, 0\.1 too much") as refused:
         at.query("count", epsilon="0.1")
     assert refused.value.exit_code == 3
     assert at.budget().queries == 10
     at = desk(visits, epsilon="1", delta="1e-6")
-    with pytest.raises(shoal.BudgetRefused, match="delta 0.001 requested, 0.000001 remaining, 0.000999 too much"):
+    with pytest.raises(shoal.BudgetRefused, match=r"delta 0\.001 requested, 0\.000001 remaining, 0\.000999 too much"):
         at.query("count", by="sex", epsilon="0.1", delta="0.001")
 
 
@@ -330,7 +328,8 @@ def test_a_desk_without_delta_needs_keys(visits: pl.DataFrame, desk: MakeDesk) -
     ("how", "said"),
     [
         ({"epsilon": "0"}, "above 0"), ({"epsilon": "inf"}, "no finite"), ({"delta": "1"}, "below 1"),
-        ({"delta": "-1e-7"}, "below 1"), ({"person": "who"}, "How many rows"), ({"person": "nobody", "max_rows_per_person": 1}, "no column"),
+        ({"delta": "-1e-7"}, "below 1"), ({"person": "who"}, "How many rows"),
+        ({"person": "nobody", "max_rows_per_person": 1}, "no column"),
         ({"max_rows_per_person": 3}, "says nothing"), ({"person": "who", "max_rows_per_person": 0}, "from 1 to"),
         ({"person": "hole", "max_rows_per_person": 1}, "is empty in 1 rows"), ({"accounting": "renyi"}, "not known"),
         ({"accounting": "zcdp"}, "needs a delta"), ({"columns": ["agee"]}, "no column"),
@@ -376,12 +375,12 @@ def test_a_desk_answers_about_its_own_data_only(visits: pl.DataFrame, desk: Make
 
 def test_zcdp_fits_more_queries(visits: pl.DataFrame, desk: MakeDesk) -> None:
     at = desk(visits, epsilon="1", delta="1e-6", accounting="zcdp")
-    answers = 0
-    with pytest.raises(shoal.BudgetRefused, match="rho 0.00005 requested"):
-        for number in range(1000):
-            at.query("count", where=f"age > {number}", epsilon="0.01", mechanism="gaussian")
-            answers += 1
-    assert answers > 300  # basic accounting would stop at 100
+    for number in range(450):  # basic accounting would stop at 100
+        at.query("count", where=f"age > {number}", epsilon="0.01", mechanism="gaussian")
+    for number in range(450, 458):
+        at.query("count", where=f"age > {number}", epsilon="0.01")
+    with pytest.raises(shoal.BudgetRefused, match=r"rho 0\.00005 requested"):
+        at.query("count", epsilon="0.01")
     budget = at.budget().to_dict()
     assert budget["spent"]["epsilon"] <= 1
     assert budget["spent"]["rho"] + budget["remaining"]["rho"] == pytest.approx(float(at.terms.rho or 0))

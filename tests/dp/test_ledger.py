@@ -75,7 +75,7 @@ class BudgetLaws(RuleBasedStateMachine):
 
     @rule(which=st.integers(0, 1), loss=LOSSES)
     def crash_before_the_commit(self, which: int, loss: str) -> None:
-        """The process dies after the row was written, before it was committed: nothing was answered, nothing is spent."""
+        """The process dies after the row was written, before it was committed: nothing is answered, nothing spent."""
         ledger = self.handles[which]
         ledger.remaining()
         ledger._connection.execute("BEGIN IMMEDIATE")
@@ -153,8 +153,8 @@ def change(folder: Path, *statements: str) -> None:
         "UPDATE entries SET number = 6 WHERE number = 5",
         "UPDATE entries SET hash = previous WHERE number = 5",
         "UPDATE entries SET loss = 'nothing' WHERE number = 5",
-        "INSERT INTO entries SELECT 6, at, 'k', query, '-0.4', delta, '0.1', spent_delta, answer, hash, 'h' FROM entries "
-        "WHERE number = 5",
+        "INSERT INTO entries SELECT 6, at, 'k', query, '-0.4', delta, '0.1', spent_delta, answer, hash, 'h' "
+        "FROM entries WHERE number = 5",
         "DROP TABLE entries",
     ],
 )
@@ -179,6 +179,16 @@ def test_a_whole_chain_made_anew_is_found_out_by_its_head(asked: Path) -> None:
     Desk(asked).close()
     (asked / "head.json").write_bytes(head)
     with pytest.raises(InputError, match="not the one that was written"):
+        Desk(asked)
+
+
+def test_nothing_is_ever_paid_back(asked: Path) -> None:
+    """A row of a negative price is refused, whatever its hash."""
+    with Desk(asked) as desk:
+        ledger = desk._ledger
+        with ledger._locked():
+            ledger._append(key_of("gift"), "gift", Price(Decimal("-0.4"), Decimal(0)), "{}")
+    with pytest.raises(InputError, match="does not follow"):
         Desk(asked)
 
 

@@ -1,4 +1,4 @@
-"""Noise against theory: scales by hand, distributions by a test of fixed size, privacy by OpenDP and by formulas of others."""
+"""Noise against theory: scales by hand, distributions by tests of fixed size, privacy by formulas of others."""
 
 from __future__ import annotations
 

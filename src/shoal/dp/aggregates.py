@@ -200,8 +200,9 @@ def _around(values: Array, candidates: Array) -> tuple[Array, Array]:
 def select(frame: pl.DataFrame, query: Query) -> Selected:
     """The rows that meet the filter and have a value and a group; the cell of each."""
     needed = [*query.by, *([query.column] if query.column else [])]
-    present = [pl.col(name).is_not_null() for name in needed]
-    rows = frame.filter(pl.all_horizontal(as_polars(query.where), *present))
+    present = [pl.col(name).is_not_null() for name in needed if frame[name].null_count()]
+    conditions = [*present, *([] if query.where is None else [as_polars(query.where)])]
+    rows = frame.filter(pl.all_horizontal(conditions)) if conditions else frame
     if query.kind == "bounds":
         keys, cells = _powers(), _power_cells(rows[needed[-1]])
     elif query.bins:
@@ -217,7 +218,8 @@ def select(frame: pl.DataFrame, query: Query) -> Selected:
         columns.append(rows[query.column].alias(_VALUE))
     if PERSON in rows.columns:
         columns.append(rows[PERSON])
-    return Selected(keys, pl.DataFrame(columns).filter(pl.col(_CELL).is_not_null()))
+    chosen = pl.DataFrame(columns)
+    return Selected(keys, chosen.filter(pl.col(_CELL).is_not_null()) if cells.null_count() else chosen)
 
 
 def _public_cells(rows: pl.DataFrame, query: Query) -> tuple[list[Any], pl.Series]:

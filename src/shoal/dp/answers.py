@@ -70,7 +70,10 @@ def _released_keys(plan: Plan, chosen: Selected) -> tuple[Selected, Array]:
     exact = chosen.persons() if plan.query.kind == "persons" else chosen.counts()
     found = plan.keys.release(dict(enumerate(exact.tolist())))
     cells = sorted(found)
-    return chosen.keep(cells), np.array([found[cell] for cell in cells], np.int64)
+    counts = np.array([found[cell] for cell in cells], np.int64)
+    if plan.sums is None and not plan.choices:  # the rows are not needed any more
+        return Selected([chosen.keys[cell] for cell in cells], chosen.frame.clear()), counts
+    return chosen.keep(cells), counts
 
 
 def _numbers(plan: Plan, chosen: Selected, counts: Array) -> tuple[Array, Array]:

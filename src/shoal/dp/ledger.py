@@ -228,6 +228,7 @@ class Ledger:
                 and entry.previous == self._hash
                 and entry.hash == entry.digest()
                 and entry.key == hashlib.sha256(entry.query.encode()).hexdigest()
+                and entry.price.loss >= 0 <= entry.price.delta
                 and entry.spent == self._spent.plus(entry.price)
                 and entry.spent.within(self._terms.limit)
             )

@@ -21,7 +21,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from shoal.dp.exact import decimal_of, written
 from shoal.errors import InputError
@@ -341,8 +341,6 @@ class _Parser:
         return InputError(f"--where: {wanted} was expected at '{self._peek()[1]}'.", _CURE)
 
 
-def as_polars(condition: Condition | None) -> Any:
-    """The rows of a condition as an expression that is never null; all rows without one."""
-    import polars as pl
-
-    return pl.lit(True) if condition is None else condition.expression().fill_null(False)
+def as_polars(condition: Condition) -> pl.Expr:
+    """The rows of a condition as an expression that is never null."""
+    return condition.expression().fill_null(False)
