@@ -21,9 +21,7 @@ def query(
         ),
     ],
     epsilon: Annotated[str, typer.Option("--epsilon", metavar="X", help="What this answer may cost.")],
-    column: Annotated[
-        str | None, typer.Argument(metavar="[COLUMN]", help="Of which column.", show_default=False)
-    ] = None,
+    column: Annotated[str | None, typer.Argument(metavar="COLUMN", help="Of which column.", show_default=False)] = None,
     where: Annotated[
         str | None,
         typer.Option(

@@ -39,7 +39,7 @@ def show_answer(found: Answer) -> None:
     else:
         print_block(Text(printable(f"{asked}: {_with_error(found.answer, _off(found))}"), style="bold green"))
     for warning in found.warnings:
-        console.out.print(Text("  " + printable(warning), style="bold yellow"))
+        print_block(Text(printable(warning), style="bold yellow"))
     for words in found.words:
         note(words)
     note(_price(found))
@@ -124,6 +124,6 @@ def show_budget(found: Budget) -> None:
 
 def _said(query: dict[str, Any]) -> str:
     words = [query["kind"], query.get("column", "")]
-    words += [f"by {', '.join(query['by'])}"] if "by" in query else []
+    words += [f"by {', '.join(query['by'])}"] if "by" in query and query["kind"] != "histogram" else []
     words += [f"where {query['where']}"] if "where" in query else []
     return " ".join(word for word in words if word)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from pathlib import Path
@@ -123,16 +125,17 @@ class Desk:
 
         `asked`: epsilon, and where needed delta, where, by, keys, bounds, q, bins, step, mechanism.
         """
-        query = make_query(self.terms, kind, column, **asked)
-        made = plan(query, self.terms)
-        key, price = query.key(), query.price(self.terms)
-        entry, repeated = self._ledger.find(key), True
-        if entry is None:
-            self._ledger.check(price)
-            frame = read_columns(self.folder / "columns", self.terms, query.columns, query.kind == "persons")
-            drawn = json.dumps(asdict(answer(made, frame)), ensure_ascii=False)
-            # the price is on disk before anything of the answer is seen
-            entry, repeated = self._ledger.spend(key, query.text(), price, drawn)
+        with _nothing_spent():
+            query = make_query(self.terms, kind, column, **asked)
+            made = plan(query, self.terms)
+            key, price = query.key(), query.price(self.terms)
+            entry, repeated = self._ledger.find(key), True
+            if entry is None:
+                self._ledger.check(price)
+                frame = read_columns(self.folder / "columns", self.terms, query.columns, query.kind == "persons")
+                drawn = json.dumps(asdict(answer(made, frame)), ensure_ascii=False)
+                # the price is on disk before anything of the answer is seen
+                entry, repeated = self._ledger.spend(key, query.text(), price, drawn)
         outcome = Outcome(**json.loads(entry.answer))
         return Answer(
             answer=outcome.answer,
@@ -147,8 +150,9 @@ class Desk:
 
     def preview(self, kind: str, column: str | None = None, **asked: Any) -> Answer:
         """What a query would cost and how far its answer may be off. The data is not looked at; nothing is spent."""
-        query = make_query(self.terms, kind, column, **asked)
-        made = plan(query, self.terms)
+        with _nothing_spent():
+            query = make_query(self.terms, kind, column, **asked)
+            made = plan(query, self.terms)
         expected = made.expected_error()
         known = self._ledger.find(query.key()) is not None
         price = _NOTHING if known else query.price(self.terms)
@@ -201,6 +205,17 @@ class Desk:
             "delta": float(price.delta),
             "rho": float(price.loss),
         }
+
+
+@contextmanager
+def _nothing_spent() -> Iterator[None]:
+    """A query that cannot be asked says that it cost nothing, unless the error says what it cost."""
+    try:
+        yield
+    except InputError as error:
+        if "paid for" in str(error) or "Nothing was spent" in str(error):
+            raise
+        raise InputError(error.what, f"{error.cure or ''} Nothing was spent.".strip()) from None
 
 
 def _error_unit(made: Plan) -> str:

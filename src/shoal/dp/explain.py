@@ -28,7 +28,7 @@ def protected(terms: Terms) -> str:
     if terms.person is None:
         return "Each row is taken as one person: the desk has no person column."
     rows = counted(terms.max_rows_per_person, "row")
-    return f"A person is a value of {terms.person}, with at most {rows}; which of more was drawn when the desk opened."
+    return f"A person is a value of {terms.person}; at most {rows} of each counts, drawn when the desk opened."
 
 
 def presence(plan: Plan, terms: Terms) -> str:

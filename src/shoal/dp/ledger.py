@@ -190,10 +190,20 @@ class Ledger:
                 entry = self._append(key, query, price, answer)
             # the commit is on disk from here on
             self._accept(entry)
+            self._remember_head()
+        return entry, False
+
+    def _remember_head(self) -> None:
+        """Under the lock, so that a slower process does not put an older head over a newer one."""
+        try:
             with self._locked():
                 self._catch_up()
                 _write_head(self._folder, self._number, self._hash)
-        return entry, False
+        except OSError as error:
+            raise InputError(
+                f"head.json could not be written: {error.strerror}.",
+                "The answer was paid for and is stored: make room and ask again, it is free.",
+            ) from None
 
     def history(self) -> list[dict[str, Any]]:
         """The queries that were paid for, oldest first, without their answers."""

@@ -21,6 +21,7 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
+from fractions import Fraction
 from functools import lru_cache
 from typing import Any, Literal
 
@@ -68,7 +69,7 @@ class Part:
         assert self.rho is not None
         root = math.sqrt(2 * float_below(self.rho))
         # the root is rounded; what it costs must not be more than rho
-        while Decimal(root) ** 2 > 2 * self.rho:
+        while Fraction(root) ** 2 > 2 * Fraction(self.rho):
             root = math.nextafter(root, 0)
         return root
 
@@ -242,9 +243,7 @@ def _raised(scale: float, holds: Callable[[float], bool]) -> float:
 
 
 def _too_noisy() -> InputError:
-    return InputError(
-        "So little budget would need noise past all counting.", "Give more epsilon, or narrower bounds. Nothing spent."
-    )
+    return InputError("So little budget would need noise past all counting.", "Give more epsilon, or narrower bounds.")
 
 
 def _laplace_cost(scale: float, l1: float) -> float:
