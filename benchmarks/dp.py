@@ -16,13 +16,16 @@ DELTA = ["--delta", "1e-9"]
 
 
 def desk() -> Path:
-    """A desk on the discharges with budget to waste, made once."""
-    folder = DATA / "desk"
-    if not folder.exists():
-        from shoal.dp import open_desk
+    """The folder of the desk."""
+    return DATA / "desk"
 
-        open_desk(discharges(), folder, epsilon="100000", delta="0.01")
-    return folder
+
+def open_new() -> None:
+    """A desk on the discharges with budget to waste."""
+    from shoal.dp import open_desk
+
+    shutil.rmtree(desk(), ignore_errors=True)
+    open_desk(discharges(), desk(), epsilon="100000", delta="0.01")
 
 
 def queries() -> None:
@@ -112,6 +115,7 @@ def _opendp() -> Any:
 
 def main() -> None:
     """Print all three."""
+    open_new()
     queries()
     library()
     ledger()

@@ -209,11 +209,11 @@ class Desk:
 
 @contextmanager
 def _nothing_spent() -> Iterator[None]:
-    """A query that cannot be asked says that it cost nothing, unless the error says what it cost."""
+    """A query that cannot be asked says that it cost nothing, unless the error itself says what became of the price."""
     try:
         yield
     except InputError as error:
-        if "paid for" in str(error) or "Nothing was spent" in str(error):
+        if any(words in str(error) for words in ("paid for", "was spent", "answered")):
             raise
         raise InputError(error.what, f"{error.cure or ''} Nothing was spent.".strip()) from None
 

@@ -199,9 +199,9 @@ class Ledger:
             with self._locked():
                 self._catch_up()
                 _write_head(self._folder, self._number, self._hash)
-        except OSError as error:
+        except (OSError, sqlite3.Error):
             raise InputError(
-                f"head.json could not be written: {error.strerror}.",
+                "The head of the ledger could not be written.",
                 "The answer was paid for and is stored: make room and ask again, it is free.",
             ) from None
 
@@ -289,7 +289,8 @@ def _as_ours() -> Iterator[None]:
         if "locked" in str(error) or "busy" in str(error):
             raise InputError("The ledger is in use by others for too long.", "Ask again. Nothing was spent.") from None
         raise InputError(
-            f"The ledger cannot be used: {error}.", "Check the disk and the rights of the folder."
+            f"The ledger cannot be used: {error}.",
+            "Nothing was answered. Check the disk and the rights; `shoal budget show` says what was spent.",
         ) from None
     except sqlite3.DatabaseError as error:
         raise InputError(f"The ledger is damaged: {error}.", "Restore it. Nothing is answered from it.") from None
