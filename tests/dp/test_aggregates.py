@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.dp.aggregates import BITS, PERSON, Selected, Squares, Steps, select
@@ -71,6 +71,7 @@ def difference(first: Selected, second: Selected, numbers: Any) -> np.ndarray:
 
 @pytest.mark.parametrize("asked", KINDS, ids=lambda asked: f"{asked[0]}-{asked[1].get('by')}-{asked[1].get('column')}")
 @given(frame=people())
+@settings(max_examples=30)
 def test_one_person_changes_no_more_than_declared(asked: tuple[str, dict[str, Any]], frame: pl.DataFrame) -> None:
     kind, how = asked
     where = None if kind == "bounds" else "age > 3 or pay < 2 or town is null"
