@@ -36,6 +36,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from shoal.anonymize import Anonymized, anonymize
     from shoal.detect import Detection, detect
+    from shoal.dp import BudgetRefused, Desk, open_desk
     from shoal.errors import InputError, ShoalError
     from shoal.hierarchy import Hierarchy, build_hierarchy, read_hierarchy
     from shoal.leak import LeakRisk, leak
@@ -55,7 +56,9 @@ __version__ = "0.1.0"
 # public name -> the module that holds it
 _HOME = {
     "Anonymized": "shoal.anonymize",
+    "BudgetRefused": "shoal.dp",
     "Column": "shoal.table",
+    "Desk": "shoal.dp",
     "Detection": "shoal.detect",
     "Hierarchy": "shoal.hierarchy",
     "IdentityRisk": "shoal.risk",
@@ -72,6 +75,7 @@ _HOME = {
     "lattice": "shoal.solve",
     "leak": "shoal.leak",
     "load_policy": "shoal.policy",
+    "open_desk": "shoal.dp",
     "profile": "shoal.profile",
     "QualityFigures": "shoal.quality",
     "quality": "shoal.quality",
@@ -87,7 +91,9 @@ _HOME = {
 
 __all__ = [
     "Anonymized",
+    "BudgetRefused",
     "Column",
+    "Desk",
     "Detection",
     "Hierarchy",
     "IdentityRisk",
@@ -107,6 +113,7 @@ __all__ = [
     "lattice",
     "leak",
     "load_policy",
+    "open_desk",
     "profile",
     "quality",
     "read",

@@ -7,7 +7,6 @@ hash of the data, so that a reader can always tell a whole release from an inter
 
 from __future__ import annotations
 
-import json
 import os
 import secrets
 import tempfile
@@ -34,7 +33,7 @@ from shoal.verify import (
     sha256,
     shuffled_order,
 )
-from shoal.write import check_target, write_draft
+from shoal.write import check_target, sync, write_draft, write_json
 
 NO_GUARANTEE = "No privacy model was checked: this release carries no guarantee."
 _FORMULA = r"^[=+\-@\t\r]"
@@ -97,15 +96,17 @@ def release(
         found = _verify_draft(result, draft, shuffle, seed, excel_safe)
         if found.verdict != "holds":
             raise Refused(_reasons(found))
-        _write_record(private_path(path), _private(result, shuffle, seed, source), 0o600)
-        if result.plan is not None:
-            _write_record(plan_path(path), result.plan.to_dict(), 0o600)
-        _write_record(_dictionary_path(path), _dictionary(result, frame), 0o644)
+        write_json(private_path(path), _private(result, shuffle, seed, source), 0o600)
+        if result.plan is None:
+            plan_path(path).unlink(missing_ok=True)  # of a release that this one replaces
+        else:
+            write_json(plan_path(path), result.plan.to_dict(), 0o600)
+        write_json(_dictionary_path(path), _dictionary(result, frame), 0o644)
         manifest = _manifest(result, draft, path, len(frame), found, no_guarantee, shuffle)
-        _write_record(manifest_path(path), manifest, 0o644)
+        write_json(manifest_path(path), manifest, 0o644)
         draft.chmod(0o644)
         draft.replace(path)
-        _sync_folder(path.parent)
+        sync(path.parent)  # the renames themselves must survive a crash
     except OSError as error:
         raise InputError(f"{path} could not be written: {error.strerror}.", "Nothing was released.") from None
     finally:
@@ -242,26 +243,3 @@ def _manifest(
 
 def _dictionary_path(path: Path) -> Path:
     return path.with_name(path.stem + ".dictionary.json")
-
-
-def _write_record(path: Path, content: dict[str, Any], mode: int) -> None:
-    """JSON, whole or not at all, readable by those it is for from its first byte on."""
-    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        with os.fdopen(handle, "w", encoding="utf-8") as file:
-            json.dump(content, file, ensure_ascii=False, indent=2)
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(path)
-    finally:
-        draft.unlink(missing_ok=True)
-
-
-def _sync_folder(folder: Path) -> None:
-    """The renames themselves must survive a crash."""
-    handle = os.open(folder, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import json
 import os
+import secrets
 import tempfile
 from collections.abc import Callable, Collection
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -62,6 +65,25 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
         draft.replace(path)
     except OSError as error:
         raise InputError(f"{path} could not be written: {error.strerror}.", "Nothing was written.") from None
+    finally:
+        draft.unlink(missing_ok=True)
+
+
+def write_json(path: Path, content: dict[str, Any], mode: int) -> None:
+    """JSON, whole or not at all, readable by those it is for from its first byte on."""
+    write_bytes(path, json.dumps(content, ensure_ascii=False, indent=2).encode(), mode)
+
+
+def write_bytes(path: Path, content: bytes, mode: int) -> None:
+    """Bytes, whole or not at all, readable by those they are for from the first one on."""
+    draft = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    try:
+        handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+        with os.fdopen(handle, "wb") as file:
+            file.write(content)
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
 

@@ -9,12 +9,14 @@ import typer
 from shoal import __version__
 from shoal.cli.anonymize import anonymize
 from shoal.cli.apply import apply
+from shoal.cli.budget import budget
 from shoal.cli.compare import compare
 from shoal.cli.detect import detect
 from shoal.cli.hierarchy import app as hierarchy
 from shoal.cli.lattice import lattice
 from shoal.cli.leak import leak
 from shoal.cli.profile import profile
+from shoal.cli.query import query
 from shoal.cli.regenerate import regenerate
 from shoal.cli.risk import risk
 from shoal.cli.sample_data import sample_data
@@ -39,7 +41,7 @@ or with a generated one:
 
     shoal sample-data discharges -n 200000 -o discharges.parquet
 """,
-    epilog="Exit codes: 0 fine, 1 measured and not met, 2 bad input. Nothing leaves this machine.",
+    epilog="Exit codes: 0 fine, 1 measured and not met, 2 bad input, 3 budget refused. Nothing leaves this machine.",
 )
 
 
@@ -67,3 +69,5 @@ app.command()(apply)
 app.command()(verify)
 app.command()(compare)
 app.command()(regenerate)
+app.add_typer(budget, name="budget")
+app.command()(query)

@@ -1,0 +1,128 @@
+"""The query desk: commands on 4 million rows beside polars' exact answers and OpenDP's own way; the ledger."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+from common import DATA, command, discharges, measure, row, run_job, shoal_command, title
+
+ENTRIES = 10_000
+DELTA = ["--delta", "1e-9"]
+
+
+def desk() -> Path:
+    """The folder of the desk."""
+    return DATA / "desk"
+
+
+def open_new() -> None:
+    """A desk on the discharges with budget to waste."""
+    from shoal.dp import open_desk
+
+    shutil.rmtree(desk(), ignore_errors=True)
+    open_desk(discharges(), desk(), epsilon="100000", delta="0.01")
+
+
+def queries() -> None:
+    """Whole commands; asked with another epsilon each time, so that nothing comes from the ledger."""
+    path, folder = str(discharges()), str(desk())
+    epsilon = iter(f"0.1{time.time_ns() + step}"[:20] for step in range(100))
+
+    def ask(*arguments: str) -> Any:
+        costs = [shoal_command("query", folder, *arguments, "--epsilon", next(epsilon), repeat=1) for _ in range(3)]
+        return min(costs, key=lambda cost: cost.cpu)
+
+    title("Queries on 3,985,166 rows, whole commands")
+    script = "import polars as pl, sys; print(pl.scan_parquet(sys.argv[1]){}.collect())"
+    exact = command(sys.executable, "-c", script.format(".filter(pl.col('age_yrs') >= 65).select(pl.len())"), path)
+    row("polars: exact count where age_yrs >= 65", exact, exact)
+    row("shoal query count --where", ask("count", "--where", "age_yrs >= 65"), exact)
+    mean = ".group_by('sex').agg(pl.col('charge').clip(0, 500000).mean())"
+    exact = command(sys.executable, "-c", script.format(mean), path)
+    row("polars: exact mean charge by sex", exact, exact)
+    row(
+        "shoal query mean --by (private groups)",
+        ask("mean", "charge", "--bounds", "0,500000", "--by", "sex", *DELTA),
+        exact,
+    )
+    exact = command(sys.executable, "-c", script.format(".select(pl.col('charge').quantile(0.9))"), path)
+    row("polars: exact quantile", exact, exact)
+    row("shoal query quantile", ask("quantile", "charge", "--q", "0.9", "--bounds", "0,500000"), exact)
+    row("shoal query variance", ask("variance", "charge", "--bounds", "0,500000"))
+    row("shoal query count --by patzip (private groups)", ask("count", "--by", "patzip", *DELTA))
+    repeat = shoal_command("query", folder, "count", "--epsilon", "0.1", repeat=3)
+    row("the same query again (from the ledger)", repeat)
+
+
+def library() -> None:
+    """One clamped sum in memory: ours, and OpenDP's own transformations on the same numbers."""
+    title("A clamped noisy sum of 3,985,166 charges in memory")
+    baseline = measure(__file__, "opendp")
+    row("OpenDP: clamp, sum, Laplace", baseline, baseline)
+    row("shoal: desk.query, reading and hashing included", measure(__file__, "ours"), baseline)
+
+
+def ledger() -> None:
+    """Ten thousand queries against one ledger: the first thousand and the last."""
+    from shoal.dp import Desk, open_desk
+
+    title(f"{ENTRIES:,} queries against one ledger")
+    folder = Path(tempfile.mkdtemp())
+    import polars as pl
+
+    open_desk(pl.DataFrame({"age": range(1000)}), folder / "desk", epsilon="1000")
+    asked = Desk(folder / "desk")
+    spans = []
+    for start in range(0, ENTRIES, 1000):
+        begin = time.process_time()
+        for number in range(start, start + 1000):
+            asked.query("count", where=f"age >= {number}", epsilon="0.1")
+        spans.append((time.process_time() - begin) / 1000)
+    print(f"CPU ms a query: first thousand {1000 * spans[0]:.2f}, last thousand {1000 * spans[-1]:.2f}")
+    asked.close()
+    open_desk(pl.DataFrame({"age": range(1000)}), folder / "empty", epsilon="1000")
+    baseline = shoal_command("query", str(folder / "empty"), "--preview", "count", "--epsilon", "0.1")
+    row("shoal query, empty ledger", baseline, baseline)
+    cost = shoal_command("query", str(folder / "desk"), "--preview", "count", "--epsilon", "0.1")
+    row(f"shoal query, {ENTRIES:,} entries verified", cost, baseline)
+    shutil.rmtree(folder)
+
+
+def _ours() -> Any:
+    from shoal.dp import Desk
+
+    asked = Desk(desk())
+    epsilon = f"0.1{time.time_ns()}"
+    return lambda: asked.query("sum", "charge", bounds="0,500000", epsilon=epsilon)
+
+
+def _opendp() -> Any:
+    import polars as pl
+    from opendp import domains, measurements, metrics, mod, transformations
+
+    mod.enable_features("contrib")
+    charges = pl.read_parquet(discharges(), columns=["charge"])["charge"].to_numpy()
+    space = domains.vector_domain(domains.atom_domain(T="i32")), metrics.symmetric_distance()
+    clamped: Any = transformations.make_clamp(*space, bounds=(0, 500_000))
+    chain: Any = clamped >> transformations.then_sum() >> measurements.then_laplace(scale=5e6)
+    return lambda: chain(charges)
+
+
+def main() -> None:
+    """Print all three."""
+    open_new()
+    queries()
+    library()
+    ledger()
+
+
+if __name__ == "__main__":
+    if len(sys.argv) > 1:
+        run_job({"ours": _ours, "opendp": _opendp}[sys.argv[1]])
+    else:
+        main()
