@@ -35,6 +35,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shoal.anonymize import Anonymized, anonymize
+    from shoal.compare import Comparison, compare
     from shoal.detect import Detection, detect
     from shoal.dp import BudgetRefused, Desk, open_desk
     from shoal.errors import InputError, ShoalError
@@ -59,6 +60,7 @@ _HOME = {
     "BudgetRefused": "shoal.dp",
     "Column": "shoal.table",
     "Desk": "shoal.dp",
+    "Comparison": "shoal.compare",
     "Detection": "shoal.detect",
     "Hierarchy": "shoal.hierarchy",
     "IdentityRisk": "shoal.risk",
@@ -71,6 +73,7 @@ _HOME = {
     "anonymize": "shoal.anonymize",
     "apply_plan": "shoal.solve",
     "build_hierarchy": "shoal.hierarchy",
+    "compare": "shoal.compare",
     "detect": "shoal.detect",
     "lattice": "shoal.solve",
     "leak": "shoal.leak",
@@ -93,6 +96,7 @@ __all__ = [
     "Anonymized",
     "BudgetRefused",
     "Column",
+    "Comparison",
     "Desk",
     "Detection",
     "Hierarchy",
@@ -109,6 +113,7 @@ __all__ = [
     "anonymize",
     "apply_plan",
     "build_hierarchy",
+    "compare",
     "detect",
     "lattice",
     "leak",

@@ -1,0 +1,135 @@
+"""Without a method the best allowed one is taken, and releases are set side by side."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import shoal
+from shoal import choose
+from shoal.cli.app import app
+from shoal.errors import InputError
+from shoal.methods import How
+from shoal.policy import Policy
+from shoal.table import Table
+
+
+@pytest.fixture(scope="module")
+def people() -> pl.DataFrame:
+    random = np.random.default_rng(3)
+    return pl.DataFrame(
+        {
+            "age": random.integers(18, 90, 900),
+            "zip": random.integers(10_000, 10_400, 900),
+            "sex": random.choice(["f", "m"], 900),
+            "charge": random.integers(0, 500, 900),
+        }
+    )
+
+
+def run(*arguments: object) -> Any:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
+def policy(table: dict[str, list[Any]], **more: Any) -> Policy:
+    return Policy(columns=dict.fromkeys(table, "quasi-identifier"), models=[{"model": "k-anonymity", "k": 2}], **more)
+
+
+def test_the_methods_that_a_policy_allows() -> None:
+    numbers = {"a": [1, 2, 3], "b": [4, 5, 6]}
+    words = {"a": ["x", "y", "z"]}
+    assert choose.allowed(Table.of(numbers), policy(numbers), How()) == ["mondrian", "lattice", "sorted-clusters"]
+    assert choose.allowed(Table.of(words), policy(words), How()) == ["mondrian", "lattice"]
+    assert choose.allowed(Table.of(words), policy(words, person="p"), How()) == ["lattice"]
+    assert choose.allowed(Table.of(numbers), policy(numbers), How(resolution=4)) == ["coarsen"]
+    assert choose.allowed(Table.of(numbers), policy(numbers), How(strata=["c"])) == ["microaggregate"]
+    assert "lattice" not in choose.allowed(Table.of(numbers), policy(numbers), How(interval="columns"))
+
+
+def test_the_least_loss_is_taken_and_why_is_said(people: pl.DataFrame) -> None:
+    found = shoal.anonymize(people, quasi_identifiers=["age", "zip"], k=5)
+    choice = found.findings.to_dict()
+    losses = {entry["method"]: entry["information_loss"] for entry in choice["candidates"]}
+    assert set(losses) == {"mondrian", "lattice", "sorted-clusters"}
+    assert choice["method"] == found.method == min(losses, key=lambda method: losses[method])
+    assert found.findings.information_loss == pytest.approx(losses[found.method])
+    assert found.method in choice["reason"]
+    assert all(entry["verdict"] == "holds" for entry in choice["candidates"])
+    # more privacy never costs less
+    ks = [entry["k"] for entry in choice["frontier"]]
+    assert ks == sorted(ks)
+    assert 5 in ks
+    frontier = [entry["information_loss"] for entry in choice["frontier"]]
+    assert frontier[0] < frontier[-1]
+
+
+def test_texts_are_compared_by_the_loss_of_all_columns(people: pl.DataFrame) -> None:
+    found = shoal.anonymize(people, quasi_identifiers=["age", "sex"], k=5).findings.to_dict()
+    losses = {entry["method"]: entry["loss"] for entry in found["candidates"]}
+    assert found["method"] == min(losses, key=lambda method: losses[method])
+    assert all(0 < loss < 1 for loss in losses.values())
+
+
+def test_a_large_table_is_tried_on_a_sample(people: pl.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(choose, "SAMPLE", 300)
+    found = shoal.anonymize(people, quasi_identifiers=["age", "zip"], k=5)
+    rows = {entry["method"]: entry["rows"] for entry in found.findings.to_dict()["candidates"]}
+    assert rows.pop(found.method) == 900
+    assert set(rows.values()) == {300}
+    assert found.table.rows == 900
+    assert found.findings.k >= 5
+    assert "300" in found.findings.to_dict()["reason"]
+
+
+def test_what_cannot_be_kept_is_refused(people: pl.DataFrame) -> None:
+    with pytest.raises(InputError, match="No method keeps the policy"):
+        shoal.anonymize(people, quasi_identifiers=["age", "zip"], k=901)
+    with pytest.raises(InputError, match="nothing to choose by"):
+        shoal.anonymize(people, quasi_identifiers=["age", "zip"])
+
+
+def test_a_model_that_groups_cannot_keep_goes_to_the_lattice(people: pl.DataFrame) -> None:
+    rules = {
+        "columns": {"age": "quasi-identifier", "sex": "quasi-identifier"},
+        "models": [{"model": "k-anonymity", "k": 3}, {"model": "average-risk", "threshold": 0.1}],
+    }
+    found = shoal.anonymize(people, Policy.model_validate(rules))
+    assert found.method == "lattice"
+    reasons = {entry["method"]: entry["reason"] for entry in found.findings.to_dict()["candidates"]}
+    assert "average-risk" in reasons["mondrian"]
+
+
+def test_the_command_chooses_and_releases_are_compared(people: pl.DataFrame, tmp_path: Path) -> None:
+    source = tmp_path / "people.csv"
+    people.write_csv(source)
+    chart = tmp_path / "choice.svg"
+    arguments = ["anonymize", source, "--qi", "age,zip", "--sensitive", "charge", "-k", 5, "--disclosure", "charge>400"]
+    chosen = run(*arguments, "-o", tmp_path / "a.csv", "--json", "--chart", chart)
+    assert chosen.exit_code == 0, chosen.output
+    found = json.loads(chosen.stdout)
+    assert {"method", "candidates", "reason"} <= set(found)
+    assert set(found["candidates"][0]) >= {"method", "information_loss", "seconds", "verdict"}
+    assert chart.read_text().startswith("<svg")
+    assert run(*arguments, "-o", tmp_path / "b.csv", "--method", "sorted-clusters").exit_code == 0
+    both = run("compare", tmp_path / "a.manifest.json", tmp_path / "b.csv", "--json")
+    rows = json.loads(both.stdout)
+    assert [row["method"] for row in rows["releases"]] == [found["method"], "sorted-clusters"]
+    assert rows["best"] == str(tmp_path / "a.manifest.json")
+    assert rows["by"] == "information_loss"
+    assert all(row["seconds"] > 0 for row in rows["releases"])
+    assert "charge>400" in rows["releases"][0]["attribute_disclosure"]
+    assert "least information loss" in run("compare", tmp_path / "a.csv", tmp_path / "b.csv").output
+    assert "tried" not in run("compare", tmp_path / "a.csv").output
+
+
+def test_what_is_no_manifest(tmp_path: Path) -> None:
+    (tmp_path / "x.json").write_text("[]")
+    for path in (tmp_path / "x.json", tmp_path / "none.csv"):
+        with pytest.raises(InputError, match="manifest"):
+            shoal.compare([path])
