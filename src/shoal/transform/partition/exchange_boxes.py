@@ -166,7 +166,11 @@ def exchange_boxes(xs: Array, members: Array, sizes: Array, k: int) -> int:
     inner = np.empty((groups, most), np.bool_)
     for g in range(groups):
         cost[g] = _renew(xs, members[g], sizes[g], low[g], high[g], low_1[g], high_1[g], cost_1[g], inner[g])
-    near = nearest_groups(low + high)
+    centres = np.empty((groups, columns), np.float32)
+    for g in range(groups):
+        for j in range(columns):
+            centres[g, j] = low[g, j] + high[g, j]
+    near = nearest_groups(centres)
     fars, box = np.empty((2, most), np.float32), np.empty((2, columns), np.float32)
     # when a group last changed, and when a pair was last looked at
     changed, looked = np.ones(groups, np.int64), np.zeros((groups, groups), np.int64)

@@ -19,7 +19,8 @@ _SURE = 1e-9
 
 @compiled
 def _sum_up(xs: Array, members: Array, size: int, total: Array) -> None:
-    total[:] = 0.0
+    for j in range(len(total)):
+        total[j] = 0.0
     for s in range(size):
         for j in range(len(total)):
             total[j] += xs[members[s], j]
