@@ -139,8 +139,8 @@ def anonymize(
 
     `sorted-clusters`: Algorithm S2 (k), with t also S4; `coarsen`: S3 (resolution); `mask`: the policy's masking steps;
     `recode`: labels as `generalize` says (a file of labels, `*`, `runs:4`, `chunks:4`), everywhere or only `where`
-    records stand out; `search` tries all combinations and elects the best (Pastore et al.). `mondrian`: groups of k near
-    records, of any columns and under any model, with `effort` fast, default or best; `cuts` strict or relaxed for
+    records stand out; `search` tries all combinations and elects the best (Pastore et al.). `mondrian`: groups of k
+    near records, of any columns and under any model, with `effort` fast, default or best; `cuts` strict or relaxed for
     Mondrian as published; `weights` for columns that matter more. `microaggregate`: means of groups of k, by `mdav` as
     published if asked, within `strata`, with t-closeness first if the policy names one.
 
@@ -184,7 +184,9 @@ def anonymize(
         shown = [_shown(column) for column in released.values()] if interval == "mean" else []
         class_of_row, count = class_of_each_row(pack(shown)) if shown else boxed.class_of_each_row()
         strategies = None
-    findings = _findings(table, columns, boxed, released, (class_of_row, count), conditions, _t(given), strategies, interval == "mean")
+    findings = _findings(
+        table, columns, boxed, released, (class_of_row, count), conditions, _t(given), strategies, interval == "mean"
+    )
     if method == "microaggregate" and boxed is not None:
         findings = replace(findings, squares_within=_squares_within(columns, boxed))
     rows = {name: table[name] for name in given.sensitive}

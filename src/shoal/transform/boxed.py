@@ -13,7 +13,6 @@ from shoal.errors import InputError
 from shoal.generalized import Domain, RangeColumn, Spacing, runs, spaced
 from shoal.table import Array, Column
 
-
 NONE_MISSING, SOME_MISSING, ALL_MISSING = 0, 1, 2
 
 
@@ -86,13 +85,17 @@ class Boxed:
         original column's values that lie in it.
         """
         side = self.sides[column.name]
-        low, high, atoms, pieces = _sets_as_atoms(side) if isinstance(side, Sets) else _span_as_atoms(side, column, domain)
+        low, high, atoms, pieces = (
+            _sets_as_atoms(side) if isinstance(side, Sets) else _span_as_atoms(side, column, domain)
+        )
         if side.missing is not None:  # a missing value is one more atom, which `*` holds
             low = np.where(side.missing == ALL_MISSING, atoms, low)
             high = np.where(side.missing == NONE_MISSING, high, atoms)
             atoms += 1
         which = np.zeros(self.boxes, np.int64) if not isinstance(side, Sets) else side.set_of_box
-        codes, count = class_of_each_row(pack([Coded(low, atoms), Coded(high, atoms), Coded(which, int(which.max()) + 1)]))
+        codes, count = class_of_each_row(
+            pack([Coded(low, atoms), Coded(high, atoms), Coded(which, int(which.max()) + 1)])
+        )
         first = first_row_of_each_class(codes, count)
         shown = {code: pieces[int(which[box])] for code, box in enumerate(first) if int(which[box]) in pieces}
         return RangeColumn(

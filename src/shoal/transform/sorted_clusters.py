@@ -119,4 +119,3 @@ def _interleave(clusters: Array, rest: Array) -> tuple[Array, Array]:
     order[starts[: len(rest)] + size] = rest
     order[(starts[:, None] + np.arange(size)).ravel()] = clusters.ravel()
     return order, starts
-

@@ -1,6 +1,6 @@
 """Optimal microaggregation of one column (Hansen, Mukherjee): the cheapest way through the sorted values.
 
-Groups of an optimal partition are runs of k to 2k-1 sorted records, so the least sum of squares of the first i records is
+Groups of an optimal partition are runs of k to 2k-1 sorted records, so the least sum of squares of the first i is
 
     best(i) = min over k <= s < 2k of best(i - s) + squares(i - s .. i)
 """

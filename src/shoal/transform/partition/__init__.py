@@ -1,7 +1,7 @@
 """Multidimensional partitioning: groups of at least k records that are near each other in all columns at once.
 
-Mondrian (LeFevre et al.) cuts the records in two until no cut is left. This goes past it: the cut is the one that leaves
-the least spread, small parts are grouped nearly optimally from the outside in, and records change groups while that
+Mondrian (LeFevre et al.) cuts the records in two until no cut is left. This goes past it: the cut is the one that
+leaves the least spread, small parts are grouped nearly optimally from the outside in, and records change groups while that
 lowers the information loss. Numbers, dates and categories, with missing values.
 """
 
@@ -39,8 +39,8 @@ def partition(
     """Groups of at least k near records, each released as its box.
 
     `cuts` strict or relaxed is Mondrian as published, at the median of the widest column. `weights` say how much each
-    column matters (1 if not given). `bad` tells which groups a policy does not allow; where no grouping is allowed, that
-    is an error. The result depends on the rows, the seed and the effort, not on the number of threads.
+    column matters (1 if not given). `bad` tells which groups a policy does not allow; where no grouping is allowed,
+    that is an error. The result depends on the rows, the seed and the effort, not on the number of threads.
 
     >>> from shoal.table import Table
     >>> boxed = partition(Table.of({"age": [70, 30, 71, 31, 30]}).select(["age"]), 2)

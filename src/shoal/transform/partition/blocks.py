@@ -23,7 +23,7 @@ def _hashes(bits: Array, start: int, stop: int) -> Array:
 
 @compiled
 def _same(bits: Array, a: int, b: int) -> bool:
-    for j in range(bits.shape[1]):
+    for j in range(bits.shape[1]):  # noqa: SIM110 (machine code knows no generators)
         if bits[a, j] != bits[b, j]:
             return False
     return True
@@ -208,9 +208,7 @@ def arrange(rows: Array, order: Array, start: int, stop: int, group: Array, grou
 
 
 @compiled
-def group_blocks(
-    rows: Array, bits: Array, order: Array, starts: Array, stop: int, k: int, first: Array
-) -> None:
+def group_blocks(rows: Array, bits: Array, order: Array, starts: Array, stop: int, k: int, first: Array) -> None:
     """Groups within each of some blocks that follow each other; `bits` is `rows` seen as integers."""
     for block in range(len(starts)):
         a = starts[block]

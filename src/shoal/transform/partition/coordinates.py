@@ -11,7 +11,6 @@ from shoal.errors import InputError
 from shoal.table import Array, Column
 from shoal.transform.boxed import has_order, places, spread
 
-
 # with more categories than this, they lie by their order instead of all apart
 _MOST_APART = 32
 

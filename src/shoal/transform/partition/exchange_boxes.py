@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.compiled import compiled, compiled_loosely
+from shoal.compiled import Number, compiled, compiled_loosely
 from shoal.table import Array
 from shoal.transform.partition.near_groups import nearest_groups, trade
 
@@ -19,7 +19,7 @@ _SURE = np.float32(2e-5)
 
 
 @compiled_loosely
-def _far(row: Array, low: Array, high: Array) -> float:
+def _far(row: Array, low: Array, high: Array) -> Number:
     """The distance of a record to the farthest corner of a box."""
     total = np.float32(0)
     for j in range(len(row)):
@@ -30,7 +30,7 @@ def _far(row: Array, low: Array, high: Array) -> float:
 
 
 @compiled_loosely
-def _gap(low_a: Array, high_a: Array, low_b: Array, high_b: Array) -> float:
+def _gap(low_a: Array, high_a: Array, low_b: Array, high_b: Array) -> Number:
     """The distance between two boxes."""
     total = np.float32(0)
     for j in range(len(low_a)):
@@ -62,8 +62,16 @@ def _box_without(xs: Array, members: Array, size: int, without: int, low: Array,
 
 @compiled
 def _renew(
-    xs: Array, members: Array, size: int, low: Array, high: Array, low_1: Array, high_1: Array, cost_1: Array, inner: Array
-) -> float:
+    xs: Array,
+    members: Array,
+    size: int,
+    low: Array,
+    high: Array,
+    low_1: Array,
+    high_1: Array,
+    cost_1: Array,
+    inner: Array,
+) -> Number:
     """The box and the cost of a group, whole and without each member."""
     _box_without(xs, members, size, -1, low, high)
     cost = np.float32(0)
@@ -86,8 +94,8 @@ def _renew(
 
 @compiled
 def _cost_with(
-    xs: Array, members: Array, size: int, without: int, low: Array, high: Array, row: Array, box: Array, limit: float
-) -> float:
+    xs: Array, members: Array, size: int, without: int, low: Array, high: Array, row: Array, box: Array, limit: Number
+) -> Number:
     """The cost of a group without one member (-1: with all) and with another record; inf once it passes the limit."""
     for j in range(len(row)):
         box[0, j] = min(low[j], row[j])
@@ -104,11 +112,13 @@ def _cost_with(
 @compiled
 def _best_of_pair(
     xs: Array,
-    member_a: Array, size_a: int, low_a: Array, high_a: Array, low_1a: Array, high_1a: Array, cost_1a: Array, inner_a: Array,
-    member_b: Array, size_b: int, low_b: Array, high_b: Array, low_1b: Array, high_1b: Array, cost_1b: Array, inner_b: Array,
-    cost_a: float, cost_b: float, k: int, most: int, fars: Array, box: Array,
+    member_a: Array, size_a: int, low_a: Array, high_a: Array,
+    low_1a: Array, high_1a: Array, cost_1a: Array, inner_a: Array,
+    member_b: Array, size_b: int, low_b: Array, high_b: Array,
+    low_1b: Array, high_1b: Array, cost_1b: Array, inner_b: Array,
+    cost_a: Number, cost_b: Number, k: int, most: int, fars: Array, box: Array,
 ) -> tuple[int, int]:  # fmt: skip
-    """The best exchange of two groups: (i, j) a swap, (i, -1) a move from a to b, (-1, j) one from b to a, (-1, -1) none."""
+    """The best exchange of two groups: a swap (i, j), a move (i, -1) from a to b or (-1, j) from b to a, or none."""
     now = cost_a + cost_b
     if now <= 0:
         return -1, -1
@@ -195,8 +205,10 @@ def exchange_boxes(xs: Array, members: Array, sizes: Array, k: int) -> int:
                     made += 1
                     clock += 1
                     changed[a] = changed[b] = clock
-                    cost[a] = _renew(xs, members[a], sizes[a], low[a], high[a], low_1[a], high_1[a], cost_1[a], inner[a])
-                    cost[b] = _renew(xs, members[b], sizes[b], low[b], high[b], low_1[b], high_1[b], cost_1[b], inner[b])
+                    for g in (a, b):
+                        cost[g] = _renew(
+                            xs, members[g], sizes[g], low[g], high[g], low_1[g], high_1[g], cost_1[g], inner[g]
+                        )
         if made == before:
             break
     return made

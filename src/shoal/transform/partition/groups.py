@@ -83,8 +83,9 @@ def peeled(rows: Array, k: int, segment: int, nearest: int) -> Groups:
 
 
 def improved(groups: Groups, k: int, seed: int, squares: bool = False) -> Groups:
-    """One pass of local search, for less information loss or a smaller sum of squares; groups larger than 2k-1 stay as they are.
+    """One pass of local search, for less information loss or a smaller sum of squares.
 
+    Groups larger than 2k-1 stay as they are.
     Groups of identical records can spare members for others; where they are many, they rather stand in the way.
     """
     rows, starts, records = groups.rows, groups.starts, len(groups.rows)
@@ -129,6 +130,7 @@ def loss(groups: Groups) -> float:
     starts = groups.starts
     edges = np.append(starts[:: max(1, len(starts) // _PARTS)], len(groups.rows))
     parts = in_threads(
-        lambda part: total_cost(groups.rows, groups.first, int(edges[part]), int(edges[part + 1])), range(len(edges) - 1)
+        lambda part: total_cost(groups.rows, groups.first, int(edges[part]), int(edges[part + 1])),
+        range(len(edges) - 1),
     )
     return float(sum(parts)) / groups.rows.size

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.compiled import compiled
+from shoal.compiled import Number, compiled
 from shoal.table import Array
 from shoal.transform.partition.blocks import arrange, identical_first
 from shoal.transform.partition.tree import build, depth_of, nearest, take_out
@@ -124,7 +124,7 @@ def _join_left_over(rows: Array, start: int, size: int, group: Array, groups: in
 
 
 @compiled
-def _chopped(group: Array, groups: int, k: int) -> int:
+def _chopped(group: Array, groups: int, k: int) -> Number:
     """Cut groups of identical records into groups of k to 2k-1, which can spare some for others later."""
     sizes = np.zeros(groups, np.int64)
     for i in range(len(group)):
