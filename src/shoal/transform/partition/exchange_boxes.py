@@ -166,6 +166,53 @@ def _best_of_pair(
 
 
 @compiled
+def _dissolved(
+    xs: Array, members: Array, sizes: Array, a: int, near: Array, low: Array, high: Array,
+    low_1: Array, high_1: Array, cost: Array, cost_1: Array, inner: Array, box: Array, gone_to: Array,
+) -> bool:  # fmt: skip
+    """Give all members of a group to near groups, if those have room and that costs less than the group did."""
+    most = members.shape[1]
+    limit = cost[a] - _SURE * cost[a]
+    bound = np.float32(0)
+    for s in range(sizes[a]):
+        least = np.float32(np.inf)
+        for b in near:
+            if 0 < sizes[b] < most:
+                least = min(least, _far(xs[members[a, s]], low[b], high[b]))
+        bound += least
+        if bound >= limit:
+            return False
+    added = np.float32(0)
+    done = 0
+    while done < sizes[a]:
+        row = xs[members[a, done]]
+        best, to = np.float32(np.inf), -1
+        for b in near:
+            if 0 < sizes[b] < most:
+                more = _cost_with(xs, members[b], sizes[b], -1, low[b], high[b], row, box, np.float32(np.inf)) - cost[b]
+                if more < best:
+                    best, to = more, b
+        if to < 0 or added + best >= limit:
+            break
+        members[to, sizes[to]] = members[a, done]
+        sizes[to] += 1
+        cost[to] = _renew(
+            xs, members[to], sizes[to], low[to], high[to], low_1[to], high_1[to], cost_1[to], inner[to]
+        )
+        added += best
+        gone_to[done] = to
+        done += 1
+    if done == sizes[a]:
+        sizes[a] = 0
+        return True
+    for s in range(done - 1, -1, -1):
+        b = gone_to[s]
+        sizes[b] -= 1
+        cost[b] = _renew(xs, members[b], sizes[b], low[b], high[b], low_1[b], high_1[b], cost_1[b], inner[b])
+    return False
+
+
+@compiled
 def exchange_boxes(xs: Array, members: Array, sizes: Array, k: int) -> int:
     """Exchange records between the groups of a block until nothing is gained; how many exchanges were made."""
     groups, most = members.shape
@@ -184,12 +231,22 @@ def exchange_boxes(xs: Array, members: Array, sizes: Array, k: int) -> int:
     fars, box = np.empty((2, most), np.float32), np.empty((2, columns), np.float32)
     # when a group last changed, and when a pair was last looked at
     changed, looked = np.ones(groups, np.int64), np.zeros((groups, groups), np.int64)
+    gone_to = np.empty(most, np.int64)
     clock = 1
     made = 0
     for _ in range(_SWEEPS):
         before = made
         for a in range(groups):
+            if sizes[a] > 0 and _dissolved(
+                xs, members, sizes, a, near[a], low, high, low_1, high_1, cost, cost_1, inner, box, gone_to
+            ):
+                made += 1
+                clock += 1
+                for b in near[a]:
+                    changed[b] = clock
             for b in near[a]:
+                if sizes[a] == 0 or sizes[b] == 0:
+                    continue
                 first, second = min(a, b), max(a, b)
                 while changed[a] > looked[first, second] or changed[b] > looked[first, second]:
                     looked[first, second] = clock

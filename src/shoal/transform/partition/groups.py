@@ -125,6 +125,24 @@ def _blocks_of_groups(middle: Array, numbers: Array, seed: int) -> Array:
     return np.append(np.flatnonzero(first), count)
 
 
+def searched(rows: Array, k: int, segment: int, nearest: int, passes: int, seed: int) -> Groups:
+    """Groups from the outside in, then improved; `nearest` records are looked at for each member of a group."""
+    groups = peeled(rows, k, segment, 1 if k == 2 else nearest * k)
+    for number in range(passes):
+        groups = improved(groups, k, seed + number)
+    return groups
+
+
+def restarted(groups: Groups, k: int, segment: int, nearest: int, passes: int, seed: int) -> Groups:
+    """The same search of the same records from another start: grouped first with the columns stretched at random."""
+    stretch = np.exp(np.random.default_rng(seed).uniform(-1, 1, groups.rows.shape[1])).astype(np.float32)
+    start = peeled(groups.rows * stretch, k, segment, 1 if k == 2 else nearest * k)
+    found = Groups(groups.rows[start.order], groups.order[start.order], start.first)
+    for number in range(passes):
+        found = improved(found, k, seed + number)
+    return found
+
+
 def loss(groups: Groups) -> float:
     """The information loss of Eqs 3-4, in the units of the points."""
     starts = groups.starts

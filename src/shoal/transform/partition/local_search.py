@@ -49,7 +49,8 @@ def improve_blocks(
         if groups > 1:
             made += exchange_squares(xs, members, sizes, k) if squares else exchange_boxes(xs, members, sizes, k)
         for g in range(groups):
-            new_first[at] = True
+            if sizes[g] > 0:
+                new_first[at] = True
             for s in range(sizes[g]):
                 for j in range(columns):
                     new_rows[at, j] = xs[members[g, s], j]
