@@ -48,7 +48,7 @@ def microaggregate(
 
     >>> from shoal.table import Table
     >>> microaggregate(Table.of({"income": [10, 12, 50, 11, 52]}).select(["income"]), 2).box_of_row.tolist()
-    [1, 1, 0, 1, 0]
+    [0, 0, 1, 0, 1]
     """
     check_choice("effort", effort, get_args(Effort))
     check_k(k, len(columns[0].codes))
@@ -95,9 +95,12 @@ def _groups(points: Array, k: int, effort: Effort, mdav: bool, seed: int) -> tup
 
         return published(points, k)
     if points.shape[1] == 1:
-        from shoal.transform.microaggregate.univariate import optimal
+        from shoal.transform.partition.one_column import cheapest_runs
 
-        return optimal(points[:, 0], k)
+        order, first = cheapest_runs(points[:, 0], k, squares=True)
+        group = np.empty(len(points), np.int64)
+        group[order] = np.cumsum(first) - 1
+        return group, int(first.sum())
     from shoal.transform.partition.groups import improved, peeled
 
     groups = peeled(points.astype(np.float32), k, _SEGMENT, k - 1)

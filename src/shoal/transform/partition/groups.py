@@ -11,6 +11,7 @@ from shoal.table import Array
 from shoal.transform.partition.blocks import group_blocks
 from shoal.transform.partition.cut_tree import cut
 from shoal.transform.partition.local_search import BLOCK, LEAST, improve_blocks, middles, total_cost
+from shoal.transform.partition.one_column import cheapest_runs
 from shoal.transform.partition.peel import peel_segment
 
 # parts that are worked on side by side; their number does not depend on the machine, so neither does the result
@@ -127,7 +128,11 @@ def _blocks_of_groups(middle: Array, numbers: Array, seed: int) -> Array:
 
 def searched(rows: Array, k: int, segment: int, nearest: int, passes: int, seed: int) -> Groups:
     """Groups from the outside in, then improved; `nearest` records are looked at for each member of a group."""
-    groups = peeled(rows, k, segment, 1 if k == 2 else nearest * k)
+    if rows.shape[1] == 1:
+        order, first = cheapest_runs(rows[:, 0], k)
+        groups = Groups(rows[order], order, first)
+    else:
+        groups = peeled(rows, k, segment, 1 if k == 2 else nearest * k)
     for number in range(passes):
         groups = improved(groups, k, seed + number)
     return groups

@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.compiled import Number, compiled
 from shoal.table import Array
-from shoal.transform.partition.blocks import arrange, identical_first
+from shoal.transform.partition.blocks import arrange, greedy, identical_first
 from shoal.transform.partition.tree import build, depth_of, nearest, take_out
 
 
@@ -143,6 +143,32 @@ def _chopped(group: Array, groups: int, k: int) -> Number:
 
 
 @compiled
+def _split_large(rows: Array, start: int, size: int, k: int, group: Array, groups: int) -> int:
+    """Split groups of 2k and more, to which left-over records came: that raises nobody's loss."""
+    sizes = np.zeros(groups, np.int64)
+    for i in range(size):
+        sizes[group[i]] += 1
+    for g in range(len(sizes)):
+        if sizes[g] < 2 * k:
+            continue
+        names, some = np.empty(sizes[g], np.int64), np.empty((sizes[g], rows.shape[1]), rows.dtype)
+        held = 0
+        for i in range(size):
+            if group[i] == g:
+                names[held] = i
+                for j in range(rows.shape[1]):
+                    some[held, j] = rows[start + i, j]
+                held += 1
+        parts = np.full(held, -1, np.int32)
+        more = greedy(some, 0, held, k, parts, 0)
+        for i in range(held):
+            if parts[i] > 0:
+                group[names[i]] = groups + parts[i] - 1
+        groups += more - 1
+    return groups
+
+
+@compiled
 def peel_segment(
     rows: Array, bits: Array, order: Array, start: int, stop: int, k: int, wanted: int, first: Array
 ) -> None:
@@ -168,4 +194,5 @@ def peel_segment(
         for i in range(count):
             group[free[i]] = found[i]
         _join_left_over(rows, start, size, group, groups)
+        groups = _split_large(rows, start, size, k, group, groups)
     arrange(rows, order, start, stop, group, groups, first)
