@@ -196,9 +196,7 @@ def _dissolved(
             break
         members[to, sizes[to]] = members[a, done]
         sizes[to] += 1
-        cost[to] = _renew(
-            xs, members[to], sizes[to], low[to], high[to], low_1[to], high_1[to], cost_1[to], inner[to]
-        )
+        cost[to] = _renew(xs, members[to], sizes[to], low[to], high[to], low_1[to], high_1[to], cost_1[to], inner[to])
         added += best
         gone_to[done] = to
         done += 1
