@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import combinations, product
-from math import perm
+from math import fsum, perm
 from typing import Any
 
 Row = tuple[Any, ...]
@@ -81,3 +81,51 @@ def leaked_records_probability(histories: Sequence[Sequence[Any]], leaked: int) 
             if target in shown:
                 total += Fraction(1, sum(part <= Counter(history) for part in shown.values()))
     return total / cases
+
+
+def mdav(points: Any, k: int) -> list[int]:
+    """MDAV as it is written down; sums are exact, ties go to the smaller row number."""
+    left = list(range(len(points)))
+    group = [-1] * len(points)
+    groups = 0
+
+    def distance(row: int, centre: Sequence[float]) -> float:
+        return sum(((float(a) - b) ** 2 for a, b in zip(points[row], centre, strict=True)), 0.0)
+
+    def farthest(centre: Sequence[float]) -> int:
+        return min(left, key=lambda row: (-distance(row, centre), row))
+
+    def mean() -> list[float]:
+        return [fsum(float(points[row][j]) for row in left) / len(left) for j in range(len(points[0]))]
+
+    def take(row: int) -> None:
+        nonlocal groups
+        centre = [float(value) for value in points[row]]
+        others = sorted((other for other in left if other != row), key=lambda other: (distance(other, centre), other))
+        for member in [row, *others[: k - 1]]:
+            group[member] = groups
+            left.remove(member)
+        groups += 1
+
+    while len(left) >= 3 * k:
+        one = farthest(mean())
+        take(one)
+        take(farthest([float(value) for value in points[one]]))
+    if len(left) >= 2 * k:
+        take(farthest(mean()))
+    for row in left:
+        group[row] = groups
+    return group
+
+
+def all_partitions(items: list[int], k: int) -> Iterator[list[list[int]]]:
+    """Every way to put items into groups of k to 2k-1; larger groups are never needed."""
+    if not items:
+        yield []
+        return
+    first, rest = items[0], items[1:]
+    for size in range(k - 1, min(2 * k - 2, len(rest)) + 1):
+        for others in combinations(rest, size):
+            left = [item for item in rest if item not in others]
+            for groups in all_partitions(left, k):
+                yield [[first, *others], *groups]

@@ -11,6 +11,8 @@ import numba
 
 from shoal import progress
 
+# a number of the type of the arrays that it comes from: machine code tells them apart, annotations do not
+Number = Any
 Function = TypeVar("Function", bound=Callable[..., Any])
 Task = TypeVar("Task")
 Result = TypeVar("Result")

@@ -35,7 +35,7 @@ class ReleasedColumns:
 
 
 def released_columns(column: Column, boxed: Boxed, form: Form = "bracket") -> ReleasedColumns:
-    """One quasi-identifier as it is written: `[min;max]`, `min-max`, two columns, the middle, or the mean of the records.
+    """One quasi-identifier as it is written: `[min;max]`, `min-max`, two columns, the middle, or the records' mean.
 
     The mean of categories is the most frequent one; missing values do not count in a mean.
 

@@ -101,7 +101,9 @@ class Change:
 
 
 def change_of(columns: Sequence[Column], boxed: Boxed, means: bool = False) -> Change | None:
-    """Compare the original with the middle of each box, or the mean of its records, in columns of numbers and dates without missing values.
+    """Compare the original with the middle of each box, or with the mean of its records.
+
+    Only columns of numbers and dates without missing values are compared.
 
     >>> from shoal.table import Table
     >>> from shoal.transform.sorted_clusters import sorted_clusters

@@ -48,7 +48,7 @@ def microaggregate(
 
     >>> from shoal.table import Table
     >>> microaggregate(Table.of({"income": [10, 12, 50, 11, 52]}).select(["income"]), 2).box_of_row.tolist()
-    [1, 1, 0, 1, 0]
+    [0, 0, 1, 0, 1]
     """
     check_choice("effort", effort, get_args(Effort))
     check_k(k, len(columns[0].codes))
@@ -62,30 +62,35 @@ def microaggregate(
     else:
         group = _in_strata(points, strata, k, effort, mdav, seed)
     if bad is not None:
-        group = _allowed(points, group, bad)
+        group = _allowed(points, strata, group, bad)
     order = np.argsort(group, kind="stable")
     return box_clusters(columns, order, np.flatnonzero(np.diff(group[order], prepend=-1)))
 
 
 def _in_strata(points: Array, strata: Sequence[Column], k: int, effort: Effort, mdav: bool, seed: int) -> Array:
     """The group of each record, stratum by stratum."""
-    if not strata:
-        return _groups(points, k, effort, mdav, seed)[0]
-    stratum, count = class_of_each_row(pack(strata))
-    sizes = np.bincount(stratum, minlength=count)
-    small = int((sizes < k).sum())
+    parts = _rows_of_strata(len(points), strata)
+    small = sum(len(rows) < k for rows in parts)
     if small:
         raise InputError(
-            f"{small:,} of {count:,} strata have fewer than k = {k} records.", "Use fewer or coarser strata."
+            f"{small:,} of {len(parts):,} strata have fewer than k = {k} records.", "Use fewer or coarser strata."
         )
     found = np.empty(len(points), np.int64)
     groups = 0
-    order = np.argsort(stratum, kind="stable")
-    for rows in np.split(order, np.cumsum(sizes)[:-1]):
+    for rows in parts:
         group, more = _groups(points[rows], k, effort, mdav, seed)
         found[rows] = group + groups
         groups += more
     return found
+
+
+def _rows_of_strata(rows: int, strata: Sequence[Column]) -> list[Array]:
+    """The rows of each stratum; without strata, all rows."""
+    if not strata:
+        return [np.arange(rows)]
+    stratum, count = class_of_each_row(pack(strata))
+    ends = np.cumsum(np.bincount(stratum, minlength=count))
+    return np.split(np.argsort(stratum, kind="stable"), ends[:-1])
 
 
 def _groups(points: Array, k: int, effort: Effort, mdav: bool, seed: int) -> tuple[Array, int]:
@@ -95,9 +100,12 @@ def _groups(points: Array, k: int, effort: Effort, mdav: bool, seed: int) -> tup
 
         return published(points, k)
     if points.shape[1] == 1:
-        from shoal.transform.microaggregate.univariate import optimal
+        from shoal.transform.partition.one_column import cheapest_runs
 
-        return optimal(points[:, 0], k)
+        order, first = cheapest_runs(points[:, 0], k, squares=True)
+        group = np.empty(len(points), np.int64)
+        group[order] = np.cumsum(first) - 1
+        return group, int(first.sum())
     from shoal.transform.partition.groups import improved, peeled
 
     groups = peeled(points.astype(np.float32), k, _SEGMENT, k - 1)
@@ -118,14 +126,27 @@ def _close(points: Array, confidential: Column, k: int, t: float | None) -> Arra
     return group
 
 
-def _allowed(points: Array, group: Array, bad: Bad) -> Array:
-    """Groups merged until a policy allows all of them."""
+def _allowed(points: Array, strata: Sequence[Column], group: Array, bad: Bad) -> Array:
+    """Groups merged, each stratum by itself, until a policy allows all of them."""
     from shoal.transform.partition.groups import Groups
     from shoal.transform.partition.repair import merged_until_allowed
 
-    order = np.argsort(group, kind="stable")
-    first = np.diff(group[order], prepend=-1) != 0
-    return merged_until_allowed(Groups(points[order].astype(np.float32), order, first), bad).group_of_each_row()[0]
+    found = np.empty_like(group)
+    groups = 0
+    for rows in _rows_of_strata(len(points), strata):
+
+        def refused(some: Array, count: int, rows: Array = rows) -> Array:
+            whole = np.full(len(points), -1, np.int64)
+            whole[rows] = some
+            return bad(whole, count)
+
+        order = np.argsort(group[rows], kind="stable")
+        first = np.diff(group[rows][order], prepend=-1) != 0
+        merged = merged_until_allowed(Groups(points[rows][order].astype(np.float32), order, first), refused)
+        numbers, count = merged.group_of_each_row()
+        found[rows] = numbers + groups
+        groups += count
+    return found
 
 
 def sum_of_squares(points: Array, group: Array) -> tuple[float, float]:

@@ -1,5 +1,6 @@
-"""t-closeness first (Soria-Comas, Domingo-Ferrer, Sánchez, Martínez): each group takes one record of every stretch of the
-confidential attribute's order, the nearest there, so that it looks like the whole table.
+"""t-closeness first (Soria-Comas, Domingo-Ferrer, Sánchez, Martínez): each group looks like the whole table.
+
+It takes one record, the nearest, of every stretch of the confidential attribute's order.
 
 Algorithm S4 of Sánchez et al. takes the j-th of each stretch instead. The bound on the closeness of such groups holds
 where all values differ and the size divides the records: measure it.

@@ -30,14 +30,31 @@ def _add(total: Array, rest: Array, row: Array, sign: float) -> None:
 
 
 @compiled
+def _mean(total: Array, rest: Array, count: int) -> Array:
+    found = np.empty(len(total), np.float64)
+    for j in range(len(total)):
+        found[j] = (total[j] + rest[j]) / count
+    return found
+
+
+@compiled
 def _sorted_far(points: Array, group: Array, mean: Array) -> tuple[Array, Array]:
     """The records that are left, farthest from the mean first, and their distances."""
-    left = np.flatnonzero(group < 0)
-    far = np.empty(len(left), np.float64)
-    for i in range(len(left)):
-        far[i] = -np.sqrt(distance(points[left[i]], mean))
+    count = 0
+    for name in range(len(group)):
+        if group[name] < 0:
+            count += 1
+    left, far = np.empty(count, np.int64), np.empty(count, np.float64)
+    count = 0
+    for name in range(len(group)):
+        if group[name] < 0:
+            left[count], far[count] = name, -np.sqrt(distance(points[name], mean))
+            count += 1
     ranked = np.argsort(far)
-    return left[ranked], -far[ranked]
+    sorted_left, sorted_far = np.empty(count, np.int64), np.empty(count, np.float64)
+    for i in range(count):
+        sorted_left[i], sorted_far[i] = left[ranked[i]], -far[ranked[i]]
+    return sorted_left, sorted_far
 
 
 @compiled
@@ -73,11 +90,11 @@ def mdav(points: Array, k: int) -> tuple[Array, int]:
     for i in range(size):
         _add(total, rest, points[i], 1.0)
     found, far = np.empty(k - 1, np.int64), np.empty(k - 1, points.dtype)
-    anchor = (total + rest) / size
+    anchor = _mean(total, rest, size)
     ranked, ranked_far = _sorted_far(points, group, anchor)
     at, left = 0, size
     while left >= 2 * k:
-        mean = (total + rest) / left
+        mean = _mean(total, rest, left)
         if left < _SORT_ANEW * len(ranked):
             anchor = mean
             ranked, ranked_far = _sorted_far(points, group, anchor)

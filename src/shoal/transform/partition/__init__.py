@@ -1,8 +1,8 @@
 """Multidimensional partitioning: groups of at least k records that are near each other in all columns at once.
 
-Mondrian (LeFevre et al.) cuts the records in two until no cut is left. This goes past it: the cut is the one that leaves
-the least spread, small parts are grouped nearly optimally from the outside in, and records change groups while that
-lowers the information loss. Numbers, dates and categories, with missing values.
+Mondrian (LeFevre et al.) cuts the records in two until no cut is left. This goes past it: the cut is the one that
+leaves the least spread, small parts are grouped nearly optimally from the outside in, and records change groups while
+that lowers the information loss. Numbers, dates and categories, with missing values.
 """
 
 from __future__ import annotations
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 _BLOCK = 1024
 # the others: segments of so many records, nearest ones looked at for each member, passes of local search
 _STEPS = {"default": (1 << 16, 2, 1), "best": (1 << 18, 4, 4)}
+# few records: the best of several searches
+_FEW, _RESTARTS = 1 << 14, 16
 
 __all__ = ["Bad", "Cuts", "Effort", "partition"]
 
@@ -39,8 +41,8 @@ def partition(
     """Groups of at least k near records, each released as its box.
 
     `cuts` strict or relaxed is Mondrian as published, at the median of the widest column. `weights` say how much each
-    column matters (1 if not given). `bad` tells which groups a policy does not allow; where no grouping is allowed, that
-    is an error. The result depends on the rows, the seed and the effort, not on the number of threads.
+    column matters (1 if not given). `bad` tells which groups a policy does not allow; where no grouping is allowed,
+    that is an error. The result depends on the rows, the seed and the effort, not on the number of threads.
 
     >>> from shoal.table import Table
     >>> boxed = partition(Table.of({"age": [70, 30, 71, 31, 30]}).select(["age"]), 2)
@@ -59,7 +61,7 @@ def partition(
 
 def grouped(rows: Array, k: int, effort: Effort, cuts: Cuts, seed: int, bad: Bad | None) -> Groups:
     """Groups of points; `rows` is taken over."""
-    from shoal.transform.partition.groups import Groups, blocked, improved, loss, peeled
+    from shoal.transform.partition.groups import Groups, blocked, loss, restarted, searched
     from shoal.transform.partition.mondrian import mondrian
     from shoal.transform.partition.repair import merged_until_allowed
 
@@ -68,10 +70,10 @@ def grouped(rows: Array, k: int, effort: Effort, cuts: Cuts, seed: int, bad: Bad
     if effort == "fast":
         groups = blocked(rows, k, _BLOCK)
     else:
-        segment, nearest, passes = _STEPS[effort]
-        groups = peeled(rows, k, segment, 1 if k == 2 else nearest * k)
-        for number in range(passes):
-            groups = improved(groups, k, seed + number)
+        groups = searched(rows, k, *_STEPS[effort], seed)
+    if effort == "best" and len(rows) <= _FEW:
+        others = [restarted(groups, k, *_STEPS[effort], seed + number) for number in range(1, _RESTARTS)]
+        groups = min([groups, *others], key=loss)
     if bad is None:
         return groups
     # two ways to what a policy allows: up from small groups, or down from all records; neither always wins

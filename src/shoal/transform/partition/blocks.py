@@ -23,7 +23,7 @@ def _hashes(bits: Array, start: int, stop: int) -> Array:
 
 @compiled
 def _same(bits: Array, a: int, b: int) -> bool:
-    for j in range(bits.shape[1]):
+    for j in range(bits.shape[1]):  # noqa: SIM110 (machine code knows no generators)
         if bits[a, j] != bits[b, j]:
             return False
     return True
@@ -33,7 +33,8 @@ def _same(bits: Array, a: int, b: int) -> bool:
 def identical_first(bits: Array, start: int, stop: int, k: int, group: Array) -> int:
     """Give records that at least k share groups of their own: group[i] = 0, 1, …, the others -1. How many groups."""
     size = stop - start
-    group[:size] = -1
+    for i in range(size):
+        group[i] = -1
     hashes = _hashes(bits, start, stop)
     ranked = np.argsort(hashes)
     groups = 0
@@ -148,7 +149,10 @@ def greedy(rows: Array, start: int, stop: int, k: int, group: Array, groups: int
                 low[g, j] = high[g, j] = rows[start + i, j]
     far = np.zeros(live, np.float32)
     for j in range(wide_columns):
-        middle = columns[j, :live].mean()
+        middle = np.float32(0)
+        for i in range(live):
+            middle += columns[j, i]
+        middle /= live
         for i in range(live):
             far[i] += (columns[j, i] - middle) ** 2
     wide = np.empty(live, np.float32)
@@ -190,7 +194,11 @@ def arrange(rows: Array, order: Array, start: int, stop: int, group: Array, grou
     for g in range(groups):
         first[start + ends[g]] = True
         ends[g + 1] += ends[g]
-    old_rows, old_order = rows[start:stop].copy(), order[start:stop].copy()
+    old_rows, old_order = np.empty((size, rows.shape[1]), rows.dtype), np.empty(size, order.dtype)
+    for i in range(size):
+        for j in range(rows.shape[1]):
+            old_rows[i, j] = rows[start + i, j]
+        old_order[i] = order[start + i]
     for i in range(size):
         to = start + ends[group[i]]
         ends[group[i]] += 1

@@ -80,7 +80,8 @@ def _best_binned(
         factor = 1.0 + jitter * _random(state) if jitter > 0 else 1.0
         if not low < high:
             continue
-        bins[:] = 0.0
+        for b in range(BINS):
+            bins[b, 0] = bins[b, 1] = bins[b, 2] = 0.0
         scale = np.float32(BINS / (high - low) * 0.99999)
         total = 0.0
         for i in range(start, stop, step):

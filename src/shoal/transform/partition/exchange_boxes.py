@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.compiled import compiled, compiled_loosely
+from shoal.compiled import Number, compiled, compiled_loosely
 from shoal.table import Array
 from shoal.transform.partition.near_groups import nearest_groups, trade
 
@@ -19,7 +19,7 @@ _SURE = np.float32(2e-5)
 
 
 @compiled_loosely
-def _far(row: Array, low: Array, high: Array) -> float:
+def _far(row: Array, low: Array, high: Array) -> Number:
     """The distance of a record to the farthest corner of a box."""
     total = np.float32(0)
     for j in range(len(row)):
@@ -30,7 +30,7 @@ def _far(row: Array, low: Array, high: Array) -> float:
 
 
 @compiled_loosely
-def _gap(low_a: Array, high_a: Array, low_b: Array, high_b: Array) -> float:
+def _gap(low_a: Array, high_a: Array, low_b: Array, high_b: Array) -> Number:
     """The distance between two boxes."""
     total = np.float32(0)
     for j in range(len(low_a)):
@@ -71,7 +71,7 @@ def _renew(
     high_1: Array,
     cost_1: Array,
     inner: Array,
-) -> float:
+) -> Number:
     """The box and the cost of a group, whole and without each member."""
     _box_without(xs, members, size, -1, low, high)
     cost = np.float32(0)
@@ -94,8 +94,8 @@ def _renew(
 
 @compiled
 def _cost_with(
-    xs: Array, members: Array, size: int, without: int, low: Array, high: Array, row: Array, box: Array, limit: float
-) -> float:
+    xs: Array, members: Array, size: int, without: int, low: Array, high: Array, row: Array, box: Array, limit: Number
+) -> Number:
     """The cost of a group without one member (-1: with all) and with another record; inf once it passes the limit."""
     for j in range(len(row)):
         box[0, j] = min(low[j], row[j])
@@ -112,11 +112,13 @@ def _cost_with(
 @compiled
 def _best_of_pair(
     xs: Array,
-    member_a: Array, size_a: int, low_a: Array, high_a: Array, low_1a: Array, high_1a: Array, cost_1a: Array, inner_a: Array,
-    member_b: Array, size_b: int, low_b: Array, high_b: Array, low_1b: Array, high_1b: Array, cost_1b: Array, inner_b: Array,
-    cost_a: float, cost_b: float, k: int, most: int, fars: Array, box: Array,
+    member_a: Array, size_a: int, low_a: Array, high_a: Array,
+    low_1a: Array, high_1a: Array, cost_1a: Array, inner_a: Array,
+    member_b: Array, size_b: int, low_b: Array, high_b: Array,
+    low_1b: Array, high_1b: Array, cost_1b: Array, inner_b: Array,
+    cost_a: Number, cost_b: Number, k: int, most: int, fars: Array, box: Array,
 ) -> tuple[int, int]:  # fmt: skip
-    """The best exchange of two groups: (i, j) a swap, (i, -1) a move from a to b, (-1, j) one from b to a, (-1, -1) none."""
+    """The best exchange of two groups: a swap (i, j), a move (i, -1) from a to b or (-1, j) from b to a, or none."""
     now = cost_a + cost_b
     if now <= 0:
         return -1, -1
@@ -164,6 +166,51 @@ def _best_of_pair(
 
 
 @compiled
+def _dissolved(
+    xs: Array, members: Array, sizes: Array, a: int, near: Array, low: Array, high: Array,
+    low_1: Array, high_1: Array, cost: Array, cost_1: Array, inner: Array, box: Array, gone_to: Array,
+) -> bool:  # fmt: skip
+    """Give all members of a group to near groups, if those have room and that costs less than the group did."""
+    most = members.shape[1]
+    limit = cost[a] - _SURE * cost[a]
+    bound = np.float32(0)
+    for s in range(sizes[a]):
+        least = np.float32(np.inf)
+        for b in near:
+            if 0 < sizes[b] < most:
+                least = min(least, _far(xs[members[a, s]], low[b], high[b]))
+        bound += least
+        if bound >= limit:
+            return False
+    added = np.float32(0)
+    done = 0
+    while done < sizes[a]:
+        row = xs[members[a, done]]
+        best, to = np.float32(np.inf), -1
+        for b in near:
+            if 0 < sizes[b] < most:
+                more = _cost_with(xs, members[b], sizes[b], -1, low[b], high[b], row, box, np.float32(np.inf)) - cost[b]
+                if more < best:
+                    best, to = more, b
+        if to < 0 or added + best >= limit:
+            break
+        members[to, sizes[to]] = members[a, done]
+        sizes[to] += 1
+        cost[to] = _renew(xs, members[to], sizes[to], low[to], high[to], low_1[to], high_1[to], cost_1[to], inner[to])
+        added += best
+        gone_to[done] = to
+        done += 1
+    if done == sizes[a]:
+        sizes[a] = 0
+        return True
+    for s in range(done - 1, -1, -1):
+        b = gone_to[s]
+        sizes[b] -= 1
+        cost[b] = _renew(xs, members[b], sizes[b], low[b], high[b], low_1[b], high_1[b], cost_1[b], inner[b])
+    return False
+
+
+@compiled
 def exchange_boxes(xs: Array, members: Array, sizes: Array, k: int) -> int:
     """Exchange records between the groups of a block until nothing is gained; how many exchanges were made."""
     groups, most = members.shape
@@ -174,16 +221,30 @@ def exchange_boxes(xs: Array, members: Array, sizes: Array, k: int) -> int:
     inner = np.empty((groups, most), np.bool_)
     for g in range(groups):
         cost[g] = _renew(xs, members[g], sizes[g], low[g], high[g], low_1[g], high_1[g], cost_1[g], inner[g])
-    near = nearest_groups(low + high)
+    centres = np.empty((groups, columns), np.float32)
+    for g in range(groups):
+        for j in range(columns):
+            centres[g, j] = low[g, j] + high[g, j]
+    near = nearest_groups(centres)
     fars, box = np.empty((2, most), np.float32), np.empty((2, columns), np.float32)
     # when a group last changed, and when a pair was last looked at
     changed, looked = np.ones(groups, np.int64), np.zeros((groups, groups), np.int64)
+    gone_to = np.empty(most, np.int64)
     clock = 1
     made = 0
     for _ in range(_SWEEPS):
         before = made
         for a in range(groups):
+            if sizes[a] > 0 and _dissolved(
+                xs, members, sizes, a, near[a], low, high, low_1, high_1, cost, cost_1, inner, box, gone_to
+            ):
+                made += 1
+                clock += 1
+                for b in near[a]:
+                    changed[b] = clock
             for b in near[a]:
+                if sizes[a] == 0 or sizes[b] == 0:
+                    continue
                 first, second = min(a, b), max(a, b)
                 while changed[a] > looked[first, second] or changed[b] > looked[first, second]:
                     looked[first, second] = clock
@@ -199,12 +260,10 @@ def exchange_boxes(xs: Array, members: Array, sizes: Array, k: int) -> int:
                     made += 1
                     clock += 1
                     changed[a] = changed[b] = clock
-                    cost[a] = _renew(
-                        xs, members[a], sizes[a], low[a], high[a], low_1[a], high_1[a], cost_1[a], inner[a]
-                    )
-                    cost[b] = _renew(
-                        xs, members[b], sizes[b], low[b], high[b], low_1[b], high_1[b], cost_1[b], inner[b]
-                    )
+                    for g in (a, b):
+                        cost[g] = _renew(
+                            xs, members[g], sizes[g], low[g], high[g], low_1[g], high_1[g], cost_1[g], inner[g]
+                        )
         if made == before:
             break
     return made

@@ -19,7 +19,8 @@ _SURE = 1e-9
 
 @compiled
 def _sum_up(xs: Array, members: Array, size: int, total: Array) -> None:
-    total[:] = 0.0
+    for j in range(len(total)):
+        total[j] = 0.0
     for s in range(size):
         for j in range(len(total)):
             total[j] += xs[members[s], j]
@@ -38,7 +39,7 @@ def _best_of_pair(
     xs: Array, norms: Array, member_a: Array, size_a: int, sum_a: Array, member_b: Array, size_b: int, sum_b: Array,
     k: int, most: int, dots: Array,
 ) -> tuple[int, int]:  # fmt: skip
-    """The best exchange of two groups: (i, j) a swap, (i, -1) a move from a to b, (-1, j) one from b to a, (-1, -1) none."""
+    """The best exchange of two groups: a swap (i, j), a move (i, -1) from a to b or (-1, j) from b to a, or none."""
     out_a, out_b = -1, -1
     for s in range(size_a):
         dots[0, s], dots[1, s] = _dot(sum_a, xs[member_a[s]]), _dot(sum_b, xs[member_a[s]])

@@ -11,6 +11,7 @@ from shoal.table import Array
 from shoal.transform.partition.blocks import group_blocks
 from shoal.transform.partition.cut_tree import cut
 from shoal.transform.partition.local_search import BLOCK, LEAST, improve_blocks, middles, total_cost
+from shoal.transform.partition.one_column import cheapest_runs
 from shoal.transform.partition.peel import peel_segment
 
 # parts that are worked on side by side; their number does not depend on the machine, so neither does the result
@@ -83,8 +84,9 @@ def peeled(rows: Array, k: int, segment: int, nearest: int) -> Groups:
 
 
 def improved(groups: Groups, k: int, seed: int, squares: bool = False) -> Groups:
-    """One pass of local search, for less information loss or a smaller sum of squares; groups larger than 2k-1 stay as they are.
+    """One pass of local search, for less information loss or a smaller sum of squares.
 
+    Groups larger than 2k-1 stay as they are.
     Groups of identical records can spare members for others; where they are many, they rather stand in the way.
     """
     rows, starts, records = groups.rows, groups.starts, len(groups.rows)
@@ -122,6 +124,28 @@ def _blocks_of_groups(middle: Array, numbers: Array, seed: int) -> Array:
     cut(middle, numbers, 0, count, max(_SMALLEST_PART, count // _PARTS), LEAST, _JITTER, seed, first)
     in_threads(lambda piece: cut(middle, numbers, *piece, BLOCK, LEAST, _JITTER, seed, first), _pieces(first))
     return np.append(np.flatnonzero(first), count)
+
+
+def searched(rows: Array, k: int, segment: int, nearest: int, passes: int, seed: int) -> Groups:
+    """Groups from the outside in, then improved; `nearest` records are looked at for each member of a group."""
+    if rows.shape[1] == 1:
+        order, first = cheapest_runs(rows[:, 0], k)
+        groups = Groups(rows[order], order, first)
+    else:
+        groups = peeled(rows, k, segment, 1 if k == 2 else nearest * k)
+    for number in range(passes):
+        groups = improved(groups, k, seed + number)
+    return groups
+
+
+def restarted(groups: Groups, k: int, segment: int, nearest: int, passes: int, seed: int) -> Groups:
+    """The same search of the same records from another start: grouped first with the columns stretched at random."""
+    stretch = np.exp(np.random.default_rng(seed).uniform(-1, 1, groups.rows.shape[1])).astype(np.float32)
+    start = peeled(groups.rows * stretch, k, segment, 1 if k == 2 else nearest * k)
+    found = Groups(groups.rows[start.order], groups.order[start.order], start.first)
+    for number in range(passes):
+        found = improved(found, k, seed + number)
+    return found
 
 
 def loss(groups: Groups) -> float:

@@ -24,7 +24,7 @@ def improve_blocks(
     rows: Array, order: Array, starts: Array, lengths: Array, numbers: Array, blocks: Array, k: int, squares: bool,
     new_rows: Array, new_order: Array, new_first: Array, at: int,
 ) -> int:  # fmt: skip
-    """Improve blocks of groups: block b holds the groups numbers[blocks[b]:blocks[b+1]]; write them out from `at` on."""
+    """Improve blocks of groups, block b those of numbers[blocks[b]:blocks[b+1]], and write them out from `at` on."""
     columns = rows.shape[1]
     most = 2 * k - 1
     made = 0
@@ -49,7 +49,8 @@ def improve_blocks(
         if groups > 1:
             made += exchange_squares(xs, members, sizes, k) if squares else exchange_boxes(xs, members, sizes, k)
         for g in range(groups):
-            new_first[at] = True
+            if sizes[g] > 0:
+                new_first[at] = True
             for s in range(sizes[g]):
                 for j in range(columns):
                     new_rows[at, j] = xs[members[g, s], j]

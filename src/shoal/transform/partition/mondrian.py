@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.compiled import compiled, in_threads
+from shoal.compiled import Number, compiled, in_threads
 from shoal.errors import InputError
 from shoal.table import Array
 from shoal.transform.partition.cut_tree import best_cut, partition_rows
@@ -27,7 +27,7 @@ def mondrian(groups: Groups, k: int, cuts: Cuts = "strict", bad: Bad | None = No
     >>> mondrian(Groups.of(points), 2).starts.tolist()
     [0, 2]
     """
-    rows, order, first = groups.rows, groups.order, groups.first
+    rows, first = groups.rows, groups.first
     first[:], first[:1] = False, True
     if bad is not None and bad(np.zeros(len(rows), np.int64), 1).any():
         raise InputError(
@@ -38,28 +38,28 @@ def mondrian(groups: Groups, k: int, cuts: Cuts = "strict", bad: Bad | None = No
     nodes = np.array([[0, len(rows)]])
     tried = np.zeros((1, rows.shape[1]), bool)
     while len(nodes):
-        middle = np.empty(len(nodes), np.int64)
-        column = np.empty(len(nodes), np.int64)
-
-        def work(
-            at: int, nodes: Array = nodes, tried: Array = tried, middle: Array = middle, column: Array = column
-        ) -> None:
-            to = at + _NODES_A_TASK
-            _cut_nodes(rows, order, nodes[at:to], tried[at:to], k, style, middle[at:to], column[at:to])
-
-        in_threads(work, range(0, len(nodes), _NODES_A_TASK))
-        open_nodes = column >= 0
-        nodes, tried, middle, column = nodes[open_nodes], tried[open_nodes], middle[open_nodes], column[open_nodes]
+        middle, column = _cut_all(groups, nodes, tried, k, style)
+        cut = column >= 0
+        nodes, tried, middle, column = nodes[cut], tried[cut], middle[cut], column[cut]
         refused = np.zeros(len(nodes), bool) if bad is None else _refused(groups, nodes, middle, bad)
         first[middle[~refused]] = True
         tried[refused, column[refused]] = True
-        halves = [
-            np.stack([nodes[~refused, 0], middle[~refused]], 1),
-            np.stack([middle[~refused], nodes[~refused, 1]], 1),
-        ]
-        nodes = np.concatenate([nodes[refused], *halves])
-        tried = np.concatenate([tried[refused], np.zeros((2 * int((~refused).sum()), rows.shape[1]), bool)])
+        starts, halves, stops = nodes[~refused, 0], middle[~refused], nodes[~refused, 1]
+        nodes = np.concatenate([nodes[refused], np.stack([starts, halves], 1), np.stack([halves, stops], 1)])
+        tried = np.concatenate([tried[refused], np.zeros((2 * len(halves), rows.shape[1]), bool)])
     return groups
+
+
+def _cut_all(groups: Groups, nodes: Array, tried: Array, k: int, style: int) -> tuple[Array, Array]:
+    """Cut every node in two: where its second half starts, and in which column (-1: no cut is left)."""
+    middle, column = np.empty(len(nodes), np.int64), np.empty(len(nodes), np.int64)
+
+    def work(at: int) -> None:
+        to = at + _NODES_A_TASK
+        _cut_nodes(groups.rows, groups.order, nodes[at:to], tried[at:to], k, style, middle[at:to], column[at:to])
+
+    in_threads(work, range(0, len(nodes), _NODES_A_TASK))
+    return middle, column
 
 
 def _refused(groups: Groups, nodes: Array, middle: Array, bad: Bad) -> Array:
@@ -129,7 +129,7 @@ def _median_cut(rows: Array, order: Array, start: int, stop: int, k: int, style:
 
 
 @compiled
-def _nth(values: Array, nth: int) -> float:
+def _nth(values: Array, nth: int) -> Number:
     """The nth smallest value; `values` are reordered."""
     left, right = 0, len(values) - 1
     while left < right:

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.compiled import compiled
+from shoal.compiled import Number, compiled
 from shoal.table import Array
-from shoal.transform.partition.blocks import arrange, identical_first
+from shoal.transform.partition.blocks import arrange, greedy, identical_first
 from shoal.transform.partition.tree import build, depth_of, nearest, take_out
 
 
@@ -24,7 +24,7 @@ def outermost_first(rows: Array) -> Array:
         middle /= len(rows)
         for i in range(len(rows)):
             far[i] -= (rows[i, j] - middle) ** 2
-    return np.argsort(far, kind="mergesort")
+    return np.argsort(far)
 
 
 @compiled
@@ -44,7 +44,8 @@ def peel(rows: Array, k: int, wanted: int, group: Array, groups: int) -> int:
     found, far = np.empty(wanted, np.int64), np.empty(wanted, rows.dtype)
     box = np.empty((2, columns), rows.dtype)
     left = size
-    group[:size] = -1
+    for i in range(size):
+        group[i] = -1
     for name in outermost:
         if group[name] >= 0:
             continue
@@ -68,7 +69,8 @@ def peel(rows: Array, k: int, wanted: int, group: Array, groups: int) -> int:
 @compiled
 def _keep_narrow(rows: Array, where: Array, row: Array, found: Array, held: int, k: int, box: Array) -> None:
     """Bring to the front those of the nearest that widen the box least, one after the other."""
-    box[0], box[1] = row, row
+    for j in range(len(row)):
+        box[0, j] = box[1, j] = row[j]
     for n in range(k - 1):
         best, best_wide = n, np.inf
         for i in range(n, held):
@@ -122,7 +124,7 @@ def _join_left_over(rows: Array, start: int, size: int, group: Array, groups: in
 
 
 @compiled
-def _chopped(group: Array, groups: int, k: int) -> int:
+def _chopped(group: Array, groups: int, k: int) -> Number:
     """Cut groups of identical records into groups of k to 2k-1, which can spare some for others later."""
     sizes = np.zeros(groups, np.int64)
     for i in range(len(group)):
@@ -141,6 +143,32 @@ def _chopped(group: Array, groups: int, k: int) -> int:
 
 
 @compiled
+def _split_large(rows: Array, start: int, size: int, k: int, group: Array, groups: int) -> int:
+    """Split groups of 2k and more, to which left-over records came: that raises nobody's loss."""
+    sizes = np.zeros(groups, np.int64)
+    for i in range(size):
+        sizes[group[i]] += 1
+    for g in range(len(sizes)):
+        if sizes[g] < 2 * k:
+            continue
+        names, some = np.empty(sizes[g], np.int64), np.empty((sizes[g], rows.shape[1]), rows.dtype)
+        held = 0
+        for i in range(size):
+            if group[i] == g:
+                names[held] = i
+                for j in range(rows.shape[1]):
+                    some[held, j] = rows[start + i, j]
+                held += 1
+        parts = np.full(held, -1, np.int32)
+        more = greedy(some, 0, held, k, parts, 0)
+        for i in range(held):
+            if parts[i] > 0:
+                group[names[i]] = groups + parts[i] - 1
+        groups += more - 1
+    return groups
+
+
+@compiled
 def peel_segment(
     rows: Array, bits: Array, order: Array, start: int, stop: int, k: int, wanted: int, first: Array
 ) -> None:
@@ -148,14 +176,23 @@ def peel_segment(
     size = stop - start
     group = np.empty(size, np.int32)
     groups = _chopped(group, identical_first(bits, start, stop, k, group), k)
-    free = np.flatnonzero(group < 0)
-    if len(free) > 0:
-        some = np.empty((len(free), rows.shape[1]), rows.dtype)
-        for i in range(len(free)):
-            some[i] = rows[start + free[i]]
-        found = np.empty(len(free), np.int32)
+    count = 0
+    for i in range(size):
+        if group[i] < 0:
+            count += 1
+    if count > 0:
+        free, some = np.empty(count, np.int64), np.empty((count, rows.shape[1]), rows.dtype)
+        count = 0
+        for i in range(size):
+            if group[i] < 0:
+                free[count] = i
+                for j in range(rows.shape[1]):
+                    some[count, j] = rows[start + i, j]
+                count += 1
+        found = np.empty(count, np.int32)
         groups = peel(some, k, wanted, found, groups)
-        for i in range(len(free)):
+        for i in range(count):
             group[free[i]] = found[i]
         _join_left_over(rows, start, size, group, groups)
+        groups = _split_large(rows, start, size, k, group, groups)
     arrange(rows, order, start, stop, group, groups, first)

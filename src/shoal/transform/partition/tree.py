@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.compiled import compiled
+from shoal.compiled import Number, compiled
 from shoal.table import Array
 
 LEAF = 8
@@ -139,10 +139,10 @@ def leaf_at(starts: Array, place: int) -> int:
 
 @compiled
 def take_out(
-    rows: Array, names: Array, starts: Array, live: Array, low: Array, high: Array, where: Array, name: int
+    rows: Array, names: Array, starts: Array, live: Array, low: Array, high: Array, where: Array, name: Number
 ) -> int:
     """Take a record out of the tree; its leaf."""
-    place = where[name]
+    place: Number = where[name]
     leaf = leaf_at(starts, place)
     last = starts[leaf] + live[leaf] - 1
     columns = rows.shape[1]
@@ -184,7 +184,7 @@ def take_out(
 
 
 @compiled
-def box_distance(row: Array, low: Array, high: Array) -> float:
+def box_distance(row: Array, low: Array, high: Array) -> Number:
     """The squared distance of a record to a box; rounded, it is still no more than to any record inside."""
     total = row.dtype.type(0)
     for j in range(len(row)):
@@ -196,7 +196,7 @@ def box_distance(row: Array, low: Array, high: Array) -> float:
 
 
 @compiled
-def distance(a: Array, b: Array) -> float:
+def distance(a: Array, b: Array) -> Number:
     """The squared distance of two records."""
     total = a.dtype.type(0)
     for j in range(len(a)):
@@ -274,7 +274,7 @@ def nearest(
 
 
 @compiled
-def _corner_distance(row: Array, low: Array, high: Array) -> float:
+def _corner_distance(row: Array, low: Array, high: Array) -> Number:
     """The squared distance of a record to the farthest corner of a box: no record inside is farther."""
     total = row.dtype.type(0)
     for j in range(len(row)):
