@@ -174,7 +174,11 @@ def judged(policy: Policy, evidence: Evidence) -> list[Verdict]:
 
 
 def evidence_of_result(
-    table: Table, policy: Policy, released: Mapping[str, ReleasedColumns], class_of_row: Array
+    table: Table,
+    policy: Policy,
+    released: Mapping[str, ReleasedColumns],
+    class_of_row: Array,
+    levels: Mapping[str, int] | None = None,
 ) -> Evidence:
     """What the models look at, as `verify` will see it in the file."""
     across = [m for m in policy.models if m.needs_population or (isinstance(m, XYAnonymity) and m.x)]
@@ -183,7 +187,7 @@ def evidence_of_result(
         names = shown.columns
         needed = {name for model in policy.models for name in model.needs} | {policy.count, policy.person} - {None}
         beside = [table[name].decode() for name in table.columns if name in needed - set(names)]
-        return evidence_of(read(shown.with_columns(beside)), names, policy)[0]
+        return evidence_of(read(shown.with_columns(beside)), names, policy, levels)[0]
     stars = np.logical_and.reduce([column.suppressed for column in released.values()])
     rows = class_of_each_row(Coded(class_of_row[~stars], int(class_of_row.max(initial=0)) + 1))[0]
     class_of_row = np.full(table.rows, -1, np.int64)

@@ -32,7 +32,7 @@ from shoal.transform.wishes import Where, recoded_columns
 from shoal.verify import trees_of
 
 if TYPE_CHECKING:
-    from shoal.search.generalize import Wishes
+    from shoal.search.generalize import Generalized, Wishes
     from shoal.search.plan import Plan
 
 Method = Literal["sorted-clusters", "coarsen", "mask", "recode", "mondrian", "microaggregate", "lattice"]
@@ -144,12 +144,12 @@ def by_lattice(table: Table, policy: Policy, how: How, plan: Plan | None = None)
         prepared = replace(prepared, policy=policy)
     found = solve(prepared) if plan is None else follow(prepared.space, plan, prepared.policy)
     shown = relabel(found)
-    evidence = evidence_of_result(table, prepared.policy, shown.columns, shown.class_of_row)
+    evidence = evidence_of_result(table, prepared.policy, shown.columns, shown.class_of_row, _levels(found))
     while plan is None and len(found.rounds) > 1 and not all(v.holds for v in judged(prepared.policy, evidence)):
         # each round keeps its models, but a model about all rounds together may break: then the last goes
         found = found.without_last_round()
         shown = relabel(found)
-        evidence = evidence_of_result(table, prepared.policy, shown.columns, shown.class_of_row)
+        evidence = evidence_of_result(table, prepared.policy, shown.columns, shown.class_of_row, _levels(found))
     search: dict[str, Any] = {"levels": found.levels}
     if plan is None:
         optimum = found.optimum
@@ -179,7 +179,7 @@ def by_lattice(table: Table, policy: Policy, how: How, plan: Plan | None = None)
     parameters = {
         "suppression": wishes.suppression,
         "quality": wishes.quality,
-        "levels": found.levels,
+        "levels": _levels(found),
         "local": wishes.local,
         "plan": plan is not None,
     }
@@ -199,6 +199,11 @@ def by_lattice(table: Table, policy: Policy, how: How, plan: Plan | None = None)
         judged(prepared.policy, evidence),
         Plan(prepared.policy, prepared.trees, found.rounds) if plan is None else plan,
     )
+
+
+def _levels(found: Generalized) -> dict[str, int] | None:
+    """The level of each column; several rounds have no level of their own."""
+    return found.levels if len(found.rounds) == 1 else None
 
 
 def k_of(policy: Policy) -> int:

@@ -10,7 +10,7 @@ import polars as pl
 from shoal.classes import Coded, CountTable, class_of_each_row, first_row_of_each_class, pack
 from shoal.errors import InputError
 from shoal.generalized import as_ranges
-from shoal.hierarchy.tree import Hierarchy
+from shoal.hierarchy import Hierarchy, fit
 from shoal.read import read
 from shoal.table import Array, Column, Table
 from shoal.transform.labels import texts_of
@@ -37,8 +37,11 @@ def people_in_classes(
     population: Table,
     hierarchies: Mapping[str, Hierarchy] | None = None,
     names: Sequence[str] | None = None,
+    levels: Mapping[str, int] | None = None,
 ) -> Array:
     """People of the population in the box of each class (rows of class -1 are in none).
+
+    `levels`: to which level of its hierarchy each column was raised, where that is known.
 
     >>> released = Table.of({"age": ["[30;39]", "[30;39]", "[40;49]"]}).select(["age"])
     >>> people_in_classes(released, np.array([0, 0, 1]), Table.of({"age": [31, 39, 45, 50]})).tolist()
@@ -52,7 +55,9 @@ def people_in_classes(
     found = np.zeros(classes, np.int64)
     sides = []
     for j, (column, theirs) in enumerate(zip(released, people, strict=True)):
-        family, label_of = _families(column, theirs, (hierarchies or {}).get(theirs.name))
+        family, label_of = _families(
+            column, theirs, (hierarchies or {}).get(theirs.name), (levels or {}).get(theirs.name)
+        )
         labels = column.codes[first].astype(np.int64)
         sides.append((labels, family[labels], [of_code[distinct.tuples[str(j)].codes] for of_code in label_of]))
     pattern, patterns = class_of_each_row(pack([Coded(family, len(label_of)) for _, family, label_of in sides]))
@@ -70,10 +75,13 @@ def people_in_classes(
     return found
 
 
-def _families(column: Column, people: Column, hierarchy: Hierarchy | None) -> tuple[Array, list[Array]]:
+def _families(
+    column: Column, people: Column, hierarchy: Hierarchy | None, level: int | None
+) -> tuple[Array, list[Array]]:
     """Labels dealt to families within which no two hold the same value: the family of each label, and per family the
     label that holds each value of the population (-1: none)."""
-    holds = labels_hold(column, people, hierarchy)
+    # counting too few people is the safe side
+    holds = labels_hold(column, people, hierarchy, level, least=True)
     order = np.argsort(-holds.sum(axis=1), kind="stable")
     family = np.zeros(len(holds), np.int64)
     label_of: list[Array] = []
@@ -88,8 +96,14 @@ def _families(column: Column, people: Column, hierarchy: Hierarchy | None) -> tu
     return family, label_of
 
 
-def labels_hold(column: Column, people: Column, hierarchy: Hierarchy | None) -> Array:
-    """Which values of the population (and null) each released label (and null) stands for."""
+def labels_hold(
+    column: Column, people: Column, hierarchy: Hierarchy | None, level: int | None = None, least: bool = False
+) -> Array:
+    """Which values of the population (and null) each released label (and null) stands for.
+
+    A leaf and a node may have the same name: at a known `level` the label is that level's; otherwise it is all that it
+    may mean, or with `least` the lowest that has it.
+    """
     labels = texts_of(column.values)
     values = texts_of(people.values)
     if len(labels) * len(values) > _CELLS:
@@ -105,11 +119,17 @@ def labels_hold(column: Column, people: Column, hierarchy: Hierarchy | None) -> 
         if code in ranges.pieces:
             holds[place] = np.logical_or.reduce([(a <= points) & (points <= b) for a, b in ranges.pieces[code]])
     if hierarchy is not None:
-        nodes = hierarchy.levels
+        fitted = fit(hierarchy, people)
+        known = np.arange(len(values))
+        paths = [
+            np.array([labels_[node] for node in codes_[known]], object)
+            for labels_, codes_ in zip(fitted.labels, fitted.codes, strict=True)
+        ]
         for place, label in enumerate(labels.to_list()):
-            under = np.logical_or.reduce([(level == label).to_numpy() for level in nodes])
-            if under.any():
-                holds[place] = values.is_in(nodes[0].filter(under).to_list()).to_numpy()
+            under = [path == label for path in (paths if level is None else [paths[level], paths[-1]])]
+            meant = [held for held in under if held.any()]
+            if meant:
+                holds[place] = meant[0] if least or level is not None else np.logical_or.reduce(meant)
     # null is held by null and by `*`
     star = (labels == "*").to_numpy()
     if people.nulls:

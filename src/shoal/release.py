@@ -134,7 +134,7 @@ def _verify_draft(result: Anonymized, draft: Path, shuffle: bool, seed: int, exc
         natures = {name: column.nature for name, column in result.columns.items()}
         trees = {} if result.plan is None else result.plan.trees
         checks = check_rows(table, result.table, result.policy, natures, order, trees)
-    return judge(table, names, result.policy, checks)
+    return judge(table, names, result.policy, checks, result.parameters.get("levels"))
 
 
 def _reasons(found: Verification) -> str:

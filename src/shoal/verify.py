@@ -81,12 +81,15 @@ def verify(
     checks = [] if path is None or manifest is None else _against_manifest(path, manifest, given, table)
     if original is not None:
         checks += _against_original(path, manifest, table, read(original, None, options), given)
-    return judge(table, _released_names(given, manifest), given, checks)
+    levels = (manifest or {}).get("parameters", {}).get("levels")
+    return judge(table, _released_names(given, manifest), given, checks, levels)
 
 
-def judge(table: Table, names: list[str], policy: Policy, checks: list[Check]) -> Verification:
+def judge(
+    table: Table, names: list[str], policy: Policy, checks: list[Check], levels: Mapping[str, int] | None = None
+) -> Verification:
     """The models of a policy on a table's columns, beside other checks that must hold too."""
-    evidence, suppressed = evidence_of(table, names, policy)
+    evidence, suppressed = evidence_of(table, names, policy, levels)
     checks = [*checks, Check("leak", *leak_check(table, names, policy))] if policy.leak else checks
     verdicts = [model.judge(evidence) for model in policy.models]
     if policy.models and policy.person is not None and policy.person not in table.columns:
@@ -115,7 +118,9 @@ def released_names(source: Any, names: Sequence[str]) -> list[str]:
     return [found for name in names for found in released.get(name, [name])]
 
 
-def evidence_of(table: Table, names: Sequence[str], policy: Policy) -> tuple[Evidence, int]:
+def evidence_of(
+    table: Table, names: Sequence[str], policy: Policy, levels: Mapping[str, int] | None = None
+) -> tuple[Evidence, int]:
     """Classes of equal boxes of a released table; rows that are `*` everywhere are counted apart.
 
     With a count column a row stands for many records; with a person column classes are of persons, and a person is
@@ -143,7 +148,9 @@ def evidence_of(table: Table, names: Sequence[str], policy: Policy) -> tuple[Evi
     for source in sorted({model.needs_population for model in models if model.needs_population is not None}):
         population = read_population(source, policy.quasi_identifiers)
         given = given_hierarchies(policy.hierarchies, policy.quasi_identifiers)
-        people[source] = people_in_classes(table.select(names), classes, population, given, policy.quasi_identifiers)
+        people[source] = people_in_classes(
+            table.select(names), classes, population, given, policy.quasi_identifiers, levels
+        )
     evidence = evidence_of_rows(
         classes,
         {name: table[name] for name in needed},

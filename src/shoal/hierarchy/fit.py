@@ -60,7 +60,7 @@ def fit(hierarchy: Hierarchy, column: Column) -> Fitted:
     (['minor', 'adult', None], [0, 1, 2], [0.25, 0.5, 0.25], 0)
     """
     texts = leaf_texts(column)
-    leaf = _leaf_of_value(hierarchy.levels[0], column.values, texts)
+    leaf = leaf_of_each_value(hierarchy.levels[0], column.values, texts)
     lacking = leaf < 0
     missing = int(np.count_nonzero(lacking))
     if missing:
@@ -121,7 +121,7 @@ def _on_leaves(hierarchy: Hierarchy, column: Column, leaf: Array, null_leaf: int
 # which leaf a value is
 
 
-def _leaf_of_value(leaves: pl.Series, values: pl.Series, texts: pl.Series) -> Array:
+def leaf_of_each_value(leaves: pl.Series, values: pl.Series, texts: pl.Series) -> Array:
     """The leaf of each value, -1 where there is none: as written, then as meant; no leaf is for two values."""
     found = _look_up(leaves, texts)
     for keys, wanted in _meanings(leaves, values, texts):

@@ -15,6 +15,7 @@ from shoal import __version__
 from shoal.errors import InputError
 from shoal.generalized import as_numbers, ends_of
 from shoal.hierarchy import Hierarchy, fit
+from shoal.hierarchy.fit import leaf_of_each_value
 from shoal.policy import Policy, as_policy
 from shoal.read import read
 from shoal.search.generalize import Generalized, Space, lost_units
@@ -112,19 +113,36 @@ def grown(tree: Hierarchy, column: Column) -> Hierarchy:
         return tree
 
 
+def _known_units(space: Space, plan: Plan) -> Array:
+    """Which tuples (or histories) have only values that the plan's trees know: others are never shown."""
+    known = np.ones(len(space.tuples), bool)
+    for column in space.columns:
+        there = np.append(
+            leaf_of_each_value(plan.trees[column.name].levels[0], column.values, texts_of(column.values)) >= 0, True
+        )
+        known &= there[space.tuples.tuples[column.name].codes]
+    if space.histories is None:
+        return known
+    unknown = np.bincount(
+        space.histories.of_history.codes, ~known[space.histories.of_tuple], minlength=len(space.units)
+    )
+    return np.asarray(unknown == 0)
+
+
 def follow(space: Space, plan: Plan, policy: Policy) -> Generalized:
     """Settle every tuple in the first round in which its class keeps the policy; the rest is suppressed."""
     round_of_unit = np.full(len(space.units), -1, np.int64)
-    part: Space = space
-    left: Array = np.arange(len(space.units))
+    known = _known_units(space, plan)
+    left: Array = np.flatnonzero(known)
+    part: Space = space.part(known)
     again: Sequence[Any] = [model for model in policy.models if not model.whole]
     for number, levels in enumerate(plan.rounds):
+        if not len(left):
+            break
         evaluate = part.evaluator(part.grid_of_levels(), again, part.members, space.members)
         lost = lost_units(evaluate, levels)
         round_of_unit[left[~lost]] = number
         left = left[lost]
-        if not len(left):
-            break
-        part = space.part(round_of_unit < 0)
+        part = space.part(known & (round_of_unit < 0))
     nothing = Optimum(None, None, None, False, 0, 0, [])
     return Generalized(space, nothing, list(plan.rounds), round_of_unit)
