@@ -17,8 +17,9 @@ from shoal.classes import Coded, class_of_each_row, pack
 from shoal.conditions import Condition, parse_condition
 from shoal.errors import InputError, as_names, check_choice
 from shoal.frames import to_native
-from shoal.models import AnyModel, KAnonymity, LDiversity, TCloseness, Verdict, XYAnonymity
+from shoal.models import AnyModel, Evidence, KAnonymity, KMatching, LDiversity, TCloseness, Verdict
 from shoal.models.evidence import evidence_of_rows
+from shoal.models.k_matching import readings_of
 from shoal.policy import Policy, Quality, Role, as_policy, share_of
 from shoal.read import Options, read
 from shoal.released import Form, ReleasedColumns, modified_rows, released_columns
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from shoal.search.generalize import Wishes
     from shoal.search.plan import Plan
 
-Method = Literal["sorted-clusters", "coarsen", "mask", "recode", "lattice"]
+Method = Literal["sorted-clusters", "coarsen", "mask", "recode", "lattice", "suppress"]
 
 
 @dataclass(frozen=True)
@@ -144,6 +145,9 @@ def anonymize(
     local: bool = False,
     complete_hierarchies: bool = False,
     time_limit: float = 60.0,
+    reading: str | None = None,
+    importance: Mapping[str, float] | None = None,
+    all_m: int | None = None,
     disclosure: Sequence[str] = (),
     options: Options | None = None,
 ) -> Anonymized:
@@ -153,7 +157,9 @@ def anonymize(
     `recode`: labels as `generalize` says (a file of labels, `*`, `runs:4`, `chunks:4`), everywhere or only `where`
     records stand out; `search` tries all combinations and elects the best (Pastore et al.). `lattice`: the best level
     of a hierarchy for every column (`hierarchies`: a folder or a mapping; built where none is given), proven to be the
-    best by `quality` with at most `suppression` of the records left out; `local` generalises those again.
+    best by `quality` with at most `suppression` of the records left out; `local` generalises those again. `suppress`:
+    few cells become `*`, where `reading` says what that means (wildcard: it matches anything; strict: a value of its
+    own), `importance` what a column is worth, and `all_m` that every combination of m columns is protected.
 
     >>> import polars as pl
     >>> people = pl.DataFrame({"age": [30, 34, 51, 52], "charge": [1, 2, 3, 4]})
@@ -177,6 +183,9 @@ def anonymize(
     if method == "lattice":
         wishes = wishes_of(given, suppression, quality, weights, levels, local, time_limit)
         return by_lattice(table, given, hierarchies, wishes, complete_hierarchies, conditions)
+    if method == "suppress":
+        kept, least, how = _to_suppress(given, k is not None, reading, all_m)
+        return by_suppression(table, kept, least, how, importance or given.weights, all_m, conditions)
     if method == "recode":
         released, parameters, strategies = recoded_columns(columns, generalize or {}, where, search, _least_k(given))
         shown = [_shown(column) for column in released.values()]
@@ -259,6 +268,79 @@ def by_lattice(
     )
 
 
+def _to_suppress(
+    policy: Policy, k_given: bool, reading: str | None, all_m: int | None
+) -> tuple[Policy, int, Literal["wildcard", "strict"]]:
+    """The policy with the model that suppression is to keep, its k, and the reading.
+
+    A policy that asks for k-anonymity means classes of equal records. A k given beside it is read as survey
+    statisticians do, where a suppressed cell matches anything; the model is then called so.
+    """
+    about_k = [model for model in policy.models if isinstance(model, (KAnonymity, KMatching))]
+    if not about_k:
+        raise InputError("This method needs k.", "Give -k 5, or a k-anonymity model in the policy.")
+    least = max(model.k for model in about_k)
+    strict = reading == "strict" or (
+        reading is None and not k_given and any(isinstance(model, KAnonymity) for model in about_k)
+    )
+    check_choice("reading", reading or "strict", ("wildcard", "strict"))
+    if strict:
+        models = [KAnonymity(k=least), *(model for model in policy.models if not isinstance(model, KAnonymity))]
+        return policy.model_copy(update={"models": models}), least, "strict"
+    asked = [model.m for model in about_k if isinstance(model, KMatching)]
+    m = all_m if all_m is not None else asked[0] if asked else None
+    others = [model for model in policy.models if model not in about_k]
+    return policy.model_copy(update={"models": [KMatching(k=least, m=m), *others]}), least, "wildcard"
+
+
+def by_suppression(
+    table: Table,
+    policy: Policy,
+    k: int,
+    reading: Literal["wildcard", "strict"],
+    importance: Mapping[str, float],
+    all_m: int | None,
+    conditions: Sequence[Condition] = (),
+) -> Anonymized:
+    """Few cells suppressed so that every record reaches k by a reading; the other reading stands beside it."""
+    from shoal.transform.suppress import suppress
+    from shoal.transform.suppress.shown import boxes_of, shown
+
+    columns = table.select(policy.quasi_identifiers)
+    if all_m is None and reading == "wildcard":
+        all_m = next(model.m for model in policy.models if isinstance(model, KMatching))
+    found = suppress(columns, k, reading, importance, all_m)
+    released, classes = shown(found)
+    evidence = _evidence_shown(table, policy, released)
+    verdicts = [model.judge(evidence) for model in policy.models]
+    readings = readings_of(evidence)
+    findings = _findings(table, columns, None, released, classes, conditions, _t(policy), None)
+    boxed = boxes_of(found)
+    if boxed is not None:
+        loss = information_loss(columns, boxed)
+        findings = replace(
+            findings,
+            information_loss=loss.total,
+            information_loss_by_column=loss.by_column,
+            change=change_of(columns, boxed),
+        )
+    findings = replace(
+        findings,
+        k=readings[reading]["k"],
+        uniques=readings[reading]["uniques"],
+        search={
+            "reading": reading,
+            "readings": readings,
+            "suppressed_cells_by_column": found.cells_by_column,
+            "least_cells": found.least_cells,
+            # the fewest matches on any combination of m columns
+            **({} if all_m is None else {"all_m": {"m": all_m, "k": verdicts[0].worst["matches"]}}),
+        },
+    )
+    parameters = {"k": k, "reading": reading, "importance": dict(importance), "all_m": all_m}
+    return Anonymized(table, policy, "suppress", parameters, released, findings, verdicts)
+
+
 def wishes_of(
     policy: Policy,
     suppression: float | str | None,
@@ -286,13 +368,9 @@ def _judged(
     table: Table, policy: Policy, released: Mapping[str, ReleasedColumns], class_of_row: Array
 ) -> list[Verdict]:
     """Every model on the classes, as `verify` will judge the file."""
-    across = [m for m in policy.models if m.needs_population or (isinstance(m, XYAnonymity) and m.x)]
+    across = [model for model in policy.models if model.needs_population or model.needs_keys]
     if across or policy.count or policy.person:  # these look at the released values themselves
-        shown = pl.DataFrame([series for column in released.values() for series in column.series])
-        names = shown.columns
-        needed = {name for model in policy.models for name in model.needs} | {policy.count, policy.person} - {None}
-        beside = [table[name].decode() for name in table.columns if name in needed - set(names)]
-        evidence, _ = evidence_of(read(shown.with_columns(beside)), names, policy)
+        evidence = _evidence_shown(table, policy, released)
     else:
         stars = np.logical_and.reduce([column.suppressed for column in released.values()])
         rows = class_of_each_row(Coded(class_of_row[~stars], int(class_of_row.max(initial=0)) + 1))[0]
@@ -301,6 +379,15 @@ def _judged(
         sensitive = {name: table[name] for model in policy.models for name in model.needs}
         evidence = evidence_of_rows(class_of_row, sensitive, trees=trees_of(policy, list(sensitive.values())))
     return [model.judge(evidence) for model in policy.models]
+
+
+def _evidence_shown(table: Table, policy: Policy, released: Mapping[str, ReleasedColumns]) -> Evidence:
+    """What models look at, from the released values."""
+    shown = pl.DataFrame([series for column in released.values() for series in column.series])
+    names = shown.columns
+    needed = {name for model in policy.models for name in model.needs} | {policy.count, policy.person} - {None}
+    beside = [table[name].decode() for name in table.columns if name in needed - set(names)]
+    return evidence_of(read(shown.with_columns(beside)), names, policy)[0]
 
 
 def _shown(column: ReleasedColumns) -> Column:

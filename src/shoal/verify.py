@@ -16,8 +16,9 @@ from shoal.classes import Coded, CountTable, class_of_each_row, pack
 from shoal.errors import InputError
 from shoal.generalized import as_numbers, as_ranges, ends_of
 from shoal.hierarchy import Hierarchy, fit_all
-from shoal.models import Evidence, Verdict
+from shoal.models import Evidence, KMatching, Verdict
 from shoal.models.evidence import evidence_of_rows
+from shoal.models.k_matching import readings_of
 from shoal.policy import Policy, as_policy
 from shoal.population import people_in_classes, read_population
 from shoal.read import Options, read
@@ -46,11 +47,15 @@ class Verification:
     suppressed_rows: int
     models: list[Verdict]
     checks: list[Check]
+    # smallest class and uniques by what a suppressed cell means, where a model depends on it
+    readings: dict[str, dict[str, int]] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
+        """As JSON; `readings` only where a model depends on what a suppressed cell means."""
         found = asdict(self)
         found["models"] = [model.to_dict() for model in self.models]
+        if self.readings is None:
+            del found["readings"]
         return found
 
 
@@ -89,7 +94,8 @@ def judge(table: Table, names: list[str], policy: Policy, checks: list[Check]) -
     verdicts = [replace(verdict, worst={**verdict.worst, "columns": names}) for verdict in verdicts]
     holds = all(verdict.holds for verdict in verdicts) and all(check.holds for check in checks)
     k = int(evidence.sizes.min()) if len(evidence.sizes) else 0
-    return Verification("holds" if holds else "refused", table.rows, k, suppressed, verdicts, checks)
+    readings = readings_of(evidence) if any(isinstance(model, KMatching) for model in policy.models) else None
+    return Verification("holds" if holds else "refused", table.rows, k, suppressed, verdicts, checks, readings)
 
 
 def _released_names(policy: Policy, manifest: dict[str, Any] | None) -> list[str]:
@@ -127,6 +133,7 @@ def evidence_of(table: Table, names: Sequence[str], policy: Policy) -> tuple[Evi
         classes,
         {name: table[name] for name in needed},
         keys={name: column.codes for name, column in zip(names, ranges, strict=True)},
+        stars={name: column.star for name, column in zip(names, ranges, strict=True)},
         weights=weights,
         trees=trees,
         populations=people,
@@ -295,9 +302,11 @@ def _on_path(released: Column, original: Column, tree: Hierarchy) -> Check:
 
 def _containment(released: Column, original: Column) -> Check:
     """Whether the range that each row shows holds the value that it had."""
-    low, high = ends_of(released)
+    low, high = (ends[released.codes] for ends in ends_of(released))
     values = np.append(as_numbers(original.values), np.nan)[original.codes]
-    inside = (low[released.codes] <= values) & (values <= high[released.codes])
+    # a missing value is held by `*`, and by nothing else but itself
+    missing = np.isnan(values) & (np.isneginf(low) | released.is_null())
+    inside = missing | ((low <= values) & (values <= high))
     outside = int(np.count_nonzero(~inside))
     detail = "every range holds its value" if not outside else f"{outside:,} ranges do not hold their value"
     return Check(f"ranges of {released.name}", not outside, detail)

@@ -55,7 +55,8 @@ def anonymize(
         typer.Option(
             "--method",
             metavar="NAME",
-            help="sorted-clusters (S2, S4), coarsen (S3), mask (Table S3), recode (Pastore), lattice (the optimum).",
+            help="sorted-clusters (S2, S4), coarsen (S3), mask (Table S3), recode (Pastore), lattice (the optimum), "
+            "suppress (few cells).",
         ),
     ] = "sorted-clusters",
     resolution: Annotated[
@@ -98,6 +99,33 @@ def anonymize(
     ] = False,
     complete_hierarchies: CompleteOption = False,
     time_limit: TimeLimitOption = 60.0,
+    suppressed_reading: Annotated[
+        str | None,
+        typer.Option(
+            "--reading",
+            metavar="wildcard|strict",
+            help="suppress: * matches anything (with -k), or is a value of its own (as a policy's k-anonymity).",
+            show_default=False,
+        ),
+    ] = None,
+    importance: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--importance",
+            metavar="COLUMN=W,...",
+            help="suppress: what a cell of a column is worth; 1 if not given.",
+            show_default=False,
+        ),
+    ] = None,
+    all_m: Annotated[
+        int | None,
+        typer.Option(
+            "--all-m",
+            metavar="M",
+            help="suppress: protect every combination of M quasi-identifiers, not all of them together.",
+            show_default=False,
+        ),
+    ] = None,
     disclosure: Annotated[
         list[str] | None,
         typer.Option(
@@ -149,6 +177,8 @@ def anonymize(
 
         shoal anonymize adult.csv -o safe.csv --qi age,sex,education --sensitive occupation -k 5 --l 3 --t 0.2
         --method lattice --suppression 5%
+
+        shoal anonymize survey.csv -o safe.csv --qi region,age,sex -k 3 --method suppress --importance sex=5
     """
     from shoal.anonymize import anonymize as change
     from shoal.cli.console import running
@@ -165,7 +195,7 @@ def anonymize(
             l=l,
             t=t,
             models=models_of(model),
-            method=one_of("--method", method, ("sorted-clusters", "coarsen", "mask", "recode", "lattice")),
+            method=one_of("--method", method, ("sorted-clusters", "coarsen", "mask", "recode", "lattice", "suppress")),
             resolution=resolution,
             labels="labels" if labels else "range",
             remainder=one_of("--remainder", remainder, ("top", "middle")),
@@ -182,6 +212,9 @@ def anonymize(
             local=local,
             complete_hierarchies=complete_hierarchies,
             time_limit=time_limit,
+            reading=suppressed_reading,
+            importance=weights_of(importance, "--importance"),
+            all_m=all_m,
             disclosure=disclosure or (),
             options=reading(encoding, delimiter, missing),
         )

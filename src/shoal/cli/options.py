@@ -209,14 +209,14 @@ def _pairs(option: str, given: list[str], form: str) -> list[tuple[str, str]]:
     return found
 
 
-def weights_of(given: list[str] | None) -> dict[str, float] | None:
+def weights_of(given: list[str] | None, option: str = "--weights") -> dict[str, float] | None:
     """Weights from `COLUMN=W,…`."""
     if given is None:
         return None
     try:
-        return {name: float(value) for name, value in _pairs("--weights", given, "COLUMN=WEIGHT")}
+        return {name: float(value) for name, value in _pairs(option, given, "COLUMN=WEIGHT")}
     except ValueError:
-        raise InputError("A weight is not a number.", "Write --weights age=2,zip=0.5.") from None
+        raise InputError("A weight is not a number.", f"Write {option} age=2,zip=0.5.") from None
 
 
 def levels_of(given: list[str] | None) -> dict[str, tuple[int, int]] | None:

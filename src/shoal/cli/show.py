@@ -271,7 +271,11 @@ def show_written(what: str, path: object) -> None:
 def show_anonymized(found: dict[str, Any]) -> None:
     """The promise, what it cost, and where it is."""
     console.out.print()
-    words = f"{counted(found['written'], 'record')} released, in classes of at least {found['k']:,}."
+    among = "each matching at least" if found.get("reading") == "wildcard" else "in classes of at least"
+    least, where = found["k"], ""
+    if "all_m" in found:
+        least, where = found["all_m"]["k"], f" on any {counted(found['all_m']['m'], 'quasi-identifier')}"
+    words = f"{counted(found['written'], 'record')} released, {among} {least:,}{where}."
     if not found["guarantee"]:
         words += " No privacy model was checked: there is no guarantee."
     print_block(Text(words, style="bold green" if found["guarantee"] else "bold yellow"))
@@ -301,6 +305,8 @@ def show_anonymized(found: dict[str, Any]) -> None:
         print_block(table)
     if "levels" in found:
         _show_levels(found)
+    if "readings" in found:
+        _show_suppressed(found)
     note(f"data {found['output']}, manifest {found['manifest']}")
     if "plan" in found:
         note(f"plan {found['plan']}: `shoal apply` uses it on new data; it names the values of this data, keep it")
@@ -320,6 +326,21 @@ def _show_levels(found: dict[str, Any]) -> None:
             f"  score {found['score']:.6f} ({proven}); {found['suppressed_rows']:,} records suppressed; "
             f"{found['nodes_checked']:,} of {found['nodes_total']:,} generalisations looked at"
         )
+
+
+def _show_suppressed(found: dict[str, Any]) -> None:
+    """The cells of each column, and what holds by either meaning of a suppressed cell."""
+    table = plain_table("column", "suppressed cells", left=1)
+    for name, cells in found["suppressed_cells_by_column"].items():
+        table.add_row(name_text(name), f"{cells:,}")
+    print_block(table)
+    table = plain_table("a suppressed cell", "k", "uniques", left=1)
+    words = {"strict": "is a value of its own (strict)", "wildcard": "matches anything (wildcard)"}
+    for name, reading in found["readings"].items():
+        table.add_row(words[name], f"{reading['k']:,}", f"{reading['uniques']:,}")
+    print_block(table)
+    if found["reading"] == "wildcard" and found["readings"]["strict"]["k"] < found["k"]:
+        note("who knows a suppressed value can rule some matches out; --reading strict leaves nothing to rule out")
 
 
 def show_lattice(found: Lattice) -> None:
@@ -357,6 +378,8 @@ def show_verification(found: Verification) -> None:
     console.out.print()
     good = found.verdict == "holds"
     words = f"{'Holds' if good else 'Does not hold'}: {found.records:,} records, smallest class {found.k:,}."
+    if found.readings is not None:
+        words += f" Where * matches anything, every record matches at least {found.readings['wildcard']['k']:,}."
     print_block(Text(words, style="bold green" if good else "bold red"))
     table = plain_table("what", "verdict", "", left=3)
     for verdict in found.models:
