@@ -119,6 +119,8 @@ def evidence_of(table: Table, names: Sequence[str], policy: Policy) -> tuple[Evi
     kept = np.flatnonzero(~suppressed)
     if len(kept):
         columns = [Coded(column.codes[kept], column.cardinality) for column in ranges]
+        # `*` stands for all values of the original: never for the one that happens to be left to see
+        columns += [Coded(column.star[kept], 2) for column in ranges if column.star.any()]
         classes[kept], _ = class_of_each_row(pack(columns))
     weights = Rows.of(table, names, policy.count).weights if policy.count else None
     models = policy.models

@@ -25,6 +25,9 @@ from shoal.transform.suppress.sets import groups_on, tiers
 
 # flags for each combination of m columns and each tuple
 MOST_FLAGS = 400_000_000
+# joins of settled with open tuples for sets of one cost; small tables may take more
+MOST_JOINS = 1_200
+FEW_JOINED = 20_000_000
 
 
 def masks_for_wildcards(
@@ -47,7 +50,9 @@ def masks_for_wildcards(
         if not len(left):
             break
         progress.report("suppressing", total - len(left), total)
-        for by_matching in (False, True) if m is None else (False,):
+        for by_matching in (False, True):
+            if by_matching and (m is not None or not settled.is_quick(tier)):
+                continue
             found = _choose(rare, settled if by_matching else None, tier, left, k)
             masks[left] = found
             settled.add(left[found > 0])
@@ -61,9 +66,10 @@ def _choose(rare: _Rare, settled: _Settled | None, tier: list[int], left: Array,
     for mask in tier:
         if not len(left):
             break
-        enough = rare.enough(mask, left)
-        if settled is not None:
-            enough |= rare.alike(mask, left) + settled.matching(mask, left) >= k
+        if settled is None:
+            enough = rare.enough(mask, left)
+        else:
+            enough = rare.alike(mask, left) + settled.matching(mask, left) >= k
         group, groups = groups_on(rare.codes, mask, left)
         takers = np.bincount(group[enough], rare.counts[left[enough]], groups).astype(np.int64)[group]
         better = enough & (takers > popularity)
@@ -138,13 +144,22 @@ class _Settled:
                 these = tuples[self.masks[tuples] == mask]
                 self.by_mask[mask] = np.concatenate([self.by_mask.get(mask, these[:0]), these])
 
+    def is_quick(self, tier: list[int]) -> bool:
+        """Whether matching is worth its time: joins grow with the sets of columns that are suppressed somewhere."""
+        joins = len(tier) * len(self.by_mask)
+        return joins <= MOST_JOINS or joins * len(self.counts) <= FEW_JOINED
+
     def matching(self, mask: int, tuples: Array) -> Array:
         """Settled records that match each tuple only because of their own suppressed cells."""
-        found = np.zeros(len(tuples), np.int64)
+        hidden: dict[int, list[Array]] = {}
         for own, settled in self.by_mask.items():
             if own & ~mask:
-                found += self._agreeing(mask | own, settled, tuples) - self._agreeing(mask, settled, tuples)
-        return found
+                hidden.setdefault(mask | own, []).append(settled)
+        if not hidden:
+            return np.zeros(len(tuples), np.int64)
+        matching = [self._agreeing(union, np.concatenate(settled), tuples) for union, settled in hidden.items()]
+        everyone = np.concatenate([part for settled in hidden.values() for part in settled])
+        return np.asarray(sum(matching) - self._agreeing(mask, everyone, tuples))
 
     def _agreeing(self, mask: int, settled: Array, tuples: Array) -> Array:
         """How many of the settled records are like each tuple outside a mask."""
