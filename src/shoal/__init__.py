@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from shoal.detect import Detection, detect
     from shoal.errors import InputError, ShoalError
     from shoal.hierarchy import Hierarchy, build_hierarchy, read_hierarchy
+    from shoal.perturb import Perturbed, perturb
     from shoal.policy import Policy, load_policy
     from shoal.profile import Profile, profile
     from shoal.read import read
@@ -58,6 +59,7 @@ _HOME = {
     "Hierarchy": "shoal.hierarchy",
     "IdentityRisk": "shoal.risk",
     "InputError": "shoal.errors",
+    "Perturbed": "shoal.perturb",
     "Policy": "shoal.policy",
     "Profile": "shoal.profile",
     "ShoalError": "shoal.errors",
@@ -68,6 +70,7 @@ _HOME = {
     "detect": "shoal.detect",
     "lattice": "shoal.solve",
     "load_policy": "shoal.policy",
+    "perturb": "shoal.perturb",
     "profile": "shoal.profile",
     "read": "shoal.read",
     "read_hierarchy": "shoal.hierarchy",
@@ -86,6 +89,7 @@ __all__ = [
     "Hierarchy",
     "IdentityRisk",
     "InputError",
+    "Perturbed",
     "Policy",
     "Profile",
     "Refused",
@@ -98,6 +102,7 @@ __all__ = [
     "detect",
     "lattice",
     "load_policy",
+    "perturb",
     "profile",
     "read",
     "read_hierarchy",

@@ -97,6 +97,16 @@ class Anonymized:
     plan: Plan | None = None
 
     @property
+    def quasi_identifiers(self) -> list[str]:
+        """The names under which the quasi-identifiers are released."""
+        return [series.name for column in self.columns.values() for series in column.series]
+
+    @property
+    def private(self) -> dict[str, Any]:
+        """What only the owner of a release may know, beside the order of rows: nothing."""
+        return {}
+
+    @property
     def verdict(self) -> str:
         """Whether every model of the policy holds."""
         return "holds" if all(verdict.holds for verdict in self.verdicts) else "refused"

@@ -12,6 +12,7 @@ from shoal.cli.apply import apply
 from shoal.cli.detect import detect
 from shoal.cli.hierarchy import app as hierarchy
 from shoal.cli.lattice import lattice
+from shoal.cli.perturb import perturb
 from shoal.cli.profile import profile
 from shoal.cli.regenerate import regenerate
 from shoal.cli.risk import risk
@@ -60,6 +61,7 @@ app.command()(risk)
 app.command()(lattice)
 app.add_typer(hierarchy, name="hierarchy")
 app.command()(anonymize)
+app.command()(perturb)
 app.command()(apply)
 app.command()(verify)
 app.command()(regenerate)
