@@ -423,6 +423,8 @@ def show_verification(found: Verification) -> None:
     console.out.print()
     good = found.verdict == "holds"
     words = f"{'Holds' if good else 'Does not hold'}: {found.records:,} records, smallest class {found.k:,}."
+    if not found.models and not found.k:
+        words = f"{'As it was released' if good else 'Does not hold'}: {found.records:,} records, nothing promised."
     if found.readings is not None:
         words += f" Where * matches anything, every record matches at least {found.readings['wildcard']['k']:,}."
     print_block(Text(words, style="bold green" if good else "bold red"))

@@ -20,6 +20,7 @@ from shoal.errors import InputError
 from shoal.frames import to_native
 from shoal.models import Verdict
 from shoal.perturb.operator import Operator, as_numbers, random_for
+from shoal.perturb.pram import Pram
 from shoal.perturb.risk import IntervalDisclosure, Linkage, interval_disclosure, linkage
 from shoal.perturb.utility import Utility, utility_of
 from shoal.perturb.wishes import Settings, operators_of
@@ -215,8 +216,13 @@ def _findings(
     seed: int,
 ) -> PerturbationFindings:
     progress.report("measuring", 0)
-    numeric = [name for name in columns if not _is_text(before[name].dtype)]
-    categorical = [name for name in columns if _is_text(before[name].dtype)]
+    # what was changed as a category is measured as one, also where it is written in numbers
+    categorical = [
+        name
+        for name in columns
+        if _is_text(before[name].dtype) or any(isinstance(o, Pram) and name in o.columns for o in operators)
+    ]
+    numeric = [name for name in columns if name not in categorical]
     old = {name: as_numbers(before[name]) for name in numeric}
     new = {name: as_numbers(columns[name].series[0]) for name in numeric}
     categories = {name: _codes(table, name, columns[name].series[0]) for name in categorical}

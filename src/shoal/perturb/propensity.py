@@ -13,14 +13,17 @@ MOST_ROWS = 100_000
 MOST_CATEGORIES = 50
 _ROUNDS = 60
 _SMALL = 1e-8
+# a category that is gone would ask for an endless coefficient
+_RIDGE = 0.01
 
 
 @dataclass(frozen=True, slots=True)
 class Propensity:
     """pMSE = mean of (p - 1/2)², p the fitted probability that a record is a released one: 0 cannot be told, 1/4 can.
 
-    `ratio` is to what two independent tables of one source would have, (m - 1) / (8N) for m coefficients and N stacked
-    records (Snoke et al. 2018). Both are none where the fit did not settle: `settled` says so.
+    (Woo et al. 2009.) `ratio` is to what two independent tables of one source would have: (m - 1) / (4N) for m
+    coefficients and N stacked records, from the law of the fitted coefficients. Both are none where the fit did not
+    settle: `settled` says so.
     """
 
     pmse: float | None
@@ -45,11 +48,11 @@ def propensity(
         return Propensity(None, None, False, 0)
     features = _features(before, after, categories, rows)
     labels = np.repeat([0.0, 1.0], len(rows))
-    fitted = logistic(features, labels)
+    fitted = logistic(features, labels, _RIDGE)
     if fitted is None:
         return Propensity(None, None, False, 2 * len(rows))
     pmse = float(((fitted - 0.5) ** 2).mean())
-    expected = (features.shape[1] - 1) / (8 * len(labels))
+    expected = (features.shape[1] - 1) / (4 * len(labels))
     pmse = 0.0 if pmse < _SMALL**2 else pmse
     return Propensity(pmse, pmse / expected if expected else None, True, len(labels))
 
@@ -98,33 +101,42 @@ def _independent(features: Array) -> Array:
     return np.asarray(features[:, size > 1e-9 * np.sqrt(len(features)) * max(float(np.abs(features).max()), 1.0)])
 
 
-def logistic(features: Array, labels: Array) -> Array | None:
+def logistic(features: Array, labels: Array, ridge: float = 0.0) -> Array | None:
     """Fitted probabilities of a logistic regression by Newton's method; none where it does not settle.
+
+    The first feature is the constant; `ridge` holds the squares of the other coefficients down.
 
     >>> one = np.ones((4, 1))
     >>> logistic(one, np.array([0.0, 0.0, 0.0, 1.0])).round(6).tolist()
     [0.25, 0.25, 0.25, 0.25]
     """
     weights = np.zeros(features.shape[1])
-    best = _likelihood(features @ weights, labels)
+    penalty = np.full(len(weights), ridge)
+    penalty[0] = 0.0
+    best = _worth(features, labels, weights, penalty)
     for _ in range(_ROUNDS):
-        chance = 1 / (1 + np.exp(-np.clip(features @ weights, -35, 35)))
-        slope = features.T @ (labels - chance)
-        curve = (features * (chance * (1 - chance))[:, None]).T @ features
+        chance = _chance(features @ weights)
+        slope = features.T @ (labels - chance) - penalty * weights
+        curve = (features * (chance * (1 - chance))[:, None]).T @ features + np.diag(penalty)
         try:
-            step = np.linalg.solve(curve + 1e-10 * len(labels) * np.eye(len(weights)), slope)
+            step = np.linalg.solve(curve, slope)
         except np.linalg.LinAlgError:
             return None
-        length = 1.0
-        while (found := _likelihood(features @ (weights + length * step), labels)) < best - 1e-12 * abs(best):
-            length /= 2
-            if length < 1e-6:
+        while (found := _worth(features, labels, weights + step, penalty)) < best - 1e-12 * abs(best):
+            step = step / 2
+            if np.abs(step).max() < 1e-12:
                 return None
-        gained, best, weights = found - best, found, weights + length * step
-        if gained <= _SMALL * len(labels) * 1e-2 and np.abs(length * step).max() < 1e-4:
-            return np.asarray(1 / (1 + np.exp(-np.clip(features @ weights, -35, 35))))
+        best, weights = found, weights + step
+        if np.abs(step).max() < 1e-6:
+            return _chance(features @ weights)
     return None
 
 
-def _likelihood(score: Array, labels: Array) -> float:
-    return float((labels * score - np.logaddexp(0, score)).sum())
+def _chance(score: Array) -> Array:
+    return np.asarray(1 / (1 + np.exp(-np.clip(score, -500, 500))))
+
+
+def _worth(features: Array, labels: Array, weights: Array, penalty: Array) -> float:
+    """The log-likelihood, less the penalty."""
+    score = features @ weights
+    return float((labels * score - np.logaddexp(0, score)).sum() - (penalty * weights**2).sum() / 2)
