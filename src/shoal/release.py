@@ -27,6 +27,7 @@ from shoal.released import ReleasedColumns
 from shoal.search.plan import Plan
 from shoal.table import Table
 from shoal.verify import (
+    SUPPRESSED,
     Check,
     Verification,
     check_rows,
@@ -168,7 +169,8 @@ def _verify_draft(result: Releasable, draft: Path, shuffle: bool, seed: int, exc
         order = shuffled_order(table.rows, seed) if shuffle else None
         natures = {name: column.nature for name, column in result.columns.items()}
         trees = {} if result.plan is None else result.plan.trees
-        checks = check_rows(table, result.table, result.policy, natures, order, trees)
+        suppressed = result.method == SUPPRESSED
+        checks = check_rows(table, result.table, result.policy, natures, order, trees, suppressed)
     return judge(table, names, result.policy, checks)
 
 

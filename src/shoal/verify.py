@@ -25,8 +25,10 @@ from shoal.read import Options, read
 from shoal.rows import Rows
 from shoal.search.trees import given_hierarchies
 from shoal.table import Array, Column, Table
-from shoal.transform.labels import texts_of
+from shoal.transform.labels import texts_of, with_null
 
+# the method that changes nothing but single cells
+SUPPRESSED = "suppress"
 # what a column outside the quasi-identifiers may be that was changed on purpose
 _CHANGED = ("perturbed", "representative")
 
@@ -233,7 +235,8 @@ def _against_original(
         return [
             Check("labels", False, f"{plan_path(path or Path('released')).name} is needed to tell what labels hold")
         ]
-    return check_rows(table, original, policy, natures, _row_map(path, original.rows), trees)
+    suppressed = manifest is not None and manifest["method"] == SUPPRESSED
+    return check_rows(table, original, policy, natures, _row_map(path, original.rows), trees, suppressed)
 
 
 def check_rows(
@@ -243,10 +246,12 @@ def check_rows(
     natures: Mapping[str, str],
     order: Array | None,
     trees: Mapping[str, Hierarchy] | None = None,
+    suppressed: bool = False,
 ) -> list[Check]:
     """Every released row against its original: `order[r]` is the original row of released row r.
 
-    Columns with a tree must show a node above the original value, others a range that holds it.
+    Columns with a tree must show a node above the original value, others a range that holds it; where cells were
+    `suppressed` and nothing else was done, the value itself or `*`.
     """
     if table.rows != original.rows:
         return [Check("rows", False, f"{table.rows:,} released of {original.rows:,}: rows were lost or doubled")]
@@ -255,7 +260,9 @@ def check_rows(
         if name not in table.columns:
             continue
         shuffled = column if order is None else column.take(order)
-        if name in policy.quasi_identifiers and name in (trees or {}):
+        if name in policy.quasi_identifiers and suppressed:
+            checks.append(_own_or_star(table[name], shuffled))
+        elif name in policy.quasi_identifiers and name in (trees or {}):
             checks.append(_on_path(table[name], shuffled, (trees or {})[name]))
         elif name in policy.quasi_identifiers:
             # a label stands for texts in a way that only its map knows
@@ -300,6 +307,18 @@ def _equal(released: Column, original: Column) -> bool:
         return bool((released.codes == original.codes).all())
     texts = [column.decode().cast(pl.String).alias("") for column in (released, original)]
     return texts[0].equals(texts[1])
+
+
+def _own_or_star(released: Column, original: Column) -> Check:
+    """Whether each row shows its own value or `*`."""
+    pairs = CountTable.of({"shown": released, "was": original}).tuples
+    shown, was = (
+        with_null(texts_of(column.values), None).gather(pairs[name].codes)
+        for name, column in (("shown", released), ("was", original))
+    )
+    outside = int((~(shown.eq_missing(was) | shown.eq_missing(pl.Series(["*"])))).sum())
+    detail = "every cell is as it was, or *" if not outside else f"{outside:,} values are not those of the original"
+    return Check(f"cells of {released.name}", not outside, detail)
 
 
 def _on_path(released: Column, original: Column, tree: Hierarchy) -> Check:

@@ -241,6 +241,17 @@ def test_a_tampered_release_is_refused(survey: Path, tmp_path: Path) -> None:
     assert not found.models[0].holds
 
 
+def test_a_text_that_is_neither_the_own_nor_a_star_is_found(survey: Path, tmp_path: Path) -> None:
+    result = shoal.anonymize(survey, quasi_identifiers=["age", "town"], k=3, method="suppress")
+    shoal.release(result, tmp_path / "safe.csv")
+    frame = pl.read_csv(tmp_path / "safe.csv", infer_schema=False)
+    frame.with_columns(town=pl.when(pl.col("town") == "A").then(pl.lit("B")).otherwise("town")).write_csv(
+        tmp_path / "safe.csv"
+    )
+    checks = {check.name: check.holds for check in shoal.verify(tmp_path / "safe.csv", original=survey).checks}
+    assert (checks["cells of town"], checks["cells of age"]) == (False, True)
+
+
 def test_a_missing_value_is_held_by_a_star_and_by_nothing_else(tmp_path: Path) -> None:
     before = pl.DataFrame({"age": [30, 30, None, None, 41]})
     result = shoal.anonymize(before, quasi_identifiers=["age"], k=2, method="suppress")
