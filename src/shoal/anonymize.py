@@ -17,9 +17,8 @@ from shoal.classes import Coded, class_of_each_row, pack
 from shoal.conditions import Condition, parse_condition
 from shoal.errors import InputError, as_names, check_choice
 from shoal.frames import to_native
-from shoal.models import AnyModel, Evidence, KAnonymity, KMatching, LDiversity, TCloseness, Verdict
+from shoal.models import AnyModel, Evidence, KAnonymity, LDiversity, TCloseness, Verdict
 from shoal.models.evidence import evidence_of_rows
-from shoal.models.k_matching import readings_of
 from shoal.policy import Policy, Quality, Role, as_policy, share_of
 from shoal.read import Options, read
 from shoal.released import Form, ReleasedColumns, modified_rows, released_columns
@@ -194,15 +193,16 @@ def anonymize(
         wishes = wishes_of(given, suppression, quality, weights, levels, local, time_limit)
         return by_lattice(table, given, hierarchies, wishes, complete_hierarchies, conditions)
     if method == "suppress":
-        kept, least, how = _to_suppress(given, k is not None, reading, all_m)
-        return by_suppression(table, kept, least, how, importance or given.weights, all_m, conditions)
+        from shoal.transform.suppress.method import by_suppression
+
+        return by_suppression(table, given, k is not None, reading, importance or given.weights, all_m, conditions)
     if method == "recode":
         released, parameters, strategies = recoded_columns(columns, generalize or {}, where, search, _least_k(given))
         shown = [_shown(column) for column in released.values()]
         class_of_row, count = class_of_each_row(pack(shown))
         boxed = None
     else:
-        if untouched_if_safe and (method != "sorted-clusters" or _t(given) is not None):
+        if untouched_if_safe and (method != "sorted-clusters" or t_closeness_of(given) is not None):
             raise InputError(
                 "Untouched if safe works with sorted-clusters and k alone.", "Leave out --t, or the option."
             )
@@ -212,7 +212,9 @@ def anonymize(
         released = {column.name: released_columns(column, boxed, interval) for column in columns}
         class_of_row, count = boxed.class_of_each_row()
         strategies = None
-    findings = _findings(table, columns, boxed, released, (class_of_row, count), conditions, _t(given), strategies)
+    findings = findings_of(
+        table, columns, boxed, released, (class_of_row, count), conditions, t_closeness_of(given), strategies
+    )
     return Anonymized(
         table, given, method, parameters, released, findings, _judged(table, given, released, class_of_row)
     )
@@ -249,14 +251,14 @@ def by_lattice(
             "rounds": len(found.rounds),
         }
     search["built_hierarchies"] = prepared.built
-    findings = _findings(
+    findings = findings_of(
         table,
         table.select(policy.quasi_identifiers),
         None,
         shown.columns,
         (shown.class_of_row, shown.classes),
         conditions,
-        _t(policy),
+        t_closeness_of(policy),
         None,
     )
     parameters = {
@@ -276,79 +278,6 @@ def by_lattice(
         _judged(table, prepared.policy, shown.columns, shown.class_of_row),
         Plan(prepared.policy, prepared.trees, found.rounds) if plan is None else plan,
     )
-
-
-def _to_suppress(
-    policy: Policy, k_given: bool, reading: str | None, all_m: int | None
-) -> tuple[Policy, int, Literal["wildcard", "strict"]]:
-    """The policy with the model that suppression is to keep, its k, and the reading.
-
-    A policy that asks for k-anonymity means classes of equal records. A k given beside it is read as survey
-    statisticians do, where a suppressed cell matches anything; the model is then called so.
-    """
-    about_k = [model for model in policy.models if isinstance(model, (KAnonymity, KMatching))]
-    if not about_k:
-        raise InputError("This method needs k.", "Give -k 5, or a k-anonymity model in the policy.")
-    least = max(model.k for model in about_k)
-    strict = reading == "strict" or (
-        reading is None and not k_given and any(isinstance(model, KAnonymity) for model in about_k)
-    )
-    check_choice("reading", reading or "strict", ("wildcard", "strict"))
-    if strict:
-        models = [KAnonymity(k=least), *(model for model in policy.models if not isinstance(model, KAnonymity))]
-        return policy.model_copy(update={"models": models}), least, "strict"
-    asked = [model.m for model in about_k if isinstance(model, KMatching)]
-    m = all_m if all_m is not None else asked[0] if asked else None
-    others = [model for model in policy.models if model not in about_k]
-    return policy.model_copy(update={"models": [KMatching(k=least, m=m), *others]}), least, "wildcard"
-
-
-def by_suppression(
-    table: Table,
-    policy: Policy,
-    k: int,
-    reading: Literal["wildcard", "strict"],
-    importance: Mapping[str, float],
-    all_m: int | None,
-    conditions: Sequence[Condition] = (),
-) -> Anonymized:
-    """Few cells suppressed so that every record reaches k by a reading; the other reading stands beside it."""
-    from shoal.transform.suppress import suppress
-    from shoal.transform.suppress.shown import boxes_of, shown
-
-    columns = table.select(policy.quasi_identifiers)
-    if all_m is None and reading == "wildcard":
-        all_m = next(model.m for model in policy.models if isinstance(model, KMatching))
-    found = suppress(columns, k, reading, importance, all_m)
-    released, classes = shown(found)
-    evidence = _evidence_shown(table, policy, released)
-    verdicts = [model.judge(evidence) for model in policy.models]
-    readings = readings_of(evidence)
-    findings = _findings(table, columns, None, released, classes, conditions, _t(policy), None)
-    boxed = boxes_of(found)
-    if boxed is not None:
-        loss = information_loss(columns, boxed)
-        findings = replace(
-            findings,
-            information_loss=loss.total,
-            information_loss_by_column=loss.by_column,
-            change=change_of(columns, boxed),
-        )
-    findings = replace(
-        findings,
-        k=readings[reading]["k"],
-        uniques=readings[reading]["uniques"],
-        search={
-            "reading": reading,
-            "readings": readings,
-            "suppressed_cells_by_column": found.cells_by_column,
-            "least_cells": found.least_cells,
-            # the fewest matches on any combination of m columns
-            **({} if all_m is None else {"all_m": {"m": all_m, "k": verdicts[0].worst["matches"]}}),
-        },
-    )
-    parameters = {"k": k, "reading": reading, "importance": dict(importance), "all_m": all_m}
-    return Anonymized(table, policy, "suppress", parameters, released, findings, verdicts)
 
 
 def wishes_of(
@@ -380,7 +309,7 @@ def _judged(
     """Every model on the classes, as `verify` will judge the file."""
     across = [model for model in policy.models if model.needs_population or model.needs_keys]
     if across or policy.count or policy.person:  # these look at the released values themselves
-        evidence = _evidence_shown(table, policy, released)
+        evidence = evidence_shown(table, policy, released)
     else:
         stars = np.logical_and.reduce([column.suppressed for column in released.values()])
         rows = class_of_each_row(Coded(class_of_row[~stars], int(class_of_row.max(initial=0)) + 1))[0]
@@ -391,7 +320,7 @@ def _judged(
     return [model.judge(evidence) for model in policy.models]
 
 
-def _evidence_shown(table: Table, policy: Policy, released: Mapping[str, ReleasedColumns]) -> Evidence:
+def evidence_shown(table: Table, policy: Policy, released: Mapping[str, ReleasedColumns]) -> Evidence:
     """What models look at, from the released values."""
     shown = pl.DataFrame([series for column in released.values() for series in column.series])
     names = shown.columns
@@ -464,7 +393,7 @@ def _k(policy: Policy) -> int:
     return max(found)
 
 
-def _t(policy: Policy) -> TCloseness | None:
+def t_closeness_of(policy: Policy) -> TCloseness | None:
     """The model of ordered t-closeness, if there is one."""
     return next((model for model in policy.models if isinstance(model, TCloseness)), None)
 
@@ -484,7 +413,7 @@ def _way(
             raise InputError("The method 'mask' needs the policy's masking steps.", "See docs/anonymize.md.")
         steps = [Step(step.column, step.groups, step.digits) for step in policy.masking]
         return lambda columns: mask(columns, steps).boxed, {"steps": len(steps)}
-    k, close = _k(policy), _t(policy)
+    k, close = _k(policy), t_closeness_of(policy)
     if close is None:
         # distances are in units of the whole table's spread, also where only a part of the rows is changed
         spreads = {column.name: spread(column) for column in table.select(policy.quasi_identifiers)}
@@ -497,7 +426,7 @@ def _way(
     )
 
 
-def _findings(
+def findings_of(
     table: Table,
     columns: Sequence[Column],
     boxed: Boxed | None,
@@ -507,6 +436,7 @@ def _findings(
     close: TCloseness | None,
     strategies: list[dict[str, Any]] | None,
 ) -> Findings:
+    """What a change cost, from the boxes or the released columns and the class of each row (-1: suppressed)."""
     class_of_row, count = classes
     kept = class_of_row >= 0
     sizes = np.bincount(class_of_row[kept], minlength=count)

@@ -338,11 +338,12 @@ def _on_path(released: Column, original: Column, tree: Hierarchy) -> Check:
 
 def _containment(released: Column, original: Column) -> Check:
     """Whether the range that each row shows holds the value that it had."""
-    low, high = (ends[released.codes] for ends in ends_of(released))
+    low, high = ends_of(released)
     values = np.append(as_numbers(original.values), np.nan)[original.codes]
-    # a missing value is held by `*`, and by nothing else but itself
-    missing = np.isnan(values) & (np.isneginf(low) | released.is_null())
-    inside = missing | ((low <= values) & (values <= high))
+    low, high = low[released.codes], high[released.codes]
+    inside = (low <= values) & (values <= high)
+    # a missing value is held by `*` and by a missing one
+    inside |= np.isnan(values) & (np.isnan(low) | ((low == -np.inf) & (high == np.inf)))
     outside = int(np.count_nonzero(~inside))
     detail = "every range holds its value" if not outside else f"{outside:,} ranges do not hold their value"
     return Check(f"ranges of {released.name}", not outside, detail)
