@@ -195,7 +195,9 @@ def anonymize(
     if method == "suppress":
         from shoal.transform.suppress.method import by_suppression
 
-        return by_suppression(table, given, k is not None, reading, importance or given.weights, all_m, conditions)
+        # a k beside a policy that names k-anonymity means what the policy means
+        k_alone = k is not None and not any(isinstance(model, KAnonymity) for model in as_policy(policy).models)
+        return by_suppression(table, given, k_alone, reading, importance or given.weights, all_m, conditions)
     if method == "recode":
         released, parameters, strategies = recoded_columns(columns, generalize or {}, where, search, _least_k(given))
         shown = [_shown(column) for column in released.values()]

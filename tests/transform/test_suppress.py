@@ -156,6 +156,13 @@ def test_no_more_cells_than_sdcmicro(data: Path, names: list[str], peer: int, al
     assert shoal.risk(frame, names, null_rule="wildcard").k >= 3
 
 
+def test_columns_that_are_worth_next_to_nothing_still_leave_records_to_match() -> None:
+    rows = [(0, 0), (0, 0), (0, 0), (0, 1), (1, 2)]
+    after = released(rows, 2, importance={"c0": 1.0, "c1": 1e-12})
+    assert all(found >= 2 for found in matches(covered(after)))
+    assert after[3] == (0, None)
+
+
 def test_masks_come_by_cost() -> None:
     costs = [1.0, 2.5, 1.0, 4.0]
     order = list(by_cost(costs))
@@ -223,6 +230,8 @@ def test_a_policy_that_asks_for_equal_classes_gets_them(survey: Path) -> None:
     result = shoal.anonymize(survey, asked, method="suppress")
     assert result.findings.to_dict()["reading"] == "strict"
     assert (result.verdict, result.findings.k >= 4) == ("holds", True)
+    again = shoal.anonymize(survey, asked, k=5, method="suppress").findings
+    assert (again.to_dict()["reading"], again.k >= 5) == ("strict", True)
     matching = shoal.Policy(columns=asked.columns, models=[{"model": "k-matching", "k": 3, "m": 1}])
     result = shoal.anonymize(survey, matching, method="suppress")
     assert result.verdicts[0].parameters == {"k": 3, "m": 1}

@@ -21,11 +21,11 @@ if TYPE_CHECKING:
 
 
 def policy_to_keep(
-    policy: Policy, k_given: bool, reading: str | None, all_m: int | None
+    policy: Policy, k_alone: bool, reading: str | None, all_m: int | None
 ) -> tuple[Policy, int, Reading, int | None]:
     """The policy with the model that suppression is to keep, its k, the reading, and m.
 
-    A policy that asks for k-anonymity means classes of equal records. A k given beside it is read as survey
+    A policy that asks for k-anonymity means classes of equal records. A k without such a policy is read as survey
     statisticians do, where a suppressed cell matches anything; the model is then called so.
 
     >>> asked = Policy(models=[KAnonymity(k=3)])
@@ -39,7 +39,7 @@ def policy_to_keep(
     k = max(model.k for model in about_k)
     others = [model for model in policy.models if model not in about_k]
     asked = [model for model in about_k if isinstance(model, KMatching)]
-    by_policy = "strict" if len(asked) < len(about_k) and not k_given else "wildcard"
+    by_policy = "strict" if len(asked) < len(about_k) and not k_alone else "wildcard"
     if (reading or by_policy) == "strict":
         return policy.model_copy(update={"models": [KAnonymity(k=k), *asked, *others]}), k, "strict", all_m
     m = all_m if all_m is not None or not asked else asked[0].m
@@ -49,7 +49,7 @@ def policy_to_keep(
 def by_suppression(
     table: Table,
     policy: Policy,
-    k_given: bool,
+    k_alone: bool,
     reading: str | None,
     importance: Mapping[str, float],
     all_m: int | None,
@@ -58,7 +58,7 @@ def by_suppression(
     """Few cells suppressed so that every record reaches k by a reading; the other reading stands beside it."""
     from shoal.anonymize import Anonymized, evidence_shown, findings_of, t_closeness_of
 
-    policy, k, kept, m = policy_to_keep(policy, k_given, reading, all_m)
+    policy, k, kept, m = policy_to_keep(policy, k_alone, reading, all_m)
     columns = table.select(policy.quasi_identifiers)
     found = suppress(columns, k, kept, importance, m)
     released, classes = shown(found)

@@ -63,6 +63,7 @@ def masks_for_wildcards(
 def _choose(rare: _Rare, settled: _Settled | None, tier: list[int], left: Array, k: int) -> Array:
     """For each tuple a set of the tier that suffices, or 0; of several the one that most tuples could take."""
     chosen, popularity = np.zeros(len(left), np.int64), np.zeros(len(left), np.int64)
+    everything = (1 << len(rare.codes)) - 1
     for mask in tier:
         if not len(left):
             break
@@ -72,7 +73,8 @@ def _choose(rare: _Rare, settled: _Settled | None, tier: list[int], left: Array,
             enough = rare.alike(mask, left) + settled.matching(mask, left) >= k
         group, groups = groups_on(rare.codes, mask, left)
         takers = np.bincount(group[enough], rare.counts[left[enough]], groups).astype(np.int64)[group]
-        better = enough & (takers > popularity)
+        # a row without any value covers nobody: never where another set of the tier does
+        better = enough & ((takers > popularity) if mask != everything else (chosen == 0))
         chosen[better], popularity[better] = mask, takers[better]
     return chosen
 
