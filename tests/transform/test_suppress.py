@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import shoal
 from brute import matches
 from shoal.errors import InputError
+from shoal.models import Evidence, KMatching
 from shoal.table import Table
 from shoal.transform.suppress import Reading, suppress
 from shoal.transform.suppress.sets import by_cost, cost_of
@@ -161,6 +162,21 @@ def test_columns_that_are_worth_next_to_nothing_still_leave_records_to_match() -
     after = released(rows, 2, importance={"c0": 1.0, "c1": 1e-12})
     assert all(found >= 2 for found in matches(covered(after)))
     assert after[3] == (0, None)
+
+
+def test_k_matching_by_hand_and_on_the_safe_side_without_stars() -> None:
+    # classes (A, 1) of 2, (A, *) of 1, (B, 1) of 5
+    keys = {"town": np.array([0, 0, 1]), "sex": np.array([0, 1, 0])}
+    stars = {"town": np.zeros(3, bool), "sex": np.array([False, True, False])}
+    evidence = Evidence(np.array([2, 1, 5]), keys=keys, stars=stars)
+    assert KMatching(k=3).measure(evidence).tolist() == [3, 3, 5]
+    assert KMatching(k=3, m=1).measure(evidence).tolist() == [3, 3, 5]
+    assert KMatching(k=3).judge(evidence).holds
+    assert not KMatching(k=4).judge(evidence).holds
+    assert KMatching(k=2).measure(Evidence(np.array([2, 1, 5]))).tolist() == [2, 1, 5]
+    assert not KMatching(k=2).judge(Evidence(np.zeros(0, np.int64))).holds
+    with pytest.raises(InputError, match="3 columns at once"):
+        KMatching(k=2, m=3).measure(evidence)
 
 
 def test_masks_come_by_cost() -> None:

@@ -46,10 +46,13 @@ class KMatching(Model):
         return True
 
     def measure(self, evidence: Evidence) -> Array:
-        """The records that match each class, on the worst combination of columns."""
+        """The records that match each class, on the worst combination of columns.
+
+        Where it is not said which cells are suppressed, the members of the class: those match on any columns.
+        """
         names = list(evidence.stars)
         if not names:
-            raise InputError("k-matching looks at suppressed cells.", "Judge it with verify or anonymize.")
+            return evidence.sizes
         if self.m is not None and self.m > len(names):
             raise InputError(
                 f"k-matching asks for {self.m} columns at once; there are {len(names)}.", "Use a smaller m."
