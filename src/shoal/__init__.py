@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from shoal.errors import InputError, ShoalError
     from shoal.hierarchy import Hierarchy, build_hierarchy, read_hierarchy
     from shoal.leak import LeakRisk, leak
+    from shoal.perturb import Perturbed, perturb
     from shoal.policy import Policy, load_policy
     from shoal.profile import Profile, profile
     from shoal.quality import QualityFigures, quality
@@ -66,6 +67,7 @@ _HOME = {
     "IdentityRisk": "shoal.risk",
     "InputError": "shoal.errors",
     "LeakRisk": "shoal.leak",
+    "Perturbed": "shoal.perturb",
     "Policy": "shoal.policy",
     "Profile": "shoal.profile",
     "ShoalError": "shoal.errors",
@@ -79,6 +81,7 @@ _HOME = {
     "leak": "shoal.leak",
     "load_policy": "shoal.policy",
     "open_desk": "shoal.dp",
+    "perturb": "shoal.perturb",
     "profile": "shoal.profile",
     "QualityFigures": "shoal.quality",
     "quality": "shoal.quality",
@@ -103,6 +106,7 @@ __all__ = [
     "IdentityRisk",
     "InputError",
     "LeakRisk",
+    "Perturbed",
     "Policy",
     "Profile",
     "QualityFigures",
@@ -119,6 +123,7 @@ __all__ = [
     "leak",
     "load_policy",
     "open_desk",
+    "perturb",
     "profile",
     "quality",
     "read",

@@ -13,7 +13,7 @@ from shoal.decide import decided, wishes_of
 from shoal.errors import as_names
 from shoal.findings import Anonymized
 from shoal.methods import How, Method, run
-from shoal.models import AnyModel
+from shoal.models import AnyModel, KAnonymity
 from shoal.policy import Policy, as_policy
 from shoal.read import Options, read
 from shoal.released import Form
@@ -56,6 +56,9 @@ def anonymize(
     local: bool = False,
     complete_hierarchies: bool = False,
     time_limit: float = 60.0,
+    reading: str | None = None,
+    importance: Mapping[str, float] | None = None,
+    all_m: int | None = None,
     disclosure: Sequence[str] = (),
     options: Options | None = None,
 ) -> Anonymized:
@@ -71,7 +74,9 @@ def anonymize(
     Mondrian as published; `weights` for columns that matter more. `microaggregate`: means of groups of k, by `mdav` as
     published if asked, within `strata`, with t-closeness first if the policy names one. `lattice`: the best level
     of a hierarchy for every column (`hierarchies`: a folder or a mapping; built where none is given), proven to be the
-    best by `quality` with at most `suppression` of the records left out; `local` generalises those again.
+    best by `quality` with at most `suppression` of the records left out; `local` generalises those again. `suppress`:
+    few cells become `*`, where `reading` says what that means (wildcard: it matches anything; strict: a value of its
+    own), `importance` what a column is worth, and `all_m` that every combination of m columns is protected.
 
     `interval` is how ranges are written; microaggregation writes means if nothing is said.
 
@@ -104,6 +109,11 @@ def anonymize(
         complete_hierarchies=complete_hierarchies,
         wishes=wishes_of(given, suppression, quality, weights, levels, local, time_limit),
         conditions=conditions,
+        reading=reading,
+        importance=importance or given.weights,
+        all_m=all_m,
+        # a k beside a policy that names k-anonymity means what the policy means
+        k_alone=k is not None and not any(isinstance(model, KAnonymity) for model in as_policy(policy).models),
     )
     progress.report("anonymising", 0)
     if method is not None:

@@ -98,34 +98,44 @@ def match(columns: Sequence[Column], weights: Array | None = None) -> Matching:
     """
     tuples = CountTable.of({column.name: column for column in columns}, weights)
     known = np.stack([tuples.tuples[column.name].codes < len(column.values) for column in columns], axis=1)
+    return Matching(tuples.counts, match_tuples(list(tuples.tuples.values()), known, tuples.counts))
+
+
+def match_tuples(columns: Sequence[Coded], known: Array, counts: Array) -> Array:
+    """The records that match each tuple: those that agree wherever both are `known[tuple, column]`.
+
+    Tuples that are known in the same columns must differ there.
+
+    >>> a, b = Coded(np.array([0, 0, 0]), 1), Coded(np.array([0, 1, 2]), 3)
+    >>> match_tuples([a, b], np.array([[True, True], [True, True], [True, False]]), np.array([1, 5, 1])).tolist()
+    [2, 6, 7]
+    """
     patterns, pattern_of = np.unique(known, axis=0, return_inverse=True)
-    if len(patterns) * len(tuples) > MOST_LOOKUPS // 8:
+    if len(patterns) * len(counts) > MOST_LOOKUPS // 8:
         raise InputError(
-            f"Missing values fall into {len(patterns):,} patterns over {len(tuples):,} tuples: too many to match.",
+            f"Missing values fall into {len(patterns):,} patterns over {len(counts):,} tuples: too many to match.",
             "Use --null-rule value or drop, or fewer quasi-identifiers.",
         )
     rows_of = [np.flatnonzero(pattern_of.reshape(-1) == number) for number in range(len(patterns))]
-    matches = tuples.counts.astype(np.int64)
+    matches = counts.astype(np.int64)
     for first, second in combinations(range(len(patterns)), 2):
         progress.report("matching", first, len(patterns))
         ours, theirs = rows_of[first], rows_of[second]
-        shared = [column.name for column, both in zip(columns, patterns[first] & patterns[second], strict=True) if both]
-        group, groups = _same_on(tuples, shared, np.concatenate([ours, theirs]))
+        shared = [column for column, both in zip(columns, patterns[first] & patterns[second], strict=True) if both]
+        group, groups = _same_on(shared, np.concatenate([ours, theirs]))
         group_of_ours, group_of_theirs = group[: len(ours)], group[len(ours) :]
-        records_of_ours = np.bincount(group_of_ours, tuples.counts[ours], groups)
-        records_of_theirs = np.bincount(group_of_theirs, tuples.counts[theirs], groups)
+        records_of_ours = np.bincount(group_of_ours, counts[ours], groups)
+        records_of_theirs = np.bincount(group_of_theirs, counts[theirs], groups)
         matches[ours] += records_of_theirs[group_of_ours].astype(np.int64)
         matches[theirs] += records_of_ours[group_of_theirs].astype(np.int64)
-    return Matching(tuples.counts, matches)
+    return matches
 
 
-def _same_on(tuples: CountTable, names: list[str], rows: Array) -> tuple[Array, int]:
+def _same_on(columns: Sequence[Coded], rows: Array) -> tuple[Array, int]:
     """Groups of rows that agree on these columns; on no column all agree."""
-    if not names:
+    if not columns:
         return np.zeros(len(rows), np.int64), 1
-    return class_of_each_row(
-        pack([Coded(tuples.tuples[name].codes[rows], tuples.tuples[name].cardinality) for name in names])
-    )
+    return class_of_each_row(pack([Coded(column.codes[rows], column.cardinality) for column in columns]))
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ from shoal.boxes import fit
 from shoal.classes import Coded, class_of_each_row
 from shoal.conditions import Condition
 from shoal.frames import to_native
-from shoal.models import Evidence, TCloseness, Verdict, XYAnonymity
+from shoal.models import Evidence, TCloseness, Verdict
 from shoal.models.evidence import evidence_of_rows
 from shoal.policy import Policy
 from shoal.read import read
@@ -86,6 +86,16 @@ class Anonymized:
     verdicts: list[Verdict]
     plan: Plan | None = None
     seconds: float = 0.0
+
+    @property
+    def quasi_identifiers(self) -> list[str]:
+        """The names under which the quasi-identifiers are released."""
+        return [series.name for column in self.columns.values() for series in column.series]
+
+    @property
+    def private(self) -> dict[str, Any]:
+        """What only the owner of a release may know, beside the order of rows: nothing."""
+        return {}
 
     @property
     def verdict(self) -> str:
@@ -179,10 +189,11 @@ def evidence_of_result(
     released: Mapping[str, ReleasedColumns],
     class_of_row: Array,
     levels: Mapping[str, int] | None = None,
+    shown_values: bool = False,
 ) -> Evidence:
-    """What the models look at, as `verify` will see it in the file."""
-    across = [m for m in policy.models if m.needs_population or (isinstance(m, XYAnonymity) and m.x)]
-    if across or policy.count or policy.person:  # these look at the released values themselves
+    """What the models look at, as `verify` will see it in the file; `shown_values`: as the file shows them, always."""
+    across = [model for model in policy.models if model.needs_population or model.needs_keys]
+    if shown_values or across or policy.count or policy.person:  # these look at the released values themselves
         shown = pl.DataFrame({series.name: series for column in released.values() for series in column.series})
         names = shown.columns
         needed = {name for model in policy.models for name in model.needs} | {policy.count, policy.person} - {None}

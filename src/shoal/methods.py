@@ -35,7 +35,7 @@ if TYPE_CHECKING:
     from shoal.search.generalize import Generalized, Wishes
     from shoal.search.plan import Plan
 
-Method = Literal["sorted-clusters", "coarsen", "mask", "recode", "mondrian", "microaggregate", "lattice"]
+Method = Literal["sorted-clusters", "coarsen", "mask", "recode", "mondrian", "microaggregate", "lattice", "suppress"]
 # boxes as a function of columns, and the parameters for the manifest
 Made = tuple[Callable[[Sequence[Column]], Boxed], dict[str, Any]]
 
@@ -61,6 +61,10 @@ class How:
     complete_hierarchies: bool = False
     wishes: Wishes | None = None
     conditions: Sequence[Condition] = ()
+    reading: str | None = None
+    importance: Mapping[str, float] = field(default_factory=dict)
+    all_m: int | None = None
+    k_alone: bool = False
 
 
 def run(method: str, table: Table, policy: Policy, how: How) -> Anonymized:
@@ -76,6 +80,12 @@ def run(method: str, table: Table, policy: Policy, how: How) -> Anonymized:
         found = by_lattice(table, policy, how)
     elif method == "recode":
         found = _recode(table, policy, how)
+    elif method == "suppress":
+        from shoal.transform.suppress.method import by_suppression
+
+        found = by_suppression(
+            table, policy, how.k_alone, how.reading, how.importance, how.all_m, how.conditions
+        )
     else:
         found = _by_boxes(method, table, policy, how)
     seconds = time.perf_counter() - start

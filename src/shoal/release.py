@@ -13,16 +13,20 @@ import tempfile
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import polars as pl
 
 from shoal import __version__
 from shoal.errors import InputError, ShoalError
-from shoal.findings import Anonymized
+from shoal.policy import Policy
 from shoal.profile import type_word
 from shoal.read import read
+from shoal.released import ReleasedColumns
+from shoal.search.plan import Plan
+from shoal.table import Table
 from shoal.verify import (
+    SUPPRESSED,
     Check,
     Verification,
     check_rows,
@@ -45,6 +49,41 @@ class Refused(ShoalError):
     exit_code = 1
 
 
+class Findings(Protocol):
+    """What was found, for the manifest."""
+
+    @property
+    def information_loss_by_column(self) -> dict[str, float]: ...
+    def to_dict(self) -> dict[str, Any]: ...
+
+
+class Releasable(Protocol):
+    """A changed table that may leave: what `anonymize` and `perturb` give."""
+
+    @property
+    def table(self) -> Table: ...
+    @property
+    def policy(self) -> Policy: ...
+    @property
+    def method(self) -> str: ...
+    @property
+    def parameters(self) -> dict[str, Any]: ...
+    @property
+    def columns(self) -> dict[str, ReleasedColumns]: ...
+    @property
+    def quasi_identifiers(self) -> list[str]: ...
+    @property
+    def findings(self) -> Findings: ...
+    @property
+    def plan(self) -> Plan | None: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def polars(self) -> pl.DataFrame: ...
+    @property
+    def private(self) -> dict[str, Any]: ...
+
+
 @dataclass(frozen=True, slots=True)
 class Released:
     """Where the parts of a release are, and how many records it holds."""
@@ -58,7 +97,7 @@ class Released:
 
 
 def release(
-    result: Anonymized,
+    result: Releasable,
     path: str | Path,
     *,
     force: bool = False,
@@ -124,16 +163,17 @@ def _draft(path: Path) -> Path:
     return Path(name)
 
 
-def _verify_draft(result: Anonymized, draft: Path, shuffle: bool, seed: int, excel_safe: bool) -> Verification:
+def _verify_draft(result: Releasable, draft: Path, shuffle: bool, seed: int, excel_safe: bool) -> Verification:
     """The models on the file as it was written, and every row of it against its original."""
     table = read(draft)
-    names = [series.name for column in result.columns.values() for series in column.series]
+    names = result.quasi_identifiers
     checks: list[Check] = []
     if not excel_safe:
         order = shuffled_order(table.rows, seed) if shuffle else None
         natures = {name: column.nature for name, column in result.columns.items()}
         trees = {} if result.plan is None else result.plan.trees
-        checks = check_rows(table, result.table, result.policy, natures, order, trees)
+        suppressed = result.method == SUPPRESSED
+        checks = check_rows(table, result.table, result.policy, natures, order, trees, suppressed)
     return judge(table, names, result.policy, checks, result.parameters.get("levels"))
 
 
@@ -160,7 +200,7 @@ def _defused(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _private(result: Anonymized, shuffle: bool, seed: int, source: Path | None) -> dict[str, Any]:
+def _private(result: Releasable, shuffle: bool, seed: int, source: Path | None) -> dict[str, Any]:
     """For the owner only: how rows can be found again."""
     digest = sha256(source) if source is not None and source.is_file() else None
     row_map = "numpy.random.default_rng(seed).permutation(records)" if shuffle else "rows in the order of the input"
@@ -170,10 +210,11 @@ def _private(result: Anonymized, shuffle: bool, seed: int, source: Path | None) 
         "row_map": row_map,
         "records": result.table.rows,
         "input_sha256": digest,
+        **result.private,
     }
 
 
-def _columns(result: Anonymized) -> list[dict[str, Any]]:
+def _columns(result: Releasable) -> list[dict[str, Any]]:
     """Each column of the input: its role, what was done, under which names it is released."""
     found = []
     for name in result.table.columns:
@@ -195,7 +236,7 @@ def _columns(result: Anonymized) -> list[dict[str, Any]]:
     return found
 
 
-def _dictionary(result: Anonymized, frame: pl.DataFrame) -> dict[str, Any]:
+def _dictionary(result: Releasable, frame: pl.DataFrame) -> dict[str, Any]:
     """The data dictionary: type, role, technique and what was lost, column by column."""
     loss = result.findings.information_loss_by_column
     columns = [
@@ -210,7 +251,7 @@ def _dictionary(result: Anonymized, frame: pl.DataFrame) -> dict[str, Any]:
 
 
 def _manifest(
-    result: Anonymized,
+    result: Releasable,
     draft: Path,
     path: Path,
     written: int,
@@ -228,7 +269,7 @@ def _manifest(
         "policy_sha256": result.policy.digest(),
         "method": result.method,
         "parameters": result.parameters,
-        "quasi_identifiers": [series.name for column in result.columns.values() for series in column.series],
+        "quasi_identifiers": result.quasi_identifiers,
         "columns": _columns(result),
         "written": written,
         "seconds": round(result.seconds, 3),

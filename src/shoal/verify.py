@@ -17,8 +17,9 @@ from shoal.errors import InputError
 from shoal.generalized import as_numbers, as_ranges, ends_of, forms_in, sets_in
 from shoal.hierarchy import Hierarchy, fit_all
 from shoal.leak.check import leak_check
-from shoal.models import Evidence, Verdict
+from shoal.models import Evidence, KMatching, Verdict
 from shoal.models.evidence import evidence_of_rows
+from shoal.models.k_matching import readings_of
 from shoal.persons import classes_of_persons, linked_classes
 from shoal.policy import Policy, as_policy
 from shoal.population import people_in_classes, read_population
@@ -26,7 +27,12 @@ from shoal.read import Options, read
 from shoal.rows import Rows
 from shoal.search.trees import given_hierarchies
 from shoal.table import Array, Column, Table
-from shoal.transform.labels import texts_of
+from shoal.transform.labels import texts_of, with_null
+
+# the method that changes nothing but single cells
+SUPPRESSED = "suppress"
+# what a column outside the quasi-identifiers may be that was changed on purpose
+_CHANGED = ("perturbed", "representative")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,11 +54,15 @@ class Verification:
     suppressed_rows: int
     models: list[Verdict]
     checks: list[Check]
+    # smallest class and uniques by what a suppressed cell means, where a model depends on it
+    readings: dict[str, dict[str, int]] | None = None
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
+        """As JSON; `readings` only where a model depends on what a suppressed cell means."""
         found = asdict(self)
         found["models"] = [model.to_dict() for model in self.models]
+        if self.readings is None:
+            del found["readings"]
         return found
 
 
@@ -89,8 +99,11 @@ def judge(
     table: Table, names: list[str], policy: Policy, checks: list[Check], levels: Mapping[str, int] | None = None
 ) -> Verification:
     """The models of a policy on a table's columns, beside other checks that must hold too."""
-    evidence, suppressed = evidence_of(table, names, policy, levels)
     checks = [*checks, Check("leak", *leak_check(table, names, policy))] if policy.leak else checks
+    if not names and not policy.models:  # nothing was promised: what was done is checked
+        held = all(check.holds for check in checks)
+        return Verification("holds" if held else "refused", table.rows, 0, 0, [], checks)
+    evidence, suppressed = evidence_of(table, names, policy, levels)
     verdicts = [model.judge(evidence) for model in policy.models]
     if policy.models and policy.person is not None and policy.person not in table.columns:
         detail = f"column {policy.person} is not in the file, so persons cannot be counted: keep it, as a pseudonym"
@@ -99,7 +112,8 @@ def judge(
     holds = all(verdict.holds for verdict in verdicts) and all(check.holds for check in checks)
     k = int(evidence.sizes.min()) if len(evidence.sizes) else 0
     records = table.rows if policy.count is None or evidence.records is None else evidence.records
-    return Verification("holds" if holds else "refused", records, k, suppressed, verdicts, checks)
+    readings = readings_of(evidence) if any(isinstance(model, KMatching) for model in policy.models) else None
+    return Verification("holds" if holds else "refused", records, k, suppressed, verdicts, checks, readings)
 
 
 def _released_names(policy: Policy, manifest: dict[str, Any] | None) -> list[str]:
@@ -132,6 +146,8 @@ def evidence_of(
     kept = np.flatnonzero(~suppressed)
     if len(kept):
         columns = [Coded(column.codes[kept], column.cardinality) for column in ranges]
+        # `*` stands for all values of the original: never for the one that happens to be left to see
+        columns += [Coded(column.star[kept], 2) for column in ranges if column.star.any()]
         classes[kept], _ = class_of_each_row(pack(columns))
     weights = Rows.of(table, names, policy.count).weights if policy.count else None
     sizes = None
@@ -155,6 +171,7 @@ def evidence_of(
         classes,
         {name: table[name] for name in needed},
         keys={name: column.codes for name, column in zip(names, ranges, strict=True)},
+        stars={name: column.star for name, column in zip(names, ranges, strict=True)},
         weights=weights,
         trees=trees,
         populations=people,
@@ -262,7 +279,8 @@ def _against_original(
         return [
             Check("labels", False, f"{plan_path(path or Path('released')).name} is needed to tell what labels hold")
         ]
-    return check_rows(table, original, policy, natures, _row_map(path, original.rows), trees)
+    suppressed = manifest is not None and manifest["method"] == SUPPRESSED
+    return check_rows(table, original, policy, natures, _row_map(path, original.rows), trees, suppressed)
 
 
 def check_rows(
@@ -272,10 +290,12 @@ def check_rows(
     natures: Mapping[str, str],
     order: Array | None,
     trees: Mapping[str, Hierarchy] | None = None,
+    suppressed: bool = False,
 ) -> list[Check]:
     """Every released row against its original: `order[r]` is the original row of released row r.
 
-    Columns with a tree must show a node above the original value, others a range that holds it.
+    Columns with a tree must show a node above the original value, others a range that holds it; where cells were
+    `suppressed` and nothing else was done, the value itself or `*`.
     """
     if table.rows != original.rows:
         return [Check("rows", False, f"{table.rows:,} released of {original.rows:,}: rows were lost or doubled")]
@@ -284,16 +304,27 @@ def check_rows(
         if name not in table.columns:
             continue
         shuffled = column if order is None else column.take(order)
-        if name in policy.quasi_identifiers and name in (trees or {}):
+        if name in policy.quasi_identifiers and suppressed:
+            checks.append(_own_or_star(table[name], shuffled))
+        elif name in policy.quasi_identifiers and name in (trees or {}):
             checks.append(_on_path(table[name], shuffled, (trees or {})[name]))
         elif name in policy.quasi_identifiers:
             ordered = column.dtype.is_numeric() or column.dtype.is_temporal()
             if natures.get(name, "truthful") in ("truthful", "unchanged"):
                 checks.append(_containment(table[name], shuffled) if ordered else _membership(table[name], shuffled))
+        elif natures.get(name) in _CHANGED:
+            checks.append(_changed(name, str(natures[name]), table[name], shuffled))
         else:
             same = _equal(table[name], shuffled)
             checks.append(Check(f"column {name}", same, "as it was" if same else "it was changed"))
     return checks
+
+
+def _changed(name: str, nature: str, released: Column, original: Column) -> Check:
+    """A column that was changed on purpose: its values need not be those of the original, but as many are missing."""
+    same = bool((released.is_null() == original.is_null()).all())
+    detail = f"{nature}: values are not compared" if same else "other values are missing than in the original"
+    return Check(f"column {name}", same, detail)
 
 
 def _row_map(path: Path | None, rows: int) -> Array:
@@ -319,6 +350,18 @@ def _equal(released: Column, original: Column) -> bool:
         return bool((released.codes == original.codes).all())
     texts = [column.decode().cast(pl.String).alias("") for column in (released, original)]
     return texts[0].equals(texts[1])
+
+
+def _own_or_star(released: Column, original: Column) -> Check:
+    """Whether each row shows its own value or `*`."""
+    pairs = CountTable.of({"shown": released, "was": original}).tuples
+    shown, was = (
+        with_null(texts_of(column.values), None).gather(pairs[name].codes)
+        for name, column in (("shown", released), ("was", original))
+    )
+    outside = int((~(shown.eq_missing(was) | shown.eq_missing(pl.Series(["*"])))).sum())
+    detail = "every cell is as it was, or *" if not outside else f"{outside:,} values are not those of the original"
+    return Check(f"cells of {released.name}", not outside, detail)
 
 
 def _on_path(released: Column, original: Column, tree: Hierarchy) -> Check:

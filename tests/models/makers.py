@@ -16,6 +16,7 @@ from shoal.models import (
     EntropyLDiversity,
     HighestRisk,
     KAnonymity,
+    KMatching,
     KMap,
     LDiversity,
     Model,
@@ -28,6 +29,7 @@ POPULATION = "people.csv"
 
 MAKERS: dict[str, Callable[[Random], Model]] = {
     "k-anonymity": lambda rng: KAnonymity(k=rng.randint(2, 6)),
+    "k-matching": lambda rng: KMatching(k=rng.randint(2, 6)),
     "k-map": lambda rng: KMap(k=rng.randint(2, 12), population=POPULATION),
     "k-map estimated": lambda rng: KMap(k=rng.randint(2, 12), population_size=rng.randint(250, 900)),
     "l-diversity": lambda rng: LDiversity(l=rng.randint(2, 4), sensitive=rng.choice("sv")),

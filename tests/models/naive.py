@@ -69,7 +69,7 @@ def keeps(model: Any, case: Case, key: Key) -> bool:
     rows = case.classes[key]
     size = case.size(rows)
     match model.model:
-        case "k-anonymity":
+        case "k-anonymity" | "k-matching":
             return size >= model.k
         case "highest-risk":
             return Fraction(1, size) <= decimal(model.threshold)

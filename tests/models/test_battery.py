@@ -27,6 +27,7 @@ from shoal.models import (
     Evidence,
     HighestRisk,
     KAnonymity,
+    KMatching,
     KMap,
     LDiversity,
     Model,
@@ -61,6 +62,8 @@ LN2 = 0.6931471805599453
 HAND: list[tuple[Model, list[float], bool]] = [
     (KAnonymity(k=2), [4, 2], True),
     (KAnonymity(k=3), [4, 2], False),
+    (KMatching(k=2), [4, 2], True),
+    (KMatching(k=3), [4, 2], False),
     (HighestRisk(threshold=0.5), [1 / 4, 1 / 2], True),
     (HighestRisk(threshold=0.49), [1 / 4, 1 / 2], False),
     (AverageRisk(threshold=0.34), [2 / 6], True),

@@ -42,6 +42,7 @@ TREE = {"s": [["s0", "low", "*"], ["s10", "low", "*"], ["s20", "high", "*"]]}
 # a model by itself, so strict that the single record of the bad table breaks it
 STRICT: dict[str, dict[str, Any]] = {
     "k-anonymity": {"k": 2},
+    "k-matching": {"k": 2},
     "k-map": {"k": 30, "population_size": 300},
     "l-diversity": {"l": 3, "sensitive": "s"},
     "entropy-l-diversity": {"l": 2.9, "sensitive": "s"},

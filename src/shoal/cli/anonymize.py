@@ -38,7 +38,7 @@ from shoal.cli.options import (
     wishes_of,
 )
 
-METHODS = ("sorted-clusters", "coarsen", "mask", "recode", "mondrian", "microaggregate", "lattice")
+METHODS = ("sorted-clusters", "coarsen", "mask", "recode", "mondrian", "microaggregate", "lattice", "suppress")
 
 
 def anonymize(
@@ -59,8 +59,8 @@ def anonymize(
             metavar="NAME",
             show_default=False,
             help="sorted-clusters (S2, S4), coarsen (S3), mask (Table S3), recode (Pastore), mondrian (least loss, any "
-            "columns), microaggregate (means of groups), lattice (the best level of every column). Without it those "
-            "that the policy allows are tried, and the one that loses least is taken.",
+            "columns), microaggregate (means of groups), lattice (the best level of every column), suppress "
+            "(few cells). Without it those that the policy allows are tried, and the one that loses least is taken.",
         ),
     ] = None,
     resolution: Annotated[
@@ -129,6 +129,33 @@ def anonymize(
     ] = False,
     complete_hierarchies: CompleteOption = False,
     time_limit: TimeLimitOption = 60.0,
+    suppressed_reading: Annotated[
+        str | None,
+        typer.Option(
+            "--reading",
+            metavar="wildcard|strict",
+            help="suppress: * matches anything (with -k), or is a value of its own (as a policy's k-anonymity).",
+            show_default=False,
+        ),
+    ] = None,
+    importance: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--importance",
+            metavar="COLUMN=W,...",
+            help="suppress: what a cell of a column is worth; 1 if not given.",
+            show_default=False,
+        ),
+    ] = None,
+    all_m: Annotated[
+        int | None,
+        typer.Option(
+            "--all-m",
+            metavar="M",
+            help="suppress: protect every combination of M quasi-identifiers, not all of them together.",
+            show_default=False,
+        ),
+    ] = None,
     disclosure: Annotated[
         list[str] | None,
         typer.Option(
@@ -184,6 +211,8 @@ def anonymize(
 
         shoal anonymize adult.csv -o safe.csv --qi age,sex,education --sensitive occupation -k 5 --l 3 --t 0.2
         --method lattice --suppression 5%
+
+        shoal anonymize survey.csv -o safe.csv --qi region,age,sex -k 3 --method suppress --importance sex=5
     """
     from shoal.anonymize import anonymize as change
     from shoal.cli.console import running
@@ -225,6 +254,9 @@ def anonymize(
             local=local,
             complete_hierarchies=complete_hierarchies,
             time_limit=time_limit,
+            reading=suppressed_reading,
+            importance=weights_of(importance, "--importance"),
+            all_m=all_m,
             disclosure=disclosure or (),
             options=reading(encoding, delimiter, missing),
         )

@@ -15,6 +15,7 @@ from shoal.cli.detect import detect
 from shoal.cli.hierarchy import app as hierarchy
 from shoal.cli.lattice import lattice
 from shoal.cli.leak import leak
+from shoal.cli.perturb import perturb
 from shoal.cli.profile import profile
 from shoal.cli.query import query
 from shoal.cli.regenerate import regenerate
@@ -65,6 +66,7 @@ app.command()(lattice)
 app.add_typer(hierarchy, name="hierarchy")
 app.command()(leak)
 app.command()(anonymize)
+app.command()(perturb)
 app.command()(apply)
 app.command()(verify)
 app.command()(compare)

@@ -209,14 +209,14 @@ def _pairs(option: str, given: list[str], form: str) -> list[tuple[str, str]]:
     return found
 
 
-def weights_of(given: list[str] | None) -> dict[str, float] | None:
+def weights_of(given: list[str] | None, option: str = "--weights") -> dict[str, float] | None:
     """Weights from `COLUMN=W,…`."""
     if given is None:
         return None
     try:
-        return {name: float(value) for name, value in _pairs("--weights", given, "COLUMN=WEIGHT")}
+        return {name: float(value) for name, value in _pairs(option, given, "COLUMN=WEIGHT")}
     except ValueError:
-        raise InputError("A weight is not a number.", "Write --weights age=2,zip=0.5.") from None
+        raise InputError("A weight is not a number.", f"Write {option} age=2,zip=0.5.") from None
 
 
 def levels_of(given: list[str] | None) -> dict[str, tuple[int, int]] | None:
@@ -272,3 +272,48 @@ def wishes_of(given: list[str] | None) -> dict[str, str] | None:
             raise InputError(f"--generalize '{text}' is not COLUMN=HOW.", "Write --generalize town=provinces.csv.")
         wishes[column.strip()] = how.strip()
     return wishes
+
+
+def settings_of(option: str, given: list[str] | None) -> dict[str, float | str] | None:
+    """Settings from `COLUMN=VALUE,…`, each column once."""
+    if given is None:
+        return None
+    pairs = _pairs(option, given, "COLUMN=VALUE")
+    _each_once(option, [name for name, _ in pairs])
+    return dict(pairs)
+
+
+def groups_with_share(option: str, given: list[str] | None) -> dict[tuple[str, ...], float | str] | None:
+    """Columns that belong together, from `a,b=VALUE`."""
+    if given is None:
+        return None
+    found: dict[tuple[str, ...], float | str] = {}
+    for text in given:
+        names, equals, value = text.rpartition("=")
+        if not equals or not names.strip() or not value.strip():
+            raise InputError(f"{option} '{text}' is not A,B=VALUE.", f"Write {option} income,savings=0.1.")
+        columns = tuple(names_of([names]) or ())
+        _each_once(option, list(columns))
+        found[columns] = value.strip()
+    return found
+
+
+def shuffles_of(given: list[str] | None) -> dict[str, list[str]] | None:
+    """Columns to shuffle, with those whose correlation is kept, from `COLUMN` or `COLUMN=A+B`."""
+    if given is None:
+        return None
+    pairs = [text.partition("=") for text in given]
+    names = [name.strip() for name, _, _ in pairs]
+    _each_once("--shuffle", names)
+    found = {}
+    for name, (_, equals, kept) in zip(names, pairs, strict=True):
+        others = [other.strip() for other in kept.split("+")] if equals else []
+        if not name or "" in others:
+            raise InputError("--shuffle names no column.", "Write --shuffle income or --shuffle income=age+hours.")
+        found[name] = others
+    return found
+
+
+def _each_once(option: str, names: list[str]) -> None:
+    if twice := sorted({name for name in names if names.count(name) > 1}):
+        raise InputError(f"{option} names column '{twice[0]}' twice.", "Name it once.")

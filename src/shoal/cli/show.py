@@ -272,7 +272,11 @@ def show_written(what: str, path: object) -> None:
 def show_anonymized(found: dict[str, Any]) -> None:
     """The promise, what it cost, and where it is."""
     console.out.print()
-    words = f"{counted(found['written'], 'record')} released, in classes of at least {found['k']:,}."
+    among = "each matching at least" if found.get("reading") == "wildcard" else "in classes of at least"
+    least, where = found["k"], ""
+    if "all_m" in found:
+        least, where = found["all_m"]["k"], f" on any {counted(found['all_m']['m'], 'quasi-identifier')}"
+    words = f"{counted(found['written'], 'record')} released, {among} {least:,}{where}."
     if not found["guarantee"]:
         words += " No privacy model was checked: there is no guarantee."
     print_block(Text(words, style="bold green" if found["guarantee"] else "bold yellow"))
@@ -304,6 +308,8 @@ def show_anonymized(found: dict[str, Any]) -> None:
         _show_choice(found)
     if "levels" in found:
         _show_levels(found)
+    if "readings" in found:
+        _show_suppressed(found)
     note(f"data {found['output']}, manifest {found['manifest']}")
     if "plan" in found:
         note(f"plan {found['plan']}: `shoal apply` uses it on new data; it names the values of this data, keep it")
@@ -371,6 +377,66 @@ def _show_choice(found: dict[str, Any]) -> None:
         print_block(table)
 
 
+def _show_suppressed(found: dict[str, Any]) -> None:
+    """The cells of each column, and what holds by either meaning of a suppressed cell."""
+    table = plain_table("column", "suppressed cells", left=1)
+    for name, cells in found["suppressed_cells_by_column"].items():
+        table.add_row(name_text(name), f"{cells:,}")
+    print_block(table)
+    table = plain_table("a suppressed cell", "k", "uniques", left=1)
+    words = {"strict": "is a value of its own (strict)", "wildcard": "matches anything (wildcard)"}
+    for name, reading in found["readings"].items():
+        table.add_row(words[name], f"{reading['k']:,}", f"{reading['uniques']:,}")
+    print_block(table)
+    if found["reading"] == "wildcard" and found["readings"]["strict"]["k"] < found["k"]:
+        note("who knows a suppressed value can rule some matches out; --reading strict leaves nothing to rule out")
+
+
+def show_perturbed(found: dict[str, Any]) -> None:
+    """What was done to each column, what can still be learnt, what it cost."""
+    console.out.print()
+    words = f"{counted(found['written'], 'record')} released."
+    if not found["guarantee"]:
+        words += " Perturbed, not anonymous: no privacy model was checked, there is no guarantee."
+    print_block(Text(words, style="bold green" if found["guarantee"] else "bold yellow"))
+    intervals = found["risk"]["interval_disclosure"] or {"by_column": {}, "width": 0.0}
+    table = plain_table("column", "changed by", "kept", f"within {intervals['width']:g} s", "mean", "spread", left=2)
+    for column in found["columns"]:
+        name, marginal = column["name"], found["utility"]["marginals"][column["name"]]
+        near = intervals["by_column"].get(name)
+        changes = ("–" if marginal[key] is None else f"{marginal[key]:+.4f}" for key in ("mean", "spread"))
+        table.add_row(
+            name_text(name),
+            Text(", ".join(column["operators"])),
+            percent(found["risk"]["kept"][name]),
+            "–" if near is None else percent(near),
+            *changes,
+        )
+    print_block(table)
+    table = plain_table("", "", left=1)
+    table.show_header = False
+    utility, linked = found["utility"], found["risk"]["linkage"]
+    if linked is not None:
+        table.add_row("records linked by distance", f"{percent(linked['share'])} of {linked['records']:,}")
+    score = utility["propensity"]
+    figures = {
+        "IL1s": utility["il1s"],
+        "change of eigenvalues": utility["eigenvalues"],
+        "largest change of a correlation": utility["correlations"],
+        "propensity score (0 to 0.25)": None if score is None else score["pmse"],
+    }
+    for name, figure in figures.items():
+        if figure is not None:
+            table.add_row(name, f"{figure:.4f}")
+    print_block(table)
+    for text in found["notes"]:
+        note(text)
+    if score is not None and not score["settled"]:
+        note("the propensity score could not be fitted")
+    note(f"data {found['output']}, manifest {found['manifest']}")
+    note("the private record beside it holds the seed, with which noise can be taken off again: for its owner only")
+
+
 def show_lattice(found: Lattice) -> None:
     """The chosen generalisation, the next best, and what a lower risk costs."""
     console.out.print()
@@ -403,6 +469,10 @@ def show_verification(found: Verification) -> None:
     console.out.print()
     good = found.verdict == "holds"
     words = f"{'Holds' if good else 'Does not hold'}: {found.records:,} records, smallest class {found.k:,}."
+    if not found.models and not found.k:
+        words = f"{'As it was released' if good else 'Does not hold'}: {found.records:,} records, nothing promised."
+    if found.readings is not None:
+        words += f" Where * matches anything, every record matches at least {found.readings['wildcard']['k']:,}."
     print_block(Text(words, style="bold green" if good else "bold red"))
     table = plain_table("what", "verdict", "", left=3)
     for verdict in found.models:

@@ -13,6 +13,7 @@ from shoal.models.delta_disclosure import DeltaDisclosure
 from shoal.models.delta_presence import DeltaPresence
 from shoal.models.k_anonymity import KAnonymity
 from shoal.models.k_map import KMap
+from shoal.models.k_matching import KMatching
 from shoal.models.l_diversity import EntropyLDiversity, LDiversity, RecursiveLDiversity
 from shoal.models.risk_limits import AverageRisk, HighestRisk
 from shoal.models.t_closeness import TCloseness
@@ -22,6 +23,7 @@ from shoal.models.xy_anonymity import XYAnonymity
 MODELS: tuple[type[Model], ...] = (
     KAnonymity,
     KMap,
+    KMatching,
     LDiversity,
     EntropyLDiversity,
     RecursiveLDiversity,
@@ -38,6 +40,7 @@ MODELS: tuple[type[Model], ...] = (
 AnyModel = Annotated[
     KAnonymity
     | KMap
+    | KMatching
     | LDiversity
     | EntropyLDiversity
     | RecursiveLDiversity
@@ -67,6 +70,7 @@ __all__ = [
     "HighestRisk",
     "KAnonymity",
     "KMap",
+    "KMatching",
     "LDiversity",
     "Model",
     "RecursiveLDiversity",

@@ -94,7 +94,7 @@ class Evidence:
 
     `sizes[i]` members in each of `classes[i]` classes (one, if not given); `records` of the whole table, suppressed
     ones included; sensitive columns spread over the classes; people of a population in each class's cell, by the name
-    of the population; `keys` tell classes apart column by column.
+    of the population; `keys` tell classes apart column by column, `stars` say where they are suppressed.
     """
 
     sizes: Array
@@ -103,6 +103,7 @@ class Evidence:
     spreads: Mapping[str, Spread] = field(default_factory=dict)
     populations: Mapping[str, Array] = field(default_factory=dict)
     keys: Mapping[str, Array] = field(default_factory=dict)
+    stars: Mapping[str, Array] = field(default_factory=dict)
 
     def spread(self, name: str, model: str) -> Spread:
         """A sensitive column over the classes."""
@@ -174,6 +175,11 @@ class Model(BaseModel, ABC):
     def needs_population(self) -> str | None:
         """The population table that is needed."""
         return None
+
+    @property
+    def needs_keys(self) -> bool:
+        """Whether it looks at what tells classes apart."""
+        return False
 
     def good(self, figures: Array) -> Array:
         """Which classes keep the limit."""

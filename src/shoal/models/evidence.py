@@ -50,6 +50,7 @@ def evidence_of_rows(
     sensitive: Mapping[str, Column],
     *,
     keys: Mapping[str, Array] | None = None,
+    stars: Mapping[str, Array] | None = None,
     weights: Array | None = None,
     trees: Mapping[str, tuple[Array, ...]] | None = None,
     populations: Mapping[str, Array] | None = None,
@@ -83,4 +84,5 @@ def evidence_of_rows(
         spreads=spreads,
         populations=populations or {},
         keys={name: codes[first] for name, codes in (keys or {}).items()},
+        stars={name: star[first] for name, star in (stars or {}).items()} if keys else {},
     )

@@ -49,6 +49,11 @@ class XYAnonymity(Model):
         """The column y."""
         return (self.y,)
 
+    @property
+    def needs_keys(self) -> bool:
+        """Where x is not all quasi-identifiers."""
+        return bool(self.x)
+
     def measure(self, evidence: Evidence) -> Array:
         """Distinct values of y where the class has the same x."""
         spread = evidence.spread(self.y, self.model)

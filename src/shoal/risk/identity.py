@@ -114,7 +114,8 @@ def risk(
 def _judged(policy: Policy, cells: Cells) -> list[Verdict]:
     """The models that look at class sizes only; the others need the rows (`shoal verify`)."""
     evidence = Evidence(cells.sizes, cells.classes, int((cells.sizes * cells.classes).sum()))
-    return [model.judge(evidence) for model in policy.models if not model.needs and model.needs_population is None]
+    judged = [m for m in policy.models if not (m.needs or m.needs_keys or m.needs_population is not None)]
+    return [model.judge(evidence) for model in judged]
 
 
 def _remarks(forms: Mapping[str, tuple[str, ...]], rule: NullRule, rows: Rows) -> list[str]:

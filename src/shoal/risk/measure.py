@@ -7,9 +7,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from shoal.boxes import fit, match
-from shoal.classes import class_of_each_person, class_of_each_row, class_sizes, pack
+from shoal.classes import Coded, class_of_each_person, class_of_each_row, class_sizes, pack
 from shoal.errors import InputError
-from shoal.generalized import Domain, Generalized, as_ranges, forms_in
+from shoal.generalized import Domain, Generalized, RangeColumn, as_ranges, forms_in
+from shoal.models.evidence import evidence_of_rows
+from shoal.models.k_matching import readings_of
 from shoal.policy import NullRule
 from shoal.risk.results import Reading
 from shoal.rows import Rows
@@ -94,8 +96,23 @@ def _measure_boxes(rows: Rows, null_rule: NullRule, generalized: Generalized, do
         uniques=int(np.count_nonzero(found.unique)),
         undecided=int(np.count_nonzero(found.undecided)),
         suppressed_rows=suppressed_rows,
-        readings={"strict": Reading(strict.k, strict.uniques)},
+        readings={"strict": Reading(strict.k, strict.uniques), **_where_star_matches(ranges, weights)},
     )
+
+
+def _where_star_matches(ranges: list[RangeColumn], weights: Array | None) -> dict[str, Reading]:
+    """The reading in which a suppressed cell matches anything, where there is one and matching is not too much work."""
+    stars = {column.name: column.star for column in ranges}
+    flags = [Coded(star.astype(np.uint8), 2) for star in stars.values() if star.any()]
+    if not flags:
+        return {}
+    classes, _ = class_of_each_row(pack([*ranges, *flags]))
+    keys = {column.name: column.codes for column in ranges}
+    try:
+        found = readings_of(evidence_of_rows(classes, {}, keys=keys, stars=stars, weights=weights))["wildcard"]
+    except InputError:
+        return {}
+    return {"wildcard": Reading(found["k"], found["uniques"])}
 
 
 def _nothing(suppressed_rows: int) -> Cells:

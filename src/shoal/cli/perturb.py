@@ -1,0 +1,153 @@
+"""`shoal perturb`"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from shoal.cli.options import (
+    DelimiterOption,
+    EncodingOption,
+    File,
+    JsonOption,
+    MissingOption,
+    PolicyOption,
+    groups_with_share,
+    one_or_many,
+    print_json,
+    reading,
+    settings_of,
+    shuffles_of,
+)
+
+
+def _setting(option: str, metavar: str, text: str) -> Any:
+    return typer.Option(option, metavar=metavar, help=text + " Repeat it, or a=…,b=….", show_default=False)
+
+
+def perturb(
+    file: File,
+    output: Annotated[
+        Path, typer.Option("-o", "--output", metavar="FILE", help="Where to release; the ending says the format.")
+    ],
+    noise: Annotated[
+        list[str] | None, _setting("--noise", "COLUMN=SHARE", "Normal noise, a share of the standard deviation.")
+    ] = None,
+    correlated_noise: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--correlated-noise",
+            metavar="A,B,...=SHARE",
+            help="Noise for several columns together that keeps means and covariances.",
+            show_default=False,
+        ),
+    ] = None,
+    swap: Annotated[
+        list[str] | None, _setting("--swap", "COLUMN=SHARE", "Values change places within a share of the ranks, 5%.")
+    ] = None,
+    shuffle: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--shuffle",
+            metavar="COLUMN[=A+B]",
+            help="Values go to other rows; rank correlations with A and B are kept, all others lost. Repeat it.",
+            show_default=False,
+        ),
+    ] = None,
+    pram: Annotated[
+        list[str] | None,
+        _setting("--pram", "COLUMN=P", "A category is kept with probability P, else drawn anew (invariant PRAM)."),
+    ] = None,
+    top_code: Annotated[
+        list[str] | None, _setting("--top-code", "COLUMN=LIMIT", "What is above a number, or above 99%, becomes it.")
+    ] = None,
+    bottom_code: Annotated[
+        list[str] | None, _setting("--bottom-code", "COLUMN=LIMIT", "What is below a number, or below 1%, becomes it.")
+    ] = None,
+    round: Annotated[
+        list[str] | None, _setting("--round", "COLUMN=BASE", "The nearest multiple of a base, such as 100.")
+    ] = None,
+    interval: Annotated[
+        float,
+        typer.Option("--interval", metavar="WIDTH", help="Interval disclosure: within how many standard deviations."),
+    ] = 0.05,
+    keep_order: Annotated[
+        bool,
+        typer.Option(
+            "--keep-order", help="Keep the order of rows; by default it is shuffled, because it can identify."
+        ),
+    ] = False,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            "--seed", min=0, help="Seed of all chance; drawn and kept secret if not given.", show_default=False
+        ),
+    ] = None,
+    excel_safe: Annotated[
+        bool, typer.Option("--excel-safe", help="Defuse text that spreadsheets would run as formulas.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Replace a release that exists.")] = False,
+    policy: PolicyOption = None,
+    encoding: EncodingOption = None,
+    delimiter: DelimiterOption = None,
+    missing: MissingOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """**Change values at random so that totals stay and single values can no longer be trusted.**
+
+    Whatever the order of the options: noise, swapping, shuffling, PRAM, then limits and rounding. A perturbed table is
+    not anonymous; what can still be learnt from it (intervals, links by distance) and what it cost are measured, and
+    the manifest says that nothing is guaranteed. The seed stays in the private record.
+
+    Examples:
+
+        shoal perturb survey.csv -o safe.csv --noise income=0.1 --swap age=5% --pram education=0.9 --top-code income=99%
+
+        shoal perturb survey.csv -o safe.csv --correlated-noise income,savings=0.2 --round income=100,savings=100
+
+        shoal perturb survey.csv -o safe.csv --shuffle income=age+hours --bottom-code age=18
+    """
+    from shoal.cli.console import running
+    from shoal.cli.show import show_perturbed
+    from shoal.perturb import perturb as change
+    from shoal.release import release
+    from shoal.write import check_target
+
+    check_target(output, force)
+    with running(quiet=as_json):
+        result = change(
+            one_or_many(file),
+            policy,
+            noise=settings_of("--noise", noise),
+            correlated_noise=groups_with_share("--correlated-noise", correlated_noise),
+            swap=settings_of("--swap", swap),
+            shuffle=shuffles_of(shuffle),
+            pram=settings_of("--pram", pram),
+            top_code=settings_of("--top-code", top_code),
+            bottom_code=settings_of("--bottom-code", bottom_code),
+            round=settings_of("--round", round),
+            interval=interval,
+            seed=seed,
+            options=reading(encoding, delimiter, missing),
+        )
+        released = release(
+            result,
+            output,
+            force=force,
+            shuffle=not keep_order,
+            seed=seed,
+            no_guarantee=True,
+            excel_safe=excel_safe,
+            source=Path(file[0]) if len(file) == 1 else None,
+        )
+    found: dict[str, Any] = {
+        **result.findings.to_dict(),
+        "written": released.written,
+        "guarantee": bool(result.policy.models),
+        "verdict": "holds" if result.policy.models else "no guarantee",
+        "output": str(released.output),
+        "manifest": str(released.manifest),
+    }
+    print_json(found) if as_json else show_perturbed(found)

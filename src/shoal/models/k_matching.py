@@ -1,0 +1,87 @@
+"""k-matching: k-anonymity of a table with suppressed cells, where a suppressed cell matches anything."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from typing import Annotated, ClassVar, Literal
+
+import numpy as np
+from pydantic import Field
+
+from shoal.boxes import match_tuples
+from shoal.classes import Coded, class_of_each_row, first_row_of_each_class, pack
+from shoal.errors import InputError
+from shoal.models.base import Evidence, Model
+from shoal.table import Array
+
+
+class KMatching(Model):
+    """Every record matches at least k records, itself among them: they agree wherever neither is suppressed.
+
+    This is how statistical offices read k-anonymity after local suppression (Templ et al., sdcMicro). It promises less
+    than `k-anonymity`: matching is not transitive, and who knows a suppressed value can rule matches out. With `m`,
+    records must match k others on every combination of m quasi-identifiers. Rows that are `*` throughout match nobody
+    and are counted apart. Cost: a join per pair of patterns of suppressed cells.
+
+    >>> stars = {"a": np.array([False, False]), "b": np.array([False, True])}
+    >>> keys = {"a": np.array([0, 0]), "b": np.array([0, 1])}
+    >>> KMatching(k=3).judge(Evidence(np.array([1, 2]), keys=keys, stars=stars)).worst
+    {'matches': 3, 'size': 1, 'classes_below': 0}
+    """
+
+    figure: ClassVar[str] = "matches"
+
+    model: Literal["k-matching"] = "k-matching"
+    k: Annotated[int, Field(ge=2, strict=True)]
+    m: Annotated[int | None, Field(ge=1, strict=True)] = None
+
+    @property
+    def limit(self) -> float:
+        """k"""
+        return self.k
+
+    @property
+    def needs_keys(self) -> bool:
+        """What is suppressed in which class."""
+        return True
+
+    def measure(self, evidence: Evidence) -> Array:
+        """The records that match each class, on the worst combination of columns.
+
+        Where it is not said which cells are suppressed, the members of the class: those match on any columns.
+        """
+        names = list(evidence.stars)
+        if not names:
+            return evidence.sizes
+        if self.m is not None and self.m > len(names):
+            raise InputError(
+                f"k-matching asks for {self.m} columns at once; there are {len(names)}.", "Use a smaller m."
+            )
+        every = combinations(names, self.m) if self.m is not None else [tuple(names)]
+        return np.asarray(np.minimum.reduce([_matches(evidence, chosen) for chosen in every]))
+
+
+def readings_of(evidence: Evidence) -> dict[str, dict[str, int]]:
+    """The smallest class and the uniques where `*` is a value of its own (strict) and where it matches anything.
+
+    >>> stars = {"a": np.array([False, True])}
+    >>> readings_of(Evidence(np.array([1, 2]), keys={"a": np.array([0, 1])}, stars=stars))
+    {'strict': {'k': 1, 'uniques': 1}, 'wildcard': {'k': 3, 'uniques': 0}}
+    """
+    if not len(evidence.sizes):
+        return {name: {"k": 0, "uniques": 0} for name in ("strict", "wildcard")}
+    found = {"strict": evidence.sizes, "wildcard": _matches(evidence, tuple(evidence.stars))}
+    return {name: {"k": int(sizes.min()), "uniques": int((sizes == 1).sum())} for name, sizes in found.items()}
+
+
+def _matches(evidence: Evidence, names: tuple[str, ...]) -> Array:
+    """The records that match each class on some columns; counted once for all classes that look alike there."""
+    codes = [evidence.keys[name].astype(np.int64) for name in names]
+    known = np.stack([~evidence.stars[name] for name in names], axis=1)
+    shown = [Coded(np.where(there, code, 0), int(code.max()) + 1) for code, there in zip(codes, known.T, strict=True)]
+    flags = [Coded(there.astype(np.int64), 2) for there in known.T]
+    which, count = class_of_each_row(pack([*shown, *flags]))
+    first = first_row_of_each_class(which, count)
+    records = np.bincount(which, evidence.sizes, count).astype(np.int64)
+    tuples = [Coded(column.codes[first], column.cardinality) for column in shown]
+    return match_tuples(tuples, known[first], records)[which]
