@@ -18,7 +18,7 @@ ROUNDS = 10
 FEWEST, MOST = 6, 18
 
 
-def digits(values: list[bytes], secret: bytes, method: Method, name: str = "column") -> list[str]:
+def digits(values: list[bytes], secret: bytes, method: Method, name: str = "column") -> pl.Series:
     """A pseudonym of the same length for each number.
 
     >>> made = digits([b"000001", b"000002"], b"k" * 32, "blake2b")
@@ -38,7 +38,7 @@ def digits(values: list[bytes], secret: bytes, method: Method, name: str = "colu
         rows = lengths == length
         made[rows] = permuted(numbers[rows], length, secret, method)
     out = pl.DataFrame({"made": made, "length": lengths.astype(np.int64)})
-    return out.select(pl.col("made").cast(pl.String).str.pad_start(pl.col("length"), "0")).to_series().to_list()
+    return out.select(pl.col("made").cast(pl.String).str.pad_start(pl.col("length"), "0")).to_series()
 
 
 def permuted(numbers: Array, length: int, secret: bytes, method: Method) -> Array:

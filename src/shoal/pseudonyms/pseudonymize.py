@@ -21,7 +21,7 @@ from shoal.pseudonyms.surrogates import extended, read_surrogates, write_surroga
 from shoal.read import Options, read
 from shoal.table import Column, Table
 
-_Maker = Callable[[list[bytes]], list[str]]
+_Maker = Callable[[list[bytes]], pl.Series]
 
 
 @dataclass(frozen=True)
@@ -111,12 +111,12 @@ def _by_key(key: Key, method: Method, form: Format, domain: str, name: str) -> _
 
 
 def _by_surrogates(path: Path) -> _Maker:
-    def make(values: list[bytes]) -> list[str]:
+    def make(values: list[bytes]) -> pl.Series:
         known = read_surrogates(path)
         table = extended(known, values)
         if len(table) > len(known):
             write_surrogates(path, table)
-        return [table[value.decode()] for value in values]
+        return pl.Series([table[value.decode()] for value in values], dtype=pl.String)
 
     return make
 
@@ -127,15 +127,13 @@ def _pseudonyms(persons: Column, make: _Maker) -> tuple[pl.Series, int]:
     texts = texts_of(persons.values)
     distinct = list(dict.fromkeys(text for text in texts if text))
     made = make(distinct)
-    collisions = len(distinct) - pl.Series(made, dtype=pl.String).n_unique() if made else 0
+    collisions = len(distinct) - made.n_unique()
     if collisions:
         raise ShoalError(f"{collisions:,} pseudonyms would stand for two persons. Nothing was written; use --format hex.")
     if len(distinct) == len(texts):
-        series = pl.Series(made, dtype=pl.String)
-    else:
-        place = {text: index for index, text in enumerate(distinct)}
-        where = np.array([place.get(text, len(distinct)) for text in texts], np.int64)
-        series = pl.Series([*made, None], dtype=pl.String).gather(where)
-    return series.extend_constant(None, 1), len(distinct)
+        return made.extend_constant(None, 1), len(distinct)
+    place = {text: index for index, text in enumerate(distinct)}
+    where = np.array([place.get(text, len(distinct)) for text in texts], np.int64)
+    return made.extend_constant(None, 1).gather(where).extend_constant(None, 1), len(distinct)
 
 
