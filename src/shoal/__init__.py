@@ -39,11 +39,14 @@ if TYPE_CHECKING:
     from shoal.errors import InputError, ShoalError
     from shoal.policy import Policy, load_policy
     from shoal.profile import Profile, profile
+    from shoal.pseudonyms import Pseudonymized, pseudonymize
     from shoal.read import read
     from shoal.release import Refused, release
     from shoal.risk import IdentityRisk, risk
     from shoal.sample import sample_data
+    from shoal.standards import SafeHarbor, safe_harbor
     from shoal.table import Column, Table
+    from shoal.transform.shift_dates import Shifted, shift_dates
     from shoal.verify import Verification, verify
 
 __version__ = "0.1.0"
@@ -57,17 +60,23 @@ _HOME = {
     "InputError": "shoal.errors",
     "Policy": "shoal.policy",
     "Profile": "shoal.profile",
+    "Pseudonymized": "shoal.pseudonyms",
+    "SafeHarbor": "shoal.standards",
+    "Shifted": "shoal.transform.shift_dates",
     "ShoalError": "shoal.errors",
     "Table": "shoal.table",
     "anonymize": "shoal.anonymize",
     "detect": "shoal.detect",
     "load_policy": "shoal.policy",
     "profile": "shoal.profile",
+    "pseudonymize": "shoal.pseudonyms",
     "read": "shoal.read",
     "Refused": "shoal.release",
     "release": "shoal.release",
     "risk": "shoal.risk",
+    "safe_harbor": "shoal.standards",
     "sample_data": "shoal.sample",
+    "shift_dates": "shoal.transform.shift_dates",
     "Verification": "shoal.verify",
     "verify": "shoal.verify",
 }
@@ -80,7 +89,10 @@ __all__ = [
     "InputError",
     "Policy",
     "Profile",
+    "Pseudonymized",
     "Refused",
+    "SafeHarbor",
+    "Shifted",
     "ShoalError",
     "Table",
     "Verification",
@@ -88,10 +100,13 @@ __all__ = [
     "detect",
     "load_policy",
     "profile",
+    "pseudonymize",
     "read",
     "release",
     "risk",
+    "safe_harbor",
     "sample_data",
+    "shift_dates",
     "verify",
 ]
 

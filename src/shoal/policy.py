@@ -11,6 +11,7 @@ from typing import Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, ValidationError, ValidationInfo, field_validator, model_validator
 
+from shoal.dates import Order
 from shoal.errors import InputError
 from shoal.models import MODELS, AnyModel
 from shoal.table import Table
@@ -35,6 +36,26 @@ class MaskingStep(BaseModel):
     digits: int | None = None
 
 
+SafeHarborWord = Literal[
+    "keep", "zip", "date", "date-of-birth", "age",
+    "A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K", "L", "M", "N", "O", "P", "Q", "R",
+]  # fmt: skip
+
+
+class SafeHarborSection(BaseModel):
+    """What was decided for safe harbor: per column the clause under which it is removed, or how it is kept.
+
+    `zip` keeps three digits, `date` and `date-of-birth` the year, `age` ages up to 89, `keep` all of it.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    columns: dict[str, SafeHarborWord] = {}
+    year_of_data: int | None = None
+    date_order: Order | None = None
+    century_from: int | None = None
+
+
 class Policy(BaseModel):
     """Roles of columns, null rule, count and person column, knowledge of attackers, threshold and privacy models.
 
@@ -53,8 +74,9 @@ class Policy(BaseModel):
     threshold: float | str | None = None
     models: list[AnyModel] = []
     masking: list[MaskingStep] = []
+    safe_harbor: SafeHarborSection = SafeHarborSection()
 
-    @field_validator("columns", "knowledge", "models", "masking", mode="before")
+    @field_validator("columns", "knowledge", "models", "masking", "safe_harbor", mode="before")
     @classmethod
     def _empty(cls, value: Any, info: ValidationInfo) -> Any:
         """`columns:` with nothing behind it is an empty section."""
@@ -86,7 +108,8 @@ class Policy(BaseModel):
 
     def remarks(self, table: Table) -> list[str]:
         """Columns that the policy decides on and the table does not have: removed already, or misspelt."""
-        missing = [name for name in self.columns if name not in table.source_names]
+        named = dict.fromkeys([*self.columns, *self.safe_harbor.columns])
+        missing = [name for name in named if name not in table.source_names]
         return [f"the policy names columns that are not there: {', '.join(missing)}"] if missing else []
 
     def with_role(self, role: Role) -> list[str]:

@@ -11,10 +11,11 @@ import json
 import os
 import secrets
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -23,6 +24,7 @@ from shoal.anonymize import Anonymized
 from shoal.errors import InputError, ShoalError
 from shoal.profile import type_word
 from shoal.read import read
+from shoal.table import Table
 from shoal.verify import (
     Check,
     Verification,
@@ -34,6 +36,9 @@ from shoal.verify import (
     shuffled_order,
 )
 from shoal.write import check_target, write_draft
+
+if TYPE_CHECKING:
+    from shoal.standards.safe_harbor import SafeHarbor
 
 NO_GUARANTEE = "No privacy model was checked: this release carries no guarantee."
 _FORMULA = r"^[=+\-@\t\r]"
@@ -56,8 +61,17 @@ class Released:
     written: int
 
 
+@dataclass(frozen=True, slots=True)
+class Papers:
+    """What accompanies the data: the private record, the data dictionary, the manifest."""
+
+    private: dict[str, Any]
+    dictionary: dict[str, Any]
+    manifest: dict[str, Any]
+
+
 def release(
-    result: Anonymized,
+    result: Anonymized | SafeHarbor,
     path: str | Path,
     *,
     force: bool = False,
@@ -67,16 +81,18 @@ def release(
     excel_safe: bool = False,
     source: Path | None = None,
 ) -> Released:
-    """Write an anonymised table, after the written file itself was measured against the policy.
+    """Write an anonymised table (or one after safe harbor), after the written file itself was measured against the policy.
 
     `shuffle` releases the rows in a secret order (their order can identify); the seed is drawn if none is given and
     goes to the private record only. `excel_safe` puts an apostrophe before text that spreadsheets run as a formula.
     """
+    if not isinstance(result, Anonymized):
+        from shoal.standards.release_safe_harbor import release_safe_harbor
+
+        return release_safe_harbor(
+            result, path, force=force, shuffle=shuffle, seed=seed, excel_safe=excel_safe, source=source
+        )[0]
     path = Path(path)
-    check_target(path, force)
-    others = [file for file in (manifest_path(path), _dictionary_path(path), private_path(path)) if file.exists()]
-    if others and not force:
-        raise InputError(f"{others[0]} exists already: it belongs to another release.", "Add --force to replace it.")
     if not result.policy.models and not no_guarantee:
         raise InputError(
             "The policy names no privacy model, so nothing would be guaranteed.",
@@ -87,17 +103,31 @@ def release(
     if shuffle:
         frame = frame[shuffled_order(len(frame), seed)]
     if excel_safe:
-        frame = _defused(frame)
+        frame = defused(frame)
+
+    def papers(draft: Path) -> Papers:
+        found = _verify_draft(result, draft, shuffle, seed, excel_safe)
+        if found.verdict != "holds":
+            raise Refused(reasons(found))
+        manifest = _manifest(result, draft, path, len(frame), found, no_guarantee, shuffle)
+        return Papers(private_record(result.table, shuffle, seed, source), _dictionary(result, frame), manifest)
+
+    return leave(frame, path, force, papers)
+
+
+def leave(frame: pl.DataFrame, path: Path, force: bool, papers: Callable[[Path], Papers]) -> Released:
+    """Through the door: the draft is written, `papers` judges it (and may refuse), then all parts take their names."""
+    check_target(path, force)
+    others = [file for file in (manifest_path(path), _dictionary_path(path), private_path(path)) if file.exists()]
+    if others and not force:
+        raise InputError(f"{others[0]} exists already: it belongs to another release.", "Add --force to replace it.")
     draft = _draft(path)
     try:
         write_draft(frame, draft, path)
-        found = _verify_draft(result, draft, shuffle, seed, excel_safe)
-        if found.verdict != "holds":
-            raise Refused(_reasons(found))
-        _write_record(private_path(path), _private(result, shuffle, seed, source), 0o600)
-        _write_record(_dictionary_path(path), _dictionary(result, frame), 0o644)
-        manifest = _manifest(result, draft, path, len(frame), found, no_guarantee, shuffle)
-        _write_record(manifest_path(path), manifest, 0o644)
+        records = papers(draft)
+        _write_record(private_path(path), records.private, 0o600)
+        _write_record(_dictionary_path(path), records.dictionary, 0o644)
+        _write_record(manifest_path(path), records.manifest, 0o644)
         draft.chmod(0o644)
         draft.replace(path)
         _sync_folder(path.parent)
@@ -129,7 +159,7 @@ def _verify_draft(result: Anonymized, draft: Path, shuffle: bool, seed: int, exc
     return judge(table, names, result.policy, checks)
 
 
-def _reasons(found: Verification) -> str:
+def reasons(found: Verification) -> str:
     """What does not hold, in words."""
     lines = [
         f"{verdict.name} {_listed(verdict.parameters)} does not hold (worst class: {_listed(verdict.worst)})"
@@ -144,7 +174,8 @@ def _listed(entries: dict[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in entries.items() if name != "columns")
 
 
-def _defused(frame: pl.DataFrame) -> pl.DataFrame:
+def defused(frame: pl.DataFrame) -> pl.DataFrame:
+    """Text that spreadsheets would run as a formula, with an apostrophe before it."""
     texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
     return frame.with_columns(
         pl.when(pl.col(name).str.contains(_FORMULA)).then("'" + pl.col(name)).otherwise(pl.col(name)).alias(name)
@@ -152,7 +183,7 @@ def _defused(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _private(result: Anonymized, shuffle: bool, seed: int, source: Path | None) -> dict[str, Any]:
+def private_record(table: Table, shuffle: bool, seed: int, source: Path | None) -> dict[str, Any]:
     """For the owner only: how rows can be found again."""
     digest = sha256(source) if source is not None and source.is_file() else None
     row_map = "numpy.random.default_rng(seed).permutation(records)" if shuffle else "rows in the order of the input"
@@ -160,7 +191,7 @@ def _private(result: Anonymized, shuffle: bool, seed: int, source: Path | None) 
         "shuffled": shuffle,
         "seed": seed,
         "row_map": row_map,
-        "records": result.table.rows,
+        "records": table.rows,
         "input_sha256": digest,
     }
 

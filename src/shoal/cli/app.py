@@ -10,9 +10,12 @@ from shoal import __version__
 from shoal.cli.anonymize import anonymize
 from shoal.cli.detect import detect
 from shoal.cli.profile import profile
+from shoal.cli.pseudonymize import pseudonymize
 from shoal.cli.regenerate import regenerate
 from shoal.cli.risk import risk
+from shoal.cli.safe_harbor import safe_harbor
 from shoal.cli.sample_data import sample_data
+from shoal.cli.shift_dates import shift_dates
 from shoal.cli.verify import verify
 
 app = typer.Typer(
@@ -55,5 +58,8 @@ app.command()(profile)
 app.command()(detect)
 app.command()(risk)
 app.command()(anonymize)
+app.command("safe-harbor")(safe_harbor)
+app.command()(pseudonymize)
+app.command("shift-dates")(shift_dates)
 app.command()(verify)
 app.command()(regenerate)

@@ -143,3 +143,32 @@ def wishes_of(given: list[str] | None) -> dict[str, str] | None:
             raise InputError(f"--generalize '{text}' is not COLUMN=HOW.", "Write --generalize town=provinces.csv.")
         wishes[column.strip()] = how.strip()
     return wishes
+
+
+DateOrderOption = Annotated[
+    str | None,
+    typer.Option(
+        "--date-order",
+        metavar="dmy|mdy|ymd",
+        help="How dates such as 03/04/2012 are written, where the column does not tell.",
+        show_default=False,
+    ),
+]
+CenturyOption = Annotated[
+    int | None,
+    typer.Option(
+        "--century-from",
+        metavar="YEAR",
+        help="The first year that two digits can mean: from 1930 on, 29 is 2029.",
+        show_default=False,
+    ),
+]
+KeyFileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--key-file",
+        metavar="FILE",
+        help="The secret key; made (readable by you only) if it is not there. Keep it apart.",
+        show_default=False,
+    ),
+]
