@@ -39,12 +39,13 @@ if TYPE_CHECKING:
     from shoal.errors import InputError, ShoalError
     from shoal.policy import Policy, load_policy
     from shoal.profile import Profile, profile
-    from shoal.pseudonyms import Pseudonymized, pseudonymize
+    from shoal.pseudonyms.pseudonymize import Pseudonymized, pseudonymize
     from shoal.read import read
     from shoal.release import Refused, release
     from shoal.risk import IdentityRisk, risk
     from shoal.sample import sample_data
-    from shoal.standards import SafeHarbor, safe_harbor
+    from shoal.standards.cells import Cells, cells
+    from shoal.standards.safe_harbor import SafeHarbor, safe_harbor
     from shoal.table import Column, Table
     from shoal.transform.shift_dates import Shifted, shift_dates
     from shoal.verify import Verification, verify
@@ -54,27 +55,29 @@ __version__ = "0.1.0"
 # public name -> the module that holds it
 _HOME = {
     "Anonymized": "shoal.anonymize",
+    "Cells": "shoal.standards.cells",
     "Column": "shoal.table",
     "Detection": "shoal.detect",
     "IdentityRisk": "shoal.risk",
     "InputError": "shoal.errors",
     "Policy": "shoal.policy",
     "Profile": "shoal.profile",
-    "Pseudonymized": "shoal.pseudonyms",
-    "SafeHarbor": "shoal.standards",
+    "Pseudonymized": "shoal.pseudonyms.pseudonymize",
+    "SafeHarbor": "shoal.standards.safe_harbor",
     "Shifted": "shoal.transform.shift_dates",
     "ShoalError": "shoal.errors",
     "Table": "shoal.table",
     "anonymize": "shoal.anonymize",
+    "cells": "shoal.standards.cells",
     "detect": "shoal.detect",
     "load_policy": "shoal.policy",
     "profile": "shoal.profile",
-    "pseudonymize": "shoal.pseudonyms",
+    "pseudonymize": "shoal.pseudonyms.pseudonymize",
     "read": "shoal.read",
     "Refused": "shoal.release",
     "release": "shoal.release",
     "risk": "shoal.risk",
-    "safe_harbor": "shoal.standards",
+    "safe_harbor": "shoal.standards.safe_harbor",
     "sample_data": "shoal.sample",
     "shift_dates": "shoal.transform.shift_dates",
     "Verification": "shoal.verify",
@@ -83,6 +86,7 @@ _HOME = {
 
 __all__ = [
     "Anonymized",
+    "Cells",
     "Column",
     "Detection",
     "IdentityRisk",
@@ -97,6 +101,7 @@ __all__ = [
     "Table",
     "Verification",
     "anonymize",
+    "cells",
     "detect",
     "load_policy",
     "profile",

@@ -1,7 +1,7 @@
 """Dates as people write them: read without guessing, and written back as they were.
 
-`03/04/2012` may be in March or in April: its year is sure, its day is not. Days are read only where the column itself, or
-the person who asks, says which number is the month; two-digit years only where somebody says the century.
+`03/04/2012` may be in March or in April: its year is sure, its day is not. Days are read only where the column itself,
+or the person who asks, says which number is the month; two-digit years only where somebody says the century.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ _CLOCK = (
     r"(?P<clock>[T ,]\s*\d{1,2}(?::?\d{2}){0,2}(?:[.,]\d{1,9})?\s*(?:[AaPp]\.?[Mm]\.?)?"
     r"\s*(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})?)?"
 )
+_COMPACT_CLOCK = r"(?P<clock>[T ]?\d{4}(?:\d{2})?Z?)?"
 _ORDINAL = r"(?:\.|st|nd|rd|th)?"
 
 # Whole dates. In each pattern the parts p, q and r stand in their order with what is written between them.
@@ -36,7 +37,7 @@ _WHOLE: tuple[tuple[str, str], ...] = (
     ("dMy", rf"^(?P<p>\d{{1,2}})(?P<g>{_ORDINAL}[ -]*)(?P<q>{MONTH_NAMES})(?P<h>\.?[, -]*)(?P<r>\d{{4}}){_CLOCK}$"),
     ("dMy", rf"^(?P<p>\d{{1,2}})(?P<g>[ -]*)(?P<q>{MONTH_NAMES})(?P<h>\.?[, -]+)(?P<r>\d{{2}}){_CLOCK}$"),
     ("Mdy", rf"^(?P<p>{MONTH_NAMES})(?P<g>\.?[ -]+)(?P<q>\d{{1,2}})(?P<h>{_ORDINAL}[, -]+)(?P<r>\d{{4}}){_CLOCK}$"),
-    ("ymd", rf"^(?P<p>{_CENTURY})(?P<g>)(?P<q>0[1-9]|1[0-2])(?P<h>)(?P<r>0[1-9]|[12]\d|3[01])(?P<clock>[T ]?\d{{4}}(?:\d{{2}})?Z?)?$"),
+    ("ymd", rf"^(?P<p>{_CENTURY})(?P<g>)(?P<q>0[1-9]|1[0-2])(?P<h>)(?P<r>0[1-9]|[12]\d|3[01]){_COMPACT_CLOCK}$"),
     ("??y", rf"^(?P<p>\d{{2}})(?P<g>)(?P<q>\d{{2}})(?P<h>)(?P<r>{_CENTURY})(?P<clock>)$"),
 )  # fmt: skip
 # Less than a day: the year is all that is taken from them.
@@ -47,18 +48,18 @@ _PARTIAL = (
     rf"^(?:(?:0?[1-9]|1[0-2])[-/. ]|[Qq][1-4][-/. ]?|{MONTH_NAMES}[-/., ]*)(?P<y>{_CENTURY})$",
     rf"^\d{{1,2}}\.?[ -]*(?:de )?{MONTH_NAMES}[., -]*(?:de )?(?P<y>{_CENTURY}){_CLOCK}$",
 )
-_MONTHS = {name: number for number, name in enumerate("jan feb mar apr may jun jul aug sep oct nov dec".split(), 1)}
 _FULL_MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 )  # fmt: skip
+_MONTHS = {name[:3]: number for number, name in enumerate(_FULL_MONTHS, 1)}
 # Seconds and milliseconds since 1970, from 2000 to 2035.
 EPOCH_SECONDS = (946_684_800, 2_051_222_400)
 
 
 @dataclass(frozen=True)
 class Written:
-    """Whole dates among texts: three parts with what stands between, a clock behind; `form` is -1 where there is none."""
+    """Whole dates among texts: three parts with what stands between, a clock behind; `form` -1: there is none."""
 
     form: Array
     parts: pl.DataFrame  # p, g, q, h, r, clock

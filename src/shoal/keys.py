@@ -35,7 +35,8 @@ class Key:
     def __init__(self, secret: bytes) -> None:
         if not KEY_BYTES <= len(secret) <= _LONGEST:
             raise InputError(
-                f"A key has {KEY_BYTES} to {_LONGEST} random bytes.", "Let shoal make one: name a file that is not there."
+                f"A key has {KEY_BYTES} to {_LONGEST} random bytes.",
+                "Let shoal make one: name a file that is not there.",
             )
         self._secret = bytes(secret)
 

@@ -158,12 +158,20 @@ def as_policy(given: Policy | dict[str, Any] | str | Path | None) -> Policy:
 
 
 def load_policy(path: str | Path) -> Policy:
-    """Read and check a policy file."""
+    """Read and check a policy file; the name of a standard (`ema-0070`) gives its policy."""
     path = Path(path)
+    if not path.exists():
+        from shoal.standards.named import STANDARDS
+
+        if str(path) in STANDARDS:
+            return STANDARDS[str(path)].policy
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise InputError(f"There is no policy file {path}.", "Start one from the example in docs/policy.md.") from None
+        raise InputError(
+            f"There is no policy file {path}.",
+            "Start one from the example in docs/policy.md, or name a standard (shoal standards).",
+        ) from None
     except (UnicodeDecodeError, OSError):
         raise InputError(f"Policy {path} cannot be read as UTF-8 text.", "Save it as plain UTF-8 YAML.") from None
     if len(text) > LONGEST_POLICY:

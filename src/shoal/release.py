@@ -81,7 +81,7 @@ def release(
     excel_safe: bool = False,
     source: Path | None = None,
 ) -> Released:
-    """Write an anonymised table (or one after safe harbor), after the written file itself was measured against the policy.
+    """Write a table, anonymised or after safe harbor, once the written file itself was measured against the policy.
 
     `shuffle` releases the rows in a secret order (their order can identify); the seed is drawn if none is given and
     goes to the private record only. `excel_safe` puts an apostrophe before text that spreadsheets run as a formula.

@@ -8,6 +8,7 @@ import typer
 
 from shoal import __version__
 from shoal.cli.anonymize import anonymize
+from shoal.cli.cells import cells
 from shoal.cli.detect import detect
 from shoal.cli.profile import profile
 from shoal.cli.pseudonymize import pseudonymize
@@ -16,6 +17,7 @@ from shoal.cli.risk import risk
 from shoal.cli.safe_harbor import safe_harbor
 from shoal.cli.sample_data import sample_data
 from shoal.cli.shift_dates import shift_dates
+from shoal.cli.standards import standards
 from shoal.cli.verify import verify
 
 app = typer.Typer(
@@ -61,5 +63,7 @@ app.command()(anonymize)
 app.command("safe-harbor")(safe_harbor)
 app.command()(pseudonymize)
 app.command("shift-dates")(shift_dates)
+app.command()(cells)
+app.command()(standards)
 app.command()(verify)
 app.command()(regenerate)

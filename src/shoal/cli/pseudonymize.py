@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -58,7 +58,10 @@ def pseudonymize(
     mapping: Annotated[
         Path | None,
         typer.Option(
-            "--mapping", metavar="FILE", help="Where old and new pseudonyms go, readable by you only.", show_default=False
+            "--mapping",
+            metavar="FILE",
+            help="Where old and new pseudonyms go, readable by you only.",
+            show_default=False,
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an output that exists; keys never.")] = False,
@@ -78,21 +81,22 @@ def pseudonymize(
 
         shoal pseudonymize visits.csv --column patient_id --surrogates table.csv -o out.csv
 
-        shoal pseudonymize visits.csv --column patient_id --key-file old.bin --rotate-to new.bin --mapping map.csv -o out.csv
+        shoal pseudonymize visits.csv --column id --key-file old.bin --rotate-to new.bin --mapping map.csv -o out.csv
     """
     from shoal.cli.console import running
     from shoal.cli.show_standards import show_pseudonymized
     from shoal.errors import InputError
     from shoal.keys import find_key
-    from shoal.pseudonyms import pseudonymize as make
     from shoal.pseudonyms.keyed import UNKEYED, check_method
+    from shoal.pseudonyms.pseudonymize import pseudonymize as make
     from shoal.pseudonyms.surrogates import write_private_table
     from shoal.read import read
     from shoal.write import check_target, write_frame
 
     check_target(output, force)
     check_method(method)
-    form = one_of("--format", form, ("hex", "short", "uuid", "digits"))
+    keyed_by: Any = method
+    written_as: Any = one_of("--format", form, ("hex", "short", "uuid", "digits"))
     if key_file is None and surrogates is None:
         raise InputError(UNKEYED, "Give --key-file key.bin (made if it is not there), or --surrogates table.csv.")
     if (rotate_to is None) != (mapping is None) or (rotate_to is not None and key_file is None):
@@ -110,8 +114,15 @@ def pseudonymize(
         key, created = (None, False) if key_file is None else find_key(key_file)
         new = None if rotate_to is None else find_key(rotate_to)[0]
         made = make(
-            table, column, key=key, surrogates=surrogates, method=method, format=form, domain=domain, rotate_to=new
-        )  # type: ignore[arg-type]
+            table,
+            column,
+            key=key,
+            surrogates=surrogates,
+            method=keyed_by,
+            format=written_as,
+            domain=domain,
+            rotate_to=new,
+        )
         if mapping is not None:
             write_private_table(mapping, ["old", "new"], made.mapping or [])
         write_frame(made.polars, output, force)
@@ -120,7 +131,7 @@ def pseudonymize(
         "distinct": made.distinct,
         "collisions": made.collisions,
         "method": "random" if surrogates is not None else method,
-        "format": form,
+        "format": written_as,
         "records": table.rows,
         "key_file_created": created,
         "mapping": None if mapping is None else str(mapping),

@@ -8,8 +8,8 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli.options import (
-    DateOrderOption,
     CenturyOption,
+    DateOrderOption,
     DelimiterOption,
     EncodingOption,
     File,
@@ -70,7 +70,9 @@ def safe_harbor(
     ] = False,
     seed: Annotated[
         int | None,
-        typer.Option("--seed", min=0, help="Seed of the shuffle; drawn and kept secret if not given.", show_default=False),
+        typer.Option(
+            "--seed", min=0, help="Seed of the shuffle; drawn and kept secret if not given.", show_default=False
+        ),
     ] = None,
     excel_safe: Annotated[
         bool, typer.Option("--excel-safe", help="Defuse text that spreadsheets would run as formulas.")
@@ -84,10 +86,10 @@ def safe_harbor(
 ) -> None:
     """**HIPAA safe harbor to the letter**: the 18 identifiers of 45 CFR 164.514(b)(2), clause by clause.
 
-    Columns are found by what they hold, or named in a policy. Names, numbers and free text are removed; ZIP codes become
-    three digits where over 20,000 people live; dates become years; ages over 89 become 90+. What was proposed and not
-    decided is marked `confirm`. The written file is looked at again before it is released, and the risk that is left is
-    measured: safe harbor alone leaves people unique.
+    Columns are found by what they hold, or named in a policy. Names, numbers and free text are removed; ZIP codes
+    become three digits where over 20,000 people live; dates become years; ages over 89 become 90+. What was proposed and
+    not decided is marked `confirm`. The written file is looked at again before it is released, and the risk that is left
+    is measured: safe harbor alone leaves people unique.
 
     Examples:
 

@@ -37,7 +37,11 @@ def shift_dates(
     output: Annotated[
         Path | None,
         typer.Option(
-            "-o", "--output", metavar="FILE", help="Where to write; else NAME.shifted beside the file.", show_default=False
+            "-o",
+            "--output",
+            metavar="FILE",
+            help="Where to write; else NAME.shifted beside the file.",
+            show_default=False,
         ),
     ] = None,
     days: Annotated[

@@ -9,9 +9,13 @@ from rich.text import Text
 from shoal.cli import console
 from shoal.cli.console import name_text, note, plain_table, print_block, printable
 from shoal.risk import IdentityRisk
+from shoal.standards.cells import Cells
+from shoal.standards.clauses import CLAUSES
+from shoal.standards.named import STANDARDS
 from shoal.standards.safe_harbor import SafeHarbor, way_on
 from shoal.words import counted, in_words
 
+_SHORT = {clause.letter: clause.short for clause in CLAUSES}
 _STATUS = {"done": "green", "confirm": "yellow", "nothing-found": "dim"}
 
 
@@ -26,7 +30,7 @@ def show_safe_harbor(result: SafeHarbor, residual: IdentityRisk | None, found: d
     for clause in result.clauses:
         table.add_row(
             f"({clause.clause})",
-            clause.title.partition(",")[0] if not clause.columns else clause.title,
+            _SHORT[clause.clause],
             name_text(", ".join(dict.fromkeys(clause.columns))),
             clause.action if clause.columns else "",
             Text(clause.status, style=_STATUS[clause.status]),
@@ -48,15 +52,21 @@ def show_pseudonymized(found: dict[str, Any]) -> None:
     console.out.print()
     print_block(
         Text(
-            printable(f"{counted(found['distinct'], 'person')} in {found['column']} have a pseudonym; no two share one."),
+            printable(
+                f"{counted(found['distinct'], 'person')} in {found['column']} have a pseudonym; no two share one."
+            ),
             style="bold green",
         )
     )
     if found["key_file_created"]:
-        note("a new key was made: keep it apart from the data, and safe; without it no other file gets these pseudonyms")
+        note(
+            "a new key was made: keep it apart from the data, and safe; without it no other file gets these pseudonyms"
+        )
     if found["mapping"]:
         note(f"old and new pseudonyms: {found['mapping']} (keep it apart)")
-    note("pseudonymised data is still data about people: other columns may tell who they are (shoal profile, shoal risk)")
+    note(
+        "pseudonymised data is still data about people: other columns may tell who they are (shoal profile, shoal risk)"
+    )
     note(f"written: {found['output']}")
 
 
@@ -73,3 +83,35 @@ def show_shifted(found: dict[str, Any]) -> None:
     if found["key_file_created"]:
         note("a new key was made: keep it apart from the data, and safe")
     note(f"written: {found['output']}")
+
+
+def show_cells(found: Cells) -> None:
+    """The verdict on a table of counts, and the figures behind it."""
+    console.out.print()
+    holds = found.verdict == "holds"
+    if holds:
+        text = f"No count of 1 to {found.least - 1} is shown, and none follows from the margins."
+    else:
+        shown = f"{counted(found.small, 'count')} of 1 to {found.least - 1} shown"
+        text = f"{shown}, {found.derivable:,} more derivable by subtraction."
+    print_block(Text(text, style="bold green" if holds else "bold red"))
+    table = plain_table("", "cells")
+    for name in ("cells", "margins", "suppressed", "missing", "small", "derivable"):
+        table.add_row(name, f"{getattr(found, name):,}")
+    print_block(table)
+    if not found.solved:
+        note("too many unknown cells to solve the equations: bounds were propagated only")
+    note("shares and averages of the same table can give a count away too: they are not looked at here")
+
+
+def show_standards() -> None:
+    """The standards that shoal knows, with their sources."""
+    console.out.print()
+    table = plain_table("name", "what it is", "source and date", left=3)
+    for standard in STANDARDS.values():
+        table.add_row(standard.name, standard.title, f"{standard.source} ({standard.date})")
+    print_block(table)
+    for standard in STANDARDS.values():
+        for test in standard.tests:
+            note(f"{standard.name}, {test.name}: {test.command or 'not measured yet'}")
+    note("which standard applies, and with which threshold, is yours to confirm")

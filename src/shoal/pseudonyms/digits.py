@@ -28,7 +28,7 @@ def digits(values: list[bytes], secret: bytes, method: Method, name: str = "colu
     texts = pl.Series(values, dtype=pl.Binary).cast(pl.String)
     if not texts.str.contains(rf"^[0-9]{{{FEWEST},{MOST}}}$").all():
         raise InputError(
-            f"Column '{name}' holds values that are not {FEWEST} to {MOST} digits: they have no pseudonym of their form.",
+            f"Column '{name}' holds values that are not {FEWEST} to {MOST} digits, so none of their form can be made.",
             "Use --format short, which fits every value.",
         )
     lengths = texts.str.len_bytes().to_numpy()

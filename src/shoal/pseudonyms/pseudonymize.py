@@ -26,7 +26,7 @@ _Maker = Callable[[list[bytes]], pl.Series]
 
 @dataclass(frozen=True)
 class Pseudonymized:
-    """A table whose persons have pseudonyms; `distinct` counts the persons, `mapping` holds old and new after a rotation."""
+    """A table whose persons have pseudonyms; `distinct` counts the persons, `mapping` is old and new after a rotation."""
 
     table: Table = field(repr=False)
     column: str
@@ -65,8 +65,8 @@ def pseudonymize(
     """Replace the values of a column by pseudonyms: the same value, key and domain give the same pseudonym anywhere.
 
     pseudonym = HMAC-SHA-256(key, value) (or keyed BLAKE2b), written as `hex` (128 bits), `short` (80 bits, base32),
-    `uuid`, or as `digits` (a keyed permutation of the numbers of a length). With `surrogates` a table of random words is
-    read, extended and written instead. `rotate_to` gives the pseudonyms of a new key, and old and new in `mapping`.
+    `uuid`, or as `digits` (a keyed permutation of the numbers of a length). With `surrogates` a table of random words
+    is read, extended and written instead. `rotate_to` gives the pseudonyms of a new key, and old and new in `mapping`.
 
     >>> import polars as pl
     >>> visits = pl.DataFrame({"patient": ["A-7", "B-2", "A-7"]})
@@ -129,11 +129,11 @@ def _pseudonyms(persons: Column, make: _Maker) -> tuple[pl.Series, int]:
     made = make(distinct)
     collisions = len(distinct) - made.n_unique()
     if collisions:
-        raise ShoalError(f"{collisions:,} pseudonyms would stand for two persons. Nothing was written; use --format hex.")
+        raise ShoalError(
+            f"{collisions:,} pseudonyms would stand for two persons. Nothing was written; use --format hex."
+        )
     if len(distinct) == len(texts):
         return made.extend_constant(None, 1), len(distinct)
     place = {text: index for index, text in enumerate(distinct)}
     where = np.array([place.get(text, len(distinct)) for text in texts], np.int64)
     return made.extend_constant(None, 1).gather(where).extend_constant(None, 1), len(distinct)
-
-

@@ -17,8 +17,10 @@ _MONTHS = words("months, month, mesi, monate, mois, meses, maanden")
 _WEEKS = words("weeks, week, settimane, wochen, semaines, semanas, weken")
 _NUMBER = r"^(\d{1,3})(?:[.,]\d+)?\s*(?i:y|yr|yrs|year|years|anni|jahre|ans|anos|años|jaar)?\.?(?:\s*(?i:old))?$"
 _RANGE = r"^[\[(]?\s*(\d{1,3})\s*(?:-|\u2013|\u2014|to|a|bis|;|,|/)\s*(\d{1,3})\s*[\])]?(?:\s*\p{L}+)?$"
-_UNDER = r"(?i)^(?:<|≤|<=|less than|under|up to|younger than|unter|bis|meno di|fino a|moins de|menos de)\s*(\d{1,3})(?:\s*\p{L}+)?$"
-_OVER = r"(?i)^(?:>|≥|>=|over|older than|greater than|more than|über|ab|oltre|plus de|más de|mayor de)\s*(\d{1,3})(?:\s*\p{L}+)?$|^(\d{1,3})\s*(?:\+|and over|and older|or older|and above)$"  # fmt: skip
+_GROUP_END = r"\s*(\d{1,3})(?:\s*\p{L}+)?$"
+_UNDER = r"(?i)^(?:<|≤|<=|less than|under|up to|younger than|unter|bis|meno di|fino a|moins de|menos de)" + _GROUP_END
+_OVER = r"(?i)^(?:>|≥|>=|over|older than|greater than|more than|über|ab|oltre|plus de|más de|mayor de)" + _GROUP_END
+_AND_OVER = r"(?i)^(\d{1,3})\s*(?:\+|and over|and older|or older|and above)$"
 
 
 def per_year(name: str) -> float:
@@ -45,24 +47,29 @@ def top_coded(values: pl.Series, name: str) -> tuple[pl.Series, Array]:
         numbers = values.cast(pl.Float64).to_numpy() / per_year(name)
         old = (numbers >= LIMIT) & (numbers <= _OLDEST)
         texts = _numbers_as_text(values)
-        released = texts.zip_with(pl.Series(~(numbers > _OLDEST)), pl.Series([None], dtype=pl.String).new_from_index(0, len(texts)))
+        released = texts.zip_with(pl.Series(~(numbers > _OLDEST)), _nothing(len(texts)))
         return _old(released, old), old
     texts = values.cast(pl.String).str.strip_chars()
     single = texts.str.extract(_NUMBER, 1).cast(pl.Int64)
     low, high = (texts.str.extract(_RANGE, group).cast(pl.Int64) for group in (1, 2))
     under = texts.str.extract(_UNDER, 1).cast(pl.Int64)
-    over = texts.str.extract(_OVER, 1).cast(pl.Int64).fill_null(texts.str.extract(_OVER, 2).cast(pl.Int64))
-    least = single.fill_null(low).fill_null(over)
-    factor = per_year(name)
-    old = (least.cast(pl.Float64) / factor >= LIMIT - (over.is_not_null() & (over == LIMIT - 1)).cast(pl.Int64)).fill_null(False)
-    crosses = (high.cast(pl.Float64) / factor >= LIMIT).fill_null(False) & ~old
+    over = texts.str.extract(_OVER, 1).cast(pl.Int64).fill_null(texts.str.extract(_AND_OVER, 1).cast(pl.Int64))
+    per = per_year(name)
+    least = single.fill_null(low).fill_null(over).cast(pl.Float64) / per
+    # over 89 is 90 and older
+    very_old = (least >= LIMIT).fill_null(False) | (texts.str.contains(_OVER) & (over == LIMIT - 1)).fill_null(False)
+    crosses = (high.cast(pl.Float64) / per >= LIMIT).fill_null(False) & ~very_old
     readable = least.is_not_null() | under.is_not_null()
-    readable &= ~(single.cast(pl.Float64) / factor > _OLDEST).fill_null(False)
+    readable &= ~(single.cast(pl.Float64) / per > _OLDEST).fill_null(False)
     # under 95 years: the age may be over 89, so the group says nothing that may stay
-    readable &= ~(under.cast(pl.Float64) / factor > LIMIT).fill_null(False)
-    released = texts.zip_with(~crosses, low.cast(pl.String) + "+")
-    nothing = pl.Series([None], dtype=pl.String).new_from_index(0, len(texts))
-    return _old(released.zip_with(readable, nothing), (old & readable).to_numpy()), (old & readable).to_numpy()
+    readable &= ~(under.cast(pl.Float64) / per > LIMIT).fill_null(False)
+    released = texts.zip_with(~crosses, low.cast(pl.String) + "+").zip_with(readable, _nothing(len(texts)))
+    found = (very_old & readable).to_numpy()
+    return _old(released, found), found
+
+
+def _nothing(count: int) -> pl.Series:
+    return pl.Series([None], dtype=pl.String).new_from_index(0, count)
 
 
 def _old(texts: pl.Series, old: Array) -> pl.Series:

@@ -12,34 +12,42 @@ class Clause:
     """One clause: its letter, what it names, and the kinds of data by which columns are found."""
 
     letter: str
+    short: str
     title: str
     kinds: tuple[str, ...]
 
 
 CLAUSES = (
-    Clause("A", "names", ("name",)),
+    Clause("A", "names", "names", ("name",)),
     Clause(
         "B",
+        "geography",
         "geography smaller than a state, but the first three digits of a ZIP code with over 20,000 people",
         ("street-address", "postal-code", "geography", "coordinates"),
     ),
-    Clause("C", "dates but their year; ages over 89 and dates that tell them", ("date", "date-of-birth", "age")),
-    Clause("D", "telephone numbers", ("phone",)),
-    Clause("E", "fax numbers", ("fax",)),
-    Clause("F", "e-mail addresses", ("email",)),
-    Clause("G", "social security numbers", ("national-id",)),
-    Clause("H", "medical record numbers", ("medical-record-number",)),
-    Clause("I", "health plan beneficiary numbers", ("health-plan-number",)),
-    Clause("J", "account numbers", ("account-number", "iban", "payment-card")),
-    Clause("K", "certificate and licence numbers", ("licence-number",)),
-    Clause("L", "vehicle identifiers, serial numbers, licence plates", ("vehicle-number",)),
-    Clause("M", "device identifiers and serial numbers", ("device-number", "mac-address")),
-    Clause("N", "web addresses (URLs)", ("url",)),
-    Clause("O", "IP addresses", ("ip-address",)),
-    Clause("P", "biometric identifiers", ("biometric",)),
-    Clause("Q", "full-face photographs and comparable images", ("photograph",)),
+    Clause(
+        "C",
+        "dates and ages",
+        "dates but their year; ages over 89 and dates that tell them",
+        ("date", "date-of-birth", "age"),
+    ),
+    Clause("D", "telephone", "telephone numbers", ("phone",)),
+    Clause("E", "fax", "fax numbers", ("fax",)),
+    Clause("F", "e-mail", "e-mail addresses", ("email",)),
+    Clause("G", "social security", "social security numbers", ("national-id",)),
+    Clause("H", "medical record", "medical record numbers", ("medical-record-number",)),
+    Clause("I", "health plan", "health plan beneficiary numbers", ("health-plan-number",)),
+    Clause("J", "accounts", "account numbers", ("account-number", "iban", "payment-card")),
+    Clause("K", "licences", "certificate and licence numbers", ("licence-number",)),
+    Clause("L", "vehicles", "vehicle identifiers, serial numbers, licence plates", ("vehicle-number",)),
+    Clause("M", "devices", "device identifiers and serial numbers", ("device-number", "mac-address")),
+    Clause("N", "web addresses", "web addresses (URLs)", ("url",)),
+    Clause("O", "IP addresses", "IP addresses", ("ip-address",)),
+    Clause("P", "biometrics", "biometric identifiers", ("biometric",)),
+    Clause("Q", "photographs", "full-face photographs and comparable images", ("photograph",)),
     Clause(
         "R",
+        "other codes, free text",
         "any other unique number, characteristic or code; free text, which may hold any of these",
         ("unique-code", "uuid", "hash", "username", "free-text"),
     ),

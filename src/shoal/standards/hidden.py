@@ -1,7 +1,7 @@
 """Identifiers hidden among other values: cells of a column that is no identifier itself, but hold one.
 
-A sentence such as `moved on 3/4/2012` in a column of remarks, one e-mail address among a thousand answers. Patterns that
-seldom match anything else are run over every distinct text; such cells are emptied.
+A sentence such as `moved on 3/4/2012` in a column of remarks, one e-mail address among a thousand answers. Patterns
+that seldom match anything else are run over every distinct text; such cells are emptied.
 """
 
 from __future__ import annotations
@@ -16,28 +16,36 @@ _DAY, _MONTH = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])"
 _MONTH_OPEN = MONTH_NAMES.replace(r"\p{L}*", r"[\p{L}]{0,8}")
 _ANY_MONTH = MONTH_NAMES.replace(r"\p{L}*", r"[\p{L}]{0,8}\b\.?")
 
+_STREET = r"(?:street|st|avenue|ave|road|rd|boulevard|blvd|lane|ln|drive|dr|court|ct)"
+_NUMBERED = r"(?:mrn|ssn|medical record|record no|patient (?:id|no)|acct|account|member id|policy no)"
+_VERY_OLD = r"(?:9\d|1[0-2]\d)"
+_BYTE = r"(?:25[0-5]|2[0-4]\d|1?\d?\d)"
+
 # clause and pattern; a text that matches any of them does not leave
 PATTERNS: tuple[tuple[str, str], ...] = (
     ("B", r"\b[A-Z]{2},? \d{5}(?:-\d{4})?\b|\b\d{5}-\d{4}\b"),
-    ("B", r"(?i)\b\d{1,6}\s+(?:[\p{L}.'-]+\s+){1,4}(?:street|st|avenue|ave|road|rd|boulevard|blvd|lane|ln|drive|dr|court|ct)\b"),
+    ("B", rf"(?i)\b\d{{1,6}}\s+(?:[\p{{L}}.'-]+\s+){{1,4}}{_STREET}\b"),
     ("C", rf"\b\d{{4}}[-/.]{_MONTH}[-/.]{_DAY}(?:\b|T)"),
-    ("C", r"(?:^|[^\d./-])\d{1,2}([-/.])\d{1,2}[-/.](?:\d{4}|\d{2})(?:[^\d./-]|\.?$)"),
+    ("C", r"(?:^|[^\d./-])\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2})(?:[^\d./-]|\.?$)"),
     ("C", rf"(?i)\b{_DAY}(?:\.|st|nd|rd|th)?[ -]*(?:de |of )?{_MONTH_OPEN}[ ,.-]*(?:de )?(?:{_CENTURY}|\d{{2}}\b)"),
     ("C", rf"(?i)\b{_ANY_MONTH}[ ,.-]*(?:{_DAY}(?:st|nd|rd|th)?\b)?[ ,.-]*{_CENTURY}\b"),
-    ("C", rf"(?i)\b(?:{_CENTURY}[ -]?Q[1-4]|Q[1-4][ -/]?{_CENTURY})\b|^{_CENTURY}[-/.](?:0[1-9]|1[0-2])$|^(?:0[1-9]|1[0-2])[-/.]{_CENTURY}$"),
+    ("C", rf"(?i)\b(?:{_CENTURY}[ -]?Q[1-4]|Q[1-4][ /-]?{_CENTURY})\b"),
+    ("C", rf"^{_CENTURY}[-/.](?:0[1-9]|1[0-2])$|^(?:0[1-9]|1[0-2])[-/.]{_CENTURY}$"),
     ("C", rf"^{_CENTURY}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[T ]?\d{{4,6}}Z?)?$"),
-    ("C", r"(?i)\b(?:aged?|age:)\s*(?:9\d|1[0-2]\d)\b|\b(?:9\d|1[0-2]\d)[ -]?(?:years?[ -]old|yrs?[ -]old|y/?o\b|yo\b)"),
-    ("D", r"(?:^|[^\d-])(?:\+?1[ .-]?)?(?:\(\d{3}\) ?|\d{3}[ .-])\d{3}[ .-]\d{4}(?:[^\d-]|$)|(?:^|\s)\+\d{2,3}[ .-]?\d[\d .-]{6,}\d\b"),
+    ("C", rf"(?i)\b(?:aged?|age:)\s*{_VERY_OLD}\b|\b{_VERY_OLD}[ -]?(?:years?[ -]old|yrs?[ -]old|y/?o\b)"),
+    ("D", r"(?:^|[^\d-])(?:\+?1[ .-]?)?(?:\(\d{3}\) ?|\d{3}[ .-])\d{3}[ .-]\d{4}(?:[^\d-]|$)"),
+    ("D", r"(?:^|\s)\+\d{2,3}[ .-]?\d[\d .-]{6,}\d\b"),
     ("F", r"[\p{L}\d._%+-]+\s?@\s?[\p{L}\d-]+(?:\.[\p{L}\d-]+)+"),
     ("G", r"(?:^|[^\d-])\d{3}[- ]\d{2}[- ]\d{4}(?:[^\d-]|$)"),
-    ("H", r"(?i)\b(?:mrn|ssn|medical record|record no|patient (?:id|no)|acct|account|member id|policy no)\b\W{0,3}(?:number|no)?\W{0,3}\w{0,4}-?\d{4,}"),
+    ("H", rf"(?i)\b{_NUMBERED}\b\W{{0,3}}(?:number|no)?\W{{0,3}}\w{{0,4}}-?\d{{4,}}"),
     ("J", r"\b[A-Z]{2}\d{2}[ ]?(?:[A-Z0-9]{4}[ ]?){2,7}[A-Z0-9]{1,4}\b|\b(?:\d{4}[ -]){3}\d{1,7}\b"),
     ("L", r"\b[A-HJ-NPR-Z\d]*(?:\d[A-HJ-NPR-Z]|[A-HJ-NPR-Z]\d)[A-HJ-NPR-Z\d]*\b"),
     ("M", r"(?i)\b(?:[0-9a-f]{2}[:-]){5}[0-9a-f]{2}\b"),
     ("N", r"(?i)\b(?:https?|ftp)://\S+|\bwww\.[\p{L}\d-]+\.\S+"),
-    ("O", r"(?:^|[^\d.])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?:[^\d.]|$)|(?i)\b(?:[0-9a-f]{1,4}:){4,7}[0-9a-f]{1,4}\b"),
+    ("O", rf"(?:^|[^\d.])(?:{_BYTE}\.){{3}}{_BYTE}(?:[^\d.]|$)"),
+    ("O", r"(?i)\b(?:[0-9a-f]{1,4}:){4,7}[0-9a-f]{1,4}\b"),
     ("R", r"(?i)\b[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}\b|\b[0-9a-f]{32,128}\b"),
-)  # fmt: skip
+)
 # A vehicle number has 17 signs; the pattern alone does not count them.
 _SEVENTEEN = r"\b[A-HJ-NPR-Z\d]{17}\b"
 

@@ -103,7 +103,9 @@ def _proposed(column: Column, counts: Array, findings: list[Finding], role: Role
     """By type, then by kind, then by whether values are everybody's own."""
     name = column.name
     if column.values.dtype == pl.Binary:
-        return Treatment(name, "Q", "removed", None, "identifier", "It holds bytes, perhaps a picture.", recognised=False)
+        return Treatment(
+            name, "Q", "removed", None, "identifier", "It holds bytes, perhaps a picture.", recognised=False
+        )
     if column.values.dtype == pl.Time or _all_match(column, _CLOCK):
         return Treatment(name, "C", "removed", "date", "quasi-identifier", "It holds times of day.")
     if _all_match(column, _NAMED_PARTS):
@@ -141,10 +143,9 @@ def _by_kind(column: Column, finding: Finding, findings: list[Finding], role: Ro
     if clause is None:
         return None
     action: Action = cast(Action, _GENERALISED.get(finding.kind, "removed"))
-    if finding.kind == "geography":
-        if _state_or_larger(column, finding):
-            kind = "country" if finding.rule.startswith("country") else "state"
-            return Treatment(column.name, None, "kept", kind, role, f"A {kind}: {finding.reason}")
+    if finding.kind == "geography" and _state_or_larger(column, finding):
+        kind = "country" if finding.rule.startswith("country") else "state"
+        return Treatment(column.name, None, "kept", kind, role, f"A {kind}: {finding.reason}")
     if finding.kind == "postal-code" and not any(
         other.kind == "postal-code" and other.rule in _US_ZIP and other.confidence >= HINT for other in findings
     ):
@@ -182,7 +183,11 @@ def _dates_without_a_name(column: Column) -> str | None:
         return "It holds dates."
     if len(values) > 1 and values.dtype.is_numeric() and bool(is_epoch(values).all()):
         return "All its numbers are seconds or milliseconds since 1970, of this century."
-    if values.dtype == pl.String and len(values) and float((whole_dates(values.str.strip_chars()).form >= 0).mean()) >= 0.5:
+    if (
+        values.dtype == pl.String
+        and len(values)
+        and float((whole_dates(values.str.strip_chars()).form >= 0).mean()) >= 0.5
+    ):
         return "At least half of its values are dates."
     return None
 

@@ -78,8 +78,8 @@ def _good(
         return still_old(column.values, column.name) == 0
     if decided:
         return True
-    texts = column.values if column.values.dtype == pl.String else None
-    return propose(column, policy).action == "kept" and (texts is None or not hidden(texts))
+    is_text = column.values.dtype == pl.String
+    return propose(column, policy).action == "kept" and not (is_text and hidden(column.values))
 
 
 def _codes(values: pl.Series) -> pl.Series:

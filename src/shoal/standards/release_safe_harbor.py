@@ -56,7 +56,9 @@ def release_safe_harbor(
             raise Refused(reasons(found))
         measured.append(residual_risk(table, result))
         manifest = _manifest(result, draft, path, len(frame), shuffle, found, measured[0])
-        return Papers(private_record(result.table, shuffle, seed, source), {"columns": _columns(result, frame)}, manifest)
+        return Papers(
+            private_record(result.table, shuffle, seed, source), {"columns": _columns(result, frame)}, manifest
+        )
 
     return leave(frame, path, force, papers), measured[0]
 
@@ -139,7 +141,11 @@ def _manifest(
         "columns": _columns(result, result.polars),
         "written": written,
         "shuffled": shuffle,
-        "safe_harbor": {**result.to_dict(), "zip_populations": _populations(result), "plan": plan_of(result.treatments)},
+        "safe_harbor": {
+            **result.to_dict(),
+            "zip_populations": _populations(result),
+            "plan": plan_of(result.treatments),
+        },
         "residual": None if residual is None else residual.to_dict(),
         "verdict": found.verdict,
         "models": [verdict.to_dict() for verdict in found.models],

@@ -1,7 +1,7 @@
 """HIPAA safe harbor, clause by clause: what was found, what was done, what a person must confirm.
 
-Source: 45 CFR 164.514(b)(2). It is a list of things to remove, not a measure of risk: what is left can still single people
-out (Sánchez et al.), so the residual risk is measured like any other release's.
+Source: 45 CFR 164.514(b)(2). It is a list of things to remove, not a measure of risk: what is left can still single
+people out (Sánchez et al.), so the residual risk is measured like any other release's.
 """
 
 from __future__ import annotations
@@ -79,7 +79,11 @@ class SafeHarbor:
         """What a person must look at, in words."""
         kept = set(self.polars.columns)
         unknown = [entry.column for entry in self.treatments if entry.column in kept and not entry.recognised]
-        asked = [f"No rule recognised what {in_words(unknown, 20)} holds: you know that it identifies nobody."] if unknown else []
+        asked = (
+            [f"No rule recognised what {in_words(unknown, 20)} holds: you know that it identifies nobody."]
+            if unknown
+            else []
+        )
         if any(entry.action == "date-of-birth" for entry in self.treatments) and self.year_said != "given":
             asked.append(f"Ages were counted to {self.year_of_data}, {self.year_said}.")
         return [*asked, *FOR_A_PERSON]
@@ -128,7 +132,8 @@ def safe_harbor(
     """Take out what the eighteen clauses of safe harbor name, in the columns that the policy or detection names.
 
     >>> import polars as pl
-    >>> visits = pl.DataFrame({"patient_name": ["Ada Lovelace", "Alan Turing"], "zip": ["10001", "03601"], "age": [36, 91]})
+    >>> names = ["Ada Lovelace", "Alan Turing"]
+    >>> visits = pl.DataFrame({"patient_name": names, "zip": ["10001", "03601"], "age": [36, 91]})
     >>> result = safe_harbor(visits, year_of_data=2012)
     >>> result.frame.to_dict(as_series=False)
     {'zip': ['100', '000'], 'age': ['36', '90+']}
@@ -162,7 +167,8 @@ def safe_harbor(
     kept = [treated.series[name] for name in table.names if name in treated.series]
     if not kept:
         raise InputError(
-            "Safe harbor removes every column of this table.", "Name columns that may stay in a policy (safe_harbor: keep)."
+            "Safe harbor removes every column of this table.",
+            "Name columns that may stay in a policy (safe_harbor: keep).",
         )
     clauses = _reports(treated.done)
     notes = [*table.notes, *given.remarks(table), *treated.notes]
@@ -222,7 +228,7 @@ def _reports(done: Sequence[Done]) -> list[ClauseReport]:
 
 
 def residual_risk(released: Any, result: SafeHarbor) -> IdentityRisk | None:
-    """Identity risk of what is left, as `shoal risk` measures it: on the kept quasi-identifiers, ranges fitted by Eq 1."""
+    """Identity risk of what is left as `shoal risk` measures it, on the kept quasi-identifiers, ranges fitted by Eq 1."""
     table = read(released)
     names = [name for name in result.quasi_identifiers if name in table.columns]
     if not names:

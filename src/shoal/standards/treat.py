@@ -1,4 +1,4 @@
-"""Columns as safe harbor lets them leave: removed, to three digits, to the year, ages over 89 together, cells emptied."""
+"""Columns as safe harbor lets them leave: removed, to three digits, to the year, ages over 89 together, cells empty."""
 
 from __future__ import annotations
 

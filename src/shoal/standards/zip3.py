@@ -1,7 +1,7 @@
 """ZIP codes to three digits where more than 20,000 people live, by counts with their source and vintage.
 
-45 CFR 164.514(b)(2)(i)(B): the first three digits may stay if all ZIP codes that share them hold more than 20,000 people
-by the Census; else they become 000. A list of prefixes would grow old unseen; the counts say when they were taken.
+45 CFR 164.514(b)(2)(i)(B): the first three digits may stay if all ZIP codes that share them hold more than 20,000
+people by the Census; else they become 000. A list of prefixes would grow old unseen; the counts say when they were taken.
 """
 
 from __future__ import annotations
@@ -94,7 +94,9 @@ def to_prefixes(values: pl.Series, populations: Populations | None = None) -> Pr
         prefix = texts.str.zfill(3)
     else:
         code = texts.str.extract(r"^(\d{3,5})(?:[- ]?\d{4})?$", 1)
-        code = code.zip_with((texts.str.len_bytes() < 8).fill_null(True), texts.str.extract(r"^(\d{4,5})[- ]?\d{4}$", 1))
+        code = code.zip_with(
+            (texts.str.len_bytes() < 8).fill_null(True), texts.str.extract(r"^(\d{4,5})[- ]?\d{4}$", 1)
+        )
         masked = texts.str.extract(r"^(\d{3})(?:\d[*xX]|[*xX]{2})$", 1)
         short = code.str.len_bytes().is_in([3, 4]) & masked.is_null()
         prefix = masked.fill_null(code.str.zfill(5).str.slice(0, 3))
@@ -105,7 +107,7 @@ def to_prefixes(values: pl.Series, populations: Populations | None = None) -> Pr
 
 
 def _may_be_the_islands(values: pl.Series) -> bool:
-    """Numbers from 501 to 999 and no other: 00501 to 00999 without their zeros, of Puerto Rico and the Virgin Islands."""
+    """Numbers from 501 to 999 and no other: 00501 to 00999 without their zeros, most of them of Puerto Rico."""
     return values.dtype.is_numeric() and bool(((values >= 501) & (values <= 999)).all())
 
 

@@ -1,7 +1,7 @@
 """Dates moved by a secret number of days per person: intervals within a person stay, the calendar goes.
 
-The shift of a person is drawn by HMAC-SHA-256 of the person under the key from all allowed numbers of days, so that it is
-the same in every file and run. Nought is not allowed: no date survives.
+The shift of a person is drawn by HMAC-SHA-256 of the person under the key from all allowed numbers of days, so that it
+is the same in every file and run. Nought is not allowed: no date survives.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def allowed_shifts(limit: int, keep: Keep = "nothing") -> Array:
             f"Within ±{limit} days no shifts keep the {keep.replace('-', ' ')}.",
             f"Give a wider --range, for example {SEASON_RANGE if 'season' in keep else RANGE}.",
         )
-    return days[good]
+    return np.asarray(days[good])
 
 
 def shift_dates(
@@ -106,8 +106,8 @@ def shift_dates(
 ) -> Shifted:
     """Move all dates of each person by the person's secret number of days within ± range.
 
-    Without `columns`, all columns that hold whole dates are moved. Clock times stay; intervals between dates of a person
-    stay exactly.
+    Without `columns`, all columns that hold whole dates are moved. Clock times stay; intervals between dates of a
+    person stay exactly.
 
     >>> import polars as pl
     >>> visits = pl.DataFrame({"id": ["a", "a"], "admitted": ["2012-03-04", "2012-03-09"]})
@@ -142,7 +142,9 @@ def shift_dates(
         blanked += series[column.name].null_count() - column.nulls
         changed += table.rows - column.nulls
     unshifted = [name for name in dated if name not in names]
-    return Shifted(table, person, names, limit, keep, len(set(texts_of(whose.values))), changed, blanked, unshifted, series)
+    return Shifted(
+        table, person, names, limit, keep, len(set(texts_of(whose.values))), changed, blanked, unshifted, series
+    )
 
 
 def _holds_dates(column: Column) -> bool:
@@ -186,7 +188,9 @@ def _shifted_times(column: Column, shift: Array) -> pl.Series:
     physical = values.to_physical()
     low, high = (int(end) // unit if isinstance(end, int) else 0 for end in (physical.min(), physical.max()))
     _check_calendar(np.array([low, high]) + np.array([shift.min(), shift.max()]), column.name)
-    return (physical.cast(pl.Int64) + pl.Series(shift) * unit).cast(physical.dtype).cast(values.dtype).alias(column.name)
+    return (
+        (physical.cast(pl.Int64) + pl.Series(shift) * unit).cast(physical.dtype).cast(values.dtype).alias(column.name)
+    )
 
 
 def _shifted_texts(
@@ -219,5 +223,3 @@ def _check_calendar(days: Array, name: str) -> None:
             f"Column '{name}' has dates so near the end of the calendar that they cannot be moved.",
             "Empty such cells first: they stand for something else than a day.",
         )
-
-
