@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-BENCHMARKS = ["classes", "commands", "detect", "kinds", "anonymize", "growth"]
+BENCHMARKS = ["classes", "commands", "detect", "kinds", "anonymize", "safe_harbor", "growth"]
 
 
 def main() -> None:

@@ -87,9 +87,9 @@ def safe_harbor(
     """**HIPAA safe harbor to the letter**: the 18 identifiers of 45 CFR 164.514(b)(2), clause by clause.
 
     Columns are found by what they hold, or named in a policy. Names, numbers and free text are removed; ZIP codes
-    become three digits where over 20,000 people live; dates become years; ages over 89 become 90+. What was proposed and
-    not decided is marked `confirm`. The written file is looked at again before it is released, and the risk that is left
-    is measured: safe harbor alone leaves people unique.
+    become three digits where over 20,000 people live; dates become years; ages over 89 become 90+. What was proposed
+    and not decided is marked `confirm`. The written file is looked at again before it is released, and the risk that
+    is left is measured: safe harbor alone leaves people unique.
 
     Examples:
 

@@ -8,7 +8,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import polars as pl
 
 from shoal import progress
@@ -26,7 +25,7 @@ _Maker = Callable[[list[bytes]], pl.Series]
 
 @dataclass(frozen=True)
 class Pseudonymized:
-    """A table whose persons have pseudonyms; `distinct` counts the persons, `mapping` is old and new after a rotation."""
+    """A table whose persons have pseudonyms; `distinct` counts the persons, `mapping` is old and new of a rotation."""
 
     table: Table = field(repr=False)
     column: str
@@ -125,8 +124,9 @@ def _pseudonyms(persons: Column, make: _Maker) -> tuple[pl.Series, int]:
     """A pseudonym for each value of the dictionary (and null for null), and how many persons there are."""
     progress.report("making pseudonyms", 0)
     texts = texts_of(persons.values)
-    distinct = list(dict.fromkeys(text for text in texts if text))
-    made = make(distinct)
+    filled = texts.filter(texts.bin.size() > 0)
+    distinct = filled if filled.n_unique() == len(filled) else filled.unique(maintain_order=True)
+    made = make(distinct.to_list())
     collisions = len(distinct) - made.n_unique()
     if collisions:
         raise ShoalError(
@@ -134,6 +134,6 @@ def _pseudonyms(persons: Column, make: _Maker) -> tuple[pl.Series, int]:
         )
     if len(distinct) == len(texts):
         return made.extend_constant(None, 1), len(distinct)
-    place = {text: index for index, text in enumerate(distinct)}
-    where = np.array([place.get(text, len(distinct)) for text in texts], np.int64)
-    return made.extend_constant(None, 1).gather(where).extend_constant(None, 1), len(distinct)
+    places = pl.DataFrame({"text": distinct, "made": made})
+    found = pl.DataFrame({"text": texts}).join(places, on="text", how="left", maintain_order="left")["made"]
+    return found.extend_constant(None, 1), len(distinct)

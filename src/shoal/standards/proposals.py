@@ -6,6 +6,7 @@ and in which every record has a value of its own is removed under (R).
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Literal, cast
 
@@ -14,9 +15,13 @@ import polars as pl
 
 from shoal.dates import is_epoch, whole_dates
 from shoal.detect.kinds import DECIDED, ColumnView, Finding, find_kinds
+from shoal.detect.kinds.base import STRONG
+from shoal.detect.kinds.event_date import EVENTS
+from shoal.detect.kinds.header import read_header
 from shoal.policy import Policy, Role
 from shoal.profile import RECORDS_THAT_TELL, propose_role
 from shoal.standards.clauses import CLAUSE_OF_KIND
+from shoal.standards.headers import clause_of_header, says_birth, says_zip
 from shoal.standards.states import are_states
 from shoal.table import Array, Column
 
@@ -120,6 +125,15 @@ def _proposed(column: Column, counts: Array, findings: list[Finding], role: Role
     if _serial_days(column):
         reason = "Its header speaks of a date and its numbers may be days as spreadsheets count them."
         return Treatment(name, "C", "removed", "date", "quasi-identifier", reason)
+    if (said := clause_of_header(name)) is not None:
+        reason = f"Its header says '{said[1]}', whatever its values look like."
+        return Treatment(name, said[0], "removed", None, "identifier", reason)
+    if says_zip(name):
+        return Treatment(name, "B", "zip", "postal-code", "quasi-identifier", "Its header says ZIP code.")
+    if says_birth(name):
+        return Treatment(name, "C", "date-of-birth", "date-of-birth", "quasi-identifier", "Its header speaks of birth.")
+    if _age_by_name(column):
+        return Treatment(name, "C", "age", "age", "quasi-identifier", "Its header speaks of an age.")
     if (reason := _own_values(column, counts, role, bool(sure))) is not None:
         return Treatment(name, "R", "removed", None, "identifier", reason, recognised=False)
     kind = sure[0].kind if sure else None
@@ -194,18 +208,28 @@ def _dates_without_a_name(column: Column) -> str | None:
 
 def _serial_days(column: Column) -> bool:
     """Whole numbers in the range of spreadsheet days under a header that speaks of a date."""
-    from shoal.detect.kinds.date_of_birth import BIRTH
-    from shoal.detect.kinds.event_date import EVENTS
-    from shoal.detect.kinds.header import read_header
-
     values = column.values
     if not values.dtype.is_numeric() or not len(values):
         return False
-    header = read_header(column.name)
-    if max(BIRTH.heard(header)[0], EVENTS.heard(header)[0]) < 0.8:
+    if not says_birth(column.name) and EVENTS.heard(read_header(column.name))[0] < STRONG:
         return False
     low, high = _SERIAL_DAYS
     return bool(((values >= low) & (values <= high)).all())
+
+
+# Words in which no age is meant.
+_NO_AGE = re.compile(
+    "percentage|usage|stage|average|mileage|dosage|wage|image|page|language|message|marriage|storage|package|voltage|manage"
+    "|damage|coverage|leverage|triage|lineage|footage|agent|agency|agenda"
+)
+
+
+def _age_by_name(column: Column) -> bool:
+    """Numbers within a life, some of them over 89, under a header with `age` in it that no list of words knows."""
+    values = column.values
+    if not values.dtype.is_numeric() or not len(values) or "age" not in _NO_AGE.sub("", column.name.lower()):
+        return False
+    return bool(((values >= 0) & (values <= 125)).all()) and bool((values >= 90).any())
 
 
 def _own_values(column: Column, counts: Array, role: Role, recognised: bool) -> str | None:

@@ -228,7 +228,7 @@ def _reports(done: Sequence[Done]) -> list[ClauseReport]:
 
 
 def residual_risk(released: Any, result: SafeHarbor) -> IdentityRisk | None:
-    """Identity risk of what is left as `shoal risk` measures it, on the kept quasi-identifiers, ranges fitted by Eq 1."""
+    """What `shoal risk` measures on what is left: the kept quasi-identifiers, ranges fitted by Eq 1."""
     table = read(released)
     names = [name for name in result.quasi_identifiers if name in table.columns]
     if not names:

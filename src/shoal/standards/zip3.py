@@ -1,7 +1,7 @@
 """ZIP codes to three digits where more than 20,000 people live, by counts with their source and vintage.
 
 45 CFR 164.514(b)(2)(i)(B): the first three digits may stay if all ZIP codes that share them hold more than 20,000
-people by the Census; else they become 000. A list of prefixes would grow old unseen; the counts say when they were taken.
+people by the Census; else they become 000. A list of prefixes would grow old unseen; counts say when they were taken.
 """
 
 from __future__ import annotations

@@ -143,7 +143,7 @@ def shift_dates(
         changed += table.rows - column.nulls
     unshifted = [name for name in dated if name not in names]
     return Shifted(
-        table, person, names, limit, keep, len(set(texts_of(whose.values))), changed, blanked, unshifted, series
+        table, person, names, limit, keep, texts_of(whose.values).n_unique(), changed, blanked, unshifted, series
     )
 
 
@@ -162,7 +162,7 @@ def _holds_dates(column: Column) -> bool:
 def _shifts(whose: Column, secret: bytes, allowed: Array) -> Array:
     """The shift of each person of the dictionary."""
     digest = digester(secret, "hmac-sha-256", 8)
-    numbers = np.frombuffer(b"".join([digest(text) for text in texts_of(whose.values)]), ">u8")
+    numbers = np.frombuffer(b"".join([digest(text) for text in texts_of(whose.values).to_list()]), ">u8")
     return np.asarray(allowed[(numbers % np.uint64(len(allowed))).astype(np.int64)])
 
 
