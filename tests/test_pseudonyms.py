@@ -70,7 +70,8 @@ def test_persons_are_the_same_in_every_file_type_and_run() -> None:
     assert isinstance(out, pd.DataFrame)
     assert out["pid"].tolist() == expected[::-1]
     assert out.index.tolist() == [3, 4]
-    code = f"import shoal, polars as pl; print(shoal.pseudonymize(pl.DataFrame({{'id': ['7']}}), 'id', key={KEY!r}).frame['id'][0])"  # fmt: skip
+    code = f"import shoal, polars as pl; made = shoal.pseudonymize(pl.DataFrame({{'id': ['7']}}), 'id', key={KEY!r})"
+    code += "; print(made.frame['id'][0])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == expected[0]
 

@@ -70,7 +70,8 @@ def test_the_residual_risk_and_the_way_on() -> None:
     assert result.residual is not None
     assert result.residual.uniques == uniques
     alone = shoal.safe_harbor(VISITS.head(3), year_of_data=2012)
-    assert way_on(alone.residual) == "Still 100 % unique on zip, admitted, age and sex: shoal anonymize safe.csv -k 5 --qi zip,admitted,age,sex"  # fmt: skip
+    said = "Still 100 % unique on zip, admitted, age and sex: "
+    assert way_on(alone.residual) == said + "shoal anonymize safe.csv -k 5 --qi zip,admitted,age,sex"
     assert shoal.safe_harbor(VISITS.select("charge")).residual is None
 
 
@@ -248,8 +249,8 @@ def test_hidden_identifiers_are_seen_wherever_they_stand(identifier: str, senten
 
 @given(
     st.lists(
-        st.sampled_from(["E11.9", "I10", "250.10", "99213", "[20;29]", "30-39", "120/80", "0002-1433-80", "stage II", "A-7",
-                         "May", "2012", "1.2.3", "Black or African American", "12-lead ECG", "3.5 mg", "<11", "90+"]),
+        st.sampled_from(["E11.9", "I10", "250.10", "99213", "[20;29]", "30-39", "120/80", "0002-1433-80", "stage II",
+                         "A-7", "May", "2012", "1.2.3", "Black or African American", "12-lead ECG", "3.5 mg", "90+"]),
         min_size=1,
     )
 )  # fmt: skip
