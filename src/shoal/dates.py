@@ -47,7 +47,10 @@ _PARTIAL = (
     rf"^(?P<y>{_CENTURY})-\d{{3}}$",
     rf"^(?:(?:0?[1-9]|1[0-2])[-/. ]|[Qq][1-4][-/. ]?|{MONTH_NAMES}[-/., ]*)(?P<y>{_CENTURY})$",
     rf"^\d{{1,2}}\.?[ -]*(?:de )?{MONTH_NAMES}[., -]*(?:de )?(?P<y>{_CENTURY}){_CLOCK}$",
+    rf"^{MONTH_NAMES}\.?\s+\d{{1,2}},?\s+\d{{1,2}}:\d{{2}}(?::\d{{2}})?\s+(?:[A-Z]{{3,4}}\s+)?(?P<y>{_CENTURY})$",
 )
+# "Sunday, " before a date
+_WEEKDAY = r"^(?i:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?i:day)?[.,]*\s+"
 _FULL_MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
@@ -98,7 +101,20 @@ def as_texts(values: pl.Series) -> pl.Series:
     if values.dtype.is_numeric():
         texts = values.cast(pl.Int64, strict=False).cast(pl.String)
         return texts.zip_with((texts.str.len_bytes() != 7).fill_null(True), "0" + texts)
-    return values.cast(pl.String).str.strip_chars()
+    return values.cast(pl.String).str.strip_chars().str.replace(_WEEKDAY, "")
+
+
+def are_dates(texts: pl.Series) -> Array:
+    """Which texts are dates, whole or in part; a year alone is none.
+
+    >>> are_dates(pl.Series(["Sunday, March 4, 2012", "2012Q1", "2012", "soon"])).tolist()
+    [True, True, False, False]
+    """
+    texts = as_texts(texts)
+    found = whole_dates(texts).form >= 0
+    for pattern in _PARTIAL[1:]:
+        found |= texts.str.contains(pattern).fill_null(False).to_numpy()
+    return found
 
 
 def is_epoch(values: pl.Series) -> Array:

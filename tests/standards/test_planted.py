@@ -34,8 +34,8 @@ def planted(seed: int = 11) -> tuple[pl.DataFrame, dict[str, set[str]]]:
             "discharge_ts": (stay + timedelta(days=r.randint(1, 30))).strftime("%Y-%m-%dT10:15:30"),
             "visit_month": stay.strftime("%b %Y"),
             "visit_id": f"V{r.randrange(10**9):09d}",
-            "notes": f"{person['first_name']} {person['last_name']} came on {stay:%d %B %Y} with {m.word(r)}, left well.",
-            "remark": _remark(r, person, stay),
+            "notes": f"{person['first_name']} {person['last_name']} came on {stay:%d %B %Y} with {m.word(r)}, is well.",
+            "outcome": _remark(r, person, stay),
             "diagnosis": r.choice(["E11.9", "I10", "J45", "F32.1", "N39.0"]),
             "charge": round(r.uniform(100, 9999), 2),
             "sex": r.choice("fm"),
@@ -45,10 +45,10 @@ def planted(seed: int = 11) -> tuple[pl.DataFrame, dict[str, set[str]]]:
     secret = {
         name: {str(value) for value in frame[name].drop_nulls().to_list()}
         for name in frame.columns
-        if name not in ("remark", "notes", "state", "diagnosis", "charge", "sex", "age")
+        if name not in ("outcome", "notes", "state", "diagnosis", "charge", "sex", "age")
     }
     secret["notes"] = {" ".join(text.split(" on ")[1].split()[:3]) for text in frame["notes"].to_list()}
-    secret["remark"] = {value for value in frame["remark"].to_list() if value not in REMARKS}
+    secret["outcome"] = {value for value in frame["outcome"].to_list() if value not in REMARKS}
     secret["birth"] = {row["dob"][:7] for row in persons}
     secret["name parts"] = {row["last_name"] for row in persons} | {row["first_name"] for row in persons}
     return frame, secret
@@ -145,10 +145,10 @@ def test_nothing_planted_is_in_the_output_the_manifest_or_the_log(tmp_path: Path
     assert leaks(secret, shown.stdout + shown.stderr) == {}
     assert {clause["clause"] for clause in found["clauses"] if clause["columns"]} == set("ABCDEFGHIJKLMNOPQR")
     kept = pl.read_csv(target) if ending == "csv" else pl.read_parquet(target)
-    names = "dob age zip state admitted discharge_ts visit_month remark diagnosis charge sex"
+    names = "dob age zip state admitted discharge_ts visit_month outcome diagnosis charge sex"
     assert " ".join(kept.columns) == names
     assert len(kept) == ROWS
-    assert set(kept["remark"].drop_nulls().to_list()) == set(REMARKS)
+    assert set(kept["outcome"].drop_nulls().to_list()) == set(REMARKS)
     assert set(kept["zip"].cast(pl.String).str.zfill(3).to_list()) == {"100", "021", "000", "606", "902"}
     assert set(kept["admitted"].to_list()) <= {2009, 2010, 2011, 2012}
 

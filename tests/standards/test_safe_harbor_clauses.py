@@ -282,6 +282,31 @@ def test_a_header_alone_is_enough_whatever_the_values_look_like() -> None:
     assert apply(percentage=[34, 95] * 60).frame["percentage"].to_list() == [34, 95] * 60
 
 
+def test_headers_that_the_rule_or_its_practice_name() -> None:
+    for clause, name, values in (
+        ("B", "precinct", column(m.whole(1, 80))),
+        ("B", "msa", column(m.one_of("35620|31080"))),
+        ("C", "birth_month", column(m.whole(1, 12))),
+        ("C", "day_of_year", column(m.whole(1, 366))),
+        ("A", "employer", column(m.one_of("Acme|Globex|Initech"))),
+        ("R", "comments", column(m.one_of("ok|John called|no show"))),
+    ):
+        assert_removed(clause, name, values)
+
+
+def test_clause_c_ways_of_writing_that_are_not_in_every_book() -> None:
+    for text, year in {
+        "Sunday, March 4, 2012": 2012,
+        "Sun Mar  4 10:15:00 2012": 2012,
+        "2012-W09": 2012,
+        "2012Q1": 2012,
+        "4 mars 2012": 2012,
+    }.items():
+        assert apply(x1=[text, text.replace("2012", "2011")] * 20).frame["x1"].to_list() == [year, 2011] * 20, text
+    ages = apply(age=["46 years", "93 years", "6 months", "1100 months", "91y 3m", "?"] * 20).frame["age"].to_list()
+    assert ages == ["46 years", "90+", "6 months", "90+", "90+", None] * 20
+
+
 def test_clause_r_a_code_that_comes_again_is_one_too() -> None:
     codes = column(m.pattern("AA999999"), rows=60) * 2
     assert_removed("R", "x14", codes)

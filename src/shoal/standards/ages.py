@@ -15,7 +15,13 @@ _OLDEST = 125
 _DAYS = words("days, day, giorni, tage, jours, dias, dagen")
 _MONTHS = words("months, month, mesi, monate, mois, meses, maanden")
 _WEEKS = words("weeks, week, settimane, wochen, semaines, semanas, weken")
-_NUMBER = r"^(\d{1,3})(?:[.,]\d+)?\s*(?i:y|yr|yrs|year|years|anni|jahre|ans|anos|años|jaar)?\.?(?:\s*(?i:old))?$"
+_NUMBER = r"^(\d{1,3})(?:[.,]\d+)?\s*(?i:(?:y|yr|yrs|year|years|y/?o|anni|jahre|ans|anos|años|jaar)\b.*)?$"
+_PARTS = (
+    (r"(?i)^(\d{1,5})\s*(?:d|days?|giorni|tage|jours|dias)\b.*$", 365.0),
+    (r"(?i)^(\d{1,4})\s*(?:w|wks?|weeks?)\b.*$", 52.0),
+    (r"(?i)^(\d{1,4})\s*(?:m|mos?|months?|mesi|monate|mois|meses)\b.*$", 12.0),
+    (r"(?i)^(\d{1,6})\s*(?:h|hrs?|hours?)\b.*$", 8760.0),
+)
 _RANGE = r"^[\[(]?\s*(\d{1,3})\s*(?:-|\u2013|\u2014|to|a|bis|;|,|/)\s*(\d{1,3})\s*[\])]?(?:\s*\p{L}+)?$"
 _GROUP_END = r"\s*(\d{1,3})(?:\s*\p{L}+)?$"
 _UNDER = r"(?i)^(?:<|≤|<=|less than|under|up to|younger than|unter|bis|meno di|fino a|moins de|menos de)" + _GROUP_END
@@ -56,11 +62,13 @@ def top_coded(values: pl.Series, name: str) -> tuple[pl.Series, Array]:
     over = texts.str.extract(_OVER, 1).cast(pl.Int64).fill_null(texts.str.extract(_AND_OVER, 1).cast(pl.Int64))
     per = per_year(name)
     least = single.fill_null(low).fill_null(over).cast(pl.Float64) / per
+    for pattern, units in _PARTS:
+        least = least.fill_null(texts.str.extract(pattern, 1).cast(pl.Float64) / units)
     # over 89 is 90 and older
     very_old = (least >= LIMIT).fill_null(False) | (texts.str.contains(_OVER) & (over == LIMIT - 1)).fill_null(False)
     crosses = (high.cast(pl.Float64) / per >= LIMIT).fill_null(False) & ~very_old
     readable = least.is_not_null() | under.is_not_null()
-    readable &= ~(single.cast(pl.Float64) / per > _OLDEST).fill_null(False)
+    readable &= ~(least > _OLDEST).fill_null(False)
     # under 95 years: the age may be over 89, so the group says nothing that may stay
     readable &= ~(under.cast(pl.Float64) / per > LIMIT).fill_null(False)
     released = texts.zip_with(~crosses, low.cast(pl.String) + "+").zip_with(readable, _nothing(len(texts)))

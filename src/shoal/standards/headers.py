@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from shoal.detect.kinds.age import AGE
 from shoal.detect.kinds.base import STRONG
 from shoal.detect.kinds.date_of_birth import BIRTH
 from shoal.detect.kinds.header import read_header, words
@@ -9,8 +10,20 @@ from shoal.detect.kinds.header import read_header, words
 _BY_CLAUSE = {
     "A": words(
         """first name, last name, full name, patient name, surname, given name, family name, maiden name, middle name,
-        middle initial, initials, mother name, father name, spouse name, next of kin, emergency contact""",
+        middle initial, initials, mother name, father name, spouse name, next of kin, emergency contact, employer,
+        employer name, workplace""",
         block="hospital, facility, drug, test, plan, file, product, company, ward, unit",
+    ),
+    "B": words(
+        """precinct, msa, cbsa, census tract, tract, census block, block group, hrr, school district, congressional
+        district, township, borough, parish, neighborhood, neighbourhood, address, street, apartment, county, city,
+        town, municipality, village, latitude, longitude, coordinates, geohash""",
+        block="ip, email, mac, mail, web, url, size, population, rank, density, urban",
+    ),
+    "C": words(
+        """birth month, birth day, month of birth, day of birth, day of year, doy, julian day, julian date, julian, day
+        of week, dow, weekday, week of year, week number, day of month, admission hour, admit hour, hour of day""",
+        measures=True,
     ),
     "D": words("phone, telephone, phone number, mobile number, cell phone", block="model, plan, call"),
     "E": words("fax, fax number"),
@@ -25,6 +38,10 @@ _BY_CLAUSE = {
     "N": words("url, website, web address, homepage"),
     "O": words("ip address, ip addr, client ip"),
     "P": words("fingerprint, voiceprint, retina scan, iris scan, face encoding"),
+    "R": words(
+        """notes, note, comment, comments, remark, remarks, free text, freetext, narrative, clinical notes, progress
+        note, message, feedback, impression"""
+    ),
 }
 _ZIP = words("zip, zip code, zipcode, zip5, zip4, zip3, zcta")
 
@@ -59,3 +76,12 @@ def says_birth(name: str) -> bool:
     (True, False)
     """
     return BIRTH.heard(read_header(name))[0] >= STRONG
+
+
+def says_age(name: str) -> bool:
+    """Whether a header speaks of an age.
+
+    >>> says_age("age_yrs"), says_age("stage")
+    (True, False)
+    """
+    return AGE.heard(read_header(name))[0] >= STRONG

@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import polars as pl
 
-from shoal.dates import MONTH_NAMES
 from shoal.table import Array
 
 _CENTURY = r"(?:1[89]|20|21)\d{2}"
 _DAY, _MONTH = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])"
-_MONTH_OPEN = MONTH_NAMES.replace(r"\p{L}*", r"[\p{L}]{0,8}")
-_ANY_MONTH = MONTH_NAMES.replace(r"\p{L}*", r"[\p{L}]{0,8}\b\.?")
+# whole names and their short forms; words that only start like a month are none
+_NAME = (
+    r"(?:jan(?:uary|uar|vier)?|feb(?:ruary|ruar|braio|rero)?|f[eé]v(?:rier)?|mar(?:ch|zo|s)?|m[aä]rz|maart|apr(?:il|ile)?"
+    r"|avril|abril|may|mayo|mai|mei|maggio|june?|juni|junio|juin|giugno|july?|juli|julio|juillet|luglio|aug(?:ust|ustus)?"
+    r"|ao[uû]t|agosto|sept?(?:ember|embre|iembre)?|settembre|okt(?:ober)?|oct(?:ober|obre|ubre)?|ottobre"
+    r"|nov(?:ember|embre|iembre)?|dec(?:ember)?|dez(?:ember)?|d[eé]cembre|dicembre|diciembre|gennaio|enero)"
+)
+_END = r"\b\.?"
 
 _STREET = r"(?:street|st|avenue|ave|road|rd|boulevard|blvd|lane|ln|drive|dr|court|ct)"
 _NUMBERED = r"(?:mrn|ssn|medical record|record no|patient (?:id|no)|acct|account|member id|policy no)"
@@ -27,8 +32,10 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("B", rf"(?i)\b\d{{1,6}}\s+(?:[\p{{L}}.'-]+\s+){{1,4}}{_STREET}\b"),
     ("C", rf"\b\d{{4}}[-/.]{_MONTH}[-/.]{_DAY}(?:\b|T)"),
     ("C", r"(?:^|[^\d./-])\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2})(?:[^\d./-]|\.?$)"),
-    ("C", rf"(?i)\b{_DAY}(?:\.|st|nd|rd|th)?[ -]*(?:de |of )?{_MONTH_OPEN}[ ,.-]*(?:de )?(?:{_CENTURY}|\d{{2}}\b)"),
-    ("C", rf"(?i)\b{_ANY_MONTH}[ ,.-]*(?:{_DAY}(?:st|nd|rd|th)?\b)?[ ,.-]*{_CENTURY}\b"),
+    ("C", rf"(?i)\b{_DAY}(?:\.|st|nd|rd|th)?[ -]+(?:de |of )?{_NAME}{_END}"),
+    ("C", rf"(?i)\b{_NAME}{_END}[ ,-]*(?:the )?{_DAY}(?:st|nd|rd|th)?\b"),
+    ("C", rf"(?i)\b{_NAME}{_END}[ ,'-]*(?:de |of )?(?:{_CENTURY}|\d{{2}})\b"),
+    ("C", rf"(?i)\b\d{{1,2}}{_NAME}(?:{_CENTURY}|\d{{2}})\b"),
     ("C", rf"(?i)\b(?:{_CENTURY}[ -]?Q[1-4]|Q[1-4][ /-]?{_CENTURY})\b"),
     ("C", rf"^{_CENTURY}[-/.](?:0[1-9]|1[0-2])$|^(?:0[1-9]|1[0-2])[-/.]{_CENTURY}$"),
     ("C", rf"^{_CENTURY}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[T ]?\d{{4,6}}Z?)?$"),

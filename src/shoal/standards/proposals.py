@@ -13,15 +13,16 @@ from typing import Literal, cast
 import numpy as np
 import polars as pl
 
-from shoal.dates import is_epoch, whole_dates
+from shoal.dates import are_dates, is_epoch
 from shoal.detect.kinds import DECIDED, ColumnView, Finding, find_kinds
 from shoal.detect.kinds.base import STRONG
 from shoal.detect.kinds.event_date import EVENTS
 from shoal.detect.kinds.header import read_header
 from shoal.policy import Policy, Role
 from shoal.profile import RECORDS_THAT_TELL, propose_role
+from shoal.standards.ages import top_coded
 from shoal.standards.clauses import CLAUSE_OF_KIND
-from shoal.standards.headers import clause_of_header, says_birth, says_zip
+from shoal.standards.headers import clause_of_header, says_age, says_birth, says_zip
 from shoal.standards.states import are_states
 from shoal.table import Array, Column
 
@@ -132,7 +133,7 @@ def _proposed(column: Column, counts: Array, findings: list[Finding], role: Role
         return Treatment(name, "B", "zip", "postal-code", "quasi-identifier", "Its header says ZIP code.")
     if says_birth(name):
         return Treatment(name, "C", "date-of-birth", "date-of-birth", "quasi-identifier", "Its header speaks of birth.")
-    if _age_by_name(column):
+    if _age_by_name(column) or _ages_as_text(column):
         return Treatment(name, "C", "age", "age", "quasi-identifier", "Its header speaks of an age.")
     if (reason := _own_values(column, counts, role, bool(sure))) is not None:
         return Treatment(name, "R", "removed", None, "identifier", reason, recognised=False)
@@ -197,11 +198,7 @@ def _dates_without_a_name(column: Column) -> str | None:
         return "It holds dates."
     if len(values) > 1 and values.dtype.is_numeric() and bool(is_epoch(values).all()):
         return "All its numbers are seconds or milliseconds since 1970, of this century."
-    if (
-        values.dtype == pl.String
-        and len(values)
-        and float((whole_dates(values.str.strip_chars()).form >= 0).mean()) >= 0.5
-    ):
+    if values.dtype == pl.String and len(values) and float(are_dates(values).mean()) >= 0.5:
         return "At least half of its values are dates."
     return None
 
@@ -230,6 +227,13 @@ def _age_by_name(column: Column) -> bool:
     if not values.dtype.is_numeric() or not len(values) or "age" not in _NO_AGE.sub("", column.name.lower()):
         return False
     return bool(((values >= 0) & (values <= 125)).all()) and bool((values >= 90).any())
+
+
+def _ages_as_text(column: Column) -> bool:
+    """Texts under a header that says age, at least half of which can be read as ages."""
+    if column.values.dtype != pl.String or not len(column.values) or not says_age(column.name):
+        return False
+    return top_coded(column.values, column.name)[0].null_count() <= len(column.values) / 2
 
 
 def _own_values(column: Column, counts: Array, role: Role, recognised: bool) -> str | None:
