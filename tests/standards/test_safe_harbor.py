@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -262,7 +263,7 @@ def test_codes_and_words_are_left_alone(values: list[str]) -> None:
 def test_no_date_zip_or_age_survives(data: st.DataObject) -> None:
     """Whatever is in the columns, what leaves is a year, a kept prefix or an age up to 89."""
     rows = data.draw(st.integers(20, 40))
-    days = st.dates(pl.date_range(pl.date(1900, 1, 1), pl.date(1900, 1, 1), eager=True)[0])
+    days = st.dates(date(1900, 1, 1))
     forms = ["%Y-%m-%d", "%m/%d/%Y", "%d.%m.%Y", "%d %b %Y", "%Y%m%d"]
     form = data.draw(st.sampled_from(forms))
     dates = data.draw(st.lists(days, min_size=rows, max_size=rows))

@@ -80,7 +80,7 @@ class SafeHarbor:
         kept = set(self.polars.columns)
         unknown = [entry.column for entry in self.treatments if entry.column in kept and not entry.recognised]
         asked = (
-            [f"No rule recognised what {in_words(unknown, 20)} holds: you know that it identifies nobody."]
+            [f"No rule recognised what is in {in_words(unknown, 20)}: you know that it identifies nobody."]
             if unknown
             else []
         )
@@ -172,6 +172,8 @@ def safe_harbor(
         )
     clauses = _reports(treated.done)
     notes = [*table.notes, *given.remarks(table), *treated.notes]
+    if given.person is not None and given.person not in treated.series:
+        notes.append(f"{given.person} is removed: the residual risk counts records, not persons")
     return SafeHarbor(
         table, given, treatments, treated.done, clauses, years.year_of_data, years.said, populations, notes,
         pl.DataFrame([_plain(series) for series in kept]),
