@@ -133,6 +133,11 @@ def leave(frame: pl.DataFrame, path: Path, force: bool, papers: Callable[[Path],
         _sync_folder(path.parent)
     except OSError as error:
         raise InputError(f"{path} could not be written: {error.strerror}.", "Nothing was released.") from None
+    except pl.exceptions.ComputeError:  # its message may show values
+        raise InputError(
+            f"A column has a type that a {path.suffix} file cannot hold.",
+            "Write .parquet. Nothing was released.",
+        ) from None
     finally:
         draft.unlink(missing_ok=True)
     return Released(path, manifest_path(path), _dictionary_path(path), private_path(path), len(frame))

@@ -6,8 +6,8 @@ import numpy as np
 from labelled_columns import columns
 
 from shoal.policy import Policy
-from shoal.standards.clauses import CLAUSE_OF_KIND
-from shoal.standards.proposals import Treatment, propose
+from shoal.standards.clauses import CLAUSE_OF_KIND, Treatment
+from shoal.standards.proposals import propose
 from shoal.table import Column
 
 

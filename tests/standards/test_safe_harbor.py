@@ -106,9 +106,11 @@ def test_what_the_policy_decides_is_done() -> None:
 
 
 def test_a_role_in_the_policy_does_not_let_an_identifier_pass() -> None:
-    roles = {"columns": {"patient_id": "other", "ward": "identifier"}}
-    result = shoal.safe_harbor(VISITS, roles, year_of_data=2012)
+    roles = {"columns": {"patient_id": "other", "x1": "sensitive", "ward": "identifier", "age": "other"}}
+    result = shoal.safe_harbor(VISITS.with_columns(x1=pl.Series(range(60)) * 37), roles, year_of_data=2012)
     assert "patient_id" not in result.frame.columns  # a role is no decision on safe harbor
+    assert "x1" not in result.frame.columns
+    assert result.quasi_identifiers == ["zip", "admitted", "sex"]
     assert "ward" not in result.frame.columns
     kept = shoal.safe_harbor(VISITS, {"safe_harbor": {"columns": {"patient_id": "keep"}}}, year_of_data=2012)
     assert "patient_id" in kept.frame.columns
@@ -210,6 +212,17 @@ def test_headers_that_are_data_are_refused_without_showing_them(tmp_path: Path) 
     assert done.returncode == 2
     assert "ada" not in done.stderr
     assert "1 and 2" in done.stderr
+
+
+def test_odd_types_leave_or_are_refused_clearly(tmp_path: Path) -> None:
+    stays = VISITS.select("sex").with_columns(age=pl.Series([-1, 34, 95] * 20))
+    stays = stays.with_columns(stay=pl.Series([1, 2, 3] * 20).cast(pl.Duration("ms")))
+    result = shoal.safe_harbor(stays, year_of_data=2012)
+    assert result.frame["age"].to_list() == [None, "34", "90+"] * 20
+    with pytest.raises(shoal.InputError, match="csv file cannot hold"):
+        shoal.release(result, tmp_path / "safe.csv")
+    assert list(tmp_path.iterdir()) == []
+    assert shoal.verify(shoal.release(result, tmp_path / "safe.parquet").output).verdict == "holds"
 
 
 def test_a_table_of_which_nothing_is_left_is_refused() -> None:

@@ -255,6 +255,7 @@ def test_clause_p_biometrics() -> None:
 def test_clause_q_photographs() -> None:
     assert_removed("Q", "photo", column(lambda r: f"img_{r.randint(1, 10**6)}.jpg"))
     assert_removed("Q", "scan_bytes", [bytes([i, 255]) for i in range(ROWS)])
+    assert_removed("Q", "b", [bytes([i % 5, 255]) for i in range(ROWS)])
 
 
 def test_clause_r_other_codes() -> None:
@@ -286,6 +287,7 @@ def test_headers_that_the_rule_or_its_practice_name() -> None:
     for clause, name, values in (
         ("B", "precinct", column(m.whole(1, 80))),
         ("B", "msa", column(m.one_of("35620|31080"))),
+        ("B", "zip4", column(m.whole(1, 9999))),
         ("C", "birth_month", column(m.whole(1, 12))),
         ("C", "day_of_year", column(m.whole(1, 366))),
         ("A", "employer", column(m.one_of("Acme|Globex|Initech"))),

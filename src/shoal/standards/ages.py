@@ -53,7 +53,7 @@ def top_coded(values: pl.Series, name: str) -> tuple[pl.Series, Array]:
         numbers = values.cast(pl.Float64).to_numpy() / per_year(name)
         old = (numbers >= LIMIT) & (numbers <= _OLDEST)
         texts = _numbers_as_text(values)
-        released = texts.zip_with(pl.Series(~(numbers > _OLDEST)), _nothing(len(texts)))
+        released = texts.zip_with(pl.Series((numbers >= 0) & (numbers <= _OLDEST)), _nothing(len(texts)))
         return _old(released, old), old
     texts = values.cast(pl.String).str.strip_chars()
     single = texts.str.extract(_NUMBER, 1).cast(pl.Int64)

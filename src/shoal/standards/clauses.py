@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
+
+from shoal.policy import Role
 
 SOURCE = "45 CFR 164.514(b)(2), HIPAA Privacy Rule, safe harbor method; guidance of HHS OCR, 26 November 2012"
 
@@ -62,3 +65,19 @@ FOR_A_PERSON = (
     "(45 CFR 164.514(b)(2)(ii)).",
     "Names that stand among other words, and rare facts (an occupation, an event in the news): shoal cannot tell them.",
 )
+
+Action = Literal["removed", "zip", "date", "date-of-birth", "age", "kept"]
+
+
+@dataclass(frozen=True, slots=True)
+class Treatment:
+    """What is done to one column, under which clause and why; `decided` says that the policy decided it."""
+
+    column: str
+    clause: str | None
+    action: Action
+    kind: str | None
+    role: Role
+    reason: str
+    decided: bool = False
+    recognised: bool = True

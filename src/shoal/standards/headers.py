@@ -43,6 +43,7 @@ _BY_CLAUSE = {
         note, message, feedback, impression"""
     ),
 }
+_ZIP_SUFFIX = words("zip4, zip plus 4, zip plus four, plus4, zip suffix, zip ext, zip extension")
 _ZIP = words("zip, zip code, zipcode, zip5, zip4, zip3, zcta")
 
 
@@ -85,3 +86,12 @@ def says_age(name: str) -> bool:
     (True, False)
     """
     return AGE.heard(read_header(name))[0] >= STRONG
+
+
+def says_zip_suffix(name: str) -> bool:
+    """Whether a header may speak of the four digits behind a ZIP code.
+
+    >>> says_zip_suffix("zip4"), says_zip_suffix("zip")
+    (True, False)
+    """
+    return _ZIP_SUFFIX.heard(read_header(name))[0] >= STRONG

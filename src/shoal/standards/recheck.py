@@ -9,8 +9,9 @@ import polars as pl
 
 from shoal.policy import Policy
 from shoal.standards.ages import LIMIT, OLD, still_old
+from shoal.standards.clauses import Treatment
 from shoal.standards.hidden import hidden
-from shoal.standards.proposals import Treatment, propose
+from shoal.standards.proposals import propose
 from shoal.standards.zip3 import LEAST_PEOPLE, RESTRICTED, Populations, shipped
 from shoal.table import Column, Table
 from shoal.verify import Check

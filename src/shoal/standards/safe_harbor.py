@@ -22,9 +22,9 @@ from shoal.frames import to_native
 from shoal.policy import Policy, as_policy
 from shoal.read import Options, read
 from shoal.risk import IdentityRisk, risk
-from shoal.standards.clauses import CLAUSES, FOR_A_PERSON, SOURCE
+from shoal.standards.clauses import CLAUSES, FOR_A_PERSON, SOURCE, Treatment
 from shoal.standards.hidden import hidden
-from shoal.standards.proposals import Treatment, propose
+from shoal.standards.proposals import propose
 from shoal.standards.treat import EMPTIED, WORDS, Done, treat, years_of_columns
 from shoal.standards.zip3 import Populations, read_populations, shipped
 from shoal.table import Table

@@ -10,8 +10,8 @@ import polars as pl
 
 from shoal.dates import Order, years_of
 from shoal.standards.ages import LIMIT, OLD, top_coded
+from shoal.standards.clauses import Treatment
 from shoal.standards.hidden import hidden
-from shoal.standards.proposals import Treatment
 from shoal.standards.states import is_state
 from shoal.standards.zip3 import Populations, to_prefixes
 from shoal.table import Array, Column, Table
