@@ -116,6 +116,14 @@ def test_a_role_in_the_policy_does_not_let_an_identifier_pass() -> None:
     assert "patient_id" in kept.frame.columns
 
 
+def test_a_kept_column_plays_the_role_that_the_policy_names() -> None:
+    policy: dict[str, Any] = {"columns": {"ward": "quasi-identifier"}, "safe_harbor": {"columns": {"ward": "keep"}}}
+    assert "ward" in shoal.safe_harbor(VISITS, policy, year_of_data=2012).quasi_identifiers
+    policy["columns"]["ward"] = "identifier"
+    with pytest.raises(shoal.InputError, match="Decide on one|an identifier and keeps"):
+        shoal.safe_harbor(VISITS, policy, year_of_data=2012)
+
+
 def test_problems_of_a_policy_are_named() -> None:
     with pytest.raises(shoal.InputError, match="problem"):
         shoal.safe_harbor(VISITS, {"safe_harbor": {"columns": {"zip": "shorten"}}})

@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 
 from shoal.detect.kinds import DECIDED, ColumnView, Finding, find_kinds
+from shoal.errors import InputError
 from shoal.policy import Policy, Role
 from shoal.profile import propose_role
 from shoal.standards.clauses import CLAUSE_OF_KIND, Action, Treatment
@@ -47,14 +48,14 @@ def propose(column: Column, policy: Policy) -> Treatment:
     if column.values.dtype == pl.Binary:
         found = Treatment(column.name, "Q", "removed", None, "identifier", "It holds bytes, perhaps a picture.")
         word = policy.safe_harbor.columns.get(column.name)
-        return found if word is None else _decided(column.name, word, found)
+        return found if word is None else _decided(column.name, word, found, policy.columns.get(column.name))
     findings = find_kinds(ColumnView(column.name, column.values, counts, records)) if len(counts) else []
     proposed = _proposed(column, counts, findings, propose_role(column, counts, records, findings)[0])
     word = policy.safe_harbor.columns.get(column.name)
-    if word is not None:
-        return _decided(column.name, word, proposed)
-    # a role is no decision on safe harbor, but for identifiers: what was found is done whatever the role
     said = policy.columns.get(column.name)
+    if word is not None:
+        return _decided(column.name, word, proposed, said)
+    # a role is no decision on safe harbor, but for identifiers: what was found is done whatever the role
     if said == "identifier":
         reason = proposed.reason if proposed.action == "removed" else "The policy calls it an identifier."
         return replace(
@@ -63,15 +64,18 @@ def propose(column: Column, policy: Policy) -> Treatment:
     return proposed if said is None or proposed.action == "removed" else replace(proposed, role=said)
 
 
-def _decided(name: str, word: str, proposed: Treatment) -> Treatment:
-    """As the policy says; kept columns play the role that was found."""
+def _decided(name: str, word: str, proposed: Treatment, said: Role | None) -> Treatment:
+    """As the policy says; kept columns play the role that it names, else the one that was found."""
     reason = "Decided in the policy."
-    role: Role = "other" if proposed.role == "identifier" else proposed.role
-    if word == "keep":
-        return Treatment(name, None, "kept", proposed.kind, role, reason, True)
-    if word in ("zip", "date", "date-of-birth", "age"):
+    kept_in_part = word in ("zip", "date", "date-of-birth", "age")
+    if said == "identifier" and (word == "keep" or kept_in_part):
+        raise InputError(f"The policy calls '{name}' an identifier and keeps it for safe harbor.", "Decide on one.")
+    if kept_in_part:
         clause = "B" if word == "zip" else "C"
-        return Treatment(name, clause, cast(Action, word), word, "quasi-identifier", reason, True)
+        return Treatment(name, clause, cast(Action, word), word, said or "quasi-identifier", reason, True)
+    if word == "keep":
+        found: Role = "other" if proposed.role == "identifier" else proposed.role
+        return Treatment(name, None, "kept", proposed.kind, said or found, reason, True)
     return Treatment(name, word, "removed", proposed.kind, "identifier", reason, True)
 
 
