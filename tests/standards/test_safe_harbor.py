@@ -120,7 +120,7 @@ def test_a_kept_column_plays_the_role_that_the_policy_names() -> None:
     policy: dict[str, Any] = {"columns": {"ward": "quasi-identifier"}, "safe_harbor": {"columns": {"ward": "keep"}}}
     assert "ward" in shoal.safe_harbor(VISITS, policy, year_of_data=2012).quasi_identifiers
     policy["columns"]["ward"] = "identifier"
-    with pytest.raises(shoal.InputError, match="Decide on one|an identifier and keeps"):
+    with pytest.raises(shoal.InputError, match="an identifier and keeps"):
         shoal.safe_harbor(VISITS, policy, year_of_data=2012)
 
 
