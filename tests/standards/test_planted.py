@@ -16,8 +16,8 @@ import pytest
 
 from detect import labelled_makers as m
 
-ROWS = 4000
-PERSONS = 2500
+ROWS = 3000
+PERSONS = 2000
 
 
 @cache
@@ -130,19 +130,19 @@ def test_nothing_planted_is_in_the_output_the_manifest_or_the_log(tmp_path: Path
     source, target = tmp_path / f"visits.{ending}", tmp_path / f"safe.{ending}"
     frame.write_csv(source) if ending == "csv" else frame.write_parquet(source)
     assert (
-        leaks(secret, frame.sample(500, seed=1).write_csv()).keys() == secret.keys()
+        leaks(secret, frame.sample(200, seed=1).write_csv()).keys() == secret.keys()
     )  # the search finds what is there
     command = [sys.executable, "-m", "shoal", "safe-harbor", str(source), "-o", str(target), "--seed", "1"]
     done = subprocess.run([*command, "--json"], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     found = json.loads(done.stdout)
     assert done.stderr == ""
-    assert leaks(secret, texts_of(target)) == {}
-    assert leaks(secret, without_hashes(tmp_path / "safe.manifest.json")) == {}
-    assert leaks(secret, (tmp_path / "safe.dictionary.json").read_text()) == {}
-    assert leaks(secret, done.stdout) == {}
-    shown = subprocess.run([*command, "--force"], capture_output=True, text=True, check=True)
-    assert leaks(secret, shown.stdout + shown.stderr) == {}
+    said = [done.stdout, (tmp_path / "safe.dictionary.json").read_text()]
+    if ending == "csv":  # what people see, too
+        shown = subprocess.run([*command, "--force"], capture_output=True, text=True, check=True)
+        said += [shown.stdout, shown.stderr]
+    written = [texts_of(target), without_hashes(tmp_path / "safe.manifest.json")]
+    assert leaks(secret, "\n".join([*written, *said])) == {}
     assert {clause["clause"] for clause in found["clauses"] if clause["columns"]} == set("ABCDEFGHIJKLMNOPQR")
     kept = pl.read_csv(target) if ending == "csv" else pl.read_parquet(target)
     names = "dob age zip state admitted discharge_ts visit_month outcome diagnosis charge sex"

@@ -9,8 +9,11 @@ from pathlib import Path
 
 import polars as pl
 import pytest
+from click.testing import Result
+from typer.testing import CliRunner
 
 import shoal
+from shoal.cli import app
 from shoal.policy import load_policy
 from shoal.standards.named import STANDARDS, find_standard
 
@@ -52,16 +55,20 @@ def test_three_tests_of_wp29_of_which_one_is_measured() -> None:
     assert tests["linkability"] is None
 
 
+def within(*arguments: object) -> Result:
+    return CliRunner().invoke(app, [str(argument) for argument in arguments])
+
+
 def test_the_command(tmp_path: Path) -> None:
-    found = json.loads(shoal_command("standards", "--json").stdout)
+    found = json.loads(within("standards", "--json").stdout)
     assert [standard["name"] for standard in found["standards"]] == list(STANDARDS)
-    assert shoal_command("standards", "ema-0070", "-o", tmp_path / "p.yaml").returncode == 0
-    assert shoal_command("standards", "nothing").returncode == 2
+    assert within("standards", "ema-0070", "-o", tmp_path / "p.yaml").exit_code == 0
+    assert isinstance(within("standards", "nothing").exception, shoal.InputError)
     pl.DataFrame({"age": [30] * 11}).write_csv(tmp_path / "people.csv")
     risk = ("risk", tmp_path / "people.csv", "--qi", "age", "--fail-over", "--json")
-    assert shoal_command(*risk, "--policy", "ema-0070").returncode == 1
-    assert shoal_command(*risk, "--policy", "k-11").returncode == 0
-    assert shoal_command(*risk, "--policy", "nothing.yaml").returncode == 2
+    assert within(*risk, "--policy", "ema-0070").exit_code == 1
+    assert within(*risk, "--policy", "k-11").exit_code == 0
+    assert isinstance(within(*risk, "--policy", "nothing.yaml").exception, shoal.InputError)
 
 
 def test_shift_dates_on_the_command_line(tmp_path: Path) -> None:
