@@ -6,7 +6,7 @@ import importlib
 import sys
 
 BENCHMARKS = ["classes", "commands", "detect", "kinds", "anonymize", "lattice", "suppress"]
-BENCHMARKS += ["methods", "leak", "dp", "growth"]
+BENCHMARKS += ["methods", "leak", "dp", "safe_harbor", "growth"]
 
 
 def main() -> None:

@@ -44,13 +44,17 @@ if TYPE_CHECKING:
     from shoal.perturb import Perturbed, perturb
     from shoal.policy import Policy, load_policy
     from shoal.profile import Profile, profile
+    from shoal.pseudonyms.pseudonymize import Pseudonymized, pseudonymize
     from shoal.quality import QualityFigures, quality
     from shoal.read import read
     from shoal.release import Refused, release
     from shoal.risk import IdentityRisk, risk
     from shoal.sample import sample_data
     from shoal.solve import apply_plan, lattice
+    from shoal.standards.cells import Cells, cells
+    from shoal.standards.safe_harbor import SafeHarbor, safe_harbor
     from shoal.table import Column, Table
+    from shoal.transform.shift_dates import Shifted, shift_dates
     from shoal.verify import Verification, verify
 
 __version__ = "0.1.0"
@@ -59,6 +63,7 @@ __version__ = "0.1.0"
 _HOME = {
     "Anonymized": "shoal.anonymize",
     "BudgetRefused": "shoal.dp",
+    "Cells": "shoal.standards.cells",
     "Column": "shoal.table",
     "Desk": "shoal.dp",
     "Comparison": "shoal.compare",
@@ -70,12 +75,16 @@ _HOME = {
     "Perturbed": "shoal.perturb",
     "Policy": "shoal.policy",
     "Profile": "shoal.profile",
+    "Pseudonymized": "shoal.pseudonyms.pseudonymize",
+    "SafeHarbor": "shoal.standards.safe_harbor",
+    "Shifted": "shoal.transform.shift_dates",
     "ShoalError": "shoal.errors",
     "Table": "shoal.table",
     "anonymize": "shoal.anonymize",
     "apply_plan": "shoal.solve",
     "build_hierarchy": "shoal.hierarchy",
     "compare": "shoal.compare",
+    "cells": "shoal.standards.cells",
     "detect": "shoal.detect",
     "lattice": "shoal.solve",
     "leak": "shoal.leak",
@@ -85,12 +94,15 @@ _HOME = {
     "profile": "shoal.profile",
     "QualityFigures": "shoal.quality",
     "quality": "shoal.quality",
+    "pseudonymize": "shoal.pseudonyms.pseudonymize",
     "read": "shoal.read",
     "read_hierarchy": "shoal.hierarchy",
     "Refused": "shoal.release",
     "release": "shoal.release",
     "risk": "shoal.risk",
+    "safe_harbor": "shoal.standards.safe_harbor",
     "sample_data": "shoal.sample",
+    "shift_dates": "shoal.transform.shift_dates",
     "Verification": "shoal.verify",
     "verify": "shoal.verify",
 }
@@ -98,6 +110,7 @@ _HOME = {
 __all__ = [
     "Anonymized",
     "BudgetRefused",
+    "Cells",
     "Column",
     "Comparison",
     "Desk",
@@ -109,14 +122,18 @@ __all__ = [
     "Perturbed",
     "Policy",
     "Profile",
+    "Pseudonymized",
     "QualityFigures",
     "Refused",
+    "SafeHarbor",
+    "Shifted",
     "ShoalError",
     "Table",
     "Verification",
     "anonymize",
     "apply_plan",
     "build_hierarchy",
+    "cells",
     "compare",
     "detect",
     "lattice",
@@ -125,12 +142,15 @@ __all__ = [
     "open_desk",
     "perturb",
     "profile",
+    "pseudonymize",
     "quality",
     "read",
     "read_hierarchy",
     "release",
     "risk",
+    "safe_harbor",
     "sample_data",
+    "shift_dates",
     "verify",
 ]
 

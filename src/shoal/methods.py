@@ -83,9 +83,7 @@ def run(method: str, table: Table, policy: Policy, how: How) -> Anonymized:
     elif method == "suppress":
         from shoal.transform.suppress.method import by_suppression
 
-        found = by_suppression(
-            table, policy, how.k_alone, how.reading, how.importance, how.all_m, how.conditions
-        )
+        found = by_suppression(table, policy, how.k_alone, how.reading, how.importance, how.all_m, how.conditions)
     else:
         found = _by_boxes(method, table, policy, how)
     seconds = time.perf_counter() - start

@@ -21,6 +21,7 @@ from pydantic import (
     model_validator,
 )
 
+from shoal.dates import Order
 from shoal.errors import InputError
 from shoal.models import MODELS, AnyModel
 from shoal.table import Table
@@ -112,6 +113,26 @@ class LeakLimit(BaseModel):
         return value
 
 
+SafeHarborWord = Literal[
+    "keep", "zip", "date", "date-of-birth", "age",
+    "A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K", "L", "M", "N", "O", "P", "Q", "R",
+]  # fmt: skip
+
+
+class SafeHarborSection(BaseModel):
+    """What was decided for safe harbor: per column the clause under which it is removed, or how it is kept.
+
+    `zip` keeps three digits, `date` and `date-of-birth` the year, `age` ages up to 89, `keep` all of it.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    columns: dict[str, SafeHarborWord] = {}
+    year_of_data: int | None = None
+    date_order: Order | None = None
+    century_from: int | None = None
+
+
 class Policy(BaseModel):
     """Roles of columns, null rule, count and person column, knowledge of attackers, threshold and privacy models.
 
@@ -140,9 +161,19 @@ class Policy(BaseModel):
     weights: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = {}
     levels: dict[str, tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]] = {}
     leak: LeakLimit | None = None
+    safe_harbor: SafeHarborSection = SafeHarborSection()
 
     @field_validator(
-        "columns", "knowledge", "linked", "models", "masking", "hierarchies", "weights", "levels", mode="before"
+        "columns",
+        "knowledge",
+        "linked",
+        "models",
+        "masking",
+        "hierarchies",
+        "weights",
+        "levels",
+        "safe_harbor",
+        mode="before",
     )
     @classmethod
     def _empty(cls, value: Any, info: ValidationInfo) -> Any:
@@ -177,7 +208,8 @@ class Policy(BaseModel):
 
     def remarks(self, table: Table) -> list[str]:
         """Columns that the policy decides on and the table does not have: removed already, or misspelt."""
-        missing = [name for name in self.columns if name not in table.source_names]
+        named = dict.fromkeys([*self.columns, *self.safe_harbor.columns])
+        missing = [name for name in named if name not in table.source_names]
         return [f"the policy names columns that are not there: {', '.join(missing)}"] if missing else []
 
     def with_role(self, role: Role) -> list[str]:
@@ -228,12 +260,20 @@ def as_policy(given: Policy | dict[str, Any] | str | Path | None) -> Policy:
 
 
 def load_policy(path: str | Path) -> Policy:
-    """Read and check a policy file."""
+    """Read and check a policy file; the name of a standard (`ema-0070`) gives its policy."""
     path = Path(path)
+    if not path.exists():
+        from shoal.standards.named import STANDARDS
+
+        if str(path) in STANDARDS:
+            return STANDARDS[str(path)].policy
     try:
         text = path.read_text(encoding="utf-8")
     except FileNotFoundError:
-        raise InputError(f"There is no policy file {path}.", "Start one from the example in docs/policy.md.") from None
+        raise InputError(
+            f"There is no policy file {path}.",
+            "Start one from the example in docs/policy.md, or name a standard (shoal standards).",
+        ) from None
     except (UnicodeDecodeError, OSError):
         raise InputError(f"Policy {path} cannot be read as UTF-8 text.", "Save it as plain UTF-8 YAML.") from None
     if len(text) > LONGEST_POLICY:

@@ -63,12 +63,12 @@ class Profile:
         for column in self.columns:
             sure = "" if column.confidence >= DECIDED else "not sure: "
             lines.append(f"  # {sure}{' '.join(' '.join(column.reasons).split())}")
-            lines.append(f"  {_key(column.name)}: {column.role}")
+            lines.append(f"  {yaml_key(column.name)}: {column.role}")
         lines += ["null_rule: value", "threshold: 0.2", ""]
         return "\n".join(lines)
 
 
-def _key(name: str) -> str:
+def yaml_key(name: str) -> str:
     """A name as a key of YAML: as it stands if that reads back as the same text, else in quotes."""
     if re.fullmatch(r"\w[\w-]*", name) and yaml.safe_load(name) == name:
         return name
@@ -103,7 +103,7 @@ def profile(
 def _profile(column: Column, records: int, decided: Role | None) -> ColumnProfile:
     counts = np.bincount(column.codes, minlength=len(column.values))[: len(column.values)]
     kinds = find_kinds(ColumnView(column.name, column.values, counts, records)) if len(counts) else []
-    role, confidence, reasons = _role(column, counts, records, kinds)
+    role, confidence, reasons = propose_role(column, counts, records, kinds)
     if decided is not None:
         role, confidence, reasons = decided, 1.0, ["Decided in the policy.", *reasons]
     return ColumnProfile(
@@ -119,7 +119,7 @@ def _profile(column: Column, records: int, decided: Role | None) -> ColumnProfil
     )
 
 
-def _role(column: Column, counts: Array, records: int, kinds: list[Finding]) -> tuple[Role, float, list[str]]:
+def propose_role(column: Column, counts: Array, records: int, kinds: list[Finding]) -> tuple[Role, float, list[str]]:
     """By the kind of data if one was recognised, else by whether all values differ."""
     if kinds and kinds[0].confidence >= DECIDED:
         return cast(Role, ROLE_OF_KIND[kinds[0].kind]), kinds[0].confidence, [kinds[0].reason]

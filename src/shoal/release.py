@@ -10,10 +10,11 @@ from __future__ import annotations
 import os
 import secrets
 import tempfile
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import polars as pl
 
@@ -38,6 +39,9 @@ from shoal.verify import (
     shuffled_order,
 )
 from shoal.write import check_target, sync, write_draft, write_json
+
+if TYPE_CHECKING:
+    from shoal.standards.safe_harbor import SafeHarbor
 
 NO_GUARANTEE = "No privacy model was checked: this release carries no guarantee."
 _FORMULA = r"^[=+\-@\t\r]"
@@ -96,8 +100,18 @@ class Released:
     written: int
 
 
+@dataclass(frozen=True, slots=True)
+class Papers:
+    """What accompanies the data: the private record, the data dictionary, the manifest."""
+
+    private: dict[str, Any]
+    dictionary: dict[str, Any]
+    manifest: dict[str, Any]
+    plan: dict[str, Any] | None = None
+
+
 def release(
-    result: Releasable,
+    result: Releasable | SafeHarbor,
     path: str | Path,
     *,
     force: bool = False,
@@ -107,17 +121,20 @@ def release(
     excel_safe: bool = False,
     source: Path | None = None,
 ) -> Released:
-    """Write an anonymised table, after the written file itself was measured against the policy.
+    """Write a table, anonymised or after safe harbor, once the written file itself was measured against the policy.
 
     `shuffle` releases the rows in a secret order (their order can identify); the seed is drawn if none is given and
     goes to the private record only. `excel_safe` puts an apostrophe before text that spreadsheets run as a formula.
     """
+    from shoal.standards.safe_harbor import SafeHarbor
+
+    if isinstance(result, SafeHarbor):
+        from shoal.standards.release_safe_harbor import release_safe_harbor
+
+        return release_safe_harbor(
+            result, path, force=force, shuffle=shuffle, seed=seed, excel_safe=excel_safe, source=source
+        )[0]
     path = Path(path)
-    check_target(path, force)
-    records = (manifest_path(path), _dictionary_path(path), private_path(path), plan_path(path))
-    others = [file for file in records if file.exists()]
-    if others and not force:
-        raise InputError(f"{others[0]} exists already: it belongs to another release.", "Add --force to replace it.")
     if not result.policy.models and not no_guarantee:
         raise InputError(
             "The policy names no privacy model, so nothing would be guaranteed.",
@@ -128,29 +145,51 @@ def release(
     if shuffle:
         frame = frame[shuffled_order(len(frame), seed)]
     if excel_safe:
-        frame = _defused(frame)
+        frame = defused(frame)
+
+    def papers(draft: Path) -> Papers:
+        found = _verify_draft(result, draft, shuffle, seed, excel_safe)
+        if found.verdict != "holds":
+            raise Refused(reasons(found))
+        manifest = _manifest(result, draft, path, len(frame), found, no_guarantee, shuffle)
+        private = {**private_record(result.table, shuffle, seed, source), **result.private}
+        plan = None if result.plan is None else result.plan.to_dict()
+        return Papers(private, _dictionary(result, frame), manifest, plan)
+
+    return leave(frame, path, force, papers)
+
+
+def leave(frame: pl.DataFrame, path: Path, force: bool, papers: Callable[[Path], Papers]) -> Released:
+    """Through the door: the draft is written, `papers` judges it (and may refuse), then all parts take their names."""
+    check_target(path, force)
+    parts = (manifest_path(path), _dictionary_path(path), private_path(path), plan_path(path))
+    others = [file for file in parts if file.exists()]
+    if others and not force:
+        raise InputError(f"{others[0]} exists already: it belongs to another release.", "Add --force to replace it.")
     draft = _draft(path)
     try:
         write_draft(frame, draft, path)
-        found = _verify_draft(result, draft, shuffle, seed, excel_safe)
-        if found.verdict != "holds":
-            raise Refused(_reasons(found))
-        write_json(private_path(path), _private(result, shuffle, seed, source), 0o600)
-        if result.plan is None:
+        records = papers(draft)
+        write_json(private_path(path), records.private, 0o600)
+        if records.plan is None:
             plan_path(path).unlink(missing_ok=True)  # of a release that this one replaces
         else:
-            write_json(plan_path(path), result.plan.to_dict(), 0o600)
-        write_json(_dictionary_path(path), _dictionary(result, frame), 0o644)
-        manifest = _manifest(result, draft, path, len(frame), found, no_guarantee, shuffle)
-        write_json(manifest_path(path), manifest, 0o644)
+            write_json(plan_path(path), records.plan, 0o600)
+        write_json(_dictionary_path(path), records.dictionary, 0o644)
+        write_json(manifest_path(path), records.manifest, 0o644)
         draft.chmod(0o644)
         draft.replace(path)
         sync(path.parent)  # the renames themselves must survive a crash
     except OSError as error:
         raise InputError(f"{path} could not be written: {error.strerror}.", "Nothing was released.") from None
+    except pl.exceptions.ComputeError:  # its message may show values
+        raise InputError(
+            f"A column has a type that a {path.suffix} file cannot hold.",
+            "Write .parquet. Nothing was released.",
+        ) from None
     finally:
         draft.unlink(missing_ok=True)
-    plan = None if result.plan is None else plan_path(path)
+    plan = plan_path(path) if plan_path(path).exists() else None
     return Released(path, manifest_path(path), _dictionary_path(path), private_path(path), plan, len(frame))
 
 
@@ -177,7 +216,7 @@ def _verify_draft(result: Releasable, draft: Path, shuffle: bool, seed: int, exc
     return judge(table, names, result.policy, checks, result.parameters.get("levels"))
 
 
-def _reasons(found: Verification) -> str:
+def reasons(found: Verification) -> str:
     """What does not hold, in words."""
     lines = [
         f"{verdict.name} {_listed(verdict.parameters)} does not hold (worst class: {_listed(verdict.worst)})"
@@ -192,7 +231,8 @@ def _listed(entries: dict[str, Any]) -> str:
     return ", ".join(f"{name} {value}" for name, value in entries.items() if name != "columns")
 
 
-def _defused(frame: pl.DataFrame) -> pl.DataFrame:
+def defused(frame: pl.DataFrame) -> pl.DataFrame:
+    """Text that spreadsheets would run as a formula, with an apostrophe before it."""
     texts = [name for name, dtype in frame.schema.items() if dtype == pl.String]
     return frame.with_columns(
         pl.when(pl.col(name).str.contains(_FORMULA)).then("'" + pl.col(name)).otherwise(pl.col(name)).alias(name)
@@ -200,7 +240,7 @@ def _defused(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
-def _private(result: Releasable, shuffle: bool, seed: int, source: Path | None) -> dict[str, Any]:
+def private_record(table: Table, shuffle: bool, seed: int, source: Path | None) -> dict[str, Any]:
     """For the owner only: how rows can be found again."""
     digest = sha256(source) if source is not None and source.is_file() else None
     row_map = "numpy.random.default_rng(seed).permutation(records)" if shuffle else "rows in the order of the input"
@@ -208,9 +248,8 @@ def _private(result: Releasable, shuffle: bool, seed: int, source: Path | None) 
         "shuffled": shuffle,
         "seed": seed,
         "row_map": row_map,
-        "records": result.table.rows,
+        "records": table.rows,
         "input_sha256": digest,
-        **result.private,
     }
 
 

@@ -10,6 +10,7 @@ from shoal import __version__
 from shoal.cli.anonymize import anonymize
 from shoal.cli.apply import apply
 from shoal.cli.budget import budget
+from shoal.cli.cells import cells
 from shoal.cli.compare import compare
 from shoal.cli.detect import detect
 from shoal.cli.hierarchy import app as hierarchy
@@ -17,10 +18,14 @@ from shoal.cli.lattice import lattice
 from shoal.cli.leak import leak
 from shoal.cli.perturb import perturb
 from shoal.cli.profile import profile
+from shoal.cli.pseudonymize import pseudonymize
 from shoal.cli.query import query
 from shoal.cli.regenerate import regenerate
 from shoal.cli.risk import risk
+from shoal.cli.safe_harbor import safe_harbor
 from shoal.cli.sample_data import sample_data
+from shoal.cli.shift_dates import shift_dates
+from shoal.cli.standards import standards
 from shoal.cli.verify import verify
 
 app = typer.Typer(
@@ -68,6 +73,11 @@ app.command()(leak)
 app.command()(anonymize)
 app.command()(perturb)
 app.command()(apply)
+app.command("safe-harbor")(safe_harbor)
+app.command()(pseudonymize)
+app.command("shift-dates")(shift_dates)
+app.command()(cells)
+app.command()(standards)
 app.command()(verify)
 app.command()(compare)
 app.command()(regenerate)

@@ -274,6 +274,35 @@ def wishes_of(given: list[str] | None) -> dict[str, str] | None:
     return wishes
 
 
+DateOrderOption = Annotated[
+    str | None,
+    typer.Option(
+        "--date-order",
+        metavar="dmy|mdy|ymd",
+        help="How dates such as 03/04/2012 are written, where the column does not tell.",
+        show_default=False,
+    ),
+]
+CenturyOption = Annotated[
+    int | None,
+    typer.Option(
+        "--century-from",
+        metavar="YEAR",
+        help="The first year that two digits can mean: from 1930 on, 29 is 2029.",
+        show_default=False,
+    ),
+]
+KeyFileOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--key-file",
+        metavar="FILE",
+        help="The secret key; made (readable by you only) if it is not there. Keep it apart.",
+        show_default=False,
+    ),
+]
+
+
 def settings_of(option: str, given: list[str] | None) -> dict[str, float | str] | None:
     """Settings from `COLUMN=VALUE,…`, each column once."""
     if given is None:

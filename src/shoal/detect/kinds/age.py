@@ -8,7 +8,7 @@ from shoal.detect.kinds.base import Finding, confidence, finding
 from shoal.detect.kinds.column import Column
 from shoal.detect.kinds.header import words
 
-_WORDS = words(
+AGE = words(
     """age, ages, age years, age yrs, age group, age band, age class, age cat, agegrp, age at admission, patient
     age, eta, eta anni, classe di eta, fascia eta, fascia di eta, alter, lebensalter, altersgruppe, alter jahre,
     age annees, tranche d age, edad, grupo de edad, edad anos, leeftijd, leeftijdsgroep, idade, faixa etaria""",
@@ -29,7 +29,7 @@ _OLDEST = 125.0
 
 def recognise(column: Column) -> Iterator[Finding]:
     """Numbers within a human life, or groups of them, under a header that says age."""
-    strength, word = _WORDS.heard(column.header)
+    strength, word = AGE.heard(column.header)
     if not strength:
         return
     if column.numbers is None:

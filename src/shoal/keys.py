@@ -1,0 +1,131 @@
+"""Secret keys in files: made with mode 0600, never overwritten, never shown.
+
+One key serves several purposes; each purpose derives its own secret from it, so that a pseudonym tells nothing about a
+shift of dates.
+"""
+
+from __future__ import annotations
+
+import hmac
+import os
+import secrets
+import stat
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from shoal.errors import InputError
+
+if TYPE_CHECKING:
+    import polars as pl
+
+KEY_BYTES = 32
+_LONGEST = 64
+
+
+class Key:
+    """A secret; what is printed of it never shows it.
+
+    >>> key = Key(bytes(32))
+    >>> key, key.secret_for("pseudonyms") == key.secret_for("dates")
+    (Key(secret), False)
+    """
+
+    __slots__ = ("_secret",)
+
+    def __init__(self, secret: bytes) -> None:
+        if not KEY_BYTES <= len(secret) <= _LONGEST:
+            raise InputError(
+                f"A key has {KEY_BYTES} to {_LONGEST} random bytes.",
+                "Let shoal make one: name a file that is not there.",
+            )
+        self._secret = bytes(secret)
+
+    def __repr__(self) -> str:
+        return "Key(secret)"
+
+    def secret_for(self, purpose: str) -> bytes:
+        """HMAC-SHA-256 of the purpose under the key."""
+        return hmac.digest(self._secret, b"shoal " + purpose.encode(), "sha256")
+
+
+def read_key(path: str | Path) -> Key:
+    """A key from its file, which nobody but its owner may read."""
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            mode = os.fstat(file.fileno()).st_mode
+            secret = file.read(_LONGEST + 1)
+    except FileNotFoundError:
+        raise InputError(f"There is no key file {path}.", "Check its name, or let shoal make it.") from None
+    except OSError as error:
+        raise InputError(f"Key file {path} cannot be read: {error.strerror}.", "Check its rights.") from None
+    if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
+        raise InputError(f"Key file {path} can be read by others: it is no secret.", f"Run chmod 600 {path}.")
+    if not KEY_BYTES <= len(secret) <= _LONGEST:
+        raise InputError(
+            f"{path} is no key: a key has {KEY_BYTES} to {_LONGEST} random bytes.",
+            "Name the key's file, or one that is not there yet.",
+        )
+    return Key(secret)
+
+
+def create_key(path: str | Path) -> Key:
+    """A new key in a new file (mode 0600 from its first byte on); an existing file is never touched."""
+    path = Path(path)
+    secret = secrets.token_bytes(KEY_BYTES)
+    try:
+        handle = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+    except FileExistsError:
+        raise InputError(f"{path} exists already: keys are never overwritten.", "Choose another name.") from None
+    except OSError as error:
+        raise InputError(f"Key file {path} cannot be made: {error.strerror}.", "Choose another folder.") from None
+    try:
+        with os.fdopen(handle, "wb") as file:
+            file.write(secret)
+            file.flush()
+            os.fsync(file.fileno())
+    except OSError as error:
+        path.unlink(missing_ok=True)  # half a key is none
+        raise InputError(f"Key file {path} could not be written: {error.strerror}.", "Nothing was done.") from None
+    return Key(secret)
+
+
+def find_key(path: str | Path) -> tuple[Key, bool]:
+    """The key of a file, and whether the file had to be made.
+
+    >>> import tempfile
+    >>> path = Path(tempfile.mkdtemp()) / "key.bin"
+    >>> find_key(path)[1], find_key(path)[1], oct(path.stat().st_mode & 0o777)
+    (True, False, '0o600')
+    """
+    if Path(path).exists():
+        return read_key(path), False
+    return create_key(path), True
+
+
+def as_key(given: Key | bytes | str | Path) -> Key:
+    """A key from what was given: one, its bytes, or the path of its file."""
+    if isinstance(given, Key):
+        return given
+    return Key(given) if isinstance(given, bytes) else read_key(given)
+
+
+def texts_of(values: pl.Series) -> pl.Series:
+    """Values in the one form in which a key sees them, so that a person is the same in every file.
+
+    Letters composed, no outer blanks, whole numbers without decimals: `7`, `7.0` and `" 7"` are one person, `007` is
+    another.
+
+    >>> import polars as pl
+    >>> texts_of(pl.Series([" A-7", "A-7"])).to_list(), texts_of(pl.Series([7.0])).to_list()
+    ([b'A-7', b'A-7'], [b'7'])
+    """
+    import polars as pl
+
+    if values.dtype.is_float():
+        whole = (values == values.floor()) & (values.abs() < 2**53)
+        numbers = values.cast(pl.Int64, strict=False).cast(pl.String)
+        values = numbers.zip_with(whole, values.cast(pl.String))
+    elif values.dtype == pl.Binary:
+        return values
+    return values.cast(pl.String).str.strip_chars().str.normalize("NFC").cast(pl.Binary)

@@ -1,0 +1,1 @@
+"""Pseudonyms: the same person the same word in every file, for whoever holds the key only."""

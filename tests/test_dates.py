@@ -1,0 +1,162 @@
+"""Dates as people write them, and dates moved per person."""
+
+from __future__ import annotations
+
+from datetime import date, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import shoal
+from shoal.dates import days_of, years_of
+from shoal.transform.shift_dates import allowed_shifts, shift_dates
+
+KEY = bytes(range(32))
+DAYS = st.dates(date(1850, 1, 1), date(2149, 12, 31))
+FORMS = ["%Y-%m-%d", "%Y/%m/%d", "%d %B %Y", "%b %d, %Y", "%Y%m%d", "%Y-%m-%d 10:15", "%Y-%m-%dT10:15:30Z", "%d-%b-%Y"]
+ORDERED = {"dmy": ["%d/%m/%Y", "%d.%m.%Y", "%d-%m-%Y 10:15 PM"], "mdy": ["%m/%d/%Y", "%m-%d-%Y"]}
+
+
+@given(st.lists(DAYS, min_size=1, max_size=30), st.sampled_from(FORMS + ORDERED["dmy"] + ORDERED["mdy"]))
+def test_the_year_is_read_in_every_form(days: list[date], form: str) -> None:
+    texts = pl.Series([day.strftime(form) for day in days])
+    assert years_of(texts, "d").tolist() == [day.year for day in days]
+
+
+@given(st.lists(DAYS, min_size=1, max_size=30), st.sampled_from(FORMS))
+def test_days_are_read_as_the_calendar_has_them(days: list[date], form: str) -> None:
+    found = days_of(pl.Series([day.strftime(form) for day in days]), "d")
+    assert found.days.tolist() == [(day - date(1970, 1, 1)).days for day in days]
+
+
+@given(st.lists(DAYS, min_size=1, max_size=30), st.sampled_from(["dmy", "mdy"]), st.integers(0, 2))
+def test_days_are_read_by_the_order_that_was_said(days: list[date], order: Any, form: int) -> None:
+    forms = ORDERED[order]
+    texts = pl.Series([day.strftime(forms[form % len(forms)]) for day in days])
+    assert days_of(texts, "d", order).days.tolist() == [(day - date(1970, 1, 1)).days for day in days]
+
+
+def test_an_order_is_proven_by_a_number_above_12_or_it_is_an_error() -> None:
+    assert days_of(pl.Series(["13/04/2012", "03/04/2012"]), "d").days.tolist() == [15443, 15433]
+    assert days_of(pl.Series(["04/13/2012", "03/04/2012"]), "d").days.tolist() == [15443, 15403]
+    for texts in (["03/04/2012"], ["13/04/2012", "04/13/2012"]):
+        with pytest.raises(shoal.InputError, match="which number is the month") as error:
+            days_of(pl.Series(texts), "admitted")
+        assert "--date-order" in str(error.value.cure)
+        assert "2012-" not in str(error.value)
+    with pytest.raises(shoal.InputError, match="no calendar"):
+        days_of(pl.Series(["13/04/2012"]), "d", "mdy")
+    with pytest.raises(shoal.InputError, match="no whole dates"):
+        days_of(pl.Series(["2012-03"]), "d")
+    with pytest.raises(shoal.InputError, match="century"):
+        days_of(pl.Series(["13/04/12"]), "d", "dmy")
+    assert days_of(pl.Series(["13/04/12"]), "d", "dmy", 1930).days.tolist() == [15443]
+
+
+PEOPLE = st.lists(st.tuples(st.sampled_from("abcdefgh"), DAYS, DAYS), min_size=1, max_size=40)
+
+
+@given(PEOPLE, st.sampled_from(FORMS), st.sampled_from(["nothing", "weekday", "season", "weekday-and-season"]))
+def test_intervals_stay_and_no_date_survives(rows: list[tuple[str, date, date]], form: str, keep: Any) -> None:
+    frame = pl.DataFrame({"id": [row[0] for row in rows], "one": [row[1].strftime(form) for row in rows],
+                          "two": [row[2] for row in rows]})  # fmt: skip
+    moved = shift_dates(frame, "id", ["one", "two"], key=KEY, keep=keep).frame
+    one = [datetime.strptime(text, form).date() for text in moved["one"].to_list()]
+    two = moved["two"].to_list()
+    shifts: dict[str, set[timedelta]] = {}
+    for (person, first, second), new_first, new_second in zip(rows, one, two, strict=True):
+        shift = new_first - first
+        shifts.setdefault(person, set()).update({shift, new_second - second})
+        assert shift.days != 0
+        if "weekday" in keep:
+            assert new_first.weekday() == first.weekday()
+        if "season" in keep:
+            beside = abs(shift.days) % 365.2425
+            assert min(beside, 365.2425 - beside) <= 7
+            assert abs(shift.days) > 300
+        else:
+            assert abs(shift.days) <= 365
+    assert all(len(found) == 1 for found in shifts.values())
+
+
+def test_the_same_person_moves_alike_in_all_files_and_runs() -> None:
+    a = pl.DataFrame({"pid": ["7", "8"], "d": ["2012-03-04", "2012-03-04"]})
+    b = pd.DataFrame({"person": [8.0, 7.0], "seen": pd.to_datetime(["2012-03-04", "2012-03-04"])})
+    first = pl.Series(shift_dates(a, "pid", "d", key=KEY).frame["d"]).str.to_date().to_list()
+    second = shift_dates(b, "person", "seen", key=KEY).frame
+    assert isinstance(second, pd.DataFrame)
+    assert [moment.date() for moment in second["seen"]] == first[::-1]
+    other = shift_dates(a, "pid", "d", key=KEY[::-1]).frame["d"].to_list()
+    assert other != [day.isoformat() for day in first]
+
+
+def test_dates_are_written_as_they_were() -> None:
+    texts = ["4th March 2012 10:15", "3/4/2012", "03.04.2012", "MAR 4, 2012", "2012-03-04T10:15:30.123+02:00", None]
+    for text in texts[:5]:
+        frame = pl.DataFrame({"id": ["a"], "d": [text]})
+        out = shift_dates(frame, "id", "d", key=KEY, date_order="dmy").frame["d"][0]
+        shape = "".join("9" if sign.isdecimal() else "a" if sign.isalpha() else sign for sign in str(text))
+        assert out != text
+        assert ("10:15" in out) == ("10:15" in str(text))
+        assert "th" not in out
+        if "/" in shape or "." in shape[:3]:
+            assert sorted(set(out) - set("0123456789")) == sorted(set(str(text)) - set("0123456789"))
+    frame = pl.DataFrame({"id": ["a", "a"], "d": ["2012-03-04", None]})
+    assert shift_dates(frame, "id", "d", key=KEY).frame["d"][1] is None
+
+
+def test_shifts_are_spread_over_the_whole_range() -> None:
+    frame = pl.DataFrame({"id": list(range(20_000)), "d": [date(2012, 3, 4)] * 20_000})
+    moved = shift_dates(frame, "id", "d", key=KEY, range=10).frame["d"]
+    days = (moved - date(2012, 3, 4)).dt.total_days().to_numpy()
+    values, counts = np.unique(days, return_counts=True)
+    assert values.tolist() == [*range(-10, 0), *range(1, 11)]
+    # 20 equal chances of 1,000: chi-square with 19 degrees of freedom stays under 50 but once in 10,000
+    assert ((counts - 1000.0) ** 2 / 1000).sum() < 50
+
+
+def test_what_cannot_be_moved_is_refused() -> None:
+    frame = pl.DataFrame({"id": ["a", "a"], "d": ["2012-03-04", "soon"], "n": [1, 2]})
+    with pytest.raises(shoal.InputError, match="no whole dates"):
+        shift_dates(frame, "id", "d", key=KEY)
+    found = shift_dates(frame, "id", "d", key=KEY, unreadable="blank")
+    assert found.frame["d"][1] is None
+    assert found.blanked == 1
+    with pytest.raises(shoal.InputError, match="not dates"):
+        shift_dates(frame, "id", "n", key=KEY)
+    with pytest.raises(shoal.InputError, match="whose dates"):
+        shift_dates(frame.with_columns(id=pl.Series(["a", None])), "id", "d", key=KEY)
+    with pytest.raises(shoal.InputError, match="no shifts keep"):
+        allowed_shifts(100, "season")
+    with pytest.raises(shoal.InputError, match="calendar"):
+        shift_dates(pl.DataFrame({"id": ["a"], "d": ["9999-12-31"]}), "id", "d", key=KEY, range=36_000)
+    with pytest.raises(shoal.InputError, match="No column with whole dates"):
+        shift_dates(frame.select("id", "n"), "id", key=KEY)
+
+
+def test_dates_that_were_not_moved_are_named() -> None:
+    frame = pl.DataFrame(
+        {"id": ["a", "b"], "admitted": ["2012-03-04", "2012-05-06"], "dob": ["1950-03-04", "1960-05-06"]}
+    )
+    assert shift_dates(frame, "id", "admitted", key=KEY).unshifted == ["dob"]
+    assert shift_dates(frame, "id", key=KEY).columns == ["admitted", "dob"]
+
+
+def test_summer_time_keeps_intervals() -> None:
+    moments = pl.Series([datetime(2012, 3, 24, 12), datetime(2012, 3, 26, 12)]).dt.replace_time_zone("Europe/Rome")
+    frame = pl.DataFrame({"id": ["a", "a"], "d": moments})
+    moved = shift_dates(frame, "id", "d", key=KEY).frame["d"]
+    assert moved.dtype == moments.dtype
+    # in seconds that pass, not on the dial
+    assert moved[1].timestamp() - moved[0].timestamp() == moments[1].timestamp() - moments[0].timestamp()
+
+
+def test_a_key_is_never_in_the_result(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"id": ["a"], "d": ["2012-03-04"]})
+    assert KEY.hex() not in repr(shift_dates(frame, "id", "d", key=KEY))
