@@ -21,6 +21,7 @@ from shoal.words import percent
 
 # rows on which every method is tried before the best is run on all
 SAMPLE = 20_000
+_WARM = 500
 _KS = (2, 3, 5, 10, 20, 50)
 
 
@@ -107,9 +108,19 @@ def choose(table: Table, policy: Policy, how: How, time_limit: float) -> Anonymi
         if tried and left <= 0:
             tried.append((Candidate(method, None, None, 0.0, "not tried", 0, "the time limit was reached"), None))
             continue
+        if small is not table:  # compiled and loaded once, so that the sample tells the time of the whole
+            _tried(method, how, small.take(np.arange(_WARM)), policy, 1.0)
         tried.append(_tried(method, how, small, policy, max(left / 2, 1.0)))
     growth = table.rows / small.rows
-    order = _ranked([candidate for candidate, _ in tried], growth, time_limit)
+    slow = {found.method for found, _ in tried if growth > 1 and found.seconds * growth > time_limit}
+    if "mondrian" in slow and how.effort == "default":
+        # the same groups with less polish, rather than another method
+        how = replace(how, effort="fast")
+        fast = _tried("mondrian", how, small, policy, 1.0)
+        tried = [fast if found.method == "mondrian" else (found, result) for found, result in tried]
+        if fast[0].seconds * growth <= time_limit:
+            slow.discard("mondrian")
+    order = _ranked([candidate for candidate, _ in tried], slow)
     if not order:
         reasons = "; ".join(f"{found.method}: {found.reason}" for found, _ in tried if found.reason)
         raise InputError(f"No method keeps the policy ({reasons}).", "Ask for less, or allow --suppression.")
@@ -125,7 +136,9 @@ def choose(table: Table, policy: Policy, how: How, time_limit: float) -> Anonymi
     else:
         raise InputError("No method keeps the policy on the whole table.", "Ask for less, or allow --suppression.")
     frontier = _frontier(method, how, small, policy, time_limit - (time.monotonic() - start))
-    choice = Choice(method, candidates, _why(method, candidates, small.rows < table.rows), frontier)
+    # methods are compared on the same records: those on which all were tried
+    reason = _why(method, [candidate for candidate, _ in tried], slow, small.rows < table.rows)
+    choice = Choice(method, candidates, reason, frontier)
     findings = replace(result.findings, search={**(result.findings.search or {}), **choice.to_dict()})
     return replace(result, findings=findings)
 
@@ -155,14 +168,13 @@ def _tried(
     return Candidate(method, information, loss, took, result.verdict, table.rows), result
 
 
-def _ranked(candidates: Sequence[Candidate], growth: float, time_limit: float) -> list[str]:
+def _ranked(candidates: Sequence[Candidate], slow: set[str]) -> list[str]:
     """Methods that hold, the least loss first; what would take too long at full size last."""
     good = [candidate for candidate in candidates if candidate.verdict == "holds"]
     figure = _figure(good)
 
     def key(candidate: Candidate) -> tuple[bool, float]:
-        late = candidate.seconds * growth > 2 * time_limit
-        return late, float(getattr(candidate, figure) or 0.0)
+        return candidate.method in slow, float(getattr(candidate, figure) or 0.0)
 
     return [candidate.method for candidate in sorted(good, key=key)]
 
@@ -172,20 +184,25 @@ def _figure(good: Sequence[Candidate]) -> str:
     return "information_loss" if all(candidate.information_loss is not None for candidate in good) else "loss"
 
 
-def _why(method: str, candidates: Sequence[Candidate], sampled: bool) -> str:
+def _why(method: str, candidates: Sequence[Candidate], slow: set[str], sampled: bool) -> str:
     """One sentence."""
     good = [candidate for candidate in candidates if candidate.verdict == "holds"]
+    passed = [candidate.method for candidate in good if candidate.method in slow and candidate.method != method]
+    late = f" (not within the time limit: {', '.join(passed)})" if passed else ""
+    good = [candidate for candidate in good if candidate.method not in passed]
     figure = _figure(good)
     words = figure.replace("_", " ")
     own = next(candidate for candidate in good if candidate.method == method)
     others = [candidate for candidate in good if candidate.method != method]
     if not others:
-        return f"{method} is the only method that keeps the policy here; its {words} is {getattr(own, figure):.4f}."
+        return (
+            f"{method} is the only method that keeps the policy here{late}; its {words} is {getattr(own, figure):.4f}."
+        )
     second = min(others, key=lambda candidate: float(getattr(candidate, figure)))
     ratio = getattr(own, figure) / getattr(second, figure) if getattr(second, figure) else 1.0
     less = f"{percent(1 - ratio)} less than {second.method}" if ratio < 1 else f"no more than {second.method}'s"
-    where = f", tried on {own.rows if not sampled else SAMPLE:,} records" if sampled else ""
-    return f"{method} loses least: its {words} is {getattr(own, figure):.4f}, {less}{where}."
+    where = f", tried on {own.rows:,} records" if sampled else ""
+    return f"{method} loses least: its {words} is {getattr(own, figure):.4f}, {less}{where}{late}."
 
 
 def _frontier(method: str, how: How, table: Table, policy: Policy, seconds: float) -> list[dict[str, Any]]:
