@@ -109,7 +109,7 @@ def choose(table: Table, policy: Policy, how: How, time_limit: float) -> Anonymi
             tried.append((Candidate(method, None, None, 0.0, "not tried", 0, "the time limit was reached"), None))
             continue
         if small is not table:  # compiled and loaded once, so that the sample tells the time of the whole
-            _tried(method, how, small.take(np.arange(_WARM)), policy, 1.0)
+            _tried(method, how, small.take(np.arange(min(_WARM, small.rows))), policy, 1.0)
         tried.append(_tried(method, how, small, policy, max(left / 2, 1.0)))
     growth = table.rows / small.rows
     slow = {found.method for found, _ in tried if growth > 1 and found.seconds * growth > time_limit}
