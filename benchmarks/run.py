@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-BENCHMARKS = ["classes", "commands", "detect", "kinds", "anonymize", "growth"]
+BENCHMARKS = ["classes", "commands", "detect", "kinds", "anonymize", "partition", "microaggregate", "growth"]
 
 
 def main() -> None:

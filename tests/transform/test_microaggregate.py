@@ -6,13 +6,13 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
-import brute
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import brute
 import shoal
 from shoal.errors import InputError
 from shoal.risk.closeness import ordered_distance

@@ -7,13 +7,13 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any
 
-import brute
 import numpy as np
 import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import brute
 import shoal
 from shoal.classes import class_of_each_row, pack
 from shoal.errors import InputError
