@@ -14,7 +14,7 @@ from shoal.table import Array
 from shoal.transform.partition import box
 from shoal.transform.partition.near_groups import nearest_groups, trade
 
-_SWEEPS = 4
+_SWEEPS = 2
 # a gain must be larger than the rounding of the costs (share of the cost of both groups)
 _SURE = np.float32(2e-5)
 
