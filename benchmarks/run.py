@@ -5,8 +5,8 @@ from __future__ import annotations
 import importlib
 import sys
 
-BENCHMARKS = ["classes", "commands", "detect", "kinds", "anonymize", "lattice", "suppress"]
-BENCHMARKS += ["methods", "leak", "dp", "safe_harbor", "growth"]
+BENCHMARKS = ["classes", "commands", "detect", "kinds", "anonymize", "lattice", "partition", "microaggregate"]
+BENCHMARKS += ["suppress", "methods", "leak", "dp", "safe_harbor", "growth"]
 
 
 def main() -> None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # fast: blocks of so many records
 _BLOCK = 1024
 # the others: segments of so many records, nearest ones looked at for each member, passes of local search
-_STEPS = {"default": (1 << 16, 2, 1), "best": (1 << 18, 4, 4)}
+_STEPS = {"default": (1 << 16, 2, 1), "best": (1 << 18, 4, 3)}
 # few records: the best of several searches
 _FEW, _RESTARTS = 1 << 14, 16
 

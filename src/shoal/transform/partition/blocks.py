@@ -6,6 +6,7 @@ import numpy as np
 
 from shoal.compiled import compiled, compiled_loosely
 from shoal.table import Array
+from shoal.transform.partition import box
 
 
 @compiled
@@ -108,14 +109,7 @@ def _join(rows: Array, start: int, name: int, low: Array, high: Array, sizes: Ar
     """The group whose members' boxes grow least if the record joins."""
     best, best_cost = 0, np.inf
     for g in range(groups):
-        before = after = 0.0
-        for j in range(rows.shape[1]):
-            x = rows[start + name, j]
-            a, b = low[g, j], high[g, j]
-            before += (b - a) * (b - a)
-            a, b = min(a, x), max(b, x)
-            after += (b - a) * (b - a)
-        cost = (sizes[g] + 1) * np.sqrt(after) - sizes[g] * np.sqrt(before)
+        cost = box.growth(rows[start + name], low[g], high[g], sizes[g])
         if cost < best_cost:
             best, best_cost = g, cost
     return best
@@ -165,10 +159,7 @@ def greedy(rows: Array, start: int, stop: int, k: int, group: Array, groups: int
         for _ in range(k - 1):
             _widen(columns, live, low[groups], high[groups], wide)
             at = _smallest(wide, live)
-            for j in range(wide_columns):
-                x = columns[j, at]
-                low[groups, j] = min(low[groups, j], x)
-                high[groups, j] = max(high[groups, j], x)
+            box.widen(low[groups], high[groups], columns[:, at])
             group[names[at]] = groups
             live = _take(columns, names, far, live, at)
         sizes[groups] = k
@@ -177,9 +168,7 @@ def greedy(rows: Array, start: int, stop: int, k: int, group: Array, groups: int
         name = names[i]
         g = _join(rows, start, name, low, high, sizes, groups)
         sizes[g] += 1
-        for j in range(wide_columns):
-            low[g, j] = min(low[g, j], rows[start + name, j])
-            high[g, j] = max(high[g, j], rows[start + name, j])
+        box.widen(low[g], high[g], rows[start + name])
         group[name] = g
     return groups
 

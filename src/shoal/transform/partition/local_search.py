@@ -11,6 +11,7 @@ import numpy as np
 
 from shoal.compiled import compiled
 from shoal.table import Array
+from shoal.transform.partition import box
 from shoal.transform.partition.exchange_boxes import exchange_boxes
 from shoal.transform.partition.exchange_squares import exchange_squares
 
@@ -63,16 +64,17 @@ def improve_blocks(
 def middles(rows: Array, starts: Array, stop: int, found: Array, lengths: Array, costly: Array) -> None:
     """The middle of each group's box (doubled), its size, and whether its records differ."""
     columns = rows.shape[1]
+    low, high = np.empty(columns, np.float32), np.empty(columns, np.float32)
     for g in range(len(starts)):
         end = starts[g + 1] if g + 1 < len(starts) else stop
         lengths[g] = end - starts[g]
         costly[g] = False
+        box.start(low, high, rows[starts[g]])
+        for i in range(starts[g] + 1, end):
+            box.widen(low, high, rows[i])
         for j in range(columns):
-            low = high = rows[starts[g], j]
-            for i in range(starts[g] + 1, end):
-                low, high = min(low, rows[i, j]), max(high, rows[i, j])
-            found[g, j] = low + high
-            costly[g] |= low < high
+            found[g, j] = low[j] + high[j]
+            costly[g] |= low[j] < high[j]
 
 
 @compiled
@@ -85,10 +87,9 @@ def total_cost(rows: Array, first: Array, start: int, stop: int) -> float:
         end = start + 1
         while end < stop and not first[end]:
             end += 1
-        for j in range(columns):
-            low[j] = high[j] = rows[start, j]
-            for i in range(start + 1, end):
-                low[j], high[j] = min(low[j], rows[i, j]), max(high[j], rows[i, j])
+        box.start(low, high, rows[start])
+        for i in range(start + 1, end):
+            box.widen(low, high, rows[i])
         for i in range(start, end):
             squares = 0.0
             for j in range(columns):

@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.compiled import Number, compiled
 from shoal.table import Array
+from shoal.transform.partition import box
 from shoal.transform.partition.blocks import arrange, greedy, identical_first
 from shoal.transform.partition.tree import build, depth_of, nearest, take_out
 
@@ -42,7 +43,7 @@ def peel(rows: Array, k: int, wanted: int, group: Array, groups: int) -> int:
     names, where = np.arange(size), np.empty(size, np.int64)
     build(rows, names, starts, live, low, high, where)
     found, far = np.empty(wanted, np.int64), np.empty(wanted, rows.dtype)
-    box = np.empty((2, columns), rows.dtype)
+    corners = np.empty((2, columns), rows.dtype)
     left = size
     for i in range(size):
         group[i] = -1
@@ -57,7 +58,7 @@ def peel(rows: Array, k: int, wanted: int, group: Array, groups: int) -> int:
         group[name] = groups
         held = nearest(rows, names, starts, live, low, high, row, leaf, min(wanted, left - 1), found, far)
         if held > k - 1:
-            _keep_narrow(rows, where, row, found, held, k, box)
+            _keep_narrow(rows, where, row, found, held, k, corners)
         for i in range(k - 1):
             take_out(rows, names, starts, live, low, high, where, found[i])
             group[found[i]] = groups
@@ -67,26 +68,24 @@ def peel(rows: Array, k: int, wanted: int, group: Array, groups: int) -> int:
 
 
 @compiled
-def _keep_narrow(rows: Array, where: Array, row: Array, found: Array, held: int, k: int, box: Array) -> None:
+def _keep_narrow(rows: Array, where: Array, row: Array, found: Array, held: int, k: int, corners: Array) -> None:
     """Bring to the front those of the nearest that widen the box least, one after the other."""
-    for j in range(len(row)):
-        box[0, j] = box[1, j] = row[j]
+    box.start(corners[0], corners[1], row)
     for n in range(k - 1):
         best, best_wide = n, np.inf
         for i in range(n, held):
             wide = 0.0
             other = rows[where[found[i]]]
             for j in range(len(row)):
-                side = max(box[1, j], other[j]) - min(box[0, j], other[j])
-                wide += side * side
+                a = other[j] if other[j] < corners[0, j] else corners[0, j]
+                b = other[j] if other[j] > corners[1, j] else corners[1, j]
+                wide += (b - a) * (b - a)
                 if wide >= best_wide:
                     break
             if wide < best_wide:
                 best, best_wide = i, wide
         found[n], found[best] = found[best], found[n]
-        other = rows[where[found[n]]]
-        for j in range(len(row)):
-            box[0, j], box[1, j] = min(box[0, j], other[j]), max(box[1, j], other[j])
+        box.widen(corners[0], corners[1], rows[where[found[n]]])
 
 
 @compiled
@@ -99,28 +98,18 @@ def _join_left_over(rows: Array, start: int, size: int, group: Array, groups: in
         g = group[i]
         if g >= 0:
             sizes[g] += 1
-            for j in range(columns):
-                low[g, j], high[g, j] = min(low[g, j], rows[start + i, j]), max(high[g, j], rows[start + i, j])
+            box.widen(low[g], high[g], rows[start + i])
     for i in range(size):
         if group[i] >= 0:
             continue
         best, best_cost = 0, np.inf
         for g in range(groups):
-            before = after = 0.0
-            for j in range(columns):
-                x = rows[start + i, j]
-                a, b = low[g, j], high[g, j]
-                before += (b - a) * (b - a)
-                a, b = min(a, x), max(b, x)
-                after += (b - a) * (b - a)
-            cost = (sizes[g] + 1) * np.sqrt(after) - sizes[g] * np.sqrt(before)
+            cost = box.growth(rows[start + i], low[g], high[g], sizes[g])
             if cost < best_cost:
                 best, best_cost = g, cost
         group[i] = best
         sizes[best] += 1
-        for j in range(columns):
-            x = rows[start + i, j]
-            low[best, j], high[best, j] = min(low[best, j], x), max(high[best, j], x)
+        box.widen(low[best], high[best], rows[start + i])
 
 
 @compiled

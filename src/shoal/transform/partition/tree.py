@@ -11,8 +11,9 @@ import numpy as np
 
 from shoal.compiled import Number, compiled
 from shoal.table import Array
+from shoal.transform.partition import box
 
-LEAF = 8
+LEAF = 32
 
 
 @compiled
@@ -81,10 +82,19 @@ def depth_of(size: int) -> int:
 
 
 @compiled
+def _tighten(rows: Array, start: int, stop: int, low: Array, high: Array) -> None:
+    """The smallest box that holds some records; of none, one that is nowhere."""
+    for j in range(len(low)):
+        low[j] = np.inf
+        high[j] = -np.inf
+    for i in range(start, stop):
+        box.widen(low, high, rows[i])
+
+
+@compiled
 def build(rows: Array, names: Array, starts: Array, live: Array, low: Array, high: Array, where: Array) -> None:
     """Order the records as a tree; `names` are 0 .. n-1 and where[name] becomes the place of a record."""
-    size, columns = rows.shape
-    nodes = len(live)
+    size, nodes = len(rows), len(live)
     inner = nodes // 2
     stops = np.empty(nodes, np.int64)
     starts[0], stops[0] = 0, size
@@ -98,15 +108,11 @@ def build(rows: Array, names: Array, starts: Array, live: Array, low: Array, hig
     for node in range(nodes):
         live[node] = stops[node] - starts[node]
     for node in range(nodes - 1, -1, -1):
-        for j in range(columns):
-            if node >= inner:
-                low[node, j], high[node, j] = np.inf, -np.inf
-                for i in range(starts[node], stops[node]):
-                    low[node, j] = min(low[node, j], rows[i, j])
-                    high[node, j] = max(high[node, j], rows[i, j])
-            else:
-                low[node, j] = min(low[2 * node + 1, j], low[2 * node + 2, j])
-                high[node, j] = max(high[2 * node + 1, j], high[2 * node + 2, j])
+        one, two = 2 * node + 1, 2 * node + 2
+        if node < inner:
+            box.join(low[node], high[node], low[one], high[one], low[two], high[two])
+        else:
+            _tighten(rows, starts[node], stops[node], low[node], high[node])
     for i in range(size):
         where[names[i]] = i
 
@@ -160,26 +166,14 @@ def take_out(
                 shrinks = True
                 break
     if shrinks:
-        shrinks = False
-        for j in range(columns):
-            a, b = rows.dtype.type(np.inf), rows.dtype.type(-np.inf)
-            for i in range(starts[leaf], last):
-                a, b = min(a, rows[i, j]), max(b, rows[i, j])
-            if a != low[leaf, j] or b != high[leaf, j]:
-                shrinks = True
-                low[leaf, j], high[leaf, j] = a, b
+        _tighten(rows, starts[leaf], last, low[leaf], high[leaf])
     node = leaf
     while node > 0:
         node = (node - 1) // 2
         live[node] -= 1
         if shrinks:
-            shrinks = False
-            for j in range(columns):
-                a = min(low[2 * node + 1, j], low[2 * node + 2, j])
-                b = max(high[2 * node + 1, j], high[2 * node + 2, j])
-                if a != low[node, j] or b != high[node, j]:
-                    shrinks = True
-                    low[node, j], high[node, j] = a, b
+            one, two = 2 * node + 1, 2 * node + 2
+            shrinks = box.join(low[node], high[node], low[one], high[one], low[two], high[two])
     return leaf
 
 
@@ -278,7 +272,8 @@ def _corner_distance(row: Array, low: Array, high: Array) -> Number:
     """The squared distance of a record to the farthest corner of a box: no record inside is farther."""
     total = row.dtype.type(0)
     for j in range(len(row)):
-        side = max(abs(row[j] - low[j]), abs(high[j] - row[j]))
+        up, down = high[j] - row[j], row[j] - low[j]
+        side = up if up > down else down
         total += side * side
     return total
 
