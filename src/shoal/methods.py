@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from shoal.search.plan import Plan
 
 Method = Literal["sorted-clusters", "coarsen", "mask", "recode", "mondrian", "microaggregate", "lattice", "suppress"]
+_COMPARED = 200_000
 # boxes as a function of columns, and the parameters for the manifest
 Made = tuple[Callable[[Sequence[Column]], Boxed], dict[str, Any]]
 
@@ -88,10 +89,13 @@ def run(method: str, table: Table, policy: Policy, how: How) -> Anonymized:
         found = _by_boxes(method, table, policy, how)
     seconds = time.perf_counter() - start
     names = policy.quasi_identifiers
-    if found.findings.information_loss is None and set(names) <= set(found.polars.columns):
+    # so that releases can be compared; on large tables where it costs nothing
+    if table.rows <= _COMPARED and set(names) <= set(found.polars.columns):
         trees = None if found.plan is None else dict(found.plan.trees)
-        loss = quality(table.to_polars(), found.polars, names, hierarchies=trees).loss
-        found = replace(found, findings=replace(found.findings, loss=loss))
+        figures = quality(table.to_polars(), found.polars, names, hierarchies=trees)
+        information = found.findings.information_loss
+        information = figures.information_loss if information is None else information
+        found = replace(found, findings=replace(found.findings, loss=figures.loss, information_loss=information))
     return replace(found, seconds=seconds)
 
 
@@ -203,10 +207,17 @@ def by_lattice(table: Table, policy: Policy, how: How, plan: Plan | None = None)
         "lattice",
         parameters,
         shown.columns,
-        replace(findings, search=search, k=k, uniques=uniques, classes=len(sizes)),
+        replace(findings, search=search, k=k, uniques=uniques, classes=len(sizes), loss=_loss(found, wishes)),
         judged(prepared.policy, evidence),
         Plan(prepared.policy, prepared.trees, found.rounds) if plan is None else plan,
     )
+
+
+def _loss(found: Generalized, wishes: Wishes) -> float:
+    """The loss of all rounds together, whatever quality was searched for."""
+    from shoal.search.generalize import score_of
+
+    return score_of(found, found.space.grid(replace(wishes, quality="loss", weights={})))
 
 
 def _levels(found: Generalized) -> dict[str, int] | None:

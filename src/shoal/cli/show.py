@@ -318,10 +318,10 @@ def show_anonymized(found: dict[str, Any]) -> None:
 
 def _show_levels(found: dict[str, Any]) -> None:
     """The levels that were chosen, and how sure that choice is."""
-    table = plain_table("column", "level", "hierarchy", left=1)
+    table = plain_table("column", "hierarchy", "level", left=2)
     for name, level in found["levels"].items():
         built = found["built_hierarchies"].get(name)
-        table.add_row(name_text(name), f"{level}", "given" if built is None else f"built: {built}")
+        table.add_row(name_text(name), "given" if built is None else f"built: {built}", f"{level}")
     print_block(table)
     if found.get("score") is not None:
         proven = "the optimum" if found["optimal"] else f"no solution can be below {found['lower_bound'] or 0:.4f}"
@@ -337,7 +337,7 @@ def show_comparison(found: Comparison) -> None:
     """Releases side by side."""
     console.out.print()
     table = plain_table(
-        "release", "method", "k", "classes", "information loss", "loss", "disclosed", "suppressed", "s", left=2
+        "release", "method", "k", "classes", "information\nloss", "loss", "disclosed", "suppressed", "s", left=2
     )
     for row in found.releases:
         shares = [share for share in row.attribute_disclosure.values() if share is not None]
