@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from shoal.errors import InputError, ShoalError
     from shoal.hierarchy import Hierarchy, build_hierarchy, read_hierarchy
     from shoal.leak import LeakRisk, leak
+    from shoal.papers import Reproduction, reproduce
     from shoal.policy import Policy, load_policy
     from shoal.profile import Profile, profile
     from shoal.quality import QualityFigures, quality
@@ -79,6 +80,8 @@ _HOME = {
     "read_hierarchy": "shoal.hierarchy",
     "Refused": "shoal.release",
     "release": "shoal.release",
+    "Reproduction": "shoal.papers",
+    "reproduce": "shoal.papers",
     "risk": "shoal.risk",
     "sample_data": "shoal.sample",
     "Verification": "shoal.verify",
@@ -97,6 +100,7 @@ __all__ = [
     "Profile",
     "QualityFigures",
     "Refused",
+    "Reproduction",
     "ShoalError",
     "Table",
     "Verification",
@@ -112,6 +116,7 @@ __all__ = [
     "read",
     "read_hierarchy",
     "release",
+    "reproduce",
     "risk",
     "sample_data",
     "verify",

@@ -16,6 +16,7 @@ from shoal.cli.lattice import lattice
 from shoal.cli.leak import leak
 from shoal.cli.profile import profile
 from shoal.cli.regenerate import regenerate
+from shoal.cli.reproduce import app as reproduce
 from shoal.cli.risk import risk
 from shoal.cli.sample_data import sample_data
 from shoal.cli.verify import verify
@@ -67,3 +68,4 @@ app.command()(apply)
 app.command()(verify)
 app.command()(compare)
 app.command()(regenerate)
+app.add_typer(reproduce, name="reproduce")

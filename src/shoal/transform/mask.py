@@ -128,9 +128,7 @@ def _cells(columns: Sequence[Column], states: dict[str, list[_State]], level: in
     return pack([Coded(state.group[column.codes[rows]], len(state.low)) for column, state in now])
 
 
-def _fills(
-    columns: Sequence[Column], states: dict[str, list[_State]], changed: str, level: int, rows: Array
-) -> Array:
+def _fills(columns: Sequence[Column], states: dict[str, list[_State]], changed: str, level: int, rows: Array) -> Array:
     """Of rows that stand for the covered cells of the level before: one for each cell of this level that they fill."""
     if not len(rows):
         return rows
