@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
-BENCHMARKS = ["classes", "commands", "detect", "kinds", "anonymize", "lattice", "leak", "growth"]
+BENCHMARKS = ["classes", "commands", "detect", "kinds", "anonymize", "lattice", "leak", "papers", "growth"]
 
 
 def main() -> None:

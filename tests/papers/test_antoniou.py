@@ -11,13 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.leak import ClassSizes, everything_leaked, several_persons
-from shoal.papers import reproduce
 from shoal.papers.antoniou import draw_sizes, exact_one_person
-
-
-@pytest.fixture(scope="module")
-def antoniou() -> Any:
-    return reproduce("antoniou")
 
 
 @pytest.fixture(scope="module")

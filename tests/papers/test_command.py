@@ -10,6 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import shoal.papers
+from shoal.cli import app
+from shoal.papers import Reproduction
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -64,20 +70,27 @@ def test_pastore_as_json(tmp_path: Path) -> None:
 
 
 def test_words_and_files(tmp_path: Path) -> None:
-    done = run("antoniou", "-o", tmp_path / "out", "--no-charts")
+    done = run("pastore", "-o", tmp_path / "out", "--no-charts")
     assert done.returncode == 0, done.stderr
-    assert "9/40" in done.stdout
-    assert "misprint" in done.stdout
-    assert (tmp_path / "out" / "antoniou.html").exists()
-    again = run("antoniou", "-o", tmp_path / "out", "--no-charts")
+    assert "Local against global" in done.stdout
+    assert (tmp_path / "out" / "pastore.html").exists()
+    again = run("pastore", "-o", tmp_path / "out", "--no-charts")
     assert again.returncode == 2
     assert "--force" in again.stderr
 
 
-def test_all_as_json() -> None:
-    found = as_json("all", "--rows", "200", "--no-charts")
-    assert list(found) == ["sanchez", "pastore", "antoniou"]
-    assert found["antoniou"]["example"]["fraction"] == "9/40"
+def test_all_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = []
+
+    def found(paper: str, *given: Any) -> Reproduction:
+        asked.append((paper, given[:2]))
+        return Reproduction(paper, "title", "source", "text", {"records": 1}, [])
+
+    monkeypatch.setattr(shoal.papers, "_found", found)
+    done = CliRunner().invoke(app, ["reproduce", "all", "--rows", "200", "--seed", "7", "--json"])
+    assert done.exit_code == 0
+    assert list(json.loads(done.stdout)) == ["sanchez", "pastore", "antoniou"]
+    assert asked == [("sanchez", (200, 7)), ("pastore", (200, 7)), ("antoniou", (200, 7))]
 
 
 def test_help_shows_examples() -> None:

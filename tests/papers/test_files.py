@@ -18,15 +18,16 @@ import shoal.papers.files
 from shoal.errors import InputError
 from shoal.papers import PAPERS, reproduce, reproduce_all
 from shoal.papers.exhibit import Exhibit, Line, Reproduction
-from shoal.papers.files import write_folder
+from shoal.papers.files import contents, write_folder
 from shoal.papers.page import page
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def folder(tmp_path_factory: pytest.TempPathFactory, antoniou: Reproduction) -> Path:
     """All three papers, charts and all."""
     path = tmp_path_factory.mktemp("papers") / "out"
-    reproduce_all(output=path, rows=400)
+    reproduce_all(["sanchez", "pastore"], output=path, rows=400)
+    write_folder(path, contents(antoniou))
     return path
 
 

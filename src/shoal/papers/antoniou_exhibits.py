@@ -76,7 +76,7 @@ def _fig_2(found: Found) -> Exhibit:
         "points and bars "
         f"{found['runs']:,} simulated leaks with 95 % intervals."
     )
-    # a class that 1,000 leaks never missed is still missed once in 333, by the rule of three
+    # rule of three: where no run missed a class, three in so many still might
     unseen = 3 / (found["runs"] * found["persons"])
     lines = [
         _inside(entries, unseen),

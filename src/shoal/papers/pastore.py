@@ -155,13 +155,14 @@ def _to_k(rows: Rows, recodings: Mapping[str, Recoding], measured: Mapping[str, 
     local = recode(rows, Strategy([_below(recodings[name], k) for name in ("S", "M", "Y_ran")]))
     sizes = class_sizes(list(local.columns), rows.weights)
     before = class_sizes(list(rows.columns), rows.weights)
+    removed = int(sizes[sizes < k].sum())  # all of them were modified on the way: a class of k is never touched
     whole = {name: figures for name, figures in measured.items() if figures.k >= k and not name.endswith("_loc")}
     best = min(whole, key=lambda name: whole[name].modified_rows, default=None)
     return {
         "k": k,
         "records_under_k": int(before[before < k].sum()),
-        "local_modified_rows": local.figures.modified_rows,
-        "local_removed_rows": int(sizes[sizes < k].sum()),
+        "local_modified_rows": local.figures.modified_rows - removed,
+        "local_removed_rows": removed,
         "local_classes": int(np.count_nonzero(sizes >= k)),
         "global_strategy": best,
         "global_modified_rows": None if best is None else whole[best].modified_rows,

@@ -224,19 +224,17 @@ def _k_anonymity(found: Found) -> Exhibit:
 
     def chart() -> Any:
         values = [
-            {"k": entry["k"], "rows": entry[field], "what": what}
+            {"k": f"k = {entry['k']}", "rows": entry[field], "what": what}
             for entry in found["k_anonymity"]
             for field, what in (
-                ("records_under_k", "records under k before"),
                 ("local_modified_rows", "modified, local"),
                 ("local_removed_rows", "removed, local"),
                 ("global_modified_rows", "modified, best global"),
             )
-            if entry[field]
+            if entry[field] is not None
         ]
-        return pictures.lines(
-            values, "k", "rows", "what", "What k-anonymity asks for", x_title="k", y_title="rows", log=True, width=460
-        )
+        title = "Rows that k-anonymity affects"
+        return pictures.bars(values, "k", "rows", title, label=",d", format=",d", colour="what", width=620)
 
     text = (
         "No uniques is less than k-anonymity: a class of two is no unique. For every k, records in classes under "

@@ -24,7 +24,7 @@ def draw(chart: Any) -> Picture:
     import vl_convert
 
     text = io.StringIO()
-    chart.configure_view(stroke=None).configure_axis(grid=True, gridColor="#eee").save(text, format="svg")
+    chart.configure_view(stroke=None).configure_axis(gridColor="#eee").save(text, format="svg")
     return Picture(text.getvalue(), vl_convert.svg_to_png(text.getvalue(), scale=2))
 
 
@@ -68,20 +68,26 @@ def bars(
     return alt.layer(drawn, text).properties(width=width, height=240, title=title)
 
 
-def heat_map(rows: Rows, x: str, y: str, value: str, title: str, *, x_title: str, y_title: str, format: str) -> Any:
-    """A map of numbered cells, the darker the more; rows come in the order in which both axes read."""
+def heat_map(
+    rows: Rows, x: str, y: str, value: str, title: str, *, x_title: str, y_title: str, format: str, signed: bool = False
+) -> Any:
+    """A map of numbered cells, the darker the more; rows come in the order in which both axes read.
+
+    `signed` numbers lie between -1 and 1, and both signs have a colour of their own.
+    """
     import altair as alt
 
     across, down = (list(dict.fromkeys(str(row[name]) for row in rows)) for name in (x, y))
-    highest = max(row[value] for row in rows)
+    dark = 0.6 * max(abs(row[value]) for row in rows)
     base = alt.Chart(data(rows)).encode(
         x=alt.X(f"{x}:N", sort=across, title=x_title, axis=alt.Axis(labelAngle=0)),
         y=alt.Y(f"{y}:N", sort=down, title=y_title),
     )
-    cells = base.mark_rect().encode(color=alt.Color(f"{value}:Q", title=None, scale=alt.Scale(scheme="blues")))
+    scale = alt.Scale(scheme="redblue", domain=[-1, 1]) if signed else alt.Scale(scheme="blues", zero=True)
+    cells = base.mark_rect().encode(color=alt.Color(f"{value}:Q", title=None, scale=scale))
     text = base.mark_text(fontSize=10).encode(
         text=alt.Text(f"{value}:Q", format=format),
-        color=alt.condition(f"datum['{value}'] > {highest * 0.6}", alt.value("white"), alt.value("black")),
+        color=alt.condition(f"abs(datum['{value}']) > {dark}", alt.value("white"), alt.value("black")),
     )
     return alt.layer(cells, text).properties(width=300, height=240, title=title)
 
@@ -96,7 +102,7 @@ def lines(
     x_title: str,
     y_title: str,
     log: bool = False,
-    log_x: bool = False,
+    y_format: str | None = None,
     low: str | None = None,
     high: str | None = None,
     points: str | None = None,
@@ -114,10 +120,10 @@ def lines(
     across = alt.X(
         f"{x}:Q",
         title=x_title,
-        scale=alt.Scale(type="log") if log_x else alt.Scale(zero=False, nice=False),
+        scale=alt.Scale(zero=False, nice=False),
         axis=alt.Axis(format=",d", tickMinStep=1),
     )
-    up = alt.Y(f"{y}:Q", title=y_title, scale=scale, axis=alt.Axis(format=".0e" if log else "~g"))
+    up = alt.Y(f"{y}:Q", title=y_title, scale=scale, axis=alt.Axis(format=y_format or (".0e" if log else "~g")))
     known = [row for row in rows if row.get(y) is not None]
     parts = [alt.Chart(data(known)).mark_line(strokeWidth=1.5).encode(x=across, y=up, color=colour)]
     if points is not None:
@@ -137,7 +143,7 @@ def beside(charts: Sequence[Any], columns: int = 2) -> Any:
     import altair as alt
 
     rows = [
-        alt.hconcat(*charts[start : start + columns]).resolve_scale(color="independent")
+        alt.hconcat(*charts[start : start + columns]).resolve_scale(color="independent", xOffset="independent")
         for start in range(0, len(charts), columns)
     ]
-    return alt.vconcat(*rows).resolve_scale(color="independent")
+    return alt.vconcat(*rows).resolve_scale(color="independent", xOffset="independent")

@@ -222,7 +222,7 @@ def uniques_by_resolution(found: Found) -> Exhibit:
     header = ("labels", "spatiotemporal", "census", "share of uniques")
     rows = _sweep_rows(found, "uniques")
     heading = "Fig S5: uniques by resolution"
-    return Exhibit("fig-s5", heading, text, header, rows, lines, lambda: _map(found, "uniques", ".1%"))
+    return Exhibit("fig-s5", heading, text, header, rows, lines, lambda: _map(found, "uniques", ".2%"))
 
 
 def loss_by_resolution(found: Found) -> Exhibit:
@@ -280,13 +280,16 @@ def closeness(found: Found) -> Exhibit:
             for name in ("s2", "s4")
             for k, figures in found[name].items()
         ]
-        return pictures.beside(
-            [
-                pictures.bars(distances, "k", "t", "Distance of the farthest class (S4)", label=".3f", colour="what"),
-                pictures.bars(loss, "k", "loss", "Information loss", label=".3f", colour="what"),
-                pictures.bars(both, "k", "share", "Attribute disclosure", label=".2%", colour="what", format=".1%"),
-            ]
-        )
+        panels = [
+            (distances, "t", "Distance of the farthest class (S4)", ".3f", "~g"),
+            (loss, "loss", "Information loss", ".3f", "~g"),
+            (both, "share", "Attribute disclosure", ".2%", ".0%"),
+        ]
+        drawn = [
+            pictures.bars(rows, "k", y, title, label=label, format=form, colour="what", width=380)
+            for rows, y, title, label, form in panels
+        ]
+        return pictures.beside(drawn)
 
     text = (
         "Algorithm S4 keeps classes near the whole table in the charge: disclosure falls, at little more loss than S2."
@@ -333,6 +336,7 @@ def least_loss(found: Found) -> Exhibit:
             x_title="k",
             y_title="information loss",
             log=True,
+            y_format="~g",
         )
 
     text = (

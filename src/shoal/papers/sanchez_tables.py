@@ -74,7 +74,7 @@ def correlations(found: Found) -> Exhibit:
                 for one in QUASI_IDENTIFIERS[:-1]
                 if (one, other) in cells
             ]
-            panel = pictures.heat_map(rows, "x", "y", "r", title, x_title="", y_title="", format=".2f")
+            panel = pictures.heat_map(rows, "x", "y", "r", title, x_title="", y_title="", format=".2f", signed=True)
             panels.append(panel.properties(width=400, height=300))
         return pictures.beside(panels)
 
