@@ -17,8 +17,11 @@ table { border-collapse: collapse; margin: .8rem 0; font-size: .9rem; display: b
 th { text-align: left; color: #667; font-weight: 600; } th, td { padding: .2rem .8rem .2rem 0; vertical-align: top; }
 td.number { text-align: right; font-variant-numeric: tabular-nums; } tr + tr td { border-top: 1px solid #eee; }
 .match { color: #2a7f4f; } .differs { color: #a3333f; } .none { color: #667; }
-img { max-width: 100%; height: auto; margin: .6rem 0; }
+img { max-width: 100%; height: auto; margin: .6rem 0; } summary { color: #2a6f97; cursor: pointer; }
 """
+
+# longer tables are folded away; they are in the CSV file as well
+_FEW_ROWS = 20
 
 
 def page(found: Reproduction, pictures: Mapping[str, str]) -> str:
@@ -80,7 +83,10 @@ def _comparison(lines: Sequence[Line]) -> str:
 def _table(header: Sequence[str], rows: Sequence[Sequence[Cell]]) -> str:
     head = "".join(f"<th>{escape(name)}</th>" for name in header)
     body = "".join(f"<tr>{''.join(_cell(cell) for cell in row)}</tr>" for row in rows)
-    return f"<table><tr>{head}</tr>{body}</table>"
+    table = f"<table><tr>{head}</tr>{body}</table>"
+    if len(rows) <= _FEW_ROWS:
+        return table
+    return f"<details><summary>{len(rows):,} rows of numbers</summary>{table}</details>"
 
 
 def _cell(cell: Cell) -> str:
