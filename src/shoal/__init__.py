@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from shoal.errors import InputError, ShoalError
     from shoal.hierarchy import Hierarchy, build_hierarchy, read_hierarchy
     from shoal.leak import LeakRisk, leak
+    from shoal.papers import Reproduction, reproduce
     from shoal.perturb import Perturbed, perturb
     from shoal.policy import Policy, load_policy
     from shoal.profile import Profile, profile
@@ -99,6 +100,8 @@ _HOME = {
     "read_hierarchy": "shoal.hierarchy",
     "Refused": "shoal.release",
     "release": "shoal.release",
+    "Reproduction": "shoal.papers",
+    "reproduce": "shoal.papers",
     "risk": "shoal.risk",
     "safe_harbor": "shoal.standards.safe_harbor",
     "sample_data": "shoal.sample",
@@ -125,6 +128,7 @@ __all__ = [
     "Pseudonymized",
     "QualityFigures",
     "Refused",
+    "Reproduction",
     "SafeHarbor",
     "Shifted",
     "ShoalError",
@@ -147,6 +151,7 @@ __all__ = [
     "read",
     "read_hierarchy",
     "release",
+    "reproduce",
     "risk",
     "safe_harbor",
     "sample_data",

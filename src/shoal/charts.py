@@ -32,6 +32,11 @@ def _harmless(name: str) -> str:
 def check_chart(path: Path, force: bool) -> None:
     """Refuse a chart that could not be drawn or written, before any work is done for it."""
     check_target(path, force, ENDINGS)
+    check_drawing()
+
+
+def check_drawing() -> None:
+    """Refuse to draw where the libraries for it are absent."""
     try:
         import altair  # noqa: F401
         import vl_convert  # noqa: F401

@@ -121,8 +121,8 @@ def change_of(columns: Sequence[Column], boxed: Boxed, means: bool = False) -> C
         middles = [np.bincount(boxed.box_of_row, v[c.codes]) / sizes for c, v in zip(columns, values, strict=True)]
     else:
         middles = [(side.scale[side.low] + side.scale[side.high]) / 2 for side in sides]
-    before = _moments([(column.codes, value) for column, value in zip(columns, values, strict=True)])
-    after = _moments([(boxed.box_of_row, middle) for middle in middles])
+    before = moments([(column.codes, value) for column, value in zip(columns, values, strict=True)])
+    after = moments([(boxed.box_of_row, middle) for middle in middles])
     names = [column.name for column in columns]
     spreads = [(float(old), float(new)) for old, new in zip(before.spread, after.spread, strict=True)]
     moved = (after.mean - before.mean).tolist()
@@ -134,7 +134,9 @@ def change_of(columns: Sequence[Column], boxed: Boxed, means: bool = False) -> C
 
 
 @dataclass(frozen=True, slots=True)
-class _Moments:
+class Moments:
+    """Means and covariances of columns."""
+
     mean: Array
     covariance: Array
 
@@ -142,15 +144,23 @@ class _Moments:
     def spread(self) -> Array:
         return np.asarray(np.sqrt(np.clip(np.diag(self.covariance), 0, None)))
 
-    def correlations(self) -> Array:
-        """Of every pair of columns; 0 where one does not vary."""
+    def matrix(self) -> Array:
+        """The correlation of every column with every other; 0 where one does not vary."""
         spread = np.where(self.spread > 0, self.spread, 1.0)
-        matrix = self.covariance / np.outer(spread, spread)
+        return np.asarray(self.covariance / np.outer(spread, spread))
+
+    def correlations(self) -> Array:
+        """Of every pair of columns."""
+        matrix = self.matrix()
         return np.asarray(matrix[np.tril_indices(len(matrix), -1)])
 
 
-def _moments(columns: Sequence[tuple[Array, Array]]) -> _Moments:
-    """Means and covariances of columns given as codes and values, block by block."""
+def moments(columns: Sequence[tuple[Array, Array]]) -> Moments:
+    """Means and covariances of columns given as codes and values, block by block.
+
+    >>> moments([(np.array([0, 1]), np.array([1.0, 3.0])), (np.array([0, 1]), np.array([2.0, 6.0]))]).mean.tolist()
+    [2.0, 4.0]
+    """
     rows = len(columns[0][0])
     mean = np.array(
         [float((np.bincount(codes, minlength=len(values)) * values).sum()) / rows for codes, values in columns]
@@ -159,7 +169,7 @@ def _moments(columns: Sequence[tuple[Array, Array]]) -> _Moments:
     for start in range(0, rows, _BLOCK):
         block = np.stack([values[codes[start : start + _BLOCK]] for codes, values in columns], axis=1) - mean
         product += block.T @ block
-    return _Moments(mean, product / rows)
+    return Moments(mean, product / rows)
 
 
 def compared(old: Array, new: Array) -> tuple[float | None, float | None]:

@@ -61,7 +61,7 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
         os.close(handle)
         write(draft)
         sync(draft)
-        draft.chmod(0o666 & ~_umask())
+        give_usual_rights(draft)
         draft.replace(path)
     except OSError as error:
         raise InputError(f"{path} could not be written: {error.strerror}.", "Nothing was written.") from None
@@ -97,7 +97,8 @@ def sync(path: Path) -> None:
         os.close(handle)
 
 
-def _umask() -> int:
+def give_usual_rights(path: Path) -> None:
+    """The rights that a new file has; a temporary one is its owner's alone."""
     mask = os.umask(0)
     os.umask(mask)
-    return mask
+    path.chmod(0o666 & ~mask)

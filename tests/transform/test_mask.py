@@ -16,7 +16,7 @@ from shoal.classes import Coded, class_of_each_row, pack
 from shoal.errors import InputError
 from shoal.table import Table
 from shoal.transform.boxed import Boxed
-from shoal.transform.mask import AGE_GROUPS, COARSE_AGE_GROUPS, Step, mask
+from shoal.transform.mask import AGE_GROUPS, COARSE_AGE_GROUPS, Step, _boxed, _states, mask, masked_uniques
 from shoal.transform.regenerate import regenerate
 
 
@@ -86,6 +86,8 @@ def test_golden_uniques_after_masking(golden: Any, name: str, more: list[str]) -
         whole = fit([found.boxed.ranges(column) for column in columns])
         assert not observed.undecided.any()
         assert int(observed.unique.sum()) == expected[key]
+        chain = masked_uniques(columns, table_s3(), found.level_of_row)
+        assert chain.tolist() == observed.unique[observed.box_of_row].tolist()
         assert int(whole.unique.sum()) >= expected[key]
 
 
@@ -104,6 +106,18 @@ def test_boxes_hold_their_rows_and_only_uniques_move_on(pairs: list[tuple[int, i
     keys = [Coded(found.boxed.box_of_row, found.boxed.boxes), Coded(found.level_of_row, 4)]
     classes, count = class_of_each_row(pack(keys))
     assert (np.bincount(classes, minlength=count)[classes][kept] > 1).all()
+
+
+@given(rows, st.lists(st.integers(0, 3), min_size=30, max_size=30))
+def test_uniques_of_any_levels_are_those_of_fitting_boxes(pairs: list[tuple[int, int]], levels: list[int]) -> None:
+    """Records released at any level of a chain, not only where masking would leave them."""
+    frame = pl.DataFrame(pairs, schema=["a", "b"], orient="row")
+    columns = Table.of(frame).select(["a", "b"])
+    steps = [Step("a", starts=[0, 10, 20, 30]), Step("b"), Step("a")]
+    level_of_row = np.array(levels[: len(pairs)])
+    boxed = _boxed(columns, _states(columns, steps), level_of_row)
+    known = fit([boxed.ranges(column, "observed") for column in columns])
+    assert masked_uniques(columns, steps, level_of_row).tolist() == known.unique[known.box_of_row].tolist()
 
 
 def test_groups_must_hold_every_value() -> None:

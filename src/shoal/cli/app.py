@@ -21,6 +21,7 @@ from shoal.cli.profile import profile
 from shoal.cli.pseudonymize import pseudonymize
 from shoal.cli.query import query
 from shoal.cli.regenerate import regenerate
+from shoal.cli.reproduce import app as reproduce
 from shoal.cli.risk import risk
 from shoal.cli.safe_harbor import safe_harbor
 from shoal.cli.sample_data import sample_data
@@ -83,3 +84,4 @@ app.command()(compare)
 app.command()(regenerate)
 app.add_typer(budget, name="budget")
 app.command()(query)
+app.add_typer(reproduce, name="reproduce")

@@ -86,6 +86,60 @@ def mask(columns: Sequence[Column], steps: Sequence[Step], counted: Sequence[str
     return Masked(_boxed(columns, states, level_of_row), level_of_row)
 
 
+def masked_uniques(columns: Sequence[Column], steps: Sequence[Step], level_of_row: Array) -> Array:
+    """Eq 1 for masked rows: which have a point in their box that lies in the box of no other row.
+
+    A range stands for the values that occur. Every step generalises the one before, so a box is covered by an equal
+    one, by one of a later level around it, or by boxes of earlier levels that fill it: two group-bys per level.
+
+    >>> from shoal.table import Table
+    >>> table = Table.of({"age": [31, 34, 38, 38]})
+    >>> masked_uniques(table.select(["age"]), [Step("age")], np.array([0, 0, 1, 0])).tolist()  # 31, 34 and 38 fill *
+    [False, False, False, False]
+    >>> masked_uniques(table.select(["age"]), [Step("age")], np.array([0, 1, 0, 0])).tolist()  # nobody else is 34
+    [False, True, False, False]
+    """
+    states = _states(columns, steps)
+    unique = np.zeros(len(level_of_row), bool)
+    covered = np.zeros(0, np.int64)  # a row of each cell that is covered at the level before
+    for level in range(len(steps) + 1):
+        if level:
+            covered = covered[_fills(columns, states, steps[level - 1].column, level, covered)]
+        rows = np.flatnonzero(level_of_row == level)
+        both = np.concatenate([rows, covered])
+        if not len(both):
+            continue
+        cells, count = class_of_each_row(_cells(columns, states, level, both))
+        released, filled = np.bincount(cells[: len(rows)], minlength=count), np.zeros(count, bool)
+        filled[cells[len(rows) :]] = True
+        own = cells[: len(rows)]
+        unique[rows] = (released[own] == 1) & ~filled[own]
+        covered = both[first_row_of_each_class(cells, count)]
+    for level in range(1, len(steps) + 1):
+        outer, inner = np.flatnonzero(level_of_row == level), np.flatnonzero(unique & (level_of_row < level))
+        cells = _cells(columns, states, level, np.concatenate([outer, inner])).codes if len(outer) else outer
+        unique[inner[np.isin(cells[len(outer) :], cells[: len(outer)])]] = False
+    return unique
+
+
+def _cells(columns: Sequence[Column], states: dict[str, list[_State]], level: int, rows: Array) -> Coded:
+    """A key for each of some rows, equal where their boxes at a level are."""
+    now = [(column, states[column.name][level]) for column in columns]
+    return pack([Coded(state.group[column.codes[rows]], len(state.low)) for column, state in now])
+
+
+def _fills(columns: Sequence[Column], states: dict[str, list[_State]], changed: str, level: int, rows: Array) -> Array:
+    """Of rows that stand for the covered cells of the level before: one for each cell of this level that they fill."""
+    if not len(rows):
+        return rows
+    column = next(column for column in columns if column.name == changed)
+    before, now = (np.bincount(states[changed][at].group)[states[changed][at].group] for at in (level - 1, level))
+    cells, count = class_of_each_row(_cells(columns, states, level, rows))
+    first = first_row_of_each_class(cells, count)
+    values = np.bincount(cells, before[column.codes[rows]], count)
+    return np.asarray(first[values == now[column.codes[rows[first]]]])
+
+
 @dataclass(frozen=True, slots=True)
 class _State:
     """A column at one level: low and high end of each of its values, and which values have become alike."""

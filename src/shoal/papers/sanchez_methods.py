@@ -1,0 +1,197 @@
+"""The methods of Sánchez et al. on the discharge table, each measured: risk, loss, disclosure, closeness."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from shoal import progress
+from shoal.classes import Coded, class_of_each_row, class_sizes, pack
+from shoal.papers.sanchez_printed import KS
+from shoal.read import read
+from shoal.risk.closeness import ordered_distance
+from shoal.sample import sample_data
+from shoal.sample.discharges import CENSUS, QUASI_IDENTIFIERS, SPATIAL, TEMPORAL
+from shoal.table import Array, Column
+from shoal.transform.boxed import Boxed, numbers
+from shoal.transform.mask import AGE_GROUPS, COARSE_AGE_GROUPS, Step, mask, masked_uniques
+from shoal.transform.partition import Effort, partition
+from shoal.transform.sorted_clusters import close_clusters, closeness_bound, cut, sorted_clusters
+from shoal.utility import attribute_disclosure, information_loss, moments
+
+# what an attacker may know: census data, where, when
+KNOWLEDGE = {
+    "C": CENSUS,
+    "S": SPATIAL,
+    "T": TEMPORAL,
+    "CS": CENSUS + SPATIAL,
+    "CT": CENSUS + TEMPORAL,
+    "ST": SPATIAL + TEMPORAL,
+    "CST": CENSUS + SPATIAL + TEMPORAL,
+}
+HIGH_CHARGE = 100_000
+_AGES = (0, 85)
+# Table S3, in the printed order
+MASKING_STEPS = (
+    Step("age_yrs", starts=AGE_GROUPS, domain=_AGES),
+    Step("ethncty", domain=(1, 3)),
+    Step("race", domain=(1, 6)),
+    Step("sex", domain=(1, 4)),
+    Step("age_yrs", starts=COARSE_AGE_GROUPS, domain=_AGES),
+    Step("age_yrs", domain=_AGES),
+    Step("adm_qtr", domain=(1, 4)),
+    Step("patzip", digits=2),
+    Step("patcnty"),
+    Step("patzip"),
+)
+MASKED = ("age_yrs", "ethncty", "race", "sex", "adm_qtr", "patzip", "patcnty")
+
+
+@dataclass(frozen=True)
+class Discharges:
+    """The discharge table: nine quasi-identifiers, and the charge that an attacker wants to learn."""
+
+    columns: list[Column]
+    charge: Column
+
+    @classmethod
+    def generated(cls, rows: int, seed: int) -> Discharges:
+        """The generated table in the image of California's discharges of 2009."""
+        progress.report("generating the table", 0)
+        table = read(sample_data("discharges", rows, seed))
+        return cls(table.select(QUASI_IDENTIFIERS), table["charge"])
+
+    @property
+    def rows(self) -> int:
+        return len(self.charge.codes)
+
+    @cached_property
+    def high(self) -> Array:
+        """Whose charge is over 100,000."""
+        return np.asarray((numbers(self.charge) > HIGH_CHARGE)[self.charge.codes])
+
+    @cached_property
+    def records_alike(self) -> Array:
+        """For each record, how many share its nine values, itself included."""
+        classes, count = class_of_each_row(pack(self.columns))
+        return np.bincount(classes, minlength=count).astype(np.uint32)[classes]
+
+    def select(self, names: list[str]) -> list[Column]:
+        by_name = {column.name: column for column in self.columns}
+        return [by_name[name] for name in names]
+
+    def of_classes(self, class_of_row: Array, classes: int) -> dict[str, Any]:
+        """What classes of records give away."""
+        sizes = np.bincount(class_of_row, minlength=classes)
+        return {
+            "classes": classes,
+            "k": int(sizes.min()),
+            "uniques": int(np.count_nonzero(sizes == 1)),
+            "random_reidentification": classes / self.rows,
+            "attribute_disclosure": attribute_disclosure(class_of_row, classes, self.high).share,
+        }
+
+    def of_boxes(self, boxed: Boxed, k: int) -> dict[str, Any]:
+        """The same for boxes, what they lost, and what became of the records that were safe before."""
+        wide = np.logical_or.reduce([side.wide for side in boxed.sides.values()])[boxed.box_of_row]
+        safe = self.records_alike >= k
+        return {
+            **self.of_classes(*boxed.class_of_each_row()),
+            "information_loss": information_loss(self.columns, boxed).total,
+            "safe_records": int(safe.sum()),
+            "changed_safe_records": int((safe & wide).sum()),
+        }
+
+
+def knowledge(table: Discharges) -> dict[str, int]:
+    """Uniques by what is known (Eq 1 on records that are points)."""
+    found = {}
+    for number, (name, columns) in enumerate(KNOWLEDGE.items()):
+        progress.report("uniques by knowledge", number, len(KNOWLEDGE))
+        found[name] = int(np.count_nonzero(class_sizes(table.select(columns)) == 1))
+    return found
+
+
+def original(table: Discharges) -> dict[str, Any]:
+    """The table before anything is done to it."""
+    classes, count = class_of_each_row(pack(table.columns))
+    return {
+        **table.of_classes(classes, count),
+        "high_charges": int(table.high.sum()),
+        "no_charges": int(np.count_nonzero((numbers(table.charge) == 0)[table.charge.codes])),
+    }
+
+
+def correlations(table: Discharges) -> dict[str, float]:
+    """Of every pair of quasi-identifiers."""
+    matrix = moments([(column.codes, numbers(column)) for column in table.columns]).matrix()
+    names = [column.name for column in table.columns]
+    places = zip(*np.triu_indices(len(names), 1), strict=True)
+    return {f"{names[row]},{names[column]}": float(matrix[row, column]) for row, column in places}
+
+
+def k_anonymity(table: Discharges) -> dict[str, dict[str, Any]]:
+    """Algorithm S2 by k."""
+    found = {}
+    for number, k in enumerate(KS):
+        progress.report("Algorithm S2", number, len(KS))
+        found[str(k)] = table.of_boxes(sorted_clusters(table.columns, k), k)
+    return found
+
+
+def closeness(table: Discharges) -> dict[str, dict[str, Any]]:
+    """Algorithm S4 by k: with the bound that is printed, and the largest distance that was measured."""
+    found = {}
+    for number, k in enumerate(KS):
+        progress.report("Algorithm S4", number, len(KS))
+        boxed = close_clusters(table.columns, table.charge, k)
+        sizes, classes = cut(table.rows, k), boxed.class_of_each_row()
+        found[str(k)] = {
+            **table.of_boxes(boxed, k),
+            "cluster_size": sizes.size,
+            "remainder": sizes.rest,
+            "bound": closeness_bound(table.rows, k),
+            **{
+                f"largest_distance_{labels}": float(ordered_distance(*classes, table.charge, labels).max())
+                for labels in ("ranks", "values")
+            },
+        }
+    return found
+
+
+def masking(table: Discharges) -> dict[str, dict[str, Any]]:
+    """Table S3: what is still unique is masked one step further; by the columns that decide who is unique."""
+    nine = table.select([*MASKED, *(name for name in QUASI_IDENTIFIERS if name not in MASKED)])
+    found = {}
+    for number, (name, counted) in enumerate({"seven": MASKED, "nine": [column.name for column in nine]}.items()):
+        progress.report("masking", number, 2)
+        masked = mask(nine, MASKING_STEPS, counted)
+        levels = np.bincount(masked.level_of_row, minlength=len(MASKING_STEPS) + 1)
+        counting = [column for column in nine if column.name in counted]
+        found[name] = {
+            **table.of_classes(*masked.boxed.class_of_each_row()),
+            "counted": list(counted),
+            "records_by_step": levels.tolist(),
+            "unmasked_records": int(levels[0]),
+            "uniques_on_counted": int(masked_uniques(counting, MASKING_STEPS, masked.level_of_row).sum()),
+            "uniques": int(masked_uniques(nine, MASKING_STEPS, masked.level_of_row).sum()),
+            "information_loss": information_loss(nine, masked.boxed).total,
+        }
+    return found
+
+
+def least_loss(table: Discharges, effort: Effort) -> dict[str, dict[str, Any]]:
+    """Our own best method at the same k."""
+    found = {}
+    for number, k in enumerate(KS):
+        progress.report("our own method", number, len(KS))
+        found[str(k)] = table.of_boxes(partition(table.columns, k, effort), k)
+    return found
+
+
+def disclosed_by(table: Discharges, keys: list[Coded]) -> dict[str, Any]:
+    """What the classes of combined keys give away."""
+    return table.of_classes(*class_of_each_row(pack(keys)))

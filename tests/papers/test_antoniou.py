@@ -1,0 +1,98 @@
+"""Antoniou et al. by one command: the golden values, the example, what does not hold."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shoal.leak import ClassSizes, everything_leaked, several_persons
+from shoal.papers.antoniou import draw_sizes, exact_one_person
+
+
+@pytest.fixture(scope="module")
+def known(data: Path) -> Any:
+    return json.loads((data / "golden" / "antoniou.json").read_text())
+
+
+def test_the_example_is_nine_fortieths(antoniou: Any) -> None:
+    assert antoniou.found["example"]["fraction"] == "9/40"
+    assert antoniou.found["example"]["probability"] == pytest.approx(9 / 40, rel=1e-14)
+
+
+def test_figure_2(antoniou: Any, known: Any) -> None:
+    ours = {(entry["k"], entry["leaked"]): entry["probability"] for entry in antoniou.found["fig_2"]}
+    for case in known["fig2"]:
+        assert ours[case["k"], case["L"]] == pytest.approx(case["P"], rel=1e-12)
+
+
+@pytest.mark.parametrize(("figure", "cases"), [("fig_3a", "fig3a_risk_pmf"), ("fig_3b", "fig3b_risk_pmf")])
+def test_figure_3(antoniou: Any, known: Any, figure: str, cases: str) -> None:
+    for ours, case in zip(antoniou.found[figure], known[cases], strict=True):
+        assert (ours["k"], ours["leaked"]) == (case["k"], case["L"])
+        assert ours["mean"] == pytest.approx(case["mean"], rel=1e-12)
+        assert ours["standard_deviation_of_mean"] == pytest.approx(case["sd_of_mean_over_leaks"], rel=1e-6, abs=1e-12)
+        expected = {"0" if risk == "0/1" else risk: value for risk, value in case["pmf"].items()}
+        for risk, value in expected.items():
+            assert ours["probability_of_risk"][risk] == pytest.approx(value, rel=1e-9)
+
+
+def test_figure_4(antoniou: Any, known: Any) -> None:
+    ours = {(entry["k"], entry["targets"]): entry for entry in antoniou.found["fig_4a"]}
+    for case in known["fig4a_L_eq_D"]:
+        entry = ours[case["k"], case["n"]]
+        assert entry["probability"] == pytest.approx(case["exact"], rel=1e-11)
+        assert entry["recursion_class_weights"] == pytest.approx(case["recursion_class_weights"], rel=1e-10)
+    by_leak = {(entry["targets"], entry["leaked"]): entry for entry in antoniou.found["fig_4b"]}
+    for case in known["fig4b"]:
+        entry = by_leak[case["n"], case["L"]]
+        assert entry["probability"] == pytest.approx(case["exact_model"], rel=1e-11)
+        assert entry["recursion"] == pytest.approx(case["recursion_patient_weights"], rel=1e-10)
+        assert entry["recursion_class_weights"] == pytest.approx(case["recursion_class_weights"], rel=1e-10)
+
+
+def test_figure_5(antoniou: Any, known: Any) -> None:
+    figure = antoniou.found["fig_5"]
+    for targets, value in known["fig5"]["homogeneous"].items():
+        assert figure["equal"][int(targets) - 1] == pytest.approx(value, rel=1e-11)
+    for draw in figure["drawn"]:
+        classes = ClassSizes.of({int(size): count for size, count in draw["class_sizes"].items()})
+        assert (classes.persons, classes.k) == (10_000, 5)
+        assert draw["probability"][1] == pytest.approx(everything_leaked(classes, 2), rel=1e-12)
+        assert all(law <= top for law, top in zip(draw["probability"], figure["equal"], strict=True))
+
+
+def test_the_smallest_k(antoniou: Any) -> None:
+    table = {row["leaked"]: [row["0.33"], row["0.09"], row["0.05"]] for row in antoniou.found["smallest_k"]}
+    assert table[1000] == [1, 4, 17]
+    assert table[4000] == [2, 12, 20]
+    assert table[10_000] == [4, 12, 20]
+
+
+def test_simulation_and_law_agree_and_the_recursion_does_not(antoniou: Any) -> None:
+    agree = [line for line in antoniou.lines if line.what.startswith("95 %")]
+    assert len(agree) == 4
+    assert all(line.match for line in agree)
+    counter = antoniou.found["counterexample"]
+    assert counter["probability"] == pytest.approx(5 / 24, rel=1e-12)
+    assert counter["recursion"] == pytest.approx(29 / 144, rel=1e-12)
+    off = [entry["recursion"] / entry["probability"] - 1 for entry in antoniou.found["fig_4b"] if entry["targets"] > 1]
+    assert 0.006 < max(off) < 0.0065
+
+
+@given(st.dictionaries(st.integers(1, 5), st.integers(1, 3), min_size=1), st.integers(0, 20))
+def test_the_fraction_is_the_law(sizes: dict[int, int], leaked: int) -> None:
+    classes = ClassSizes.of(sizes)
+    leaked = min(leaked, classes.persons)
+    law = several_persons(classes, leaked, 1).probability
+    assert float(exact_one_person(sizes, leaked)) == pytest.approx(law, rel=1e-12, abs=1e-15)
+
+
+@given(st.integers(0, 1000))
+def test_drawn_sizes_hold_everybody(seed: int) -> None:
+    classes = draw_sizes(seed)
+    assert (classes.persons, classes.k) == (10_000, 5)

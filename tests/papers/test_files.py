@@ -1,0 +1,177 @@
+"""What is written: whole or not at all, readable, and a page that asks for nothing from elsewhere."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import json
+import re
+import shutil
+import subprocess
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import shoal.papers.files
+from shoal.errors import InputError
+from shoal.papers import PAPERS, reproduce, reproduce_all
+from shoal.papers.exhibit import Exhibit, Line, Reproduction
+from shoal.papers.files import contents, write_folder
+from shoal.papers.page import page
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory, antoniou: Reproduction) -> Path:
+    """All three papers, charts and all."""
+    path = tmp_path_factory.mktemp("papers") / "out"
+    reproduce_all(["sanchez", "pastore"], output=path, rows=400)
+    write_folder(path, contents(antoniou))
+    return path
+
+
+class References(HTMLParser):
+    """Everything in a page that a browser would load or run."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.found: list[str] = []
+        self.tags: list[str] = []
+        self.alternatives: list[str] = []
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        for name, value in attributes:
+            if name in ("src", "href", "srcset", "data", "action", "poster") and value is not None:
+                self.found.append(value)
+            if name == "alt" and value:
+                self.alternatives.append(value)
+            assert not name.startswith("on"), "no handler"
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_page_loads_nothing(folder: Path, paper: str) -> None:
+    text = (folder / f"{paper}.html").read_text()
+    seen = References()
+    seen.feed(text)
+    assert not {"script", "iframe", "object", "embed", "base", "form"} & set(seen.tags)
+    assert all(target.startswith(("#", "data:")) for target in seen.found)
+    assert "@import" not in text
+    assert not re.search(r"url\(", text)
+    assert "default-src 'none'" in text
+    pictures = re.findall(r"data:image/svg\+xml;base64,([A-Za-z0-9+/=]+)", text)
+    assert len(pictures) == len(list(folder.glob(f"{paper}-*.svg"))) == len(seen.alternatives) > 0
+    for picture in pictures:
+        svg = base64.b64decode(picture).decode()
+        addresses = re.findall(r"https?://[^\"' )]+", svg)
+        assert {address for address in addresses if not address.startswith("http://www.w3.org/")} == set()
+        assert "<script" not in svg
+        assert "@import" not in svg
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_the_page_in_a_browser(folder: Path, paper: str, tmp_path: Path) -> None:
+    """No console message: the page's own policy turns any request into one."""
+    names = ("chromium", "chromium-browser", "google-chrome")
+    browser = next((found for name in names if (found := shutil.which(name))), None)
+    if browser is None:
+        pytest.skip("no Chromium here: the page is checked by its text alone")
+    target = (folder / f"{paper}.html").as_uri()
+    options = ["--headless", "--no-sandbox", "--disable-gpu", "--enable-logging=stderr", f"--user-data-dir={tmp_path}"]
+    done = subprocess.run([browser, *options, "--dump-dom", target], capture_output=True, text=True, check=True)
+    assert "</html>" in done.stdout
+    assert "CONSOLE" not in done.stderr
+
+
+@pytest.mark.parametrize("paper", PAPERS)
+def test_tables_and_pictures_are_what_they_say(folder: Path, paper: str) -> None:
+    found = json.loads((folder / f"{paper}.json").read_text())
+    assert found["paper"] == paper
+    with (folder / f"{paper}-comparison.csv").open() as file:
+        lines = list(csv.DictReader(file))
+    assert len(lines) == len(found["comparison"]) > 3
+    assert all(row["verdict"] for row in lines)
+    for path in folder.glob(f"{paper}-*.csv"):
+        with path.open() as file:
+            rows = list(csv.reader(file))
+        assert len(rows) > 1
+        assert {len(row) for row in rows} == {len(rows[0])}
+    for path in folder.glob(f"{paper}-*.svg"):
+        assert path.read_text().startswith("<svg")
+        picture = path.with_suffix(".png").read_bytes()
+        assert picture.startswith(b"\x89PNG")
+        assert len(picture) > 5000
+
+
+def test_the_figures_are_there(folder: Path) -> None:
+    there = {path.name for path in folder.glob("*.png")}
+    for name in ("1", "2", "s2", "s3", "s5", "s6", "s7"):
+        assert f"sanchez-fig-{name}.png" in there
+    for name in ("2", "3a", "3b", "4a", "4b", "5"):
+        assert f"antoniou-fig-{name}.png" in there
+
+
+def small() -> dict[str, bytes]:
+    return {"a.json": b"1", "a-x.csv": b"2", "a.html": b"3"}
+
+
+def test_files_are_replaced_together(tmp_path: Path) -> None:
+    write_folder(tmp_path / "out", small())
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == ["a-x.csv", "a.html", "a.json"]
+    write_folder(tmp_path / "out", dict.fromkeys(small(), b"new"))
+    assert {path.read_bytes() for path in (tmp_path / "out").iterdir()} == {b"new"}
+
+
+@pytest.mark.parametrize("before", [False, True])
+def test_a_fault_half_way_leaves_what_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, before: bool) -> None:
+    """The page cannot take its name: the files that already did give theirs back."""
+    folder = tmp_path / "out"
+    if before:
+        write_folder(folder, small())
+    replace = Path.replace
+
+    def failing(self: Path, target: Any) -> Path:
+        if Path(target).name == "a.html" and self.read_bytes() == b"new":
+            raise OSError(28, "No space left on device")
+        return replace(self, target)
+
+    monkeypatch.setattr(Path, "replace", failing)
+    with pytest.raises(InputError, match="No space left"):
+        write_folder(folder, dict.fromkeys(small(), b"new"))
+    monkeypatch.undo()
+    if before:
+        assert {path.name: path.read_bytes() for path in folder.iterdir()} == small()
+    else:
+        assert not folder.exists()
+
+
+def test_targets_are_refused_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shoal.papers, "_found", lambda *_: pytest.fail("worked already"))
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(InputError, match="is a file"):
+        reproduce("antoniou", output=tmp_path / "file")
+    with pytest.raises(InputError, match="no folder"):
+        reproduce("antoniou", output=tmp_path / "none" / "out")
+    (tmp_path / "antoniou.html").write_text("x")
+    with pytest.raises(InputError, match="exists already"):
+        reproduce("antoniou", output=tmp_path)
+
+
+def test_without_charts_there_is_no_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shoal.papers.files, "_drawn", lambda *_: pytest.fail("drawn"))
+    reproduce("pastore", output=tmp_path / "out", charts=False)
+    assert {path.suffix for path in (tmp_path / "out").iterdir()} == {".json", ".csv", ".html"}
+    assert "<img" not in (tmp_path / "out" / "pastore.html").read_text()
+
+
+def test_words_cannot_open_a_tag() -> None:
+    nasty = "<script>alert(1)</script>"
+    exhibit = Exhibit("t", nasty, nasty, (nasty,), [(nasty,)], [Line(nasty, nasty, nasty, False, nasty)])
+    assert "<script" not in page(Reproduction("a", nasty, nasty, nasty, {}, [exhibit]), {})
+
+
+def test_a_difference_needs_a_reason() -> None:
+    with pytest.raises(ValueError, match="without a reason"):
+        Line("x", "1", "2", False)
+    assert Line("x", "1").to_dict()["match"] is None
