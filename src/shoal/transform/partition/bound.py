@@ -45,7 +45,7 @@ def nearest_neighbour_bound(columns: Sequence[Column], k: int, sample: int | Non
     build(rows, names, starts, live, low, high, where)
     asked = where
     if sample is not None and sample < size:
-        asked = np.sort(np.random.default_rng(seed).choice(size, sample, replace=False))
+        asked = where[np.random.default_rng(seed).choice(size, sample, replace=False)]
     parts = in_threads(
         lambda some: _kth(rows, names, starts, live, low, high, some, k), np.array_split(asked, _PARTS), "lower bound"
     )

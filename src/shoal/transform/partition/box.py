@@ -43,11 +43,12 @@ def join(low: Array, high: Array, low_a: Array, high_a: Array, low_b: Array, hig
 
 @compiled_loosely
 def far_corner(row: Array, low: Array, high: Array) -> Number:
-    """The distance of a record to the farthest corner of a box."""
+    """The distance of a record to the farthest corner of a box; 0 in columns where the box is less than a point."""
     total = np.float32(0)
     for j in range(len(row)):
         up, down = high[j] - row[j], row[j] - low[j]
         side = up if up > down else down
+        side = side if side > 0 else np.float32(0)
         total += side * side
     return np.sqrt(total)
 

@@ -2,7 +2,8 @@
 
 What cannot win is passed over by exact bounds: (a) members of a group are at least as far from its box's farthest
 corner as from each other, so records of two boxes with a gap between them cost at least the gap each; (b) a box without
-a record is no larger than with another in its place, so cost(A-i) + far(j, A-i) + cost(B-j) + far(i, B-j) is a bound.
+a record is no larger than with another in its place, so cost(A-i) + far(j, A-i) + cost(B-j) + far(i, B-j) is a bound;
+(c) the core of a box, what is left whichever one member goes, lies in every A-i, so far(j, core A) <= far(j, A-i).
 """
 
 from __future__ import annotations
@@ -18,134 +19,138 @@ _SWEEPS = 2
 # a gain must be larger than the rounding of the costs (share of the cost of both groups)
 _SURE = np.float32(2e-5)
 
+# Of group g: corners[g] its box (low, high), core[g] the core of it, without[g, s] the box without member s,
+# cost[g] and cost_without[g, s] what these cost.
+
 
 @compiled
-def _box_without(xs: Array, members: Array, size: int, without: int, low: Array, high: Array) -> None:
+def _box_without(xs: Array, members: Array, size: int, without: int, corners: Array) -> None:
     """The box of all members but one (or of all, -1)."""
     first = 1 if without == 0 else 0
-    box.start(low, high, xs[members[first]])
+    box.start(corners[0], corners[1], xs[members[first]])
     for s in range(first + 1, size):
         if s != without:
-            box.widen(low, high, xs[members[s]])
+            box.widen(corners[0], corners[1], xs[members[s]])
 
 
 @compiled
 def _renew(
-    xs: Array,
-    members: Array,
-    size: int,
-    low: Array,
-    high: Array,
-    low_1: Array,
-    high_1: Array,
-    cost_1: Array,
-    inner: Array,
-) -> Number:
+    xs: Array, members: Array, sizes: Array, corners: Array, core: Array, without: Array, cost: Array,
+    cost_without: Array, g: int,
+) -> None:  # fmt: skip
     """The box and the cost of a group, whole and without each member."""
-    _box_without(xs, members, size, -1, low, high)
-    cost = np.float32(0)
+    size, inside = sizes[g], members[g]
+    _box_without(xs, inside, size, -1, corners[g])
+    total = np.float32(0)
     for s in range(size):
-        cost += box.far_corner(xs[members[s]], low, high)
+        total += box.far_corner(xs[inside[s]], corners[g, 0], corners[g, 1])
+    cost[g] = total
+    for j in range(xs.shape[1]):
+        core[g, 0, j] = corners[g, 0, j]
+        core[g, 1, j] = corners[g, 1, j]
     for out in range(size):
-        _box_without(xs, members, size, out, low_1[out], high_1[out])
-        inner[out] = True
-        for j in range(xs.shape[1]):
-            if low_1[out, j] != low[j] or high_1[out, j] != high[j]:
-                inner[out] = False
-                break
+        left = without[g, out]
+        _box_without(xs, inside, size, out, left)
         total = np.float32(0)
         for s in range(size):
             if s != out:
-                total += box.far_corner(xs[members[s]], low_1[out], high_1[out])
-        cost_1[out] = total
-    return cost
+                total += box.far_corner(xs[inside[s]], left[0], left[1])
+        cost_without[g, out] = total
+        for j in range(xs.shape[1]):
+            core[g, 0, j] = left[0, j] if left[0, j] > core[g, 0, j] else core[g, 0, j]
+            core[g, 1, j] = left[1, j] if left[1, j] < core[g, 1, j] else core[g, 1, j]
 
 
 @compiled
 def _cost_with(
-    xs: Array,
-    members: Array,
-    size: int,
-    without: int,
-    low: Array,
-    high: Array,
-    row: Array,
-    corners: Array,
-    limit: Number,
+    xs: Array, members: Array, size: int, without: int, corners: Array, row: Array, scratch: Array, limit: Number
 ) -> Number:
     """The cost of a group without one member (-1: with all) and with another record; inf once it passes the limit."""
     for j in range(len(row)):
-        corners[0, j] = row[j] if row[j] < low[j] else low[j]
-        corners[1, j] = row[j] if row[j] > high[j] else high[j]
-    total = box.far_corner(row, corners[0], corners[1])
+        scratch[0, j] = row[j] if row[j] < corners[0, j] else corners[0, j]
+        scratch[1, j] = row[j] if row[j] > corners[1, j] else corners[1, j]
+    total = box.far_corner(row, scratch[0], scratch[1])
     for s in range(size):
         if s != without:
-            total += box.far_corner(xs[members[s]], corners[0], corners[1])
+            total += box.far_corner(xs[members[s]], scratch[0], scratch[1])
             if total >= limit:
                 return np.float32(np.inf)
     return total
 
 
 @compiled
+def _best_swap(
+    xs: Array, members: Array, sizes: Array, core: Array, without: Array, cost_without: Array,
+    a: int, b: int, best: Number, fars: Array, scratch: Array,
+) -> tuple[int, int, Number]:  # fmt: skip
+    """The members of two groups whose swap costs least, if less than `best`, and what it costs."""
+    out_a, out_b = -1, -1
+    for i in range(sizes[a]):
+        fars[0, i] = cost_without[a, i] + box.far_corner(xs[members[a, i]], core[b, 0], core[b, 1])
+    for j in range(sizes[b]):
+        fars[1, j] = cost_without[b, j] + box.far_corner(xs[members[b, j]], core[a, 0], core[a, 1])
+    for i in range(sizes[a]):
+        row_a, box_a = xs[members[a, i]], without[a, i]
+        for j in range(sizes[b]):
+            if fars[0, i] + fars[1, j] >= best:
+                continue
+            row_b, box_b = xs[members[b, j]], without[b, j]
+            bound = cost_without[a, i] + cost_without[b, j] + box.far_corner(row_b, box_a[0], box_a[1])
+            if bound >= best or bound + box.far_corner(row_a, box_b[0], box_b[1]) >= best:
+                continue
+            new = _cost_with(xs, members[a], sizes[a], i, box_a, row_b, scratch, best - cost_without[b, j])
+            if new < np.inf:
+                new += _cost_with(xs, members[b], sizes[b], j, box_b, row_a, scratch, best - new)
+                if new < best:
+                    best, out_a, out_b = new, i, j
+    return out_a, out_b, best
+
+
+@compiled
+def _best_move(
+    xs: Array, members: Array, sizes: Array, corners: Array, cost: Array, cost_without: Array,
+    a: int, b: int, best: Number, scratch: Array,
+) -> tuple[int, Number]:  # fmt: skip
+    """The member of a whose move to b costs least, if less than `best`, and what it costs."""
+    out = -1
+    for i in range(sizes[a]):
+        row, left = xs[members[a, i]], cost_without[a, i]
+        if left + cost[b] + box.far_corner(row, corners[b, 0], corners[b, 1]) < best:
+            new = left + _cost_with(xs, members[b], sizes[b], -1, corners[b], row, scratch, best - left)
+            if new < best:
+                best, out = new, i
+    return out, best
+
+
+@compiled
 def _best_of_pair(
-    xs: Array,
-    member_a: Array, size_a: int, low_a: Array, high_a: Array,
-    low_1a: Array, high_1a: Array, cost_1a: Array, inner_a: Array,
-    member_b: Array, size_b: int, low_b: Array, high_b: Array,
-    low_1b: Array, high_1b: Array, cost_1b: Array, inner_b: Array,
-    cost_a: Number, cost_b: Number, k: int, most: int, fars: Array, corners: Array,
+    xs: Array, members: Array, sizes: Array, corners: Array, core: Array, without: Array, cost: Array,
+    cost_without: Array, a: int, b: int, k: int, fars: Array, scratch: Array,
 ) -> tuple[int, int]:  # fmt: skip
     """The best exchange of two groups: a swap (i, j), a move (i, -1) from a to b or (-1, j) from b to a, or none."""
-    now = cost_a + cost_b
-    if now <= 0:
-        return -1, -1
+    now, most = cost[a] + cost[b], members.shape[1]
     best = now - _SURE * now
+    gap = box.gap(corners[a, 0], corners[a, 1], corners[b, 0], corners[b, 1])
     out_a, out_b = -1, -1
-    gap = box.gap(low_a, high_a, low_b, high_b)
-    if gap * (min(size_a, size_b) + 1) >= best:
+    if now <= 0 or gap * (min(sizes[a], sizes[b]) + 1) >= best:
         return out_a, out_b
-    for s in range(size_a):
-        fars[0, s] = box.far_corner(xs[member_a[s]], low_b, high_b)
-    for s in range(size_b):
-        fars[1, s] = box.far_corner(xs[member_b[s]], low_a, high_a)
-    if gap * (size_a + size_b) < best:
-        for i in range(size_a):
-            row_a = xs[member_a[i]]
-            for j in range(size_b):
-                bound = cost_1a[i] + cost_1b[j]
-                if bound >= best:
-                    continue
-                row_b = xs[member_b[j]]
-                bound += fars[1, j] if inner_a[i] else box.far_corner(row_b, low_1a[i], high_1a[i])
-                if bound >= best:
-                    continue
-                bound += fars[0, i] if inner_b[j] else box.far_corner(row_a, low_1b[j], high_1b[j])
-                if bound >= best:
-                    continue
-                new = _cost_with(xs, member_a, size_a, i, low_1a[i], high_1a[i], row_b, corners, best - cost_1b[j])
-                if new < np.inf:
-                    new += _cost_with(xs, member_b, size_b, j, low_1b[j], high_1b[j], row_a, corners, best - new)
-                    if new < best:
-                        best, out_a, out_b = new, i, j
-    if size_a > k and size_b < most:
-        for i in range(size_a):
-            if cost_1a[i] + cost_b + fars[0, i] < best:
-                new = _cost_with(xs, member_b, size_b, -1, low_b, high_b, xs[member_a[i]], corners, best - cost_1a[i])
-                if new + cost_1a[i] < best:
-                    best, out_a, out_b = new + cost_1a[i], i, -1
-    if size_b > k and size_a < most:
-        for j in range(size_b):
-            if cost_1b[j] + cost_a + fars[1, j] < best:
-                new = _cost_with(xs, member_a, size_a, -1, low_a, high_a, xs[member_b[j]], corners, best - cost_1b[j])
-                if new + cost_1b[j] < best:
-                    best, out_a, out_b = new + cost_1b[j], -1, j
+    if gap * (sizes[a] + sizes[b]) < best:
+        out_a, out_b, best = _best_swap(xs, members, sizes, core, without, cost_without, a, b, best, fars, scratch)
+    if sizes[a] > k and sizes[b] < most:
+        out, best = _best_move(xs, members, sizes, corners, cost, cost_without, a, b, best, scratch)
+        if out >= 0:
+            out_a, out_b = out, -1
+    if sizes[b] > k and sizes[a] < most:
+        out, best = _best_move(xs, members, sizes, corners, cost, cost_without, b, a, best, scratch)
+        if out >= 0:
+            out_a, out_b = -1, out
     return out_a, out_b
 
 
 @compiled
 def _dissolved(
-    xs: Array, members: Array, sizes: Array, a: int, near: Array, low: Array, high: Array,
-    low_1: Array, high_1: Array, cost: Array, cost_1: Array, inner: Array, corners: Array, gone_to: Array,
+    xs: Array, members: Array, sizes: Array, corners: Array, core: Array, without: Array, cost: Array,
+    cost_without: Array, a: int, near: Array, gone_to: Array, scratch: Array,
 ) -> bool:  # fmt: skip
     """Give all members of a group to near groups, if those have room and that costs less than the group did."""
     most = members.shape[1]
@@ -155,7 +160,7 @@ def _dissolved(
         least = np.float32(np.inf)
         for b in near:
             if 0 < sizes[b] < most:
-                least = min(least, box.far_corner(xs[members[a, s]], low[b], high[b]))
+                least = min(least, box.far_corner(xs[members[a, s]], corners[b, 0], corners[b, 1]))
         bound += least
         if bound >= limit:
             return False
@@ -166,17 +171,14 @@ def _dissolved(
         best, to = np.float32(np.inf), -1
         for b in near:
             if 0 < sizes[b] < most:
-                more = (
-                    _cost_with(xs, members[b], sizes[b], -1, low[b], high[b], row, corners, np.float32(np.inf))
-                    - cost[b]
-                )
+                more = _cost_with(xs, members[b], sizes[b], -1, corners[b], row, scratch, np.float32(np.inf)) - cost[b]
                 if more < best:
                     best, to = more, b
         if to < 0 or added + best >= limit:
             break
         members[to, sizes[to]] = members[a, done]
         sizes[to] += 1
-        cost[to] = _renew(xs, members[to], sizes[to], low[to], high[to], low_1[to], high_1[to], cost_1[to], inner[to])
+        _renew(xs, members, sizes, corners, core, without, cost, cost_without, to)
         added += best
         gone_to[done] = to
         done += 1
@@ -184,39 +186,35 @@ def _dissolved(
         sizes[a] = 0
         return True
     for s in range(done - 1, -1, -1):
-        b = gone_to[s]
-        sizes[b] -= 1
-        cost[b] = _renew(xs, members[b], sizes[b], low[b], high[b], low_1[b], high_1[b], cost_1[b], inner[b])
+        sizes[gone_to[s]] -= 1
+        _renew(xs, members, sizes, corners, core, without, cost, cost_without, gone_to[s])
     return False
 
 
 @compiled
 def exchange_boxes(xs: Array, members: Array, sizes: Array, k: int) -> int:
-    """Exchange records between the groups of a block until nothing is gained; how many exchanges were made."""
+    """Exchange records between the groups of a block until little is gained; how many exchanges were made."""
     groups, most = members.shape
     columns = xs.shape[1]
-    low, high = np.empty((groups, columns), np.float32), np.empty((groups, columns), np.float32)
-    low_1, high_1 = np.empty((groups, most, columns), np.float32), np.empty((groups, most, columns), np.float32)
-    cost, cost_1 = np.empty(groups, np.float32), np.empty((groups, most), np.float32)
-    inner = np.empty((groups, most), np.bool_)
-    for g in range(groups):
-        cost[g] = _renew(xs, members[g], sizes[g], low[g], high[g], low_1[g], high_1[g], cost_1[g], inner[g])
+    corners, core = np.empty((groups, 2, columns), np.float32), np.empty((groups, 2, columns), np.float32)
+    without = np.empty((groups, most, 2, columns), np.float32)
+    cost, cost_without = np.empty(groups, np.float32), np.empty((groups, most), np.float32)
     centres = np.empty((groups, columns), np.float32)
     for g in range(groups):
+        _renew(xs, members, sizes, corners, core, without, cost, cost_without, g)
         for j in range(columns):
-            centres[g, j] = low[g, j] + high[g, j]
+            centres[g, j] = corners[g, 0, j] + corners[g, 1, j]
     near = nearest_groups(centres)
-    fars, corners = np.empty((2, most), np.float32), np.empty((2, columns), np.float32)
+    fars, scratch = np.empty((2, most), np.float32), np.empty((2, columns), np.float32)
+    gone_to = np.empty(most, np.int64)
     # when a group last changed, and when a pair was last looked at
     changed, looked = np.ones(groups, np.int64), np.zeros((groups, groups), np.int64)
-    gone_to = np.empty(most, np.int64)
-    clock = 1
-    made = 0
+    clock, made = 1, 0
     for _ in range(_SWEEPS):
         before = made
         for a in range(groups):
             if sizes[a] > 0 and _dissolved(
-                xs, members, sizes, a, near[a], low, high, low_1, high_1, cost, cost_1, inner, corners, gone_to
+                xs, members, sizes, corners, core, without, cost, cost_without, a, near[a], gone_to, scratch
             ):
                 made += 1
                 clock += 1
@@ -229,21 +227,16 @@ def exchange_boxes(xs: Array, members: Array, sizes: Array, k: int) -> int:
                 while changed[a] > looked[first, second] or changed[b] > looked[first, second]:
                     looked[first, second] = clock
                     out_a, out_b = _best_of_pair(
-                        xs,
-                        members[a], sizes[a], low[a], high[a], low_1[a], high_1[a], cost_1[a], inner[a],
-                        members[b], sizes[b], low[b], high[b], low_1[b], high_1[b], cost_1[b], inner[b],
-                        cost[a], cost[b], k, most, fars, corners,
-                    )  # fmt: skip
+                        xs, members, sizes, corners, core, without, cost, cost_without, a, b, k, fars, scratch
+                    )
                     if out_a < 0 and out_b < 0:
                         break
                     trade(members, sizes, a, b, out_a, out_b)
                     made += 1
                     clock += 1
                     changed[a] = changed[b] = clock
-                    for g in (a, b):
-                        cost[g] = _renew(
-                            xs, members[g], sizes[g], low[g], high[g], low_1[g], high_1[g], cost_1[g], inner[g]
-                        )
+                    _renew(xs, members, sizes, corners, core, without, cost, cost_without, a)
+                    _renew(xs, members, sizes, corners, core, without, cost, cost_without, b)
         if made == before:
             break
     return made
