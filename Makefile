@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 
-.PHONY: setup demo test test-slow lint format bench docs clean
+.PHONY: setup demo test test-slow browser lint format bench docs clean
 
 setup: $(STAMP)
 
@@ -31,10 +31,21 @@ demo: setup
 	@echo "  an insurer also the stay: read the table of knowledge from top to bottom. demo/safe.parquet is what may leave:"
 	@echo "  everybody shares their combination with four others at least. More: README.md and docs/."
 
-test: setup lint
+test: setup lint browser
 	$(BIN)/python -m pytest -n 2 -m "not slow"
 
-test-slow: setup
+# Pages are looked at in Chromium; without it those tests are skipped and say so.
+browser:
+	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "installing Chromium for the browser tests"; \
+	  { apt-get update -qq && apt-get install -y -qq --no-install-recommends chromium; } >/dev/null 2>&1 \
+	    || echo "Chromium could not be installed: the browser tests are skipped"; \
+	else \
+	  echo "no Chromium here: the browser tests are skipped; install it with: sudo apt-get install chromium"; \
+	fi
+
+test-slow: setup browser
 	$(BIN)/python -m pytest -n 2
 
 lint: setup
