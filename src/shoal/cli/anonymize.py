@@ -11,9 +11,12 @@ from shoal.cli.options import (
     CompleteOption,
     DelimiterOption,
     EncodingOption,
+    ExcelSafeOption,
     File,
+    ForceOption,
     HierarchiesOption,
     JsonOption,
+    KeepOrderOption,
     KOption,
     LevelsOption,
     LOption,
@@ -23,6 +26,7 @@ from shoal.cli.options import (
     QiOption,
     QualityOption,
     SensitiveOption,
+    ShuffleSeedOption,
     SuppressionOption,
     TimeLimitOption,
     TOption,
@@ -165,25 +169,13 @@ def anonymize(
             show_default=False,
         ),
     ] = None,
-    keep_order: Annotated[
-        bool,
-        typer.Option(
-            "--keep-order", help="Keep the order of rows; by default it is shuffled, because it can identify."
-        ),
-    ] = False,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            "--seed", min=0, help="Seed of the shuffle; drawn and kept secret if not given.", show_default=False
-        ),
-    ] = None,
+    keep_order: KeepOrderOption = False,
+    seed: ShuffleSeedOption = None,
     no_guarantee: Annotated[
         bool, typer.Option("--no-guarantee", help="Release although the policy names no privacy model.")
     ] = False,
-    excel_safe: Annotated[
-        bool, typer.Option("--excel-safe", help="Defuse text that spreadsheets would run as formulas.")
-    ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace a release that exists.")] = False,
+    excel_safe: ExcelSafeOption = False,
+    force: ForceOption = False,
     policy: PolicyOption = None,
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,

@@ -64,6 +64,18 @@ CountOption = Annotated[
 ]
 
 
+KeepOrderOption = Annotated[
+    bool,
+    typer.Option("--keep-order", help="Keep the order of rows; by default it is shuffled, because it can identify."),
+]
+ShuffleSeedOption = Annotated[
+    int | None,
+    typer.Option("--seed", min=0, help="Seed of all chance; drawn and kept secret if not given.", show_default=False),
+]
+ExcelSafeOption = Annotated[
+    bool, typer.Option("--excel-safe", help="Defuse text that spreadsheets would run as formulas.")
+]
+ForceOption = Annotated[bool, typer.Option("--force", help="Replace a release that exists.")]
 SensitiveOption = Annotated[
     list[str] | None, typer.Option("--sensitive", metavar="COLUMNS", help="Sensitive columns.", show_default=False)
 ]

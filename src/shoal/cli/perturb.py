@@ -10,10 +10,14 @@ import typer
 from shoal.cli.options import (
     DelimiterOption,
     EncodingOption,
+    ExcelSafeOption,
     File,
+    ForceOption,
     JsonOption,
+    KeepOrderOption,
     MissingOption,
     PolicyOption,
+    ShuffleSeedOption,
     groups_with_share,
     one_or_many,
     print_json,
@@ -73,22 +77,10 @@ def perturb(
         float,
         typer.Option("--interval", metavar="WIDTH", help="Interval disclosure: within how many standard deviations."),
     ] = 0.05,
-    keep_order: Annotated[
-        bool,
-        typer.Option(
-            "--keep-order", help="Keep the order of rows; by default it is shuffled, because it can identify."
-        ),
-    ] = False,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            "--seed", min=0, help="Seed of all chance; drawn and kept secret if not given.", show_default=False
-        ),
-    ] = None,
-    excel_safe: Annotated[
-        bool, typer.Option("--excel-safe", help="Defuse text that spreadsheets would run as formulas.")
-    ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace a release that exists.")] = False,
+    keep_order: KeepOrderOption = False,
+    seed: ShuffleSeedOption = None,
+    excel_safe: ExcelSafeOption = False,
+    force: ForceOption = False,
     policy: PolicyOption = None,
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,

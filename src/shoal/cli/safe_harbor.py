@@ -12,10 +12,14 @@ from shoal.cli.options import (
     DateOrderOption,
     DelimiterOption,
     EncodingOption,
+    ExcelSafeOption,
     File,
+    ForceOption,
     JsonOption,
+    KeepOrderOption,
     MissingOption,
     PolicyOption,
+    ShuffleSeedOption,
     one_of,
     one_or_many,
     print_json,
@@ -64,20 +68,10 @@ def safe_harbor(
         bool,
         typer.Option("--fail-over", help="Exit with 1 if a record's residual risk is over the policy's threshold."),
     ] = False,
-    keep_order: Annotated[
-        bool,
-        typer.Option("--keep-order", help="Keep the order of rows; by default it is shuffled, because it tells dates."),
-    ] = False,
-    seed: Annotated[
-        int | None,
-        typer.Option(
-            "--seed", min=0, help="Seed of the shuffle; drawn and kept secret if not given.", show_default=False
-        ),
-    ] = None,
-    excel_safe: Annotated[
-        bool, typer.Option("--excel-safe", help="Defuse text that spreadsheets would run as formulas.")
-    ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Replace a release that exists.")] = False,
+    keep_order: KeepOrderOption = False,
+    seed: ShuffleSeedOption = None,
+    excel_safe: ExcelSafeOption = False,
+    force: ForceOption = False,
     policy: PolicyOption = None,
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
