@@ -23,9 +23,15 @@ def compiled(function: Function) -> Function:
     return cast(Function, numba.njit(cache=True, nogil=True, boundscheck=False)(function))
 
 
+def compiled_inside(function: Function) -> Function:
+    """The same for a few lines in a hot loop: they become a part of it, for a call would cost more than they do."""
+    return cast(Function, numba.njit(cache=True, nogil=True, boundscheck=False, forceinline=True)(function))
+
+
 def compiled_loosely(function: Function) -> Function:
     """The same, where sums may be taken in any order: the processor then takes many numbers at once."""
-    return cast(Function, numba.njit(cache=True, nogil=True, boundscheck=False, fastmath=True)(function))
+    options = {"fastmath": True, "forceinline": True}
+    return cast(Function, numba.njit(cache=True, nogil=True, boundscheck=False, **options)(function))
 
 
 def processors() -> int:

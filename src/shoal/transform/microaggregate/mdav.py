@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.compiled import compiled
+from shoal.compiled import Number, compiled
 from shoal.table import Array
 from shoal.transform.partition.tree import build, depth_of, distance, farthest, nearest, take_out
 
@@ -19,10 +19,10 @@ _SORT_ANEW = 0.4
 
 
 @compiled
-def _add(total: Array, rest: Array, row: Array, sign: float) -> None:
+def _add(total: Array, rest: Array, rows: Array, i: Number, sign: float) -> None:
     """Add to running sums, with the rounding kept apart: the mean is that of exact sums."""
-    for j in range(len(row)):
-        x = sign * row[j]
+    for j in range(len(total)):
+        x = sign * rows[i, j]
         new = total[j] + x
         back = new - total[j]
         rest[j] += (total[j] - (new - back)) + (x - back)
@@ -48,7 +48,7 @@ def _sorted_far(points: Array, group: Array, mean: Array) -> tuple[Array, Array]
     count = 0
     for name in range(len(group)):
         if group[name] < 0:
-            left[count], far[count] = name, -np.sqrt(distance(points[name], mean))
+            left[count], far[count] = name, -np.sqrt(distance(points, name, mean))
             count += 1
     ranked = np.argsort(far)
     sorted_left, sorted_far = np.empty(count, np.int64), np.empty(count, np.float64)
@@ -62,7 +62,7 @@ def _farthest_from_mean(
     points: Array, group: Array, ranked: Array, ranked_far: Array, at: int, anchor: Array, mean: Array
 ) -> int:
     """The record that is left and farthest from the mean: none can be farther than to the anchor and from there on."""
-    shift = np.sqrt(distance(anchor, mean))
+    shift = np.sqrt(distance(anchor.reshape(1, -1), 0, mean))
     best, best_name = -1.0, -1
     for i in range(at, len(ranked)):
         if (ranked_far[i] + shift) * (1 + 1e-9) < np.sqrt(max(best, 0.0)):
@@ -70,7 +70,7 @@ def _farthest_from_mean(
         name = ranked[i]
         if group[name] >= 0:
             continue
-        d = distance(points[name], mean)
+        d = distance(points, name, mean)
         if d > best or (d == best and name < best_name):
             best, best_name = d, name
     return best_name
@@ -88,7 +88,7 @@ def mdav(points: Array, k: int) -> tuple[Array, int]:
     build(rows, names, starts, live, low, high, where)
     total, rest = np.zeros(columns), np.zeros(columns)
     for i in range(size):
-        _add(total, rest, points[i], 1.0)
+        _add(total, rest, points, i, 1.0)
     found, far = np.empty(k - 1, np.int64), np.empty(k - 1, points.dtype)
     anchor = _mean(total, rest, size)
     ranked, ranked_far = _sorted_far(points, group, anchor)
@@ -108,11 +108,11 @@ def mdav(points: Array, k: int) -> tuple[Array, int]:
             leaf = take_out(rows, names, starts, live, low, high, where, centre)
             nearest(rows, names, starts, live, low, high, row, leaf, k - 1, found, far)
             group[centre] = groups
-            _add(total, rest, row, -1.0)
+            _add(total, rest, points, centre, -1.0)
             for name in found:
                 take_out(rows, names, starts, live, low, high, where, name)
                 group[name] = groups
-                _add(total, rest, points[name], -1.0)
+                _add(total, rest, points, name, -1.0)
             groups += 1
             left -= k
             centre = farthest(rows, names, starts, live, low, high, row)

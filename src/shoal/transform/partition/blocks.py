@@ -109,7 +109,7 @@ def _join(rows: Array, start: int, name: int, low: Array, high: Array, sizes: Ar
     """The group whose members' boxes grow least if the record joins."""
     best, best_cost = 0, np.inf
     for g in range(groups):
-        cost = box.growth(rows[start + name], low[g], high[g], sizes[g])
+        cost = box.growth(rows, start + name, low, high, g, sizes[g])
         if cost < best_cost:
             best, best_cost = g, cost
     return best
@@ -159,7 +159,10 @@ def greedy(rows: Array, start: int, stop: int, k: int, group: Array, groups: int
         for _ in range(k - 1):
             _widen(columns, live, low[groups], high[groups], wide)
             at = _smallest(wide, live)
-            box.widen(low[groups], high[groups], columns[:, at])
+            for j in range(wide_columns):
+                x = columns[j, at]
+                low[groups, j] = x if x < low[groups, j] else low[groups, j]
+                high[groups, j] = x if x > high[groups, j] else high[groups, j]
             group[names[at]] = groups
             live = _take(columns, names, far, live, at)
         sizes[groups] = k
@@ -168,7 +171,7 @@ def greedy(rows: Array, start: int, stop: int, k: int, group: Array, groups: int
         name = names[i]
         g = _join(rows, start, name, low, high, sizes, groups)
         sizes[g] += 1
-        box.widen(low[g], high[g], rows[start + name])
+        box.widen(low, high, g, rows, start + name)
         group[name] = g
     return groups
 

@@ -1,52 +1,70 @@
-"""A box in plain arrays, its low and its high corner: widened by records, and how far they are from its corners.
+"""Boxes in plain arrays: box b spans low[b] .. high[b]; widened by records, and how far records are from its corners.
 
-Written with comparisons that the processor can take many of at once, which `min` and `max` are not.
+Everything is named by its number: to hand over a row of an array would cost the compiled code more than the arithmetic.
+Comparisons are written out, because the processor takes many of those at once, unlike `min` and `max`.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from shoal.compiled import Number, compiled, compiled_loosely
+from shoal.compiled import Number, compiled_inside, compiled_loosely
 from shoal.table import Array
 
 
-@compiled
-def start(low: Array, high: Array, row: Array) -> None:
+@compiled_inside
+def start(low: Array, high: Array, b: Number, rows: Array, i: Number) -> None:
     """The box of one record."""
-    for j in range(len(row)):
-        low[j] = row[j]
-        high[j] = row[j]
+    for j in range(rows.shape[1]):
+        low[b, j] = rows[i, j]
+        high[b, j] = rows[i, j]
 
 
-@compiled
-def widen(low: Array, high: Array, row: Array) -> None:
+@compiled_inside
+def start_empty(low: Array, high: Array, b: Number) -> None:
+    """A box that is nowhere."""
+    for j in range(low.shape[1]):
+        low[b, j] = np.inf
+        high[b, j] = -np.inf
+
+
+@compiled_inside
+def widen(low: Array, high: Array, b: Number, rows: Array, i: Number) -> None:
     """Let a box hold one more record."""
-    for j in range(len(row)):
-        x = row[j]
-        low[j] = x if x < low[j] else low[j]
-        high[j] = x if x > high[j] else high[j]
+    for j in range(rows.shape[1]):
+        x = rows[i, j]
+        low[b, j] = x if x < low[b, j] else low[b, j]
+        high[b, j] = x if x > high[b, j] else high[b, j]
 
 
-@compiled
-def join(low: Array, high: Array, low_a: Array, high_a: Array, low_b: Array, high_b: Array) -> bool:
+@compiled_inside
+def widened(low: Array, high: Array, b: Number, rows: Array, i: Number, to: Number) -> None:
+    """The box `to` is b with one more record."""
+    for j in range(rows.shape[1]):
+        x = rows[i, j]
+        low[to, j] = x if x < low[b, j] else low[b, j]
+        high[to, j] = x if x > high[b, j] else high[b, j]
+
+
+@compiled_inside
+def join(low: Array, high: Array, b: Number, one: Number, two: Number) -> bool:
     """The box around two boxes; whether it differs from what it was."""
     differs = 0
-    for j in range(len(low)):
-        a = low_b[j] if low_b[j] < low_a[j] else low_a[j]
-        b = high_b[j] if high_b[j] > high_a[j] else high_a[j]
-        differs += (a != low[j]) | (b != high[j])
-        low[j] = a
-        high[j] = b
+    for j in range(low.shape[1]):
+        bottom = low[two, j] if low[two, j] < low[one, j] else low[one, j]
+        top = high[two, j] if high[two, j] > high[one, j] else high[one, j]
+        differs += (bottom != low[b, j]) | (top != high[b, j])
+        low[b, j] = bottom
+        high[b, j] = top
     return differs > 0
 
 
 @compiled_loosely
-def far_corner(row: Array, low: Array, high: Array) -> Number:
+def far_corner(rows: Array, i: Number, low: Array, high: Array, b: Number) -> Number:
     """The distance of a record to the farthest corner of a box; 0 in columns where the box is less than a point."""
     total = np.float32(0)
-    for j in range(len(row)):
-        up, down = high[j] - row[j], row[j] - low[j]
+    for j in range(rows.shape[1]):
+        up, down = high[b, j] - rows[i, j], rows[i, j] - low[b, j]
         side = up if up > down else down
         side = side if side > 0 else np.float32(0)
         total += side * side
@@ -54,25 +72,25 @@ def far_corner(row: Array, low: Array, high: Array) -> Number:
 
 
 @compiled_loosely
-def gap(low_a: Array, high_a: Array, low_b: Array, high_b: Array) -> Number:
+def gap(low: Array, high: Array, one: Number, two: Number) -> Number:
     """The distance between two boxes."""
     total = np.float32(0)
-    for j in range(len(low_a)):
-        one, two = low_b[j] - high_a[j], low_a[j] - high_b[j]
-        side = one if one > two else two
+    for j in range(low.shape[1]):
+        under, over = low[two, j] - high[one, j], low[one, j] - high[two, j]
+        side = under if under > over else over
         side = side if side > 0 else np.float32(0)
         total += side * side
     return np.sqrt(total)
 
 
 @compiled_loosely
-def growth(row: Array, low: Array, high: Array, members: int) -> Number:
+def growth(rows: Array, i: Number, low: Array, high: Array, b: Number, members: Number) -> Number:
     """What a group's box of so many members would cost more, at most, with one more record."""
     before = after = np.float32(0)
-    for j in range(len(row)):
-        side = high[j] - low[j]
-        before += side * side
-        a = row[j] if row[j] < low[j] else low[j]
-        b = row[j] if row[j] > high[j] else high[j]
-        after += (b - a) * (b - a)
+    for j in range(rows.shape[1]):
+        x, bottom, top = rows[i, j], low[b, j], high[b, j]
+        before += (top - bottom) * (top - bottom)
+        bottom = x if x < bottom else bottom
+        top = x if x > top else top
+        after += (top - bottom) * (top - bottom)
     return (members + 1) * np.sqrt(after) - members * np.sqrt(before)

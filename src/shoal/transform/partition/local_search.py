@@ -64,36 +64,36 @@ def improve_blocks(
 def middles(rows: Array, starts: Array, stop: int, found: Array, lengths: Array, costly: Array) -> None:
     """The middle of each group's box (doubled), its size, and whether its records differ."""
     columns = rows.shape[1]
-    low, high = np.empty(columns, np.float32), np.empty(columns, np.float32)
+    low, high = np.empty((1, columns), np.float32), np.empty((1, columns), np.float32)
     for g in range(len(starts)):
         end = starts[g + 1] if g + 1 < len(starts) else stop
         lengths[g] = end - starts[g]
         costly[g] = False
-        box.start(low, high, rows[starts[g]])
+        box.start(low, high, 0, rows, starts[g])
         for i in range(starts[g] + 1, end):
-            box.widen(low, high, rows[i])
+            box.widen(low, high, 0, rows, i)
         for j in range(columns):
-            found[g, j] = low[j] + high[j]
-            costly[g] |= low[j] < high[j]
+            found[g, j] = low[0, j] + high[0, j]
+            costly[g] |= low[0, j] < high[0, j]
 
 
 @compiled
 def total_cost(rows: Array, first: Array, start: int, stop: int) -> float:
     """The sum of the distances of records to the farthest corner of their group's box, in double precision."""
     columns = rows.shape[1]
-    low, high = np.empty(columns, np.float32), np.empty(columns, np.float32)
+    low, high = np.empty((1, columns), np.float32), np.empty((1, columns), np.float32)
     total = 0.0
     while start < stop:
         end = start + 1
         while end < stop and not first[end]:
             end += 1
-        box.start(low, high, rows[start])
+        box.start(low, high, 0, rows, start)
         for i in range(start + 1, end):
-            box.widen(low, high, rows[i])
+            box.widen(low, high, 0, rows, i)
         for i in range(start, end):
             squares = 0.0
             for j in range(columns):
-                side = float(max(high[j] - rows[i, j], rows[i, j] - low[j]))
+                side = float(max(high[0, j] - rows[i, j], rows[i, j] - low[0, j]))
                 squares += side * side
             total += np.sqrt(squares)
         start = end

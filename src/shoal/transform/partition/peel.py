@@ -43,7 +43,8 @@ def peel(rows: Array, k: int, wanted: int, group: Array, groups: int) -> int:
     names, where = np.arange(size), np.empty(size, np.int64)
     build(rows, names, starts, live, low, high, where)
     found, far = np.empty(wanted, np.int64), np.empty(wanted, rows.dtype)
-    corners = np.empty((2, columns), rows.dtype)
+    box_low, box_high = np.empty((1, columns), rows.dtype), np.empty((1, columns), rows.dtype)
+    row = np.empty(columns, rows.dtype)
     left = size
     for i in range(size):
         group[i] = -1
@@ -53,12 +54,13 @@ def peel(rows: Array, k: int, wanted: int, group: Array, groups: int) -> int:
         if left < k:
             break
         place = where[name]
-        row = rows[place].copy()
+        for j in range(columns):
+            row[j] = rows[place, j]
         leaf = take_out(rows, names, starts, live, low, high, where, name)
         group[name] = groups
         held = nearest(rows, names, starts, live, low, high, row, leaf, min(wanted, left - 1), found, far)
         if held > k - 1:
-            _keep_narrow(rows, where, row, found, held, k, corners)
+            _keep_narrow(rows, where, row, found, held, k, box_low, box_high)
         for i in range(k - 1):
             take_out(rows, names, starts, live, low, high, where, found[i])
             group[found[i]] = groups
@@ -68,24 +70,28 @@ def peel(rows: Array, k: int, wanted: int, group: Array, groups: int) -> int:
 
 
 @compiled
-def _keep_narrow(rows: Array, where: Array, row: Array, found: Array, held: int, k: int, corners: Array) -> None:
+def _keep_narrow(
+    rows: Array, where: Array, row: Array, found: Array, held: int, k: int, low: Array, high: Array
+) -> None:
     """Bring to the front those of the nearest that widen the box least, one after the other."""
-    box.start(corners[0], corners[1], row)
+    for j in range(len(row)):
+        low[0, j] = high[0, j] = row[j]
     for n in range(k - 1):
         best, best_wide = n, np.inf
         for i in range(n, held):
             wide = 0.0
-            other = rows[where[found[i]]]
+            other = where[found[i]]
             for j in range(len(row)):
-                a = other[j] if other[j] < corners[0, j] else corners[0, j]
-                b = other[j] if other[j] > corners[1, j] else corners[1, j]
-                wide += (b - a) * (b - a)
+                x, bottom, top = rows[other, j], low[0, j], high[0, j]
+                bottom = x if x < bottom else bottom
+                top = x if x > top else top
+                wide += (top - bottom) * (top - bottom)
                 if wide >= best_wide:
                     break
             if wide < best_wide:
                 best, best_wide = i, wide
         found[n], found[best] = found[best], found[n]
-        box.widen(corners[0], corners[1], rows[where[found[n]]])
+        box.widen(low, high, 0, rows, where[found[n]])
 
 
 @compiled
@@ -98,18 +104,18 @@ def _join_left_over(rows: Array, start: int, size: int, group: Array, groups: in
         g = group[i]
         if g >= 0:
             sizes[g] += 1
-            box.widen(low[g], high[g], rows[start + i])
+            box.widen(low, high, g, rows, start + i)
     for i in range(size):
         if group[i] >= 0:
             continue
         best, best_cost = 0, np.inf
         for g in range(groups):
-            cost = box.growth(rows[start + i], low[g], high[g], sizes[g])
+            cost = box.growth(rows, start + i, low, high, g, sizes[g])
             if cost < best_cost:
                 best, best_cost = g, cost
         group[i] = best
         sizes[best] += 1
-        box.widen(low[best], high[best], rows[start + i])
+        box.widen(low, high, best, rows, start + i)
 
 
 @compiled

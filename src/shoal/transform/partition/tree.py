@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.compiled import Number, compiled
+from shoal.compiled import Number, compiled, compiled_inside
 from shoal.table import Array
 from shoal.transform.partition import box
 
@@ -45,7 +45,7 @@ def _select(rows: Array, names: Array, start: int, stop: int, column: int, nth: 
             return
 
 
-@compiled
+@compiled_inside
 def _swap(rows: Array, names: Array, a: int, b: int) -> None:
     for j in range(rows.shape[1]):
         rows[a, j], rows[b, j] = rows[b, j], rows[a, j]
@@ -82,13 +82,11 @@ def depth_of(size: int) -> int:
 
 
 @compiled
-def _tighten(rows: Array, start: int, stop: int, low: Array, high: Array) -> None:
+def _tighten(rows: Array, start: int, stop: int, low: Array, high: Array, node: int) -> None:
     """The smallest box that holds some records; of none, one that is nowhere."""
-    for j in range(len(low)):
-        low[j] = np.inf
-        high[j] = -np.inf
+    box.start_empty(low, high, node)
     for i in range(start, stop):
-        box.widen(low, high, rows[i])
+        box.widen(low, high, node, rows, i)
 
 
 @compiled
@@ -110,9 +108,9 @@ def build(rows: Array, names: Array, starts: Array, live: Array, low: Array, hig
     for node in range(nodes - 1, -1, -1):
         one, two = 2 * node + 1, 2 * node + 2
         if node < inner:
-            box.join(low[node], high[node], low[one], high[one], low[two], high[two])
+            box.join(low, high, node, one, two)
         else:
-            _tighten(rows, starts[node], stops[node], low[node], high[node])
+            _tighten(rows, starts[node], stops[node], low, high, node)
     for i in range(size):
         where[names[i]] = i
 
@@ -129,7 +127,7 @@ def leaf_near(low: Array, high: Array, live: Array, row: Array) -> int:
         elif live[two] == 0:
             node = one
         else:
-            node = one if box_distance(row, low[one], high[one]) <= box_distance(row, low[two], high[two]) else two
+            node = one if box_distance(row, low, high, one) <= box_distance(row, low, high, two) else two
     return node
 
 
@@ -158,43 +156,41 @@ def take_out(
         where[name] = last
     live[leaf] -= 1
     # does the box of the leaf shrink, and of those above?
-    row = rows[last]
     shrinks = live[leaf] == 0
     if not shrinks:
         for j in range(columns):
-            if row[j] == low[leaf, j] or row[j] == high[leaf, j]:
+            if rows[last, j] == low[leaf, j] or rows[last, j] == high[leaf, j]:
                 shrinks = True
                 break
     if shrinks:
-        _tighten(rows, starts[leaf], last, low[leaf], high[leaf])
+        _tighten(rows, starts[leaf], last, low, high, leaf)
     node = leaf
     while node > 0:
         node = (node - 1) // 2
         live[node] -= 1
         if shrinks:
-            one, two = 2 * node + 1, 2 * node + 2
-            shrinks = box.join(low[node], high[node], low[one], high[one], low[two], high[two])
+            shrinks = box.join(low, high, node, 2 * node + 1, 2 * node + 2)
     return leaf
 
 
-@compiled
-def box_distance(row: Array, low: Array, high: Array) -> Number:
+@compiled_inside
+def box_distance(row: Array, low: Array, high: Array, node: Number) -> Number:
     """The squared distance of a record to a box; rounded, it is still no more than to any record inside."""
     total = row.dtype.type(0)
     for j in range(len(row)):
-        under, over = low[j] - row[j], row[j] - high[j]
+        under, over = low[node, j] - row[j], row[j] - high[node, j]
         side = under if under > over else over
         side = side if side > 0 else row.dtype.type(0)
         total += side * side
     return total
 
 
-@compiled
-def distance(a: Array, b: Array) -> Number:
-    """The squared distance of two records."""
-    total = a.dtype.type(0)
-    for j in range(len(a)):
-        side = a[j] - b[j]
+@compiled_inside
+def distance(rows: Array, i: Number, row: Array) -> Number:
+    """The squared distance of a record to a point."""
+    total = row.dtype.type(0)
+    for j in range(len(row)):
+        side = rows[i, j] - row[j]
         total += side * side
     return total
 
@@ -205,7 +201,7 @@ def _scan(
 ) -> int:
     """Hold the records of a leaf against the nearest so far."""
     for i in range(start, stop):
-        d = distance(rows[i], row)
+        d = distance(rows, i, row)
         if held < wanted:
             at = held
             held += 1
@@ -236,7 +232,7 @@ def nearest(
         node = (node - 1) // 2
         if live[sibling] == 0:
             continue
-        stack[0], apart[0] = sibling, box_distance(row, low[sibling], high[sibling])
+        stack[0], apart[0] = sibling, box_distance(row, low, high, sibling)
         depth = 1
         while depth > 0:
             depth -= 1
@@ -251,8 +247,8 @@ def nearest(
                 if live[one] == 0:
                     at = two
                     continue
-                d_one = box_distance(row, low[one], high[one])
-                d_two = box_distance(row, low[two], high[two])
+                d_one = box_distance(row, low, high, one)
+                d_two = box_distance(row, low, high, two)
                 if d_two < d_one:
                     one, two, d_one, d_two = two, one, d_two, d_one
                 if held < wanted or d_two <= far[wanted - 1]:
@@ -267,12 +263,12 @@ def nearest(
     return held
 
 
-@compiled
-def _corner_distance(row: Array, low: Array, high: Array) -> Number:
+@compiled_inside
+def _corner_distance(row: Array, low: Array, high: Array, node: Number) -> Number:
     """The squared distance of a record to the farthest corner of a box: no record inside is farther."""
     total = row.dtype.type(0)
     for j in range(len(row)):
-        up, down = high[j] - row[j], row[j] - low[j]
+        up, down = high[node, j] - row[j], row[j] - low[node, j]
         side = up if up > down else down
         total += side * side
     return total
@@ -294,13 +290,13 @@ def farthest(rows: Array, names: Array, starts: Array, live: Array, low: Array, 
             continue
         if at >= inner:
             for i in range(starts[at], starts[at] + live[at]):
-                d = distance(rows[i], row)
+                d = distance(rows, i, row)
                 if d > best or (d == best and names[i] < best_name):
                     best, best_name = d, names[i]
             continue
         one, two = 2 * at + 1, 2 * at + 2
-        d_one = _corner_distance(row, low[one], high[one]) if live[one] else rows.dtype.type(-1)
-        d_two = _corner_distance(row, low[two], high[two]) if live[two] else rows.dtype.type(-1)
+        d_one = _corner_distance(row, low, high, one) if live[one] else rows.dtype.type(-1)
+        d_two = _corner_distance(row, low, high, two) if live[two] else rows.dtype.type(-1)
         if d_two < d_one:
             one, two, d_one, d_two = two, one, d_two, d_one
         # the farther one lies on top
