@@ -84,3 +84,9 @@ def test_adult(data: Path) -> None:
         best = shoal.anonymize(str(source), quasi_identifiers=names, **options)  # type: ignore[arg-type]
         figures = shoal.quality(str(source), best.frame, names, hierarchies=str(trees)).to_dict()
         assert figures[quality] == pytest.approx(best.findings.search["score"], abs=1e-12)  # type: ignore[index]
+
+
+def test_a_column_in_which_all_is_missing() -> None:
+    empty = pl.DataFrame({"age": [None, None], "sex": ["f", "m"]}, schema={"age": pl.String, "sex": pl.String})
+    found = shoal.quality(empty, empty, ["age", "sex"])
+    assert found.by_column == {"age": 0.0, "sex": 0.0}

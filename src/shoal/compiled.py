@@ -30,8 +30,8 @@ def compiled_inside(function: Function) -> Function:
 
 def compiled_loosely(function: Function) -> Function:
     """The same, where sums may be taken in any order: the processor then takes many numbers at once."""
-    options = {"fastmath": True, "forceinline": True}
-    return cast(Function, numba.njit(cache=True, nogil=True, boundscheck=False, **options)(function))
+    loose = numba.njit(cache=True, nogil=True, boundscheck=False, fastmath=True, forceinline=True)
+    return cast(Function, loose(function))
 
 
 def processors() -> int:

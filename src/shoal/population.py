@@ -96,6 +96,21 @@ def _families(
     return family, label_of
 
 
+def _ranges_hold(labels: pl.Series, values: pl.Series) -> Array:
+    """Which values lie in the range, or are in the set, that each label reads as."""
+    texts = [*labels.to_list(), *values.to_list()]
+    if not texts:  # a column in which all is missing
+        return np.zeros((0, 0), bool)
+    ranges = as_ranges(read(pl.DataFrame({"": texts}, schema={"": pl.String}))[""], "yes", null_is_star=False)
+    codes = ranges.codes.astype(np.int64)
+    of_label, points = codes[: len(labels)], ranges.low[codes[len(labels) :]]
+    holds = (ranges.low[of_label][:, None] <= points) & (points <= ranges.high[of_label][:, None])
+    for place, code in enumerate(of_label.tolist()):
+        if code in ranges.pieces:
+            holds[place] = np.logical_or.reduce([(a <= points) & (points <= b) for a, b in ranges.pieces[code]])
+    return np.asarray(holds)
+
+
 def labels_hold(
     column: Column, people: Column, hierarchy: Hierarchy | None, level: int | None = None, least: bool = False
 ) -> Array:
@@ -110,14 +125,7 @@ def labels_hold(
         raise InputError(
             f"Column '{people.name}' has too many values to count a population in its classes.", "Generalise it more."
         )
-    both = read(pl.DataFrame({"": pl.concat([labels.alias(""), values.alias("")]).to_list()}, schema={"": pl.String}))
-    ranges = as_ranges(both[""], "yes", null_is_star=False)
-    codes = ranges.codes.astype(np.int64)
-    of_label, points = codes[: len(labels)], ranges.low[codes[len(labels) :]]
-    holds = (ranges.low[of_label][:, None] <= points) & (points <= ranges.high[of_label][:, None])
-    for place, code in enumerate(of_label.tolist()):
-        if code in ranges.pieces:
-            holds[place] = np.logical_or.reduce([(a <= points) & (points <= b) for a, b in ranges.pieces[code]])
+    holds = _ranges_hold(labels, values)
     if hierarchy is not None:
         fitted = fit(hierarchy, people)
         known = np.arange(len(values))
