@@ -271,7 +271,7 @@ def anonymize(
 
 def release_and_show(result: Any, output: Path, as_json: bool, **how: Any) -> None:
     """Release what was anonymised through the one door, and say what left."""
-    from shoal.cli.show import show_anonymized
+    from shoal.cli.show_release import show_anonymized
     from shoal.release import Refused, release
 
     verdicts = [verdict.to_dict() for verdict in result.verdicts]

@@ -21,7 +21,7 @@ def compare(
 
         shoal compare fast.manifest.json best.manifest.json lattice.manifest.json
     """
-    from shoal.cli.show import show_comparison
+    from shoal.cli.show_release import show_comparison
     from shoal.compare import compare as look
 
     found = look(manifests)

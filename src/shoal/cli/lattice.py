@@ -74,7 +74,7 @@ def lattice(
         shoal lattice adult.csv --policy p.yaml --chart lattice.html
     """
     from shoal.cli.console import running
-    from shoal.cli.show import show_lattice
+    from shoal.cli.show_release import show_lattice
     from shoal.solve import lattice as look
 
     if chart is not None:

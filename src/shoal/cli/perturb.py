@@ -102,7 +102,7 @@ def perturb(
         shoal perturb survey.csv -o safe.csv --shuffle income=age+hours --bottom-code age=18
     """
     from shoal.cli.console import running
-    from shoal.cli.show import show_perturbed
+    from shoal.cli.show_release import show_perturbed
     from shoal.perturb import perturb as change
     from shoal.release import release
     from shoal.write import check_target

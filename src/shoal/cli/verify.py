@@ -41,7 +41,7 @@ def verify(
         shoal verify safe.parquet --policy policy.yaml --original visits.parquet
     """
     from shoal.cli.console import running
-    from shoal.cli.show import show_verification
+    from shoal.cli.show_release import show_verification
     from shoal.verify import verify as check
 
     with running(quiet=as_json):

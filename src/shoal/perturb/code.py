@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar
@@ -42,8 +43,9 @@ class _Code(Operator):
         values = as_numbers(original)
         return float(np.quantile(values[np.isfinite(values)], self.limit, method="inverted_cdf"))
 
+    @abstractmethod
     def _coded(self, values: Array, limit: float) -> Array:
-        raise NotImplementedError
+        """The values with the limit in place of what lies beyond it."""
 
     def change(
         self, columns: Sequence[pl.Series], original: Sequence[pl.Series], random: np.random.Generator
