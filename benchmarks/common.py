@@ -71,7 +71,7 @@ def discharges(seed: int = 0, rows: int = FULL) -> Path:
     if not path.exists():
         DATA.mkdir(exist_ok=True)
         import shoal
-        from shoal.write import write_frame
+        from shoal.writing import write_frame
 
         write_frame(shoal.sample_data("discharges", rows, seed), path)
     return path

@@ -12,20 +12,20 @@ import numpy as np
 import polars as pl
 
 from common import DATA, QUASI_IDENTIFIERS, discharges, measure, row, run_job, title
+from shoal.table.classes import CountTable
 
 ADULT = Path(os.environ.get("SHOAL_DATA", Path(__file__).parents[2] / "shared" / "data")) / "adult" / "adult.csv"
 
 
 def _table(source: Any, columns: list[str] | None = None) -> Any:
     import shoal
-    from shoal.classes import CountTable
 
     return CountTable.of(shoal.read(source, columns).columns)
 
 
 def adult_all_sets() -> Callable[[], Any]:
     """511 sets of Adult's columns."""
-    from shoal.detect.partitions import uniques_of_all_sets
+    from shoal.detection.partitions import uniques_of_all_sets
 
     table = _table(ADULT)
     return lambda: uniques_of_all_sets(table)
@@ -34,8 +34,7 @@ def adult_all_sets() -> Callable[[], Any]:
 def million_all_sets() -> Callable[[], Any]:
     """511 sets of the quasi-identifiers of a million discharges, counting the rows included."""
     import shoal
-    from shoal.classes import CountTable
-    from shoal.detect.partitions import uniques_of_all_sets
+    from shoal.detection.partitions import uniques_of_all_sets
 
     table = shoal.read(pl.read_parquet(discharges(), n_rows=1_000_000), QUASI_IDENTIFIERS)
     return lambda: uniques_of_all_sets(CountTable.of(table.columns))

@@ -49,16 +49,16 @@ def resampled(rows: int) -> Path:
 
 
 def _space(path: Path, names: Sequence[str], models: Sequence[Any]) -> Any:
-    from shoal.read import read
-    from shoal.search.generalize import make_space
-    from shoal.search.trees import given_hierarchies
+    from shoal.anonymization.search.generalize import make_space
+    from shoal.hierarchy.chosen import given_hierarchies
+    from shoal.reading import read
 
     return make_space(read(str(path)), names, given_hierarchies(str(SHARED / "hierarchies"), COLUMNS), models)
 
 
 def _search(path: Path, names: Sequence[str], models: Sequence[Any], share: float) -> Callable[[], Any]:
     """Search after counting; a first search compiles what is not compiled yet."""
-    from shoal.search.generalize import Wishes, generalize
+    from shoal.anonymization.search.generalize import Wishes, generalize
 
     space = _space(path, names, models)
 
@@ -99,10 +99,10 @@ def large(rows: int) -> Any:
 
 def wide() -> Any:
     """Fifteen columns, 10^8 nodes and more: what is found in a minute, and how far it can be from the best."""
+    from shoal.anonymization.search.generalize import Wishes, generalize, make_space
     from shoal.hierarchy import build_hierarchy
     from shoal.models import KAnonymity
-    from shoal.read import read
-    from shoal.search.generalize import Wishes, generalize, make_space
+    from shoal.reading import read
 
     random = np.random.default_rng(0)
     people = pl.DataFrame({f"c{j}": np.abs(random.normal(10, 4, 20_000)).astype(int) for j in range(15)})

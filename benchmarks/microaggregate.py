@@ -12,13 +12,13 @@ from typing import Any
 import numpy as np
 
 from common import Cost, row, title
+from shoal.reading import read
 
 
 def _columns(rows: int, columns: int = 5) -> Sequence[Any]:
-    from shoal.table import Table
 
     points = np.random.default_rng(0).normal(size=(rows, columns))
-    table = Table.of({f"c{j}": points[:, j] for j in range(columns)})
+    table = read({f"c{j}": points[:, j] for j in range(columns)})
     return table.select(table.names)
 
 
@@ -49,13 +49,13 @@ def plain_mdav(points: np.ndarray[Any, Any], k: int) -> np.ndarray[Any, Any]:
 
 
 def _plain(columns: Sequence[Any], k: int) -> np.ndarray[Any, Any]:
-    from shoal.transform.partition.coordinates import coordinates_apart
+    from shoal.anonymization.partition.coordinates import coordinates_apart
 
     return plain_mdav(coordinates_apart(columns), k)
 
 
 def _ways() -> dict[str, Callable[[Sequence[Any], int], Any]]:
-    from shoal.transform.microaggregate import microaggregate
+    from shoal.anonymization.microaggregation import microaggregate
 
     return {
         "plain": _plain,
@@ -68,8 +68,8 @@ def _ways() -> dict[str, Callable[[Sequence[Any], int], Any]]:
 
 def job(name: str, rows: int, k: int) -> None:
     """In a process of its own: compile on a few rows, then time."""
-    from shoal.transform.microaggregate import sum_of_squares
-    from shoal.transform.partition.coordinates import coordinates_apart
+    from shoal.anonymization.microaggregation import sum_of_squares
+    from shoal.anonymization.partition.coordinates import coordinates_apart
 
     way = _ways()[name]
     way(_columns(500), k)

@@ -25,8 +25,8 @@ def _columns(rows: int | None = None) -> Sequence[Any]:
 
 
 def _ways() -> dict[str, Callable[[Sequence[Any], int], Any]]:
-    from shoal.transform.partition import partition
-    from shoal.transform.sorted_clusters import sorted_clusters
+    from shoal.anonymization.partition import partition
+    from shoal.anonymization.transforms.sorted_clusters import sorted_clusters
 
     return {
         "S2": sorted_clusters,
@@ -39,7 +39,7 @@ def _ways() -> dict[str, Callable[[Sequence[Any], int], Any]]:
 
 def job(name: str, k: int) -> None:
     """In a process of its own: compile on a few rows, then time the partitioning alone."""
-    from shoal.utility import information_loss
+    from shoal.utility.loss import information_loss
 
     way = _ways()[name]
     way(_columns(20_000), k)
@@ -60,7 +60,7 @@ def measured(name: str, k: int) -> tuple[Cost, float]:
 
 def main() -> None:
     """Print them; the limits are those of docs/least-loss.md."""
-    from shoal.transform.partition.bound import nearest_neighbour_bound
+    from shoal.anonymization.partition.bound import nearest_neighbour_bound
 
     names = {
         "S2": "sorted-clusters (S2)",

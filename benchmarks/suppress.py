@@ -40,7 +40,7 @@ def group_bys() -> Callable[[], Any]:
 
 def _suppress(reading: Any) -> Callable[[], Any]:
     import shoal
-    from shoal.transform.suppress import suppress
+    from shoal.anonymization.suppression import suppress
 
     columns = shoal.read(discharges(rows=ROWS)).select(KEYS)
     return lambda: suppress(columns, K, reading)

@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import brute
 import shoal
-from shoal import boxes
-from shoal.boxes import fit, match
-from shoal.generalized import as_ranges, forms_in
-from shoal.table import Table
+from shoal.ranges import coverage as boxes
+from shoal.ranges.coverage import fit, match
+from shoal.ranges.parsing import as_ranges, forms_in
+from shoal.reading import read
 
 
 def text(low: int, high: int) -> str:
@@ -23,7 +23,7 @@ def text(low: int, high: int) -> str:
 
 
 def uniques(columns: dict[str, list[Any]], null_is_star: bool = False) -> list[bool]:
-    table = Table.of(columns)
+    table = read(columns)
     found = fit([as_ranges(column, "auto", null_is_star) for column in table.columns.values()])
     assert not found.undecided.any()
     return list(map(bool, found.unique[found.box_of_row]))
@@ -63,7 +63,7 @@ def test_star_is_the_whole_range_observed_or_not(rows: list[tuple[str, str]]) ->
 
 
 def test_star_over_observed_values_only() -> None:
-    table = Table.of({"a": ["1", "3", "*"], "b": ["0", "0", "0"]})
+    table = read({"a": ["1", "3", "*"], "b": ["0", "0", "0"]})
     for domain, expected in (("range", [False, False, True]), ("observed", [False, False, False])):
         found = fit([as_ranges(column, "auto", False, domain) for column in table.columns.values()])  # type: ignore[arg-type]
         assert found.unique[found.box_of_row].tolist() == expected
@@ -93,14 +93,14 @@ def test_codes_with_leading_zeros_are_not_numbers() -> None:
 
 
 def test_texts_that_mean_one_range_are_one_class() -> None:
-    ranges = as_ranges(Table.of({"a": ["5", "[5;5]", "[4;6]", "[4-6]"]})["a"], "auto", False)
+    ranges = as_ranges(read({"a": ["5", "[5;5]", "[4;6]", "[4-6]"]})["a"], "auto", False)
     assert ranges.codes[0] == ranges.codes[1]
     assert ranges.codes[2] == ranges.codes[3]
 
 
 def test_forms_are_found_and_raw_text_is_left_alone() -> None:
     def forms(values: list[str], mode: Any = "auto") -> tuple[str, ...]:
-        return forms_in(Table.of({"x": values})["x"], mode)
+        return forms_in(read({"x": values})["x"], mode)
 
     assert forms(["[1;2]", "937**", "[a, b]", "*"]) == ("interval", "prefix", "set", "star")
     assert forms(["20-29", "555-1234", "61XXX", "plain [text]", "C**plus"]) == ()
@@ -110,7 +110,7 @@ def test_forms_are_found_and_raw_text_is_left_alone() -> None:
 
 
 def test_an_interval_that_ends_before_it_starts_is_text() -> None:
-    assert forms_in(Table.of({"x": ["[9;2]"]})["x"], "auto") == ()
+    assert forms_in(read({"x": ["[9;2]"]})["x"], "auto") == ()
 
 
 @given(
@@ -122,7 +122,7 @@ def test_an_interval_that_ends_before_it_starts_is_text() -> None:
 )
 def test_wildcards_match_whatever_they_meet(rows: list[tuple[int | None, ...]]) -> None:
     frame = pl.DataFrame(rows, schema=dict.fromkeys("abc", pl.Int64), orient="row")
-    table = Table.of(frame)
+    table = read(frame)
     found = match(table.select(["a", "b", "c"]))
     by_row = sorted(np.repeat(found.matches, found.records).tolist())
     assert by_row == sorted(brute.matches(rows))

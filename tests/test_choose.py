@@ -12,12 +12,12 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
-from shoal import choose
+from shoal.anonymization import chooser as choose
+from shoal.anonymization.methods import How
 from shoal.cli.app import app
 from shoal.errors import InputError
-from shoal.methods import How
 from shoal.policy import Policy
-from shoal.table import Table
+from shoal.reading import read
 
 
 @pytest.fixture(scope="module")
@@ -44,12 +44,12 @@ def policy(table: dict[str, list[Any]], **more: Any) -> Policy:
 def test_the_methods_that_a_policy_allows() -> None:
     numbers = {"a": [1, 2, 3], "b": [4, 5, 6]}
     words = {"a": ["x", "y", "z"]}
-    assert choose.allowed(Table.of(numbers), policy(numbers), How()) == ["mondrian", "lattice", "sorted-clusters"]
-    assert choose.allowed(Table.of(words), policy(words), How()) == ["mondrian", "lattice"]
-    assert choose.allowed(Table.of(words), policy(words, person="p"), How()) == ["lattice"]
-    assert choose.allowed(Table.of(numbers), policy(numbers), How(resolution=4)) == ["coarsen"]
-    assert choose.allowed(Table.of(numbers), policy(numbers), How(strata=["c"])) == ["microaggregate"]
-    assert "lattice" not in choose.allowed(Table.of(numbers), policy(numbers), How(interval="columns"))
+    assert choose.allowed(read(numbers), policy(numbers), How()) == ["mondrian", "lattice", "sorted-clusters"]
+    assert choose.allowed(read(words), policy(words), How()) == ["mondrian", "lattice"]
+    assert choose.allowed(read(words), policy(words, person="p"), How()) == ["lattice"]
+    assert choose.allowed(read(numbers), policy(numbers), How(resolution=4)) == ["coarsen"]
+    assert choose.allowed(read(numbers), policy(numbers), How(strata=["c"])) == ["microaggregate"]
+    assert "lattice" not in choose.allowed(read(numbers), policy(numbers), How(interval="columns"))
 
 
 def test_the_least_loss_is_taken_and_why_is_said(people: pl.DataFrame) -> None:

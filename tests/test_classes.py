@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import brute
-from shoal.classes import (
+from shoal.table.classes import (
     Coded,
     CountTable,
     class_of_each_person,

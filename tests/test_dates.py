@@ -14,8 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.dates import days_of, years_of
-from shoal.transform.shift_dates import allowed_shifts, shift_dates
+from shoal.pseudonyms.shift_dates import allowed_shifts, shift_dates
+from shoal.table.dates import days_of, years_of
 
 KEY = bytes(range(32))
 DAYS = st.dates(date(1850, 1, 1), date(2149, 12, 31))

@@ -51,10 +51,10 @@ def test_every_public_name_can_be_had() -> None:
         _ = shoal.nothing  # type: ignore[attr-defined]
 
 
-def test_a_verb_stays_a_verb_after_its_room_was_loaded() -> None:
-    rooms = "import shoal.risk.measure, shoal.read.csv, shoal.profile, shoal"
-    code = f"{rooms}\nassert all(map(callable, (shoal.risk, shoal.read, shoal.profile)))"
-    subprocess.run([sys.executable, "-c", code], check=True)
+def test_no_package_bears_the_name_of_a_verb() -> None:
+    packages = {path.parent.name for path in SOURCES if path.name == "__init__.py"}
+    verbs = {name for name in shoal.__all__ if name[0].islower()}
+    assert not packages & verbs
 
 
 def test_importing_shoal_loads_nothing_heavy() -> None:
@@ -72,6 +72,65 @@ def test_help_loads_no_data_frame_library() -> None:
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out.strip().splitlines()[-1] == "[]"
+
+
+# lowest first; packages on one line do not know each other
+LAYERS = """
+errors progress wording vocabulary
+compiled
+writing
+table
+reading kinds
+ranges
+hierarchy
+models
+policy
+manifest
+judgement
+engine
+detection identity
+leakage
+utility
+anonymization perturbation pseudonyms dp
+standards
+releases
+reports
+sample
+papers
+cli
+__main__
+"""
+LEVEL = {name: level for level, line in enumerate(LAYERS.split("\n")) for name in line.split()}
+# upward edges that are still there; each must go
+KNOWN: set[tuple[str, str]] = {("standards", "releases")}
+
+
+def edges() -> set[tuple[str, str]]:
+    """Which package imports which, lazy imports and those for types included."""
+    found = set()
+    for path in SOURCES:
+        here = path.relative_to(ROOT / "src" / "shoal").with_suffix("").parts[0]
+        if here == "__init__":
+            continue
+        there = {
+            name.split(".")[1] for name in imports(path) if name.startswith("shoal.") and name != "shoal.__version__"
+        }
+        found |= {(here, name) for name in there if name != here}
+    return found
+
+
+def test_every_package_imports_downwards_only() -> None:
+    upward = {(here, there) for here, there in edges() if LEVEL[there] >= LEVEL[here]}
+    assert upward == KNOWN
+
+
+def test_the_top_of_the_package_shows_packages() -> None:
+    entries = [path for path in (ROOT / "src" / "shoal").iterdir() if path.name != "__pycache__" and not path.is_dir()]
+    assert len(entries) <= 12
+
+
+def test_packages_are_two_levels_deep_at_most() -> None:
+    assert all(len(path.relative_to(ROOT / "src" / "shoal").parts) <= 3 for path in SOURCES)
 
 
 def test_constraints_name_versions_and_no_address() -> None:

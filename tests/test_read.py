@@ -21,8 +21,8 @@ from polars.testing import assert_frame_equal
 
 import shoal
 from shoal.errors import InputError
-from shoal.read import Options, read
-from shoal.read import bytes as byte_streams
+from shoal.reading import Options, read, to_frame
+from shoal.reading import bytes as byte_streams
 from shoal.table import Table
 
 
@@ -110,7 +110,7 @@ def test_codes_decode_to_the_values_and_follow_their_order(values: list[int | No
 
 @given(st.lists(st.one_of(st.none(), st.text(max_size=3)), min_size=1, max_size=30), st.integers(1, 7))
 def test_batches_of_any_length_give_the_same_codes(values: list[str | None], size: int) -> None:
-    from shoal.encode import ColumnEncoder
+    from shoal.table.encode import ColumnEncoder
 
     series = pl.Series(values, dtype=pl.String)
     whole, parts = ColumnEncoder("x"), ColumnEncoder("x")
@@ -130,10 +130,10 @@ def test_pandas_polars_and_pyarrow_go_in_and_out(people: pl.DataFrame) -> None:
     frame = people.to_pandas()
     frame["city"] = pd.Categorical(["a", "b", None, "a"])
     frame.index = [5, 5, 2, 9]
-    pd.testing.assert_frame_equal(read(frame).to_frame(), frame)
-    assert_frame_equal(read(people).to_frame(), people)
+    pd.testing.assert_frame_equal(to_frame(read(frame)), frame)
+    assert_frame_equal(to_frame(read(people)), people)
     table = people.to_arrow()
-    found = read(table).to_frame()
+    found = to_frame(read(table))
     assert isinstance(found, pa.Table)
     assert found.equals(table.cast(found.schema))
     assert_frame_equal(read(people.lazy()).to_polars(), people)

@@ -22,9 +22,9 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import InputError, ShoalError
+from shoal.manifest.files import manifest_path, private_path
 from shoal.models import KAnonymity
 from shoal.policy import Policy
-from shoal.verify import manifest_path, private_path
 
 QI = ["age_yrs", "sex", "patzip"]
 
@@ -260,7 +260,7 @@ def test_the_written_file_is_measured_not_the_plan(
             pl.when(pl.int_range(pl.len()) == 7).then(pl.lit("[0;1]")).otherwise("age_yrs").alias("age_yrs")
         ).write_csv(draft)
 
-    monkeypatch.setattr(sys.modules["shoal.release"], "write_draft", lossy)
+    monkeypatch.setattr(sys.modules["shoal.releases.door"], "write_draft", lossy)
     with pytest.raises(shoal.Refused):
         released(people, tmp_path, shuffle=False)
     assert list(tmp_path.iterdir()) == []

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import brute
 import shoal
 from shoal.errors import InputError
-from shoal.risk import NAMED, find_threshold
+from shoal.identity import NAMED, find_threshold
 
 
 def test_a_table_checked_by_hand() -> None:

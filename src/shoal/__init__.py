@@ -28,86 +28,84 @@ Every name here is imported when it is first used, so that `import shoal` costs 
 
 from __future__ import annotations
 
-import sys
 from importlib import import_module
-from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shoal.anonymize import Anonymized, anonymize
-    from shoal.compare import Comparison, compare
-    from shoal.detect import Detection, detect
+    from shoal.anonymization.anonymize import Anonymized, anonymize
+    from shoal.anonymization.solve import apply_plan, lattice
+    from shoal.detection import Detection, detect
+    from shoal.detection.profile import Profile, profile
     from shoal.dp import BudgetRefused, Desk, open_desk
     from shoal.errors import InputError, ShoalError
     from shoal.hierarchy import Hierarchy, build_hierarchy, read_hierarchy
-    from shoal.leak import LeakRisk, leak
+    from shoal.identity import IdentityRisk, risk
+    from shoal.leakage import LeakRisk, leak
     from shoal.papers import Reproduction, reproduce
-    from shoal.perturb import Perturbed, perturb
+    from shoal.perturbation import Perturbed, perturb
     from shoal.policy import Policy, load_policy
-    from shoal.profile import Profile, profile
     from shoal.pseudonyms.pseudonymize import Pseudonymized, pseudonymize
-    from shoal.quality import QualityFigures, quality
-    from shoal.read import read
-    from shoal.release import Refused, release
-    from shoal.risk import IdentityRisk, risk
+    from shoal.pseudonyms.shift_dates import Shifted, shift_dates
+    from shoal.reading import read
+    from shoal.releases.compare import Comparison, compare
+    from shoal.releases.door import Refused, release
+    from shoal.releases.verify import Verification, verify
     from shoal.sample import sample_data
-    from shoal.solve import apply_plan, lattice
     from shoal.standards.cells import Cells, cells
-    from shoal.standards.safe_harbor import SafeHarbor, safe_harbor
+    from shoal.standards.hipaa.safe_harbor import SafeHarbor, safe_harbor
     from shoal.table import Column, Table
-    from shoal.transform.shift_dates import Shifted, shift_dates
-    from shoal.verify import Verification, verify
+    from shoal.utility.quality import QualityFigures, quality
 
 __version__ = "0.1.0"
 
 # public name -> the module that holds it
 _HOME = {
-    "Anonymized": "shoal.anonymize",
+    "Anonymized": "shoal.anonymization.anonymize",
     "BudgetRefused": "shoal.dp",
     "Cells": "shoal.standards.cells",
     "Column": "shoal.table",
     "Desk": "shoal.dp",
-    "Comparison": "shoal.compare",
-    "Detection": "shoal.detect",
+    "Comparison": "shoal.releases.compare",
+    "Detection": "shoal.detection",
     "Hierarchy": "shoal.hierarchy",
-    "IdentityRisk": "shoal.risk",
+    "IdentityRisk": "shoal.identity",
     "InputError": "shoal.errors",
-    "LeakRisk": "shoal.leak",
-    "Perturbed": "shoal.perturb",
+    "LeakRisk": "shoal.leakage",
+    "Perturbed": "shoal.perturbation",
     "Policy": "shoal.policy",
-    "Profile": "shoal.profile",
+    "Profile": "shoal.detection.profile",
     "Pseudonymized": "shoal.pseudonyms.pseudonymize",
-    "SafeHarbor": "shoal.standards.safe_harbor",
-    "Shifted": "shoal.transform.shift_dates",
+    "SafeHarbor": "shoal.standards.hipaa.safe_harbor",
+    "Shifted": "shoal.pseudonyms.shift_dates",
     "ShoalError": "shoal.errors",
     "Table": "shoal.table",
-    "anonymize": "shoal.anonymize",
-    "apply_plan": "shoal.solve",
+    "anonymize": "shoal.anonymization.anonymize",
+    "apply_plan": "shoal.anonymization.solve",
     "build_hierarchy": "shoal.hierarchy",
-    "compare": "shoal.compare",
+    "compare": "shoal.releases.compare",
     "cells": "shoal.standards.cells",
-    "detect": "shoal.detect",
-    "lattice": "shoal.solve",
-    "leak": "shoal.leak",
+    "detect": "shoal.detection",
+    "lattice": "shoal.anonymization.solve",
+    "leak": "shoal.leakage",
     "load_policy": "shoal.policy",
     "open_desk": "shoal.dp",
-    "perturb": "shoal.perturb",
-    "profile": "shoal.profile",
-    "QualityFigures": "shoal.quality",
-    "quality": "shoal.quality",
+    "perturb": "shoal.perturbation",
+    "profile": "shoal.detection.profile",
+    "QualityFigures": "shoal.utility.quality",
+    "quality": "shoal.utility.quality",
     "pseudonymize": "shoal.pseudonyms.pseudonymize",
-    "read": "shoal.read",
+    "read": "shoal.reading",
     "read_hierarchy": "shoal.hierarchy",
-    "Refused": "shoal.release",
-    "release": "shoal.release",
+    "Refused": "shoal.releases.door",
+    "release": "shoal.releases.door",
     "Reproduction": "shoal.papers",
     "reproduce": "shoal.papers",
-    "risk": "shoal.risk",
-    "safe_harbor": "shoal.standards.safe_harbor",
+    "risk": "shoal.identity",
+    "safe_harbor": "shoal.standards.hipaa.safe_harbor",
     "sample_data": "shoal.sample",
-    "shift_dates": "shoal.transform.shift_dates",
-    "Verification": "shoal.verify",
-    "verify": "shoal.verify",
+    "shift_dates": "shoal.pseudonyms.shift_dates",
+    "Verification": "shoal.releases.verify",
+    "verify": "shoal.releases.verify",
 }
 
 __all__ = [
@@ -167,16 +165,4 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME})
-
-
-class _VerbsBeforeRooms(ModuleType):
-    """`shoal.risk` is the verb, also after the room `shoal/risk/` was loaded."""
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        if isinstance(value, ModuleType) and name in _HOME:
-            value = getattr(value, name)
-        super().__setattr__(name, value)
-
-
-sys.modules[__name__].__class__ = _VerbsBeforeRooms
+    return sorted([*__all__, "__version__"])

@@ -67,3 +67,9 @@ def check_choice(option: str, given: str, known: Iterable[str]) -> None:
     known = list(known)
     if given not in known:
         raise InputError(f"{option} '{given}' is not known.", f"Use one of {', '.join(known)}.")
+
+
+def check_at_least(least: int, given: int, what: str) -> None:
+    """Refuse a number that is too small."""
+    if given < least:
+        raise InputError(f"{what} is {given}.", f"Use {least} or more.")

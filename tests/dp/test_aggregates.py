@@ -18,7 +18,7 @@ from shoal.dp.plans import Plan, plan
 from shoal.dp.queries import make_query
 from shoal.dp.store import kept_rows, plain_series
 from shoal.dp.terms import StoredColumn, Terms
-from shoal.table import Table
+from shoal.reading import read
 
 KINDS: list[tuple[str, dict[str, Any]]] = [
     ("count", {}),
@@ -170,14 +170,14 @@ def test_scores_by_counting(values: list[float | None], q: str) -> None:
 
 @given(st.lists(st.integers(0, 4), min_size=1, max_size=40), st.integers(1, 4))
 def test_the_cap_keeps_as_many_rows_as_it_may(persons: list[int], most: int) -> None:
-    kept = kept_rows(Table.of({"who": persons})["who"], most)
+    kept = kept_rows(read({"who": persons})["who"], most)
     for person in set(persons):
         rows = [keep for who, keep in zip(persons, kept, strict=True) if who == person]
         assert sum(rows) == min(len(rows), most)
 
 
 def test_every_row_of_a_person_is_equally_likely_to_be_kept() -> None:
-    table = Table.of({"who": [1] * 4 + [2] * 2})
+    table = read({"who": [1] * 4 + [2] * 2})
     draws = np.sum([kept_rows(table["who"], 1) for _ in range(4000)], axis=0)
     limit = math.sqrt(math.log(2 / 1e-9) / 2 * 4000)
     assert np.abs(draws[:4] - 1000).max() < limit
@@ -197,7 +197,7 @@ def test_odd_types_become_plain_ones() -> None:
             "none": pl.Series([None, None], dtype=pl.Null),
         }
     )
-    found = {name: plain_series(column) for name, column in Table.of(frame).columns.items()}
+    found = {name: plain_series(column) for name, column in read(frame).columns.items()}
     assert [series.dtype for series in found.values()] == [
         pl.String, pl.Float64, pl.Float64, pl.Float64, pl.Datetime("us"), pl.String
     ]  # fmt: skip

@@ -15,14 +15,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import InputError
-from shoal.generalized import as_ranges, ends_of
 from shoal.hierarchy import Hierarchy, build_hierarchy, fit
 from shoal.hierarchy.numbers import round_width, whole_units
-from shoal.table import Column, Table
+from shoal.ranges.parsing import as_ranges, ends_of
+from shoal.reading import read
+from shoal.table import Column
 
 
 def column(values: Any, dtype: Any = None, name: str = "c") -> Column:
-    return Table.of(pl.DataFrame({name: pl.Series(values, dtype=dtype)}))[name]
+    return read(pl.DataFrame({name: pl.Series(values, dtype=dtype)}))[name]
 
 
 def nodes(hierarchy: Hierarchy) -> list[int]:

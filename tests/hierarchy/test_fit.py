@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from shoal.errors import InputError
 from shoal.hierarchy import Fitted, Hierarchy, build_hierarchy, fit, fit_all, read_hierarchies
-from shoal.table import Table
+from shoal.reading import read
 
 # SPEC 6: the order of the nine quasi-identifiers, and the optimum at k = 5 without suppression
 ADULT = [
@@ -36,7 +36,7 @@ def tree(*levels: list[str]) -> Hierarchy:
 
 
 def fitted(values: Any, *levels: list[str], dtype: Any = None) -> Fitted:
-    return fit(tree(*levels), Table.of(pl.DataFrame({"c": pl.Series(values, dtype=dtype)}))["c"])
+    return fit(tree(*levels), read(pl.DataFrame({"c": pl.Series(values, dtype=dtype)}))["c"])
 
 
 @pytest.mark.parametrize(
@@ -87,7 +87,7 @@ def test_an_empty_leaf_says_what_becomes_of_nulls() -> None:
 def test_only_nulls_and_nothing_at_all() -> None:
     found = fitted([None, None], ["a"], dtype=pl.String)
     assert found.labels == [[None], ["*"]]
-    column = Table.of(pl.DataFrame({"c": pl.Series([None], dtype=pl.Int64)}))["c"]
+    column = read(pl.DataFrame({"c": pl.Series([None], dtype=pl.Int64)}))["c"]
     assert fit(build_hierarchy(column), column).labels == [[None], ["*"]]
 
 
@@ -101,7 +101,7 @@ def test_values_without_a_leaf_stand_directly_below_the_top() -> None:
 
 
 def test_missing_leaves_of_all_columns_are_one_error_with_its_cure() -> None:
-    table = Table.of({"age": [1, 2, 3], "sex": ["secret", "f", "f"], "fine": ["a", "a", "a"]})
+    table = read({"age": [1, 2, 3], "sex": ["secret", "f", "f"], "fine": ["a", "a", "a"]})
     trees = {"age": tree(["1"]), "sex": tree(["f"]), "fine": tree(["a"])}
     with pytest.raises(InputError) as caught:
         fit_all(trees, table.columns.values())
@@ -113,7 +113,7 @@ def test_missing_leaves_of_all_columns_are_one_error_with_its_cure() -> None:
 
 @given(st.lists(st.one_of(st.none(), st.integers(-50, 50)), min_size=1, max_size=30), st.integers(1, 7), st.data())
 def test_fitted_nodes_refine_and_are_dense(values: list[int | None], width: int, data: st.DataObject) -> None:
-    column = Table.of(pl.DataFrame({"c": pl.Series(values, dtype=pl.Int64)}))["c"]
+    column = read(pl.DataFrame({"c": pl.Series(values, dtype=pl.Int64)}))["c"]
     whole = build_hierarchy(column, "equal-width", width=width)
     kept = data.draw(st.lists(st.booleans(), min_size=whole.leaves, max_size=whole.leaves))
     part = Hierarchy("c", tuple(level.filter(pl.Series(kept, dtype=pl.Boolean)) for level in whole.levels))
@@ -133,7 +133,7 @@ def test_fitted_nodes_refine_and_are_dense(values: list[int | None], width: int,
 
 
 def test_the_nine_hierarchies_of_adult_fit_and_give_the_loss_of_arx(data: Path) -> None:
-    table = Table.of(data / "adult" / "adult.csv")
+    table = read(data / "adult" / "adult.csv")
     trees = read_hierarchies(data / "adult" / "hierarchies", ADULT)
     found = fit_all(trees, table.select(ADULT))
     assert [one.height for one in found] == [2, 5, 2, 3, 4, 3, 3, 3, 2]

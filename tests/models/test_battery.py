@@ -36,7 +36,7 @@ from shoal.models import (
     XYAnonymity,
 )
 from shoal.models.evidence import evidence_of_rows
-from shoal.table import Table
+from shoal.reading import read
 
 # eight people: two classes, and two people who are suppressed but still belong to the whole table
 ILLNESS = ["flu", "flu", "cancer", "hiv", "flu", "cancer", "flu", "flu"]
@@ -48,7 +48,7 @@ TREE = (np.array([0, 1, 2]), np.array([0, 1, 1]), np.array([0, 0, 0]))
 
 
 def by_hand() -> Evidence:
-    table = Table.of({"illness": ILLNESS, "rank": RANK, "patient": PATIENT})
+    table = read({"illness": ILLNESS, "rank": RANK, "patient": PATIENT})
     return evidence_of_rows(
         np.array(CLASSES),
         table.columns,
@@ -173,7 +173,7 @@ def assembled(
     numbers = np.array([present.index(number) if number >= 0 else -1 for number in of_row])
     names = {number: (f"x{number % 2}", f"c{number}") for number in present}
     schema = {"s": pl.String, "v": pl.Int64, "who": pl.String}
-    table = Table.of(pl.DataFrame(columns, schema=schema))
+    table = read(pl.DataFrame(columns, schema=schema))
     values = [*table["s"].values.to_list(), *([None] if table["s"].nulls else [])]
     levels = [[tree[value][level] for value in values] for level in range(3)]
     nodes = tuple(np.array([sorted(set(level)).index(node) for node in level]) for level in levels)
@@ -293,7 +293,7 @@ def test_why_some_models_promise_nothing() -> None:
     """Counterexamples: two good classes that are bad together."""
     # one class lacks the rare value, the other has it in its due share: together it is too rare
     values = ["r", *"aaa", *"aaaaaaaaaaaa"]
-    table = Table.of({"x": [*values, *"rrr"]})
+    table = read({"x": [*values, *"rrr"]})
     model = DeltaDisclosure(delta=0.95, sensitive="x")
     apart = np.array([0] * 4 + [1] * 12 + [-1] * 3)
     assert model.merging == "none"

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from models.transport import cheapest
 from shoal.models import Spread, Whole
-from shoal.risk.closeness import distance_of_classes, farthest_point
+from shoal.models.distances import distance_of_classes, farthest_point
 
 
 def test_transport_by_hand() -> None:

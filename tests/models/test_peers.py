@@ -25,7 +25,7 @@ from shoal.models import (
     TCloseness,
 )
 from shoal.models.evidence import evidence_of_rows
-from shoal.table import Table
+from shoal.reading import read
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")
@@ -50,7 +50,7 @@ def table(seed: int) -> pd.DataFrame:
 
 def evidence(frame: pd.DataFrame) -> Evidence:
     classes = frame.groupby(["a", "b"]).ngroup().to_numpy()
-    return evidence_of_rows(classes, Table.of(frame[["number", "text"]]).columns)
+    return evidence_of_rows(classes, read(frame[["number", "text"]]).columns)
 
 
 def worst(model: Any, frame: pd.DataFrame) -> float:

@@ -13,7 +13,7 @@ import yaml
 from models.makers import MAKERS, POPULATION
 from shoal.models import MODELS, LDiversity
 from shoal.policy import Policy, PolicyError, as_policy, load_policy
-from shoal.verify import verify
+from shoal.releases.verify import verify
 
 NAMES = sorted(model.model_fields["model"].default for model in MODELS)
 

@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from shoal.errors import InputError
 from shoal.hierarchy.tree import Hierarchy
+from shoal.judgement.population import people_in_classes, read_population
 from shoal.models import DeltaPresence, KMap
-from shoal.population import people_in_classes, read_population
-from shoal.table import Table
-from shoal.verify import verify
+from shoal.reading import read
+from shoal.releases.verify import verify
 
 TOWNS = [["Lyon", "FR", "*"], ["Nice", "FR", "*"], ["Rome", "IT", "*"], ["Bari", "IT", "*"]]
 TREE = Hierarchy("town", tuple(pl.Series(list(level)) for level in zip(*TOWNS, strict=True)))
@@ -62,9 +62,7 @@ def test_every_form_of_label(seed: int) -> None:
     )
     schema = {name: pl.Int64 if name == "age" else pl.String for name in names}
     population = pl.DataFrame(people, schema=schema, orient="row")
-    found = people_in_classes(
-        Table.of(released).select(names), np.array(of_row), Table.of(population), {"town": TREE}, names
-    )
+    found = people_in_classes(read(released).select(names), np.array(of_row), read(population), {"town": TREE}, names)
     wanted = [
         sum(
             all(value in meanings[name][label] for name, label, value in zip(names, box, person, strict=True))

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.leak import ClassSizes, everything_leaked, several_persons
+from shoal.leakage import ClassSizes, everything_leaked, several_persons
 from shoal.papers.antoniou import draw_sizes, exact_one_person
 
 

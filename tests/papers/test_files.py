@@ -14,12 +14,12 @@ from typing import Any
 
 import pytest
 
-import shoal.papers.files
+import shoal.reports.files
 from shoal.errors import InputError
 from shoal.papers import PAPERS, reproduce, reproduce_all
-from shoal.papers.exhibit import Exhibit, Line, Reproduction
-from shoal.papers.files import contents, write_folder
-from shoal.papers.page import page
+from shoal.reports.exhibit import Exhibit, Line, Reproduction
+from shoal.reports.files import contents, write_folder
+from shoal.reports.page import page
 
 
 @pytest.fixture(scope="module")

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
+from shoal.anonymization.search.generalize import Wishes, generalize
+from shoal.anonymization.search.lattice import prepare
 from shoal.models import KAnonymity, LDiversity, Model, TCloseness
 from shoal.policy import Policy
-from shoal.read import read
-from shoal.search.generalize import Wishes, generalize
-from shoal.search.lattice import prepare
+from shoal.reading import read
 from shoal.table import Table
 
 QI = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation", "salary-class"]

@@ -16,12 +16,12 @@ from hypothesis import strategies as st
 
 from models.makers import MAKERS, POPULATION
 from search import brute
+from shoal.anonymization.search import optimum as searching
+from shoal.anonymization.search.generalize import Generalized, Wishes, generalize
+from shoal.anonymization.search.lattice import prepare
 from shoal.models import KAnonymity
 from shoal.policy import as_policy
-from shoal.search import optimum as searching
-from shoal.search.generalize import Generalized, Wishes, generalize
-from shoal.search.lattice import prepare
-from shoal.table import Table
+from shoal.reading import read
 
 LIMITS = [0.0, 0.05, 0.2, 1.0]
 COLUMN_QUALITIES = ["loss", "precision", "entropy"]
@@ -38,7 +38,7 @@ def search(problem: brute.Problem, time_limit: float = 60.0, local: bool = False
         try:
             if problem.population:
                 problem.people.write_csv(POPULATION)
-            prepared = prepare(Table.of(problem.frame), policy, problem.hierarchies, wishes)
+            prepared = prepare(read(problem.frame), policy, problem.hierarchies, wishes)
             return generalize(prepared.space, prepared.policy.models, wishes)
         finally:
             os.chdir(here)

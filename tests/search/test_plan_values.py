@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 import shoal
-from shoal.population import people_in_classes
-from shoal.search.trees import given_hierarchies
-from shoal.table import Table
+from shoal.hierarchy.chosen import given_hierarchies
+from shoal.judgement.population import people_in_classes
+from shoal.reading import read
 
 
 def test_unknown_values_are_suppressed_whatever_their_level() -> None:
@@ -35,8 +35,8 @@ def test_unknown_values_of_persons_take_the_whole_person() -> None:
 def test_a_leaf_named_like_a_node_counts_the_fewest_people() -> None:
     rows = {"town": [["Milano", "Milano", "*"], ["Lodi", "Milano", "*"]]}
     tree = given_hierarchies(rows, ["town"])
-    released = Table.of({"town": ["Milano", "Milano"]}).select(["town"])
-    people = Table.of({"town": ["Milano"] + ["Lodi"] * 9})
+    released = read({"town": ["Milano", "Milano"]}).select(["town"])
+    people = read({"town": ["Milano"] + ["Lodi"] * 9})
     classes = np.zeros(2, int)
     assert people_in_classes(released, classes, people, tree).tolist() == [1]
     assert people_in_classes(released, classes, people, tree, levels={"town": 0}).tolist() == [1]
@@ -58,6 +58,6 @@ def test_a_node_named_like_a_leaf_is_released_and_verified(tmp_path: Path) -> No
 
 def test_numbers_of_a_population_match_by_value() -> None:
     tree = given_hierarchies({"age": [["17.0", "minor", "*"], ["18", "adult", "*"]]}, ["age"])
-    released = Table.of({"age": ["minor", "adult"]}).select(["age"])
-    people = Table.of({"age": [17, 17, 18]})
+    released = read({"age": ["minor", "adult"]}).select(["age"])
+    people = read({"age": [17, 17, 18]})
     assert people_in_classes(released, np.array([0, 1]), people, tree).tolist() == [2, 1]

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from models.makers import MAKERS, POPULATION
 from search import brute
 from shoal import anonymize
-from shoal.anonymize import Anonymized
+from shoal.anonymization.anonymize import Anonymized
+from shoal.anonymization.search.plan import read_plan
+from shoal.anonymization.solve import apply_plan
 from shoal.errors import InputError
 from shoal.models import AverageRisk, KAnonymity, KMap, TCloseness, XYAnonymity
-from shoal.release import release
-from shoal.search.plan import read_plan
-from shoal.solve import apply_plan
-from shoal.verify import verify
+from shoal.releases.door import release
+from shoal.releases.verify import verify
 
 NO_SOLUTION = "No generalisation keeps"
 

@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.standards.hidden import hidden
-from shoal.standards.safe_harbor import way_on
-from shoal.standards.zip3 import shipped
+from shoal.standards.hipaa.hidden import hidden
+from shoal.standards.hipaa.safe_harbor import way_on
+from shoal.standards.hipaa.zip3 import shipped
 
 VISITS = pl.DataFrame(
     {

@@ -12,8 +12,8 @@ import pytest
 
 import shoal
 from detect import labelled_makers as m
-from shoal.standards.clauses import CLAUSES
-from shoal.standards.safe_harbor import SafeHarbor
+from shoal.standards.hipaa.clauses import CLAUSES
+from shoal.standards.hipaa.safe_harbor import SafeHarbor
 
 ROWS = 120
 

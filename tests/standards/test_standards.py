@@ -15,7 +15,7 @@ from typer.testing import CliRunner
 import shoal
 from shoal.cli import app
 from shoal.policy import load_policy
-from shoal.standards.named import STANDARDS, find_standard
+from shoal.policy.named import STANDARDS, find_standard
 
 
 def shoal_command(*arguments: object) -> subprocess.CompletedProcess[str]:

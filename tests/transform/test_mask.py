@@ -11,13 +11,21 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.boxes import fit
-from shoal.classes import Coded, class_of_each_row, pack
+from shoal.anonymization.transforms.mask import (
+    AGE_GROUPS,
+    COARSE_AGE_GROUPS,
+    Step,
+    _boxed,
+    _states,
+    mask,
+    masked_uniques,
+)
+from shoal.anonymization.transforms.regenerate import regenerate
 from shoal.errors import InputError
-from shoal.table import Table
-from shoal.transform.boxed import Boxed
-from shoal.transform.mask import AGE_GROUPS, COARSE_AGE_GROUPS, Step, _boxed, _states, mask, masked_uniques
-from shoal.transform.regenerate import regenerate
+from shoal.ranges.boxed import Boxed
+from shoal.ranges.coverage import fit
+from shoal.reading import read
+from shoal.table.classes import Coded, class_of_each_row, pack
 
 
 def table_s3() -> list[Step]:
@@ -44,7 +52,7 @@ def boxes_of(boxed: Boxed) -> list[list[list[int]]]:
 
 def test_golden_levels_and_boxes(golden: Any) -> None:
     case = golden["masking_tableS3"]["R1"]
-    table = Table.of({name: case["rows"][name] for name in golden["masking_tableS3"]["columns"]})
+    table = read({name: case["rows"][name] for name in golden["masking_tableS3"]["columns"]})
     found = mask(table.select(table.names), table_s3())
     assert found.level_of_row.tolist() == case["level"]
     assert boxes_of(found.boxed) == case["boxes"]
@@ -97,7 +105,7 @@ rows = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 3)), min_size=1, ma
 @given(rows)
 def test_boxes_hold_their_rows_and_only_uniques_move_on(pairs: list[tuple[int, int]]) -> None:
     frame = pl.DataFrame(pairs, schema=["a", "b"], orient="row")
-    columns = Table.of(frame).select(["a", "b"])
+    columns = read(frame).select(["a", "b"])
     found = mask(columns, [Step("a", starts=[0, 10, 20, 30]), Step("b"), Step("a")])
     for pair, box in zip(pairs, boxes_of(found.boxed), strict=True):
         assert all(low <= value <= high for value, (low, high) in zip(pair, box, strict=True))
@@ -112,7 +120,7 @@ def test_boxes_hold_their_rows_and_only_uniques_move_on(pairs: list[tuple[int, i
 def test_uniques_of_any_levels_are_those_of_fitting_boxes(pairs: list[tuple[int, int]], levels: list[int]) -> None:
     """Records released at any level of a chain, not only where masking would leave them."""
     frame = pl.DataFrame(pairs, schema=["a", "b"], orient="row")
-    columns = Table.of(frame).select(["a", "b"])
+    columns = read(frame).select(["a", "b"])
     steps = [Step("a", starts=[0, 10, 20, 30]), Step("b"), Step("a")]
     level_of_row = np.array(levels[: len(pairs)])
     boxed = _boxed(columns, _states(columns, steps), level_of_row)
@@ -122,9 +130,9 @@ def test_uniques_of_any_levels_are_those_of_fitting_boxes(pairs: list[tuple[int,
 
 def test_groups_must_hold_every_value() -> None:
     with pytest.raises(InputError, match="leave out"):
-        mask(Table.of({"a": [1, 9]}).select(["a"]), [Step("a", starts=[5])])
+        mask(read({"a": [1, 9]}).select(["a"]), [Step("a", starts=[5])])
     with pytest.raises(InputError, match="no column 'x'"):
-        mask(Table.of({"a": [1, 9]}).select(["a"]), [Step("x")])
+        mask(read({"a": [1, 9]}).select(["a"]), [Step("x")])
 
 
 def test_golden_regeneration(golden: Any) -> None:

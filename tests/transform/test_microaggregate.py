@@ -14,19 +14,20 @@ from hypothesis import strategies as st
 
 import brute
 import shoal
+from shoal.anonymization.microaggregation import microaggregate, sum_of_squares
+from shoal.anonymization.microaggregation.mdav import mdav
+from shoal.anonymization.partition.coordinates import coordinates_apart
+from shoal.anonymization.partition.groups import improved, peeled
+from shoal.anonymization.transforms.sorted_clusters import closeness_bound
 from shoal.errors import InputError
-from shoal.risk.closeness import ordered_distance
-from shoal.table import Array, Column, Table
-from shoal.transform.boxed import Boxed
-from shoal.transform.microaggregate import microaggregate, sum_of_squares
-from shoal.transform.microaggregate.mdav import mdav
-from shoal.transform.partition.coordinates import coordinates_apart
-from shoal.transform.partition.groups import improved, peeled
-from shoal.transform.sorted_clusters import closeness_bound
+from shoal.models.distances import ordered_distance
+from shoal.ranges.boxed import Boxed
+from shoal.reading import read
+from shoal.table import Array, Column
 
 
 def columns_of(points: Array) -> list[Column]:
-    table = Table.of({f"c{j}": points[:, j] for j in range(points.shape[1])})
+    table = read({f"c{j}": points[:, j] for j in range(points.shape[1])})
     return table.select(table.names)
 
 
@@ -157,7 +158,7 @@ def test_ranges_instead_of_means_are_truthful(tmp_path: Path) -> None:
 
 
 def test_all_categories_are_equally_far_apart() -> None:
-    points = coordinates_apart(Table.of({"job": ["a", "b", "c", None, "a"]}).select(["job"]))
+    points = coordinates_apart(read({"job": ["a", "b", "c", None, "a"]}).select(["job"]))
     apart = ((points[:, None] - points[None]) ** 2).sum(axis=2)
     assert np.unique(apart.round(9)).size == 2
     assert points.var(axis=0).sum() == pytest.approx(1)
@@ -168,7 +169,7 @@ def test_all_categories_are_equally_far_apart() -> None:
 
 def test_no_group_crosses_a_stratum() -> None:
     random = np.random.default_rng(3)
-    table = Table.of({"x": random.normal(size=300), "y": random.normal(size=300), "region": random.integers(0, 4, 300)})
+    table = read({"x": random.normal(size=300), "y": random.normal(size=300), "region": random.integers(0, 4, 300)})
     for mdav_too in (False, True):
         boxed = microaggregate(table.select(["x", "y"]), 5, strata=table.select(["region"]), mdav=mdav_too)
         assert np.bincount(boxed.box_of_row).min() >= 5
@@ -181,7 +182,7 @@ def test_no_group_crosses_a_stratum() -> None:
 
 def test_a_refused_group_is_merged_within_its_stratum() -> None:
     random = np.random.default_rng(3)
-    table = Table.of({"x": random.normal(size=200), "y": random.normal(size=200), "region": random.integers(0, 2, 200)})
+    table = read({"x": random.normal(size=200), "y": random.normal(size=200), "region": random.integers(0, 2, 200)})
 
     def bad(group_of_row: Array, count: int) -> Array:
         return np.bincount(group_of_row[group_of_row >= 0], minlength=count) < 12
@@ -194,7 +195,7 @@ def test_a_refused_group_is_merged_within_its_stratum() -> None:
 
 def test_t_closeness_first_takes_one_record_of_every_stretch() -> None:
     random = np.random.default_rng(4)
-    charge = Table.of({"charge": random.permutation(600)})["charge"]
+    charge = read({"charge": random.permutation(600)})["charge"]
     columns = columns_of(random.normal(size=(600, 3)))
     boxed = microaggregate(columns, 6, confidential=charge, t=1.0)
     stretch = charge.codes // 100
@@ -208,7 +209,7 @@ def test_t_closeness_first_takes_one_record_of_every_stretch() -> None:
 @settings(max_examples=25)
 def test_t_closeness_first_keeps_k_and_every_record(rows: int, k: int, t: float, seed: int) -> None:
     random = np.random.default_rng(seed)
-    charge = Table.of({"charge": random.integers(0, 30, rows)})["charge"]
+    charge = read({"charge": random.integers(0, 30, rows)})["charge"]
     boxed = microaggregate(columns_of(random.normal(size=(rows, 2))), k, confidential=charge, t=t)
     assert np.bincount(boxed.box_of_row).min() >= k
     assert len(boxed.box_of_row) == rows

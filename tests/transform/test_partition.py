@@ -15,26 +15,27 @@ from hypothesis import strategies as st
 
 import brute
 import shoal
-from shoal.classes import class_of_each_row, pack
+from shoal.anonymization.partition import Effort, grouped, partition
+from shoal.anonymization.partition.bound import nearest_neighbour_bound
+from shoal.anonymization.partition.coordinates import coordinates
+from shoal.anonymization.partition.groups import Groups, blocked, improved, loss, peeled
+from shoal.anonymization.transforms.sorted_clusters import sorted_clusters
 from shoal.errors import InputError
-from shoal.generalized import set_labels, set_members
-from shoal.risk.closeness import ordered_distance
+from shoal.models.distances import ordered_distance
+from shoal.ranges.boxed import Boxed
+from shoal.ranges.parsing import set_labels, set_members
+from shoal.reading import read
 from shoal.sample.discharges import QUASI_IDENTIFIERS
-from shoal.table import Array, Column, Table
-from shoal.transform.boxed import Boxed
-from shoal.transform.partition import Effort, grouped, partition
-from shoal.transform.partition.bound import nearest_neighbour_bound
-from shoal.transform.partition.coordinates import coordinates
-from shoal.transform.partition.groups import Groups, blocked, improved, loss, peeled
-from shoal.transform.sorted_clusters import sorted_clusters
-from shoal.utility import information_loss
+from shoal.table import Array, Column
+from shoal.table.classes import class_of_each_row, pack
+from shoal.utility.loss import information_loss
 
 EFFORTS: list[Effort] = ["fast", "default", "best"]
 numbers = st.lists(st.tuples(st.integers(0, 9), st.integers(0, 3), st.integers(-50, 50)), min_size=6, max_size=60)
 
 
 def columns_of(rows: Any) -> list[Column]:
-    table = Table.of(pl.DataFrame(rows, schema=[f"c{j}" for j in range(len(rows[0]))], orient="row"))
+    table = read(pl.DataFrame(rows, schema=[f"c{j}" for j in range(len(rows[0]))], orient="row"))
     return table.select(table.names)
 
 
@@ -97,7 +98,7 @@ def test_strict_regions_are_disjoint(rows: list[tuple[int, ...]], k: int) -> Non
 def test_mondrian_by_hand() -> None:
     """The median of the widest column: age spans more spreads than the other, 8 records become 4 + 4, then 2 + 2."""
     ages, visits = [20, 21, 30, 31, 60, 61, 90, 91], [1, 1, 2, 2, 1, 1, 2, 2]
-    boxed = partition(Table.of({"age": ages, "visits": visits}).select(["age", "visits"]), 2, cuts="strict")
+    boxed = partition(read({"age": ages, "visits": visits}).select(["age", "visits"]), 2, cuts="strict")
     assert sorted(map(tuple, (np.flatnonzero(boxed.box_of_row == box).tolist() for box in range(boxed.boxes)))) == [
         (0, 1), (2, 3), (4, 5), (6, 7),
     ]  # fmt: skip
@@ -233,7 +234,7 @@ def test_peeled_groups_hold_k_in_segments_too() -> None:
 
 def test_any_model_may_refuse_groups() -> None:
     columns = random_columns(8, 2000)
-    charge = Table.of({"charge": np.random.default_rng(2).integers(0, 500, 2000)})["charge"]
+    charge = read({"charge": np.random.default_rng(2).integers(0, 500, 2000)})["charge"]
 
     def bad(group_of_row: Array, count: int) -> Array:
         groups = np.where(group_of_row >= 0, group_of_row, count)

@@ -15,22 +15,21 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from shoal.anonymization.transforms.election import Election, best_of, elect, every_combination
+from shoal.anonymization.transforms.labels import Chunks, Constant, Labelling, Mapped, Runs, tree_levels
+from shoal.anonymization.transforms.recode import Figures, Recoded, Recoding, Strategy, recode
 from shoal.errors import InputError
-from shoal.read import read
-from shoal.rows import Rows
-from shoal.table import Table
-from shoal.transform.election import Election, best_of, elect, every_combination
-from shoal.transform.labels import Chunks, Constant, Labelling, Mapped, Runs, tree_levels
-from shoal.transform.recode import Figures, Recoded, Recoding, Strategy, recode
+from shoal.reading import read
+from shoal.table.rows import Rows
 
 
 def rows_of(data: dict[str, list[Any]], count: str | None = None) -> Rows:
-    return Rows.of(Table.of(data), [name for name in data if name != count], count)
+    return Rows.of(read(data), [name for name in data if name != count], count)
 
 
 def labels_of(values: list[Any], labelling: Labelling, dtype: Any = None) -> list[str | None]:
     """A column after its recoding, row by row."""
-    rows = Rows.of(Table.of(pl.DataFrame({"x": pl.Series(values, dtype=dtype)})), ["x"])
+    rows = Rows.of(read(pl.DataFrame({"x": pl.Series(values, dtype=dtype)})), ["x"])
     return texts(recode(rows, Strategy([Recoding("x", labelling)])))["x"]
 
 
@@ -314,7 +313,7 @@ def test_all_missing_values_are_counted_and_none_is_shown() -> None:
         (lambda: recode(rows_of({"x": [1]}), Strategy(), ["y"]), "no column 'y'"),
         (lambda: recode(rows_of({"x": [1]}), Strategy(), []), "no quasi-identifier"),
         (lambda: elect(rows_of({"x": [1]}), {}), "no strategy"),
-        (lambda: recode(Rows.of(Table.of({"x": [1], "who": [1]}), ["x"], person="who"), Strategy()), "not persons"),
+        (lambda: recode(Rows.of(read({"x": [1], "who": [1]}), ["x"], person="who"), Strategy()), "not persons"),
     ],
 )
 def test_what_cannot_be_done_is_refused(make: Any, message: str) -> None:
@@ -341,7 +340,7 @@ strategies = st.builds(Strategy, st.lists(recodings, max_size=3), st.booleans())
 
 def rows_of_tuples(tuples: list[tuple[Any, Any]]) -> Rows:
     schema = {"x": pl.String, "y": pl.Int64}
-    return Rows.of(Table.of(pl.DataFrame(tuples, schema=schema, orient="row")), ["x", "y"])
+    return Rows.of(read(pl.DataFrame(tuples, schema=schema, orient="row")), ["x", "y"])
 
 
 def as_text(value: Any) -> str | None:

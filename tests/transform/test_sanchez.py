@@ -14,19 +14,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
+from shoal.anonymization.transforms.coarsen import coarsen, intervals
+from shoal.anonymization.transforms.sorted_clusters import close_clusters, closeness_bound, cut, sorted_clusters
 from shoal.errors import InputError
-from shoal.risk.closeness import ordered_distance
+from shoal.models.distances import ordered_distance
+from shoal.ranges.boxed import Boxed, distance_to_zero, numbers, spread
+from shoal.reading import read
 from shoal.sample.discharges import QUASI_IDENTIFIERS
-from shoal.table import Column, Table
-from shoal.transform.boxed import Boxed, distance_to_zero, numbers, spread
-from shoal.transform.coarsen import coarsen, intervals
-from shoal.transform.sorted_clusters import close_clusters, closeness_bound, cut, sorted_clusters
-from shoal.utility import attribute_disclosure, information_loss
+from shoal.table import Column
+from shoal.utility.loss import attribute_disclosure, information_loss
 
 
 def columns_of(rows: list[list[int]]) -> list[Column]:
     frame = pl.DataFrame(rows, schema={f"c{index}": pl.Int64 for index in range(len(rows[0]))}, orient="row")
-    return Table.of(frame).select(frame.columns)
+    return read(frame).select(frame.columns)
 
 
 def boxes_of(boxed: Boxed) -> list[list[list[int]]]:
@@ -94,7 +95,7 @@ def test_golden_clusters_for_a_given_t(golden: Any) -> None:
 
 
 def test_golden_correlation_of_the_papers_correlations(golden: Any) -> None:
-    from shoal.utility import compared
+    from shoal.utility.loss import compared
 
     case = golden["corr_S4_S5"]
     assert compared(np.array(case["S4"]), np.array(case["S5"]))[1] == pytest.approx(case["corr"], rel=1e-12)
@@ -104,7 +105,7 @@ def test_golden_correlation_of_the_papers_correlations(golden: Any) -> None:
 def test_golden_s4(golden: Any) -> None:
     for case in golden["s4_cases"]:
         columns = columns_of(case["X"])
-        confidential = Table.of({"conf": case["conf"]})["conf"]
+        confidential = read({"conf": case["conf"]})["conf"]
         boxed = close_clusters(columns, confidential, case["k"])
         assert clusters_of(boxed) == [set(cluster) for cluster in case["clusters"]]
         assert boxes_of(boxed) == case["boxes"]
@@ -151,7 +152,7 @@ tables = st.lists(st.lists(st.integers(0, 9), min_size=2, max_size=2), min_size=
 @given(tables, st.integers(2, 4), st.sampled_from(["s2", "top", "middle"]))
 def test_every_cluster_has_k_rows_and_every_box_holds_its_rows(rows: list[list[int]], k: int, way: Any) -> None:
     columns = columns_of(rows)
-    confidential = Table.of({"conf": [(7 * row[0] + row[1]) % 5 for row in rows]})["conf"]
+    confidential = read({"conf": [(7 * row[0] + row[1]) % 5 for row in rows]})["conf"]
     boxed = sorted_clusters(columns, k) if way == "s2" else close_clusters(columns, confidential, k, remainder=way)
     assert np.bincount(boxed.box_of_row).min() >= k
     assert sorted(np.bincount(boxed.box_of_row, minlength=boxed.boxes))[0] > 0
@@ -174,7 +175,7 @@ def test_ordered_distance_by_its_definition(rows: list[tuple[int, int]]) -> None
     groups = sorted({group for group, _ in rows})
     values = sorted({value for _, value in rows})
     classes = np.array([groups.index(group) for group, _ in rows])
-    column = Table.of({"v": [value for _, value in rows]})["v"]
+    column = read({"v": [value for _, value in rows]})["v"]
     found = ordered_distance(classes, len(groups), column)
     for number, group in enumerate(groups):
         members = [value for other, value in rows if other == group]
@@ -187,7 +188,7 @@ def test_ordered_distance_by_its_definition(rows: list[tuple[int, int]]) -> None
 def test_the_published_bound_is_no_guarantee() -> None:
     """n=5, k=2: the measured distance is .25, the bound .1875."""
     columns = columns_of([[9], [1], [9], [1], [5]])
-    confidential = Table.of({"conf": [0, 1, 2, 3, 4]})["conf"]
+    confidential = read({"conf": [0, 1, 2, 3, 4]})["conf"]
     boxed = close_clusters(columns, confidential, 2)
     assert ordered_distance(boxed.box_of_row, boxed.boxes, confidential, "ranks").max() == pytest.approx(0.25)
     assert closeness_bound(5, 2) == 0.1875
@@ -196,7 +197,7 @@ def test_the_published_bound_is_no_guarantee() -> None:
 def test_golden_loss_with_a_whole_domain(golden: Any) -> None:
     case = golden["il_case"]
     columns = columns_of(case["X"])
-    from shoal.transform.boxed import Side
+    from shoal.ranges.boxed import Side
 
     ends = np.array(case["boxes"])
     sides = {}
@@ -215,11 +216,11 @@ def test_what_cannot_be_clustered_is_refused() -> None:
     with pytest.raises(InputError, match="not above 0"):
         cut(10, 2, 1.5)
     with pytest.raises(InputError, match="holds text"):
-        sorted_clusters(Table.of({"a": ["x", "y"]}).select(["a"]), 2)
+        sorted_clusters(read({"a": ["x", "y"]}).select(["a"]), 2)
     with pytest.raises(InputError, match="missing values"):
-        sorted_clusters(Table.of({"a": [1, None]}).select(["a"]), 2)
+        sorted_clusters(read({"a": [1, None]}).select(["a"]), 2)
     with pytest.raises(InputError, match="fractions"):
-        coarsen(Table.of({"a": [1.5, 2.5]}).select(["a"]), 2)
+        coarsen(read({"a": [1.5, 2.5]}).select(["a"]), 2)
 
 
 def test_nobody_meets_the_condition() -> None:

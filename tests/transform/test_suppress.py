@@ -16,11 +16,11 @@ from hypothesis import strategies as st
 
 import shoal
 from brute import matches
+from shoal.anonymization.suppression import Reading, suppress
+from shoal.anonymization.suppression.sets import by_cost, cost_of
 from shoal.errors import InputError
 from shoal.models import Evidence, KMatching
-from shoal.table import Table
-from shoal.transform.suppress import Reading, suppress
-from shoal.transform.suppress.sets import by_cost, cost_of
+from shoal.reading import read
 
 KEYS = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
 Row = tuple[Any, ...]
@@ -29,7 +29,7 @@ Row = tuple[Any, ...]
 def released(rows: list[Row], k: int, reading: Reading = "wildcard", **how: Any) -> list[Row]:
     """The rows after suppression, None where a cell is suppressed."""
     names = [f"c{place}" for place in range(len(rows[0]))]
-    table = Table.of({name: [row[place] for row in rows] for place, name in enumerate(names)})
+    table = read({name: [row[place] for row in rows] for place, name in enumerate(names)})
     found = suppress(table.select(names), k, reading, **how)
     return [
         tuple(None if mask >> place & 1 else value for place, value in enumerate(row))

@@ -206,13 +206,13 @@ def anonymize(
 
         shoal anonymize survey.csv -o safe.csv --qi region,age,sex -k 3 --method suppress --importance sex=5
     """
-    from shoal.anonymize import anonymize as change
+    from shoal.anonymization.anonymize import anonymize as change
     from shoal.cli.console import running
-    from shoal.write import check_target
+    from shoal.writing import check_target
 
     check_target(output, force)
     if chart is not None:
-        from shoal.charts import check_chart
+        from shoal.reports.charts import check_chart
 
         check_chart(chart, force)
     with running(quiet=as_json):
@@ -253,7 +253,7 @@ def anonymize(
             options=reading(encoding, delimiter, missing),
         )
         if chart is not None:
-            from shoal.charts import choice_chart, save_chart
+            from shoal.reports.charts import choice_chart, save_chart
 
             save_chart(choice_chart(result.findings.to_dict()), chart)
         release_and_show(
@@ -272,7 +272,7 @@ def anonymize(
 def release_and_show(result: Any, output: Path, as_json: bool, **how: Any) -> None:
     """Release what was anonymised through the one door, and say what left."""
     from shoal.cli.show_release import show_anonymized
-    from shoal.release import Refused, release
+    from shoal.releases.door import Refused, release
 
     verdicts = [verdict.to_dict() for verdict in result.verdicts]
     try:

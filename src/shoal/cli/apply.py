@@ -52,10 +52,10 @@ def apply(
 
         shoal apply safe.plan.json next-year.csv -o safe-next-year.csv --misfits suppress
     """
+    from shoal.anonymization.solve import apply_plan
     from shoal.cli.anonymize import release_and_show
     from shoal.cli.console import running
-    from shoal.solve import apply_plan
-    from shoal.write import check_target
+    from shoal.writing import check_target
 
     check_target(output, force)
     with running(quiet=as_json):

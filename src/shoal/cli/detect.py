@@ -89,10 +89,10 @@ def detect(
     """
     from shoal.cli.console import running
     from shoal.cli.show import show_detection, show_written
-    from shoal.detect import detect as find
+    from shoal.detection import detect as find
 
     if chart is not None:
-        from shoal.charts import check_chart, detection_chart, save_chart
+        from shoal.reports.charts import check_chart, detection_chart, save_chart
 
         check_chart(chart, force)
         if any(chart.resolve() == Path(name).resolve() for name in file):

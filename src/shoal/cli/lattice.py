@@ -73,12 +73,12 @@ def lattice(
 
         shoal lattice adult.csv --policy p.yaml --chart lattice.html
     """
+    from shoal.anonymization.solve import lattice as look
     from shoal.cli.console import running
     from shoal.cli.show_release import show_lattice
-    from shoal.solve import lattice as look
 
     if chart is not None:
-        from shoal.charts import check_chart
+        from shoal.reports.charts import check_chart
 
         check_chart(chart, force)
     with running(quiet=as_json):
@@ -101,7 +101,7 @@ def lattice(
             options=reading(encoding, delimiter, missing),
         )
         if chart is not None:
-            from shoal.charts import frontier_chart, save_chart
+            from shoal.reports.charts import frontier_chart, save_chart
 
             save_chart(frontier_chart(found), chart)
     print_json(found.to_dict()) if as_json else show_lattice(found)

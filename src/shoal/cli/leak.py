@@ -151,10 +151,10 @@ def leak(
     from shoal.cli.console import running
     from shoal.cli.show import show_written
     from shoal.cli.show_leak import show_leak
-    from shoal.leak import leak as measure
+    from shoal.leakage import leak as measure
 
     if chart is not None:
-        from shoal.charts import check_chart, leak_chart, save_chart
+        from shoal.reports.charts import check_chart, leak_chart, save_chart
 
         check_chart(chart, force)
         if any(chart.resolve() == Path(name).resolve() for name in file or []):

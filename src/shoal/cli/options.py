@@ -194,7 +194,7 @@ def one_of(option: str, given: str | None, known: tuple[str, ...]) -> Any:
 
 def reading(encoding: str | None, delimiter: str | None, missing: str | None) -> Any:
     """How to read text files."""
-    from shoal.read import Options
+    from shoal.reading import Options
 
     if delimiter is not None:
         delimiter = {"tab": "\t", "\\t": "\t"}.get(delimiter, delimiter)

@@ -103,9 +103,9 @@ def perturb(
     """
     from shoal.cli.console import running
     from shoal.cli.show_release import show_perturbed
-    from shoal.perturb import perturb as change
-    from shoal.release import release
-    from shoal.write import check_target
+    from shoal.perturbation import perturb as change
+    from shoal.releases.door import release
+    from shoal.writing import check_target
 
     check_target(output, force)
     with running(quiet=as_json):

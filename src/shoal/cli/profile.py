@@ -53,8 +53,8 @@ def profile(
     """
     from shoal.cli.console import running
     from shoal.cli.show import show_profile, show_written
-    from shoal.profile import profile as measure
-    from shoal.write import check_target, write_whole
+    from shoal.detection.profile import profile as measure
+    from shoal.writing import check_target, write_whole
 
     if write_policy is not None:
         check_target(write_policy, force, (".yaml", ".yml"))

@@ -48,11 +48,11 @@ def regenerate(
     """
     import secrets
 
+    from shoal.anonymization.transforms.regenerate import fill_column
     from shoal.cli.console import running
     from shoal.cli.show import show_written
-    from shoal.read import read
-    from shoal.transform.regenerate import fill_column
-    from shoal.write import check_target, write_frame
+    from shoal.reading import read
+    from shoal.writing import check_target, write_frame
 
     check_target(output, force)
     with running(quiet=as_json):

@@ -123,7 +123,7 @@ def risk(
     """
     from shoal.cli.console import running
     from shoal.cli.show import show_risk
-    from shoal.risk import risk as measure
+    from shoal.identity import risk as measure
 
     with running(quiet=as_json):
         found = measure(

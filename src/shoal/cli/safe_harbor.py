@@ -96,11 +96,11 @@ def safe_harbor(
     from shoal.cli.console import running
     from shoal.cli.show_standards import show_safe_harbor
     from shoal.errors import InputError
-    from shoal.release import Refused
-    from shoal.standards.policy_text import policy_text
-    from shoal.standards.release_safe_harbor import release_safe_harbor
-    from shoal.standards.safe_harbor import safe_harbor as apply
-    from shoal.write import check_target, write_whole
+    from shoal.releases.door import Refused
+    from shoal.standards.hipaa.policy_text import policy_text
+    from shoal.standards.hipaa.release_safe_harbor import release_safe_harbor
+    from shoal.standards.hipaa.safe_harbor import safe_harbor as apply
+    from shoal.writing import check_target, write_whole
 
     if output is None and write_policy is None:
         raise InputError("Where to?", "Name a file with -o safe.csv, or --write-policy policy.yaml to look first.")

@@ -39,7 +39,7 @@ def sample_data(
     from shoal.cli.console import running
     from shoal.cli.show import show_written
     from shoal.sample import sample_data as generate
-    from shoal.write import check_target, write_frame
+    from shoal.writing import check_target, write_frame
 
     check_target(output, force)
     with running(quiet=as_json):

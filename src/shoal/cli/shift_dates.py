@@ -82,11 +82,11 @@ def shift_dates(
     from shoal.cli.console import running
     from shoal.cli.show_standards import show_shifted
     from shoal.errors import InputError
-    from shoal.keys import find_key
-    from shoal.read import read
-    from shoal.transform.shift_dates import allowed_shifts
-    from shoal.transform.shift_dates import shift_dates as shift
-    from shoal.write import check_target, write_frame
+    from shoal.pseudonyms.keys import find_key
+    from shoal.pseudonyms.shift_dates import allowed_shifts
+    from shoal.pseudonyms.shift_dates import shift_dates as shift
+    from shoal.reading import read
+    from shoal.writing import check_target, write_frame
 
     if key_file is None:
         raise InputError("Without a key anybody could undo the shift.", "Give --key-file key.bin (made if not there).")

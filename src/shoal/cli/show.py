@@ -7,10 +7,10 @@ from rich.text import Text
 
 from shoal.cli import console
 from shoal.cli.console import bar, holds_text, name_text, note, plain_table, print_block, printable
-from shoal.detect.results import Detection, FoundSet
-from shoal.profile import Profile
-from shoal.risk.results import AttackerRisk, IdentityRisk
-from shoal.words import counted, in_words, percent
+from shoal.detection.profile import Profile
+from shoal.detection.results import Detection, FoundSet
+from shoal.identity.results import AttackerRisk, IdentityRisk
+from shoal.wording import counted, in_words, percent
 
 _SIZES = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 99), (100, None))
 

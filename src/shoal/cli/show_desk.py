@@ -11,7 +11,7 @@ from shoal.cli.console import bar, name_text, note, plain_table, print_block, pr
 from shoal.dp.desk import Answer, Budget
 from shoal.dp.exact import written
 from shoal.dp.explain import number, protected
-from shoal.words import counted
+from shoal.wording import counted
 
 if TYPE_CHECKING:
     from shoal.dp.opening import Opened

@@ -9,9 +9,9 @@ from rich.text import Text
 
 from shoal.cli import console
 from shoal.cli.console import bar, note, plain_table, print_block
-from shoal.leak.curves import over_k
-from shoal.leak.results import LeakRisk
-from shoal.words import counted, percent
+from shoal.leakage.curves import over_k
+from shoal.leakage.results import LeakRisk
+from shoal.wording import counted, percent
 
 _SIZES = (1, 2, 3, 5, 10, 15, 20, 50)
 _MOST_ROWS = 200

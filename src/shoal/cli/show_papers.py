@@ -6,7 +6,7 @@ from rich.text import Text
 
 from shoal.cli import console
 from shoal.cli.console import name_text, plain_table, print_block
-from shoal.papers.exhibit import Line, Reproduction
+from shoal.reports.exhibit import Line, Reproduction
 
 
 def show_paper(found: Reproduction) -> None:

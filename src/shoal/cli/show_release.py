@@ -8,12 +8,12 @@ from rich.text import Text
 
 from shoal.cli import console
 from shoal.cli.console import holds_text, name_text, note, plain_table, print_block, printable
-from shoal.verify import Verification
-from shoal.words import counted, in_words, percent
+from shoal.releases.verify import Verification
+from shoal.wording import counted, in_words, percent
 
 if TYPE_CHECKING:
-    from shoal.compare import Comparison
-    from shoal.search.lattice import Lattice
+    from shoal.anonymization.search.lattice import Lattice
+    from shoal.releases.compare import Comparison
 
 
 def show_anonymized(found: dict[str, Any]) -> None:

@@ -8,12 +8,12 @@ from rich.text import Text
 
 from shoal.cli import console
 from shoal.cli.console import name_text, note, plain_table, print_block, printable
-from shoal.risk import IdentityRisk
+from shoal.identity import IdentityRisk
+from shoal.policy.named import STANDARDS
 from shoal.standards.cells import Cells
-from shoal.standards.clauses import CLAUSES
-from shoal.standards.named import STANDARDS
-from shoal.standards.safe_harbor import SafeHarbor, way_on
-from shoal.words import counted, in_words
+from shoal.standards.hipaa.clauses import CLAUSES
+from shoal.standards.hipaa.safe_harbor import SafeHarbor, way_on
+from shoal.wording import counted, in_words
 
 _SHORT = {clause.letter: clause.short for clause in CLAUSES}
 _STATUS = {"done": "green", "confirm": "yellow", "nothing-found": "dim"}

@@ -35,8 +35,8 @@ def standards(
     """
     from shoal.cli.show_standards import show_standards
     from shoal.errors import InputError
-    from shoal.standards.named import STANDARDS, find_standard
-    from shoal.write import check_target, write_whole
+    from shoal.policy.named import STANDARDS, find_standard
+    from shoal.writing import check_target, write_whole
 
     chosen = list(STANDARDS.values()) if name is None else [find_standard(name)]
     if output is not None:

@@ -42,7 +42,7 @@ def verify(
     """
     from shoal.cli.console import running
     from shoal.cli.show_release import show_verification
-    from shoal.verify import verify as check
+    from shoal.releases.verify import verify as check
 
     with running(quiet=as_json):
         found = check(file, policy, original=original, options=reading(encoding, delimiter, missing))

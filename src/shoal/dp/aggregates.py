@@ -39,11 +39,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.classes import class_of_each_row, first_row_of_each_class, pack
 from shoal.dp.queries import Query, cells_of
 from shoal.dp.where import Value, as_polars
-from shoal.encode import ColumnEncoder
 from shoal.table import Array, Column
+from shoal.table.classes import class_of_each_row, first_row_of_each_class, pack
+from shoal.table.encode import ColumnEncoder
 
 # values are rounded to this many steps at most; 2^31 rows of them stay within 64 bits
 BITS = 30

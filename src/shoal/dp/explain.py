@@ -9,7 +9,7 @@ from shoal.dp.answers import Outcome, errors_by_rows
 from shoal.dp.exact import written
 from shoal.dp.plans import Plan
 from shoal.dp.terms import Terms
-from shoal.words import counted, in_words
+from shoal.wording import counted, in_words
 
 
 def number(value: float | int) -> str:

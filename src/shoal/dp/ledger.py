@@ -28,7 +28,7 @@ from typing import Any
 from shoal.dp.exact import written
 from shoal.dp.terms import Price, Terms
 from shoal.errors import InputError, ShoalError
-from shoal.write import write_json
+from shoal.writing import write_json
 
 SECONDS_TO_WAIT = 60
 _SCHEMA = """

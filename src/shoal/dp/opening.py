@@ -17,11 +17,10 @@ from shoal.dp.mechanisms import rho_within
 from shoal.dp.store import kept_rows, write_columns
 from shoal.dp.terms import ACCOUNTINGS, FORMAT, Accounting, Terms, checked_delta, checked_epsilon
 from shoal.errors import InputError, check_choice
-from shoal.read import Options, read
-from shoal.rows import Rows
+from shoal.reading import Options, read
 from shoal.table import Table
-from shoal.verify import sha256
-from shoal.write import sync, write_bytes
+from shoal.table.rows import Rows
+from shoal.writing import sha256, sync, write_bytes
 
 Number = Decimal | str | float
 

@@ -26,7 +26,7 @@ from shoal.dp.aggregates import PERSON
 from shoal.dp.terms import StoredColumn, Terms
 from shoal.errors import InputError
 from shoal.table import Array, Column, Table
-from shoal.write import write_bytes
+from shoal.writing import write_bytes
 
 MOST_ROWS = 2**31
 
@@ -34,7 +34,8 @@ MOST_ROWS = 2**31
 def kept_rows(persons: Column, most: int) -> Array:
     """Which rows stay: of each person at most `most`, drawn at random.
 
-    >>> people = Table.of({"who": ["a", "a", "a", "b"]})
+    >>> from shoal.reading import read
+    >>> people = read({"who": ["a", "a", "a", "b"]})
     >>> kept = kept_rows(people["who"], 2)
     >>> int(kept.sum()), bool(kept[3])
     (3, True)
@@ -54,7 +55,7 @@ def write_columns(
     folder: Path, table: Table, person: str | None
 ) -> tuple[tuple[StoredColumn, ...], StoredColumn | None]:
     """Write each column to a file of its own; persons as numbers that say nothing."""
-    from shoal.profile import type_word  # loads much that a query does not need
+    from shoal.table.type_words import type_word  # loads much that a query does not need
 
     if table.rows > MOST_ROWS:
         raise InputError(f"More than {MOST_ROWS:,} rows are too many for exact sums.", "Open a desk on a part of them.")
@@ -76,7 +77,8 @@ def write_columns(
 def plain_series(column: Column) -> pl.Series:
     """A column in one of the few types that queries know; NaN is a missing value.
 
-    >>> plain_series(Table.of({"x": [1.5, float("nan")]})["x"]).to_list()
+    >>> from shoal.reading import read
+    >>> plain_series(read({"x": [1.5, float("nan")]})["x"]).to_list()
     [1.5, None]
     """
     series = column.decode()

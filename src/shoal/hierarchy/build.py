@@ -10,8 +10,7 @@ import numpy as np
 import polars as pl
 
 from shoal import progress
-from shoal.errors import InputError, check_choice, quoted
-from shoal.generalized import STAR
+from shoal.errors import InputError, check_at_least, check_choice, quoted
 from shoal.hierarchy.categories import category_steps
 from shoal.hierarchy.dates import date_steps
 from shoal.hierarchy.given import ENDINGS
@@ -19,10 +18,10 @@ from shoal.hierarchy.numbers import check_numbers, frequency_steps, interval_ste
 from shoal.hierarchy.prefixes import prefix_steps, shape_of
 from shoal.hierarchy.steps import Step, leaf_texts, stacked
 from shoal.hierarchy.tree import Hierarchy
-from shoal.read import Options, read
+from shoal.ranges.parsing import STAR
+from shoal.reading import Options, read
 from shoal.table import Column
-from shoal.transform.labels import check_at_least
-from shoal.write import check_target
+from shoal.writing import check_target
 
 Kind = Literal["auto", "equal-width", "powers", "equal-frequency", "dates", "prefix", "categories", "boolean"]
 
@@ -59,8 +58,8 @@ def build_hierarchy(
     `width`: of the finest intervals. `factor`: how many neighbours each further level joins (2; 10 for powers).
     `groups`: how many intervals of equal frequency at first. `cut`: signs of a code that each level masks.
 
-    >>> from shoal.table import Table
-    >>> built = build_hierarchy(Table.of({"age": [17, 18, 23, 31]})["age"])
+    >>> from shoal.reading import read
+    >>> built = build_hierarchy(read({"age": [17, 18, 23, 31]})["age"])
     >>> built.source, [built.labels(level)[0] for level in range(built.height)]
     ('intervals of equal width', ['17', '[15;19]', '*'])
     """
@@ -191,7 +190,7 @@ def _by_content(column: Column) -> tuple[Kind, str]:
 
 def _detected(column: Column) -> tuple[str, str]:
     """The kind of data and the rule that found it, where detection decided; codes that cannot be cut are none."""
-    from shoal.detect.kinds import DECIDED, ColumnView, find_kinds
+    from shoal.kinds import DECIDED, ColumnView, find_kinds
 
     count, values = len(column.values), column.values
     masked = values.dtype == pl.String and values.str.contains(STAR, literal=True).any()

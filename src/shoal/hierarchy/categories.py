@@ -9,7 +9,7 @@ import polars as pl
 
 from shoal.hierarchy.steps import Step
 from shoal.table import Column
-from shoal.transform.labels import texts_of
+from shoal.table.texts import texts_of
 
 # a longer list of members is no label that people read
 _LONGEST_SET = 60
@@ -23,8 +23,8 @@ def category_steps(column: Column, factor: int = 2) -> Iterator[Step]:
     Of n categories ceil(n / factor) are kept at the first level, then ceil(kept / factor), down to one. Of equally
     frequent ones the first by value are kept.
 
-    >>> from shoal.table import Table
-    >>> column = Table.of({"job": ["clerk"] * 5 + ["smith"] * 3 + ["monk", "poet", "poet"]})["job"]
+    >>> from shoal.reading import read
+    >>> column = read({"job": ["clerk"] * 5 + ["smith"] * 3 + ["monk", "poet", "poet"]})["job"]
     >>> [labels.to_list() for _, labels in category_steps(column)]
     [['clerk', 'smith', '{monk, poet}'], ['clerk', '{monk, poet, smith}']]
     """

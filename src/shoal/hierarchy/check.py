@@ -11,11 +11,11 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.generalized import ends_of
 from shoal.hierarchy.fit import fit
 from shoal.hierarchy.given import files_in, files_of_columns, read_owned
 from shoal.hierarchy.tree import Hierarchy
-from shoal.read import Options, read
+from shoal.ranges.parsing import ends_of
+from shoal.reading import Options, read
 from shoal.table import Array, Column
 
 

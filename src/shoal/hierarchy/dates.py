@@ -18,8 +18,8 @@ def date_steps(column: Column) -> Iterator[Step]:
     """`[2020-01-01;2020-01-31]` and so on; moments start with their day.
 
     >>> from datetime import date
-    >>> from shoal.table import Table
-    >>> column = Table.of({"born": [date(1990, 1, 31), date(1990, 2, 1), date(2001, 5, 5)]})["born"]
+    >>> from shoal.reading import read
+    >>> column = read({"born": [date(1990, 1, 31), date(1990, 2, 1), date(2001, 5, 5)]})["born"]
     >>> [labels.to_list()[0] for _, labels in date_steps(column)]
     ['[1990-01-01;1990-01-31]', '[1990-01-01;1990-03-31]', '[1990-01-01;1990-12-31]', '[1990-01-01;1999-12-31]']
     """

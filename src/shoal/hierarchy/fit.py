@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.generalized import STAR
 from shoal.hierarchy.steps import leaf_texts
 from shoal.hierarchy.tree import Hierarchy
+from shoal.ranges.parsing import STAR
 from shoal.table import Array, Column
 
 # whole numbers up to here are told apart as floats
@@ -52,8 +52,8 @@ def fit(hierarchy: Hierarchy, column: Column) -> Fitted:
     Numbers match by value (`17.0` is 17), dates and moments by the point in time, texts as they are written; blanks
     around a text are overlooked where that leaves no doubt.
 
-    >>> from shoal.table import Table
-    >>> age = Table.of({"age": [17, 18, None]})["age"]
+    >>> from shoal.reading import read
+    >>> age = read({"age": [17, 18, None]})["age"]
     >>> levels = ["17.0", "18", "19"], ["minor", "adult", "adult"], ["*", "*", "*"]
     >>> found = fit(Hierarchy("age", tuple(map(pl.Series, levels))), age)
     >>> found.labels[1], found.codes[1].tolist(), found.shares[1].tolist(), found.missing
@@ -77,9 +77,9 @@ def fit(hierarchy: Hierarchy, column: Column) -> Fitted:
 def fit_all(hierarchies: Mapping[str, Hierarchy], columns: Iterable[Column], complete: bool = False) -> list[Fitted]:
     """Every column with its hierarchy; unless `complete`, values without a leaf are one error for all columns at once.
 
-    >>> from shoal.table import Table
+    >>> from shoal.reading import read
     >>> tree = Hierarchy("sex", (pl.Series(["f"]), pl.Series(["*"])))
-    >>> fit_all({"sex": tree}, Table.of({"sex": ["f", "m"]}).select(["sex"]), complete=True)[0].labels
+    >>> fit_all({"sex": tree}, read({"sex": ["f", "m"]}).select(["sex"]), complete=True)[0].labels
     [['f', 'm'], ['*']]
     """
     fitted = [fit(hierarchies[column.name], column) for column in columns]

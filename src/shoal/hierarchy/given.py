@@ -13,9 +13,9 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.generalized import STAR
 from shoal.hierarchy.problems import HierarchyError, codes_of, find_problems
 from shoal.hierarchy.tree import Hierarchy
+from shoal.ranges.parsing import STAR
 
 ENDINGS = (".csv", ".yaml", ".yml")
 

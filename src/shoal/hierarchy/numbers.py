@@ -15,7 +15,7 @@ import polars as pl
 from shoal.errors import InputError
 from shoal.hierarchy.steps import Step, spans
 from shoal.table import Array, Column
-from shoal.transform.labels import texts_of
+from shoal.table.texts import texts_of
 
 _MOST_DIGITS = 6
 # the finest round intervals are at most so many
@@ -115,8 +115,8 @@ def frequency_steps(column: Column, groups: int | None, factor: int) -> Iterator
 
     A value belongs to group floor(m · groups / n), m the records below it and half of its own.
 
-    >>> from shoal.table import Table
-    >>> column = Table.of({"pay": [1, 2, 2, 3, 7, 8, 8, 900]})["pay"]
+    >>> from shoal.reading import read
+    >>> column = read({"pay": [1, 2, 2, 3, 7, 8, 8, 900]})["pay"]
     >>> [labels.to_list() for _, labels in frequency_steps(column, 4, 2)]
     [['1', '[2;3]', '7', '[8;900]'], ['[1;3]', '[7;900]'], ['[1;900]']]
     """

@@ -8,11 +8,11 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.generalized import STAR
 from shoal.hierarchy.problems import codes_of
 from shoal.hierarchy.steps import Step
+from shoal.ranges.parsing import STAR
 from shoal.table import Column
-from shoal.transform.labels import texts_of
+from shoal.table.texts import texts_of
 
 _SIGNS = ".-/_ "
 
@@ -31,11 +31,11 @@ def prefix_steps(column: Column, cut: int = 1) -> Iterator[Step]:
 
     Points and dashes at the end of a prefix go with what follows them. Whole numbers are codes with leading zeros.
 
-    >>> from shoal.table import Table
-    >>> zips = Table.of({"zip": ["93701", "93702", "10001"]})["zip"]
+    >>> from shoal.reading import read
+    >>> zips = read({"zip": ["93701", "93702", "10001"]})["zip"]
     >>> [labels.to_list() for _, labels in prefix_steps(zips, 2)]
     [['100**', '937**'], ['1****', '9****']]
-    >>> icd = Table.of({"icd": ["E11", "E11.65", "E11.9", "I10"]})["icd"]
+    >>> icd = read({"icd": ["E11", "E11.65", "E11.9", "I10"]})["icd"]
     >>> [labels.to_list() for _, labels in prefix_steps(icd)]
     [['E11', 'E11.6*', 'E11.9', 'I10'], ['E11*', 'I10'], ['E11*', 'I10'], ['E1*', 'I1*'], ['E*', 'I*']]
     """

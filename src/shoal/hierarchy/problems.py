@@ -9,9 +9,9 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.generalized import STAR
+from shoal.ranges.parsing import STAR
 from shoal.table import Array
-from shoal.words import counted
+from shoal.wording import counted
 
 # a file with one fault in every row needs no more lines to be understood
 MOST_PROBLEMS = 20

@@ -9,10 +9,10 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.generalized import STAR
 from shoal.hierarchy.tree import Hierarchy
+from shoal.ranges.parsing import STAR
 from shoal.table import Array, Column
-from shoal.transform.labels import texts_of
+from shoal.table.texts import texts_of
 
 Step: TypeAlias = tuple[Array, pl.Series]
 

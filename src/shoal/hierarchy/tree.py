@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.generalized import STAR
 from shoal.hierarchy.problems import HierarchyError, codes_of, find_problems
+from shoal.ranges.parsing import STAR
 from shoal.table import Array
-from shoal.write import write_whole
+from shoal.writing import write_whole
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,8 +17,8 @@ class AlphaKAnonymity(AboutSensitive):
     A class of fewer than k members counts as a share of 1. Cost: one look at the sparse counts.
 
     >>> from shoal.models.evidence import evidence_of_rows
-    >>> from shoal.table import Table
-    >>> table = Table.of({"illness": ["cancer", "cancer", "flu", "cancer"]})
+    >>> from shoal.reading import read
+    >>> table = read({"illness": ["cancer", "cancer", "flu", "cancer"]})
     >>> rows = evidence_of_rows(np.zeros(4, int), table.columns)
     >>> AlphaKAnonymity(alpha=0.5, k=2, sensitive="illness").judge(rows).worst
     {'share': 0.75, 'size': 4, 'classes_below': 1}

@@ -19,8 +19,8 @@ class DeltaDisclosure(AboutSensitive):
     default) or `breaks`.
 
     >>> from shoal.models.evidence import evidence_of_rows
-    >>> from shoal.table import Table
-    >>> table = Table.of({"illness": ["cancer", "cancer", "flu", "flu"]})
+    >>> from shoal.reading import read
+    >>> table = read({"illness": ["cancer", "cancer", "flu", "flu"]})
     >>> rows = evidence_of_rows(np.array([0, 0, 0, 1]), table.columns)
     >>> round(DeltaDisclosure(delta=1, sensitive="illness").judge(rows).worst["log_ratio"], 4)
     0.6931

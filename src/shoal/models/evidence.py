@@ -6,16 +6,16 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from shoal.classes import Coded, first_row_of_each_class, sensitive_counts
 from shoal.models.base import Evidence, Spread, Whole
 from shoal.table import Array, Column
+from shoal.table.classes import Coded, first_row_of_each_class, sensitive_counts
 
 
 def whole_of(column: Column, weights: Array | None = None, tree: tuple[Array, ...] = ()) -> Whole:
     """A sensitive column in the whole table.
 
-    >>> from shoal.table import Table
-    >>> whole_of(Table.of({"x": ["b", "a", "b"]})["x"]).counts.tolist()
+    >>> from shoal.reading import read
+    >>> whole_of(read({"x": ["b", "a", "b"]})["x"]).counts.tolist()
     [1, 2]
     """
     counts = np.bincount(column.codes, weights, minlength=column.cardinality)
@@ -31,8 +31,8 @@ def spread_of(
 ) -> Spread:
     """A sensitive column over the classes; rows in no class (-1) still belong to the whole table.
 
-    >>> from shoal.table import Table
-    >>> spread = spread_of(np.array([0, 0, -1]), 1, Table.of({"x": [5, 7, 5]})["x"])
+    >>> from shoal.reading import read
+    >>> spread = spread_of(np.array([0, 0, -1]), 1, read({"x": [5, 7, 5]})["x"])
     >>> spread.codes.tolist(), spread.counts.tolist(), spread.whole.counts.tolist()
     ([0, 1], [1, 1], [2, 1])
     """
@@ -60,8 +60,8 @@ def evidence_of_rows(
 
     `sizes`: the members of each class where they are persons, not rows.
 
-    >>> from shoal.table import Table
-    >>> evidence_of_rows(np.array([0, 1, 1, -1]), Table.of({"x": [1, 1, 2, 3]}).columns).sizes.tolist()
+    >>> from shoal.reading import read
+    >>> evidence_of_rows(np.array([0, 1, 1, -1]), read({"x": [1, 1, 2, 3]}).columns).sizes.tolist()
     [1, 2]
     """
     kept = class_of_row >= 0

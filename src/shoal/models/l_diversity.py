@@ -15,8 +15,8 @@ class LDiversity(AboutSensitive):
     """At least l distinct values in each class (Machanavajjhala et al.). Cost: one look at the sparse counts.
 
     >>> from shoal.models.evidence import evidence_of_rows
-    >>> from shoal.table import Table
-    >>> table = Table.of({"illness": ["cancer", "cancer", "flu", "cancer"]})
+    >>> from shoal.reading import read
+    >>> table = read({"illness": ["cancer", "cancer", "flu", "cancer"]})
     >>> rows = evidence_of_rows(np.array([0, 0, 1, 1]), table.columns)
     >>> LDiversity(l=2, sensitive="illness").judge(rows).worst
     {'distinct': 1, 'size': 2, 'classes_below': 1}
@@ -42,8 +42,8 @@ class EntropyLDiversity(AboutSensitive):
     """The entropy of each class is at least that of l equally frequent values: exp(-sum p ln p) >= l.
 
     >>> from shoal.models.evidence import evidence_of_rows
-    >>> from shoal.table import Table
-    >>> table = Table.of({"illness": ["cancer", "cancer", "cancer", "flu"]})
+    >>> from shoal.reading import read
+    >>> table = read({"illness": ["cancer", "cancer", "cancer", "flu"]})
     >>> verdict = EntropyLDiversity(l=1.8, sensitive="illness").judge(evidence_of_rows(np.zeros(4, int), table.columns))
     >>> verdict.holds, round(verdict.worst["effective_values"], 4)
     (False, 1.7548)
@@ -76,8 +76,8 @@ class RecursiveLDiversity(AboutSensitive):
     The figure is r1 / (r_l + ...), infinite where a class has fewer than l values.
 
     >>> from shoal.models.evidence import evidence_of_rows
-    >>> from shoal.table import Table
-    >>> table = Table.of({"illness": ["cancer", "cancer", "cancer", "flu", "asthma"]})
+    >>> from shoal.reading import read
+    >>> table = read({"illness": ["cancer", "cancer", "cancer", "flu", "asthma"]})
     >>> rows = evidence_of_rows(np.zeros(5, int), table.columns)
     >>> RecursiveLDiversity(c=2, l=2, sensitive="illness").judge(rows).worst
     {'ratio': 1.5, 'size': 5, 'classes_below': 0}

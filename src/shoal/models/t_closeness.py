@@ -23,8 +23,8 @@ class TCloseness(AboutSensitive):
 
     >>> import numpy as np
     >>> from shoal.models.evidence import evidence_of_rows
-    >>> from shoal.table import Table
-    >>> rows = evidence_of_rows(np.array([0, 0, 1, 1]), Table.of({"charge": [10, 40, 20, 30]}).columns)
+    >>> from shoal.reading import read
+    >>> rows = evidence_of_rows(np.array([0, 0, 1, 1]), read({"charge": [10, 40, 20, 30]}).columns)
     >>> verdict = TCloseness(t=0.2, sensitive="charge").judge(rows)
     >>> verdict.holds, round(verdict.worst["distance"], 4)
     (True, 0.1667)
@@ -45,14 +45,14 @@ class TCloseness(AboutSensitive):
 
     def measure(self, evidence: Evidence) -> Array:
         """The distance of each class from the whole table."""
-        from shoal.risk.closeness import distance_of_classes
+        from shoal.models.distances import distance_of_classes
 
         spread = self.spread(evidence)
         return distance_of_classes(spread, self._way(spread.whole))
 
     def greatest(self, evidence: Evidence) -> float:
         """The distance of the farthest class that holds one value only: the distance is convex."""
-        from shoal.risk.closeness import farthest_point
+        from shoal.models.distances import farthest_point
 
         whole = self.spread(evidence).whole
         way = self._way(whole)

@@ -7,10 +7,10 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import BeforeValidator, Field
 
-from shoal.classes import Coded, CountTable, class_of_each_row, pack
 from shoal.errors import InputError
 from shoal.models.base import Evidence, Model
 from shoal.table import Array
+from shoal.table.classes import Coded, CountTable, class_of_each_row, pack
 
 
 def _as_names(given: Any) -> Any:
@@ -25,8 +25,8 @@ class XYAnonymity(Model):
     quasi-identifiers are taken. Cost: the sparse counts, regrouped where x is not all quasi-identifiers.
 
     >>> from shoal.models.evidence import evidence_of_rows
-    >>> from shoal.table import Table
-    >>> table = Table.of({"patient": ["a", "a", "b", "c"]})
+    >>> from shoal.reading import read
+    >>> table = read({"patient": ["a", "a", "b", "c"]})
     >>> rows = evidence_of_rows(np.array([0, 0, 1, 1]), table.columns)
     >>> XYAnonymity(k=2, y="patient").judge(rows).worst
     {'distinct': 1, 'size': 2, 'classes_below': 1}

@@ -7,10 +7,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, check_choice
-from shoal.papers.exhibit import Exhibit, Line, Reproduction
+from shoal.reports.exhibit import Exhibit, Line, Reproduction
 
 if TYPE_CHECKING:
-    from shoal.read import Options
+    from shoal.reading import Options
 
 PAPERS = ("sanchez", "pastore", "antoniou")
 
@@ -47,7 +47,7 @@ def reproduce_all(
     >>> [paper.paper for paper in reproduce_all(["pastore"])]
     ['pastore']
     """
-    from shoal.papers.files import check_folder, contents, write_folder
+    from shoal.reports.files import check_folder, contents, write_folder
 
     for paper in papers:
         check_choice("paper", paper, PAPERS)

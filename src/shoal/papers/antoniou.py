@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from shoal import progress
-from shoal.leak import (
+from shoal.leakage import (
     ClassSizes,
     equation_5,
     inverse_table,
@@ -23,7 +23,7 @@ from shoal.leak import (
     spread_over_leaks,
 )
 from shoal.papers.antoniou_exhibits import exhibits
-from shoal.papers.exhibit import Reproduction
+from shoal.reports.exhibit import Reproduction
 
 TITLE = "Assessing the risk of re-identification arising from an attack on anonymised data"
 SOURCE = "Antoniou et al.: Tables 1-4, Figs 2, 3a, 3b, 4a, 4b, 5"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from shoal.papers import pictures
-from shoal.papers.exhibit import Exhibit, Line, share
+from shoal.reports import pictures
+from shoal.reports.exhibit import Exhibit, Line, share
 
 Found = dict[str, Any]
 PRINTED_EXAMPLE = "9/40"

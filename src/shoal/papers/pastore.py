@@ -10,18 +10,18 @@ import numpy as np
 import polars as pl
 
 from shoal import progress
-from shoal.classes import class_sizes
-from shoal.detect import detect
+from shoal.anonymization.transforms.election import elect, every_combination
+from shoal.anonymization.transforms.labels import Chunks, Constant, Mapped, Runs
+from shoal.anonymization.transforms.recode import Figures, Recoding, Strategy, recode
+from shoal.detection import detect
 from shoal.errors import InputError
-from shoal.papers.exhibit import Reproduction
 from shoal.papers.pastore_exhibits import exhibits
-from shoal.read import Options, read
-from shoal.rows import Rows
+from shoal.reading import Options, read
+from shoal.reports.exhibit import Reproduction
 from shoal.sample import sample_data
 from shoal.table import Table
-from shoal.transform.election import elect, every_combination
-from shoal.transform.labels import Chunks, Constant, Mapped, Runs
-from shoal.transform.recode import Figures, Recoding, Strategy, recode
+from shoal.table.classes import class_sizes
+from shoal.table.rows import Rows
 
 TITLE = "Detecting and generalizing quasi-identifiers by affecting singletons"
 SOURCE = "Pastore, Pellegrino, Scarano: Table 1 and the election of the best generalisation"

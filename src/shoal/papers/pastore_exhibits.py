@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from shoal.papers import pictures
-from shoal.papers.exhibit import Exhibit, Line, share
-from shoal.words import in_words
+from shoal.reports import pictures
+from shoal.reports.exhibit import Exhibit, Line, share
+from shoal.wording import in_words
 
 Found = dict[str, Any]
 

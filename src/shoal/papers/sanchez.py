@@ -7,11 +7,14 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from shoal.anonymization.partition import Effort
+from shoal.anonymization.transforms.coarsen import intervals
+from shoal.anonymization.transforms.regenerate import regenerate
+from shoal.anonymization.transforms.sorted_clusters import closeness_bound, sorted_clusters
 from shoal.errors import InputError
 from shoal.papers import sanchez_figures as figures
 from shoal.papers import sanchez_printed as printed
 from shoal.papers import sanchez_tables as tables
-from shoal.papers.exhibit import Exhibit, Reproduction
 from shoal.papers.sanchez_claims import claims
 from shoal.papers.sanchez_methods import (
     HIGH_CHARGE,
@@ -25,13 +28,10 @@ from shoal.papers.sanchez_methods import (
     original,
 )
 from shoal.papers.sanchez_sweep import sweep
+from shoal.reading import read
+from shoal.reports.exhibit import Exhibit, Reproduction
 from shoal.sample.discharges import QUASI_IDENTIFIERS
-from shoal.table import Table
-from shoal.transform.coarsen import intervals
-from shoal.transform.partition import Effort
-from shoal.transform.regenerate import regenerate
-from shoal.transform.sorted_clusters import closeness_bound, sorted_clusters
-from shoal.utility import attribute_disclosure, compared
+from shoal.utility.loss import attribute_disclosure, compared
 
 LEAST_ROWS = 100
 TITLE = "How to avoid reidentification with proper anonymization"
@@ -107,7 +107,7 @@ def measure(rows: int, seed: int, effort: Effort) -> dict[str, Any]:
 def examples(seed: int) -> dict[str, Any]:
     """What needs no table: Tables S6 to S9, Algorithm S1 on the races."""
     records = pl.DataFrame(printed.TABLE_S2, schema=QUASI_IDENTIFIERS, orient="row")
-    boxed = sorted_clusters(Table.of(records).select(QUASI_IDENTIFIERS), 3)
+    boxed = sorted_clusters(read(records).select(QUASI_IDENTIFIERS), 3)
     high = np.array(printed.TABLE_S2_CHARGES) > HIGH_CHARGE
     disclosed = attribute_disclosure(*boxed.class_of_each_row(), high)
     groups = {}

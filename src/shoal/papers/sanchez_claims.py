@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from shoal.papers import sanchez_printed as printed
-from shoal.papers.exhibit import Exhibit, Line, share
-from shoal.words import in_words
+from shoal.reports.exhibit import Exhibit, Line, share
+from shoal.wording import in_words
 
 Found = dict[str, Any]
 

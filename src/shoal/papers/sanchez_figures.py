@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.papers import pictures
 from shoal.papers import sanchez_printed as printed
-from shoal.papers.exhibit import Exhibit, Line, share
 from shoal.papers.sanchez_claims import Found, near
 from shoal.papers.sanchez_sweep import COARSENED, MODES, RESOLUTIONS
+from shoal.reports import pictures
+from shoal.reports.exhibit import Exhibit, Line, share
 
 _KNOWN = {"C": "census", "S": "spatial", "T": "temporal"}
 _PICTURE = "the paper's figure is a picture"

@@ -9,18 +9,18 @@ from typing import Any
 import numpy as np
 
 from shoal import progress
-from shoal.classes import Coded, class_of_each_row, class_sizes, pack
+from shoal.anonymization.partition import Effort, partition
+from shoal.anonymization.transforms.mask import AGE_GROUPS, COARSE_AGE_GROUPS, Step, mask, masked_uniques
+from shoal.anonymization.transforms.sorted_clusters import close_clusters, closeness_bound, cut, sorted_clusters
+from shoal.models.distances import ordered_distance
 from shoal.papers.sanchez_printed import KS
-from shoal.read import read
-from shoal.risk.closeness import ordered_distance
+from shoal.ranges.boxed import Boxed, numbers
+from shoal.reading import read
 from shoal.sample import sample_data
 from shoal.sample.discharges import CENSUS, QUASI_IDENTIFIERS, SPATIAL, TEMPORAL
 from shoal.table import Array, Column
-from shoal.transform.boxed import Boxed, numbers
-from shoal.transform.mask import AGE_GROUPS, COARSE_AGE_GROUPS, Step, mask, masked_uniques
-from shoal.transform.partition import Effort, partition
-from shoal.transform.sorted_clusters import close_clusters, closeness_bound, cut, sorted_clusters
-from shoal.utility import attribute_disclosure, information_loss, moments
+from shoal.table.classes import Coded, class_of_each_row, class_sizes, pack
+from shoal.utility.loss import attribute_disclosure, information_loss, moments
 
 # what an attacker may know: census data, where, when
 KNOWLEDGE = {

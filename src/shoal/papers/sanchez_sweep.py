@@ -12,12 +12,12 @@ from typing import Any
 import numpy as np
 
 from shoal import progress
-from shoal.classes import Coded, class_sizes, pack
+from shoal.anonymization.transforms.coarsen import Labels, intervals
 from shoal.papers.sanchez_methods import Discharges, disclosed_by
+from shoal.ranges.boxed import numbers, spread
 from shoal.sample.discharges import CENSUS, SPATIAL, TEMPORAL
 from shoal.table import Array, Column
-from shoal.transform.boxed import numbers, spread
-from shoal.transform.coarsen import Labels, intervals
+from shoal.table.classes import Coded, class_sizes, pack
 
 # None: as it is
 RESOLUTIONS: Mapping[str, int | None] = {"max": None, "32": 32, "16": 16, "8": 8, "4": 4, "2": 2}
@@ -36,8 +36,8 @@ class Part:
 def part(columns: Sequence[Column], resolution: int | None, labels: Labels) -> Part:
     """Coarsen columns.
 
-    >>> from shoal.table import Table
-    >>> found = part(Table.of({"age": [0, 1, 2, 3]}).select(["age"]), 2, "range")
+    >>> from shoal.reading import read
+    >>> found = part(read({"age": [0, 1, 2, 3]}).select(["age"]), 2, "range")
     >>> found.key.codes.tolist(), found.squares.round(2).tolist()
     ([0, 0, 1, 1], [0.6, 0.6, 0.6, 0.6])
     """

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.papers import pictures
 from shoal.papers import sanchez_printed as printed
-from shoal.papers.exhibit import Cell, Exhibit, Line, share
 from shoal.papers.sanchez_claims import Found, near
+from shoal.reports import pictures
+from shoal.reports.exhibit import Cell, Exhibit, Line, share
 from shoal.sample.discharges import QUASI_IDENTIFIERS
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError, as_names
-from shoal.read import Options, read
+from shoal.reading import Options, read
 from shoal.table import Array, Table
 
 LEAST = 11

@@ -1,0 +1,1 @@
+"""Change a table as little as its policy needs."""

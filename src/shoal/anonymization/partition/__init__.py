@@ -1,0 +1,82 @@
+"""Multidimensional partitioning: groups of at least k records that are near each other in all columns at once.
+
+Mondrian (LeFevre et al.) cuts the records in two until no cut is left. This goes past it: the cut is the one that
+leaves the least spread, small parts are grouped nearly optimally from the outside in, and records change groups while
+that lowers the information loss. Numbers, dates and categories, with missing values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, get_args
+
+from shoal.anonymization.partition.kinds import Bad, Cuts, Effort
+from shoal.errors import check_choice
+from shoal.ranges.boxed import Boxed, box_clusters, check_k
+from shoal.table import Array, Column
+
+if TYPE_CHECKING:
+    from shoal.anonymization.partition.groups import Groups
+
+# fast: blocks of so many records
+_BLOCK = 1024
+# the others: segments of so many records, nearest ones looked at for each member, passes of local search
+_STEPS = {"default": (1 << 16, 2, 1), "best": (1 << 18, 4, 3)}
+# few records: the best of several searches
+_FEW, _RESTARTS = 1 << 14, 16
+
+__all__ = ["Bad", "Cuts", "Effort", "partition"]
+
+
+def partition(
+    columns: Sequence[Column],
+    k: int,
+    effort: Effort = "default",
+    *,
+    cuts: Cuts = "best",
+    weights: Mapping[str, float] | None = None,
+    seed: int = 0,
+    bad: Bad | None = None,
+) -> Boxed:
+    """Groups of at least k near records, each released as its box.
+
+    `cuts` strict or relaxed is Mondrian as published, at the median of the widest column. `weights` say how much each
+    column matters (1 if not given). `bad` tells which groups a policy does not allow; where no grouping is allowed,
+    that is an error. The result depends on the rows, the seed and the effort, not on the number of threads.
+
+    >>> from shoal.reading import read
+    >>> boxed = partition(read({"age": [70, 30, 71, 31, 30]}).select(["age"]), 2)
+    >>> side = boxed.sides["age"]
+    >>> [(side.scale[side.low[box]].item(), side.scale[side.high[box]].item()) for box in boxed.box_of_row]
+    [(70.0, 71.0), (30.0, 31.0), (70.0, 71.0), (30.0, 31.0), (30.0, 31.0)]
+    """
+    check_choice("effort", effort, get_args(Effort))
+    check_choice("cuts", cuts, get_args(Cuts))
+    check_k(k, len(columns[0].codes))
+    from shoal.anonymization.partition.coordinates import coordinates
+
+    groups = grouped(coordinates(columns, weights), k, effort, cuts, seed, bad)
+    return box_clusters(columns, groups.order, groups.starts)
+
+
+def grouped(rows: Array, k: int, effort: Effort, cuts: Cuts, seed: int, bad: Bad | None) -> Groups:
+    """Groups of points; `rows` is taken over."""
+    from shoal.anonymization.partition.groups import Groups, blocked, loss, restarted, searched
+    from shoal.anonymization.partition.mondrian import mondrian
+    from shoal.anonymization.partition.repair import merged_until_allowed
+
+    if cuts != "best":
+        return mondrian(Groups.of(rows), k, cuts, bad)
+    if effort == "fast":
+        groups = blocked(rows, k, _BLOCK)
+    else:
+        groups = searched(rows, k, *_STEPS[effort], seed)
+    if effort == "best" and len(rows) <= _FEW:
+        others = [restarted(groups, k, *_STEPS[effort], seed + number) for number in range(1, _RESTARTS)]
+        groups = min([groups, *others], key=loss)
+    if bad is None:
+        return groups
+    # two ways to what a policy allows: up from small groups, or down from all records; neither always wins
+    merged = merged_until_allowed(groups, bad)
+    cut = mondrian(Groups(merged.rows.copy(), merged.order.copy(), merged.first.copy()), k, "best", bad)
+    return min(merged, cut, key=loss)

@@ -1,0 +1,87 @@
+"""Records as points: each column in units of its spread, so that the distances of Eq 2 are plain distances."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+
+from shoal.errors import InputError
+from shoal.ranges.boxed import has_order, places, spread
+from shoal.table import Array, Column
+
+# with more categories than this, they lie by their order instead of all apart
+_MOST_APART = 32
+
+
+def coordinates(columns: Sequence[Column], weights: Mapping[str, float] | None = None) -> Array:
+    """A matrix with a row per record, (value - mean) / spread times the column's weight, in single precision.
+
+    Numbers and dates lie by their value, categories by their order. A missing value lies a whole range behind the
+    largest: it mixes with others only where nothing else is left, for such a group is released as `*`.
+
+    >>> from shoal.reading import read
+    >>> coordinates(read({"age": [30, 34, None]}).select(["age"])).astype(float).round(3).tolist()
+    [[-0.707], [0.707], [2.121]]
+    """
+    return _gathered(columns, weights, _along, np.dtype(np.float32))
+
+
+def coordinates_apart(columns: Sequence[Column], weights: Mapping[str, float] | None = None) -> Array:
+    """The same in double precision, with all categories of a column equally far from each other (up to 32 of them).
+
+    Each category is a coordinate of its own, 1 or 0, scaled so that all together vary as much as one column of numbers.
+
+    >>> from shoal.reading import read
+    >>> coordinates_apart(read({"sex": ["f", "m"]}).select(["sex"])).round(3).tolist()
+    [[1.414, 0.0], [0.0, 1.414]]
+    """
+    return _gathered(columns, weights, _apart, np.dtype(np.float64))
+
+
+def _gathered(
+    columns: Sequence[Column],
+    weights: Mapping[str, float] | None,
+    places_of: Callable[[Column], Array],
+    dtype: np.dtype[Any],
+) -> Array:
+    weights = dict(weights or {})
+    _check_weights(weights, columns)
+    tables = [(places_of(column) * weights.get(column.name, 1.0)).astype(dtype) for column in columns]
+    rows = np.empty((len(columns[0].codes), sum(table.shape[1] for table in tables)), dtype)
+    at = 0
+    for column, table in zip(columns, tables, strict=True):
+        for j in range(table.shape[1]):
+            rows[:, at + j] = table[:, j][column.codes]
+        at += table.shape[1]
+    return rows
+
+
+def _along(column: Column) -> Array:
+    """Where each code lies on one line."""
+    found, sigma = places(column), spread(column)
+    found = (found - found.mean()) / sigma if sigma > 0 else np.zeros(len(found))
+    if column.nulls:
+        behind = found[-1] + max(found[-1] - found[0], 1.0) if len(found) else 0.0
+        found = np.append(found, behind)
+    return found[:, None]
+
+
+def _apart(column: Column) -> Array:
+    """Where each code lies, categories apart."""
+    if has_order(column) or column.cardinality > _MOST_APART:
+        return _along(column)
+    shares = np.bincount(column.codes, minlength=column.cardinality) / len(column.codes)
+    varies = 1.0 - float((shares**2).sum())
+    return np.eye(column.cardinality) / (np.sqrt(varies) if varies > 0 else 1.0)
+
+
+def _check_weights(weights: dict[str, float], columns: Sequence[Column]) -> None:
+    names = [column.name for column in columns]
+    unknown = [name for name in weights if name not in names]
+    if unknown:
+        raise InputError.missing_columns(unknown, names, "The list of quasi-identifiers")
+    wrong = [name for name, weight in weights.items() if not (weight >= 0 and np.isfinite(weight))]
+    if wrong:
+        raise InputError(f"The weight of '{wrong[0]}' is not a number from 0 on.", "Use 1 for as much as the others.")

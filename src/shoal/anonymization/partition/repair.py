@@ -1,0 +1,91 @@
+"""Groups that a policy does not allow are merged with near ones until all are allowed."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from shoal import progress
+from shoal.anonymization.partition.cut_tree import cut
+from shoal.anonymization.partition.groups import Groups
+from shoal.anonymization.partition.kinds import Bad
+from shoal.anonymization.partition.local_search import middles
+from shoal.compiled import compiled
+from shoal.errors import InputError
+from shoal.table import Array
+
+_BLOCK = 64
+
+
+def merged_until_allowed(groups: Groups, bad: Bad) -> Groups:
+    """Merge each group that is not allowed with the nearest one, again and again.
+
+    >>> points = np.array([[1], [2], [8], [9]], np.float32)
+    >>> four = Groups(points, np.arange(4), np.ones(4, bool))
+    >>> merged_until_allowed(four, lambda group_of_row, count: np.bincount(group_of_row) < 2).starts.tolist()
+    [0, 2]
+    """
+    while True:
+        group_of_row, count = groups.group_of_each_row()
+        refused = np.asarray(bad(group_of_row, count))
+        if not refused.any():
+            return groups
+        if count == 1:
+            raise InputError(
+                "No grouping keeps the policy: all records together do not.",
+                "Ask for less, or look at the sensitive column.",
+            )
+        progress.report("merging groups", count - int(refused.sum()), count)
+        groups = _merged(groups, refused)
+
+
+def _merged(groups: Groups, refused: Array) -> Groups:
+    starts = groups.starts
+    count = len(starts)
+    middle = np.empty((count, groups.rows.shape[1]), np.float32)
+    lengths, costly = np.empty(count, np.int64), np.empty(count, bool)
+    middles(groups.rows, starts, len(groups.rows), middle, lengths, costly)
+    numbers, first = np.arange(count), np.zeros(count, bool)
+    cut(middle, numbers, 0, count, _BLOCK, 2, 0.0, 0, first)
+    new_number = _join_nearest(middle, numbers, np.append(np.flatnonzero(first), count), refused)
+    # lay the records out group by group again, the merged ones side by side
+    ranked = np.argsort(new_number, kind="stable")
+    place = np.repeat(starts[ranked] - np.concatenate([[0], np.cumsum(lengths[ranked])[:-1]]), lengths[ranked])
+    place += np.arange(len(place))
+    new_first = np.zeros(len(place), bool)
+    sizes = np.bincount(new_number, lengths).astype(np.int64)
+    new_first[np.concatenate([[0], np.cumsum(sizes)[:-1]])] = True
+    return Groups(groups.rows[place], groups.order[place], new_first)
+
+
+@compiled
+def _join_nearest(middle: Array, numbers: Array, blocks: Array, refused: Array) -> Array:
+    """A new number for each group: those that are refused share that of the nearest group of their block.
+
+    A group that was refused and joined in this round waits for the next, so that groups grow evenly.
+    """
+    found = np.full(len(numbers), -1, np.int64)
+    count = 0
+    for block in range(len(blocks) - 1):
+        a, b = blocks[block], blocks[block + 1]
+        for i in range(a, b):
+            if not refused[numbers[i]] or found[numbers[i]] >= 0:
+                continue
+            best, best_distance = -1, np.inf
+            for j in range(a, b):
+                if j != i:
+                    total = 0.0
+                    for column in range(middle.shape[1]):
+                        total += (middle[i, column] - middle[j, column]) ** 2
+                    if total < best_distance:
+                        best, best_distance = j, total
+            if best < 0:
+                continue
+            if found[numbers[best]] < 0:
+                found[numbers[best]] = count
+                count += 1
+            found[numbers[i]] = found[numbers[best]]
+    for group in range(len(found)):
+        if found[group] < 0:
+            found[group] = count
+            count += 1
+    return found

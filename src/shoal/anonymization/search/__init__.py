@@ -1,0 +1,1 @@
+"""The best generalisation of all columns, proven."""

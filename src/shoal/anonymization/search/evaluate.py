@@ -1,0 +1,368 @@
+"""One node of the lattice looked at: which classes break a model, and what that says about every finer node."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from shoal.anonymization.search import kernels
+from shoal.anonymization.search.grid import Grid
+from shoal.errors import InputError
+from shoal.models import Evidence, KAnonymity, Model, Spread, Whole, XYAnonymity
+from shoal.ranges.parsing import STAR
+from shoal.table import Array
+from shoal.table.classes import Coded, CountTable, class_of_each_person, class_of_each_row, pack
+
+# entries of a dense (class, sensitive code) table; past it pairs are sorted instead
+_DENSE_SPREAD = 1 << 22
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a node is worth.
+
+    `suppressed` records must go; `feasible` says whether what is left keeps every model within the limit; `product` is
+    its score as a product of factors. For all nodes below: at least `lost` records go, and they cost at least
+    `below[j]` more in column j.
+    """
+
+    levels: tuple[int, ...]
+    suppressed: int
+    feasible: bool
+    product: float
+    lost: int
+    below: Array | None
+
+
+@dataclass(frozen=True)
+class SensitiveEntries:
+    """A sensitive column beside the distinct tuples: `count` records of tuple `of_tuple` have the code `code`."""
+
+    of_tuple: Array
+    code: Array
+    count: Array
+    whole: Whole
+
+
+@dataclass(frozen=True)
+class Population:
+    """A population table in the codes of the lattice's columns: distinct tuples with the people of each."""
+
+    tuples: CountTable
+
+
+@dataclass(frozen=True)
+class Histories:
+    """Distinct histories of persons: record i is one of tuple `of_tuple[i]` in history `of_history.codes[i]`."""
+
+    of_history: Coded
+    of_tuple: Array
+    persons: Array
+    linked: Coded | None
+
+
+class Evaluator:
+    """Looks at nodes, with scratch space that is used again."""
+
+    def __init__(
+        self,
+        grid: Grid,
+        models: Sequence[Model],
+        limit: int,
+        sensitive: Mapping[str, SensitiveEntries] | None = None,
+        populations: Mapping[str, Population] | None = None,
+        records: int | None = None,
+    ) -> None:
+        self.grid, self.models, self.limit = grid, models, limit
+        # of the whole table, where the grid holds a part of it
+        self.records = grid.records if records is None else records
+        self.sensitive, self.populations = sensitive or {}, populations or {}
+        tuples = len(grid.tuples)
+        self._counts = grid.tuples.counts.astype(np.int64)
+        self._table = np.zeros(grid.starts[-1], np.int64)
+        self._stamp = np.full(max(kernels.DENSE, 1 << (2 * tuples - 1).bit_length()), -1, np.int32)
+        self._place = np.zeros(tuples, np.int32)
+        self._keys = np.zeros(max(tuples, 1), np.int64)
+        self._cells = np.zeros(kernels.DENSE, np.int64)
+        self._lost = np.zeros(grid.starts[-1])
+        only_k = [model.k for model in models if isinstance(model, KAnonymity)]
+        self._only_k = max(only_k) if only_k and len(only_k) == len(models) else None
+        # what shrinks a class's evidence cheaply goes first: the rest is measured where these hold
+        self._by_size = [
+            model for model in models if not model.needs and not model.needs_population and not model.whole
+        ]
+        self._others = [model for model in models if not model.whole and model not in self._by_size]
+        self._whole = [model for model in models if model.whole]
+        self._across = any(isinstance(model, XYAnonymity) and model.x for model in models)
+        # the node that is written `*` at each level of a column, -1 where there is none
+        self._stars = [
+            [labels.index(STAR) if STAR in labels else -1 for labels in axis.fitted.labels] for axis in grid.axes
+        ]
+
+    def twin(self) -> Evaluator:
+        """Another with scratch space of its own, to look beside it."""
+        return Evaluator(self.grid, self.models, self.limit, self.sensitive, self.populations, self.records)
+
+    def classes(self, levels: Array) -> tuple[Array, Array]:
+        """The class of each tuple at a node, and the records of each class."""
+        grid = self.grid
+        if grid.cells(levels) >= 1 << 62:
+            columns = [
+                Coded(axis.fitted.codes[level][grid.tuples.tuples[axis.name].codes], int(grid.cards[j, level]))
+                for j, (axis, level) in enumerate(zip(grid.axes, levels, strict=True))
+            ]
+            place, count = class_of_each_row(pack(columns))
+        else:
+            total = self._look_up(levels)
+            count = kernels.class_of_each_tuple(
+                grid.codes, grid.starts, self._table, total, self._place, self._stamp, self._keys
+            )
+            place = self._place
+        return place, kernels.sizes_of(place, self._counts, count)
+
+    def __call__(self, levels: Array) -> Outcome:
+        """Look at a node."""
+        if self._only_k is not None and not self._has_nothing(levels):
+            return self._by_k(levels, self._only_k)
+        place, sizes = self.classes(levels)
+        bad, lost = self.bad_classes(levels, place, sizes)
+        suppressed = int(sizes[bad].sum())
+        least = int(np.ceil(lost * sizes - 1e-9).sum())
+        kept = sizes[~bad]
+        feasible = suppressed <= self.limit and len(kept) > 0
+        feasible = feasible and all(model.judge(Evidence(kept)).holds for model in self._whole)
+        product, below = np.inf, None
+        if feasible:
+            product = self._product(levels, self._gains(levels, place, bad.astype(float)))
+        if least <= self.limit:
+            shares = np.ceil(lost * sizes - 1e-9) / sizes
+            below = self._gains(levels, place, shares)
+        return Outcome(tuple(levels.tolist()), suppressed, bool(feasible), product, least, below)
+
+    def kept_sizes(self, levels: Array) -> Array:
+        """The sizes of the classes that a node keeps."""
+        place, sizes = self.classes(levels)
+        bad, _ = self.bad_classes(levels, place, sizes)
+        return np.asarray(sizes[~bad])
+
+    def _by_k(self, levels: Array, k: int) -> Outcome:
+        """Without other models a class is lost below exactly if it is lost here."""
+        grid = self.grid
+        if grid.cells(levels) <= kernels.DENSE:
+            total = self._look_up(levels)
+            suppressed = kernels.small_classes_dense(
+                grid.codes,
+                grid.starts,
+                self._table,
+                total,
+                self._counts,
+                k,
+                self.limit,
+                self._cells,
+                self._keys,
+                self._lost,
+            )
+        else:
+            place, sizes = self.classes(levels)
+            suppressed = kernels.small_classes(
+                place, self._counts, sizes, k, grid.codes, grid.starts, self.limit, self._lost
+            )
+        product, below = np.inf, None
+        feasible = suppressed <= self.limit and suppressed < grid.records
+        if suppressed <= self.limit:
+            below = self._gains_of(levels, self._lost)
+            if feasible:
+                product = self._product(levels, below)
+        return Outcome(tuple(levels.tolist()), suppressed, feasible, product, suppressed, below)
+
+    def _has_nothing(self, levels: Array) -> bool:
+        """Whether rows can be `*` everywhere: at the top all are, in uneven trees some are below it."""
+        return all(stars[level] >= 0 for stars, level in zip(self._stars, levels.tolist(), strict=True))
+
+    def _nothing(self, levels: Array, place: Array) -> Array:
+        """The classes of rows that are `*` everywhere: they say nothing and count as suppressed."""
+        if not self._has_nothing(levels):
+            return np.zeros(0, np.int64)
+        axes = zip(self.grid.axes, self._stars, levels.tolist(), strict=True)
+        stars = [
+            axis.fitted.codes[level][self.grid.tuples.tuples[axis.name].codes] == of_level[level]
+            for axis, of_level, level in axes
+        ]
+        return np.unique(place[self._units_within(np.logical_and.reduce(stars))])
+
+    def _units_within(self, tuples: Array) -> Array:
+        """Which units, here the tuples themselves, lie within some tuples (a mask)."""
+        return tuples
+
+    def _look_up(self, levels: Array) -> int:
+        grid = self.grid
+        return kernels.look_up(
+            levels, grid.members, grid.unpacked, grid.starts, grid.nodes, grid.offsets, grid.cards, self._table
+        )
+
+    def bad_classes(self, levels: Array, place: Array, sizes: Array) -> tuple[Array, Array]:
+        """Which classes break a model, and the share of each that every finer node loses at least."""
+        bad = np.zeros(len(sizes), bool)
+        lost = np.zeros(len(sizes))
+        evidence = Evidence(sizes, records=self.records)
+        for model in self._by_size:
+            _note(model, evidence, model.measure(evidence), np.arange(len(sizes)), bad, lost)
+        first = lost
+        nothing = self._nothing(levels, place)
+        while self._others and not bad.all():
+            # measured where nothing is bad yet: what is lost anyway needs no second reason
+            wanted = np.flatnonzero(~bad)
+            evidence = self._evidence(levels, place, sizes, wanted)
+            for model in self._others:
+                _note(model, evidence, model.measure(evidence), wanted, bad, first)
+            bad[nothing] = True
+            # a model that looks across classes must look again at what is left; what it finds then says nothing about
+            # finer nodes, where other classes may be left
+            if not self._across or not bad[wanted].any():
+                break
+            first = np.zeros(len(sizes))
+        # finer nodes may still keep them: `lost` says nothing about it
+        bad[nothing] = True
+        return bad, lost
+
+    def _evidence(self, levels: Array, place: Array, sizes: Array, wanted: Array) -> Evidence:
+        number = np.full(len(sizes), -1, np.int64)
+        number[wanted] = np.arange(len(wanted))
+        needed = {name for model in self._others for name in model.needs}
+        spreads = {name: self._spread(self.sensitive[name], place, number, len(wanted)) for name in needed}
+        across = [model for model in self._others if isinstance(model, XYAnonymity)]
+        there = self.grid.tuples.tuples
+        named = [name for model in across for name in model.x if name in there]
+        keys = {name: self._keys_of(name, levels, place, wanted) for name in named}
+        people = {
+            model.needs_population: self._people(levels, place, wanted, self.populations[model.needs_population])
+            for model in self._others
+            if model.needs_population is not None
+        }
+        return Evidence(sizes[wanted], None, self.records, spreads, people, keys)
+
+    def _spread(self, entries: SensitiveEntries, place: Array, number: Array, classes: int) -> Spread:
+        labels = len(entries.whole.counts)
+        if classes * labels <= _DENSE_SPREAD:
+            found = kernels.spread_over_classes(
+                place, number, entries.of_tuple, entries.code, entries.count, labels, classes
+            )
+            return Spread(found[0], found[1], found[2], entries.whole)
+        of_class = number[place[entries.of_tuple]]
+        kept = of_class >= 0
+        pairs = {"class": Coded(of_class[kept], classes), "code": Coded(entries.code[kept], labels)}
+        table = CountTable.of(pairs, entries.count[kept])
+        columns = [table.tuples[name].codes.astype(np.int64) for name in ("class", "code")]
+        return Spread(columns[0], columns[1], table.counts, entries.whole)
+
+    def _nodes(self, name: str, levels: Array, codes: Array) -> Coded:
+        j = next(j for j, axis in enumerate(self.grid.axes) if axis.name == name)
+        return Coded(self.grid.axes[j].fitted.codes[levels[j]][codes], int(self.grid.cards[j, levels[j]]))
+
+    def _keys_of(self, name: str, levels: Array, place: Array, wanted: Array) -> Array:
+        of_tuple = self._nodes(name, levels, self.grid.tuples.tuples[name].codes).codes
+        if len(of_tuple) != len(place):
+            raise InputError("(X, Y)-anonymity on a part of the columns does not work by person.", "Leave out x.")
+        found = np.zeros(int(place.max()) + 1, np.int64)
+        found[place] = of_tuple
+        return found[wanted]
+
+    def _people(self, levels: Array, place: Array, wanted: Array, population: Population) -> Array:
+        """People of the population in the cells of the wanted classes."""
+        if len(place) != len(self.grid.tuples):
+            raise InputError("A population is not counted where a person has many rows.", "Use one row a person.")
+        names = [axis.name for axis in self.grid.axes]
+        own = [self._nodes(name, levels, self.grid.tuples.tuples[name].codes) for name in names]
+        theirs = [self._nodes(name, levels, population.tuples.tuples[name].codes) for name in names]
+        both = [
+            Coded(np.concatenate([mine.codes, other.codes]), mine.cardinality)
+            for mine, other in zip(own, theirs, strict=True)
+        ]
+        cell, cells = class_of_each_row(pack(both))
+        people = np.bincount(cell[len(place) :], population.tuples.counts, minlength=cells)
+        found = np.zeros(int(place.max()) + 1)
+        found[place] = people[cell[: len(place)]]
+        return np.asarray(found[wanted])
+
+    def _gains(self, levels: Array, place: Array, lost: Array) -> Array:
+        grid = self.grid
+        found = kernels.lost_records(grid.codes, grid.starts, place, self._counts, lost, int(grid.starts[-1]))
+        return self._gains_of(levels, found)
+
+    def _gains_of(self, levels: Array, found: Array) -> Array:
+        grid = self.grid
+        return kernels.gains(
+            found,
+            levels,
+            grid.members,
+            grid.unpacked,
+            grid.starts,
+            grid.costs,
+            grid.suppressed,
+            grid.offsets,
+            grid.first,
+        )
+
+    def _product(self, levels: Array, gains: Array) -> float:
+        return kernels.product_at(self.grid.factors(gains), levels)
+
+
+class PersonEvaluator(Evaluator):
+    """Looks at nodes where a person has many records: classes are of persons, and who is suppressed goes whole.
+
+    Units are the distinct histories: `rows` are (history, tuple) pairs, one for each record of the history, `persons`
+    how many persons have it, `linked` what tells them apart elsewhere.
+    """
+
+    def __init__(self, *given: Any, histories: Histories, **more: Any) -> None:
+        super().__init__(*given, **more)
+        self._histories = histories
+        self._only_k = None
+
+    def twin(self) -> Evaluator:
+        """Another with scratch space of its own, to look beside it."""
+        given = (self.grid, self.models, self.limit, self.sensitive, self.populations, self.records)
+        return PersonEvaluator(*given, histories=self._histories)
+
+    def classes(self, levels: Array) -> tuple[Array, Array]:
+        """The class of each history at a node, and the persons of each class."""
+        place, sizes = super().classes(levels)
+        theirs = self._histories
+        found, count = class_of_each_person(place[theirs.of_tuple], len(sizes), theirs.of_history)
+        if theirs.linked is not None:
+            found, count = class_of_each_row(pack([Coded(found, count), theirs.linked]))
+        return found.astype(np.int32), np.bincount(found, theirs.persons, minlength=count).astype(np.int64)
+
+    def _units_within(self, tuples: Array) -> Array:
+        """Histories all of whose records lie within some tuples."""
+        theirs = self._histories
+        outside = np.bincount(theirs.of_history.codes, ~tuples[theirs.of_tuple], minlength=len(theirs.persons))
+        return np.asarray(outside == 0)
+
+    def _gains(self, levels: Array, place: Array, lost: Array) -> Array:
+        theirs, grid = self._histories, self.grid
+        share = lost[place[theirs.of_history.codes]] * theirs.persons[theirs.of_history.codes]
+        records = np.bincount(theirs.of_tuple, share, minlength=len(grid.tuples))
+        every = np.arange(len(grid.tuples), dtype=np.int32)
+        ones = np.ones(len(grid.tuples), np.int64)
+        found = kernels.lost_records(grid.codes, grid.starts, every, ones, records, int(grid.starts[-1]))
+        return self._gains_of(levels, found)
+
+
+def _note(model: Model, evidence: Evidence, figures: Array, which: Array, bad: Array, lost: Array) -> None:
+    """Mark the classes that break a model, and what finer nodes lose of them at least."""
+    broken = ~model.good(figures)
+    bad[which] |= broken
+    if not broken.any():
+        return
+    if model.merging == "any":
+        lost[which[broken]] = 1.0
+    elif model.merging == "good":
+        # if no part of it went, good parts would have made a good class: at least one record goes
+        least = model.must_lose(figures, evidence)
+        sizes = evidence.sizes[broken]
+        share = 1 / sizes if least is None else np.maximum(least[broken], 1 / sizes)
+        lost[which[broken]] = np.maximum(lost[which[broken]], share)

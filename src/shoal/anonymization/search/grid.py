@@ -1,0 +1,202 @@
+"""The search space laid out for the kernels: distinct tuples, the nodes of every level, what each costs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+
+from shoal.anonymization.search import kernels
+from shoal.anonymization.search.quality import COLUMN_QUALITIES, ColumnQuality, Costs
+from shoal.errors import InputError
+from shoal.hierarchy.fit import Fitted
+from shoal.table import Array
+from shoal.table.classes import CountTable
+
+# compound columns stay small: their look-up tables are filled anew for each node
+_COMPOUND = 1 << 10
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One quasi-identifier in the lattice: its levels, from `low` to `high`, and what they cost."""
+
+    name: str
+    fitted: Fitted
+    costs: Costs
+    weight: float
+    low: int
+    high: int
+
+
+@dataclass(frozen=True)
+class Grid:
+    """The count table and the axes of the lattice, as flat arrays."""
+
+    tuples: CountTable
+    axes: Sequence[Axis]
+    quality: ColumnQuality
+    # compound columns: their codes per tuple, where their tables start, their members and the codes that they pack
+    codes: Array = field(repr=False)
+    starts: Array = field(repr=False)
+    members: Array = field(repr=False)
+    unpacked: Array = field(repr=False)
+    # nodes and costs of all columns and levels, one after the other
+    nodes: Array = field(repr=False)
+    costs: Array = field(repr=False)
+    suppressed: Array = field(repr=False)
+    offsets: Array = field(repr=False)
+    first: Array = field(repr=False)
+    cards: Array = field(repr=False)
+    # sums of costs and factors of the score with nothing suppressed
+    sums: Array = field(repr=False)
+
+    @cached_property
+    def records(self) -> int:
+        return self.tuples.records
+
+    @cached_property
+    def low(self) -> Array:
+        return np.array([axis.low for axis in self.axes])
+
+    @cached_property
+    def high(self) -> Array:
+        return np.array([axis.high for axis in self.axes])
+
+    @property
+    def size(self) -> int:
+        """The nodes of the lattice."""
+        size = 1
+        for axis in self.axes:
+            size *= axis.high - axis.low + 1
+        return size
+
+    @property
+    def weights(self) -> float:
+        return sum(axis.weight for axis in self.axes)
+
+    def factors(self, gains: Array) -> Array:
+        """The factors of the score by column and level, where columns cost `gains` more than if all were kept."""
+        base, scale, weight, height = self._scales
+        return kernels.factors_of(self.sums, gains, base, scale, weight, height, self.quality.geometric)
+
+    @cached_property
+    def _scales(self) -> tuple[Array, Array, Array, Array]:
+        costs = [axis.costs for axis in self.axes]
+        return (
+            np.array([cost.base for cost in costs]),
+            np.array([cost.scale for cost in costs]),
+            np.array([axis.weight for axis in self.axes]),
+            np.array([axis.fitted.height for axis in self.axes]),
+        )
+
+    def score(self, product: float) -> float:
+        """The score that a product of factors stands for."""
+        return self.quality.score(product, self.weights)
+
+    def cells(self, levels: Array) -> int:
+        """How many classes there could be at a node."""
+        product = 1
+        for j, level in enumerate(levels.tolist()):
+            product *= self._cards[j][level]
+        return product
+
+    @cached_property
+    def _cards(self) -> list[list[int]]:
+        found: list[list[int]] = self.cards.tolist()
+        return found
+
+
+def make_grid(
+    columns: Mapping[str, Fitted],
+    tuples: CountTable,
+    quality: str = "loss",
+    weights: Mapping[str, float] | None = None,
+    levels: Mapping[str, tuple[int, int]] | None = None,
+) -> Grid:
+    """Lay out the search space; `levels` are the least and greatest level allowed of a column."""
+    chosen = COLUMN_QUALITIES[quality]
+    axes = []
+    for name, fitted in columns.items():
+        records = np.bincount(tuples.tuples[name].codes, tuples.counts, minlength=len(fitted.codes[0]))
+        top = len(fitted.codes) - 1
+        low, high = (levels or {}).get(name, (0, top))
+        if not 0 <= low <= high <= top:
+            raise InputError(
+                f"Levels {low} to {high} of column '{name}' are not between 0 and {top}.", "Choose others."
+            )
+        weight = (weights or {}).get(name, 1.0)
+        if not 0 < weight < float("inf"):
+            raise InputError(f"The weight of column '{name}' is not above 0.", "Use 1 for the usual weight.")
+        axes.append(Axis(name, fitted, chosen.costs(fitted, records), weight, low, high))
+    groups = _groups([len(axis.fitted.codes[0]) for axis in axes])
+    codes, starts, members, unpacked = _compounds(axes, tuples, groups)
+    return Grid(tuples, axes, chosen, codes, starts, members, unpacked, *_flat(axes, tuples))
+
+
+def _groups(cardinalities: Sequence[int]) -> list[list[int]]:
+    """Columns packed together, the largest first, each into the first group that still has room."""
+    groups: list[tuple[list[int], int]] = []
+    for j in sorted(range(len(cardinalities)), key=lambda j: -cardinalities[j]):
+        for place, (members, product) in enumerate(groups):
+            if product * cardinalities[j] <= _COMPOUND:
+                groups[place] = ([*members, j], product * cardinalities[j])
+                break
+        else:
+            groups.append(([j], cardinalities[j]))
+    return [members for members, _ in groups]
+
+
+def _compounds(axes: Sequence[Axis], tuples: CountTable, groups: list[list[int]]) -> tuple[Array, Array, Array, Array]:
+    width = max(len(group) for group in groups)
+    members = np.full((len(groups), width), -1, np.int64)
+    codes = np.zeros((len(groups), len(tuples)), np.int32)
+    starts = np.zeros(len(groups) + 1, np.int64)
+    for c, group in enumerate(groups):
+        product = 1
+        for m, j in enumerate(group):
+            members[c, m] = j
+            codes[c] += tuples.tuples[axes[j].name].codes.astype(np.int32) * np.int32(product)
+            product *= len(axes[j].fitted.codes[0])
+        starts[c + 1] = starts[c] + product
+    unpacked = np.zeros((width, starts[-1]), np.int32)
+    for c, group in enumerate(groups):
+        rest = np.arange(starts[c + 1] - starts[c])
+        for m, j in enumerate(group):
+            rest, unpacked[m, starts[c] : starts[c + 1]] = np.divmod(rest, len(axes[j].fitted.codes[0]))
+    return codes, starts, members, unpacked
+
+
+def _flat(axes: Sequence[Axis], tuples: CountTable) -> tuple[Array, ...]:
+    height = max(len(axis.fitted.codes) for axis in axes)
+    offsets = np.zeros((len(axes), height), np.int64)
+    cards = np.ones((len(axes), height), np.int64)
+    sums = np.zeros((len(axes), height))
+    first = np.zeros(len(axes), np.int64)
+    nodes: list[Array] = []
+    costs: list[Array] = []
+    suppressed: list[Array] = []
+    at = start = 0
+    for j, axis in enumerate(axes):
+        first[j] = start
+        suppressed.append(axis.costs.suppressed)
+        start += len(axis.costs.suppressed)
+        records = np.bincount(tuples.tuples[axis.name].codes, tuples.counts, minlength=len(axis.fitted.codes[0]))
+        for level, (of_code, cost) in enumerate(zip(axis.fitted.codes, axis.costs.levels, strict=True)):
+            offsets[j, level] = at
+            at += len(of_code)
+            nodes.append(of_code.astype(np.int64))
+            costs.append(cost)
+            cards[j, level] = int(of_code.max(initial=0)) + 1
+            sums[j, level] = float((records * cost).sum())
+    return (
+        np.concatenate(nodes),
+        np.concatenate(costs),
+        np.concatenate(suppressed),
+        offsets,
+        first,
+        cards,
+        sums,
+    )

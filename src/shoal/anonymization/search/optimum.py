@@ -1,0 +1,353 @@
+"""The best node of a lattice: proven where it can be, with a bound on what is left where it cannot.
+
+A lattice that fits into memory has a lower bound for every node. Looking at a node tells how much every finer node must
+lose at least, and raises or closes them all at once; so the open node with the highest bound is looked at next, until
+none could be better than the best found. The bounds hold at any suppression limit.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from heapq import heapify, heappop, heappush
+
+import numpy as np
+
+from shoal import progress
+from shoal.anonymization.search import kernels
+from shoal.anonymization.search.evaluate import Evaluator, Outcome
+from shoal.anonymization.search.grid import Grid
+from shoal.anonymization.search.quality import CLASS_QUALITIES, least_possible
+from shoal.models import KAnonymity
+from shoal.table import Array
+
+# nodes whose bounds are kept one by one; larger lattices are searched by boxes of nodes
+_LISTED = 1 << 18
+# distinct tuples from which on two nodes are looked at together
+_WORTH_A_THREAD = 50_000
+# scores that differ by less are the same score
+_SAME = 1e-12
+# nodes of equal bound that are looked at for the sake of fewer suppressed records
+_TIES = 1000
+
+
+@dataclass
+class Search:
+    """What the search knows so far; the nodes that were looked at, best first, are its frontier."""
+
+    grid: Grid
+    evaluate: Evaluator
+    deadline: float
+    best: Outcome | None = None
+    seen: dict[tuple[int, ...], Outcome] = field(default_factory=dict)
+    # a second pair of eyes where a look takes long enough to be worth a thread
+    other: Evaluator | None = None
+
+    def look(self, levels: Array) -> Outcome:
+        """Look at a node, once."""
+        key = tuple(levels.tolist())
+        if key not in self.seen:
+            self._note(self.evaluate(levels))
+        return self.seen[key]
+
+    def look_at_all(self, nodes: Sequence[Array]) -> list[Outcome]:
+        """Look at several nodes, two at a time on large tables; which are looked at does not depend on the cores."""
+        unseen = [levels for levels in nodes if tuple(levels.tolist()) not in self.seen]
+        if self.other is not None and len(unseen) > 1:
+            with ThreadPoolExecutor(2) as pool:
+                halves = [(self.evaluate, unseen[::2]), (self.other, unseen[1::2])]
+                jobs = [pool.submit(_look_at_part, look, part) for look, part in halves]
+                for job in jobs:
+                    for found in job.result():
+                        self._note(found)
+        return [self.look(levels) for levels in nodes]
+
+    def _note(self, found: Outcome) -> None:
+        self.seen[found.levels] = found
+        if found.feasible and self.is_better(found):
+            self.best = found
+        progress.report("searching the lattice", 0)
+
+    def is_better(self, found: Outcome) -> bool:
+        """Lower score; of equal scores fewer suppressed records, then the smaller levels: not the order of looking."""
+        if self.best is None:
+            return True
+        best = self.best
+        if abs(found.product - best.product) > _SAME * best.product:
+            return found.product < best.product
+        return (found.suppressed, found.levels) < (best.suppressed, best.levels)
+
+    @property
+    def target(self) -> float:
+        """A node must stay below this to be better than the best."""
+        return np.inf if self.best is None else self.best.product * (1 - _SAME)
+
+    @property
+    def late(self) -> bool:
+        return time.monotonic() > self.deadline
+
+
+def _look_at_part(look: Evaluator, nodes: Sequence[Array]) -> list[Outcome]:
+    return [look(levels) for levels in nodes]
+
+
+@dataclass(frozen=True)
+class Optimum:
+    """The best node found; no node can have a score below `lower_bound`, its own score where it is proven."""
+
+    best: Outcome | None
+    score: float | None
+    lower_bound: float | None
+    optimal: bool
+    nodes_total: int
+    nodes_checked: int
+    seen: list[Outcome]
+
+
+def find_best(grid: Grid, evaluate: Evaluator, quality: str = "loss", time_limit: float = 60.0) -> Optimum:
+    """The node with the lowest score that keeps every model within the suppression limit.
+
+    Without a solution `best` is none; then `optimal` says whether there is none or none was found in time.
+    """
+    search = Search(grid, evaluate, time.monotonic() + time_limit)
+    if len(grid.tuples) >= _WORTH_A_THREAD:
+        search.other = evaluate.twin()
+    if quality in CLASS_QUALITIES:
+        return _walk(search, quality)
+    descend(search, grid.high)
+    bound = _by_node(search) if grid.size <= _LISTED else _by_boxes(search)
+    optimal = not np.isfinite(bound) or bound >= search.target
+    best = search.best
+    score = None if best is None else grid.score(best.product)
+    lower = score if optimal else grid.score(bound)
+    return Optimum(best, score, lower, optimal, grid.size, len(search.seen), list(search.seen.values()))
+
+
+def descend(search: Search, levels: Array) -> None:
+    """Go down from a node, each time to the best of the finer neighbours, while one is feasible."""
+    at = search.look(levels)
+    while not search.late:
+        below = search.look_at_all(list(_finer(search.grid, np.array(at.levels))))
+        feasible = [node for node in below if node.feasible]
+        if not feasible:
+            return
+        at = min(feasible, key=lambda node: (node.product, node.suppressed, node.levels))
+
+
+def _finer(grid: Grid, levels: Array) -> Iterator[Array]:
+    for j, axis in enumerate(grid.axes):
+        if levels[j] > axis.low:
+            finer = levels.copy()
+            finer[j] -= 1
+            yield finer
+
+
+# lattices that fit into memory
+
+
+def _by_node(search: Search) -> float:
+    """Close nodes until none can be better; the lowest bound of what is still open (infinite: nothing is)."""
+    grid = search.grid
+    low, high = grid.low, grid.high
+    extents = high - low + 1
+    strides = _strides(grid)
+    bounds = np.zeros(grid.size)
+    kernels.raise_bounds(bounds, strides, low, high, grid.factors(np.zeros(len(low))))
+    for outcome in search.seen.values():
+        _close(search, bounds, strides, outcome)
+    candidates, left = np.arange(grid.size), grid.size
+    while not search.late:
+        place, left = kernels.highest_below(bounds, search.target, candidates, left)
+        if place < 0:
+            _settle_ties(search, bounds, strides, extents)
+            return np.inf
+        levels = low + place // strides % extents
+        if search.evaluate.limit == 0:
+            for outcome in _chain(search, levels):
+                _close(search, bounds, strides, outcome)
+        else:
+            nodes = [levels]
+            if search.other is not None:  # the next best beside it
+                bound, bounds[place] = bounds[place], np.inf
+                second, _ = kernels.highest_below(bounds, search.target, candidates.copy(), left)
+                bounds[place] = bound
+                nodes += [low + second // strides % extents] if second >= 0 else []
+            for outcome in search.look_at_all(nodes):
+                _close(search, bounds, strides, outcome)
+    return kernels.lowest(bounds)
+
+
+def _settle_ties(search: Search, bounds: Array, strides: Array, extents: Array) -> None:
+    """Nodes that may have the same score, smallest levels first, so that fewer suppressed records decide."""
+    if search.best is not None:
+        ties = np.flatnonzero(bounds <= search.best.product * (1 + _SAME))
+        for place in ties[:_TIES].tolist():
+            if search.late:
+                return
+            search.look(search.grid.low + place // strides % extents)
+
+
+def _close(search: Search, bounds: Array, strides: Array, outcome: Outcome) -> None:
+    """What a node tells about itself and all finer ones."""
+    grid, low = search.grid, search.grid.low
+    levels = np.array(outcome.levels)
+    if outcome.below is None:
+        factors = np.full(grid.sums.shape, np.inf)
+    else:
+        factors = grid.factors(outcome.below)
+    kernels.raise_bounds(bounds, strides, low, levels, factors)
+    bounds[int(((levels - low) * strides).sum())] = np.inf
+
+
+def _chain(search: Search, levels: Array) -> list[Outcome]:
+    """Nothing may be suppressed: of a chain from a node to the top, the highest that fails closes the most.
+
+    What fails, fails below too, so it is found by halving.
+    """
+    grid = search.grid
+    chain = [levels]
+    while (chain[-1] < grid.high).any():
+        at = chain[-1]
+        drops = [
+            (grid.cards[j, at[j] + 1] / grid.cards[j, at[j]], -j) if at[j] < grid.high[j] else (-1.0, 0)
+            for j in range(len(at))
+        ]
+        raised = at.copy()
+        raised[-max(drops)[1]] += 1
+        chain.append(raised)
+    found = []
+    first, last = 0, len(chain)
+    while first < last:
+        middle = (first + last) // 2
+        found.append(search.look(chain[middle]))
+        if found[-1].below is not None:
+            last = middle
+        else:
+            first = middle + 1
+    if not any(outcome.levels == tuple(levels.tolist()) for outcome in found):
+        found.append(search.look(levels))
+    return found
+
+
+# larger lattices
+
+
+def _by_boxes(search: Search) -> float:
+    """Branch and bound on boxes of nodes from `low` to `high`: the cheapest levels with the losses of the coarsest node
+    bound all of them. The box with the lowest bound is split, so the bound of what is left only rises."""
+    grid = search.grid
+    free = grid.factors(np.zeros(len(grid.axes)))
+    _polish(search)
+    queue: list[tuple[float, int, tuple[int, ...], tuple[int, ...]]] = []
+    made = 0
+
+    def push(low: Array, high: Array) -> None:
+        nonlocal made
+        bound = _box_bound(search, low, high)
+        if bound < search.target:
+            made += 1
+            heappush(queue, (bound, made, tuple(low.tolist()), tuple(high.tolist())))
+
+    push(grid.low, grid.high)
+    while queue and not search.late:
+        if queue[0][0] >= search.target:
+            return np.inf
+        _, number, first, last = heappop(queue)
+        low, high = np.array(first), np.array(last)
+        if number % 64 == 0:
+            descend_within(search, high)
+        if (low == high).all():
+            continue
+        j = _split_on(free, low, high)
+        middle = (low[j] + high[j]) // 2
+        upper, lower = low.copy(), high.copy()
+        upper[j], lower[j] = middle + 1, middle
+        push(upper, high)
+        push(low, lower)
+    heapify(queue)
+    return queue[0][0] if queue else np.inf
+
+
+def descend_within(search: Search, levels: Array) -> None:
+    """A quick descent: the first finer neighbour that is better is taken."""
+    at = search.look(levels)
+    while at.feasible and not search.late:
+        for finer in _finer(search.grid, np.array(at.levels)):
+            below = search.look(finer)
+            if below.feasible and below.product < at.product:
+                at = below
+                break
+        else:
+            return
+
+
+def _polish(search: Search) -> None:
+    """From the best found: one column coarser and another finer, while that is better."""
+    grid = search.grid
+    while search.best is not None and not search.late:
+        start = search.best
+        levels = np.array(start.levels)
+        for i in range(len(levels)):
+            for j in range(len(levels)):
+                if i != j and levels[i] < grid.high[i] and levels[j] > grid.low[j] and not search.late:
+                    moved = levels.copy()
+                    moved[i] += 1
+                    moved[j] -= 1
+                    descend_within(search, moved)
+        if search.best is start:
+            return
+
+
+def _box_bound(search: Search, low: Array, high: Array) -> float:
+    outcome = search.look(high)
+    if outcome.below is None:
+        return np.inf
+    return kernels.product_at(search.grid.factors(outcome.below), low)
+
+
+def _split_on(factors: Array, low: Array, high: Array) -> int:
+    """The column whose levels in the box differ most in cost."""
+    spread = [factors[j, high[j]] / factors[j, low[j]] if high[j] > low[j] else 0.0 for j in range(len(low))]
+    return int(np.argmax(spread))
+
+
+# qualities without a bound from marginals
+
+
+def _walk(search: Search, quality: str) -> Optimum:
+    """Look at every node that can be feasible, from the coarsest on, or at as many as there is time for."""
+    grid, measure = search.grid, CLASS_QUALITIES[quality]
+    found: list[Outcome] = []
+    strides = _strides(grid)
+    closed = np.zeros(grid.size if grid.size <= _LISTED else 0)
+    done = True
+    for place in range(grid.size - 1, -1, -1):
+        if len(closed) and closed[place] == np.inf:
+            continue
+        if search.late:
+            done = False
+            break
+        levels = grid.low + place // strides % (grid.high - grid.low + 1)
+        outcome = search.evaluate(levels)
+        if outcome.below is None and len(closed):
+            infinite = np.full(grid.sums.shape, np.inf)
+            kernels.raise_bounds(closed, strides, grid.low, levels, infinite)
+        if outcome.feasible:
+            kept = search.evaluate.kept_sizes(levels)
+            members = int(kept.sum()) + outcome.suppressed
+            outcome = replace(outcome, product=measure(kept, outcome.suppressed, members))
+            if search.is_better(outcome):
+                search.best = outcome
+        found.append(outcome)
+    best = search.best
+    score = None if best is None else best.product
+    k = max((model.k for model in search.evaluate.models if isinstance(model, KAnonymity)), default=1)
+    bound = score if done else least_possible(quality, k, search.evaluate.records)
+    return Optimum(best, score, bound, done, grid.size, len(found), found)
+
+
+def _strides(grid: Grid) -> Array:
+    extents = grid.high - grid.low + 1
+    return np.append(np.cumprod(extents[:0:-1])[::-1], 1)

@@ -1,0 +1,148 @@
+"""A solution as a plan: fit once, apply to new data. It names the values of the data, so it is for its owner."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal import __version__
+from shoal.anonymization.search.generalize import Generalized, Space, lost_units
+from shoal.anonymization.search.optimum import Optimum
+from shoal.errors import InputError
+from shoal.hierarchy import Hierarchy, fit
+from shoal.hierarchy.chosen import given_hierarchies, rows_of
+from shoal.hierarchy.fit import leaf_of_each_value
+from shoal.policy import Policy, as_policy
+from shoal.ranges.parsing import as_numbers, ends_of
+from shoal.reading import read
+from shoal.table import Array, Column
+from shoal.table.texts import texts_of
+
+KIND = "generalisation plan"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """The levels of every round, the trees they refer to, and the policy that they keep."""
+
+    policy: Policy
+    trees: Mapping[str, Hierarchy]
+    rounds: list[tuple[int, ...]]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        columns = {name: {"hierarchy": rows_of(tree)} for name, tree in self.trees.items()}
+        return {
+            "kind": KIND,
+            "shoal": __version__,
+            "policy": self.policy.model_dump(mode="json"),
+            "columns": columns,
+            "rounds": [dict(zip(self.trees, levels, strict=True)) for levels in self.rounds],
+        }
+
+
+def read_plan(path: str | Path) -> Plan:
+    """A plan from its file.
+
+    >>> read_plan("nothing.json")
+    Traceback (most recent call last):
+    shoal.errors.InputError: There is no plan nothing.json. ...
+    """
+    path = Path(path)
+    try:
+        found = json.loads(path.read_text(encoding="utf-8"))
+    except OSError:
+        raise InputError(
+            f"There is no plan {path}.", "Name one that `shoal anonymize --method lattice` wrote."
+        ) from None
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or found.get("kind") != KIND or not {"policy", "columns", "rounds"} <= set(found):
+        raise InputError(f"{path} is no plan.", "Name one that `shoal anonymize --method lattice` wrote.")
+    policy = as_policy(found["policy"])
+    names = list(found["columns"])
+    trees = given_hierarchies({name: found["columns"][name]["hierarchy"] for name in names}, names)
+    rounds = [tuple(int(levels[name]) for name in names) for levels in found["rounds"]]
+    heights = [trees[name].height for name in names]
+    if any(not 0 <= level < height for levels in rounds for level, height in zip(levels, heights, strict=True)):
+        raise InputError(f"{path} names levels that its hierarchies do not have.", "Take it as it was written.")
+    return Plan(policy, trees, rounds)
+
+
+def grown(tree: Hierarchy, column: Column) -> Hierarchy:
+    """The tree with leaves for new numbers and dates that lie in one of its ranges at every level.
+
+    >>> from shoal.reading import read
+    >>> tree = given_hierarchies({"age": [["30", "[30;34]", "*"], ["34", "[30;34]", "*"]]}, ["age"])["age"]
+    >>> grown(tree, read({"age": [31, 40]})["age"]).levels[1].to_list()
+    ['[30;34]', '[30;34]', '[30;34]']
+    """
+    if not (column.dtype.is_numeric() or column.dtype.is_temporal()):
+        return tree
+    texts = texts_of(column.values)
+    known = set(tree.levels[0].to_list())
+    fitted = fit(tree, column)
+    if not fitted.missing:
+        return tree
+    numbers = as_numbers(column.values)
+    new = np.array([text not in known for text in texts.to_list()], bool)
+    paths: list[list[str | None]] = [texts.to_list()]
+    for level in range(1, tree.height - 1):
+        labels = pl.Series(tree.labels(level))
+        low, high = ends_of(read(pl.DataFrame({"label": labels}))["label"])
+        places = read(pl.DataFrame({"label": labels}))["label"].codes
+        low, high = low[places], high[places]
+        inside = (low[None, :] <= numbers[:, None]) & (numbers[:, None] <= high[None, :])
+        new &= inside.sum(axis=1) == 1
+        paths.append([labels[int(node)] for node in inside.argmax(axis=1)])
+    rows = [[path[place] for path in paths] for place in np.flatnonzero(new).tolist()]
+    if not rows:
+        return tree
+    more = [pl.Series([row[level] for row in rows], dtype=pl.String) for level in range(len(paths))]
+    more.append(pl.Series(["*"] * len(rows)))
+    try:
+        levels = [pl.concat([old.alias(""), added.alias("")]) for old, added in zip(tree.levels, more, strict=True)]
+        return Hierarchy(tree.column, tuple(levels), tree.source)
+    except InputError:  # ranges that do not hold their own leaves: then a new value has no place either
+        return tree
+
+
+def _known_units(space: Space, plan: Plan) -> Array:
+    """Which tuples (or histories) have only values that the plan's trees know: others are never shown."""
+    known = np.ones(len(space.tuples), bool)
+    for column in space.columns:
+        there = np.append(
+            leaf_of_each_value(plan.trees[column.name].levels[0], column.values, texts_of(column.values)) >= 0, True
+        )
+        known &= there[space.tuples.tuples[column.name].codes]
+    if space.histories is None:
+        return known
+    unknown = np.bincount(
+        space.histories.of_history.codes, ~known[space.histories.of_tuple], minlength=len(space.units)
+    )
+    return np.asarray(unknown == 0)
+
+
+def follow(space: Space, plan: Plan, policy: Policy) -> Generalized:
+    """Settle every tuple in the first round in which its class keeps the policy; the rest is suppressed."""
+    round_of_unit = np.full(len(space.units), -1, np.int64)
+    known = _known_units(space, plan)
+    left: Array = np.flatnonzero(known)
+    part: Space = space.part(known)
+    again: Sequence[Any] = [model for model in policy.models if not model.whole]
+    for number, levels in enumerate(plan.rounds):
+        if not len(left):
+            break
+        evaluate = part.evaluator(part.grid_of_levels(), again, part.members, space.members)
+        lost = lost_units(evaluate, levels)
+        round_of_unit[left[~lost]] = number
+        left = left[lost]
+        part = space.part(known & (round_of_unit < 0))
+    nothing = Optimum(None, None, None, False, 0, 0, [])
+    return Generalized(space, nothing, list(plan.rounds), round_of_unit)

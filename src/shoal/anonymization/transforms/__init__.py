@@ -1,0 +1,1 @@
+"""How a table is changed: one operator per file."""

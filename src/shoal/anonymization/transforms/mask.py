@@ -1,0 +1,191 @@
+"""Sequential masking (Sánchez et al., Table S3): what is still unique is masked one step further.
+
+The steps stand in the order of the policy, each generalises what the steps before it left. A record that is no longer
+unique stays as it is, so records are released at different levels of one chain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.errors import InputError
+from shoal.ranges.boxed import Boxed, Side, numbers
+from shoal.table import Array, Column
+from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class, pack
+
+# the age groups of Table S3: 0, 1-4, 5-9, …, 80-84, 85 and over; and the five coarser ones
+AGE_GROUPS = [0, 1, *range(5, 90, 5)]
+COARSE_AGE_GROUPS = [0, 1, 20, 35, 65]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step: a column to groups that start at `starts`, to a code without its last `digits`, or to `*` (neither).
+
+    `domain` are the ends of the whole column, where they are wider than the values seen.
+    """
+
+    column: str
+    starts: Sequence[int] | None = None
+    digits: int | None = None
+    domain: tuple[int, int] | None = None
+
+    def ranges(self, values: Array) -> tuple[Array, Array]:
+        """Low and high end of the range that each value becomes.
+
+        >>> low, high = Step("zip", digits=2).ranges(np.array([93701.0, 94110.0]))
+        >>> low.tolist(), high.tolist()
+        ([93700.0, 94100.0], [93799.0, 94199.0])
+        """
+        first, last = self.domain or (values[0], values[-1])
+        if self.starts is not None:
+            edges = np.array([*self.starts, max(last, self.starts[-1]) + 1], float)
+            group = np.searchsorted(edges, values, side="right") - 1
+            if (group < 0).any():
+                raise InputError(f"The groups of '{self.column}' leave out its smallest values.", "Start them lower.")
+            return edges[group], edges[group + 1] - 1
+        if self.digits is not None:
+            width = 10**self.digits
+            return values // width * width, values // width * width + width - 1
+        return np.full(len(values), float(first)), np.full(len(values), float(last))
+
+
+@dataclass(frozen=True)
+class Masked:
+    """The boxes, and the step after which each row was no longer unique (0: never masked)."""
+
+    boxed: Boxed
+    level_of_row: Array
+
+
+def mask(columns: Sequence[Column], steps: Sequence[Step], counted: Sequence[str] | None = None) -> Masked:
+    """Mask step by step the records that are still unique among the records released at their level.
+
+    `counted` are the columns that decide uniqueness (all by default).
+
+    >>> from shoal.reading import read
+    >>> table = read({"age": [31, 31, 34, 38], "sex": [1, 1, 2, 1]})
+    >>> found = mask(table.select(["age", "sex"]), [Step("age", starts=[30]), Step("sex")])
+    >>> found.level_of_row.tolist()
+    [0, 0, 2, 2]
+    """
+    by_name = {column.name: column for column in columns}
+    names = list(by_name) if counted is None else list(counted)
+    unknown = [step.column for step in steps if step.column not in by_name]
+    if unknown:
+        raise InputError.missing_columns(unknown, by_name, "The table to mask")
+    states = _states(columns, steps)
+    level_of_row = np.zeros(len(columns[0].codes), np.int64)
+    for level in range(len(steps)):
+        rows = np.flatnonzero(level_of_row == level)
+        alone = _alone([states[name][level] for name in names], [by_name[name] for name in names], rows)
+        level_of_row[rows[alone]] = level + 1
+    return Masked(_boxed(columns, states, level_of_row), level_of_row)
+
+
+def masked_uniques(columns: Sequence[Column], steps: Sequence[Step], level_of_row: Array) -> Array:
+    """Eq 1 for masked rows: which have a point in their box that lies in the box of no other row.
+
+    A range stands for the values that occur. Every step generalises the one before, so a box is covered by an equal
+    one, by one of a later level around it, or by boxes of earlier levels that fill it: two group-bys per level.
+
+    >>> from shoal.reading import read
+    >>> table = read({"age": [31, 34, 38, 38]})
+    >>> masked_uniques(table.select(["age"]), [Step("age")], np.array([0, 0, 1, 0])).tolist()  # 31, 34 and 38 fill *
+    [False, False, False, False]
+    >>> masked_uniques(table.select(["age"]), [Step("age")], np.array([0, 1, 0, 0])).tolist()  # nobody else is 34
+    [False, True, False, False]
+    """
+    states = _states(columns, steps)
+    unique = np.zeros(len(level_of_row), bool)
+    covered = np.zeros(0, np.int64)  # a row of each cell that is covered at the level before
+    for level in range(len(steps) + 1):
+        if level:
+            covered = covered[_fills(columns, states, steps[level - 1].column, level, covered)]
+        rows = np.flatnonzero(level_of_row == level)
+        both = np.concatenate([rows, covered])
+        if not len(both):
+            continue
+        cells, count = class_of_each_row(_cells(columns, states, level, both))
+        released, filled = np.bincount(cells[: len(rows)], minlength=count), np.zeros(count, bool)
+        filled[cells[len(rows) :]] = True
+        own = cells[: len(rows)]
+        unique[rows] = (released[own] == 1) & ~filled[own]
+        covered = both[first_row_of_each_class(cells, count)]
+    for level in range(1, len(steps) + 1):
+        outer, inner = np.flatnonzero(level_of_row == level), np.flatnonzero(unique & (level_of_row < level))
+        cells = _cells(columns, states, level, np.concatenate([outer, inner])).codes if len(outer) else outer
+        unique[inner[np.isin(cells[len(outer) :], cells[: len(outer)])]] = False
+    return unique
+
+
+def _cells(columns: Sequence[Column], states: dict[str, list[_State]], level: int, rows: Array) -> Coded:
+    """A key for each of some rows, equal where their boxes at a level are."""
+    now = [(column, states[column.name][level]) for column in columns]
+    return pack([Coded(state.group[column.codes[rows]], len(state.low)) for column, state in now])
+
+
+def _fills(columns: Sequence[Column], states: dict[str, list[_State]], changed: str, level: int, rows: Array) -> Array:
+    """Of rows that stand for the covered cells of the level before: one for each cell of this level that they fill."""
+    if not len(rows):
+        return rows
+    column = next(column for column in columns if column.name == changed)
+    before, now = (np.bincount(states[changed][at].group)[states[changed][at].group] for at in (level - 1, level))
+    cells, count = class_of_each_row(_cells(columns, states, level, rows))
+    first = first_row_of_each_class(cells, count)
+    values = np.bincount(cells, before[column.codes[rows]], count)
+    return np.asarray(first[values == now[column.codes[rows[first]]]])
+
+
+@dataclass(frozen=True, slots=True)
+class _State:
+    """A column at one level: low and high end of each of its values, and which values have become alike."""
+
+    low: Array
+    high: Array
+    group: Array
+
+
+def _states(columns: Sequence[Column], steps: Sequence[Step]) -> dict[str, list[_State]]:
+    """Every column after each number of steps."""
+    states = {}
+    for column in columns:
+        values = numbers(column)
+        found = [_state(values, values)]
+        for step in steps:
+            found.append(_state(*step.ranges(values)) if step.column == column.name else found[-1])
+        states[column.name] = found
+    return states
+
+
+def _state(low: Array, high: Array) -> _State:
+    return _State(low, high, np.unique(low, return_inverse=True)[1].reshape(-1))
+
+
+def _alone(states: Sequence[_State], columns: Sequence[Column], rows: Array) -> Array:
+    """Which of some rows are alone with their values at a level, among these rows."""
+    if not len(rows):
+        return np.zeros(0, bool)
+    coded = [
+        Coded(state.group[column.codes[rows]], len(state.low)) for state, column in zip(states, columns, strict=True)
+    ]
+    classes, count = class_of_each_row(pack(coded))
+    return np.asarray(np.bincount(classes, minlength=count)[classes] == 1)
+
+
+def _boxed(columns: Sequence[Column], states: dict[str, list[_State]], level_of_row: Array) -> Boxed:
+    """The box of each row at its level; rows with equal boxes share one."""
+    ends: dict[str, tuple[Array, Array, Array]] = {}
+    for column in columns:
+        low = np.stack([state.low for state in states[column.name]])
+        high = np.stack([state.high for state in states[column.name]])
+        scale = np.unique(np.concatenate([low.ravel(), high.ravel()]))
+        at = (level_of_row, column.codes)
+        ends[column.name] = scale, np.searchsorted(scale, low)[at], np.searchsorted(scale, high)[at]
+    coded = [Coded(codes, len(scale)) for scale, *both in ends.values() for codes in both]
+    box_of_row, count = class_of_each_row(pack(coded))
+    first = first_row_of_each_class(box_of_row, count)
+    return Boxed(box_of_row, {name: Side(scale, low[first], high[first]) for name, (scale, low, high) in ends.items()})

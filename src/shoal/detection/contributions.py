@@ -1,0 +1,88 @@
+"""Which column costs most: each column's share of the uniques, as in a game where columns join one by one.
+
+Shapley value of a column = the uniques that it adds, averaged over all orders in which columns can join. The values sum
+up to the uniques of all columns together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import factorial
+
+import numpy as np
+
+from shoal.detection.partitions import Tuples, uniques_of_all_sets
+from shoal.table import Array
+from shoal.table.classes import CountTable
+
+# Past so many (set, tuple) pairs, orders are drawn instead of all sets counted.
+MOST_CELLS = 40_000_000
+MOST_COLUMNS = 16
+FEWEST_PAIRS_OF_ORDERS, MOST_PAIRS_OF_ORDERS = 3, 16
+MOST_DRAWN_CELLS = 100_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Contributions:
+    """Shares of the uniques by column, summing up to 1; `error` is the largest standard error, 0 if exact."""
+
+    shares: dict[str, float]
+    exact: bool
+    error: float
+
+
+def contributions(table: CountTable, names: Sequence[str]) -> Contributions:
+    """The share of the uniques that each of these columns brings.
+
+    >>> from shoal.table.classes import Coded
+    >>> table = CountTable.of({"a": Coded(np.array([0, 1, 2]), 3), "b": Coded(np.array([0, 0, 0]), 1)})
+    >>> contributions(table, ["a", "b"]).shares
+    {'a': 1.0, 'b': 0.0}
+    """
+    if not names:
+        return Contributions({}, True, 0.0)
+    part = table.roll_up(names)
+    if len(names) <= MOST_COLUMNS and len(part) << len(names) <= MOST_CELLS:
+        values = _shapley(uniques_of_all_sets(part), len(names))
+        return Contributions(_shares(names, values), True, 0.0)
+    orders = _drawn(Tuples.of(part), len(names))
+    total = max(float(orders.sum(axis=1).max()), 1.0)
+    error = float((orders.std(axis=0, ddof=1) / np.sqrt(len(orders))).max()) / total
+    return Contributions(_shares(names, orders.mean(axis=0)), False, error)
+
+
+def _shares(names: Sequence[str], values: Array) -> dict[str, float]:
+    total = float(values.sum())
+    shares = values / total if total else np.zeros(len(values))
+    return dict(zip(names, shares.tolist(), strict=True))
+
+
+def _shapley(uniques: Array, columns: int) -> Array:
+    """Exact, from the uniques of every set."""
+    sets = np.arange(len(uniques))
+    sizes = np.bitwise_count(sets).astype(np.int64)
+    weights = np.array([factorial(s) * factorial(columns - s - 1) / factorial(columns) for s in range(columns)])
+    values = np.empty(columns)
+    for column in range(columns):
+        without = sets[sets >> column & 1 == 0]
+        values[column] = (weights[sizes[without]] * (uniques[without | 1 << column] - uniques[without])).sum()
+    return values
+
+
+def _drawn(tuples: Tuples, columns: int) -> Array:
+    """What each column adds in drawn orders; each order is also gone through backwards, which halves the error."""
+    draw = np.random.default_rng(0)
+    affordable = MOST_DRAWN_CELLS // (2 * columns * max(tuples.count, 1))
+    found = np.zeros((min(max(affordable, FEWEST_PAIRS_OF_ORDERS), MOST_PAIRS_OF_ORDERS), columns))
+    for pair in found:
+        order = draw.permutation(columns)
+        for turned in (order, order[::-1]):
+            partition = tuples.whole()
+            for column in turned.tolist():
+                if not len(partition.rows):
+                    break
+                refined = partition.refine(tuples, column)
+                pair[column] += (refined.uniques - partition.uniques) / 2
+                partition = refined
+    return found

@@ -1,0 +1,276 @@
+"""From a table to what identifies people in it."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+
+from shoal.detection.contributions import contributions
+from shoal.detection.dependencies import determined_by
+from shoal.detection.partitions import Tuples
+from shoal.detection.results import Bound, Detection, FoundSet
+from shoal.detection.search import NEAR, Columns, Search
+from shoal.errors import InputError, as_names, check_choice
+from shoal.policy import Policy, as_policy
+from shoal.reading import Options, read
+from shoal.table.classes import Coded, CountTable
+from shoal.table.rows import Rows
+from shoal.vocabulary import NullRule
+
+# All sizes up to so many columns, else sets of few: larger ones are no knowledge that an attacker has.
+ALL_SIZES = 16
+FEW = 5
+TIME_LIMIT = 30.0
+CONFIDENCE = 0.95
+# Candidates for near-identifiers that are measured, small sets first.
+MOST_NEAR = 200
+
+
+def detect(
+    source: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    null_rule: NullRule | None = None,
+    count: str | None = None,
+    max_size: int | None = None,
+    time_limit: float = TIME_LIMIT,
+    sample: int | None = None,
+    seed: int = 0,
+    policy: Policy | str | Path | None = None,
+    options: Options | None = None,
+) -> Detection:
+    """Find which sets of columns identify people (Pastore et al.).
+
+    Identifiers are the minimal sets whose values are all distinct. The best quasi-identifier is the set with most
+    uniques that contains no identifier, ties to the fewest columns, then to the order of the columns.
+
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"id": [1, 2, 3, 4], "age": [30, 30, 41, 41], "sex": ["f", "m", "f", "f"]})
+    >>> found = detect(people)
+    >>> found.identifiers, found.best.columns, found.best.uniques, found.exact
+    ([['id']], ['age', 'sex'], 2, True)
+    """
+    given = as_policy(policy)
+    rule: NullRule = null_rule or given.null_rule
+    count = count or given.count
+    columns = None if columns is None else as_names(columns)
+    check_choice("null_rule", rule, get_args(NullRule))
+    if rule == "wildcard":
+        raise InputError(
+            "Sets of columns are compared by equal values: the null rule 'wildcard' does not apply.",
+            "Use value or drop.",
+        )
+    if given.person is not None:
+        raise InputError("Sets of columns are counted by records, not by persons.", "Leave out the person column.")
+    if isinstance(max_size, int) and max_size < 1:
+        raise InputError(f"Sets of {max_size} columns are no sets.", "Use --max-size 1 or more.")
+    if max_size is not None and not isinstance(max_size, int):
+        raise InputError("The largest size of a set is a whole number.", "Use --max-size 3, for example.")
+    if seed < 0:
+        raise InputError("A seed is zero or more.", "Use --seed 0, for example.")
+    if not time_limit > 0:
+        raise InputError("The time limit must be above zero seconds.", "Use --time-limit 30, for example.")
+    if columns is not None and not columns:
+        raise InputError("There is no column to search.", "Name at least one with --columns.")
+    remarks = []
+    if columns is None and given.quasi_identifiers:
+        columns = given.quasi_identifiers
+        remarks.append("searched the quasi-identifiers of the policy; --columns names others")
+    table = read(source, None if columns is None else [*columns, *([count] if count else [])], options)
+    left_out = {count, *given.with_role("identifier")} if columns is None else {count}
+    names = [name for name in (columns or table.names) if name not in left_out]
+    if not names:
+        raise InputError("There is no column to search.", "Name at least one with --columns.")
+    if count is not None and count not in table.columns:
+        raise InputError.missing_columns([count], table.names, table.name)
+    rows, removed = Rows.of(table, list(dict.fromkeys(names)), count).without_nulls(rule)
+    counts = CountTable.of({column.name: column for column in rows.columns}, rows.weights)
+    limit = max_size or (len(names) if len(names) <= ALL_SIZES else FEW)
+    deadline = time.monotonic() + time_limit
+    notes = [*table.notes, *given.remarks(table), *remarks]
+    if sample is not None and sample < counts.records:
+        return _by_sample(counts, _sampled(counts, sample, seed), limit, deadline, rule, removed, notes)
+    search = Search(Tuples.of(counts), limit, deadline)
+    search.run()
+    best, bound, exact = _best(search)
+    return _detection(counts, search, best, Bound(bound, bound / counts.records, 1.0), exact, rule, removed, notes)
+
+
+def _sampled(table: CountTable, size: int, seed: int) -> CountTable:
+    """As many records, drawn without replacement."""
+    if size < 2:
+        raise InputError(f"A sample of {size} records tells nothing.", "Use --sample 10000, for example.")
+    drawn = np.random.default_rng(seed).multivariate_hypergeometric(table.counts, size, method="marginals")
+    kept = drawn > 0
+    tuples = {name: Coded(codes[kept], cardinality) for name, (codes, cardinality) in table.tuples.items()}
+    return CountTable(tuples, drawn[kept])
+
+
+def _by_sample(
+    counts: CountTable,
+    drawn: CountTable,
+    limit: int,
+    deadline: float,
+    rule: NullRule,
+    removed: int,
+    notes: list[str],
+) -> Detection:
+    """Search a sample; what is reported was measured on the whole table."""
+    names = list(counts.tuples)
+    own = [name for name in names if describe(counts, [name]).classes == counts.records]
+    left = [name for name in names if name not in own]
+    if not left:
+        search = Search(Tuples.of(counts), 1, deadline)
+        return _detection(counts, search, None, Bound(0, 0.0, 1.0), True, rule, removed, notes)
+    search = Search(Tuples.of(drawn.roll_up(left)), limit, deadline, sets_identify=False)
+    search.run()
+    place = {column: names.index(name) for column, name in enumerate(left)}
+    sets = {size: tuple(place[column] for column in columns) for size, (_, columns) in search.best.items()}
+    measured = {size: describe(counts, [names[column] for column in columns]) for size, columns in sets.items()}
+    allowed = {size: found for size, found in measured.items() if found.classes < counts.records}
+    best = max(allowed, key=lambda size: (allowed[size].uniques, -size), default=None)
+    most = max((uniques for uniques, _ in search.best.values()), default=0)
+    bound = _sample_bound(most if search.proven >= search.max_size else drawn.records, search, counts)
+    identifiers = [[name] for name in own]
+    identifiers += [found.columns for size, found in measured.items() if size not in allowed]
+    shares = contributions(drawn, left)
+    return Detection(
+        records=counts.records,
+        removed_rows=removed,
+        null_rule=rule,
+        columns=names,
+        identifiers=identifiers,
+        near_identifiers=[],
+        best=None if best is None else allowed[best],
+        by_size=[allowed[size] for size in sorted(allowed)],
+        all_columns=describe(counts, names),
+        exact=False,
+        proven_size=0,
+        max_size=search.max_size,
+        bound=bound,
+        sets_examined=search.examined,
+        contributions=shares.shares,
+        contributions_exact=False,
+        contributions_error=shares.error,
+        determined_by=determined_by(counts),
+        sample=drawn.records,
+        notes=[*notes, "contributions are those within the sample; identifiers of several columns are not searched"],
+    )
+
+
+def _detection(
+    counts: CountTable,
+    search: Search,
+    best: Columns | None,
+    bound: Bound,
+    exact: bool,
+    rule: NullRule,
+    removed: int,
+    notes: list[str],
+) -> Detection:
+    names = list(counts.tuples)
+    identifiers = search.minimal_identifiers()
+    shares = contributions(counts, [names[column] for column in search.columns])
+    return Detection(
+        records=counts.records,
+        removed_rows=removed,
+        null_rule=rule,
+        columns=names,
+        identifiers=[_named(columns, names) for columns in identifiers],
+        near_identifiers=_near(counts, search, names),
+        best=None if best is None else describe(counts, _named(best, names)),
+        by_size=[describe(counts, _named(columns, names)) for _, (_, columns) in sorted(search.best.items())],
+        all_columns=describe(counts, names),
+        exact=exact,
+        proven_size=search.proven,
+        max_size=search.max_size,
+        bound=bound,
+        sets_examined=search.examined,
+        contributions=shares.shares,
+        contributions_exact=shares.exact,
+        contributions_error=shares.error,
+        determined_by=determined_by(counts),
+        sample=None,
+        notes=notes,
+    )
+
+
+def describe(table: CountTable, columns: Sequence[str]) -> FoundSet:
+    """The figures of one set of columns, from a count table.
+
+    separation = 1 - sum of c (c - 1) over the classes / (n (n - 1)), c records in a class, n in all
+    """
+    sizes = table.roll_up(columns).counts.astype(np.float64)
+    records = table.records
+    uniques = int(np.count_nonzero(sizes == 1))
+    alike = float((sizes * (sizes - 1)).sum())
+    separation = 1 - alike / (records * (records - 1.0)) if records > 1 else 1.0
+    return FoundSet(list(columns), uniques, uniques / records, len(sizes), len(sizes) / records, separation)
+
+
+def _named(columns: Columns, names: Sequence[str]) -> list[str]:
+    return [names[column] for column in columns]
+
+
+def _best(search: Search) -> tuple[Columns | None, int, bool]:
+    """The best set, what bounds the uniques of any set without an identifier, and whether it is proven best."""
+    records = search.tuples.records
+    if not search.best:
+        return None, 0, True
+    everything = search.uniques_of(search.columns)
+    # a set that is no identifier leaves at least two records alike
+    limit = everything if everything < records else max(records - 2, 0)
+    uniques, negative_size, columns = max(
+        ((uniques, -size, columns) for size, (uniques, columns) in search.best.items()), key=lambda entry: entry[:2]
+    )
+    if search.proven == len(search.columns):
+        return columns, uniques, True
+    essential = _essential(search, everything)
+    if everything < records and essential is not None and len(essential) <= search.max_size:
+        return essential, everything, True
+    return columns, limit, uniques == limit and -negative_size <= search.proven
+
+
+def _essential(search: Search, everything: int) -> Columns | None:
+    """The columns whose loss costs uniques, if they alone reach all uniques: then they are the only optimum."""
+    needed = []
+    for column in search.columns:
+        if time.monotonic() > search.deadline:
+            return None
+        rest = [other for other in search.columns if other != column]
+        if search.uniques_of(rest) < everything:
+            needed.append(column)
+    return tuple(needed) if needed and search.uniques_of(needed) == everything else None
+
+
+def _near(table: CountTable, search: Search, names: Sequence[str]) -> list[list[str]]:
+    """Minimal sets of few columns that tell 99 % of the records apart, but not all."""
+    found: list[Columns] = []
+    for columns in sorted(search.near, key=lambda columns: (len(columns), columns))[:MOST_NEAR]:
+        if any(set(smaller) <= set(columns) for smaller in found):
+            continue
+        ratio = describe(table, _named(columns, names)).distinct_ratio
+        if NEAR <= ratio < 1:
+            found.append(columns)
+    return [_named(columns, names) for columns in found]
+
+
+def _sample_bound(uniques: int, search: Search, table: CountTable) -> Bound:
+    """A record unique in the table is unique in the sample, so the sample bounds the table (Hoeffding, all sets).
+
+    uniqueness <= uniqueness in the sample + sqrt(ln(sets / (1 - confidence)) / (2 n))
+
+    Nor can any set have more uniques than all columns together, which is counted on the table.
+    """
+    drawn, columns = search.tuples.records, len(search.columns)
+    sets = sum(math.comb(columns, size) for size in range(1, search.max_size + 1))
+    share = min(1.0, uniques / drawn + math.sqrt(math.log(sets / (1 - CONFIDENCE)) / (2 * drawn)))
+    everything = int(np.count_nonzero(table.counts == 1))
+    if everything <= share * table.records:
+        return Bound(everything, everything / table.records, 1.0)
+    return Bound(math.floor(share * table.records), share, CONFIDENCE)

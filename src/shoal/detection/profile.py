@@ -1,0 +1,149 @@
+"""What is in a table, column by column, in one pass, and which role each column may play. No value is shown."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, cast
+
+import numpy as np
+import polars as pl
+import yaml
+
+from shoal import progress
+from shoal.errors import as_names
+from shoal.kinds import DECIDED, ROLE_OF_KIND, ColumnView, Finding, find_kinds
+from shoal.policy import Policy, as_policy
+from shoal.reading import Options, read
+from shoal.table import Array, Column
+from shoal.table.type_words import type_word
+from shoal.vocabulary import Role
+
+# With fewer records, all values being different says nothing.
+RECORDS_THAT_TELL = 20
+# From this share of different values on, a column nearly tells records apart; from the other, codes may be persons'.
+NEARLY_ALL = 0.95
+MANY_CODES = 0.1
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnProfile:
+    """One column; `single` counts the records whose value occurs only once. Role and kind are proposals.
+
+    A confidence of 0.5 or more is a decision, less is a hint for a person to follow up.
+    """
+
+    name: str
+    type: str
+    nulls: int
+    distinct: int
+    single: int
+    role: Role
+    kind: str | None
+    confidence: float
+    reasons: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Profile:
+    """A table: its records and its columns."""
+
+    records: int
+    columns: list[ColumnProfile]
+    notes: list[str]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        return asdict(self)
+
+    def policy_text(self) -> str:
+        """A policy file to start from: every column with its proposed role, the reasons as comments."""
+        lines = ["# Proposed by shoal. Check every line: a role is a decision that people take.", "columns:"]
+        for column in self.columns:
+            sure = "" if column.confidence >= DECIDED else "not sure: "
+            lines.append(f"  # {sure}{' '.join(' '.join(column.reasons).split())}")
+            lines.append(f"  {yaml_key(column.name)}: {column.role}")
+        lines += ["null_rule: value", "threshold: 0.2", ""]
+        return "\n".join(lines)
+
+
+def yaml_key(name: str) -> str:
+    """A name as a key of YAML: as it stands if that reads back as the same text, else in quotes."""
+    if re.fullmatch(r"\w[\w-]*", name) and yaml.safe_load(name) == name:
+        return name
+    return json.dumps(name, ensure_ascii=not name.isprintable())
+
+
+def profile(
+    source: Any,
+    columns: Sequence[str] | None = None,
+    *,
+    policy: Policy | str | Path | None = None,
+    options: Options | None = None,
+) -> Profile:
+    """Profile a table: types, missing and distinct values, and a proposed role with its reasons.
+
+    With a policy, the roles that it names are taken.
+
+    >>> import polars as pl
+    >>> found = profile(pl.DataFrame({"email": ["a@b.org", "c@d.org", None], "sex": ["f", "m", "f"]}))
+    >>> [(column.name, column.role, column.kind, column.nulls) for column in found.columns]
+    [('email', 'identifier', 'email', 1), ('sex', 'quasi-identifier', 'sex', 0)]
+    """
+    given = as_policy(policy)
+    table = read(source, None if columns is None else as_names(columns), options)
+    found = []
+    for number, column in enumerate(table.columns.values()):
+        progress.report("looking at columns", number, len(table.columns))
+        found.append(_profile(column, table.rows, given.columns.get(column.name)))
+    return Profile(table.rows, found, [*table.notes, *given.remarks(table)])
+
+
+def _profile(column: Column, records: int, decided: Role | None) -> ColumnProfile:
+    counts = np.bincount(column.codes, minlength=len(column.values))[: len(column.values)]
+    kinds = find_kinds(ColumnView(column.name, column.values, counts, records)) if len(counts) else []
+    role, confidence, reasons = propose_role(column, counts, records, kinds)
+    if decided is not None:
+        role, confidence, reasons = decided, 1.0, ["Decided in the policy.", *reasons]
+    return ColumnProfile(
+        name=column.name,
+        type=type_word(column.dtype),
+        nulls=column.nulls,
+        distinct=len(column.values),
+        single=int(np.count_nonzero(counts == 1)),
+        role=role,
+        kind=kinds[0].kind if kinds else None,
+        confidence=round(confidence, 3),
+        reasons=reasons,
+    )
+
+
+def propose_role(column: Column, counts: Array, records: int, kinds: list[Finding]) -> tuple[Role, float, list[str]]:
+    """By the kind of data if one was recognised, else by whether all values differ."""
+    if kinds and kinds[0].confidence >= DECIDED:
+        return cast(Role, ROLE_OF_KIND[kinds[0].kind]), kinds[0].confidence, [kinds[0].reason]
+    hints = [kind.reason for kind in kinds[:1]]
+    known = records - column.nulls
+    if known >= RECORDS_THAT_TELL and not column.dtype.is_float():
+        if len(counts) == known:
+            return "identifier", 0.8, ["Every record has a value of its own.", *hints]
+        if len(counts) >= NEARLY_ALL * known:
+            return "identifier", 0.6, ["Almost every record has a value of its own.", *hints]
+        if _looks_like_codes(column, known):
+            return "identifier", 0.4, ["Many different long codes: they may stand for persons.", *hints]
+    if kinds:
+        return cast(Role, ROLE_OF_KIND[kinds[0].kind]), kinds[0].confidence, hints
+    return "other", 0.0, ["No rule recognised it: decide by what others may know of it."]
+
+
+def _looks_like_codes(column: Column, known: int) -> bool:
+    """Many long words of letters and digits without spaces, as account and card numbers are."""
+    if len(column.values) < max(RECORDS_THAT_TELL, MANY_CODES * known) or column.dtype.is_temporal():
+        return False
+    texts = column.values.cast(pl.String)
+    return float(texts.str.contains(r"^[\p{L}0-9_./-]{6,}$").mean() or 0) > 0.9 and bool(  # type: ignore[arg-type]
+        texts.str.contains(r"[0-9]").any()
+    )

@@ -1,0 +1,61 @@
+"""The hierarchies of a policy and of a folder, and those that are built where none is given."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal.errors import InputError
+from shoal.hierarchy import Hierarchy, build_hierarchy, read_hierarchies, read_hierarchy
+from shoal.table import Column
+
+
+def given_hierarchies(given: Any, columns: Iterable[str]) -> dict[str, Hierarchy]:
+    """Hierarchies from a folder, or from a mapping of columns to trees, files or rows; only of these columns.
+
+    >>> found = given_hierarchies({"sex": [["f", "*"], ["m", "*"]]}, ["sex", "age"])
+    >>> {name: tree.height for name, tree in found.items()}
+    {'sex': 2}
+    """
+    names = list(columns)
+    if not given:
+        return {}
+    if isinstance(given, (str, Path)):
+        return read_hierarchies(given, names)
+    if not isinstance(given, Mapping):
+        raise InputError("Hierarchies are a folder or a mapping of columns.", "Give {'age': 'age.csv'}, for example.")
+    return {name: _tree(given[name], name) for name in names if name in given}
+
+
+def _tree(given: Any, name: str) -> Hierarchy:
+    if isinstance(given, Hierarchy):
+        return given
+    if isinstance(given, (str, Path)):
+        return read_hierarchy(given, name)
+    rows = [[str(cell) for cell in row] for row in given]
+    if not rows or len({len(row) for row in rows}) != 1:
+        raise InputError(f"The hierarchy of column '{name}' has no rows, or rows of unequal length.", "Mend them.")
+    levels = [pl.Series(list(level), dtype=pl.String) for level in zip(*rows, strict=True)]
+    if not (levels[-1] == "*").all():
+        levels.append(pl.Series(["*"] * len(rows)))
+    return Hierarchy(name, tuple(levels))
+
+
+def complete(given: Mapping[str, Hierarchy], columns: Iterable[Column]) -> tuple[dict[str, Hierarchy], dict[str, str]]:
+    """A hierarchy for every column, and for those that were built how."""
+    trees, built = {}, {}
+    for column in columns:
+        if column.name in given:
+            trees[column.name] = given[column.name]
+        else:
+            trees[column.name] = build_hierarchy(column)
+            built[column.name] = trees[column.name].source
+    return trees, built
+
+
+def rows_of(tree: Hierarchy) -> list[list[str]]:
+    """A tree as rows: leaf, level 1, ..., `*`."""
+    return [list(row) for row in zip(*(level.to_list() for level in tree.levels), strict=True)]

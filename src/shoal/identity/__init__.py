@@ -1,0 +1,18 @@
+"""How exposed are the people in a table?"""
+
+from __future__ import annotations
+
+from shoal.identity.identity import risk
+from shoal.identity.results import AttackerRisk, IdentityRisk, Knowledge, SizeCount
+from shoal.policy.thresholds import NAMED, Threshold, find_threshold
+
+__all__ = [
+    "NAMED",
+    "AttackerRisk",
+    "IdentityRisk",
+    "Knowledge",
+    "SizeCount",
+    "Threshold",
+    "find_threshold",
+    "risk",
+]

@@ -1,0 +1,253 @@
+"""Identity risk: whose record could be told from all others, and by whom."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from itertools import combinations
+from pathlib import Path
+from typing import Any, get_args
+
+import numpy as np
+import polars as pl
+
+from shoal import progress
+from shoal.errors import InputError, as_names, check_choice, quoted
+from shoal.identity.measure import Cells, measure
+from shoal.identity.results import AttackerRisk, IdentityRisk, Knowledge, Population, SizeCount
+from shoal.models import Evidence, Verdict
+from shoal.policy import Policy, as_policy
+from shoal.policy.thresholds import Threshold, find_threshold
+from shoal.ranges.parsing import Domain, Generalized, forms_in
+from shoal.reading import Options, read
+from shoal.table import Column
+from shoal.table.classes import Coded, CountTable, class_of_each_row, pack
+from shoal.table.encode import unite
+from shoal.table.rows import Rows
+from shoal.vocabulary import NullRule
+
+# 2^12 - 1 combinations are as many as anyone reads
+MOST_GROUPS = 12
+
+
+def risk(
+    source: Any,
+    quasi_identifiers: Sequence[str] | None = None,
+    *,
+    know: Mapping[str, Sequence[str]] | None = None,
+    null_rule: NullRule | None = None,
+    count: str | None = None,
+    person: str | None = None,
+    threshold: float | str | None = None,
+    population: Any = None,
+    population_count: str | None = None,
+    generalized: Generalized = "auto",
+    domain: Domain = "range",
+    policy: Policy | str | Path | None = None,
+    options: Options | None = None,
+) -> IdentityRisk:
+    """Measure how exposed the people in a table are.
+
+    risk of a record = 1 / size of its class: for the prosecutor the class in the table, for the journalist the
+    class in the population; the marketer's average is the share re-identified when everybody is linked.
+
+    `know` names groups of columns that an attacker may know; every combination of them is measured. What is given
+    here overrides the policy.
+
+    >>> import polars as pl
+    >>> table = pl.DataFrame({"age": [30, 30, 41], "sex": ["f", "f", "m"]})
+    >>> found = risk(table, ["age", "sex"])
+    >>> found.k, found.uniques, found.prosecutor.highest, round(found.marketer.average, 3)
+    (1, 1, 1.0, 0.667)
+    """
+    given = as_policy(policy)
+    groups = _groups(know) if know is not None else given.knowledge
+    names = _quasi_identifiers(quasi_identifiers, given, groups)
+    rule: NullRule = null_rule or given.null_rule
+    check_choice("null_rule", rule, get_args(NullRule))
+    check_choice("generalized", generalized, get_args(Generalized))
+    check_choice("domain", domain, get_args(Domain))
+    # an option overrides the policy, also when it names the other way of counting
+    count = count or (given.count if person is None else None)
+    person = person or (given.person if count is None else None)
+    limit = find_threshold(threshold if threshold is not None else given.threshold)
+    _check_roles(names, groups, count, person)
+
+    measured = list(dict.fromkeys([*names, *(name for columns in groups.values() for name in columns)]))
+    extra = [name for name in (count, person) if name is not None]
+    table = read(source, [*measured, *extra], options)
+    rows = Rows.of(table, measured, count, person)
+    kept, removed = rows.without_nulls(rule)
+    progress.report("counting", 0)
+    main = kept.select(names)
+    cells = measure(main, rule, generalized, domain)
+    persons = None if person is None else cells.measured + cells.suppressed_persons
+    total = kept.records if persons is None else persons
+    journalist, found_population = _journalist(main, population, population_count, rule, generalized, limit, options)
+    prosecutor = _attacker(cells, limit)
+    forms = {column.name: found for column in main.columns if (found := forms_in(column, generalized))}
+    return IdentityRisk(
+        records=kept.records,
+        removed_rows=removed,
+        persons=persons,
+        classes=int(cells.classes.sum()),
+        uniques=cells.uniques,
+        uniqueness=cells.uniques / total,
+        k=cells.k,
+        null_rule=rule,
+        quasi_identifiers=names,
+        undecided=cells.undecided,
+        suppressed_rows=cells.suppressed_rows,
+        prosecutor=prosecutor,
+        journalist=journalist,
+        marketer=journalist or prosecutor,
+        histogram=_histogram(cells),
+        knowledge=_knowledge(kept, groups, total, rule, generalized, domain) if groups else None,
+        models=_judged(given, cells),
+        generalized=forms,
+        readings=cells.readings or {},
+        population=found_population,
+        threshold_name=limit.name,
+        missing={column.name: column.nulls for column in main.columns if column.nulls},
+        notes=[*table.notes, *given.remarks(table), *_remarks(forms, rule, main)],
+    )
+
+
+def _judged(policy: Policy, cells: Cells) -> list[Verdict]:
+    """The models that look at class sizes only; the others need the rows (`shoal verify`)."""
+    evidence = Evidence(cells.sizes, cells.classes, int((cells.sizes * cells.classes).sum()))
+    judged = [m for m in policy.models if not (m.needs or m.needs_keys or m.needs_population is not None)]
+    return [model.judge(evidence) for model in judged]
+
+
+def _remarks(forms: Mapping[str, tuple[str, ...]], rule: NullRule, rows: Rows) -> list[str]:
+    if forms and rule == "wildcard" and any(column.nulls for column in rows.columns):
+        return ["beside generalised values a null is read as *, the whole range: classes are of equal boxes"]
+    return []
+
+
+def _groups(know: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    if not isinstance(know, Mapping):
+        raise InputError("Knowledge is given as names with columns.", 'Write know={"census": ["age", "sex"]}.')
+    return {name: as_names(columns) for name, columns in know.items()}
+
+
+def _quasi_identifiers(given: Sequence[str] | None, policy: Policy, groups: Mapping[str, list[str]]) -> list[str]:
+    names = as_names(given) or policy.quasi_identifiers
+    if not names:
+        names = [name for columns in groups.values() for name in columns]
+    if not names:
+        raise InputError(
+            "No quasi-identifiers are named: what could an attacker know about a person?",
+            "Name the columns with --qi age,sex,zip, with --know census=age,sex, or in a policy.",
+        )
+    return list(dict.fromkeys(names))
+
+
+def _check_roles(names: list[str], groups: Mapping[str, list[str]], count: str | None, person: str | None) -> None:
+    if count is not None and person is not None:
+        raise InputError(
+            "A count column and a person column exclude each other.",
+            "Give --count if a row stands for many records, --person if a person has many rows.",
+        )
+    both = [name for name in (count, person) if name in names or any(name in group for group in groups.values())]
+    if both:
+        raise InputError(
+            f"Column {quoted(map(str, both))} is counted and compared at once.",
+            "Take it out of the quasi-identifiers.",
+        )
+    if len(groups) > MOST_GROUPS:
+        raise InputError(
+            f"{len(groups)} groups of knowledge give too many combinations.", f"Use at most {MOST_GROUPS}."
+        )
+    empty = [name for name, columns in groups.items() if not columns]
+    if empty:
+        raise InputError(f"Knowledge group {quoted(empty)} has no columns.", "Write --know name=column,column.")
+
+
+def _attacker(cells: Cells, limit: Threshold) -> AttackerRisk:
+    """Figures over all records, each with the risk 1/size."""
+    total = int(cells.members.sum())
+    if total == 0:
+        return AttackerRisk(0.0, 0.0, 0.0, limit.value)
+    return AttackerRisk(
+        highest=1 / cells.k,
+        average=float((cells.members / cells.sizes).sum()) / total,
+        share_over_threshold=int(cells.members[1 / cells.sizes > limit.value].sum()) / total,
+        threshold=limit.value,
+    )
+
+
+def _histogram(cells: Cells) -> list[SizeCount]:
+    rows = zip(cells.sizes.tolist(), cells.classes.tolist(), cells.members.tolist(), strict=True)
+    return [SizeCount(*row) for row in rows]
+
+
+def _knowledge(
+    rows: Rows, groups: Mapping[str, list[str]], total: int, rule: NullRule, generalized: Generalized, domain: Domain
+) -> list[Knowledge]:
+    """Uniques of every combination of groups, small combinations first."""
+    found = []
+    chosen = [names for size in range(1, len(groups) + 1) for names in combinations(groups, size)]
+    for number, names in enumerate(chosen):
+        progress.report("combining knowledge", number, len(chosen))
+        columns = list(dict.fromkeys(column for name in names for column in groups[name]))
+        cells = measure(rows.select(columns), rule, generalized, domain)
+        found.append(Knowledge(list(names), cells.uniques, cells.uniques / total, cells.undecided))
+    return found
+
+
+def _journalist(
+    rows: Rows,
+    population: Any,
+    population_count: str | None,
+    rule: NullRule,
+    generalized: Generalized,
+    limit: Threshold,
+    options: Options | None,
+) -> tuple[AttackerRisk | None, Population | None]:
+    """The risk of a record = 1 / records of the population with its combination."""
+    if population is None:
+        if population_count is not None:
+            raise InputError("A population count column is named but no population.", "Add --population FILE.")
+        return None, None
+    if rows.person is not None or rule == "wildcard" or any(forms_in(column, generalized) for column in rows.columns):
+        raise InputError(
+            "A population is compared by equal values: not by person, not with wildcards, not on generalised text.",
+            "Measure the journalist's risk on raw values, with --null-rule value or drop.",
+        )
+    names = [column.name for column in rows.columns]
+    everyone = read(population, [*names, *([population_count] if population_count else [])], options)
+    theirs = Rows.of(everyone, names, population_count)
+    ours = CountTable.of({column.name: column for column in rows.columns}, rows.weights)
+    keys = pack(
+        [
+            _aligned(mine, ours.tuples[mine.name], other)
+            for mine, other in zip(rows.columns, theirs.columns, strict=True)
+        ]
+    )
+    group, groups = class_of_each_row(keys)
+    mine, them = group[: len(ours)], group[len(ours) :]
+    weights = theirs.weights if theirs.weights is not None else np.ones(theirs.count, np.int64)
+    in_population = np.bincount(them, weights, groups)[mine].astype(np.int64)
+    # a released person is in the population: where the table does not show it, the release itself does
+    sizes = np.maximum(in_population, ours.counts)
+    missing = int(np.count_nonzero(in_population < ours.counts))
+    return _attacker(Cells.of_matches(sizes, ours.counts), limit), Population(theirs.records, missing)
+
+
+def _aligned(column: Column, tuples: Coded, other: Column) -> Coded:
+    """Our tuples' codes followed by the population's, in one dictionary."""
+    kinds = {
+        "numbers" if values.dtype.is_float() else "text" if values.dtype == pl.String else ""
+        for values in (column.values, other.values)
+    }
+    if kinds == {"numbers", "text"}:
+        raise InputError(
+            f"Column '{column.name}' holds fractions in one table and text in the other.",
+            "Give it the same type in the table and in the population.",
+        )
+    values, codes_of = unite([column.values, other.values])
+    null = len(values)
+    ours = np.append(codes_of[: len(column.values)], null)[tuples.codes]
+    theirs = np.append(codes_of[len(column.values) :], null)[other.codes]
+    return Coded(np.concatenate([ours, theirs]), null + 1)

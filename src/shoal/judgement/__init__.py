@@ -1,0 +1,1 @@
+"""A table and a policy -> evidence that models are judged by."""

@@ -1,0 +1,14 @@
+"""One thing that was looked at besides the models."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """One thing that was looked at besides the models."""
+
+    name: str
+    holds: bool
+    detail: str

@@ -1,0 +1,95 @@
+"""What kind of data is in a column, from its header and its values together.
+
+`find_kinds` asks every recogniser (one small file each) and answers with findings that carry their reasons and no
+value of the data. How sure a finding is: `shoal.detect.kinds.base`.
+"""
+
+from shoal.kinds import (
+    age,
+    codes,
+    coordinates,
+    date_of_birth,
+    demographics,
+    device_number,
+    email_address,
+    event_date,
+    free_text,
+    geography,
+    hashes,
+    iban,
+    ip_address,
+    mac_address,
+    names,
+    national_id,
+    payment_card,
+    phone,
+    postal_code,
+    record_numbers,
+    sensitive,
+    sex,
+    street_address,
+    url,
+    uuids,
+    vehicle_number,
+)
+from shoal.kinds.base import DECIDED, NOTED, ColumnView, Finding, Recogniser
+from shoal.kinds.column import Column
+from shoal.kinds.roles import ROLE_OF_KIND
+
+__all__ = ["DECIDED", "RECOGNISERS", "ROLE_OF_KIND", "ColumnView", "Finding", "Recogniser", "find_kinds"]
+
+RECOGNISERS: dict[str, Recogniser] = {
+    module.__name__.rpartition(".")[2]: module.recognise
+    for module in (
+        age,
+        codes,
+        coordinates,
+        date_of_birth,
+        demographics,
+        device_number,
+        email_address,
+        event_date,
+        free_text,
+        geography,
+        hashes,
+        iban,
+        ip_address,
+        mac_address,
+        names,
+        national_id,
+        payment_card,
+        phone,
+        postal_code,
+        record_numbers,
+        sensitive,
+        sex,
+        street_address,
+        url,
+        uuids,
+        vehicle_number,
+    )
+}
+
+
+def find_kinds(view: ColumnView) -> list[Finding]:
+    """The kinds of data that a column seems to hold, best first, at most one finding per kind.
+
+    A confidence of `DECIDED` (0.5) or more is a decision, less is a hint; formula in `shoal.detect.kinds.base`.
+
+    >>> import numpy as np, polars as pl
+    >>> values = pl.Series(["ada@example.org", "alan@example.org", "grace@example.com"])
+    >>> best = find_kinds(ColumnView("id", values, np.array([1, 1, 1]), 3))[0]
+    >>> best.kind, best.confidence
+    ('email', 0.98)
+    >>> print(best.reason)
+    100 % of the records with a value have the form of an e-mail address; the header does not speak of it.
+    """
+    column = Column(view)
+    best: dict[str, Finding] = {}
+    for recognise in RECOGNISERS.values():
+        for found in recognise(column):
+            known = best.get(found.kind)
+            if known is None or (-found.confidence, found.rule) < (-known.confidence, known.rule):
+                best[found.kind] = found
+    kept = (found for found in best.values() if found.confidence >= NOTED)
+    return sorted(kept, key=lambda found: (-found.confidence, found.kind))

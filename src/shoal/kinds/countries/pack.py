@@ -1,0 +1,38 @@
+"""What a country brings: recognisers for its national identifiers and for its postal codes."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from shoal.kinds.base import Recogniser
+from shoal.kinds.header import Words, words
+from shoal.kinds.shape import Shape
+
+
+@dataclass(frozen=True, slots=True)
+class Country:
+    """A country pack; `code` is the ISO 3166 code."""
+
+    code: str
+    national_ids: tuple[Recogniser, ...] = ()
+    postal_codes: tuple[Recogniser, ...] = ()
+
+
+def national_id(
+    rule: str,
+    noun: str,
+    pattern: str,
+    book: Words,
+    *,
+    check: Callable[[str], bool] | None = None,
+    chance: float = 0.0,
+    alone: float,
+    form_alone: float = 0.0,
+    width: int = 0,
+) -> Shape:
+    """A national identifier; for the arguments see `Shape`."""
+    return Shape("national-id", rule, noun, pattern, book, alone, check, chance, form_alone, width)
+
+
+def postal_code(rule: str, noun: str, pattern: str, header: str, alone: float, width: int = 0) -> Shape:
+    """A postal code; `header` adds the country's words to the ones that postal codes share."""
+    return Shape("postal-code", rule, noun, pattern, words(header), alone, width=width)

@@ -1,0 +1,103 @@
+"""Whose leak it is: persons in classes, from numbers or from a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from shoal import progress
+from shoal.errors import InputError, as_names, check_choice
+from shoal.leakage.persons import People
+from shoal.leakage.sizes import MOST_PERSONS, ClassSizes, check_sums, parse_sizes, whole_number
+from shoal.policy import Policy
+from shoal.ranges.parsing import Generalized
+from shoal.reading import Options, read
+from shoal.table.rows import Rows
+from shoal.vocabulary import NullRule
+
+Sizes = ClassSizes | Mapping[int, int] | Iterable[int] | str
+
+
+@dataclass(frozen=True)
+class Subject:
+    """Who could leak: persons in classes; one class size where Eq 5 is meant; the table where there is one."""
+
+    persons: int
+    classes: ClassSizes | None
+    class_size: int | None = None
+    people: People | None = None
+    notes: tuple[str, ...] = ()
+
+
+def from_numbers(persons: int | None, class_size: int | None, sizes: Sizes | None, with_limit: bool) -> Subject:
+    """From typed numbers; without any about the classes, a threshold must say which are wanted."""
+    persons, class_size = (None if given is None else whole_number(given) for given in (persons, class_size))
+    if sizes is not None:
+        if class_size is not None:
+            raise InputError("A class size and class sizes are both given.", "Use --class-size 5 or --sizes 3:2,4:1.")
+        classes = parse_sizes(sizes) if isinstance(sizes, str) else ClassSizes.of(sizes)
+        check_sums(classes, persons)
+        return Subject(classes.persons, classes)
+    if persons is None:
+        raise InputError("Whose leak is it?", "Name a table, or give --persons 10000 with --class-size 5, or --sizes.")
+    if not 1 <= persons <= MOST_PERSONS:
+        raise InputError("The number of persons is not one or more.", "Use --persons 10000, for example.")
+    if class_size is None:
+        if not with_limit:
+            raise InputError(
+                "Nothing is said about the classes.",
+                "Give --class-size 5 or --sizes 3:2,4:1, or --threshold 0.09 to find the smallest class size.",
+            )
+        return Subject(persons, None)
+    if not 1 <= class_size <= persons:
+        raise InputError(
+            f"Classes of {class_size:,} do not fit {persons:,} persons.", "A class has one person up to all of them."
+        )
+    return Subject(persons, ClassSizes.equal(persons, class_size), class_size)
+
+
+def from_table(
+    source: Any,
+    policy: Policy,
+    quasi_identifiers: Sequence[str] | None,
+    person: str | None,
+    count: str | None,
+    null_rule: NullRule | None,
+    generalized: Generalized,
+    options: Options | None,
+) -> Subject:
+    """From a table: its own persons and classes, on the quasi-identifiers as they were released."""
+    from shoal.manifest.files import released_names
+
+    names = as_names(quasi_identifiers) or policy.quasi_identifiers
+    if not names:
+        raise InputError(
+            "No quasi-identifiers are named: what could an attacker know about a person?",
+            "Name the columns with --qi age,sex,zip or in a policy.",
+        )
+    rule: NullRule = null_rule or policy.null_rule
+    check_choice("null_rule", rule, get_args(NullRule))
+    check_choice("generalized", generalized, get_args(Generalized))
+    count = count or (policy.count if person is None else None)
+    person = person or (policy.person if count is None else None)
+    if count is not None and person is not None:
+        raise InputError("A count column and a person column exclude each other.", "Give one of them.")
+    columns = released_names(source, list(dict.fromkeys(names)))
+    if both := [name for name in (count, person) if name in columns]:
+        raise InputError(
+            f"Column '{both[0]}' is counted and compared at once.", "Take it out of the quasi-identifiers."
+        )
+    table = read(source, [*columns, *(name for name in (count, person) if name is not None)], options)
+    rows, removed = Rows.of(table, columns, count, person).without_nulls(rule)
+    people = People.of(rows, rule, generalized)
+    progress.report("counting", 0)
+    classes = people.sizes()
+    notes = [*table.notes, *policy.remarks(table)]
+    if removed:
+        notes.append(f"{removed:,} records with a missing value set aside (null rule drop)")
+    if people.suppressed_rows:
+        notes.append(f"{people.suppressed_rows:,} records are * in every column: in no class, not counted")
+    if person is None and count is None:
+        notes.append("every record counts as a person; name the column with --person if somebody may have several")
+    return Subject(classes.persons, classes, None, people, tuple(notes))

@@ -1,0 +1,131 @@
+"""Other standards as named policies, each with its source and date. Which one applies is the user's to confirm."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from shoal.errors import InputError
+from shoal.models import KAnonymity
+from shoal.policy import Policy
+
+SAFE_HARBOR_RULE = "45 CFR 164.514(b)(2), HIPAA Privacy Rule, safe harbor method; guidance of HHS OCR, 26 November 2012"
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """One thing that a standard asks, and the command that answers it (None: not measured yet)."""
+
+    __test__ = False  # no test of pytest's
+
+    name: str
+    question: str
+    command: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Standard:
+    """A regulation or guidance as a policy: where it stands, since when, what it asks."""
+
+    name: str
+    title: str
+    source: str
+    date: str
+    policy: Policy
+    tests: tuple[Test, ...]
+    remark: str
+
+    def policy_text(self) -> str:
+        """The policy as a file to be completed with the roles of columns and confirmed."""
+        lines = [f"# {self.title}", f"# {self.source} ({self.date})", f"# {self.remark}", "# Confirm the figures."]
+        lines.append("columns: {}  # name them: age: quasi-identifier, …")
+        if self.policy.threshold is not None:
+            lines.append(f"threshold: {self.policy.threshold}")
+        if self.policy.models:
+            lines.append("models:")
+        lines += [
+            f"  - {{model: k-anonymity, k: {model.k}}}" for model in self.policy.models if isinstance(model, KAnonymity)
+        ]
+        return "\n".join([*lines, ""])
+
+    def to_dict(self) -> dict[str, object]:
+        """As JSON."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "source": self.source,
+            "date": self.date,
+            "threshold": self.policy.threshold,
+            "models": [model.model_dump() for model in self.policy.models],
+            "tests": [{"name": test.name, "question": test.question, "command": test.command} for test in self.tests],
+            "remark": self.remark,
+        }
+
+
+_RISK = "shoal risk FILE --policy {name} --qi … --fail-over"
+
+
+def _at_most(name: str) -> tuple[Test, ...]:
+    return (Test("re-identification", "Is the risk of every record at most the threshold?", _RISK.format(name=name)),)
+
+
+STANDARDS = {
+    standard.name: standard
+    for standard in (
+        Standard(
+            "hipaa-safe-harbor", "HIPAA safe harbor", SAFE_HARBOR_RULE,
+            "rule of 14 August 2002, guidance of 26 November 2012",
+            Policy(),
+            (Test("18 identifiers", "Is everything removed that the rule lists?", "shoal safe-harbor FILE -o …"),),
+            "A list of things to remove; it bounds no risk.",
+        ),
+        Standard(
+            "ema-0070", "EMA Policy 0070, clinical reports made public",
+            "European Medicines Agency, external guidance on Policy 0070, EMA/90915/2016",
+            "2 March 2016, and later versions",
+            Policy(threshold="ema", models=[KAnonymity(k=12)]), _at_most("ema-0070"),
+            "A risk of at most 0.09 takes classes of 12: 1/11 is 0.0909.",
+        ),
+        Standard(
+            "health-canada", "Health Canada, Public Release of Clinical Information",
+            "Health Canada, guidance document on the Public Release of Clinical Information", "12 March 2019",
+            Policy(threshold="health-canada", models=[KAnonymity(k=12)]), _at_most("health-canada"),
+            "A risk of at most 0.09 takes classes of 12: 1/11 is 0.0909.",
+        ),
+        Standard(
+            "cms-cells", "CMS cell size suppression, for tables of counts",
+            "US Centers for Medicare & Medicaid Services, cell size suppression policy for data users",
+            "as published by ResDAC; confirm with your data use agreement",
+            Policy(threshold="cms", models=[KAnonymity(k=11)]),
+            (Test("cells", "Is no count of 1 to 10 shown or derivable?", "shoal cells FILE --by … --count …"),),
+            "No count of 1 to 10, nor a figure from which one follows; nought may be shown.",
+        ),
+        Standard(
+            "k-11", "Classes of at least 11, for records",
+            "the cell size of the US Centers for Medicare & Medicaid Services, applied to classes of records",
+            "see cms-cells", Policy(models=[KAnonymity(k=11)]), _at_most("k-11"),
+            "Everybody shares all quasi-identifiers with ten others at least.",
+        ),
+        Standard(
+            "wp29", "GDPR: three tests of the Article 29 Working Party",
+            "Article 29 Working Party, Opinion 05/2014 on Anonymisation Techniques, WP216", "10 April 2014",
+            Policy(models=[KAnonymity(k=2)]),
+            (
+                Test("singling out", "Can a record of a person be isolated?", _RISK.format(name="wp29")),
+                Test("linkability", "Can records about one person be linked?", None),
+                Test("inference", "Can a value be deduced with significant probability?", None),
+            ),
+            "Singling out is measured; linkability and inference are not measured yet: judge them yourself.",
+        ),
+    )
+}  # fmt: skip
+
+
+def find_standard(name: str) -> Standard:
+    """A standard by its name.
+
+    >>> find_standard("ema-0070").policy.threshold
+    'ema'
+    """
+    if name not in STANDARDS:
+        raise InputError(f"There is no standard '{name}'.", f"Known: {', '.join(STANDARDS)}.")
+    return STANDARDS[name]

@@ -1,0 +1,341 @@
+"""The written decision: which columns play which role, how nulls count, what must hold. YAML that people review."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from decimal import Decimal, InvalidOperation
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+import yaml
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+from shoal.errors import InputError
+from shoal.models import MODELS, AnyModel
+from shoal.table import Table
+from shoal.table.dates import Order
+from shoal.vocabulary import NullRule, Quality, Role
+
+LONGEST_POLICY = 1_000_000
+_MODEL_NAMES = {model.model_fields["model"].default for model in MODELS}
+_COUNT_OR_PERSON = "count and person exclude each other: a row stands for many records or belongs to one person"
+
+
+def share_of(given: Any) -> Any:
+    """A share as a number or written as a percentage.
+
+    >>> share_of("5%"), share_of(0.05)
+    (0.05, 0.05)
+    """
+    if isinstance(given, bool):
+        raise ValueError("a share is a number such as 0.05 or 5%, not yes or no")
+    if isinstance(given, str):
+        text = given.strip()
+        try:
+            number = Decimal(text.removesuffix("%").strip())
+        except InvalidOperation:
+            raise ValueError("a share is a number such as 0.05 or 5%") from None
+        given = float(number / 100 if text.endswith("%") else number)
+    if isinstance(given, (int, float)) and not 0 <= given <= 1:
+        raise ValueError("a share lies between 0 and 1, or between 0% and 100%")
+    return given
+
+
+Share = Annotated[float, BeforeValidator(share_of)]
+
+
+class MaskingStep(BaseModel):
+    """One step of `--method mask`: a column to groups that start at these values, to a code without its last digits, or
+    (neither given) to `*`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    column: str
+    groups: list[int] | None = None
+    digits: int | None = None
+
+
+class Linked(BaseModel):
+    """Another table about the same persons: what is known of a person there tells them apart too."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    table: str
+    person: str
+    quasi_identifiers: Annotated[list[str], Field(min_length=1)]
+
+
+class LeakLimit(BaseModel):
+    """What a stolen part of the release may expose: `leaked` (a number of persons or a share such as 10%) gives all
+    `targets` away with a probability of at most `threshold`."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    leaked: int | str
+    targets: int = 1
+    threshold: float | str
+
+    @field_validator("leaked", "targets", "threshold", mode="before")
+    @classmethod
+    def _readable(cls, value: Any, info: ValidationInfo) -> Any:
+        """One amount each, as on the command line."""
+        from shoal.policy.amounts import is_several, parse_leaks, parse_targets
+        from shoal.policy.thresholds import find_threshold
+
+        if isinstance(value, bool) or (info.field_name == "leaked" and not isinstance(value, (int, str))):
+            raise ValueError("write a number or, for a leak, a share such as 10%")
+        try:
+            if info.field_name == "threshold":
+                find_threshold(value)
+            elif is_several(value):
+                raise ValueError("a policy has one value here")
+            elif info.field_name == "targets":
+                parse_targets(value)
+            else:
+                parse_leaks(value, 2**53)
+        except InputError as error:
+            raise ValueError(f"{error.what} {error.cure}") from None
+        return value
+
+
+SafeHarborWord = Literal[
+    "keep", "zip", "date", "date-of-birth", "age",
+    "A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K", "L", "M", "N", "O", "P", "Q", "R",
+]  # fmt: skip
+
+
+class SafeHarborSection(BaseModel):
+    """What was decided for safe harbor: per column the clause under which it is removed, or how it is kept.
+
+    `zip` keeps three digits, `date` and `date-of-birth` the year, `age` ages up to 89, `keep` all of it.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    columns: dict[str, SafeHarborWord] = {}
+    year_of_data: int | None = None
+    date_order: Order | None = None
+    century_from: int | None = None
+
+
+class Policy(BaseModel):
+    """Roles of columns, null rule, count and person column, knowledge of attackers, threshold and privacy models.
+
+    For the search of the best generalisation: hierarchies, suppression limit, quality, weights and levels of columns.
+
+    >>> policy = Policy(columns={"age": "quasi-identifier", "name": "identifier"}, null_rule="drop")
+    >>> policy.quasi_identifiers
+    ['age']
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    columns: dict[str, Role] = {}
+    knowledge: dict[str, list[str]] = {}
+    null_rule: NullRule = "value"
+    count: str | None = None
+    person: str | None = None
+    linked: list[Linked] = []
+    threshold: float | str | None = None
+    models: list[AnyModel] = []
+    masking: list[MaskingStep] = []
+    # a folder, or for each column a file or the rows of its tree (leaf, level 1, ..., *)
+    hierarchies: str | dict[str, str | list[list[str]]] = {}
+    suppression: Share = 0.0
+    quality: Quality = "loss"
+    weights: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = {}
+    levels: dict[str, tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]] = {}
+    leak: LeakLimit | None = None
+    safe_harbor: SafeHarborSection = SafeHarborSection()
+
+    @field_validator(
+        "columns",
+        "knowledge",
+        "linked",
+        "models",
+        "masking",
+        "hierarchies",
+        "weights",
+        "levels",
+        "safe_harbor",
+        mode="before",
+    )
+    @classmethod
+    def _empty(cls, value: Any, info: ValidationInfo) -> Any:
+        """`columns:` with nothing behind it is an empty section."""
+        return type(cls.model_fields[str(info.field_name)].default)() if value is None else value
+
+    @field_validator("threshold", mode="before")
+    @classmethod
+    def _no_yes_or_no(cls, value: Any) -> Any:
+        if isinstance(value, bool):
+            raise ValueError("a threshold is a number or a name, not yes or no")
+        return value
+
+    @field_validator("threshold")
+    @classmethod
+    def _known_threshold(cls, value: float | str | None) -> float | str | None:
+        from shoal.policy.thresholds import find_threshold
+
+        try:
+            find_threshold(value)
+        except InputError as error:
+            raise ValueError(f"{error.what} {error.cure}") from None
+        return value
+
+    @model_validator(mode="after")
+    def _count_or_person(self) -> Policy:
+        if self.count is not None and self.person is not None:
+            raise ValueError(_COUNT_OR_PERSON)
+        if self.linked and self.person is None:
+            raise ValueError("linked tables need `person`: the column that says whose row it is")
+        return self
+
+    def remarks(self, table: Table) -> list[str]:
+        """Columns that the policy decides on and the table does not have: removed already, or misspelt."""
+        named = dict.fromkeys([*self.columns, *self.safe_harbor.columns])
+        missing = [name for name in named if name not in table.source_names]
+        return [f"the policy names columns that are not there: {', '.join(missing)}"] if missing else []
+
+    def with_role(self, role: Role) -> list[str]:
+        """The columns that play a role, in the order of the file."""
+        return [name for name, found in self.columns.items() if found == role]
+
+    @property
+    def quasi_identifiers(self) -> list[str]:
+        return self.with_role("quasi-identifier")
+
+    @property
+    def sensitive(self) -> list[str]:
+        return self.with_role("sensitive")
+
+    def digest(self) -> str:
+        """SHA-256 of what the policy says, whatever its layout and comments."""
+        return hashlib.sha256(
+            json.dumps(self.model_dump(mode="json", exclude_defaults=True), sort_keys=True).encode()
+        ).hexdigest()
+
+
+class PolicyError(InputError):
+    """All problems of a policy file at once, each with its line."""
+
+    def __init__(self, path: Path | str, problems: list[tuple[int | None, str]]) -> None:
+        self.problems = problems
+        lines = [f"  line {line}: {text}" if line else f"  {text}" for line, text in problems]
+        count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
+        super().__init__(f"Policy {path} has {count}:\n" + "\n".join(lines), "Mend them all, then try again.")
+
+
+def as_policy(given: Policy | dict[str, Any] | str | Path | None) -> Policy:
+    """A policy from what was given: one, its content, the path of a file, or nothing.
+
+    >>> as_policy({"null_rule": "drop"}).null_rule
+    'drop'
+    """
+    if given is None:
+        return Policy()
+    if isinstance(given, Policy):
+        return given
+    if isinstance(given, dict):
+        try:
+            return Policy.model_validate(given)
+        except ValidationError as error:
+            raise PolicyError("given", [(None, _problem(found)) for found in error.errors()]) from None
+    return load_policy(given)
+
+
+def load_policy(path: str | Path) -> Policy:
+    """Read and check a policy file; the name of a standard (`ema-0070`) gives its policy."""
+    path = Path(path)
+    if not path.exists():
+        from shoal.policy.named import STANDARDS
+
+        if str(path) in STANDARDS:
+            return STANDARDS[str(path)].policy
+    try:
+        text = path.read_text(encoding="utf-8")
+    except FileNotFoundError:
+        raise InputError(
+            f"There is no policy file {path}.",
+            "Start one from the example in docs/policy.md, or name a standard (shoal standards).",
+        ) from None
+    except (UnicodeDecodeError, OSError):
+        raise InputError(f"Policy {path} cannot be read as UTF-8 text.", "Save it as plain UTF-8 YAML.") from None
+    if len(text) > LONGEST_POLICY:
+        raise InputError(f"Policy {path} is longer than {LONGEST_POLICY:,} characters.", "That is no policy.")
+    try:
+        aliases = [token.start_mark.line + 1 for token in yaml.scan(text) if isinstance(token, yaml.AliasToken)]
+        if aliases:
+            raise PolicyError(path, [(line, "write it out: references (*name) are not read") for line in aliases])
+        tree = yaml.compose(text, Loader=yaml.SafeLoader)
+        content = yaml.safe_load(text)
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        mark = getattr(error, "problem_mark", None)
+        raise PolicyError(path, [(mark.line + 1 if mark else None, "this is not YAML")]) from None
+    if not isinstance(content, dict):
+        raise PolicyError(path, [(1, "a policy is a mapping such as `columns: {age: quasi-identifier}`")])
+    problems = _duplicate_keys(tree)
+    if content.get("count") is not None and content.get("person") is not None:
+        problems.append((_line(tree, ["person"]), _COUNT_OR_PERSON))
+    try:
+        policy = Policy.model_validate(content)
+    except ValidationError as error:
+        found_problems = [found for found in error.errors() if _COUNT_OR_PERSON not in found["msg"]]
+        problems += [(_line(tree, list(found["loc"])), _problem(found)) for found in found_problems]
+    if problems:
+        raise PolicyError(path, sorted(problems, key=lambda problem: problem[0] or 0))
+    return policy
+
+
+def _problem(found: Any) -> str:
+    where = ".".join(str(part) for part in found["loc"] if part not in _MODEL_NAMES)
+    if found["type"] == "extra_forbidden":
+        near = get_close_matches(str(found["loc"][-1]), list(Policy.model_fields), n=1)
+        return f"unknown key `{where}`" + (f"; did you mean `{near[0]}`?" if near else "")
+    message = found["msg"].removeprefix("Value error, ")
+    return f"{where}: {message}" if where else message
+
+
+def _line(node: yaml.Node | None, location: list[Any]) -> int | None:
+    """The line of the file that a pydantic location points to, as deep as it can be followed."""
+    line = None
+    for part in location:
+        if isinstance(node, yaml.MappingNode):
+            pairs = {key.value: (key, value) for key, value in node.value}
+            if str(part) not in pairs:  # the name of the model, by which pydantic chose; or a key that is missing
+                continue
+            key, node = pairs[str(part)]
+            line = key.start_mark.line + 1
+        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+            node = node.value[part]
+            line = node.start_mark.line + 1
+        else:
+            break
+    return line if line is not None else (node.start_mark.line + 1 if node is not None else None)
+
+
+def _duplicate_keys(node: yaml.Node | None) -> list[tuple[int | None, str]]:
+    """Keys written twice: YAML would take the last and say nothing."""
+    problems: list[tuple[int | None, str]] = []
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            if key.value in seen:
+                problems.append((key.start_mark.line + 1, f"`{key.value}` is written twice"))
+            seen.add(key.value)
+            problems += _duplicate_keys(value)
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            problems += _duplicate_keys(item)
+    return problems

@@ -1,0 +1,279 @@
+"""Rows released as boxes: each row lies in a box, each box spans a range in every column."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import InputError
+from shoal.ranges.parsing import Domain, RangeColumn, Spacing, runs, spaced
+from shoal.table import Array, Column
+from shoal.table.classes import (
+    Coded,
+    CountTable,
+    class_of_each_person,
+    class_of_each_row,
+    first_row_of_each_class,
+    pack,
+)
+
+NONE_MISSING, SOME_MISSING, ALL_MISSING = 0, 1, 2
+
+
+@dataclass(frozen=True)
+class Side:
+    """One column of boxes: box b spans scale[low[b]] .. scale[high[b]]; the scale is sorted.
+
+    `missing[b]` says whether none, some or all of a box's records have no value there. A box with some spans the whole
+    column and is released as `*`, which holds a missing value too; a box with all is released as missing.
+    """
+
+    scale: Array
+    low: Array
+    high: Array
+    missing: Array | None = None
+
+    @property
+    def starred(self) -> Array:
+        """Which boxes are released as `*`."""
+        return np.zeros(len(self.low), bool) if self.missing is None else np.asarray(self.missing == SOME_MISSING)
+
+    @property
+    def wide(self) -> Array:
+        """Which boxes hold more than one value."""
+        return np.asarray((self.low != self.high) | self.starred)
+
+    def codes(self) -> list[Coded]:
+        """What tells boxes apart in this column."""
+        ends = [Coded(end, len(self.scale)) for end in (self.low, self.high)]
+        return ends if self.missing is None else [*ends, Coded(self.missing, 3)]
+
+
+@dataclass(frozen=True)
+class Sets(Side):
+    """One column of boxes of categories: box b holds the categories of set `set_of_box[b]`, and none that lies between.
+
+    Set s has the categories members[starts[s]:starts[s+1]], sorted; `labels` are the texts of all categories.
+    """
+
+    set_of_box: Array = None  # type: ignore[assignment]
+    starts: Array = None  # type: ignore[assignment]
+    members: Array = None  # type: ignore[assignment]
+    labels: pl.Series = None  # type: ignore[assignment]
+
+    def codes(self) -> list[Coded]:
+        """What tells boxes apart in this column."""
+        found = [Coded(self.set_of_box, len(self.starts) - 1)]
+        return found if self.missing is None else [*found, Coded(self.missing, 3)]
+
+
+@dataclass(frozen=True)
+class Boxed:
+    """`box_of_row[r]` is the box of row r; two boxes may be equal, and then their rows are one class."""
+
+    box_of_row: Array
+    sides: Mapping[str, Side]
+
+    @property
+    def boxes(self) -> int:
+        return len(next(iter(self.sides.values())).low)
+
+    def class_of_each_box(self) -> tuple[Array, int]:
+        """Equal boxes are one class: the class of each box, and how many classes there are."""
+        return class_of_each_row(pack([code for side in self.sides.values() for code in side.codes()]))
+
+    def ranges(self, column: Column, domain: Domain = "range") -> RangeColumn:
+        """One column as ranges of atoms, for Eq 1.
+
+        By `range` every value between the ends counts, observed or not; by `observed` a range stands for those of the
+        original column's values that lie in it.
+        """
+        side = self.sides[column.name]
+        low, high, atoms, pieces = (
+            _sets_as_atoms(side) if isinstance(side, Sets) else _span_as_atoms(side, column, domain)
+        )
+        if side.missing is not None:  # a missing value is one more atom, which `*` holds
+            low = np.where(side.missing == ALL_MISSING, atoms, low)
+            high = np.where(side.missing == NONE_MISSING, high, atoms)
+            atoms += 1
+        which = np.zeros(self.boxes, np.int64) if not isinstance(side, Sets) else side.set_of_box
+        codes, count = class_of_each_row(
+            pack([Coded(low, atoms), Coded(high, atoms), Coded(which, int(which.max()) + 1)])
+        )
+        first = first_row_of_each_class(codes, count)
+        shown = {code: pieces[int(which[box])] for code, box in enumerate(first) if int(which[box]) in pieces}
+        return RangeColumn(
+            column.name,
+            codes[self.box_of_row],
+            low[first],
+            high[first],
+            atoms,
+            shown,
+            side.starred[self.box_of_row],
+            (),
+        )
+
+    def class_of_each_row(self) -> tuple[Array, int]:
+        """The class of each row, and how many classes there are."""
+        classes, count = self.class_of_each_box()
+        return classes[self.box_of_row], count
+
+
+def _span_as_atoms(
+    side: Side, column: Column, domain: Domain
+) -> tuple[Array, Array, int, dict[int, list[tuple[int, int]]]]:
+    if domain == "observed":
+        values = places(column)
+        low = np.searchsorted(values, side.scale[side.low])
+        high = np.searchsorted(values, side.scale[side.high], side="right") - 1
+        return low, high, len(values), {}
+    whole = column.dtype.is_integer() or column.dtype == pl.Date
+    atom = spaced(side.scale, Spacing.WHOLE if whole else Spacing.REAL, "range")
+    return atom[side.low], atom[side.high], int(atom[-1]) + 1, {}
+
+
+def _sets_as_atoms(side: Sets) -> tuple[Array, Array, int, dict[int, list[tuple[int, int]]]]:
+    """Every category is an atom; a set that is not one run of neighbours has pieces."""
+    pieces = {}
+    ends = zip(side.starts[:-1].tolist(), side.starts[1:].tolist(), strict=True)
+    for number, (first, last) in enumerate(ends):
+        parts = runs(side.members[first:last].tolist())
+        if len(parts) > 1:
+            pieces[number] = parts
+    return side.low, side.high, len(side.scale), pieces
+
+
+def numbers(column: Column) -> Array:
+    """The values of a column as numbers in value order: numbers as they are, dates as days.
+
+    >>> from shoal.reading import read
+    >>> numbers(read({"age": [41, 30]})["age"]).tolist()
+    [30.0, 41.0]
+    """
+    values = column.values
+    if column.nulls:
+        raise InputError(
+            f"Column '{column.name}' has {column.nulls:,} missing values: they have no distance.",
+            "Fill them or remove those rows first.",
+        )
+    if not (values.dtype.is_numeric() or values.dtype.is_temporal()):
+        raise InputError(
+            f"Column '{column.name}' holds text, and this method needs numbers.",
+            "Replace the texts by numbers in a meaningful order first.",
+        )
+    return values.to_physical().cast(pl.Float64).to_numpy()
+
+
+def has_order(column: Column) -> bool:
+    """Whether the values of a column are numbers or dates; all others are categories.
+
+    >>> from shoal.reading import read
+    >>> has_order(read({"sex": ["f"]})["sex"])
+    False
+    """
+    return column.values.dtype.is_numeric() or column.values.dtype.is_temporal()
+
+
+def places(column: Column) -> Array:
+    """Where each value of a column lies on its scale: numbers as they are, dates as days, categories by their order.
+
+    >>> from shoal.reading import read
+    >>> places(read({"sex": ["m", "f", None]})["sex"]).tolist()
+    [0.0, 1.0]
+    """
+    if not has_order(column):
+        return np.arange(len(column.values), dtype=np.float64)
+    found = column.values.to_physical().cast(pl.Float64).to_numpy()
+    if not np.isfinite(found).all():
+        raise InputError(f"Column '{column.name}' holds infinite numbers.", "Replace them first.")
+    return found
+
+
+def spread(column: Column) -> float:
+    """The sample standard deviation (n - 1) of a column's places, from its dictionary and counts; nulls do not count.
+
+    >>> from shoal.reading import read
+    >>> spread(read({"x": [1, 3]})["x"])
+    1.4142135623730951
+    """
+    values = places(column)
+    counts = np.bincount(column.codes, minlength=len(values))[: len(values)]
+    total = counts.sum()
+    if total < 2:
+        return 0.0
+    mean = (counts * values).sum() / total
+    return float(np.sqrt((counts * (values - mean) ** 2).sum() / (total - 1)))
+
+
+def distance_to_zero(columns: Sequence[Column], spreads: Mapping[str, float] | None = None) -> Array:
+    """Eq 2 from each row to the record of zeros: the root of the sum of (value / spread) squared.
+
+    A column that does not vary contributes nothing. `spreads` are those of the original columns, if these are a part.
+    """
+    total = np.zeros(len(columns[0].codes))
+    for column in columns:
+        values = numbers(column)
+        sigma = spread(column) if spreads is None else spreads[column.name]
+        if sigma > 0:
+            total += ((values / sigma) ** 2)[column.codes]
+    return np.sqrt(total, out=total)
+
+
+def box_clusters(columns: Sequence[Column], order: Array, starts: Array) -> Boxed:
+    """Boxes around clusters: rows in `order`, a new cluster at each of `starts`; the smallest box that holds all.
+
+    Categories become the set of those that occur in the cluster.
+
+    >>> from shoal.reading import read
+    >>> columns = read({"job": ["clerk", "monk", "poet"]}).select(["job"])
+    >>> side = box_clusters(columns, np.array([0, 2, 1]), np.array([0, 2])).sides["job"]
+    >>> side.members[side.starts[0] : side.starts[1]].tolist()
+    [0, 2]
+    """
+    lengths = np.diff(starts, append=len(order))
+    box_of_row = np.empty(len(order), np.int64)
+    box_of_row[order] = np.repeat(np.arange(len(starts)), lengths)
+    return Boxed(box_of_row, {column.name: _side(column, order, starts, lengths) for column in columns})
+
+
+def _side(column: Column, order: Array, starts: Array, lengths: Array) -> Side:
+    codes, values = column.codes[order], len(column.values)
+    low, high = np.minimum.reduceat(codes, starts), np.maximum.reduceat(codes, starts)
+    missing = None
+    if column.nulls:
+        missing = np.where(low == values, ALL_MISSING, np.where(high == values, SOME_MISSING, NONE_MISSING))
+        known = missing == NONE_MISSING
+        # the whole column where some are missing
+        low, high = np.where(known, low, 0), np.where(known, high, np.where(missing == SOME_MISSING, values - 1, 0))
+    if has_order(column):
+        return Side(places(column), low, high, missing)
+    if missing is not None:
+        codes[np.repeat(missing != NONE_MISSING, lengths)] = 0  # what they hold is told by `missing` alone
+    return _sets(column, codes, lengths, low, high, missing)
+
+
+def _sets(column: Column, codes: Array, lengths: Array, low: Array, high: Array, missing: Array | None) -> Sets:
+    """The distinct sets of categories that clusters hold; `codes` cluster by cluster."""
+    boxes = np.repeat(np.arange(len(lengths)), lengths)
+    pairs = CountTable.of({"box": Coded(boxes, len(lengths)), "code": Coded(codes, column.cardinality)}).tuples
+    box, code = pairs["box"].codes.astype(np.int64), pairs["code"].codes.astype(np.int64)
+    set_of_box, count = class_of_each_person(code, column.cardinality, Coded(box, len(lengths)))
+    first = np.zeros(len(lengths), bool)
+    first[first_row_of_each_class(set_of_box, count)] = True
+    kept = first[box]
+    sizes = np.bincount(set_of_box[box[kept]], minlength=count)
+    members = code[kept][np.argsort(set_of_box[box[kept]], kind="stable")]
+    bounds = np.concatenate([[0], np.cumsum(sizes)])
+    labels = column.values.cast(pl.String)
+    return Sets(places(column), low, high, missing, set_of_box, bounds, members, labels)
+
+
+def check_k(k: int, rows: int) -> None:
+    """Refuse a k that protects nobody or that no table of so many records can reach."""
+    if k < 2:
+        raise InputError(f"k = {k} protects nobody.", "Use 2 or more.")
+    if k > rows:
+        raise InputError(f"k = {k} is more than the {rows:,} records.", "Use a smaller k.")

@@ -1,0 +1,153 @@
+"""Boxes as the columns of a released table, and the names under which they are read again."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import InputError, check_choice
+from shoal.ranges.boxed import ALL_MISSING, Boxed, Sets, Side
+from shoal.ranges.parsing import STAR, set_labels
+from shoal.table import Array, Column
+from shoal.table.classes import Coded, CountTable, class_of_each_row, first_row_of_each_class, pack
+
+Form = Literal["bracket", "dash", "columns", "midpoint", "mean"]
+Nature = Literal["truthful", "representative", "perturbed", "unchanged"]
+
+
+@dataclass(frozen=True)
+class ReleasedColumns:
+    """The columns that one quasi-identifier became, and what they are."""
+
+    series: list[pl.Series]
+    nature: Nature
+    modified: Array  # per row: whether the released value says something else than the original
+
+    @property
+    def suppressed(self) -> Array:
+        """Per row: whether the value is written as `*`."""
+        first = self.series[0]
+        return (first == STAR).fill_null(False).to_numpy() if first.dtype == pl.String else np.zeros(len(first), bool)
+
+
+def released_columns(column: Column, boxed: Boxed, form: Form = "bracket") -> ReleasedColumns:
+    """One quasi-identifier as it is written: `[min;max]`, `min-max`, two columns, the middle, or the records' mean.
+
+    The mean of categories is the most frequent one; missing values do not count in a mean.
+
+    >>> from shoal.reading import read
+    >>> from shoal.anonymization.transforms.sorted_clusters import sorted_clusters
+    >>> columns = read({"age": [30, 34, 51, 51]}).select(["age"])
+    >>> released_columns(columns[0], sorted_clusters(columns, 2)).series[0].to_list()
+    ['[30;34]', '[30;34]', '51', '51']
+    """
+    check_choice("The interval form", form, get_args(Form))
+    side = boxed.sides[column.name]
+    modified = side.wide[boxed.box_of_row]
+    if not modified.any():
+        return ReleasedColumns([column.decode()], "unchanged", modified)
+    if form == "mean":
+        return ReleasedColumns([_mean(column, side, boxed)], "representative", modified)
+    if isinstance(side, Sets):
+        return ReleasedColumns([_sets(column.name, side, boxed.box_of_row)], "truthful", modified)
+    if form in ("columns", "midpoint") and side.starred.any():
+        raise InputError(
+            f"Column '{column.name}' mixes missing values with others: only `*` holds both.", "Use --interval bracket."
+        )
+    if form == "dash" and (column.dtype.is_temporal() or side.scale[0] < 0):
+        raise InputError(
+            f"Column '{column.name}' has dates or negative numbers: with dashes they cannot be read again.",
+            "Use --interval bracket.",
+        )
+    low, high = _in_type(side.scale, column), side
+    if form == "columns":
+        ends = [_known(low.gather(end), side).gather(boxed.box_of_row) for end in (high.low, high.high)]
+        return ReleasedColumns(
+            [ends[0].alias(f"{column.name}_low"), ends[1].alias(f"{column.name}_high")], "truthful", modified
+        )
+    if form == "midpoint":
+        middle = _known(pl.Series((side.scale[side.low] + side.scale[side.high]) / 2), side)
+        return ReleasedColumns([middle.gather(boxed.box_of_row).alias(column.name)], "representative", modified)
+    return ReleasedColumns([_labelled(column.name, low, side, boxed.box_of_row, form)], "truthful", modified)
+
+
+def _in_type(scale: Array, column: Column) -> pl.Series:
+    """The scale in the type of the column: whole numbers as integers, days as dates."""
+    values = pl.Series(scale)
+    if column.dtype.is_temporal() or column.dtype.is_integer():
+        physical = column.values.to_physical().dtype
+        return values.cast(pl.Int64).cast(physical).cast(column.dtype)
+    return values
+
+
+def _labelled(name: str, scale: pl.Series, side: Side, box_of_row: Array, form: Form) -> pl.Series:
+    """Texts row by row; each pair of ends is written once."""
+    which, count = class_of_each_row(pack([Coded(side.low, len(scale)), Coded(side.high, len(scale))]))
+    first_box = first_row_of_each_class(which, count)
+    low, high = side.low[first_box], side.high[first_box]
+    texts = scale.cast(pl.String)
+    first, last = texts.gather(low), texts.gather(high)
+    spans = "[" + first + ";" + last + "]" if form == "bracket" else first + "-" + last
+    labels = first.zip_with(pl.Series(low == high), spans)
+    if side.missing is None:
+        return labels.gather(which[box_of_row]).alias(name)
+    return _known(_starred(labels.gather(which), side), side).gather(box_of_row).alias(name)
+
+
+def _starred(labels: pl.Series, side: Side) -> pl.Series:
+    """Labels of boxes, `*` where a box mixes missing values with others."""
+    return labels.zip_with(pl.Series(~side.starred), pl.Series([STAR]).new_from_index(0, len(labels)))
+
+
+def _known(labels: pl.Series, side: Side) -> pl.Series:
+    """What boxes show, null where all that they hold is missing."""
+    if side.missing is None:
+        return labels
+    nothing = pl.Series([None], dtype=labels.dtype).new_from_index(0, len(labels))
+    return labels.zip_with(pl.Series(side.missing != ALL_MISSING), nothing)
+
+
+def _mean(column: Column, side: Side, boxed: Boxed) -> pl.Series:
+    """The mean of each box's records row by row, in the type of the column if those are dates or categories."""
+    known = ~column.is_null()
+    boxes, codes = boxed.box_of_row[known], column.codes[known]
+    if isinstance(side, Sets):
+        shown = side.labels.gather(_most_frequent(boxes, codes, boxed.boxes, len(side.scale)))
+    else:
+        # from the smallest value on, so that large numbers lose no digits
+        counts = np.maximum(np.bincount(boxes, minlength=boxed.boxes), 1)
+        means = np.bincount(boxes, (side.scale - side.scale[0])[codes], boxed.boxes) / counts + side.scale[0]
+        means = np.where(side.wide, means, side.scale[side.low])
+        shown = _in_type(np.round(means), column) if column.dtype.is_temporal() else pl.Series(means)
+    return _known(shown, side).gather(boxed.box_of_row).alias(column.name)
+
+
+def _most_frequent(boxes: Array, codes: Array, count: int, values: int) -> Array:
+    """The most frequent code of each box, of equally frequent ones the first."""
+    pairs = CountTable.of({"box": Coded(boxes, count), "code": Coded(codes, values)})
+    box, code = pairs.tuples["box"].codes.astype(np.int64), pairs.tuples["code"].codes.astype(np.int64)
+    ranked = np.lexsort((code, -pairs.counts, box))
+    found = np.zeros(count, np.int64)
+    found[box[ranked][::-1]] = code[ranked][::-1]  # the last written is the most frequent
+    return found
+
+
+def _sets(name: str, side: Sets, box_of_row: Array) -> pl.Series:
+    """Categories: the one that a box holds, or `[a, b]` with all that occur in it."""
+    sizes = np.diff(side.starts)
+    alone = side.labels.gather(side.members[side.starts[:-1]])
+    lists = pl.DataFrame(
+        {"set": np.repeat(np.arange(len(sizes)), sizes), "label": set_labels(side.labels).gather(side.members)}
+    )
+    joined = lists.group_by("set", maintain_order=True).agg(pl.col("label").str.join(", "))["label"]
+    labels = alone.zip_with(pl.Series(sizes == 1), "[" + joined + "]").gather(side.set_of_box)
+    return _known(_starred(labels, side), side).gather(box_of_row).alias(name)
+
+
+def modified_rows(columns: Sequence[ReleasedColumns]) -> Array:
+    """Which rows have at least one value that was changed."""
+    return np.asarray(np.logical_or.reduce([column.modified for column in columns]))

@@ -1,0 +1,373 @@
+"""Released text as ranges: `[20;29]`, `937**`, `[White, Black]` and `*` are sets of values, a plain text is one value.
+
+Each distinct text becomes a range of *atoms*. Atoms cut the column's domain where any range starts or ends: an end
+itself is an atom, and so is the gap between two ends if a value can lie there. Within an atom every range is either
+all there or not at all, so that what holds for atoms holds for all values, observed or not.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from enum import Enum
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from shoal.table import Array, Column
+from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class, pack
+
+Generalized = Literal["auto", "yes", "no"]
+Domain = Literal["range", "observed"]
+
+STAR = "*"
+
+
+class Spacing(Enum):
+    """What lies between two neighbouring ends: other whole numbers, other real numbers, or nothing."""
+
+    WHOLE = "whole"
+    REAL = "real"
+    LEAVES = "leaves"
+
+
+_INTERVAL = r"^\[\s*([^;\[\]\"]+?)\s*;\s*([^;\[\]\"]+?)\s*\]$"
+_BRACKET_DASH = r"^\[\s*([0-9.]+)\s*-\s*([0-9.]+)\s*\]$"
+_DASH = r"^([0-9.]+)\s*-\s*([0-9.]+)$"
+_PREFIX = r"^([0-9A-Za-z]*)(\*+)$"
+_PREFIX_X = r"^([0-9]+)([Xx]+)$"
+# members with commas between; one that holds a sign of ours stands in quotes, a quote in it twice
+_MEMBER = r"(?:\s*\"(?:[^\"]|\"\")*\"\s*|[^;,\"]*)"
+_SET = rf"^[\[{{]{_MEMBER}(?:,{_MEMBER})+[\]}}]$"
+_NEEDS_QUOTES = r'^$|^\s|\s$|[,;"\[\]{}]'
+_NUMBER = r"^-?[0-9]+(\.[0-9]+)?$"
+# sort before and behind every text that continues a prefix
+_BEFORE_ALL, _AFTER_ALL = "\x01", "\U0010ffff"
+
+
+@dataclass(frozen=True)
+class RangeColumn:
+    """A column of ranges: `codes[row]` names a range; range r covers the atoms low[r] .. high[r].
+
+    A set that is not one range has more pieces: `pieces[r]` lists them. Equal ranges have equal codes.
+    """
+
+    name: str
+    codes: Array
+    low: Array
+    high: Array
+    atoms: int
+    pieces: dict[int, list[tuple[int, int]]]
+    star: Array  # per row: the whole domain, written as `*` (or a null read as a wildcard)
+    forms: tuple[str, ...]  # what was read as a range: "interval", "prefix", "set", "star"
+
+    @property
+    def cardinality(self) -> int:
+        return len(self.low)
+
+
+@dataclass(frozen=True)
+class _Parsed:
+    """Ends of each distinct text as texts; `members` for sets; star where the text is `*`."""
+
+    low: pl.Series
+    high: pl.Series
+    star: Array
+    members: dict[int, list[str]]
+    prefix: Array
+    forms: tuple[str, ...]
+
+
+def forms_in(column: Column, mode: Generalized) -> tuple[str, ...]:
+    """Which forms of generalised text a column holds; empty if none or if it is to be read raw.
+
+    >>> from shoal.reading import read
+    >>> forms_in(read({"zip": ["937**", "93701", "*"]})["zip"], "auto")
+    ('prefix', 'star')
+    """
+    if mode == "no" or column.values.dtype != pl.String:
+        return ()
+    return _parse(column.values, mode).forms
+
+
+def _parse(texts: pl.Series, mode: Generalized) -> _Parsed:
+    star = (texts == STAR).to_numpy()
+    shapes = [_INTERVAL, _BRACKET_DASH, *([_DASH] if mode == "yes" else [])]
+    low, high, interval = texts, texts, np.zeros(len(texts), bool)
+    for shape in shapes:
+        ends = texts.str.extract(shape, 1), texts.str.extract(shape, 2)
+        hit = ends[0].is_not_null() & _in_order(*ends)
+        low, high = low.zip_with(~hit, ends[0].fill_null("")), high.zip_with(~hit, ends[1].fill_null(""))
+        interval |= hit.to_numpy()
+    prefix = np.zeros(len(texts), bool)
+    for shape in [_PREFIX, *([_PREFIX_X] if mode == "yes" else [])]:
+        stem, masked = texts.str.extract(shape, 1), texts.str.extract(shape, 2)
+        hit = stem.is_not_null() & ~pl.Series(star)
+        digits = stem.str.contains(r"^[0-9]+$").fill_null(False)
+        zeros, nines = masked.str.replace_all(r".", "0"), masked.str.replace_all(r".", "9")
+        first, final = (stem + zeros).zip_with(digits, texts), (stem + nines).zip_with(digits, texts)
+        low, high = low.zip_with(~hit, first.fill_null("")), high.zip_with(~hit, final.fill_null(""))
+        prefix |= hit.to_numpy()
+    sets = texts.str.contains(_SET).fill_null(False).to_numpy() & ~interval
+    members = {int(index): set_members(texts[int(index)]) for index in np.flatnonzero(sets)}
+    found = {"interval": interval.any(), "prefix": prefix.any(), "set": bool(members), "star": star.any()}
+    return _Parsed(low, high, star, members, prefix, tuple(form for form, there in found.items() if there))
+
+
+def set_labels(labels: pl.Series) -> pl.Series:
+    """Labels as they stand in a set: in quotes where they would not be read again.
+
+    >>> set_labels(pl.Series(["clerk", "smith, retired"])).to_list()
+    ['clerk', '"smith, retired"']
+    """
+    quoted = '"' + labels.str.replace_all('"', '""', literal=True) + '"'
+    return labels.zip_with(~labels.str.contains(_NEEDS_QUOTES), quoted)
+
+
+def set_members(text: str) -> list[str]:
+    """The members of a set.
+
+    >>> set_members('[clerk, "smith, retired"]')
+    ['clerk', 'smith, retired']
+    """
+    if '"' not in text:
+        return [member.strip() for member in text[1:-1].split(",")]
+    found = re.findall(r'\s*"((?:[^"]|"")*)"\s*(?:,|$)|([^,"]*)(?:,|$)', text[1:-1])
+    members = [quoted.replace('""', '"') if quoted else plain.strip() for quoted, plain in found]
+    return members[:-1] if members[-1] == "" and not text[1:-1].rstrip().endswith(",") else members
+
+
+def sets_in(column: Column) -> pl.DataFrame:
+    """The members of each value of a column that is a set: the value's code (`set`) and a `label` per member.
+
+    >>> from shoal.reading import read
+    >>> sets_in(read({"race": ["[a, b]", "c"]})["race"])["label"].to_list()
+    ['a', 'b']
+    """
+    members = _parse(column.values, "yes").members
+    codes = np.repeat(np.fromiter(members, np.int64, len(members)), [len(labels) for labels in members.values()])
+    labels = [label for labels in members.values() for label in labels]
+    return pl.DataFrame({"set": codes.astype(column.codes.dtype), "label": pl.Series(labels, dtype=pl.String)})
+
+
+def _in_order(low: pl.Series, high: pl.Series) -> pl.Series:
+    """Whether two ends make a range: numbers by value, else as texts."""
+    numbers = low.cast(pl.Float64, strict=False) <= high.cast(pl.Float64, strict=False)
+    return numbers.zip_with(numbers.is_not_null(), low <= high).fill_null(False)
+
+
+def ends_of(column: Column) -> tuple[Array, Array]:
+    """Low and high end of each value of a released column as numbers (dates as days); `*` holds all, null nothing.
+
+    >>> from shoal.reading import read
+    >>> low, high = ends_of(read({"age": ["[20;29]", "31"]})["age"])
+    >>> low.tolist(), high.tolist()
+    ([31.0, 20.0], [31.0, 29.0])
+    """
+    values = column.values
+    if values.dtype != pl.String:
+        low = high = as_numbers(values)
+    else:
+        parsed = _parse(values, "yes")
+        low, high = _texts_as_numbers(parsed.low), _texts_as_numbers(parsed.high)
+        low, high = np.where(parsed.star, -np.inf, low), np.where(parsed.star, np.inf, high)
+    if column.nulls:
+        low, high = np.append(low, np.nan), np.append(high, np.nan)
+    return low, high
+
+
+def as_numbers(values: pl.Series) -> Array:
+    """Values as numbers: dates as days, moments as microseconds.
+
+    >>> as_numbers(pl.Series([1.5, None])).tolist()
+    [1.5, nan]
+    """
+    if isinstance(values.dtype, pl.Datetime):
+        values = values.cast(pl.Datetime("us"))
+    return values.to_physical().cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
+
+
+def _texts_as_numbers(texts: pl.Series) -> Array:
+    """Numbers, days since 1970, or microseconds: whichever a text is."""
+    days = texts.str.to_date("%Y-%m-%d", strict=False).to_physical().cast(pl.Float64)
+    moments = texts.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", strict=False, time_unit="us").to_physical().cast(pl.Float64)
+    numbers = texts.cast(pl.Float64, strict=False)
+    return days.fill_null(moments).fill_null(numbers).fill_null(float("nan")).to_numpy()
+
+
+def as_ranges(column: Column, mode: Generalized, null_is_star: bool, domain: Domain = "range") -> RangeColumn:
+    """A column as ranges of atoms; columns without generalised text are points.
+
+    >>> from shoal.reading import read
+    >>> ranges = as_ranges(read({"age": ["[20;29]", "25", "*"]})["age"], "auto", False)
+    >>> ranges.low[ranges.codes].tolist(), ranges.high[ranges.codes].tolist(), ranges.atoms
+    ([0, 2, 0], [4, 2, 4], 5)
+    """
+    parsed = None if mode == "no" or column.values.dtype != pl.String else _parse(column.values, mode)
+    forms = parsed.forms if parsed is not None else ()
+    if parsed is not None and forms:
+        low, high, atoms, pieces = _atoms_of(column.values, parsed, domain)
+        star = parsed.star
+    else:
+        low = spaced(*_value_order(column.values), domain)
+        high, atoms, pieces = low.copy(), int(low[-1]) + 1 if len(low) else 0, {}
+        star = np.zeros(len(low), bool)
+    if column.nulls:
+        # as a value, null is one more atom, which `*` covers; as a wildcard it is `*`
+        atoms = max(atoms, 1) if null_is_star else atoms + 1
+        high[star] = atoms - 1
+        low = np.append(low, 0 if null_is_star else atoms - 1)
+        high = np.append(high, atoms - 1)
+        star = np.append(star, null_is_star)
+    return _merged(column, low, high, max(atoms, 1), pieces, star, forms)
+
+
+def _merged(
+    column: Column,
+    low: Array,
+    high: Array,
+    atoms: int,
+    pieces: dict[int, list[tuple[int, int]]],
+    star: Array,
+    forms: tuple[str, ...],
+) -> RangeColumn:
+    """Texts that mean the same range (`5` and `[5;5]`) get one code."""
+    numbers: dict[tuple[tuple[int, int], ...], int] = {}
+    which_set = np.zeros(len(low), np.int64)
+    for index, parts in pieces.items():
+        which_set[index] = numbers.setdefault(tuple(parts), len(numbers) + 1)
+    keys = [Coded(low, atoms), Coded(high, atoms), Coded(which_set, len(numbers) + 1)]
+    codes, count = class_of_each_row(pack(keys))
+    first = first_row_of_each_class(codes, count)
+    return RangeColumn(
+        column.name,
+        codes[column.codes].astype(np.min_scalar_type(max(count - 1, 0))),
+        low[first],
+        high[first],
+        atoms,
+        {int(codes[index]): parts for index, parts in pieces.items()},
+        star[column.codes],
+        forms,
+    )
+
+
+def _atoms_of(
+    texts: pl.Series, parsed: _Parsed, domain: Domain
+) -> tuple[Array, Array, int, dict[int, list[tuple[int, int]]]]:
+    """Atoms of each text's range, or of each member of a set."""
+    named = ~parsed.star
+    named[list(parsed.members)] = False
+    members = pl.Series([member for members in parsed.members.values() for member in members], dtype=pl.String)
+    low, high = pl.concat([parsed.low.filter(named), members]), pl.concat([parsed.high.filter(named), members])
+    prefix = np.concatenate([parsed.prefix[named], np.zeros(len(members), bool)])
+    source = pl.concat([texts.filter(named), members])
+    if len(source) == 0:  # nothing but `*`
+        return np.zeros(len(texts), np.int64), np.zeros(len(texts), np.int64), 1, {}
+    low_atom, high_atom, atoms = _placed(source, low, high, prefix, domain)
+
+    out_low, out_high = np.zeros(len(texts), np.int64), np.full(len(texts), atoms - 1, np.int64)
+    count = int(np.count_nonzero(named))
+    out_low[named], out_high[named] = low_atom[:count], high_atom[:count]
+    pieces: dict[int, list[tuple[int, int]]] = {}
+    at = count
+    for index, names in parsed.members.items():
+        parts = runs(sorted({int(value) for value in low_atom[at : at + len(names)]}))
+        at += len(names)
+        out_low[index], out_high[index] = parts[0][0], parts[-1][1]
+        if len(parts) > 1:
+            pieces[index] = parts
+    return out_low, out_high, atoms, pieces
+
+
+def runs(values: list[int]) -> list[tuple[int, int]]:
+    """Sorted numbers as runs of neighbours.
+
+    >>> runs([1, 2, 5])
+    [(1, 2), (5, 5)]
+    """
+    found = [(values[0], values[0])]
+    for value in values[1:]:
+        if value == found[-1][1] + 1:
+            found[-1] = (found[-1][0], value)
+        else:
+            found.append((value, value))
+    return found
+
+
+def _placed(
+    texts: pl.Series, low: pl.Series, high: pl.Series, prefix: Array, domain: Domain
+) -> tuple[Array, Array, int]:
+    """The first and last atom of each text, and how many atoms there are.
+
+    Numbers, ISO dates and all other texts are three domains, one behind the other: `90+` among ages lies neither
+    below nor above them.
+    """
+    numbers = (low.str.contains(_NUMBER) & high.str.contains(_NUMBER)).to_numpy()
+    plain = low.filter(numbers & (low == high).to_numpy() & ~prefix)
+    # `05` and `5` are two codes: as numbers they would merge, which is the unsafe side
+    if plain.cast(pl.Float64).n_unique() != plain.n_unique():
+        numbers[:] = False
+    days = [side.str.to_date("%Y-%m-%d", strict=False) for side in (low, high)]
+    dates = ~numbers & (days[0] <= days[1]).fill_null(False).to_numpy()
+    first, last = np.zeros(len(texts), np.int64), np.zeros(len(texts), np.int64)
+    atoms = 0
+    for which, kind in ((numbers, "number"), (dates, "date"), (~numbers & ~dates, "text")):
+        if not which.any():
+            continue
+        if kind == "text":
+            ends = _leaves(texts.filter(which), prefix[which])
+            spacing = Spacing.LEAVES
+        else:
+            ends = [_as_number(side.filter(which), kind) for side in (low, high)]
+            fractions = bool(pl.concat([low, high]).filter(np.tile(which, 2)).str.contains(r"\.").any())
+            spacing = Spacing.REAL if kind == "number" and fractions else Spacing.WHOLE
+        cuts = np.unique(np.concatenate(ends))
+        atom = spaced(cuts, spacing, domain) + atoms
+        first[which], last[which] = (atom[np.searchsorted(cuts, side)] for side in ends)
+        atoms = int(atom[-1]) + 1
+    return first, last, atoms
+
+
+def _as_number(texts: pl.Series, kind: str) -> Array:
+    if kind == "date":
+        return texts.str.to_date("%Y-%m-%d").to_physical().cast(pl.Float64).to_numpy()
+    return texts.cast(pl.Float64).to_numpy()
+
+
+def _leaves(texts: pl.Series, prefix: Array) -> list[Array]:
+    """Places of texts that have no order of values.
+
+    They are sorted by length, then by letters, so that all texts of a length that start alike are one range: that is
+    what a prefix covers. Ends of other ranges have no order that we know: such a range covers itself only.
+    """
+    stem = texts.str.extract(r"^(.*?)[*Xx]+$", 1).fill_null("")
+    length = texts.str.len_chars()
+    lower = (stem + _BEFORE_ALL).zip_with(pl.Series(prefix), texts)
+    upper = (stem + _AFTER_ALL).zip_with(pl.Series(prefix), texts)
+    both = pl.DataFrame({"length": pl.concat([length, length]), "text": pl.concat([lower, upper])})
+    places = both.select(pl.struct("length", "text").rank("dense")).to_series().cast(pl.Float64).to_numpy()
+    return [places[: len(texts)], places[len(texts) :]]
+
+
+def _value_order(values: pl.Series) -> tuple[Array, Spacing]:
+    """Sorted distinct values as numbers in value order."""
+    if values.dtype.is_integer() or values.dtype == pl.Date:
+        return values.to_physical().cast(pl.Float64).to_numpy(), Spacing.WHOLE
+    if values.dtype.is_float():
+        numbers = values.cast(pl.Float64).to_numpy()
+        # pandas stores whole numbers with missing ones among them as floats
+        return numbers, Spacing.WHOLE if (numbers == np.floor(numbers)).all() else Spacing.REAL
+    return np.arange(len(values), dtype=np.float64), Spacing.LEAVES
+
+
+def spaced(ends: Array, spacing: Spacing, domain: Domain) -> Array:
+    """The atom of each end (sorted, distinct), with one atom between for each gap in which a value can lie."""
+    if len(ends) == 0:
+        return np.zeros(0, np.int64)
+    gaps = np.zeros(len(ends) - 1, bool)
+    if domain == "range" and spacing is Spacing.WHOLE:
+        gaps = np.diff(ends) > 1
+    elif domain == "range" and spacing is Spacing.REAL:
+        gaps[:] = True
+    return np.asarray(np.arange(len(ends)) + np.concatenate([[0], np.cumsum(gaps)]))

@@ -1,0 +1,184 @@
+"""A path, several paths, a folder, a glob or a data frame -> the encoded table, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal import progress
+from shoal.errors import InputError, quoted
+from shoal.reading.binary import damage_as_error
+from shoal.reading.csv import NotInEncoding
+from shoal.reading.files import Found, Options, find_files, open_file
+from shoal.table import Table, check_names
+from shoal.table.encode import ColumnEncoder
+from shoal.table.text_types import has_missing_words
+
+__all__ = ["Options", "read"]
+
+# A wider table is read only by naming the columns: each column costs some memory of its own.
+MOST_COLUMNS = 10_000
+
+
+def read(source: Any, columns: Sequence[str] | None = None, options: Options | None = None) -> Table:
+    """Read a table into codes; only `columns` if given. The raw table is never held whole.
+
+    `source` is a path, a list of paths, a folder, a glob, a polars, pandas or pyarrow frame, or a dict of lists.
+
+    >>> read(pl.DataFrame({"zip": ["02139", "10001"], "age": [41, 29]}), ["zip"]).names
+    ['zip']
+    """
+    if isinstance(source, Table):
+        return source
+    if isinstance(source, (str, Path)) or _is_list_of_paths(source):
+        return _read_any_encoding(find_files(source), columns, options or Options())
+    return _read_frame(pl.DataFrame(source) if isinstance(source, dict) else source, columns)
+
+
+def to_frame(table: Table) -> Any:
+    """The values of a table as the kind of frame that came in: polars, pandas (index and types kept) or pyarrow."""
+    from shoal.reading.frames import to_native
+
+    return to_native(table.to_polars(), table.native)
+
+
+def _is_list_of_paths(source: Any) -> bool:
+    return isinstance(source, (list, tuple)) and all(isinstance(item, (str, Path)) for item in source)
+
+
+def _read_frame(frame: Any, columns: Sequence[str] | None) -> Table:
+    from shoal.reading import frames
+
+    if not frames.is_frame(frame):
+        raise InputError(
+            f"A {type(frame).__name__} is not a table.",
+            "Give a path, a list of paths, or a polars, pandas or pyarrow frame.",
+        )
+    names = frames.column_names(frame)
+    wanted = _wanted(columns, names, "The frame")
+    encoders = _Encoders(wanted, from_text_file=False)
+    for batch in frames.batches(frame, wanted):
+        encoders.add(batch)
+    return encoders.finish("The frame", tuple(names), [], frame)
+
+
+def _read_any_encoding(files: list[Found], columns: Sequence[str] | None, options: Options) -> Table:
+    """As UTF-8, and if it is not, as Windows-1252; which letter a byte stands for does not change any class."""
+    try:
+        return _read_files(files, columns, options)
+    except NotInEncoding:
+        if options.encoding is not None:
+            raise
+        try:
+            return _read_files(files, columns, replace(options, encoding="cp1252"))
+        except NotInEncoding:
+            raise InputError(
+                f"{files[0].path} is written neither in UTF-8 nor in Windows-1252.",
+                "Name its encoding, for example --encoding utf-16 or --encoding shift_jis.",
+            ) from None
+
+
+def _read_files(files: list[Found], columns: Sequence[str] | None, options: Options) -> Table:
+    paths = [file.path for file in files]
+    name = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more files"
+    total = sum(path.stat().st_size for path in paths)
+    encoders: _Encoders | None = None
+    notes: list[str] = []
+    before = 0
+    names: dict[str, None] = {}
+    for file, path in zip(files, paths, strict=True):
+        source = open_file(file, options)
+        wanted = _wanted(columns, source.names, str(path), source.header_in_doubt)
+        names.update(dict.fromkeys(source.names))
+        if encoders is None:
+            encoders = _Encoders(wanted, source.from_text_file, options.missing, source.columns_may_come_late)
+        elif columns is None and set(wanted) != set(encoders.names) and not source.columns_may_come_late:
+            raise InputError(
+                f"{path} has other columns than {paths[0]}.",
+                "Name the columns that all files share, or read the files one by one.",
+            )
+        with damage_as_error(path):
+            for batch, done in source.batches(wanted):
+                encoders.add(batch)
+                progress.report("reading", before + done, total)
+        notes += [note for note in source.notes if note not in notes]
+        before += path.stat().st_size
+    assert encoders is not None
+    return encoders.finish(name, tuple(names), notes, None)
+
+
+def _wanted(columns: Sequence[str] | None, names: Sequence[str], where: str, in_doubt: bool = False) -> list[str]:
+    check_names(names, where, in_doubt)
+    if columns is None:
+        if len(names) > MOST_COLUMNS:
+            raise InputError(
+                f"{where} has {len(names):,} columns; at most {MOST_COLUMNS:,} are read at once.",
+                "Name the columns that matter.",
+            )
+        return list(names)
+    wanted = list(dict.fromkeys(map(str, columns)))
+    there = set(names)
+    missing = [name for name in wanted if name not in there]
+    if missing and in_doubt:
+        raise InputError(
+            f"{where} has no columns {quoted(missing)}: its first line looks like a record, not like a header.",
+            "Put a line with the names of the columns first.",
+        )
+    if missing:
+        raise InputError.missing_columns(missing, names, where)
+    return wanted
+
+
+class _Encoders:
+    """One encoder per column, all at the same row."""
+
+    def __init__(
+        self,
+        names: Iterable[str],
+        from_text_file: bool,
+        missing: Iterable[str] = (),
+        columns_may_come_late: bool = False,
+    ) -> None:
+        self._text, self._missing = from_text_file, frozenset(missing)
+        self._late = columns_may_come_late
+        self._encoders = {name: self._new(name) for name in names}
+        self._rows = 0
+
+    @property
+    def names(self) -> list[str]:
+        return list(self._encoders)
+
+    def _new(self, name: str) -> ColumnEncoder:
+        return ColumnEncoder(name, self._text, self._missing)
+
+    def add(self, batch: pl.DataFrame) -> None:
+        if self._late:
+            self._fit(batch)
+        for name, encoder in self._encoders.items():
+            if name in batch.columns:
+                encoder.add(batch[name])
+            else:
+                encoder.add_nulls(len(batch))
+        self._rows += len(batch)
+
+    def _fit(self, batch: pl.DataFrame) -> None:
+        for name in batch.columns:
+            if name not in self._encoders:
+                self._encoders[name] = self._new(name)
+                self._encoders[name].add_nulls(self._rows)
+
+    def finish(self, name: str, names: tuple[str, ...], notes: list[str], native: Any) -> Table:
+        if self._rows == 0:
+            raise InputError(f"{name} has no rows.", "Nothing can be measured on an empty table.")
+        columns = {column: encoder.finish() for column, encoder in self._encoders.items()}
+        if self._text and (
+            doubtful := [column.name for column in columns.values() if has_missing_words(column.values)]
+        ):
+            notes.append(
+                f"{', '.join(doubtful)}: words such as NA are read as text; --missing NA reads them as missing"
+            )
+        return Table(columns, self._rows, name, tuple(notes), native, names)

@@ -1,0 +1,64 @@
+"""Parquet and Arrow IPC files, batch by batch."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from urllib.parse import unquote
+
+import polars as pl
+
+from shoal.errors import InputError
+from shoal.reading.files import Source
+from shoal.reading.frames import ROWS_PER_BATCH
+from shoal.table.text_types import typed_dictionary
+
+
+def open_parquet(path: Path, keys: dict[str, str]) -> Source:
+    """A Parquet file; `key=value` folders above it become columns that the file itself does not have."""
+    with damage_as_error(path):
+        scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+        own = scan.collect_schema().names()
+        added = {key: typed_dictionary(pl.Series([unquote(value)])) for key, value in keys.items() if key not in own}
+        return _source(path, scan.with_columns(pl.lit(value[0]).alias(key) for key, value in added.items()))
+
+
+def open_ipc(path: Path, stream: bool) -> Source:
+    """An Arrow IPC (Feather) file; the stream form has no index and is read at once."""
+    with damage_as_error(path):
+        scan = pl.read_ipc_stream(path).lazy() if stream else pl.scan_ipc(path, glob=False)
+        return _source(path, scan)
+
+
+@contextmanager
+def damage_as_error(path: Path) -> Iterator[None]:
+    """A fault of the file as our error, because the library's may show values; its panics are no Exceptions."""
+    try:
+        yield
+    except InputError:
+        raise
+    except BaseException as error:
+        if (
+            isinstance(error, (pl.exceptions.PolarsError, OSError, EOFError))
+            or type(error).__name__ == "PanicException"
+        ):
+            raise InputError(
+                f"{path} cannot be read to its end: it is damaged or cut short.", "Copy or export it again."
+            ) from None
+        raise
+
+
+def _source(path: Path, scan: pl.LazyFrame) -> Source:
+    size = path.stat().st_size
+    rows = int(scan.select(pl.len()).collect().item())
+
+    def batches(columns: list[str]) -> Iterator[tuple[pl.DataFrame, int]]:
+        seen = 0
+        for batch in scan.select(columns).collect_batches(chunk_size=ROWS_PER_BATCH):
+            seen += len(batch)
+            yield batch, size * seen // max(rows, 1)
+        if seen != rows:
+            raise EOFError
+
+    return Source(path, scan.collect_schema().names(), batches)

@@ -1,0 +1,266 @@
+"""CSV and its kin: encoding and delimiter found, parsed block by block as text, every row of one length."""
+
+from __future__ import annotations
+
+import codecs
+import csv
+import io
+import re
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import InputError
+from shoal.reading.bytes import LONGEST_RECORD, Compression, chunks, records
+from shoal.reading.files import Options, Source
+from shoal.table import Array
+
+DELIMITERS = ",;\t|"
+MOST_HEADERS = 1_000_000
+_BLANK = re.compile(rb"(?:[ \t]*\r?\n)+")
+_EXCEL_DELIMITER = re.compile(rb"\"?sep=(.)\"?\r?\n")
+# numbers with many digits, dates, e-mail addresses: no names of columns
+_LOOKS_LIKE_DATA = re.compile(r"^[\d .,:/+-]{5,}$|@|^\d+[.,]\d+$")
+_QUOTE, _NEWLINE = b'"', b"\n"
+
+
+class NotInEncoding(InputError):
+    """The bytes of a text file are not in the encoding that was given or taken."""
+
+    def __init__(self, path: Path, encoding: str) -> None:
+        super().__init__(f"{path} is not written in {encoding}.", "Name its encoding, for example cp1252 or utf-16.")
+
+
+def open_csv(path: Path, compression: Compression, options: Options) -> Source:
+    """A delimited text file with a header line."""
+    encoding = options.encoding or _find_encoding(path, compression)
+    head = next(_blocks(path, compression, encoding), (b"", 0))[0]
+    if not head.strip():
+        raise InputError(f"{path} is empty.", "It should hold at least a header and one row.")
+    start = _before_header(head)
+    said = _EXCEL_DELIMITER.match(head[:start].lstrip())
+    delimiter = options.delimiter or (said.group(1).decode() if said else _find_delimiter(head[start:]))
+    if head[start : start + _end_of_first_record(head[start:])].count(delimiter.encode()) >= MOST_HEADERS:
+        raise InputError(f"{path} has more than {MOST_HEADERS:,} columns.", "That is no table; look at its first line.")
+    names = _names(_first_record(head[start:], delimiter))
+    reader = _Reader(path, compression, encoding, delimiter, names)
+    source = Source(path, names, reader.batches, from_text_file=True)
+    source.header_in_doubt = any(_LOOKS_LIKE_DATA.search(name) for name in names)
+    if encoding not in ("utf-8", "utf-16"):
+        source.notes.append(f"read as {encoding}")
+    if delimiter != ",":
+        source.notes.append(f"columns separated by {'tab' if delimiter == chr(9) else delimiter}")
+    return source
+
+
+def _before_header(head: bytes) -> int:
+    """Where the header starts: after blank lines, and after the `sep=;` line that Excel knows."""
+    blank = _BLANK.match(head)
+    start = blank.end() if blank else 0
+    said = _EXCEL_DELIMITER.match(head[start:])
+    return start + (said.end() if said else 0)
+
+
+def _names(header: list[str]) -> list[str]:
+    """The header's names; a column without one is named after its place."""
+    names = [name.strip() for name in header]
+    taken = set(names)
+    for index, name in enumerate(names):
+        if not name:
+            place = f"column_{index + 1}"
+            while place in taken:
+                place += "_"
+            taken.add(place)
+            names[index] = place
+    return names
+
+
+class _Reader:
+    """Parses the file's blocks; knows its line numbers, for messages."""
+
+    def __init__(self, path: Path, compression: Compression, encoding: str, delimiter: str, names: list[str]) -> None:
+        self.path, self.compression, self.encoding, self.delimiter = path, compression, encoding, delimiter
+        self.names = names
+        # the parser knows the columns by position: any text may be a header
+        self.schema = {f"column_{index}": pl.String() for index in range(1, len(names) + 1)}
+        self.last = f"column_{len(names)}"
+
+    def batches(self, columns: list[str]) -> Iterator[tuple[pl.DataFrame, int]]:
+        line, first = 1, True
+        position_of = dict(zip(self.names, self.schema, strict=True))
+        wanted = [position_of[name] for name in columns]
+        renamed = dict(zip(wanted, columns, strict=True))
+        for block, position in _blocks(self.path, self.compression, self.encoding):
+            body = block
+            if first:
+                start = _before_header(block)
+                end = start + _end_of_first_record(block[start:])
+                body, first = block[end:], False
+                line += block.count(_NEWLINE, 0, end)
+            if body:
+                yield self._parse(body, wanted, line).rename(renamed), position
+            line += body.count(_NEWLINE)
+
+    def _parse(self, block: bytes, wanted: list[str], line: int) -> pl.DataFrame:
+        try:
+            frame = self._split(block, [*wanted, self.last])
+        except pl.exceptions.PolarsError:
+            self._refuse_ragged(block, line)
+            raise self._bad_quote(block, line) from None
+        # a row that is too short, or blank, shows as a null in the last column
+        if (
+            len(self.names) > 1
+            and frame[self.last].null_count()
+            and not _rows_are_even(block, self.delimiter, len(self.names))
+        ):
+            without = _without_blank_lines(block)
+            if not _rows_are_even(without, self.delimiter, len(self.names)):
+                self._refuse_ragged(block, line)
+            frame = self._split(without, [*wanted, self.last])
+        return frame.select(wanted)
+
+    def _split(self, block: bytes, wanted: list[str]) -> pl.DataFrame:
+        if not block:
+            return pl.DataFrame(schema={name: pl.String() for name in dict.fromkeys(wanted)})
+        return pl.read_csv(
+            block,
+            has_header=False,
+            separator=self.delimiter,
+            schema=self.schema,
+            columns=list(dict.fromkeys(wanted)),
+            quote_char='"',
+            glob=False,
+        )
+
+    def _refuse_ragged(self, block: bytes, line: int) -> None:
+        csv.field_size_limit(2 * LONGEST_RECORD)
+        rows = csv.reader(io.StringIO(block.decode(), newline=""), delimiter=self.delimiter)
+        start = 0
+        for row in rows:
+            if row and len(row) != len(self.names):
+                raise InputError(
+                    f"{self.path}, line {line + start:,}: {len(row)} fields where the header has {len(self.names)}.",
+                    "Fix that line, or quote fields that hold the delimiter.",
+                )
+            start = rows.line_num
+
+    def _bad_quote(self, block: bytes, line: int) -> InputError:
+        odd = next((index for index, text in enumerate(block.split(_NEWLINE)) if text.count(_QUOTE) % 2), 0)
+        return InputError(
+            f"{self.path}, line {line + odd:,}: a quote is opened and not closed, or stands inside a plain field.",
+            'Put the whole field in quotes and double the quotes inside it: "5"" pipe".',
+        )
+
+
+def _blocks(path: Path, compression: Compression, encoding: str) -> Iterator[tuple[bytes, int]]:
+    yield from records(_as_utf8(path, compression, encoding), path, _end_of_last_record)
+
+
+def _as_utf8(path: Path, compression: Compression, encoding: str) -> Iterator[tuple[bytes, int]]:
+    """The file's bytes in UTF-8; that they are text is checked here, once."""
+    try:
+        codec = codecs.lookup(encoding)
+    except LookupError:
+        raise InputError(f"There is no encoding '{encoding}'.", "Try utf-8, cp1252 or utf-16.") from None
+    if codec.incrementaldecoder is None or not getattr(codec, "_is_text_encoding", True) or codec.name == "undefined":
+        raise InputError(f"'{encoding}' is no encoding of text.", "Try utf-8, cp1252 or utf-16.")
+    decoder = codec.incrementaldecoder()
+    first, old_mac = True, False
+    try:
+        for piece, position in chunks(path, compression):
+            text = decoder.decode(piece)
+            out = piece if codec.name == "utf-8" else text.encode()
+            if first:
+                out = out.removeprefix(codecs.BOM_UTF8)
+                first, old_mac = False, b"\r" in out and b"\n" not in out
+            if b"\0" in out:
+                raise InputError(
+                    f"{path} holds NUL bytes: it is UTF-16 without its mark, or no text.",
+                    "Try --encoding utf-16-le or utf-16-be, or export it as CSV or Parquet.",
+                )
+            yield out.replace(b"\r", b"\n") if old_mac else out, position
+        decoder.decode(b"", final=True)
+    except UnicodeDecodeError:
+        raise NotInEncoding(path, encoding) from None
+
+
+def _find_encoding(path: Path, compression: Compression) -> str:
+    """By its byte order mark, else UTF-8."""
+    head = next(chunks(path, compression, 16), (b"", 0))[0]
+    if head.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)):
+        return "utf-16"
+    return "utf-8"
+
+
+def _find_delimiter(head: bytes) -> str:
+    """The candidate that cuts the header and the first lines into the same number of fields, and into most."""
+    sample = head[: _end_of_last_record(head[:200_000]) or len(head)].decode(errors="replace")
+    best, most = ",", 1
+    for delimiter in DELIMITERS:
+        rows = [len(row) for row in _split(sample, delimiter) if row][:200]
+        width, often = Counter(rows).most_common(1)[0]
+        # a few ragged lines must not hide the delimiter: they get an error of their own; but the header tells
+        if width > most and rows[0] == width and often >= 0.5 * len(rows):
+            best, most = delimiter, width
+    return best
+
+
+def _split(text: str, delimiter: str) -> Iterator[list[str]]:
+    csv.field_size_limit(2 * LONGEST_RECORD)
+    return csv.reader(io.StringIO(text, newline=""), delimiter=delimiter)
+
+
+def _first_record(block: bytes, delimiter: str) -> list[str]:
+    return next(_split(block[: _end_of_first_record(block)].decode(), delimiter), [])
+
+
+def _end_of_first_record(block: bytes) -> int:
+    """Just past the first line end that is not inside quotes."""
+    end = quotes = 0
+    while True:
+        start, end = end, block.find(_NEWLINE, end) + 1
+        if end == 0:
+            return len(block)
+        quotes += block.count(_QUOTE, start, end)
+        if quotes % 2 == 0:
+            return end
+
+
+def _end_of_last_record(buffer: bytes) -> int:
+    """Just past the last line end that is not inside quotes; 0 if there is none."""
+    end = buffer.rfind(_NEWLINE) + 1
+    if end == 0 or buffer.count(_QUOTE, 0, end) % 2 == 0:
+        return end
+    data = np.frombuffer(buffer, np.uint8)
+    ends = np.flatnonzero((data == ord(_NEWLINE)) & ~_inside_quotes(data))
+    return int(ends[-1]) + 1 if len(ends) else 0
+
+
+def _inside_quotes(data: Array) -> Array:
+    return np.asarray(np.logical_xor.accumulate(data == ord(_QUOTE)))
+
+
+def _rows_are_even(block: bytes, delimiter: str, width: int) -> bool:
+    """Whether every record of the block has `width` fields."""
+    data = np.frombuffer(block, np.uint8)
+    separators = (data == ord(delimiter)) | (data == ord(_NEWLINE))
+    if _QUOTE in block:
+        separators &= ~_inside_quotes(data)
+    found = data[separators] == ord(_NEWLINE)
+    if len(found) % width:
+        return False
+    ends = found.reshape(-1, width)
+    return bool(ends[:, -1].all() and not ends[:, :-1].any())
+
+
+def _without_blank_lines(block: bytes) -> bytes:
+    data = np.frombuffer(block, np.uint8)
+    outside = ~_inside_quotes(data)
+    text = data[~((data == ord("\r")) & outside & (np.append(data[1:], 0) == ord(_NEWLINE)))]
+    outside = ~_inside_quotes(text)
+    ends = (text == ord(_NEWLINE)) & outside
+    blank = ends & np.append(True, ends[:-1])
+    return bytes(text[~blank].tobytes())

@@ -1,0 +1,167 @@
+"""Which files, and of which format: by their first bytes, then by their names."""
+
+from __future__ import annotations
+
+import glob
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from pathlib import Path
+
+import polars as pl
+
+from shoal.errors import InputError, quoted
+from shoal.reading.bytes import Compression, compression_of
+
+TABLE_SUFFIXES = (
+    ".parquet", ".pq", ".csv", ".tsv", ".txt", ".arrow", ".feather", ".ipc", ".jsonl", ".ndjson",
+)  # fmt: skip
+
+_LATER = {
+    ".xlsx": "Excel", ".xls": "Excel", ".sav": "SPSS", ".zsav": "SPSS", ".dta": "Stata", ".sas7bdat": "SAS",
+    ".xpt": "SAS", ".db": "SQLite", ".sqlite": "SQLite",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Options:
+    """How to read text files; what is not given is found."""
+
+    encoding: str | None = None
+    delimiter: str | None = None
+    missing: tuple[str, ...] = ()
+
+
+@dataclass(slots=True)
+class Source:
+    """One file, opened: its columns, and its rows in batches with the bytes of the file read so far."""
+
+    path: Path
+    names: list[str]
+    batches: Callable[[list[str]], Iterator[tuple[pl.DataFrame, int]]]
+    from_text_file: bool = False
+    columns_may_come_late: bool = False
+    notes: list[str] = field(default_factory=list)
+    # the first line may be a record, not a header: then the names are not for showing
+    header_in_doubt: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file, and the columns that `key=value` folders above it stand for (as Spark and Hive write them)."""
+
+    path: Path
+    keys: dict[str, str] = field(default_factory=dict)
+
+
+def find_files(source: str | Path | list[str | Path] | tuple[str | Path, ...]) -> list[Found]:
+    """The files behind a path, a list of paths, a folder or a glob, in the order of their names, each once."""
+    if isinstance(source, (list, tuple)):
+        if not source:
+            raise InputError("The list of paths is empty.", "Name at least one file.")
+        found = [entry for item in source for entry in find_files(item)]
+        twice = [entry for index, entry in enumerate(found) if _same(entry, found[:index])]
+        if twice:
+            raise InputError(f"{twice[0].path} is named twice: its records would count double.", "Name it once.")
+        return found
+    if not str(source):
+        raise InputError("The name of the file is empty.", "Name a file, a folder or a glob.")
+    try:
+        return _find(Path(source), str(source))
+    except (OSError, RuntimeError) as error:
+        why = getattr(error, "strerror", None) or "it cannot be followed"
+        raise InputError(f"{source} cannot be read: {why}.", "Check the name and the rights on it.") from None
+
+
+def _same(entry: Found, others: list[Found]) -> bool:
+    return any(entry.path.samefile(other.path) for other in others)
+
+
+def _find(path: Path, text: str) -> list[Found]:
+    if path.is_dir():
+        return _in_folder(path)
+    if path.exists():
+        if not path.is_file():
+            raise InputError(
+                f"{path} is no ordinary file; pipes and devices are not read.", "Write it to a file first."
+            )
+        return [Found(path)]
+    matches = sorted(Path(match) for match in glob.glob(text, recursive=True))
+    files = {match.resolve(): Found(match) for match in matches if match.is_file() and _is_table(match)}
+    if not files and (files := {match.resolve(): Found(match) for match in matches if match.is_file()}):
+        return list(files.values())
+    if files:
+        return list(files.values())
+    folders = [match for match in matches if match.is_dir()]
+    if folders:
+        return [entry for folder in folders for entry in _in_folder(folder)]
+    raise InputError(f"There is no file {path}.", _near_files(path))
+
+
+def _in_folder(folder: Path) -> list[Found]:
+    """The tables in a folder and below; one that cannot be read is an error, not a table less."""
+
+    def refuse(error: OSError) -> None:
+        raise error
+
+    found = []
+    for root, folders, names in os.walk(folder, onerror=refuse):
+        folders.sort()
+        for name in sorted(names):
+            file = Path(root) / name
+            if not _is_table(file):
+                continue
+            if not file.is_file():
+                raise InputError(f"{file} is no ordinary file, or a link to nowhere.", "Remove it from the folder.")
+            parts = file.relative_to(folder).parts[:-1]
+            found.append(Found(file, dict(part.split("=", 1) for part in parts if "=" in part)))
+    if not found:
+        raise InputError(f"Folder {folder} holds no table.", f"Known endings: {', '.join(TABLE_SUFFIXES)}.")
+    return found
+
+
+def _is_table(file: Path) -> bool:
+    endings = [suffix.lower() for suffix in file.suffixes[-2:]]
+    return not file.name.startswith(("_", ".")) and any(ending in TABLE_SUFFIXES for ending in endings)
+
+
+def _near_files(path: Path) -> str:
+    try:
+        others = [file.name for file in path.parent.iterdir()] if path.parent.is_dir() else []
+    except OSError:
+        others = []
+    near = get_close_matches(path.name, others, n=3, cutoff=0.6)
+    return f"Did you mean {quoted(near)}?" if near else "Check the name, and the folder that you are in."
+
+
+def open_file(found: Found, options: Options) -> Source:
+    """Open one file by its format."""
+    from shoal.reading import binary, csv, json_lines
+
+    path = found.path
+    try:
+        with path.open("rb") as file:
+            head = file.read(16)
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror}.", "Check the rights on it.") from None
+    if not head:
+        raise InputError(f"{path} is empty.", "It should hold at least a header and one row.")
+    suffixes = [suffix.lower() for suffix in path.suffixes]
+    if head.startswith(b"PAR1"):
+        return binary.open_parquet(path, found.keys)
+    if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
+        return binary.open_ipc(path, stream=not head.startswith(b"ARROW1"))
+    if suffixes and suffixes[-1] in _LATER:
+        raise InputError(f"{path}: {_LATER[suffixes[-1]]} files are not read yet.", "Save the table as CSV or Parquet.")
+    if suffixes and suffixes[-1] in (".parquet", ".pq", ".arrow", ".feather", ".ipc"):
+        raise InputError(
+            f"{path} is not a {suffixes[-1][1:]} file: its first bytes are not those of one.",
+            "It may be damaged, or its name may have the wrong ending.",
+        )
+    compression = compression_of(head)
+    if compression is Compression.NONE and head.startswith(b"PK\x03\x04"):
+        raise InputError(f"{path} is a ZIP archive.", "Unpack it and give the table inside.")
+    if any(suffix in (".jsonl", ".ndjson", ".json") for suffix in suffixes):
+        return json_lines.open_json_lines(path, compression)
+    return csv.open_csv(path, compression, options)

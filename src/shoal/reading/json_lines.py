@@ -1,0 +1,72 @@
+"""JSON lines: one object a line, keys may come and go."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import polars as pl
+
+from shoal.errors import InputError
+from shoal.reading.bytes import Compression, chunks, records
+from shoal.reading.files import Source
+
+LINES = 4096
+MOST_KEYS = 10_000
+
+
+def open_json_lines(path: Path, compression: Compression) -> Source:
+    """A file of JSON objects, one a line, plain or compressed."""
+    names = _all_names(path, compression)
+
+    def batches(columns: list[str]) -> Iterator[tuple[pl.DataFrame, int]]:
+        for frame, position in _frames(path, compression):
+            yield (
+                frame.select([name for name in columns if name in frame.columns] or pl.lit(None).alias("")),
+                position,
+            )
+
+    return Source(path, names, batches, columns_may_come_late=True)
+
+
+def _all_names(path: Path, compression: Compression) -> list[str]:
+    names: dict[str, None] = {}
+    for frame, _ in _frames(path, compression):
+        names.update(dict.fromkeys(frame.columns))
+        if len(names) > MOST_KEYS:
+            raise InputError(f"{path} has more than {MOST_KEYS:,} different keys.", "Give every object the same keys.")
+    return list(names)
+
+
+def _frames(path: Path, compression: Compression) -> Iterator[tuple[pl.DataFrame, int]]:
+    line = 1
+    for block, position in _small_blocks(path, compression):
+        try:
+            frame = pl.read_ndjson(block, infer_schema_length=None)
+        except (pl.exceptions.PolarsError, UnicodeDecodeError):
+            raise _fault(path, block, line) from None
+        yield frame, position
+        line += block.count(b"\n")
+
+
+def _small_blocks(path: Path, compression: Compression) -> Iterator[tuple[bytes, int]]:
+    """Not too many lines at once: a block of n lines may have n keys, and so n times n cells."""
+    for block, position in records(chunks(path, compression), path, lambda buffer: buffer.rfind(b"\n") + 1):
+        lines = block.splitlines(keepends=True)
+        for start in range(0, len(lines), LINES):
+            yield b"".join(lines[start : start + LINES]), position
+
+
+def _fault(path: Path, block: bytes, line: int) -> InputError:
+    """The first line that is not a JSON object."""
+    if block.lstrip().startswith(b"["):
+        return InputError(f"{path} is one JSON array.", "Write one object a line (JSON lines).")
+    for number, text in enumerate(block.splitlines(), line):
+        try:
+            whole = not text.strip() or isinstance(json.loads(text), dict)
+        except ValueError:
+            whole = False
+        if not whole:
+            return InputError(f"{path}, line {number:,}: not a JSON object.", "Each line must be one {…} object.")
+    return InputError(f"{path}: the same key holds values of different shapes.", "Give each key one type.")

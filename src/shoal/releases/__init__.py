@@ -1,0 +1,1 @@
+"""Data, manifest, dictionary and private record leave together; and what left is measured afresh."""

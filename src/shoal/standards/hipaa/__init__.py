@@ -1,0 +1,1 @@
+"""HIPAA safe harbor: the eighteen clauses, column by column."""

@@ -1,0 +1,134 @@
+"""Signs by which columns are found that no recogniser knows: forms, dates under any name, headers, one's own values."""
+
+from __future__ import annotations
+
+import re
+
+import polars as pl
+
+from shoal.detection.profile import RECORDS_THAT_TELL
+from shoal.kinds.base import STRONG
+from shoal.kinds.event_date import EVENTS
+from shoal.kinds.header import read_header
+from shoal.standards.hipaa.ages import top_coded
+from shoal.standards.hipaa.clauses import Treatment
+from shoal.standards.hipaa.headers import clause_of_header, says_age, says_birth, says_zip, says_zip_suffix
+from shoal.table import Array, Column
+from shoal.table.dates import are_dates, is_epoch
+from shoal.vocabulary import Role
+
+_NAMED_PARTS = (
+    r"(?i)^(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?$"
+    r"|^(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)\.?$"
+)
+_CLOCK = r"^\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?\s*(?:[AaPp][Mm])?$"
+# Days since 1900 as spreadsheets count them, from 1927 to 2064.
+_SERIAL_DAYS = (10_000, 60_000)
+# Words in which no age is meant.
+_NO_AGE = re.compile(
+    "percentage|usage|stage|average|mileage|dosage|wage|image|page|language|message|marriage|storage|package|voltage|manage"
+    "|damage|coverage|leverage|triage|lineage|footage|agent|agency|agenda"
+)
+
+
+def by_form(column: Column) -> Treatment | None:
+    """Four digits behind a ZIP code, times of day, names of weekdays and months."""
+    name = column.name
+    if says_zip_suffix(name) and _all_match(column, r"^\d{1,4}$", numbers=True):
+        reason = "The last four digits of a ZIP+4 code: a few houses."
+        return Treatment(name, "B", "removed", "postal-code", "identifier", reason)
+    if column.values.dtype == pl.Time or _all_match(column, _CLOCK):
+        return Treatment(name, "C", "removed", "date", "identifier", "It holds times of day.")
+    if _all_match(column, _NAMED_PARTS):
+        return Treatment(name, "C", "removed", "date", "identifier", "It holds days of the week or months.")
+    return None
+
+
+def by_dates(column: Column) -> Treatment | None:
+    """Dates whatever the header says, and numbers of days under a header that speaks of a date."""
+    reason = _dates_without_a_name(column)
+    if reason is not None:
+        return Treatment(column.name, "C", "date", "date", "quasi-identifier", reason)
+    if _serial_days(column):
+        reason = "Its header speaks of a date and its numbers may be days as spreadsheets count them."
+        return Treatment(column.name, "C", "removed", "date", "identifier", reason)
+    return None
+
+
+def by_header(column: Column) -> Treatment | None:
+    """A header that says it, whatever the values look like."""
+    name = column.name
+    said = clause_of_header(name)
+    if said is not None:
+        reason = f"Its header says '{said[1]}', whatever its values look like."
+        return Treatment(name, said[0], "removed", None, "identifier", reason)
+    if says_zip(name):
+        return Treatment(name, "B", "zip", "postal-code", "quasi-identifier", "Its header says ZIP code.")
+    if says_birth(name):
+        return Treatment(name, "C", "date-of-birth", "date-of-birth", "quasi-identifier", "Its header speaks of birth.")
+    if _age_by_name(column) or _ages_as_text(column):
+        return Treatment(name, "C", "age", "age", "quasi-identifier", "Its header speaks of an age.")
+    return None
+
+
+def own_values(column: Column, counts: Array, role: Role) -> str | None:
+    """Why the values may be a code of each person, or None."""
+    if not len(counts):
+        return None
+    if role == "identifier":
+        return "Every record, or nearly every one, has a value of its own, or a long code."
+    known = int(counts.sum())
+    all_differ = len(counts) == known and known > 1
+    if all_differ and column.values.dtype == pl.String:
+        return "Every record has a text of its own."
+    if all_differ and known >= RECORDS_THAT_TELL and column.values.dtype.is_float():
+        whole = bool((column.values == column.values.floor()).all())
+        return "Every record has a whole number of its own." if whole else None
+    return None
+
+
+def _all_match(column: Column, pattern: str, numbers: bool = False) -> bool:
+    """Whether all values match; numbers only where they may."""
+    allowed = column.values.dtype == pl.String or (numbers and column.values.dtype.is_integer())
+    if not allowed or not len(column.values):
+        return False
+    return bool(column.values.cast(pl.String).str.strip_chars().str.contains(pattern).all())
+
+
+def _dates_without_a_name(column: Column) -> str | None:
+    """Dates by type or by form, whatever the header says; seconds since 1970 where all numbers are."""
+    values = column.values
+    if values.dtype in (pl.Date, pl.Datetime):
+        return "It holds dates."
+    if len(values) > 1 and values.dtype.is_numeric() and bool(is_epoch(values).all()):
+        return "All its numbers are seconds or milliseconds since 1970, of this century."
+    if values.dtype == pl.String and len(values) and float(are_dates(values).mean()) >= 0.5:
+        return "At least half of its values are dates."
+    return None
+
+
+def _serial_days(column: Column) -> bool:
+    """Whole numbers in the range of spreadsheet days under a header that speaks of a date."""
+    values = column.values
+    if not values.dtype.is_numeric() or not len(values):
+        return False
+    if not says_birth(column.name) and EVENTS.heard(read_header(column.name))[0] < STRONG:
+        return False
+    low, high = _SERIAL_DAYS
+    return bool(((values >= low) & (values <= high)).all())
+
+
+def _age_by_name(column: Column) -> bool:
+    """Numbers within a life, some of them over 89, under a header with `age` in it that no list of words knows."""
+    values = column.values
+    if not values.dtype.is_numeric() or not len(values) or "age" not in _NO_AGE.sub("", column.name.lower()):
+        return False
+    return bool(((values >= 0) & (values <= 125)).all()) and bool((values >= 90).any())
+
+
+def _ages_as_text(column: Column) -> bool:
+    """Texts under a header that says age, at least half of which can be read as ages."""
+    if column.values.dtype != pl.String or not len(column.values) or not says_age(column.name):
+        return False
+    return top_coded(column.values, column.name)[0].null_count() <= len(column.values) / 2

@@ -1,0 +1,215 @@
+"""Columns as safe harbor lets them leave: removed, to three digits, to the year, ages over 89 together, cells empty."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from shoal.standards.hipaa.ages import LIMIT, OLD, top_coded
+from shoal.standards.hipaa.clauses import Treatment
+from shoal.standards.hipaa.hidden import hidden
+from shoal.standards.hipaa.states import is_state
+from shoal.standards.hipaa.zip3 import Populations, to_prefixes
+from shoal.table import Array, Column, Table
+from shoal.table.dates import Order, years_of
+
+WORDS = {
+    "removed": "removed",
+    "zip": "to three digits",
+    "date": "to the year",
+    "date-of-birth": "to the year, 90 and older together",
+    "age": "90 and older together",
+    "kept": "kept",
+}
+EMPTIED = "cells emptied"
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What was done to a column under a clause, and how many cells it changed."""
+
+    column: str
+    clause: str | None
+    action: str
+    cells_changed: int
+    reason: str
+    decided: bool
+
+
+@dataclass
+class Treated:
+    """The released columns, what was done, and what is worth saying."""
+
+    series: dict[str, pl.Series] = field(default_factory=dict)
+    done: list[Done] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class Years:
+    """The year of each distinct value of the columns with dates, and the year of the data."""
+
+    of_column: dict[str, Array]
+    year_of_data: int
+    said: str
+
+
+def treat(table: Table, treatments: Sequence[Treatment], years: Years, populations: Populations | None) -> Treated:
+    """Apply each treatment to its column."""
+    out = Treated()
+    old_rows = _old_rows(table, treatments, years)
+    for treatment in treatments:
+        column = table[treatment.column]
+        filled = len(column.codes) - column.nulls
+        if treatment.action == "removed":
+            _note(out, treatment, filled)
+        elif treatment.action == "zip":
+            _zip(out, column, treatment, populations)
+        elif treatment.action == "age":
+            _age(out, column, treatment)
+        elif treatment.action in ("date", "date-of-birth"):
+            _date(out, column, treatment, years, old_rows)
+        elif treatment.decided:
+            out.series[column.name] = column.decode()
+            _note(out, treatment, 0)
+        else:
+            _kept(out, column, treatment)
+    return out
+
+
+def _note(out: Treated, treatment: Treatment, cells: int, clause: str | None = None, action: str | None = None) -> None:
+    out.done.append(
+        Done(
+            treatment.column,
+            clause or treatment.clause,
+            action or WORDS[treatment.action],
+            cells,
+            treatment.reason,
+            treatment.decided,
+        )
+    )
+
+
+def _spread(column: Column, released: pl.Series) -> pl.Series:
+    """Released values of the dictionary, row by row; null stays null."""
+    return released.extend_constant(None, 1).gather(column.codes).alias(column.name)
+
+
+def _changed(column: Column, released: pl.Series) -> int:
+    """How many cells say something else than they did."""
+    before = column.values.cast(pl.String)
+    other = (before != released.cast(pl.String)).fill_null(True).to_numpy()
+    return int(np.append(other, False)[column.codes].sum())
+
+
+def _zip(out: Treated, column: Column, treatment: Treatment, populations: Populations | None) -> None:
+    found = to_prefixes(column.values, populations)
+    out.series[column.name] = _spread(column, found.prefixes)
+    _note(out, treatment, _changed(column, found.prefixes))
+    if found.repaired:
+        out.notes.append(
+            f"{column.name}: {found.repaired:,} different codes had lost their leading zeros; they were put back first"
+        )
+
+
+def _age(out: Treated, column: Column, treatment: Treatment) -> None:
+    released, old = top_coded(column.values, column.name)
+    changed = _changed(column, released)
+    emptied = int(released.null_count())
+    if not old.any() and not emptied and column.values.dtype.is_numeric():
+        out.series[column.name] = column.decode()
+        changed = 0
+    else:
+        out.series[column.name] = _spread(column, released)
+    _note(out, treatment, changed)
+    if emptied:
+        out.notes.append(f"{column.name}: {emptied:,} different values are no ages and were emptied")
+
+
+def years_of_columns(
+    table: Table,
+    treatments: Sequence[Treatment],
+    given: int | None,
+    order: Order | None,
+    century_from: int | None,
+    this_year: int,
+) -> Years:
+    """The years of all columns with dates; without a given one, the year of the data is the latest year of an event."""
+    of_column = {
+        treatment.column: years_of(table[treatment.column].values, treatment.column, order, century_from)
+        for treatment in treatments
+        if treatment.action in ("date", "date-of-birth")
+    }
+    if given is not None:
+        return Years(of_column, given, "given")
+    events = [of_column[treatment.column] for treatment in treatments if treatment.action == "date"]
+    found = [int(years[years <= this_year].max(initial=0)) for years in events]
+    latest = max(found, default=0)
+    if latest:
+        return Years(of_column, latest, "the latest year of an event in the table")
+    return Years(of_column, this_year, "this year, because the table has no dates of events")
+
+
+def _old_rows(table: Table, treatments: Sequence[Treatment], years: Years) -> Array | None:
+    """Rows that tell an age over 89 elsewhere: by their age, or by an event 90 years after the year of birth."""
+    births = [treatment.column for treatment in treatments if treatment.action == "date-of-birth"]
+    if not births:
+        return None
+    old = np.zeros(table.rows, bool)
+    for treatment in treatments:
+        column = table[treatment.column]
+        if treatment.action == "age":
+            old |= np.append(top_coded(column.values, column.name)[1], False)[column.codes]
+        elif treatment.action == "date":
+            event = np.append(years.of_column[column.name], -1)[column.codes]
+            for name in births:
+                born = np.append(years.of_column[name], -1)[table[name].codes]
+                old |= (born > 0) & (event - born >= LIMIT) & (event <= years.year_of_data + LIMIT)
+    return old
+
+
+def _date(out: Treated, column: Column, treatment: Treatment, years: Years, old_rows: Array | None) -> None:
+    """To the year; a year that lies 90 years before the data tells an age over 89, whatever happened in it."""
+    found = years.of_column[column.name]
+    texts = pl.Series(found).cast(pl.String)
+    nothing = pl.Series([None], dtype=pl.String).new_from_index(0, len(texts))
+    old = (found > 0) & (found <= years.year_of_data - LIMIT)
+    released = texts.zip_with(pl.Series(found > 0), nothing).zip_with(
+        pl.Series(~old), pl.Series([OLD]).new_from_index(0, len(texts))
+    )
+    rows = _spread(column, released)
+    if treatment.action == "date-of-birth" and old_rows is not None:
+        rows = rows.zip_with(pl.Series(~old_rows) | rows.is_null(), pl.Series([OLD]).new_from_index(0, len(rows)))
+    before = column.values.cast(pl.String).extend_constant(None, 1).gather(column.codes)
+    changed = int(((before != rows).fill_null(True) & before.is_not_null()).sum())
+    if not (rows == OLD).any():
+        rows = rows.cast(pl.Int64)
+    out.series[column.name] = rows.alias(column.name)
+    _note(out, treatment, changed)
+    if unreadable := int(np.count_nonzero(found <= 0)):
+        out.notes.append(f"{column.name}: {unreadable:,} different values are no dates and were emptied")
+
+
+def _kept(out: Treated, column: Column, treatment: Treatment) -> None:
+    """As it is, but for cells that hold an identifier, and for places smaller than a state among states."""
+    if column.values.dtype != pl.String:
+        out.series[column.name] = column.decode()
+        _note(out, treatment, 0)
+        return
+    found = hidden(column.values)
+    if treatment.kind == "state":
+        small = ~np.array(is_state(column.values), bool)
+        if small.any():
+            found["B"] = found.get("B", False) | small
+    _note(out, treatment, 0)
+    if not found:
+        out.series[column.name] = column.decode()
+        return
+    bad = np.logical_or.reduce(list(found.values()))
+    nothing = pl.Series([None], dtype=pl.String).new_from_index(0, len(bad))
+    out.series[column.name] = _spread(column, column.values.zip_with(pl.Series(~bad), nothing))
+    for clause, texts in found.items():
+        _note(out, treatment, int(np.append(texts, False)[column.codes].sum()), clause, EMPTIED)

@@ -1,0 +1,211 @@
+"""From batches of values to codes: each batch is encoded as it comes, the dictionaries are united at the end."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import InputError
+from shoal.table import Array, Column, smallest_unsigned
+from shoal.table.text_types import typed_dictionary
+
+# A presence table beats sorting while it fits the cache; past this span of integers, sort.
+WIDEST_PRESENCE_TABLE = 1 << 21
+
+_NUMPY_INTEGERS = (
+    pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64,
+)  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """Consecutive rows: codes into `values` (distinct, any order); every code past them is null.
+
+    `values` is None for text, whose dictionary grows over all batches.
+    """
+
+    codes: Array
+    values: pl.Series | None
+
+
+@dataclass(slots=True)
+class ColumnEncoder:
+    """Collects one column batch by batch and gives it out encoded.
+
+    `from_text_file` marks columns that arrive as strings because the file knows no types: their type is found
+    at the end from all distinct values, not guessed from the first rows.
+
+    >>> encoder = ColumnEncoder("age")
+    >>> encoder.add(pl.Series([51, None])); encoder.add(pl.Series([34]))
+    >>> column = encoder.finish()
+    >>> column.codes.tolist(), column.values.to_list()
+    ([1, 2, 0], [34, 51])
+    """
+
+    name: str
+    from_text_file: bool = False
+    missing: frozenset[str] = frozenset()
+    _parts: list[_Part] = field(default_factory=list)
+    _dtypes: list[pl.DataType] = field(default_factory=list)
+    _categories: pl.Categories | None = None
+    # polars forgets categories that no series refers to
+    _keeper: pl.Series | None = None
+    _texts: int = 0
+
+    def add(self, series: pl.Series) -> None:
+        """One more batch of the column."""
+        dtype = series.dtype
+        if dtype.is_nested() or dtype == pl.Object:
+            raise InputError(
+                f"Column '{self.name}' holds lists or records, not single values.",
+                "Leave it out, or spread it over columns of single values first.",
+            )
+        if dtype == pl.Null:
+            self.add_nulls(len(series))
+            return
+        if dtype not in self._dtypes:
+            self._dtypes.append(dtype)
+        if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)):
+            self._parts.append(self._encode_text(series.cast(pl.String)))
+        elif dtype.is_float():
+            self._parts.append(_encode_floats(series))
+        elif dtype == pl.Boolean or series.to_physical().dtype in _NUMPY_INTEGERS:
+            self._parts.append(_encode_integers(series))
+        else:  # decimals, 128-bit integers, binary: rare enough for the general way
+            values, codes = _rank(series)
+            self._parts.append(_Part(codes, values))
+
+    def add_nulls(self, count: int) -> None:
+        """Rows in which the column does not appear."""
+        self._parts.append(_Part(np.zeros(count, np.uint8), pl.Series([], dtype=pl.Null)))
+
+    def _encode_text(self, series: pl.Series) -> _Part:
+        if self._categories is None:
+            self._categories = pl.Categories.random()
+        encoded = series.cast(pl.Categorical(self._categories))
+        self._keeper = encoded.clear()
+        codes = encoded.to_physical()
+        # not by `to_series`, which goes through every text in Python
+        highest = codes.max()
+        self._texts = max(self._texts, highest + 1 if isinstance(highest, int) else 0)
+        # one code is left over: the widest of the type, for null
+        narrow = smallest_unsigned(self._texts + 1)
+        return _Part(codes.fill_null(np.iinfo(narrow).max).to_numpy().astype(narrow), None)
+
+    def finish(self) -> Column:
+        """The whole column, its dictionary sorted by value."""
+        text = None if self._categories is None else self._categories.to_series().cast(pl.String)
+        if text is not None and self.from_text_file:
+            text = typed_dictionary(text, self.missing)
+        dictionaries = [part.values for part in self._parts if part.values is not None]
+        if text is not None:
+            dictionaries.append(text)
+        values, codes_of = unite(dictionaries)
+
+        # where each dictionary starts in the united one
+        starts = np.cumsum([0, *map(len, dictionaries)])
+        narrow = smallest_unsigned(len(values) + 1)
+        codes = np.empty(sum(len(part.codes) for part in self._parts), narrow)
+        row, index = 0, 0
+        for part in self._parts:
+            if part.values is None:
+                lookup = codes_of[starts[-2] :]
+            else:
+                lookup = codes_of[starts[index] : starts[index + 1]]
+                index += 1
+            codes[row : row + len(part.codes)] = _look_up(part.codes, lookup.astype(narrow), len(values))
+            row += len(part.codes)
+        self._parts.clear()
+
+        nulls = int(np.count_nonzero(codes == len(values)))
+        if not nulls:
+            codes = codes.astype(smallest_unsigned(len(values)), copy=False)
+        dtype = self._dtypes[0] if len(self._dtypes) == 1 and not self.from_text_file else values.dtype
+        return Column(self.name, codes, values.alias(self.name), nulls, dtype)
+
+
+def _look_up(codes: Array, lookup: Array, null: int) -> Array:
+    """Translate codes by a table; codes past the table's end are null."""
+    if len(lookup) == 0:
+        return np.full(len(codes), null, lookup.dtype)
+    if int(codes.max(initial=0)) < len(lookup):
+        return np.asarray(lookup[codes])
+    return np.where(codes < len(lookup), np.take(lookup, codes, mode="clip"), lookup.dtype.type(null))
+
+
+def _encode_integers(series: pl.Series) -> _Part:
+    """Integers, dates, times, booleans: by their physical integers."""
+    physical = series.cast(pl.UInt8) if series.dtype == pl.Boolean else series.to_physical()
+    low, high = physical.min(), physical.max()
+    if low is None or high is None:
+        return _Part(np.zeros(len(series), np.uint8), pl.Series([], dtype=series.dtype))
+    assert isinstance(low, int)
+    assert isinstance(high, int)
+    array = physical.fill_null(low).to_numpy()
+    if high - low < WIDEST_PRESENCE_TABLE:
+        # narrow types would overflow in the subtraction
+        offsets = (array if array.dtype.itemsize == 8 else array.astype(np.int64)) - low
+        present = np.zeros(high - low + 1, bool)
+        present[offsets] = True
+        distinct = np.flatnonzero(present)
+        lookup = np.empty(len(present), smallest_unsigned(len(distinct) + 1))
+        lookup[distinct] = np.arange(len(distinct))
+        codes = lookup[offsets]
+        values = pl.Series(distinct.astype(np.int64)) + low if low >= 0 else pl.Series(distinct + low)
+    else:
+        distinct, codes = np.unique(array, return_inverse=True)
+        codes = codes.astype(smallest_unsigned(len(distinct) + 1))
+        values = pl.Series(distinct)
+    if physical.null_count():
+        codes[physical.is_null().to_numpy()] = len(values)
+    return _Part(codes, values.cast(physical.dtype).cast(series.dtype))
+
+
+def _encode_floats(series: pl.Series) -> _Part:
+    """Floats; NaN is a missing value, as every data frame library writes it."""
+    series = series.fill_nan(None)
+    null = series.is_null().to_numpy()
+    distinct, found = np.unique(series.drop_nulls().to_numpy(), return_inverse=True)
+    codes = np.full(len(series), len(distinct), smallest_unsigned(len(distinct) + 1))
+    codes[~null] = found
+    return _Part(codes, pl.Series(distinct, dtype=series.dtype))
+
+
+def unite(dictionaries: list[pl.Series]) -> tuple[pl.Series, Array]:
+    """One sorted dictionary of several, and the code in it of every entry of each (in their order)."""
+    held = [dictionary for dictionary in dictionaries if dictionary.dtype != pl.Null]
+    if not held:
+        return pl.Series([], dtype=pl.Null), np.zeros(0, np.int64)
+    if len({dictionary.dtype for dictionary in held}) > 1:
+        held = _common_type(held)
+    together = pl.concat(held) if len(held) > 1 else held[0]
+    if together.dtype in _NUMPY_INTEGERS and not together.null_count():
+        distinct, codes = np.unique(together.to_numpy(), return_inverse=True)
+        return pl.Series(distinct), codes
+    return _rank(together)
+
+
+def _common_type(dictionaries: list[pl.Series]) -> list[pl.Series]:
+    """The same values in one type: numbers as numbers, anything else mixed as text."""
+    if all(dictionary.dtype.is_numeric() for dictionary in dictionaries):
+        frames = [dictionary.alias("value").to_frame().head(0) for dictionary in dictionaries]
+        wide = pl.concat(frames, how="vertical_relaxed").schema["value"]
+        cast = [dictionary.cast(wide) for dictionary in dictionaries]
+        # integers past 2^53 would merge as floats
+        if all(new.n_unique() == old.n_unique() for new, old in zip(cast, dictionaries, strict=True)):
+            return cast
+    if all(dictionary.dtype in (pl.Date, pl.Datetime) for dictionary in dictionaries):
+        return [dictionary.cast(pl.Datetime("us")) for dictionary in dictionaries]
+    return [dictionary.cast(pl.String) for dictionary in dictionaries]
+
+
+def _rank(series: pl.Series) -> tuple[pl.Series, Array]:
+    """The distinct values in order, and each entry's place among them; null comes after them all."""
+    order = series.arg_sort(nulls_last=True)
+    ordered = series.gather(order).drop_nulls()
+    new = (ordered != ordered.shift(1)).fill_null(True).to_numpy()
+    codes = np.full(len(series), int(np.count_nonzero(new)), np.int64)
+    codes[order.to_numpy()[: len(ordered)]] = np.cumsum(new) - 1
+    return ordered.filter(new), codes

@@ -1,0 +1,96 @@
+"""What is counted: columns, the records that each row stands for, the person whose row it is."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import InputError
+from shoal.table import Array, Column, Table
+from shoal.vocabulary import NullRule
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Some columns of a table, the records that each row stands for, its person."""
+
+    columns: Sequence[Column]
+    weights: Array | None = None
+    person: Column | None = None
+
+    @classmethod
+    def of(cls, table: Table, names: Sequence[str], count: str | None = None, person: str | None = None) -> Rows:
+        """The rows of a table; a row whose count is zero is no record."""
+        columns = table.select(names)
+        if person is not None:
+            if missing := table[person].nulls:
+                raise InputError(
+                    f"Person column '{person}' is empty in {missing:,} rows: whose records are they?",
+                    "Fill it, or remove those rows first.",
+                )
+            return cls(columns, None, table[person])
+        if count is None:
+            return cls(columns)
+        weights = _weights(table[count])
+        rows = cls(columns, weights)
+        return rows.take(weights > 0) if (weights == 0).any() else rows
+
+    @property
+    def count(self) -> int:
+        return len(self.columns[0].codes)
+
+    @property
+    def records(self) -> int:
+        return self.count if self.weights is None else int(self.weights.sum())
+
+    def records_in(self, rows: Array) -> int:
+        """The records that some rows (a mask) stand for."""
+        return int(np.count_nonzero(rows) if self.weights is None else self.weights[rows].sum())
+
+    def take(self, rows: Array) -> Rows:
+        """The same on some rows."""
+        return Rows(
+            [column.take(rows) for column in self.columns],
+            None if self.weights is None else self.weights[rows],
+            None if self.person is None else self.person.take(rows),
+        )
+
+    def select(self, names: Sequence[str]) -> Rows:
+        """The same on some columns."""
+        by_name = {column.name: column for column in self.columns}
+        return Rows([by_name[name] for name in names], self.weights, self.person)
+
+    def without_nulls(self, rule: NullRule) -> tuple[Rows, int]:
+        """Under the rule `drop`, the rows without a null, and how many records were set aside."""
+        if rule != "drop" or not any(column.nulls for column in self.columns):
+            return self, 0
+        keep = ~np.logical_or.reduce([column.is_null() for column in self.columns if column.nulls])
+        if not keep.any():
+            raise InputError(
+                "Every row has a missing value in these columns: under the null rule 'drop' nothing is left.",
+                "Use --null-rule value, which counts them.",
+            )
+        kept = self.take(keep)
+        return kept, self.records - kept.records
+
+
+def _weights(column: Column) -> Array:
+    """The records that each row stands for."""
+    cure = "A count is a whole number of records, zero or more, in every row."
+    if column.nulls:
+        raise InputError(f"Count column '{column.name}' is empty in {column.nulls:,} rows.", cure)
+    if not column.values.dtype.is_numeric():
+        raise InputError(f"Count column '{column.name}' does not hold numbers.", cure)
+    values = column.values.cast(pl.Float64).to_numpy()
+    if (values < 0).any():
+        raise InputError(f"Count column '{column.name}' has negative numbers.", cure)
+    if (values != np.floor(values)).any() or values.max(initial=0) > 2**53:
+        raise InputError(f"Count column '{column.name}' has numbers that are no counts.", cure)
+    if float(values[column.codes].sum()) > 2**53:
+        raise InputError(f"The counts of column '{column.name}' sum up to more records than can be counted.", cure)
+    if values.max(initial=0) == 0:
+        raise InputError(f"Count column '{column.name}' is zero in every row: there are no records.", cure)
+    return np.asarray(values.astype(np.int64)[column.codes])

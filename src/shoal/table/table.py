@@ -1,0 +1,112 @@
+"""The encoded table: each column as small integer codes beside the dictionary of its distinct values."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, TypeAlias
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import InputError
+
+Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+
+
+def smallest_unsigned(count: int) -> np.dtype[Any]:
+    """The narrowest unsigned type that holds the codes 0 .. count-1.
+
+    >>> smallest_unsigned(256), smallest_unsigned(257)
+    (dtype('uint8'), dtype('uint16'))
+    """
+    return np.min_scalar_type(max(count - 1, 0))
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column: `codes[row]` is the position of the row's value in `values`; a null has the code len(values).
+
+    `values` are the distinct values in value order, without null; `dtype` is the type that came in.
+    """
+
+    name: str
+    codes: Array
+    values: pl.Series
+    nulls: int
+    dtype: pl.DataType
+
+    @property
+    def cardinality(self) -> int:
+        """How many codes there are: distinct values, and one more if there are nulls."""
+        return len(self.values) + (self.nulls > 0)
+
+    def is_null(self) -> Array:
+        """Which rows are null."""
+        if self.nulls == 0:
+            return np.zeros(len(self.codes), bool)
+        return np.asarray(self.codes == len(self.values))
+
+    def take(self, rows: Array) -> Column:
+        """The same column on some rows (positions or a mask); the dictionary stays whole."""
+        codes = self.codes[rows]
+        nulls = int(np.count_nonzero(codes == len(self.values))) if self.nulls else 0
+        return replace(self, codes=codes, nulls=nulls)
+
+    def decode(self) -> pl.Series:
+        """The values row by row, in the type that came in."""
+        dictionary = self.values if self.nulls == 0 else self.values.extend_constant(None, 1)
+        return dictionary.gather(self.codes).cast(self.dtype).alias(self.name)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Columns of equal length, in the order that came in.
+
+    >>> from shoal.reading import read
+    >>> table = read({"age": [34, 51, None], "sex": ["f", "m", "f"]})
+    >>> table["age"].codes.tolist(), table["age"].values.to_list(), table["age"].nulls
+    ([0, 1, 2], [34, 51], 1)
+    """
+
+    columns: Mapping[str, Column]
+    rows: int
+    name: str = "table"
+    notes: tuple[str, ...] = ()
+    # the frame that came in (for pandas its index and types), so that the same kind can go out
+    native: Any = field(default=None, repr=False, compare=False)
+    # all columns of the source, also those that were not read
+    source_names: tuple[str, ...] = ()
+
+    def __getitem__(self, name: str) -> Column:
+        return self.columns[name]
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.columns)
+
+    def select(self, names: Sequence[str]) -> list[Column]:
+        """The columns of these names; one clear error for all that are not there."""
+        missing = [name for name in names if name not in self.columns]
+        if missing:
+            raise InputError.missing_columns(missing, self.columns, self.name)
+        return [self.columns[name] for name in names]
+
+    def take(self, rows: Array) -> Table:
+        """The same table on some rows (positions or a mask)."""
+        columns = {name: column.take(rows) for name, column in self.columns.items()}
+        count = int(np.count_nonzero(rows)) if rows.dtype == bool else len(rows)
+        return replace(self, columns=columns, rows=count)
+
+    def to_polars(self) -> pl.DataFrame:
+        """The values as a polars frame, in the types that came in."""
+        return pl.DataFrame({name: column.decode() for name, column in self.columns.items()})
+
+
+def check_names(names: Iterable[str], where: str, in_doubt: bool = False) -> None:
+    """Refuse a table whose columns cannot be told apart by name; names `in_doubt` may be data and are not shown."""
+    seen: set[str] = set()
+    twice = sorted({name for name in names if name in seen or seen.add(name)})  # type: ignore[func-returns-value]
+    if twice:
+        shown = "" if in_doubt else ": " + ", ".join(f"'{name}'" for name in twice[:10])
+        raise InputError(f"{where} has {len(twice)} column name(s) more than once{shown}.", "Rename them first.")

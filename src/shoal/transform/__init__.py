@@ -1,1 +1,0 @@
-"""One operator per file: how a table is changed."""

@@ -1,0 +1,25 @@
+"""What is left of a table, by the sizes of its classes."""
+
+from __future__ import annotations
+
+from shoal.table import Array
+
+
+def discernibility(sizes: Array, suppressed: int, records: int) -> float:
+    """The mean number of records that a record cannot be told from, over all records: (sum size² + suppressed N) / N².
+
+    >>> import numpy as np
+    >>> discernibility(np.array([2, 2]), 0, 4)
+    0.5
+    """
+    return float(((sizes.astype(float) ** 2).sum() + suppressed * records) / records**2)
+
+
+def average_class_size(sizes: Array, suppressed: int, records: int) -> float:
+    """Records per class over records (LeFevre et al.), the suppressed as one class of their own.
+
+    >>> import numpy as np
+    >>> average_class_size(np.array([2, 2]), 0, 4)
+    0.5
+    """
+    return float(records / (len(sizes) + (suppressed > 0)) / records)

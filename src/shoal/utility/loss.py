@@ -1,0 +1,180 @@
+"""What the change cost: information loss and its kin."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal.ranges.boxed import SOME_MISSING, Boxed, has_order, numbers, places, spread
+from shoal.table import Array, Column
+
+_BLOCK = 1 << 16
+
+
+@dataclass(frozen=True, slots=True)
+class InformationLoss:
+    """Eqs 3-4 in total and by column."""
+
+    total: float
+    by_column: dict[str, float]
+
+
+def information_loss(columns: Sequence[Column], boxed: Boxed) -> InformationLoss:
+    """Sánchez et al., Eqs 3-4: the distance of each record to the farthest corner of its box.
+
+    loss = sum over records of the root of the sum over columns of (max(high - a, a - low) / spread) squared, / (n m)
+
+    By column: the mean of max(high - a, a - low) / spread. Categories lie by their order; a missing value that is
+    released as `*` loses the whole range.
+
+    >>> from shoal.reading import read
+    >>> from shoal.anonymization.transforms.sorted_clusters import sorted_clusters
+    >>> columns = read({"age": [30, 34]}).select(["age"])
+    >>> round(information_loss(columns, sorted_clusters(columns, 2)).total, 6)
+    1.414214
+    """
+    rows = len(boxed.box_of_row)
+    squares = np.zeros(rows)
+    by_column = {}
+    for column in columns:
+        sigma = spread(column)
+        if sigma == 0:
+            by_column[column.name] = 0.0
+            continue
+        farthest = _farthest(column, boxed) / sigma
+        by_column[column.name] = float(farthest.mean())
+        squares += farthest**2
+    return InformationLoss(float(np.sqrt(squares).sum()) / (rows * len(columns)), by_column)
+
+
+def _farthest(column: Column, boxed: Boxed) -> Array:
+    side = boxed.sides[column.name]
+    values = places(column)
+    low, high = side.scale[side.low][boxed.box_of_row], side.scale[side.high][boxed.box_of_row]
+    if side.missing is None:
+        found = values[column.codes]
+        return np.asarray(np.maximum(high - found, found - low))
+    found = np.append(values, np.nan)[column.codes]
+    whole = np.where(side.missing == SOME_MISSING, values[-1] - values[0], 0.0)[boxed.box_of_row]
+    return np.asarray(np.where(np.isnan(found), whole, np.maximum(high - found, found - low)))
+
+
+@dataclass(frozen=True, slots=True)
+class Disclosure:
+    """Eq 5: of the records that meet a condition, those in classes where everybody does."""
+
+    records: int
+    disclosed: int
+
+    @property
+    def share(self) -> float | None:
+        """Undefined where no record meets the condition."""
+        return self.disclosed / self.records if self.records else None
+
+
+def attribute_disclosure(class_of_row: Array, classes: int, meets: Array) -> Disclosure:
+    """Sánchez et al., Eq 5: records in classes all of whose members meet the condition, over records that meet it.
+
+    >>> attribute_disclosure(np.array([0, 0, 1, 1]), 2, np.array([True, True, True, False]))
+    Disclosure(records=3, disclosed=2)
+    """
+    sizes = np.bincount(class_of_row, minlength=classes)
+    meeting = np.bincount(class_of_row[meets], minlength=classes)
+    return Disclosure(int(meeting.sum()), int(sizes[sizes == meeting].sum()))
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """How the middles of the boxes differ from the original values, column by column and between columns.
+
+    `means` are in units of the spread, `spreads` relative; `correlations` is the largest change of a correlation of two
+    columns, and `correlation_of_correlations` how alike both matrices are (Sánchez et al., Tables S4 and S5). None
+    where a column does not vary.
+    """
+
+    means: dict[str, float | None]
+    spreads: dict[str, float | None]
+    correlations: float | None
+    correlation_of_correlations: float | None
+
+
+def change_of(columns: Sequence[Column], boxed: Boxed, means: bool = False) -> Change | None:
+    """Compare the original with the middle of each box, or with the mean of its records.
+
+    Only columns of numbers and dates without missing values are compared.
+
+    >>> from shoal.reading import read
+    >>> from shoal.anonymization.transforms.sorted_clusters import sorted_clusters
+    >>> columns = read({"age": [30, 34, 51, 55]}).select(["age"])
+    >>> change_of(columns, sorted_clusters(columns, 2)).means
+    {'age': 0.0}
+    """
+    columns = [column for column in columns if has_order(column) and not column.nulls]
+    if not columns:
+        return None
+    values = [numbers(column) for column in columns]
+    sides = [boxed.sides[column.name] for column in columns]
+    if means:
+        sizes = np.bincount(boxed.box_of_row)
+        middles = [np.bincount(boxed.box_of_row, v[c.codes]) / sizes for c, v in zip(columns, values, strict=True)]
+    else:
+        middles = [(side.scale[side.low] + side.scale[side.high]) / 2 for side in sides]
+    before = moments([(column.codes, value) for column, value in zip(columns, values, strict=True)])
+    after = moments([(boxed.box_of_row, middle) for middle in middles])
+    names = [column.name for column in columns]
+    spreads = [(float(old), float(new)) for old, new in zip(before.spread, after.spread, strict=True)]
+    moved = (after.mean - before.mean).tolist()
+    return Change(
+        {name: shift / old if old else None for name, shift, (old, _) in zip(names, moved, spreads, strict=True)},
+        {name: new / old - 1 if old else None for name, (old, new) in zip(names, spreads, strict=True)},
+        *compared(before.correlations(), after.correlations()),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Means and covariances of columns."""
+
+    mean: Array
+    covariance: Array
+
+    @property
+    def spread(self) -> Array:
+        return np.asarray(np.sqrt(np.clip(np.diag(self.covariance), 0, None)))
+
+    def matrix(self) -> Array:
+        """The correlation of every column with every other; 0 where one does not vary."""
+        spread = np.where(self.spread > 0, self.spread, 1.0)
+        return np.asarray(self.covariance / np.outer(spread, spread))
+
+    def correlations(self) -> Array:
+        """Of every pair of columns."""
+        matrix = self.matrix()
+        return np.asarray(matrix[np.tril_indices(len(matrix), -1)])
+
+
+def moments(columns: Sequence[tuple[Array, Array]]) -> Moments:
+    """Means and covariances of columns given as codes and values, block by block.
+
+    >>> moments([(np.array([0, 1]), np.array([1.0, 3.0])), (np.array([0, 1]), np.array([2.0, 6.0]))]).mean.tolist()
+    [2.0, 4.0]
+    """
+    rows = len(columns[0][0])
+    mean = np.array(
+        [float((np.bincount(codes, minlength=len(values)) * values).sum()) / rows for codes, values in columns]
+    )
+    product = np.zeros((len(columns), len(columns)))
+    for start in range(0, rows, _BLOCK):
+        block = np.stack([values[codes[start : start + _BLOCK]] for codes, values in columns], axis=1) - mean
+        product += block.T @ block
+    return Moments(mean, product / rows)
+
+
+def compared(old: Array, new: Array) -> tuple[float | None, float | None]:
+    """The largest difference of two lists of correlations, and how alike they are."""
+    if not len(old):
+        return None, None
+    alike = float(np.corrcoef(old, new)[0, 1]) if len(old) > 1 and old.std() and new.std() else None
+    return float(np.abs(old - new).max()), alike

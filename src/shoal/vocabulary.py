@@ -1,0 +1,9 @@
+"""The closed vocabularies: every word that has a fixed meaning, once."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+Role = Literal["identifier", "quasi-identifier", "sensitive", "other"]
+NullRule = Literal["value", "wildcard", "drop"]
+Quality = Literal["loss", "precision", "entropy", "discernibility", "average-class-size"]
