@@ -143,7 +143,7 @@ def main() -> None:
     for job, theirs in ARX.items():
         ours = measure(__file__, job)
         row(job, ours, None, f"ARX {theirs:.2f} s, {theirs / ours.cpu:.1f} times ours")
-    title("Adult resampled, 5 %: search after counting, then the whole command")
+    title("Adult resampled, 5%: search after counting, then the whole command")
     for rows, theirs in ARX_WHOLE.items():
         path = resampled(rows)
         row(f"search, {rows:,} rows", measure(__file__, f"large-{rows}", repeat=1))

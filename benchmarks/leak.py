@@ -58,7 +58,7 @@ def law() -> Callable[[], Any]:
 
 
 def million() -> Callable[[], Any]:
-    """A million persons, 1,000 distinct sizes, 20 targets, 10 % leaked."""
+    """A million persons, 1,000 distinct sizes, 20 targets, 10% leaked."""
     from shoal.leakage import ClassSizes, several_persons
 
     classes = ClassSizes.of(MILLION)

@@ -90,7 +90,7 @@ def test_fail_over(people: Path) -> None:
 def test_people_get_a_sentence_a_table_and_bars(people: Path) -> None:
     done = shoal("risk", people, "--qi", "age,sex", "--know", "age=age", "--threshold", "ema")
     assert done.returncode == 0
-    assert "50.0 % of the 4 records (2) are the only one with their combination of age and sex." in done.stdout
+    assert "50.0% of the 4 records (2) are the only one with their combination of age and sex." in done.stdout
     for words in ("prosecutor", "1 (unique)", "██", "who knows", "over 0.09 (ema)", "null equals null"):
         assert words in done.stdout
     assert "SECRET" not in done.stdout

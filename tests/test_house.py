@@ -78,6 +78,7 @@ def test_help_loads_no_data_frame_library() -> None:
 LAYERS = """
 errors progress wording vocabulary
 compiled
+results
 writing
 table
 reading kinds

@@ -9,13 +9,13 @@ def percent(share: float) -> str:
     """A share as people write it; what is not zero never reads as zero, nor what is not all as all.
 
     >>> percent(0.7484), percent(0.00001), percent(0.99999), percent(1.0)
-    ('74.8 %', 'under 0.1 %', 'over 99.9 %', '100 %')
+    ('74.8%', 'under 0.1%', 'over 99.9%', '100%')
     """
     if 0 < share < 0.001:
-        return "under 0.1 %"
+        return "under 0.1%"
     if 0.999 < share < 1:
-        return "over 99.9 %"
-    return f"{100 * share:.0f} %" if share in (0, 1) else f"{100 * share:.1f} %"
+        return "over 99.9%"
+    return f"{100 * share:.0f}%" if share in (0, 1) else f"{100 * share:.1f}%"
 
 
 def counted(count: int, word: str) -> str:

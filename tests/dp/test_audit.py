@@ -150,7 +150,7 @@ def test_binomial_bounds_by_hand() -> None:
     assert binomial_bound(50, 50, 0.01, upper=False) == pytest.approx(0.01 ** (1 / 50))
     assert binomial_bound(50, 50, 0.01, upper=True) == 1
     assert binomial_bound(0, 50, 0.01, upper=False) == 0
-    # 5 of 10, from tables: 0.1871 and 0.8129 for 95 % two-sided
+    # 5 of 10, from tables: 0.1871 and 0.8129 for 95% two-sided
     assert binomial_bound(5, 10, 0.025, upper=False) == pytest.approx(0.1871, abs=1e-4)
     assert binomial_bound(5, 10, 0.025, upper=True) == pytest.approx(0.8129, abs=1e-4)
 

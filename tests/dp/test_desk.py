@@ -157,7 +157,7 @@ def test_true_values_are_within_the_stated_error(
     accounting: str, mechanism: str, kind: str, column: str | None, how: dict[str, Any], visits: pl.DataFrame,
     desk: MakeDesk,
 ) -> None:  # fmt: skip
-    """Of 150 answers at most 5 % may be off by more; more than 32 misses would have a chance below 1e-9."""
+    """Of 150 answers at most 5% may be off by more; more than 32 misses would have a chance below 1e-9."""
     budget = {"basic": "1000000", "zcdp": "100"}[accounting]
     at = desk(visits.drop("who"), accounting=accounting, delta="0.5", epsilon=budget)
     needs_delta = "by" in how or (mechanism == "gaussian" and accounting == "basic")
@@ -231,7 +231,7 @@ def test_expected_and_stated_error_of_a_count_are_the_same(visits: pl.DataFrame,
 def test_plain_words(visits: pl.DataFrame, desk: MakeDesk) -> None:
     at = desk(visits)
     answer = at.query("count", where="age >= 65", epsilon="0.1")
-    assert "The true value is within ±30 with 95 % confidence." in answer.words
+    assert "The true value is within ±30 with 95% confidence." in answer.words
     assert any("changes the exact count by at most 1" in words and "1.11" in words for words in answer.words)
     assert any("Each row is taken as one person" in words for words in answer.words)
     assert not answer.warnings

@@ -108,7 +108,7 @@ def test_people_get_the_answer_and_what_it_means(folder: Path) -> None:
     shown = shoal("query", folder, "count", "--where", "age >= 65", "--epsilon", "0.5").stdout
     assert "count:" in shown
     assert "± 6" in shown
-    assert "The true value is within ±6 with 95 % confidence." in shown
+    assert "The true value is within ±6 with 95% confidence." in shown
     assert "Each row is taken as one person" in shown
     assert "left: epsilon 1.5" in shown
     shown = shoal("query", folder, "histogram", "age", "--bins", "0,18,65,120", "--epsilon", "0.5").stdout

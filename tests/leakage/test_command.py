@@ -84,7 +84,7 @@ def test_the_smallest_k_per_leak(tmp_path: Path) -> None:
 
 def test_what_people_see() -> None:
     shown = run("--persons", "10000", "--leaked", "4000", "--class-size", "5", "--threshold", "ema").stdout
-    assert "0.1845 (18.4 %)" in shown
+    assert "0.1845 (18.4%)" in shown
     assert "over the threshold 0.09 (ema)" in shown
     assert "1,126" in shown
     table = run("--persons", "10000", "--leaked", "1000..10000", "--threshold", "trusted,public").stdout
@@ -177,7 +177,7 @@ def test_bad_input_on_the_command_line() -> None:
 
 def test_amounts() -> None:
     assert parse_leaks("10%", 10_003) == [1001]  # rounded up, the safe side
-    assert parse_leaks("0.5 %", 1000) == [5]
+    assert parse_leaks("0.5%", 1000) == [5]
     assert parse_leaks("100..1000..300,7", 1000) == [100, 400, 700, 1000, 7]
     assert parse_leaks("10%..100%", 1000) == list(range(100, 1001, 100))
     assert parse_targets("1..4") == [1, 2, 3, 4]
@@ -247,7 +247,7 @@ def test_records_and_parts_of_histories_are_played_out(visits: pl.DataFrame) -> 
     assert found.to_dict()["unit"] == "records"
     part = one(**asked, leaked=4, history="50%", simulate=200)
     assert part.history == 0.5
-    assert "50.0 % of their records" in part.summary()
+    assert "50.0% of their records" in part.summary()
 
 
 def test_missing_columns_and_roles(visits: pl.DataFrame) -> None:

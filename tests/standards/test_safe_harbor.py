@@ -71,7 +71,7 @@ def test_the_residual_risk_and_the_way_on() -> None:
     assert result.residual is not None
     assert result.residual.uniques == uniques
     alone = shoal.safe_harbor(VISITS.head(3), year_of_data=2012)
-    said = "Still 100 % unique on zip, admitted, age and sex: "
+    said = "Still 100% unique on zip, admitted, age and sex: "
     assert way_on(alone.residual) == said + "shoal anonymize safe.csv -k 5 --qi zip,admitted,age,sex"
     assert shoal.safe_harbor(VISITS.select("charge")).residual is None
 

@@ -118,7 +118,7 @@ def antoniou(
 ) -> None:
     """**Antoniou et al.**: how many patients a stolen part of an anonymised table exposes.
 
-    The example of Tables 1-4, Figs 2 to 5 with simulations and 95 % intervals, the recursion against the exact law,
+    The example of Tables 1-4, Figs 2 to 5 with simulations and 95% intervals, the recursion against the exact law,
     the smallest k.
 
     Example:

@@ -122,7 +122,7 @@ def risk(
         shoal risk counts.csv --qi year,town,sex --count n --threshold ema --fail-over
     """
     from shoal.cli.console import running
-    from shoal.cli.show import show_risk
+    from shoal.cli.render import show
     from shoal.identity import risk as measure
 
     with running(quiet=as_json):
@@ -141,6 +141,6 @@ def risk(
             policy=policy,
             options=reading(encoding, delimiter, missing),
         )
-    print_json(found.to_dict()) if as_json else show_risk(found)
+    print_json(found.to_dict()) if as_json else show(found)
     if fail_over and (found.over_threshold or not all(verdict.holds for verdict in found.models)):
         raise typer.Exit(1)

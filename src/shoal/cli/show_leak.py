@@ -62,7 +62,7 @@ def _figures(found: LeakRisk) -> dict[str, str]:
         rows["recursion minus exact law"] = f"{found.difference:+.3g}"
     if found.simulated is not None:
         interval = f"{found.simulated.low:.5g} to {found.simulated.high:.5g}"
-        rows[f"simulated, {found.simulated.runs:,} runs"] = f"{found.simulated.mean:.5g} (95 %: {interval})"
+        rows[f"simulated, {found.simulated.runs:,} runs"] = f"{found.simulated.mean:.5g} (95%: {interval})"
     if found.threshold is not None and found.largest_leak is not None:
         rows["smallest k that keeps the threshold"] = _number(found.smallest_k)
         rows["largest leak that keeps it"] = f"{found.largest_leak:,} ({percent(found.largest_leak / found.persons)})"

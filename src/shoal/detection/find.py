@@ -249,7 +249,7 @@ def _essential(search: Search, everything: int) -> Columns | None:
 
 
 def _near(table: CountTable, search: Search, names: Sequence[str]) -> list[list[str]]:
-    """Minimal sets of few columns that tell 99 % of the records apart, but not all."""
+    """Minimal sets of few columns that tell 99% of the records apart, but not all."""
     found: list[Columns] = []
     for columns in sorted(search.near, key=lambda columns: (len(columns), columns))[:MOST_NEAR]:
         if any(set(smaller) <= set(columns) for smaller in found):

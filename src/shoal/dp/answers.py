@@ -24,7 +24,7 @@ ROWS_IN_PREVIEW = (100, 1_000, 10_000, 100_000, 1_000_000)
 
 @dataclass(frozen=True)
 class Outcome:
-    """What leaves: a number or a list of {key, answer}, and how far it may be off (95 % confidence)."""
+    """What leaves: a number or a list of {key, answer}, and how far it may be off (95% confidence)."""
 
     answer: Any
     error_95: float | None
@@ -112,7 +112,7 @@ def _ratio(sums: Array, counts: Array, reach: float, of_sums: float, of_counts: 
 
 
 def _mean(of_counts: Noise, of: Sums, counts: Array, sums: Array) -> tuple[Array, Array]:
-    """offset + sum of shifted values / count, within the bounds; each of the two noises passes its error in 2.5 %."""
+    """offset + sum of shifted values / count, within the bounds; each of the two noises passes its error in 2.5%."""
     steps = of.steps
     ratios, errors = _ratio(sums, counts, steps.reach, of.noise.error(ALPHA / 2), of_counts.error(ALPHA / 2))
     means = np.clip(ratios, steps.low, steps.high) * steps.size + steps.offset
@@ -174,7 +174,7 @@ def _outcome(plan: Plan, keys: list[Any], values: Array, errors: Array) -> Outco
 
 
 def _estimated_bounds(chosen: Selected, counts: Array, noise: Noise) -> Outcome:
-    """From the lowest to the highest power of two whose noisy count no empty bin would reach (95 %)."""
+    """From the lowest to the highest power of two whose noisy count no empty bin would reach (95%)."""
     least = noise.error(ALPHA / len(counts))
     full = [place for place, count in enumerate(counts) if count > least]
     if not full:

@@ -66,13 +66,13 @@ def error(plan: Plan, off: float | None) -> str | None:
         step = plan.query.step
         assert step is not None
         return (
-            f"With 95 % confidence at most {number(off)} rows lie between the answer and the true quantile; "
+            f"With 95% confidence at most {number(off)} rows lie between the answer and the true quantile; "
             f"answers lie {number(float(step))} apart. Trust it where far more rows were selected."
         )
     if plan.query.kind in ("mean", "variance") and plan.query.by:
-        return f"Each true value is within its ± with 95 % confidence, at most ±{number(off)}."
+        return f"Each true value is within its ± with 95% confidence, at most ±{number(off)}."
     each = "Each true value" if plan.query.by or plan.query.bins else "The true value"
-    return f"{each} is within ±{number(off)} with 95 % confidence."
+    return f"{each} is within ±{number(off)} with 95% confidence."
 
 
 def error_by_rows(plan: Plan) -> str | None:

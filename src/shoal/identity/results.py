@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import ClassVar
 
 from shoal.models import Verdict
+from shoal.models.base import verdicts_grid
+from shoal.results import Bar, Cell, Figure, Figures, Grid, Headline, Notes, Result, Section, where_known
 from shoal.vocabulary import NullRule
 from shoal.wording import in_words, percent
 
@@ -55,14 +57,16 @@ class Population:
     classes_not_found: int
 
 
-@dataclass(frozen=True)
-class IdentityRisk:
+@dataclass(frozen=True, repr=False)
+class IdentityRisk(Result):
     """Identity risk of a table on its quasi-identifiers.
 
     `uniques` are records (persons, where a person column is given) alone in their class; `uniqueness` is their
     share; `k` is the smallest class. `records` counts all records; those in `suppressed_rows` are `*` in every
     quasi-identifier, stand in no class and are left out of the attackers' averages.
     """
+
+    name: ClassVar[str] = "risk"
 
     records: int
     removed_rows: int
@@ -79,7 +83,6 @@ class IdentityRisk:
     journalist: AttackerRisk | None
     marketer: AttackerRisk
     histogram: list[SizeCount]
-    knowledge: list[Knowledge] | None
     models: list[Verdict]
     generalized: dict[str, tuple[str, ...]]
     readings: dict[str, Reading]
@@ -87,20 +90,13 @@ class IdentityRisk:
     threshold_name: str | None
     missing: dict[str, int]
     notes: list[str]
+    knowledge: list[Knowledge] | None = where_known()
 
     @property
     def over_threshold(self) -> bool:
         """Whether any record is over the threshold, for the attacker that fits: the journalist if there is one."""
         attacker = self.journalist or self.prosecutor
         return attacker.share_over_threshold > 0
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON: stable keys; `knowledge` only where groups were given."""
-        found = asdict(self)
-        found["models"] = [verdict.to_dict() for verdict in self.models]
-        if self.knowledge is None:
-            del found["knowledge"]
-        return found
 
     def summary(self) -> str:
         """One sentence of plain words."""
@@ -116,3 +112,113 @@ class IdentityRisk:
             return f"One of the {total:,} {who} is the only one with its combination of {columns}."
         share = f"{percent(self.uniqueness)} of the {total:,} {who} ({self.uniques:,})"
         return f"{share} are the only one with their combination of {columns}."
+
+    def sections(self) -> list[Section]:
+        """The sentence first, then the classes, the attackers and what each knowledge gives away."""
+        shown: list[Section] = [Headline(self.summary(), "bad" if self.over_threshold else "good"), _figures(self)]
+        shown += [_class_sizes(self), _attackers(self)]
+        if self.knowledge:
+            shown.append(_knowledge(self.knowledge))
+        if self.models:
+            shown.append(verdicts_grid(self.models))
+        return [*shown, Notes(_notes(self))]
+
+
+_SIZES = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 99), (100, None))
+
+
+def _who(found: IdentityRisk) -> str:
+    return "records" if found.persons is None else "persons"
+
+
+def _figures(found: IdentityRisk) -> Figures:
+    rows = {
+        "records": found.records,
+        "persons": found.persons,
+        "classes": found.classes,
+        "uniques": found.uniques,
+        "smallest class (k)": found.k,
+        "suppressed rows": found.suppressed_rows or None,
+        "removed rows": found.removed_rows or None,
+        "undecided, counted as unique": found.undecided or None,
+    }
+    figures = [Figure(name, f"{value:,}") for name, value in rows.items() if value is not None]
+    return Figures([*figures, Figure("null rule", found.null_rule)])
+
+
+def _class_sizes(found: IdentityRisk) -> Grid:
+    total = sum(entry.records for entry in found.histogram) or 1
+    largest = max((entry.size for entry in found.histogram), default=0)
+    rows = []
+    for low, high in _SIZES:
+        entries = [entry for entry in found.histogram if entry.size >= low and (high is None or entry.size <= high)]
+        if entries or low <= largest:
+            share = sum(entry.records for entry in entries) / total
+            members = sum(entry.records for entry in entries)
+            rows.append((_size_word(low, high), f"{members:,}", percent(share), Bar(share)))
+    return Grid(("class size", _who(found), "share", ""), rows)
+
+
+def _size_word(low: int, high: int | None) -> str:
+    if high is None:
+        return f"{low} and more"
+    return "1 (unique)" if high == 1 else str(low) if low == high else f"{low} to {high}"
+
+
+def _attackers(found: IdentityRisk) -> Grid:
+    limit = found.prosecutor.threshold
+    named = f" ({found.threshold_name})" if found.threshold_name else ""
+    attackers: list[tuple[str, str, AttackerRisk | None]] = [
+        ("prosecutor", "knows who is in the table", found.prosecutor),
+        ("journalist", "knows the population", found.journalist),
+        ("marketer", "links everybody; see average", found.marketer),
+    ]
+    rows = []
+    for name, what, attacker in attackers:
+        figures = ("–", "–", "needs a population")
+        if attacker is not None:
+            over = percent(attacker.share_over_threshold)
+            figures = (f"{attacker.highest:.4g}", f"{attacker.average:.4g}", over)
+        rows.append((name, Cell(what, "dim"), *figures))
+    return Grid(
+        ("attacker", "what they do", "highest risk", "average", f"{_who(found)} over {limit:.2g}{named}"), rows, 2
+    )
+
+
+def _knowledge(known: list[Knowledge]) -> Grid:
+    rows = [
+        (" + ".join(entry.groups), f"{entry.uniques:,}", percent(entry.uniqueness), Bar(entry.uniqueness))
+        for entry in known
+    ]
+    return Grid(("who knows", "uniques", "share", ""), rows)
+
+
+def _notes(found: IdentityRisk) -> list[str]:
+    notes = [
+        f"{name}: {_forms(forms)} read as ranges (`generalized: no` reads them raw)"
+        for name, forms in found.generalized.items()
+    ]
+    if found.missing:
+        columns = ", ".join(f"{name} {nulls:,}" for name, nulls in found.missing.items())
+        notes.append(f"missing values ({columns}): {_NULL_RULES[found.null_rule]}")
+    for name, reading in found.readings.items():
+        notes.append(f"{_READINGS[name]}: smallest class {reading.k:,}, {reading.uniques:,} uniques")
+    if found.population is not None and found.population.classes_not_found:
+        count = found.population.classes_not_found
+        notes.append(f"{count:,} classes are larger here than in the population table: it does not hold everybody")
+    if found.k == 1 and found.uniques == 0 and not found.undecided:
+        notes.append("a class of 1 is not unique here: the record also fits into other records' ranges")
+    return notes + found.notes
+
+
+_NULL_RULES = {"value": "null equals null", "wildcard": "null matches everything", "drop": "such rows are set aside"}
+_READINGS = {
+    "strict": "strict reading, only equal values are alike",
+    "fitting": "fitting reading, null is the whole range and must be covered",
+    "wildcard": "wildcard reading, a suppressed cell matches everything",
+}
+_FORMS = {"interval": "intervals", "prefix": "prefixes such as 937**", "set": "sets", "star": "*"}
+
+
+def _forms(forms: tuple[str, ...]) -> str:
+    return ", ".join(_FORMS[form] for form in forms)

@@ -82,7 +82,7 @@ def find_kinds(view: ColumnView) -> list[Finding]:
     >>> best.kind, best.confidence
     ('email', 0.98)
     >>> print(best.reason)
-    100 % of the records with a value have the form of an e-mail address; the header does not speak of it.
+    100% of the records with a value have the form of an e-mail address; the header does not speak of it.
     """
     column = Column(view)
     best: dict[str, Finding] = {}

@@ -100,12 +100,12 @@ def confidence(fit: float, alone: float, header: float) -> float:
 
 
 def percent(share: float) -> str:
-    """A share in words; never "100 %" unless it is all.
+    """A share in words; never "100%" unless it is all.
 
     >>> percent(0.9999), percent(1.0)
-    ('99.9 %', '100 %')
+    ('99.9%', '100%')
     """
-    return "100 %" if share >= 1 else f"{int(share * 1000) / 10:.1f} %"
+    return "100%" if share >= 1 else f"{int(share * 1000) / 10:.1f}%"
 
 
 def finding(

@@ -24,7 +24,7 @@ def leak_check(table: Table, names: Sequence[str], policy: Policy) -> tuple[bool
     >>> table = read({"age": [30, 30, 41, 41]})
     >>> policy = Policy.model_validate({"leak": {"leaked": "100%", "threshold": 0.5}})
     >>> leak_check(table, ["age"], policy)
-    (True, '4 of 4 persons leaked, 1 target: probability 0.5 (50.0 %), at most 0.5 is allowed')
+    (True, '4 of 4 persons leaked, 1 target: probability 0.5 (50.0%), at most 0.5 is allowed')
     """
     wanted = policy.leak
     if wanted is None:

@@ -15,7 +15,7 @@ class LeakRisk:
     """The probability that all targets, picked at random, are re-identified from a leak.
 
     `error` is relative: an estimate of rounding for the exact law, the distance from the exact law for the recursion,
-    half the 95 % interval for a simulation. `leaked` counts persons, or records where `unit` says so. `smallest_k` is
+    half the 95% interval for a simulation. `leaked` counts persons, or records where `unit` says so. `smallest_k` is
     the smallest class size that keeps the threshold at this leak, `largest_leak` the largest leak at which these
     classes do.
     """
@@ -100,7 +100,7 @@ def in_figures(probability: float) -> str:
     """A probability with its percentage where that says something.
 
     >>> in_figures(0.18446), in_figures(0.00032), in_figures(0.0)
-    ('0.1845 (18.4 %)', '0.00032', '0')
+    ('0.1845 (18.4%)', '0.00032', '0')
     """
     figures = f"{probability:.4g}"
     return f"{figures} ({percent(probability)})" if 0.001 <= probability < 1 else figures

@@ -25,13 +25,13 @@ Draw = Literal["everybody", "leak"]
 MOST_PERSONS = 1_000_000_000
 MOST_RUNS = 10_000_000
 _CELLS = 1 << 22
-# two-sided 95 % of a normal distribution
+# two-sided 95% of a normal distribution
 _NORMAL_95 = 1.959963984540054
 
 
 @dataclass(frozen=True)
 class Simulated:
-    """The mean of all runs with its normal 95 % interval; `values` holds one value a run."""
+    """The mean of all runs with its normal 95% interval; `values` holds one value a run."""
 
     mean: float
     low: float

@@ -43,7 +43,7 @@ def antoniou(seed: int = 0) -> Reproduction:
     found = measure(seed)
     text = (
         f"{PERSONS:,} patients in classes of k, some of them leaked; {RUNS:,} simulated leaks per point, normal "
-        "95 % intervals. The paper's figures are "
+        "95% intervals. The paper's figures are "
         "pictures without numbers; the law that is exact stands beside the published recursion and the simulation."
     )
     return Reproduction("antoniou", TITLE, SOURCE, text, found, exhibits(found))

@@ -51,7 +51,7 @@ def _inside(entries: Sequence[dict[str, Any]], unseen: float = 0.0) -> Line:
         held += entry["simulated"]["low"] - slack <= law <= entry["simulated"]["high"] + slack
     said = f"{held} of {len(played)} ({share(held / len(played), 0)})"
     agree = held >= 0.85 * len(played)
-    return Line("95 % intervals that hold the law", said, "simulation and law agree", agree, "they do not")
+    return Line("95% intervals that hold the law", said, "simulation and law agree", agree, "they do not")
 
 
 def _drawable(entry: dict[str, Any], line: str) -> dict[str, Any]:
@@ -74,7 +74,7 @@ def _fig_2(found: Found) -> Exhibit:
     text = (
         "Eq 5: the probability that one patient is found grows with the leak and falls with k. Lines are the law, "
         "points and bars "
-        f"{found['runs']:,} simulated leaks with 95 % intervals."
+        f"{found['runs']:,} simulated leaks with 95% intervals."
     )
     # rule of three: where no run missed a class, three in so many still might
     unseen = 3 / (found["runs"] * found["persons"])

@@ -81,7 +81,7 @@ def _detection(found: Found) -> Exhibit:
             )
         )
         line = Line(
-            "singled out by it", share(best["uniqueness"]), "up to 2 %", best["uniqueness"] <= 0.02, "another table"
+            "singled out by it", share(best["uniqueness"]), "up to 2%", best["uniqueness"] <= 0.02, "another table"
         )
         lines.append(line)
     rows = [
@@ -132,7 +132,7 @@ def _compared(name: str, row: dict[str, Any], printed: Printed) -> list[Line]:
         (
             "share",
             share(row["uniqueness"], 3),
-            f"{printed.percentage} %",
+            f"{printed.percentage}%",
             _same_share(row["uniqueness"], printed.percentage),
         ),
         ("classes", f"{row['classes']:,}", f"{printed.classes:,}", row["classes"] == printed.classes),
@@ -175,7 +175,7 @@ def _local(found: Found) -> Exhibit:
     affected = ours["S+M_loc"]["modified_rows"] / found["records"]
     nearly = ours["S+M_loc"]["uniques"] / found["records"]
     lines = [
-        Line("rows affected by S+M_loc", share(affected), "only 2 %", affected <= 0.02, "another table"),
+        Line("rows affected by S+M_loc", share(affected), "only 2%", affected <= 0.02, "another table"),
         Line("uniques left by it", share(nearly, 3), "nearly none", nearly < NEARLY_NONE, "another table"),
     ]
 

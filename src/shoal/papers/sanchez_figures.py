@@ -23,7 +23,7 @@ def by_knowledge(found: Found) -> Exhibit:
     ]
     all_nine = found["eq1"]["CST"] / records
     lines = [
-        near(found, "all nine known", all_nine, printed.UNIQUENESS, 0.005, "about 75 %", share(all_nine)),
+        near(found, "all nine known", all_nine, printed.UNIQUENESS, 0.005, "about 75%", share(all_nine)),
         *(Line(f"{label} known", share(value), reason=_PICTURE) for name, label, _, value in rows if name != "CST"),
     ]
 

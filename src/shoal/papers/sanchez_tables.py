@@ -18,8 +18,8 @@ def the_table(found: Found) -> Exhibit:
     hospital = found["correlations"]["oshpd_id,patcnty"]
     lines = [
         Line("records", f"{records:,}", f"{printed.ROWS:,}", records == printed.ROWS, "as asked for with --rows"),
-        near(found, "unique on all nine", unique, printed.UNIQUENESS, 0.005, "about 75 %", share(unique)),
-        near(found, "charge over 100,000", high, printed.CHARGES_OVER_100000, 0.005, "about 10 %", share(high)),
+        near(found, "unique on all nine", unique, printed.UNIQUENESS, 0.005, "about 75%", share(unique)),
+        near(found, "charge over 100,000", high, printed.CHARGES_OVER_100000, 0.005, "about 10%", share(high)),
         near(
             found,
             "correlation of hospital and county",

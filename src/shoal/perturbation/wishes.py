@@ -102,5 +102,5 @@ def _limit(option: str, given: Any) -> tuple[float, bool]:
     """A number, or with a percent sign a share of the records."""
     number, is_share = _number(option, given), str(given).strip().endswith("%")
     if is_share and not 0 < number < 1:
-        raise InputError(f"--{option} '{given}' is no share between 0 and 100 %.", f"Write --{option} income=99%.")
+        raise InputError(f"--{option} '{given}' is no share between 0 and 100%.", f"Write --{option} income=99%.")
     return number, is_share

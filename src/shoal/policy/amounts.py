@@ -47,7 +47,7 @@ def parse_targets(given: Amounts) -> list[int]:
 
 
 def parse_share(given: float | str, option: str) -> float:
-    """A share of something, above 0 and up to 100 %.
+    """A share of something, above 0 and up to 100%.
 
     >>> parse_share("50%", "--history"), parse_share(0.5, "history")
     (0.5, 0.5)
@@ -58,7 +58,7 @@ def parse_share(given: float | str, option: str) -> float:
     except (ValueError, ZeroDivisionError):
         share = Fraction(-1)
     if not 0 < share <= 1:
-        raise InputError(f"{option} '{given}' is no share above 0 and up to 100 %.", f"Write {option} 50%.")
+        raise InputError(f"{option} '{given}' is no share above 0 and up to 100%.", f"Write {option} 50%.")
     return float(share)
 
 

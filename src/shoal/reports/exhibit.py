@@ -88,9 +88,9 @@ def share(value: float | None, digits: int = 2) -> str:
     """A share as a percentage of so many digits; undefined is a dash.
 
     >>> share(0.7484), share(None)
-    ('74.84 %', '–')
+    ('74.84%', '–')
     """
-    return "–" if value is None else f"{100 * value:.{digits}f} %"
+    return "–" if value is None else f"{100 * value:.{digits}f}%"
 
 
 def shown(value: Cell) -> str:

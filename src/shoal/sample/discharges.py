@@ -1,7 +1,7 @@
 """Hospital discharges in the image of California's of 2009, the table of Sánchez et al. that cannot be had.
 
 Calibrated to the supplement's Table S5 (correlations) and Fig S3 (reidentification): at 3,985,166 rows and seed 0,
-74.8 % of the records are unique on the nine quasi-identifiers. Deterministic for (rows, seed): numpy PCG64, no
+74.8% of the records are unique on the nine quasi-identifiers. Deterministic for (rows, seed): numpy PCG64, no
 threads. The geography (hospitals, ZIP codes, catchments) has a seed of its own, so that tables of different sizes
 share one world. The order of the draws is part of the format: golden values hang on it.
 """

@@ -18,7 +18,7 @@ _PARTS = 64
 
 @dataclass(frozen=True, slots=True)
 class LowerBound:
-    """A lower bound of the information loss; from a sample it lies within `margin` with 95 % confidence."""
+    """A lower bound of the information loss; from a sample it lies within `margin` with 95% confidence."""
 
     loss: float
     margin: float

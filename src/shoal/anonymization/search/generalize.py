@@ -238,7 +238,7 @@ def _together(columns: list[Column], tables: Sequence[Table]) -> tuple[list[Colu
 def generalize(space: Space, models: Sequence[Model], wishes: Wishes) -> Generalized:
     """Find the best node; with `local`, generalise again what it suppressed, as long as that gains something."""
     if not 0 <= wishes.suppression <= 1:
-        raise InputError("The suppression limit is not between 0 and 100 %.", "Use --suppression 5%, for example.")
+        raise InputError("The suppression limit is not between 0 and 100%.", "Use --suppression 5%, for example.")
     grid = space.grid(wishes)
     limit = int(wishes.suppression * space.members + 1e-9)
     optimum = find_best(grid, space.evaluator(grid, models, limit), wishes.quality, wishes.time_limit)

@@ -21,7 +21,7 @@ def policy_text(result: SafeHarbor) -> str:
     safe_harbor:
       year_of_data: 2012
       columns:
-        # 100 % of the records with a value hold a number from 0 to 125; the header says 'age'.
+        # 100% of the records with a value hold a number from 0 to 125; the header says 'age'.
         age: age
         # kept: sex (sex)
     <BLANKLINE>

@@ -1,0 +1,36 @@
+"""What every verb returns: typed, JSON-ready, and able to describe itself in sections."""
+
+from shoal.results.result import Result, left_out, results, where_known
+from shoal.results.sections import (
+    Bar,
+    Cell,
+    Chart,
+    Commands,
+    Content,
+    Figure,
+    Figures,
+    Grid,
+    Headline,
+    Notes,
+    Section,
+    Tone,
+)
+
+__all__ = [
+    "Bar",
+    "Cell",
+    "Chart",
+    "Commands",
+    "Content",
+    "Figure",
+    "Figures",
+    "Grid",
+    "Headline",
+    "Notes",
+    "Result",
+    "Section",
+    "Tone",
+    "left_out",
+    "results",
+    "where_known",
+]

@@ -1,0 +1,70 @@
+"""Sections as HTML: what a notebook shows. No script, no outside address, all texts escaped."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from html import escape
+
+from shoal.results.sections import Bar, Cell, Chart, Commands, Content, Figures, Grid, Headline, Notes, Section
+
+_STYLE = (
+    "<style>.shoal{font-size:14px}.shoal table{border-collapse:collapse;margin:.6em 0}"
+    ".shoal th,.shoal td{padding:.15em .8em .15em 0;text-align:right;border:0}.shoal .w{text-align:left}"
+    ".shoal .good{color:#1a7f37}.shoal .bad{color:#b42318}.shoal .warning{color:#925f00}.shoal .dim{opacity:.75}"
+    ".shoal .strong,.shoal h4{font-weight:600}.shoal meter{width:8em}</style>"
+)
+
+
+def fragment(sections: Sequence[Section]) -> str:
+    """A piece of a page.
+
+    >>> fragment([Headline("All <well>.", "good")]).endswith('<p class="strong good">All &lt;well&gt;.</p></div>')
+    True
+    """
+    return f'{_STYLE}<div class="shoal">{"".join(_html(section) for section in sections)}</div>'
+
+
+def _html(section: Section) -> str:
+    match section:
+        case Headline(text, tone):
+            return f'<p class="strong {tone}">{escape(text)}</p>'
+        case Figures(figures, title):
+            rows = "".join(
+                f'<tr><th class="w dim" scope="row">{escape(figure.name)}</th>'
+                f'<td class="{figure.tone}">{escape(figure.value)}</td></tr>'
+                for figure in figures
+            )
+            return f"{_title(title)}<table>{rows}</table>"
+        case Grid():
+            return _grid(section)
+        case Chart(_, _, alternative, title):
+            return f"{_title(title)}<p>{escape(alternative)}</p>"
+        case Notes(notes):
+            return '<ul class="dim">' + "".join(f"<li>{escape(note)}</li>" for note in notes) + "</ul>" if notes else ""
+        case Commands(commands, title):
+            return _title(title) + "".join(f"<pre>{escape(command)}</pre>" for command in commands)
+
+
+def _title(title: str) -> str:
+    return f"<h4>{escape(title)}</h4>" if title else ""
+
+
+def _grid(grid: Grid) -> str:
+    heads = "".join(f'<th scope="col"{_side(grid, j)}>{escape(head)}</th>' for j, head in enumerate(grid.heads))
+    rows = "".join(
+        "<tr>" + "".join(f"<td{_side(grid, j)}>{_cell(content)}</td>" for j, content in enumerate(row)) + "</tr>"
+        for row in grid.rows
+    )
+    return f"{_title(grid.title)}<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+
+
+def _side(grid: Grid, column: int) -> str:
+    return ' class="w"' if column < grid.left else ""
+
+
+def _cell(content: Content) -> str:
+    if isinstance(content, Bar):
+        return f'<meter min="0" max="1" value="{content.share:.4f}">{content.share:.1%}</meter>'
+    if isinstance(content, Cell):
+        return f'<span class="{content.tone}">{escape(content.text)}</span>'
+    return escape(content)

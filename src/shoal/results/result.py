@@ -1,0 +1,114 @@
+"""The base of all results."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import field, fields, is_dataclass
+from datetime import date, datetime
+from decimal import Decimal
+from enum import Enum
+from pathlib import Path
+from typing import Any, ClassVar
+
+from shoal.results.sections import Section
+
+_REGISTERED: dict[str, type[Result]] = {}
+
+
+def left_out(**how: Any) -> Any:
+    """A field that is not part of the JSON: a frame, a table, a function."""
+    return field(metadata={"json": "left out"}, repr=False, compare=False, **how)
+
+
+def where_known(**how: Any) -> Any:
+    """A field whose key is there only where it has a value: None leaves it out."""
+    return field(default=None, metadata={"json": "where known"}, **how)
+
+
+class Result(ABC):
+    """What a verb returns: a frozen dataclass whose fields are the keys of its JSON.
+
+    A subclass is a `@dataclass(frozen=True)` with a `name` (`risk`), by which `shoal schema` knows it. Fields made by
+    `left_out` do not appear in the JSON, fields made by `where_known` only where they have a value.
+    """
+
+    name: ClassVar[str] = ""
+    schema_version: ClassVar[int] = 1
+
+    def __init_subclass__(cls, **how: Any) -> None:
+        super().__init_subclass__(**how)
+        if "name" in cls.__dict__:
+            _REGISTERED[cls.name] = cls
+        cls.__repr__ = Result.__repr__  # type: ignore[method-assign]
+
+    def to_dict(self) -> dict[str, Any]:
+        """What `--json` prints, exactly."""
+        return {"schema_version": self.schema_version, **as_json(self)}
+
+    @abstractmethod
+    def summary(self) -> str:
+        """What was found, in sentences."""
+
+    @abstractmethod
+    def sections(self) -> list[Section]:
+        """What was found, as a terminal, a notebook, a page or a PDF shows it."""
+
+    def _repr_html_(self) -> str:
+        from shoal.results.html import fragment
+
+        return fragment(self.sections())
+
+    def __repr__(self) -> str:
+        """Counts and verdicts only: no value of the data, no name of a column.
+
+        >>> from shoal.identity import risk
+        >>> risk({"age": [30, 30, 51]}, ["age"])
+        <risk: records 3, removed_rows 0, classes 2, uniques 1, uniqueness 0.3333, k 1, ...>
+        """
+        shown = []
+        for entry in fields(self):  # type: ignore[arg-type]
+            value = getattr(self, entry.name)
+            if isinstance(value, (bool, int, float)) and entry.metadata.get("json") != "left out":
+                shown.append(f"{entry.name} {value:.4g}" if isinstance(value, float) else f"{entry.name} {value}")
+        more = ", ..." if len(shown) > _SHOWN else ""
+        return f"<{self.name or type(self).__name__}: {', '.join(shown[:_SHOWN])}{more}>"
+
+
+_SHOWN = 6
+
+
+def results() -> dict[str, type[Result]]:
+    """All registered results by name; those of modules that were imported."""
+    return dict(sorted(_REGISTERED.items()))
+
+
+def as_json(value: Any) -> Any:
+    """A value as JSON knows it: dataclasses by their fields, tuples as lists, paths and decimals as texts.
+
+    >>> as_json({"a": (1, None), "b": Decimal("0.10")})
+    {'a': [1, None], 'b': '0.10'}
+    """
+    if hasattr(value, "to_dict") and not isinstance(value, Result):
+        return as_json(value.to_dict())
+    if is_dataclass(value) and not isinstance(value, type):
+        found = {}
+        for entry in fields(value):
+            rule, content = entry.metadata.get("json"), getattr(value, entry.name)
+            if rule == "left out" or (rule == "where known" and content is None):
+                continue
+            found[entry.name] = as_json(content)
+        return found
+    if isinstance(value, Mapping):
+        return {str(key): as_json(content) for key, content in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [as_json(content) for content in value]
+    if isinstance(value, (Path, Decimal)):
+        return str(value)
+    if isinstance(value, (date, datetime)):
+        return value.isoformat()
+    if isinstance(value, Enum):
+        return value.value
+    if hasattr(value, "item") and not isinstance(value, (str, bytes)):  # a numpy scalar
+        return value.item()
+    return value

@@ -1,0 +1,94 @@
+"""What a terminal, a notebook, a page and a PDF all render: headlines, figures, grids, charts, notes.
+
+A section holds finished words and numbers and no rule of any medium. A renderer knows these types and nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+Tone = Literal["plain", "good", "bad", "warning", "dim", "strong"]
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """A share between 0 and 1, drawn as a bar."""
+
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A text with a tone, in a grid."""
+
+    text: str
+    tone: Tone = "plain"
+
+
+Content: TypeAlias = "str | Cell | Bar"
+
+
+@dataclass(frozen=True, slots=True)
+class Headline:
+    """One sentence that says what was found."""
+
+    text: str
+    tone: Tone = "strong"
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A number with its name."""
+
+    name: str
+    value: str
+    tone: Tone = "plain"
+
+
+@dataclass(frozen=True, slots=True)
+class Figures:
+    """Numbers with their names, one per line."""
+
+    figures: Sequence[Figure]
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """Rows under column heads; the first `left` columns are words, the rest numbers; `wrap` columns may break lines."""
+
+    heads: Sequence[str]
+    rows: Sequence[Sequence[Content]]
+    left: int = 1
+    title: str = ""
+    wrap: Sequence[int] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """A picture by its name in `reports/charts.py`, the data that it draws, and words for who cannot see it."""
+
+    name: str
+    data: Mapping[str, Any]
+    alternative: str
+    title: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """Remarks below what they are about."""
+
+    notes: Sequence[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Commands:
+    """What to do next, as commands that can be copied."""
+
+    commands: Sequence[str] = field(default_factory=tuple)
+    title: str = "Next"
+
+
+Section: TypeAlias = Headline | Figures | Grid | Chart | Notes | Commands
