@@ -313,7 +313,7 @@ def test_a_fault_of_ours_shows_no_value(people: Path, tmp_path: Path) -> None:
     """Whatever breaks inside, its message stays inside: it may hold values."""
     script = tmp_path / "broken.py"
     script.write_text(
-        "import sys\nfrom shoal.risk import identity\n"
+        "import sys\nfrom shoal.identity import identity\n"
         "import shoal.cli.app\n"
         "def broken(*a, **k): raise RuntimeError('SECRETX')\n"
         "identity.measure = broken\n"

@@ -1,7 +1,7 @@
 """What kind of data is in a column, from its header and its values together.
 
 `find_kinds` asks every recogniser (one small file each) and answers with findings that carry their reasons and no
-value of the data. How sure a finding is: `shoal.detect.kinds.base`.
+value of the data. How sure a finding is: `shoal.kinds.base`.
 """
 
 from shoal.kinds import (
@@ -74,7 +74,7 @@ RECOGNISERS: dict[str, Recogniser] = {
 def find_kinds(view: ColumnView) -> list[Finding]:
     """The kinds of data that a column seems to hold, best first, at most one finding per kind.
 
-    A confidence of `DECIDED` (0.5) or more is a decision, less is a hint; formula in `shoal.detect.kinds.base`.
+    A confidence of `DECIDED` (0.5) or more is a decision, less is a hint; formula in `shoal.kinds.base`.
 
     >>> import numpy as np, polars as pl
     >>> values = pl.Series(["ada@example.org", "alan@example.org", "grace@example.com"])
