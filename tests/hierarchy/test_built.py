@@ -193,15 +193,16 @@ def test_numbers_as_codes_get_their_zeros_back() -> None:
     assert (low[0], high[0]) == (500, 509)
 
 
-def test_icd_codes_join_at_the_point() -> None:
+def test_icd_codes_join_in_categories_blocks_and_chapters() -> None:
     codes = ["E11", "E11.65", "E11.69", "E11.9", "E13.1", "I10", "I21.4"]
     built = build_hierarchy(column(codes, name="diagnosis"))
     assert "ICD" in built.source
+    endocrine = "IV Endocrine, nutritional and metabolic diseases"
+    circulatory = "IX Diseases of the circulatory system"
     assert [level.to_list() for level in built.levels[1:-1]] == [
-        ["E11", "E11.6*", "E11.6*", "E11.9", "E13.1", "I10", "I21.4"],
-        ["E11*", "E11*", "E11*", "E11*", "E13*", "I10", "I21*"],
-        ["E1*", "E1*", "E1*", "E1*", "E1*", "I1*", "I2*"],
-        ["E*", "E*", "E*", "E*", "E*", "I*", "I*"],
+        ["E11.-", "E11.-", "E11.-", "E11.-", "E13.-", "I10.-", "I21.-"],
+        ["E10-E14", "E10-E14", "E10-E14", "E10-E14", "E10-E14", "I10-I15", "I20-I25"],
+        [endocrine] * 5 + [circulatory] * 2,
     ]
 
 

@@ -16,6 +16,7 @@ from shoal.hierarchy.dates import date_steps
 from shoal.hierarchy.given import ENDINGS
 from shoal.hierarchy.numbers import check_numbers, frequency_steps, interval_steps
 from shoal.hierarchy.prefixes import prefix_steps, shape_of
+from shoal.hierarchy.shipped import is_shipped, place, recognised
 from shoal.hierarchy.steps import Step, leaf_texts, stacked
 from shoal.hierarchy.tree import Hierarchy
 from shoal.ranges.parsing import STAR
@@ -23,7 +24,10 @@ from shoal.reading import Options, read
 from shoal.table import Column
 from shoal.writing import check_target
 
-Kind = Literal["auto", "equal-width", "powers", "equal-frequency", "dates", "prefix", "categories", "boolean"]
+Kind = Literal[
+    "auto", "equal-width", "powers", "equal-frequency", "dates", "prefix", "categories", "boolean",
+    "countries", "us-states", "icd-10", "nace", "isced",
+]  # fmt: skip
 
 _WORDS = {
     "equal-width": "intervals of equal width",
@@ -68,6 +72,9 @@ def build_hierarchy(
     leaves, reason = leaf_texts(column), ""
     if kind == "auto":
         kind, reason = _choose(column, width, groups, cut)
+    if is_shipped(kind):
+        placed = place(column, kind)
+        return stacked(column.name, leaves, placed.steps(), placed.words())
     steps: Iterable[Step] = ()
     if kind in ("equal-width", "powers"):
         check_numbers(column)
@@ -173,10 +180,14 @@ def _choose(column: Column, width: float | None, groups: int | None, cut: int | 
 
 def _by_content(column: Column) -> tuple[Kind, str]:
     """The kind for numbers and text, by what detection says of them."""
+    if (listed := recognised(column)) is not None:
+        return listed.kind, ""
     kind, rule = _detected(column)
     values = column.values
-    if kind == "postal-code" or rule.startswith("icd"):
-        return "prefix", f", for it looks like {'postal codes' if kind == 'postal-code' else 'ICD codes'}"
+    if rule.startswith("icd"):
+        return ("icd-10", "") if place(column, "icd-10").known == 1 else ("prefix", ", for it looks like ICD codes")
+    if kind == "postal-code":
+        return "prefix", ", for it looks like postal codes"
     if values.dtype.is_numeric():
         if kind in _NUMBERED:
             return "categories", f", for its numbers stand for {kind}"
