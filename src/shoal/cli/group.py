@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
@@ -26,7 +28,7 @@ class LazyGroup(TyperGroup):
             )
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        for parameter in self.params:
+        for parameter in self.get_params(ctx):
             _spare_pydantic(parameter)
         return super().parse_args(ctx, args)
 
@@ -41,9 +43,14 @@ def load(name: str) -> Any:
     """A command of the table, imported."""
     command = _command(name, COMMANDS[name])
     for each in [command, *getattr(command, "commands", {}).values()]:
-        for parameter in each.params:
-            _spare_pydantic(parameter)
+        each.parse_args = partial(_parse_args, each, each.parse_args)
     return command
+
+
+def _parse_args(command: Any, parse_args: Callable[..., list[str]], ctx: Any, args: list[str]) -> list[str]:
+    for parameter in command.get_params(ctx):
+        _spare_pydantic(parameter)
+    return parse_args(ctx, args)
 
 
 def _command(name: str, entry: Entry) -> Any:

@@ -23,7 +23,7 @@ from pydantic import (
 
 from shoal.errors import InputError
 from shoal.models import MODELS, AnyModel
-from shoal.table import Table
+from shoal.policy.unwritten import HasSourceNames
 from shoal.table.dates import Order
 from shoal.vocabulary import NullRule, Quality, Role
 
@@ -202,7 +202,7 @@ class Policy(BaseModel):
             raise ValueError("linked tables need `person`: the column that says whose row it is")
         return self
 
-    def remarks(self, table: Table) -> list[str]:
+    def remarks(self, table: HasSourceNames) -> list[str]:
         """Columns that the policy decides on and the table does not have: removed already, or misspelt."""
         named = dict.fromkeys([*self.columns, *self.safe_harbor.columns])
         missing = [name for name in named if name not in table.source_names]
