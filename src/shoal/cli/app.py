@@ -29,7 +29,8 @@ or with a generated one:
 
     shoal sample-data discharges -n 200000 -o discharges.parquet
 """,
-    epilog="Exit codes: 0 fine, 1 measured and not met, 2 bad input, 3 budget refused. Nothing leaves this machine.",
+    epilog="Exit codes: 0 fine, 1 measured and not met, 2 bad input, 3 budget refused, 70 a bug in shoal. "
+    "Nothing leaves this machine.",
 )
 
 
