@@ -12,29 +12,44 @@ class ShoalError(Exception):
     exit_code = 1
 
 
-class InputError(ShoalError):
-    """Bad input: the message names the fault, `cure` what to do about it."""
+class InputError(ShoalError, ValueError):
+    """Bad input: `what` happened and its `cure`; `settings` are the names of the parameters that would cure it.
+
+    Messages name parameters as Python has them. A front end that calls them otherwise translates `settings`.
+    """
 
     exit_code = 2
 
-    def __init__(self, what: str, cure: str | None = None) -> None:
+    def __init__(self, what: str, cure: str | None = None, *, settings: Iterable[str] | str | None = None) -> None:
         self.what = what
         self.cure = cure
+        self.settings = as_names(settings)
         super().__init__(what if cure is None else f"{what}\n{cure}")
 
-    @classmethod
-    def missing_columns(cls, missing: Iterable[str], present: Iterable[str], where: str) -> InputError:
+    @staticmethod
+    def missing_columns(missing: Iterable[str], present: Iterable[str], where: str) -> MissingColumns:
         """Columns that are not there, each with its near names.
 
         >>> InputError.missing_columns(["agee"], ["age", "sex"], "people.csv").cure
         "Did you mean 'age' for 'agee'? The columns are: age, sex."
         """
-        missing, present = list(missing), list(present)
-        near = [f"'{close[0]}' for '{name}'" for name in missing if (close := _closest(name, present))]
+        return MissingColumns(missing, present, where)
+
+
+class MissingColumns(InputError, KeyError):
+    """Columns that are named and not there: also a KeyError, as a missing key of a frame is."""
+
+    def __init__(self, missing: Iterable[str], present: Iterable[str], where: str) -> None:
+        self.columns, present = list(missing), list(present)
+        near = [f"'{close[0]}' for '{name}'" for name in self.columns if (close := _closest(name, present))]
         shown = ", ".join(present[:40]) + (f" and {len(present) - 40:,} more" if len(present) > 40 else "")
         hint = f"Did you mean {', '.join(near)}? " if near else ""
-        plural = "s" if len(missing) > 1 else ""
-        return cls(f"{where} has no column{plural} {quoted(missing)}.", f"{hint}The columns are: {shown}.")
+        plural = "s" if len(self.columns) > 1 else ""
+        super().__init__(f"{where} has no column{plural} {quoted(self.columns)}.", f"{hint}The columns are: {shown}.")
+
+    def __str__(self) -> str:
+        """The message as it is; a KeyError would show it in quotes."""
+        return str(self.args[0])
 
 
 def _closest(name: str, present: list[str]) -> list[str]:

@@ -18,8 +18,10 @@ def main() -> None:
     debug = "--debug" in arguments
     if debug:
         arguments.remove("--debug")
-    # a panic inside polars would print pages; a terminal without bars gets question marks
+    # a panic inside polars would print pages; threads of linear algebra cost 0.1 s to start and nothing here uses them;
+    # a terminal without bars gets question marks
     os.environ.setdefault("RUST_BACKTRACE", "0")
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

@@ -1,4 +1,4 @@
-"""The application: its commands, in the order in which the data travels."""
+"""The application; its commands are in the table of `shoal.cli.commands`."""
 
 from __future__ import annotations
 
@@ -7,29 +7,10 @@ from typing import Annotated
 import typer
 
 from shoal import __version__
-from shoal.cli.anonymize import anonymize
-from shoal.cli.apply import apply
-from shoal.cli.budget import budget
-from shoal.cli.cells import cells
-from shoal.cli.compare import compare
-from shoal.cli.detect import detect
-from shoal.cli.hierarchy import app as hierarchy
-from shoal.cli.lattice import lattice
-from shoal.cli.leak import leak
-from shoal.cli.perturb import perturb
-from shoal.cli.profile import profile
-from shoal.cli.pseudonymize import pseudonymize
-from shoal.cli.query import query
-from shoal.cli.regenerate import regenerate
-from shoal.cli.reproduce import app as reproduce
-from shoal.cli.risk import risk
-from shoal.cli.safe_harbor import safe_harbor
-from shoal.cli.sample_data import sample_data
-from shoal.cli.shift_dates import shift_dates
-from shoal.cli.standards import standards
-from shoal.cli.verify import verify
+from shoal.cli.group import LazyGroup
 
 app = typer.Typer(
+    cls=LazyGroup,
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
@@ -48,7 +29,8 @@ or with a generated one:
 
     shoal sample-data discharges -n 200000 -o discharges.parquet
 """,
-    epilog="Exit codes: 0 fine, 1 measured and not met, 2 bad input, 3 budget refused. Nothing leaves this machine.",
+    epilog="Exit codes: 0 fine, 1 measured and not met, 2 bad input, 3 budget refused, 70 a bug in shoal. "
+    "Nothing leaves this machine.",
 )
 
 
@@ -62,26 +44,3 @@ def _root(
     if version:
         typer.echo(f"shoal {__version__}")
         raise typer.Exit
-
-
-app.command("sample-data")(sample_data)
-app.command()(profile)
-app.command()(detect)
-app.command()(risk)
-app.command()(lattice)
-app.add_typer(hierarchy, name="hierarchy")
-app.command()(leak)
-app.command()(anonymize)
-app.command()(perturb)
-app.command()(apply)
-app.command("safe-harbor")(safe_harbor)
-app.command()(pseudonymize)
-app.command("shift-dates")(shift_dates)
-app.command()(cells)
-app.command()(standards)
-app.command()(verify)
-app.command()(compare)
-app.command()(regenerate)
-app.add_typer(budget, name="budget")
-app.command()(query)
-app.add_typer(reproduce, name="reproduce")

@@ -13,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from shoal import progress
+from shoal.cli.settings import as_options
 from shoal.errors import InputError, ShoalError
 
 out = Console(highlight=False)
@@ -46,16 +47,18 @@ def running(quiet: bool) -> Iterator[None]:
 
 
 def show_error(error: Exception) -> int:
-    """What happened, and the cure; the exit code. The message of a fault of ours may hold values and is not shown."""
+    """What happened, and the cure; the exit code. The message of a bug may hold values and is not shown."""
     code = 70
     what, cure = (
-        f"shoal failed ({type(error).__name__}); this is a fault of ours.",
+        f"shoal failed ({type(error).__name__}); this is a bug in shoal.",
         "Run it again with --debug, and report it.",
     )
     if isinstance(error, ShoalError):
         code, what, cure = error.exit_code, str(error), ""
     if isinstance(error, InputError):
-        what, cure = error.what, error.cure or ""
+        named = [setting for setting in error.settings if setting in error.what]
+        what = as_options(error.what, named)
+        cure = as_options(error.cure or "", [setting for setting in error.settings if setting not in named])
     err.print(Text("error: ", style="bold red") + Text(printable(what)), soft_wrap=True)
     if cure:
         err.print(Text(printable(cure), style="cyan"), soft_wrap=True)

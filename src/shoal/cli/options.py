@@ -227,6 +227,8 @@ def weights_of(given: list[str] | None, option: str = "--weights") -> dict[str, 
         return None
     try:
         return {name: float(value) for name, value in _pairs(option, given, "COLUMN=WEIGHT")}
+    except InputError:
+        raise
     except ValueError:
         raise InputError("A weight is not a number.", f"Write {option} age=2,zip=0.5.") from None
 
@@ -241,6 +243,8 @@ def levels_of(given: list[str] | None) -> dict[str, tuple[int, int]] | None:
             low, _, high = value.partition("..")
             found[name] = (int(low), int(high or low))
         return found
+    except InputError:
+        raise
     except ValueError:
         raise InputError("A level is not a whole number.", "Write --levels age=1..3,zip=2.") from None
 

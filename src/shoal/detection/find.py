@@ -6,7 +6,7 @@ import math
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -15,13 +15,18 @@ from shoal.detection.dependencies import determined_by
 from shoal.detection.partitions import Tuples
 from shoal.detection.results import Bound, Detection, FoundSet
 from shoal.detection.search import NEAR, Columns, Search
+from shoal.engine import LOCAL, Engine
 from shoal.errors import InputError, as_names, check_choice
-from shoal.policy import Policy, as_policy
-from shoal.reading import Options, read
+from shoal.policy.unwritten import written
+from shoal.reading.files import Options
 from shoal.table.classes import Coded, CountTable
-from shoal.table.rows import Rows
 from shoal.vocabulary import NullRule
 
+if TYPE_CHECKING:
+    from shoal.policy import Policy
+
+# where rows are stored and counted
+ENGINE: Engine = LOCAL
 # All sizes up to so many columns, else sets of few: larger ones are no knowledge that an attacker has.
 ALL_SIZES = 16
 FEW = 5
@@ -55,7 +60,7 @@ def detect(
     >>> found.identifiers, found.best.columns, found.best.uniques, found.exact
     ([['id']], ['age', 'sex'], 2, True)
     """
-    given = as_policy(policy)
+    given = written(policy)
     rule: NullRule = null_rule or given.null_rule
     count = count or given.count
     columns = None if columns is None else as_names(columns)
@@ -81,18 +86,16 @@ def detect(
     if columns is None and given.quasi_identifiers:
         columns = given.quasi_identifiers
         remarks.append("searched the quasi-identifiers of the policy; --columns names others")
-    table = read(source, None if columns is None else [*columns, *([count] if count else [])], options)
-    left_out = {count, *given.with_role("identifier")} if columns is None else {count}
-    names = [name for name in (columns or table.names) if name not in left_out]
+    left_out = given.with_role("identifier") if columns is None else []
+    counted = ENGINE.count(source, columns, without=left_out, count=count, options=options)
+    names = counted.names
     if not names:
         raise InputError("There is no column to search.", "Name at least one with --columns.")
-    if count is not None and count not in table.columns:
-        raise InputError.missing_columns([count], table.names, table.name)
-    rows, removed = Rows.of(table, list(dict.fromkeys(names)), count).without_nulls(rule)
-    counts = CountTable.of({column.name: column for column in rows.columns}, rows.weights)
+    rows, removed = counted.rows.without_nulls(rule)
+    counts = CountTable({column.name: Coded(column.codes, column.cardinality) for column in rows.columns}, rows.ones)
     limit = max_size or (len(names) if len(names) <= ALL_SIZES else FEW)
     deadline = time.monotonic() + time_limit
-    notes = [*table.notes, *given.remarks(table), *remarks]
+    notes = [*counted.notes, *given.remarks(counted), *remarks]
     if sample is not None and sample < counts.records:
         return _by_sample(counts, _sampled(counts, sample, seed), limit, deadline, rule, removed, notes)
     search = Search(Tuples.of(counts), limit, deadline)

@@ -110,6 +110,8 @@ class Terms:
             found["columns"] = tuple(StoredColumn(**column) for column in found["columns"])
             found["persons"] = None if found["persons"] is None else StoredColumn(**found["persons"])
             return cls(**found)
+        except InputError:
+            raise
         except (ValueError, TypeError, KeyError, AttributeError):
             raise InputError("desk.json is damaged.", "Restore it; a desk cannot be mended by hand.") from None
 

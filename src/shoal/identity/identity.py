@@ -5,26 +5,32 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from itertools import combinations
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 import polars as pl
 
 from shoal import progress
+from shoal.engine import LOCAL, Engine
 from shoal.errors import InputError, as_names, check_choice, quoted
 from shoal.identity.measure import Cells, measure
 from shoal.identity.results import AttackerRisk, IdentityRisk, Knowledge, Population, SizeCount
-from shoal.models import Evidence, Verdict
-from shoal.policy import Policy, as_policy
 from shoal.policy.thresholds import Threshold, find_threshold
+from shoal.policy.unwritten import Unwritten, written
 from shoal.ranges.parsing import Domain, Generalized, forms_in
-from shoal.reading import Options, read
+from shoal.reading.files import Options
+from shoal.results.verdict import Verdict
 from shoal.table import Column
 from shoal.table.classes import Coded, CountTable, class_of_each_row, pack
 from shoal.table.encode import unite
 from shoal.table.rows import Rows
 from shoal.vocabulary import NullRule
 
+if TYPE_CHECKING:
+    from shoal.policy import Policy
+
+# where rows are stored and counted
+ENGINE: Engine = LOCAL
 # 2^12 - 1 combinations are as many as anyone reads
 MOST_GROUPS = 12
 
@@ -59,7 +65,7 @@ def risk(
     >>> found.k, found.uniques, found.prosecutor.highest, round(found.marketer.average, 3)
     (1, 1, 1.0, 0.667)
     """
-    given = as_policy(policy)
+    given = written(policy)
     groups = _groups(know) if know is not None else given.knowledge
     names = _quasi_identifiers(quasi_identifiers, given, groups)
     rule: NullRule = null_rule or given.null_rule
@@ -73,10 +79,8 @@ def risk(
     _check_roles(names, groups, count, person)
 
     measured = list(dict.fromkeys([*names, *(name for columns in groups.values() for name in columns)]))
-    extra = [name for name in (count, person) if name is not None]
-    table = read(source, [*measured, *extra], options)
-    rows = Rows.of(table, measured, count, person)
-    kept, removed = rows.without_nulls(rule)
+    counted = ENGINE.count(source, measured, count=count, person=person, options=options)
+    kept, removed = counted.rows.without_nulls(rule)
     progress.report("counting", 0)
     main = kept.select(names)
     cells = measure(main, rule, generalized, domain)
@@ -107,13 +111,17 @@ def risk(
         readings=cells.readings or {},
         population=found_population,
         threshold_name=limit.name,
-        missing={column.name: column.nulls for column in main.columns if column.nulls},
-        notes=[*table.notes, *given.remarks(table), *_remarks(forms, rule, main)],
+        missing={column.name: missing for column in main.columns if (missing := main.records_in(column.is_null()))},
+        notes=[*counted.notes, *given.remarks(counted), *_remarks(forms, rule, main)],
     )
 
 
-def _judged(policy: Policy, cells: Cells) -> list[Verdict]:
+def _judged(policy: Policy | Unwritten, cells: Cells) -> list[Verdict]:
     """The models that look at class sizes only; the others need the rows (`shoal verify`)."""
+    if not policy.models:
+        return []
+    from shoal.models import Evidence
+
     evidence = Evidence(cells.sizes, cells.classes, int((cells.sizes * cells.classes).sum()))
     judged = [m for m in policy.models if not (m.needs or m.needs_keys or m.needs_population is not None)]
     return [model.judge(evidence) for model in judged]
@@ -131,7 +139,9 @@ def _groups(know: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
     return {name: as_names(columns) for name, columns in know.items()}
 
 
-def _quasi_identifiers(given: Sequence[str] | None, policy: Policy, groups: Mapping[str, list[str]]) -> list[str]:
+def _quasi_identifiers(
+    given: Sequence[str] | None, policy: Policy | Unwritten, groups: Mapping[str, list[str]]
+) -> list[str]:
     names = as_names(given) or policy.quasi_identifiers
     if not names:
         names = [name for columns in groups.values() for name in columns]
@@ -216,8 +226,7 @@ def _journalist(
             "Measure the journalist's risk on raw values, with --null-rule value or drop.",
         )
     names = [column.name for column in rows.columns]
-    everyone = read(population, [*names, *([population_count] if population_count else [])], options)
-    theirs = Rows.of(everyone, names, population_count)
+    theirs = ENGINE.count(population, names, count=population_count, options=options).rows
     ours = CountTable.of({column.name: column for column in rows.columns}, rows.weights)
     keys = pack(
         [
@@ -227,8 +236,7 @@ def _journalist(
     )
     group, groups = class_of_each_row(keys)
     mine, them = group[: len(ours)], group[len(ours) :]
-    weights = theirs.weights if theirs.weights is not None else np.ones(theirs.count, np.int64)
-    in_population = np.bincount(them, weights, groups)[mine].astype(np.int64)
+    in_population = np.bincount(them, theirs.ones, groups)[mine].astype(np.int64)
     # a released person is in the population: where the table does not show it, the release itself does
     sizes = np.maximum(in_population, ours.counts)
     missing = int(np.count_nonzero(in_population < ours.counts))

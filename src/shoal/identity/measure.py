@@ -8,9 +8,6 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.identity.results import Reading
-from shoal.models.evidence import evidence_of_rows
-from shoal.models.k_matching import readings_of
-from shoal.ranges.coverage import fit, match
 from shoal.ranges.parsing import Domain, Generalized, RangeColumn, as_ranges, forms_in
 from shoal.table import Array, Column
 from shoal.table.classes import Coded, class_of_each_person, class_of_each_row, class_sizes, pack
@@ -73,7 +70,11 @@ def measure(rows: Rows, null_rule: NullRule, generalized: Generalized, domain: D
         return _measure_wildcards(rows)
     if rows.person is not None:
         return measure_persons(class_of_each_row(pack(rows.columns)), rows.person)
-    return Cells.of_classes(class_sizes(rows.columns, rows.weights))
+    return Cells.of_classes(_class_sizes(rows))
+
+
+def _class_sizes(rows: Rows) -> Array:
+    return rows.ones if rows.distinct else class_sizes(rows.columns, rows.weights)
 
 
 def _measure_boxes(rows: Rows, null_rule: NullRule, generalized: Generalized, domain: Domain) -> Cells:
@@ -89,6 +90,8 @@ def _measure_boxes(rows: Rows, null_rule: NullRule, generalized: Generalized, do
     if suppressed.any():
         ranges = [replace(column, codes=column.codes[~suppressed], star=column.star[~suppressed]) for column in ranges]
         weights = None if weights is None else weights[~suppressed]
+    from shoal.ranges.coverage import fit
+
     found = fit(ranges, weights)
     strict = Cells.of_classes(found.records)
     return replace(
@@ -106,6 +109,9 @@ def _where_star_matches(ranges: list[RangeColumn], weights: Array | None) -> dic
     flags = [Coded(star.astype(np.uint8), 2) for star in stars.values() if star.any()]
     if not flags:
         return {}
+    from shoal.models.evidence import evidence_of_rows
+    from shoal.models.k_matching import readings_of
+
     classes, _ = class_of_each_row(pack([*ranges, *flags]))
     keys = {column.name: column.codes for column in ranges}
     try:
@@ -146,12 +152,14 @@ def _measure_wildcards(rows: Rows) -> Cells:
             "The null rule 'wildcard' has no meaning for persons: matching is not transitive.",
             "Use --null-rule value or drop with --person.",
         )
+    from shoal.ranges.coverage import fit, match
+
     suppressed = np.logical_and.reduce([column.is_null() for column in rows.columns])
     suppressed_rows = rows.records_in(suppressed)
     if suppressed.all():
         return _nothing(suppressed_rows)
     rows = rows.take(~suppressed) if suppressed.any() else rows
-    strict = Cells.of_classes(class_sizes(rows.columns, rows.weights))
+    strict = Cells.of_classes(_class_sizes(rows))
     found = match(rows.columns, rows.weights)
     fitted = fit([as_ranges(column, "no", null_is_star=True) for column in rows.columns], rows.weights)
     return replace(

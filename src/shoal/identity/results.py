@@ -5,9 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from shoal.models import Verdict
-from shoal.models.base import verdicts_grid
 from shoal.results import Bar, Cell, Figure, Figures, Grid, Headline, Notes, Result, Section, where_known
+from shoal.results.verdict import Verdict, verdicts_grid
 from shoal.vocabulary import NullRule
 from shoal.wording import in_words, percent
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -12,7 +12,7 @@ import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from shoal.errors import InputError
-from shoal.results.sections import Cell, Grid
+from shoal.results.verdict import Verdict
 from shoal.table import Array
 
 # How a model behaves when classes are joined, which is what coarser columns do. `any`: a good class stays good whatever
@@ -119,35 +119,6 @@ class Evidence:
                 f"The population table {population} was not counted.", "Judge through verify or anonymize."
             )
         return self.populations[population]
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """Whether a model holds, and the worst class that decided it (its size, never its values)."""
-
-    name: str
-    parameters: dict[str, Any]
-    holds: bool
-    worst: dict[str, Any]
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return {"name": self.name, "parameters": self.parameters, "holds": self.holds, "worst": self.worst}
-
-
-def verdicts_grid(verdicts: Sequence[Verdict]) -> Grid:
-    """The verdicts of a policy's models, with the figure of the worst class of each."""
-    rows = []
-    for verdict in verdicts:
-        parameters = ", ".join(f"{name}={value}" for name, value in verdict.parameters.items())
-        worst = ", ".join(f"{name} {value}" for name, value in verdict.worst.items() if name != "columns")
-        rows.append((f"{verdict.name} {parameters}", holds_cell(verdict.holds), worst))
-    return Grid(("model", "verdict", "worst class"), rows, 3)
-
-
-def holds_cell(holds: bool) -> Cell:
-    """Holds or not, with its tone."""
-    return Cell("holds", "good") if holds else Cell("does not hold", "bad")
 
 
 class Model(BaseModel, ABC):

@@ -1,4 +1,4 @@
-"""What is typed for the size of a leak and the number of targets: `4000`, `10%`, `1,5,10`, `1000..10000`."""
+"""Numbers and shares as people write them: `5%`, `0.05`, `4000`, `1,5,10`, `1000..10000`."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable
 from fractions import Fraction
 from numbers import Integral
+from typing import Any
 
 from shoal.errors import InputError
 
@@ -16,6 +17,38 @@ Amounts = Amount | Iterable[Amount]
 # `1000..10000` stands for so many equal steps
 STEPS = 10
 MOST_AMOUNTS = 1000
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d{1,3})?", re.IGNORECASE | re.ASCII)
+_SHARE = re.compile(r"\d{1,15}(\.\d{1,15})?\s*%", re.ASCII)
+
+
+def number_of(given: object) -> Fraction:
+    """A number as it is written, exactly; with a percent sign it is divided by 100.
+
+    >>> number_of("2.5%"), number_of(" 3 "), number_of(0.5)
+    (Fraction(1, 40), Fraction(3, 1), Fraction(1, 2))
+    """
+    text = str(given).strip()
+    digits = text.removesuffix("%").strip()
+    if isinstance(given, bool) or len(digits) > 400 or not _NUMBER.fullmatch(digits):
+        raise ValueError("not a number")
+    return Fraction(digits) / (100 if text.endswith("%") else 1)
+
+
+def share_of(given: Any) -> float:
+    """A share as a number or written as a percentage, from 0 to 1.
+
+    >>> share_of("5%"), share_of(0.05)
+    (0.05, 0.05)
+    """
+    if isinstance(given, bool):
+        raise ValueError("a share is a number such as 0.05 or 5%, not yes or no")
+    try:
+        share = number_of(given)
+    except ValueError:
+        raise ValueError("a share is a number such as 0.05 or 5%") from None
+    if not 0 <= share <= 1:
+        raise ValueError("a share lies between 0 and 1, or between 0% and 100%")
+    return float(share)
 
 
 def parse_leaks(given: Amounts, total: int, noun: str = "persons") -> list[int]:
@@ -52,14 +85,13 @@ def parse_share(given: float | str, option: str) -> float:
     >>> parse_share("50%", "--history"), parse_share(0.5, "history")
     (0.5, 0.5)
     """
-    text = str(given).strip()
     try:
-        share = Fraction(text.removesuffix("%").strip()) / (100 if text.endswith("%") else 1)
-    except (ValueError, ZeroDivisionError):
-        share = Fraction(-1)
-    if not 0 < share <= 1:
-        raise InputError(f"{option} '{given}' is no share above 0 and up to 100%.", f"Write {option} 50%.")
-    return float(share)
+        share = share_of(given)
+    except ValueError:
+        share = 0.0
+    if not share:
+        raise InputError(f"{option} '{given}' is not a share above 0 and up to 100%.", f"Write {option} 50%.")
+    return share
 
 
 def is_several(given: Amounts | None) -> bool:
@@ -105,12 +137,11 @@ def _one(given: object, total: int | None, what: str, cure: str) -> int:
     if isinstance(given, Integral) and not isinstance(given, bool) and int(given) >= 0:
         return int(given)
     text = given.strip() if isinstance(given, str) else ""
-    share = re.fullmatch(r"(\d{1,15}(?:\.\d{1,15})?)\s*%", text)
-    if share and total is not None:
-        percent = Fraction(share[1])
-        if percent > 100:
+    if _SHARE.fullmatch(text) and total is not None:
+        share = number_of(text)
+        if share > 1:
             raise InputError(f"A {what} of '{text}' is more than all.", "A share is at most 100%.")
-        return math.ceil(percent * total / 100)
+        return math.ceil(share * total)
     if not re.fullmatch(r"\d{1,18}", text):
-        raise InputError(f"The {what} '{given}' is no whole number.", cure)
+        raise InputError(f"The {what} '{given}' is not a whole number.", cure)
     return int(text)

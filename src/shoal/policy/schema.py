@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from decimal import Decimal, InvalidOperation
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -23,33 +22,14 @@ from pydantic import (
 
 from shoal.errors import InputError
 from shoal.models import MODELS, AnyModel
-from shoal.table import Table
+from shoal.policy.amounts import share_of as share_of
+from shoal.policy.unwritten import HasSourceNames
 from shoal.table.dates import Order
 from shoal.vocabulary import NullRule, Quality, Role
 
 LONGEST_POLICY = 1_000_000
 _MODEL_NAMES = {model.model_fields["model"].default for model in MODELS}
 _COUNT_OR_PERSON = "count and person exclude each other: a row stands for many records or belongs to one person"
-
-
-def share_of(given: Any) -> Any:
-    """A share as a number or written as a percentage.
-
-    >>> share_of("5%"), share_of(0.05)
-    (0.05, 0.05)
-    """
-    if isinstance(given, bool):
-        raise ValueError("a share is a number such as 0.05 or 5%, not yes or no")
-    if isinstance(given, str):
-        text = given.strip()
-        try:
-            number = Decimal(text.removesuffix("%").strip())
-        except InvalidOperation:
-            raise ValueError("a share is a number such as 0.05 or 5%") from None
-        given = float(number / 100 if text.endswith("%") else number)
-    if isinstance(given, (int, float)) and not 0 <= given <= 1:
-        raise ValueError("a share lies between 0 and 1, or between 0% and 100%")
-    return given
 
 
 Share = Annotated[float, BeforeValidator(share_of)]
@@ -202,7 +182,7 @@ class Policy(BaseModel):
             raise ValueError("linked tables need `person`: the column that says whose row it is")
         return self
 
-    def remarks(self, table: Table) -> list[str]:
+    def remarks(self, table: HasSourceNames) -> list[str]:
         """Columns that the policy decides on and the table does not have: removed already, or misspelt."""
         named = dict.fromkeys([*self.columns, *self.safe_harbor.columns])
         missing = [name for name in named if name not in table.source_names]
@@ -234,7 +214,7 @@ class PolicyError(InputError):
         self.problems = problems
         lines = [f"  line {line}: {text}" if line else f"  {text}" for line, text in problems]
         count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
-        super().__init__(f"Policy {path} has {count}:\n" + "\n".join(lines), "Mend them all, then try again.")
+        super().__init__(f"Policy {path} has {count}:\n" + "\n".join(lines), "Fix all of them, then try again.")
 
 
 def as_policy(given: Policy | dict[str, Any] | str | Path | None) -> Policy:
@@ -280,6 +260,8 @@ def load_policy(path: str | Path) -> Policy:
             raise PolicyError(path, [(line, "write it out: references (*name) are not read") for line in aliases])
         tree = yaml.compose(text, Loader=yaml.SafeLoader)
         content = yaml.safe_load(text)
+    except PolicyError:
+        raise
     except (yaml.YAMLError, RecursionError, ValueError) as error:
         mark = getattr(error, "problem_mark", None)
         raise PolicyError(path, [(mark.line + 1 if mark else None, "this is not YAML")]) from None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator, Sequence
 from typing import Any
 
-import narwhals as nw
 import polars as pl
 
 from shoal.errors import InputError
@@ -18,6 +17,10 @@ def is_frame(source: Any) -> bool:
     """Whether `source` is a data frame of a library that narwhals knows."""
     if hasattr(source, "iloc") or _is_arrow(source):
         return True  # before narwhals, which refuses repeated names with words of its own
+    if isinstance(source, (pl.DataFrame, pl.LazyFrame)):
+        return True
+    import narwhals as nw
+
     return isinstance(nw.from_native(source, pass_through=True), (nw.DataFrame, nw.LazyFrame))
 
 
@@ -66,6 +69,8 @@ def _one_column(frame: Any, position: int) -> pl.Series:
         return pl.Series(pl.from_pandas(frame.iloc[:, position].reset_index(drop=True)))
     if _is_arrow(frame):
         return pl.Series(frame.column(position))
+    import narwhals as nw
+
     return pl.Series(nw.from_native(frame, eager_only=True)[:, position].to_arrow())
 
 

@@ -209,7 +209,7 @@ def days_of(texts: pl.Series, name: str, order: Order | None = None, century_fro
     if unreadable:
         raise InputError(
             f"Column '{name}' has {unreadable:,} different values that are no whole dates.",
-            "Mend them, leave the column out, or say --unreadable blank, which empties those cells.",
+            "Fix them, leave the column out, or say --unreadable blank, which empties those cells.",
         )
     orders = np.array([parts for parts, _ in _WHOLE], dtype="U3")[written.form]
     separators = written.parts["g"].fill_null("").to_numpy().astype("U1")
@@ -279,7 +279,7 @@ def _possible(numbers: dict[str, Array], name: str) -> bool:
     if not valid.all():
         raise InputError(
             f"Column '{name}' has {int((~valid).sum()):,} different dates that no calendar has.",
-            "Mend them, or say another --date-order.",
+            "Fix them, or say another --date-order.",
         )
     return True
 

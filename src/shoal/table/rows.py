@@ -20,6 +20,8 @@ class Rows:
     columns: Sequence[Column]
     weights: Array | None = None
     person: Column | None = None
+    # whether all rows differ, so that the weights are the sizes of the classes
+    distinct: bool = False
 
     @classmethod
     def of(cls, table: Table, names: Sequence[str], count: str | None = None, person: str | None = None) -> Rows:
@@ -46,6 +48,11 @@ class Rows:
     def records(self) -> int:
         return self.count if self.weights is None else int(self.weights.sum())
 
+    @property
+    def ones(self) -> Array:
+        """The records of each row, also where each stands for one."""
+        return np.ones(self.count, np.int64) if self.weights is None else self.weights
+
     def records_in(self, rows: Array) -> int:
         """The records that some rows (a mask) stand for."""
         return int(np.count_nonzero(rows) if self.weights is None else self.weights[rows].sum())
@@ -56,12 +63,14 @@ class Rows:
             [column.take(rows) for column in self.columns],
             None if self.weights is None else self.weights[rows],
             None if self.person is None else self.person.take(rows),
+            self.distinct and rows.dtype == bool,
         )
 
     def select(self, names: Sequence[str]) -> Rows:
         """The same on some columns."""
         by_name = {column.name: column for column in self.columns}
-        return Rows([by_name[name] for name in names], self.weights, self.person)
+        whole = self.distinct and set(names) == set(by_name)
+        return Rows([by_name[name] for name in names], self.weights, self.person, whole)
 
     def without_nulls(self, rule: NullRule) -> tuple[Rows, int]:
         """Under the rule `drop`, the rows without a null, and how many records were set aside."""

@@ -1,0 +1,133 @@
+"""The commands as a table: where each lives, in which panel of the help it stands, and its one line there.
+
+The order is that of the help. A module is imported when its command is called; the help reads this table only.
+A test holds every line against the command's own help.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+
+class Entry(NamedTuple):
+    """A command: the module and the name of its function (or of its Typer, for a group), its panel, its line."""
+
+    module: str
+    function: str
+    panel: str
+    help: str
+
+
+MEASURE, CHANGE, RELEASE, ASK, REPRODUCE = "Measure", "Change", "Release", "Ask", "Reproduce"
+
+COMMANDS = {
+    "sample-data": Entry(
+        "shoal.cli.sample_data",
+        "sample_data",
+        MEASURE,
+        "**Generate a table to try shoal on**: in the image of real ones, about nobody.",
+    ),
+    "profile": Entry(
+        "shoal.cli.profile",
+        "profile",
+        MEASURE,
+        "**What is in this table?** Types, missing and distinct values, and the role that each column may play.",
+    ),
+    "detect": Entry("shoal.cli.detect", "detect", MEASURE, "**Which columns identify people?**"),
+    "risk": Entry("shoal.cli.risk", "risk", MEASURE, "**How exposed are the people in this table?**"),
+    "leak": Entry("shoal.cli.leak", "leak", MEASURE, "**How many people does a stolen part of the release expose?**"),
+    "lattice": Entry(
+        "shoal.cli.lattice",
+        "lattice",
+        MEASURE,
+        "**Look at the solution space: the best generalisations, and what a lower risk costs.**",
+    ),
+    "cells": Entry(
+        "shoal.cli.cells",
+        "cells",
+        MEASURE,
+        "**May this table of counts be shown?** No count of 1 to 10, nor one that follows from the margins by "
+        "subtraction.",
+    ),
+    "hierarchy": Entry(
+        "shoal.cli.hierarchy",
+        "app",
+        CHANGE,
+        "**How a column gets coarser**: build hierarchies, or check those you have.",
+    ),
+    "anonymize": Entry(
+        "shoal.cli.anonymize",
+        "anonymize",
+        CHANGE,
+        "**Change the table so that it keeps its promise, and release it.**",
+    ),
+    "perturb": Entry(
+        "shoal.cli.perturb",
+        "perturb",
+        CHANGE,
+        "**Change values at random so that totals stay and single values can no longer be trusted.**",
+    ),
+    "safe-harbor": Entry(
+        "shoal.cli.safe_harbor",
+        "safe_harbor",
+        CHANGE,
+        "**HIPAA safe harbor to the letter**: the 18 identifiers of 45 CFR 164.514(b)(2), clause by clause.",
+    ),
+    "pseudonymize": Entry(
+        "shoal.cli.pseudonymize",
+        "pseudonymize",
+        CHANGE,
+        "**The same person, the same pseudonym, everywhere**; only the key's owner can tell who it is.",
+    ),
+    "shift-dates": Entry(
+        "shoal.cli.shift_dates",
+        "shift_dates",
+        CHANGE,
+        "**Move all dates of a person by the person's own secret number of days.** Intervals stay exactly as they are.",
+    ),
+    "regenerate": Entry(
+        "shoal.cli.regenerate",
+        "regenerate",
+        CHANGE,
+        "**Fill masked cells so that a known distribution comes out** (Sánchez et al., Algorithm S1).",
+    ),
+    "apply": Entry(
+        "shoal.cli.apply",
+        "apply",
+        RELEASE,
+        "**Apply a plan to new data: fit once, release again, verified again.**",
+    ),
+    "verify": Entry(
+        "shoal.cli.verify",
+        "verify",
+        RELEASE,
+        "**Does this file keep its promise?** Read it afresh and measure every model of the policy.",
+    ),
+    "compare": Entry(
+        "shoal.cli.compare", "compare", RELEASE, "**Set releases side by side: loss, disclosure, classes, time.**"
+    ),
+    "standards": Entry(
+        "shoal.cli.standards",
+        "standards",
+        RELEASE,
+        "**Standards as named policies**, each with its source and date. Thresholds are yours to confirm.",
+    ),
+    "budget": Entry(
+        "shoal.cli.budget",
+        "budget",
+        ASK,
+        "**A desk that answers questions about a table until its privacy budget is spent.**",
+    ),
+    "query": Entry(
+        "shoal.cli.query",
+        "query",
+        ASK,
+        "**Ask the desk.** The answer is noisy, its price is written down before you see it, asking again is free.",
+    ),
+    "reproduce": Entry(
+        "shoal.cli.reproduce",
+        "app",
+        REPRODUCE,
+        "**The papers, reproduced**: every table and figure, with a reason for every difference.",
+    ),
+}

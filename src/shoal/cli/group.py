@@ -1,0 +1,96 @@
+"""A group of commands that imports a command's module when the command is called, not before."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+from importlib import import_module
+from pathlib import Path
+from typing import Any, Literal
+
+import typer
+from typer.core import TyperCommand, TyperGroup
+from typer.main import get_command, get_group
+
+from shoal.cli.commands import COMMANDS, Entry
+
+MARKUP: Literal["markdown"] = "markdown"
+
+
+class LazyGroup(TyperGroup):
+    """The commands of the table: a line of help each, until one is called."""
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        for name, entry in COMMANDS.items():
+            self.commands[name] = TyperCommand(
+                name, help=entry.help, rich_help_panel=entry.panel, rich_markup_mode=MARKUP
+            )
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        for parameter in self.get_params(ctx):
+            _spare_pydantic(parameter)
+        return super().parse_args(ctx, args)
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is called, with its options."""
+        if args and args[0] in COMMANDS:
+            self.commands[args[0]] = load(args[0])
+        return super().resolve_command(ctx, args)
+
+
+def load(name: str) -> Any:
+    """A command of the table, imported."""
+    command = _command(name, COMMANDS[name])
+    for each in [command, *getattr(command, "commands", {}).values()]:
+        each.parse_args = partial(_parse_args, each, each.parse_args)
+    return command
+
+
+def _parse_args(command: Any, parse_args: Callable[..., list[str]], ctx: Any, args: list[str]) -> list[str]:
+    for parameter in command.get_params(ctx):
+        _spare_pydantic(parameter)
+    return parse_args(ctx, args)
+
+
+def _command(name: str, entry: Entry) -> Any:
+    target = getattr(import_module(entry.module), entry.function)
+    if not isinstance(target, typer.Typer):
+        alone = typer.Typer(add_completion=False, rich_markup_mode=MARKUP)
+        alone.command(name, rich_help_panel=entry.panel)(target)
+        return get_command(alone)
+    group = get_group(target)
+    group.name = name
+    return group
+
+
+class _AsTyped:
+    """What typer does to a value, without pydantic where the value is as it should be already."""
+
+    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
+        if value is None:
+            return () if param.multiple or param.nargs == -1 else None
+        annotation = param.type_descriptor.annotation
+        if annotation is str and isinstance(value, str):
+            return value
+        if annotation is Path and isinstance(value, str) and _any_path(param.type_descriptor.parameter_info):
+            return Path(value)
+        if annotation == list[str] and isinstance(value, (tuple, list)) and all(isinstance(v, str) for v in value):
+            return list(value)
+        if annotation in (bool, int, float, Path) and type(value) is annotation and value == param.default:
+            return value
+        from typer._coercion import build_runtime_param
+
+        return build_runtime_param(param.type_descriptor).coerce(value, param=param, ctx=ctx)
+
+
+def _any_path(info: Any) -> bool:
+    """No rule for the path: it need not exist, and is taken as it is typed."""
+    return not (info.exists or info.resolve_path or not info.file_okay or not info.dir_okay or info.writable)
+
+
+def _spare_pydantic(parameter: Any) -> None:
+    """typer loads pydantic (0.1 s) even to hand on text as text; a typer that does not work so is left alone."""
+    info = getattr(getattr(parameter, "type_descriptor", None), "parameter_info", None)
+    if info is not None and getattr(info, "parser", None) is None and hasattr(parameter, "_runtime_param"):
+        parameter._runtime_param = _AsTyped()

@@ -1,0 +1,38 @@
+"""The verdict of a privacy model on a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from shoal.results.sections import Cell, Grid
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether a model holds, and the worst class that decided it (its size, never its values)."""
+
+    name: str
+    parameters: dict[str, Any]
+    holds: bool
+    worst: dict[str, Any]
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON."""
+        return {"name": self.name, "parameters": self.parameters, "holds": self.holds, "worst": self.worst}
+
+
+def verdicts_grid(verdicts: Sequence[Verdict]) -> Grid:
+    """The verdicts of a policy's models, with the figure of the worst class of each."""
+    rows = []
+    for verdict in verdicts:
+        parameters = ", ".join(f"{name}={value}" for name, value in verdict.parameters.items())
+        worst = ", ".join(f"{name} {value}" for name, value in verdict.worst.items() if name != "columns")
+        rows.append((f"{verdict.name} {parameters}", holds_cell(verdict.holds), worst))
+    return Grid(("model", "verdict", "worst class"), rows, 3)
+
+
+def holds_cell(holds: bool) -> Cell:
+    """Holds or not, with its tone."""
+    return Cell("holds", "good") if holds else Cell("does not hold", "bad")

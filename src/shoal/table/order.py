@@ -1,0 +1,133 @@
+"""Order and samples by what rows say, not by where they stand: a keyed hash of (row, occurrence number).
+
+Equal rows are numbered 0, 1, 2, …, and each (row, number) has a hash under a key made from the seed. Sorted by hash,
+rows are in an order that only the seed's owner can have again; the first n of it are a sample. The order does not
+depend on how the rows came in, equal rows are not drawn together, and every engine that has the same rows gives the
+same order.
+
+The hash is SipHash-2-4 (Aumasson and Bernstein, 2012), a pseudorandom function: who sees the order and knows some of
+the rows learns nothing about the others.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+
+import numpy as np
+
+from shoal.table.classes import Codes, pack, sorted_with_order
+from shoal.table.table import Array
+
+# Rows hashed at once: four states of so many words stay in the cache.
+_BLOCK = 1 << 14
+_U = np.uint64
+
+
+def secret_order(columns: Sequence[Codes], seed: int) -> Array:
+    """The rows in the order of their keyed hashes: `order[r]` is the row that comes r-th.
+
+    >>> from shoal.table.classes import Coded
+    >>> ages, other_way_round = np.array([2, 0, 1, 0]), np.array([0, 1, 0, 2])
+    >>> ages[secret_order([Coded(ages, 3)], seed=7)].tolist()
+    [0, 2, 0, 1]
+    >>> other_way_round[secret_order([Coded(other_way_round, 3)], seed=7)].tolist()
+    [0, 2, 0, 1]
+    """
+    hashes = row_hashes(columns, seed)
+    bits = max(len(hashes) - 1, 1).bit_length()
+    # the head of the hash and the row in one word: sorting words is far faster than sorting an index
+    words = hashes >> _U(bits) << _U(bits)
+    words |= np.arange(len(words), dtype=_U)
+    words.sort()
+    order = (words & _U((1 << bits) - 1)).astype(np.int64)
+    heads = words >> _U(bits)
+    tied = np.flatnonzero(heads[1:] == heads[:-1])
+    if len(tied):  # rare: those few by their whole hash
+        among = np.unique(np.concatenate([tied, tied + 1]))
+        rows = order[among]
+        order[among] = rows[np.argsort(hashes[rows], kind="stable")]
+    return order
+
+
+def sample_rows(columns: Sequence[Codes], size: int, seed: int) -> Array:
+    """So many rows drawn without replacement, in the order in which they came."""
+    return np.sort(secret_order(columns, seed)[:size])
+
+
+def row_hashes(columns: Sequence[Codes], seed: int) -> Array:
+    """A keyed hash of each (row, occurrence number)."""
+    order, ordered = sorted_with_order(pack(columns))
+    new = np.empty(len(ordered), bool)
+    new[:1] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=new[1:])
+    # in this order the i-th row is known by i: the tuple's rank and the number among equals say the same
+    starts = np.flatnonzero(new)
+    rank = np.cumsum(new, dtype=_U) - _U(1)
+    number = np.arange(len(ordered), dtype=_U) - starts.astype(_U)[rank.astype(np.int64)]
+    found = np.empty(len(ordered), _U)
+    found[order] = siphash(rank << _U(32) | number, key_of(seed))
+    return found
+
+
+def key_of(seed: int) -> tuple[int, int]:
+    """The 128-bit key that a seed stands for."""
+    digest = hashlib.blake2b(str(seed).encode(), digest_size=16, person=b"shoal row order").digest()
+    return int.from_bytes(digest[:8], "little"), int.from_bytes(digest[8:], "little")
+
+
+def siphash(words: Array, key: tuple[int, int]) -> Array:
+    """SipHash-2-4 of each 64-bit word.
+
+    >>> hex(int(siphash(np.array([0x0706050403020100], np.uint64), (0x0706050403020100, 0x0F0E0D0C0B0A0908))[0]))
+    '0x93f5f5799a932462'
+    """
+    found = np.empty(len(words), _U)
+    for start in range(0, len(words), _BLOCK):
+        found[start : start + _BLOCK] = _siphash(words[start : start + _BLOCK], *key)
+    return found
+
+
+def _siphash(word: Array, k0: int, k1: int) -> Array:
+    v0, v1, v2, v3 = (
+        np.full(len(word), number, _U)
+        for number in (
+            k0 ^ 0x736F6D6570736575,
+            k1 ^ 0x646F72616E646F6D,
+            k0 ^ 0x6C7967656E657261,
+            k1 ^ 0x7465646279746573,
+        )
+    )
+    spare = np.empty_like(v0)
+    length = np.full(len(word), 8 << 56, _U)
+    for block in (word, length):
+        v3 ^= block
+        _rounds(v0, v1, v2, v3, spare, 2)
+        v0 ^= block
+    v2 ^= _U(0xFF)
+    _rounds(v0, v1, v2, v3, spare, 4)
+    return np.asarray(v0 ^ v1 ^ v2 ^ v3)
+
+
+def _rounds(v0: Array, v1: Array, v2: Array, v3: Array, spare: Array, times: int) -> None:
+    for _ in range(times):
+        v0 += v1
+        _rotate(v1, 13, spare)
+        v1 ^= v0
+        _rotate(v0, 32, spare)
+        v2 += v3
+        _rotate(v3, 16, spare)
+        v3 ^= v2
+        v0 += v3
+        _rotate(v3, 21, spare)
+        v3 ^= v0
+        v2 += v1
+        _rotate(v1, 17, spare)
+        v1 ^= v2
+        _rotate(v2, 32, spare)
+
+
+def _rotate(word: Array, by: int, spare: Array) -> None:
+    np.right_shift(word, _U(64 - by), out=spare)
+    np.left_shift(word, _U(by), out=word)
+    np.bitwise_or(word, spare, out=word)

@@ -1,0 +1,110 @@
+"""The engine: what it counts is what the rows say, and the verbs above it see nothing else."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from pathlib import Path
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import shoal
+from shoal.engine import LOCAL
+from shoal.errors import InputError
+from shoal.policy import Policy
+from shoal.policy.unwritten import Unwritten
+
+ROWS = st.lists(st.tuples(st.sampled_from(["a", "b", None]), st.sampled_from([1, 2, None])), min_size=1, max_size=30)
+SOURCES = Path(shoal.__file__).parent
+
+
+def frame_of(rows: list[tuple[str | None, int | None]]) -> pl.DataFrame:
+    return pl.DataFrame(rows, schema={"letter": pl.String, "number": pl.Int64}, orient="row")
+
+
+def told(counted: shoal.engine.Counted) -> dict[tuple[object, ...], int]:  # type: ignore[name-defined]
+    values = [column.decode().to_list() for column in counted.columns.values()]
+    return dict(zip(zip(*values, strict=True), counted.counts.tolist(), strict=True))
+
+
+@given(ROWS)
+def test_tuples_are_counted_as_python_counts_them(rows: list[tuple[str | None, int | None]]) -> None:
+    assert told(LOCAL.count(frame_of(rows), ["letter", "number"])) == Counter(rows)
+
+
+@given(ROWS, st.randoms(use_true_random=False))
+def test_the_order_of_rows_changes_nothing(rows: list[tuple[str | None, int | None]], random: object) -> None:
+    mixed = list(rows)
+    random.shuffle(mixed)  # type: ignore[attr-defined]
+    one, other = LOCAL.count(frame_of(rows)), LOCAL.count(frame_of(mixed))
+    assert list(told(one).items()) == list(told(other).items())
+    if len(rows) > 2:
+        assert shoal.detect(frame_of(rows), sample=2).to_dict() == shoal.detect(frame_of(mixed), sample=2).to_dict()
+
+
+@given(ROWS)
+def test_a_count_column_stands_for_so_many_rows(rows: list[tuple[str | None, int | None]]) -> None:
+    counts = Counter(rows)
+    short = frame_of(list(counts)).with_columns(n=pl.Series(list(counts.values())))
+    assert told(LOCAL.count(short, count="n")) == counts
+
+
+def test_each_row_gets_what_its_tuple_becomes(tmp_path: Path) -> None:
+    people = pl.DataFrame({"age": [34, 51, None, 34], "sex": ["f", "m", "f", "m"], "pay": [1, 2, 3, 4]})
+    counted = LOCAL.count(people, ["age", "sex"])
+    words = pl.Series([f"{age}/{sex}" for age, sex in told(counted)])
+    changed = LOCAL.apply(people, ["age", "sex"], {"age": words, "sex": pl.Series(["*"] * len(words))})
+    assert changed["age"].to_list() == ["34/f", "51/m", "None/f", "34/m"]
+    assert changed["sex"].to_list() == ["*"] * 4
+    assert changed["pay"].to_list() == [1, 2, 3, 4]
+    LOCAL.write(changed, tmp_path / "out.parquet")
+    assert pl.read_parquet(tmp_path / "out.parquet").equals(changed)
+    with pytest.raises(InputError, match="3 new values for 4 tuples"):
+        LOCAL.apply(people, ["age", "sex"], {"age": words[:3]})
+
+
+def test_a_policy_that_is_not_written_says_what_an_empty_one_says() -> None:
+    nothing, empty = Unwritten(), Policy()
+    for name in ("knowledge", "null_rule", "count", "person", "threshold", "quasi_identifiers"):
+        assert getattr(nothing, name) == getattr(empty, name), name
+    assert list(nothing.models) == list(empty.models)
+    table = LOCAL.count({"age": [1]})
+    assert nothing.remarks(table) == empty.remarks(table)
+    assert nothing.with_role("identifier") == empty.with_role("identifier")
+
+
+def test_measuring_knows_no_rows() -> None:
+    """`risk` and `detect` get their rows from an engine: nothing in them opens or reads a source."""
+    searching = [SOURCES / "detection" / f"{name}.py" for name in ("find", "search", "partitions", "contributions")]
+    for path in [*(SOURCES / "identity").glob("*.py"), *searching]:
+        named = set()
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("shoal.reading"):
+                named |= {alias.name for alias in node.names}
+        assert named <= {"Options"}, path
+
+
+class Elsewhere:
+    """An engine that keeps the rows where nobody else can see them."""
+
+    name = "elsewhere"
+
+    def __init__(self, frame: pl.DataFrame) -> None:
+        self._frame = frame
+
+    def count(self, source: object, *given: object, **settings: object) -> object:
+        assert source == "far away"
+        return LOCAL.count(self._frame, *given, **settings)  # type: ignore[arg-type]
+
+
+def test_a_dummy_engine_serves_both_verbs(monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = np.random.default_rng(0)
+    people = pl.DataFrame({"age": draw.integers(20, 30, 200), "zip": draw.integers(0, 9, 200)})
+    expected = shoal.risk(people, ["age", "zip"]).to_dict(), shoal.detect(people).to_dict()
+    for module in ("shoal.identity.identity", "shoal.detection.find"):
+        monkeypatch.setattr(f"{module}.ENGINE", Elsewhere(people))
+    assert (shoal.risk("far away", ["age", "zip"]).to_dict(), shoal.detect("far away").to_dict()) == expected

@@ -1,0 +1,94 @@
+"""The secret order: by content, the same however the rows came in."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
+
+from shoal.reading import read
+from shoal.table.classes import Coded
+from shoal.table.order import key_of, row_hashes, sample_rows, secret_order, siphash
+
+ROWS = st.lists(st.tuples(st.sampled_from("abc"), st.integers(0, 3)), min_size=1, max_size=40)
+
+
+def table_of(rows: list[tuple[str, int]]) -> list[Coded]:
+    table = read(pl.DataFrame(rows, schema=["letter", "number"], orient="row"))
+    return [Coded(column.codes, column.cardinality) for column in table.columns.values()]
+
+
+@given(ROWS, st.randoms(use_true_random=False), st.integers(0, 2**128))
+def test_rows_in_another_order_come_out_in_the_same(rows: list[tuple[str, int]], random: object, seed: int) -> None:
+    mixed = list(rows)
+    random.shuffle(mixed)  # type: ignore[attr-defined]
+    one, other = ([which[i] for i in secret_order(table_of(which), seed)] for which in (rows, mixed))
+    assert one == other
+    drawn, again = (sorted(which[i] for i in sample_rows(table_of(which), 7, seed)) for which in (rows, mixed))
+    assert drawn == again
+
+
+@given(ROWS, st.integers(0, 9))
+def test_every_row_comes_once(rows: list[tuple[str, int]], seed: int) -> None:
+    assert sorted(secret_order(table_of(rows), seed).tolist()) == list(range(len(rows)))
+
+
+def test_rows_are_sorted_by_their_whole_hash_where_heads_tie() -> None:
+    codes = Coded(np.arange(5), 5)
+    hashes = row_hashes([codes], 3)
+    assert secret_order([codes], 3).tolist() == np.argsort(hashes).tolist()
+
+
+def test_equal_rows_are_not_drawn_together() -> None:
+    """Half of 20,000 rows of 10 values, 2,000 each: about half of every value is drawn, never all or none."""
+    codes = np.repeat(np.arange(10), 2000)
+    drawn = np.bincount(codes[sample_rows([Coded(codes, 10)], 10_000, 5)], minlength=10)
+    # hypergeometric: mean 1,000, standard deviation 21
+    assert np.abs(drawn - 1000).max() < 5 * 21.3
+    assert drawn.sum() == 10_000
+
+
+def test_two_seeds_give_unrelated_orders() -> None:
+    codes = Coded(np.arange(50_000), 50_000)
+    one, other = (np.argsort(secret_order([codes], seed)) for seed in (1, 2))
+    assert abs(np.corrcoef(one, other)[0, 1]) < 5 / np.sqrt(50_000)
+    assert abs(np.corrcoef(one, np.arange(50_000))[0, 1]) < 5 / np.sqrt(50_000)
+
+
+# by a plain reading of the paper; the doctest of `siphash` has the vector of the reference implementation
+def reference(word: int, k0: int, k1: int) -> int:
+    mask = (1 << 64) - 1
+
+    def rotate(x: int, by: int) -> int:
+        return (x << by | x >> (64 - by)) & mask
+
+    v = [k0 ^ 0x736F6D6570736575, k1 ^ 0x646F72616E646F6D, k0 ^ 0x6C7967656E657261, k1 ^ 0x7465646279746573]
+
+    def rounds(times: int) -> None:
+        for _ in range(times):
+            v[0] = (v[0] + v[1]) & mask
+            v[1] = rotate(v[1], 13) ^ v[0]
+            v[0] = rotate(v[0], 32)
+            v[2] = (v[2] + v[3]) & mask
+            v[3] = rotate(v[3], 16) ^ v[2]
+            v[0] = (v[0] + v[3]) & mask
+            v[3] = rotate(v[3], 21) ^ v[0]
+            v[2] = (v[2] + v[1]) & mask
+            v[1] = rotate(v[1], 17) ^ v[2]
+            v[2] = rotate(v[2], 32)
+
+    for block in (word, 8 << 56):
+        v[3] ^= block
+        rounds(2)
+        v[0] ^= block
+    v[2] ^= 0xFF
+    rounds(4)
+    return v[0] ^ v[1] ^ v[2] ^ v[3]
+
+
+@given(hnp.arrays(np.uint64, st.integers(1, 5)), st.integers(0, 2**64))
+def test_the_hash_is_siphash(words: np.ndarray, seed: int) -> None:
+    key = key_of(seed)
+    assert siphash(words, key).tolist() == [reference(int(word), *key) for word in words]
