@@ -25,6 +25,7 @@ from shoal.cli.reproduce import app as reproduce
 from shoal.cli.risk import risk
 from shoal.cli.safe_harbor import safe_harbor
 from shoal.cli.sample_data import sample_data
+from shoal.cli.schema import schema
 from shoal.cli.shift_dates import shift_dates
 from shoal.cli.standards import standards
 from shoal.cli.verify import verify
@@ -85,3 +86,4 @@ app.command()(regenerate)
 app.add_typer(budget, name="budget")
 app.command()(query)
 app.add_typer(reproduce, name="reproduce")
+app.command()(schema)
