@@ -11,7 +11,7 @@ from rich.text import Text
 
 from shoal.cli import console
 from shoal.cli.console import bar, note, print_block, printable
-from shoal.cli.widths import BAR, fit_columns
+from shoal.cli.widths import BAR, fit_columns, rows_fit_side_by_side
 from shoal.results.result import Result
 from shoal.results.sections import (
     Bar,
@@ -90,11 +90,15 @@ def _figures(section: Figures) -> Table:
 
 
 def _print_grid(grid: Grid) -> None:
-    """As a table; where the terminal is too narrow for it, row by row with the cells below each other."""
-    fitted = fit_columns(grid, console.out.width - 2 * _GAP)
+    """As a table; where the terminal is too narrow for it, with the rows side by side or below each other."""
+    width = console.out.width - 2 * _GAP
+    fitted = fit_columns(grid, width)
     if fitted is None:
-        for row in grid.rows:
-            _print_stacked(grid, row)
+        if rows_fit_side_by_side(grid, width):
+            _print_side_by_side(grid)
+        else:
+            for row in grid.rows:
+                _print_stacked(grid, row)
         return
     table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim")
     for column in fitted:
@@ -102,6 +106,19 @@ def _print_grid(grid: Grid) -> None:
         table.add_column(Text(column.head), justify=justify, no_wrap=not column.folds, overflow="fold")
     for row in grid.rows:
         table.add_row(*(_cell(content, column.width) for content, column in zip(row, fitted, strict=True)))
+    print_block(table)
+
+
+def _print_side_by_side(grid: Grid) -> None:
+    """Rows as columns: the first cell of a row is the head of its column."""
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+    table.add_column(Text(printable(grid.heads[0])), style="dim", no_wrap=True)
+    for row in grid.rows:
+        table.add_column(_cell(row[0]), justify="right", overflow="fold")
+    for place, head in enumerate(grid.heads[1:], 1):
+        cells = [row[place] for row in grid.rows]
+        if not all(isinstance(content, Bar) for content in cells):
+            table.add_row(Text(printable(head)), *(_cell(content) for content in cells))
     print_block(table)
 
 

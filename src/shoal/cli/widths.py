@@ -48,6 +48,19 @@ def fit_columns(grid: Grid, width: int) -> list[Column] | None:
     return None
 
 
+def rows_fit_side_by_side(grid: Grid, width: int) -> bool:
+    """Whether the rows fit as columns, their first cells folded as heads and all others whole.
+
+    >>> rows_fit_side_by_side(Grid(("release", "k"), [("a.csv", "2"), ("b.csv", "5")]), 80)
+    True
+    """
+    if not grid.left or not grid.rows:
+        return False
+    left = width - max(cell_len(printable(head)) for head in grid.heads) - _GAP * len(grid.rows)
+    widest = [max((cell_len(_text(content)) for content in row[1:]), default=0) for row in grid.rows]
+    return all(max(cells, _LEAST_WORDS) <= left // len(grid.rows) for cells in widest)
+
+
 def _shorter(column: Column, width: int) -> Column:
     return Column(column.head, width, column.words, column.bars, column.folds)
 

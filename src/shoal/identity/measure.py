@@ -144,7 +144,7 @@ def _measure_wildcards(rows: Rows) -> Cells:
     if rows.person is not None:
         raise InputError(
             "The null rule 'wildcard' has no meaning for persons: matching is not transitive.",
-            "Use --null-rule value or drop with --person.",
+            "Use the null rule value or drop with persons.",
         )
     suppressed = np.logical_and.reduce([column.is_null() for column in rows.columns])
     suppressed_rows = rows.records_in(suppressed)

@@ -16,12 +16,12 @@ MODULES = {
     "hierarchy-check": "shoal.hierarchy.results",
     "leak": "shoal.leakage.results",
     "leak-series": "shoal.leakage.results",
-    "profile": "shoal.detection.results",
+    "profile": "shoal.detection.profiles",
     "quality": "shoal.utility.quality",
-    "regenerate": "shoal.anonymization.transforms.regenerate",
+    "regenerate": "shoal.anonymization.regenerate",
     "risk": "shoal.identity.results",
-    "sample-data": "shoal.sample",
-    "standards": "shoal.policy.named",
+    "sample-data": "shoal.sample.written",
+    "standards": "shoal.policy.standards",
 }
 
 
