@@ -131,12 +131,12 @@ def test_wildcards_match_whatever_they_meet(rows: list[tuple[int | None, ...]]) 
 def test_past_the_work_cap_a_record_is_undecided_and_counts_as_unique(monkeypatch: pytest.MonkeyPatch) -> None:
     """Two overlapping ranges cover the third together: only the exact test can tell."""
     frame = pl.DataFrame({"a": ["[0;6]", "[0;3]", "[3;6]"], "b": ["1", "1", "1"]})
-    decided = shoal.risk(frame, ["a", "b"])
+    decided = shoal.risk(frame, quasi_identifiers=["a", "b"])
     assert (decided.uniques, decided.undecided) == (0, 0)
     for cap in ("MOST_CELLS_PER_RECORD", "MOST_OVERLAP_TESTS"):
         with monkeypatch.context() as patch:
             patch.setattr(boxes, cap, 0)
-            capped = shoal.risk(frame, ["a", "b"])
+            capped = shoal.risk(frame, quasi_identifiers=["a", "b"])
             assert capped.undecided >= 1
             assert capped.uniques >= capped.undecided
 

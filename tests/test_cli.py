@@ -51,7 +51,7 @@ def test_risk_as_json(people: Path) -> None:
 
 
 def test_knowledge_as_json(people: Path) -> None:
-    found = as_json("risk", people, "--know", "age=age", "--know", "rest=sex")
+    found = as_json("risk", people, "--knowledge", "age=age", "--knowledge", "rest=sex")
     assert [(entry["groups"], entry["uniques"]) for entry in found["knowledge"]] == [
         (["age"], 2),
         (["rest"], 0),
@@ -82,13 +82,13 @@ def test_options(people: Path, tmp_path: Path) -> None:
 
 
 def test_fail_over(people: Path) -> None:
-    assert shoal("risk", people, "--qi", "age", "--fail-over").returncode == 1
-    assert shoal("risk", people, "--qi", "sex", "--threshold", "0.5", "--fail-over").returncode == 0
+    assert shoal("risk", people, "--qi", "age", "--fail-above-threshold").returncode == 1
+    assert shoal("risk", people, "--qi", "sex", "--threshold", "0.5", "--fail-above-threshold").returncode == 0
     assert shoal("risk", people, "--qi", "age").returncode == 0
 
 
 def test_people_get_a_sentence_a_table_and_bars(people: Path) -> None:
-    done = shoal("risk", people, "--qi", "age,sex", "--know", "age=age", "--threshold", "ema")
+    done = shoal("risk", people, "--qi", "age,sex", "--knowledge", "age=age", "--threshold", "ema")
     assert done.returncode == 0
     assert "50.0% of the 4 records (2) are the only one with their combination of age and sex." in done.stdout
     for words in ("prosecutor", "1 (unique)", "██", "who knows", "over 0.09 (ema)", "null equals null"):
@@ -234,7 +234,7 @@ def test_sample_data(tmp_path: Path) -> None:
         (["risk", "people.csv", "--qi", "agee"], "Did you mean 'age'"),
         (["risk", "people.csv", "--qi", "age,,sex"], "is empty"),
         (["risk", "people.csv", "--qi", "age", "--null-rule", "vlaue"], "Use one of value"),
-        (["risk", "people.csv", "--know", "age"], "NAME=COLUMNS"),
+        (["risk", "people.csv", "--knowledge", "age"], "NAME=COLUMNS"),
         (["risk", "people.csv", "--qi", "age", "--threshold", "2"], "Threshold '2'"),
         (["risk", "people.csv", "--qi", "age", "--count", "who"], "does not hold numbers"),
         (["risk", "people.csv", "--qi", "age", "--delimiter", "ab"], "one character"),
@@ -243,10 +243,10 @@ def test_sample_data(tmp_path: Path) -> None:
         (["profile", "empty.csv"], "is empty"),
         (["profile", "people.csv", "--write-policy", "p.txt"], "ending"),
         (["detect", "people.csv", "--null-rule", "wildcard"], "does not apply"),
-        (["detect", "people.csv", "--max-size", "0"], "no sets"),
+        (["detect", "people.csv", "--max-size", "0"], "at least one column"),
         (["detect", "people.csv", "--chart", "c.bmp"], "ending"),
         (["detect", "people.csv", "--columns", "agee"], "Did you mean 'age'"),
-        (["sample-data", "discharges", "-n", "0", "-o", "x.csv"], "no table"),
+        (["sample-data", "discharges", "-n", "0", "-o", "x.csv"], "cannot be generated"),
         (["sample-data", "x", "-o", "x.csv"], "no sample"),
         (["sample-data", "discharges", "-o", "x.docx"], "ending"),
         (["sample-data", "discharges", "-o", "no/folder.csv"], "no folder"),
@@ -288,7 +288,7 @@ def test_odd_names_are_shown_as_they_are(tmp_path: Path) -> None:
     """Not read as markup, not sent to the terminal as commands, found when quoted."""
     odd = tmp_path / "odd.parquet"
     pl.DataFrame({"[/x]": [1, 2], "[red]y[/red]": [1, 1], "z\x1b[31m": [1, 2], " age": [3, 4]}).write_parquet(odd)
-    for arguments in (["profile", odd], ["detect", odd], ["risk", odd, "--qi", "[/x]", "--know", "[/b]=[/x]"]):
+    for arguments in (["profile", odd], ["detect", odd], ["risk", odd, "--qi", "[/x]", "--knowledge", "[/b]=[/x]"]):
         done = shoal(*arguments)
         assert done.returncode == 0, done.stderr
         assert "[/x]" in done.stdout

@@ -61,7 +61,7 @@ def test_what_a_policy_says_is_used(tmp_path: Path) -> None:
 
 def test_what_is_given_overrides_the_policy(tmp_path: Path) -> None:
     path = write(tmp_path, GOOD)
-    found = shoal.risk(PEOPLE, ["sex"], null_rule="value", threshold=0.5, person="who", policy=path)
+    found = shoal.risk(PEOPLE, quasi_identifiers=["sex"], null_rule="value", threshold=0.5, person="who", policy=path)
     assert (found.quasi_identifiers, found.null_rule, found.persons) == (["sex"], "value", 4)
     assert found.prosecutor.threshold == 0.5
 
@@ -115,9 +115,9 @@ def test_an_empty_section_is_empty(tmp_path: Path) -> None:
 
 
 def test_a_policy_may_be_a_dict() -> None:
-    assert shoal.risk(PEOPLE, ["sex"], policy={"threshold": "cms"}).threshold_name == "cms"  # type: ignore[arg-type]
+    assert shoal.risk(PEOPLE, quasi_identifiers=["sex"], policy={"threshold": "cms"}).threshold_name == "cms"  # type: ignore[arg-type]
     with pytest.raises(PolicyError):
-        shoal.risk(PEOPLE, ["sex"], policy={"colour": "blue"})  # type: ignore[arg-type]
+        shoal.risk(PEOPLE, quasi_identifiers=["sex"], policy={"colour": "blue"})  # type: ignore[arg-type]
 
 
 def test_count_and_person_exclude_each_other(tmp_path: Path) -> None:

@@ -65,7 +65,7 @@ def test_a_policy_starts_from_a_profile(people: pl.DataFrame, tmp_path: Path) ->
 
 
 def test_a_policy_decides_over_proposals(people: pl.DataFrame) -> None:
-    found = shoal.profile(people, ["age"], policy=Policy(columns={"age": "sensitive"})).columns[0]
+    found = shoal.profile(people, columns=["age"], policy=Policy(columns={"age": "sensitive"})).columns[0]
     assert (found.role, found.confidence) == ("sensitive", 1.0)
     assert found.reasons[0] == "Decided in the policy."
 

@@ -148,7 +148,7 @@ def test_missing_is_missing_in_every_library() -> None:
         pd.DataFrame({"a": [1, 1, pd.NA]}, dtype="Int64"),
     ):
         assert read(frame)["a"].nulls == 1
-        assert [entry.size for entry in shoal.risk(frame, ["a"]).histogram] == sorted(set(expected))
+        assert [entry.size for entry in shoal.risk(frame, quasi_identifiers=["a"]).histogram] == sorted(set(expected))
 
 
 def test_pandas_columns_that_mix_types_are_refused_without_their_values() -> None:

@@ -166,7 +166,7 @@ def test_any_table_leaves_with_k(rows: list[tuple[int, int, int]], k: int, safe:
         frame, quasi_identifiers=["a", "b"], sensitive="s", k=k, method="sorted-clusters", untouched_if_safe=safe
     )
     assert result.verdict == "holds"
-    again = shoal.risk(result.frame, ["a", "b"])
+    again = shoal.risk(result.frame, quasi_identifiers=["a", "b"])
     assert (again.k, again.classes, again.uniques) == (result.findings.k, result.findings.classes, 0)
 
 
@@ -185,7 +185,7 @@ def test_recoding_where_records_stand_out(towns: pl.DataFrame, tmp_path: Path) -
     frame = towns.drop_nulls()
     provinces = tmp_path / "provinces.csv"
     towns.select("comune_residenza", "provincia_residenza").unique().sort("comune_residenza").write_csv(provinces)
-    before = shoal.risk(frame, names).uniques
+    before = shoal.risk(frame, quasi_identifiers=names).uniques
     wish = {"comune_residenza": str(provinces)}
     local = shoal.anonymize(frame, quasi_identifiers=names, method="recode", generalize=wish, where="uniques")
     everywhere = shoal.anonymize(frame, quasi_identifiers=names, method="recode", generalize=wish)

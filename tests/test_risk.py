@@ -24,7 +24,7 @@ from shoal.identity import NAMED, find_threshold
 def test_a_table_checked_by_hand() -> None:
     """Classes: (1,a) x3, (1,b) x1, (2,a) x2."""
     frame = pl.DataFrame({"x": [1, 1, 1, 1, 2, 2], "y": ["a", "a", "a", "b", "a", "a"]})
-    found = shoal.risk(frame, ["x", "y"], threshold=0.4)
+    found = shoal.risk(frame, quasi_identifiers=["x", "y"], threshold=0.4)
     assert (found.records, found.classes, found.uniques, found.k, found.removed_rows) == (6, 3, 1, 1, 0)
     assert found.uniqueness == 1 / 6
     assert [(entry.size, entry.classes, entry.records) for entry in found.histogram] == [
@@ -42,8 +42,8 @@ def test_a_table_checked_by_hand() -> None:
 
 def test_counts_stand_for_records() -> None:
     table = pl.DataFrame({"x": ["a", "b", "a", "c"], "n": [1, 1, 4, 0]})
-    found = shoal.risk(table, ["x"], count="n")
-    rows = shoal.risk(pl.DataFrame({"x": ["a"] * 5 + ["b"]}), ["x"])
+    found = shoal.risk(table, quasi_identifiers=["x"], count="n")
+    rows = shoal.risk(pl.DataFrame({"x": ["a"] * 5 + ["b"]}), quasi_identifiers=["x"])
     assert (found.records, found.classes, found.uniques, found.histogram) == (
         rows.records,
         rows.classes,
@@ -55,17 +55,17 @@ def test_counts_stand_for_records() -> None:
 def test_persons_are_counted_by_their_whole_history() -> None:
     """Anna and Carl have the visits {1, 2}; Bea has {1, 1}: one class of two persons and one of one."""
     visits = pl.DataFrame({"who": ["anna", "bea", "carl", "anna", "bea", "carl"], "ward": [1, 1, 2, 2, 1, 1]})
-    found = shoal.risk(visits, ["ward"], person="who")
+    found = shoal.risk(visits, quasi_identifiers=["ward"], person="who")
     assert (found.records, found.persons, found.classes, found.uniques, found.k) == (6, 3, 2, 1, 1)
     assert found.uniqueness == 1 / 3
-    assert shoal.risk(visits, ["ward"]).k == 2
+    assert shoal.risk(visits, quasi_identifiers=["ward"]).k == 2
 
 
 def test_a_journalist_looks_in_the_population() -> None:
     """In the population: a x4, b x2, c x1. The sample holds a x2, b x1, and d, whom the population misses."""
     sample = pl.DataFrame({"x": ["a", "a", "b", "d"]})
     people = pl.DataFrame({"x": ["a", "b", "c"], "n": [4, 2, 1]})
-    found = shoal.risk(sample, ["x"], population=people, population_count="n", threshold=0.4)
+    found = shoal.risk(sample, quasi_identifiers=["x"], population=shoal.PopulationCounts(people, "n"), threshold=0.4)
     assert found.journalist is not None
     assert found.population is not None
     assert found.journalist.highest == 1
@@ -78,13 +78,13 @@ def test_a_journalist_looks_in_the_population() -> None:
 
 def test_a_population_of_another_type_is_refused() -> None:
     with pytest.raises(InputError, match="fractions in one table"):
-        shoal.risk(pl.DataFrame({"x": [1.5]}), ["x"], population=pl.DataFrame({"x": ["1.5"]}))
+        shoal.risk(pl.DataFrame({"x": [1.5]}), quasi_identifiers=["x"], population=pl.DataFrame({"x": ["1.5"]}))
 
 
 def test_codes_are_compared_as_text_where_one_file_keeps_their_zeros() -> None:
     """A CSV of ZIP codes without leading zeros reads as integers, one with them as text."""
     sample, people = pl.DataFrame({"zip": [93701, 93702]}), pl.DataFrame({"zip": ["93701", "93701", "93702", "00501"]})
-    found = shoal.risk(sample, ["zip"], population=people)
+    found = shoal.risk(sample, quasi_identifiers=["zip"], population=people)
     assert found.population is not None
     assert found.journalist is not None
     assert (found.population.classes_not_found, found.journalist.average) == (0, 0.75)
@@ -92,14 +92,14 @@ def test_codes_are_compared_as_text_where_one_file_keeps_their_zeros() -> None:
 
 def test_a_population_with_nulls_counts_null_as_a_value() -> None:
     sample, people = pl.DataFrame({"x": [None, 1]}), pl.DataFrame({"x": [None, None, 1, 2]})
-    found = shoal.risk(sample, ["x"], population=people).journalist
+    found = shoal.risk(sample, quasi_identifiers=["x"], population=people).journalist
     assert found is not None
     assert found.average == pytest.approx((1 / 2 + 1) / 2)
 
 
 def test_every_combination_of_knowledge() -> None:
     frame = pl.DataFrame({"a": [1, 1, 2, 2], "b": [1, 2, 1, 2], "c": [1, 1, 1, 2]})
-    found = shoal.risk(frame, know={"first": ["a"], "rest": ["b", "c"]})
+    found = shoal.risk(frame, knowledge={"first": ["a"], "rest": ["b", "c"]})
     assert found.quasi_identifiers == ["a", "b", "c"]
     assert [(entry.groups, entry.uniques) for entry in found.knowledge or []] == [
         (["first"], 0),
@@ -119,7 +119,10 @@ def test_named_thresholds() -> None:
     smallest = {name: math.ceil(1 / threshold.value - 1e-12) for name, threshold in NAMED.items()}
     for name, size in smallest.items():
         for records, over in ((size - 1, True), (size, False)):
-            assert shoal.risk(pl.DataFrame({"a": [1] * records}), ["a"], threshold=name).over_threshold is over
+            assert (
+                shoal.risk(pl.DataFrame({"a": [1] * records}), quasi_identifiers=["a"], threshold=name).over_threshold
+                is over
+            )
     assert smallest == {"ema": 12, "health-canada": 12, "public": 20, "trusted": 4, "cms": 11}
 
 
@@ -134,24 +137,24 @@ def test_a_threshold_is_a_share_or_a_name(given_value: str) -> None:
 
 def test_a_missing_quasi_identifier_never_drops_a_row() -> None:
     frame = pl.DataFrame({"a": [1, 1, 1, 1, None]})
-    value = shoal.risk(frame, ["a"])
+    value = shoal.risk(frame, quasi_identifiers=["a"])
     assert (value.k, value.records, value.uniques, value.null_rule) == (1, 5, 1, "value")
-    wildcard = shoal.risk(frame, ["a"], null_rule="wildcard")
+    wildcard = shoal.risk(frame, quasi_identifiers=["a"], null_rule="wildcard")
     assert (wildcard.k, wildcard.records, wildcard.suppressed_rows, wildcard.uniques) == (4, 5, 1, 0)
-    dropped = shoal.risk(frame, ["a"], null_rule="drop")
+    dropped = shoal.risk(frame, quasi_identifiers=["a"], null_rule="drop")
     assert (dropped.k, dropped.records, dropped.removed_rows) == (4, 4, 1)
 
 
 def test_row_labels_are_not_positions() -> None:
     frame = pd.DataFrame({"a": [1, 1, 2, 3], "b": ["x", "x", "y", "y"]})
-    expected = shoal.risk(frame, ["a", "b"]).to_dict()
+    expected = shoal.risk(frame, quasi_identifiers=["a", "b"]).to_dict()
     for labels in ([3, 1, 0, 2], [7, 7, 7, 7], list("wxyz")):
-        assert shoal.risk(frame.set_axis(labels), ["a", "b"]).to_dict() == expected
+        assert shoal.risk(frame.set_axis(labels), quasi_identifiers=["a", "b"]).to_dict() == expected
 
 
 def test_strict_and_wildcard_readings_stand_apart() -> None:
     frame = pl.DataFrame({"a": [1, 1, 1, 2, 2], "b": ["x", "x", None, "y", "y"]})
-    found = shoal.risk(frame, ["a", "b"], null_rule="wildcard")
+    found = shoal.risk(frame, quasi_identifiers=["a", "b"], null_rule="wildcard")
     assert (found.k, found.uniques) == (2, 0)
     assert (found.readings["strict"].k, found.readings["strict"].uniques) == (1, 1)
     # read as the whole range, (1, *) holds the point (1, y) that no other record covers
@@ -160,28 +163,31 @@ def test_strict_and_wildcard_readings_stand_apart() -> None:
 
 def test_rows_suppressed_everywhere_cover_nobody() -> None:
     frame = pl.DataFrame({"a": ["1", "2", "2", "*"], "b": ["x", "y", "y", "*"]})
-    found = shoal.risk(frame, ["a", "b"])
+    found = shoal.risk(frame, quasi_identifiers=["a", "b"])
     assert (found.records, found.suppressed_rows, found.uniques, found.k) == (4, 1, 1, 1)
     assert found.prosecutor.average == pytest.approx(2 / 3)
-    everything = shoal.risk(pl.DataFrame({"a": ["*", "*"]}), ["a"])
+    everything = shoal.risk(pl.DataFrame({"a": ["*", "*"]}), quasi_identifiers=["a"])
     assert (everything.suppressed_rows, everything.uniques, everything.classes) == (2, 0, 0)
 
 
 def test_generalised_text_is_read_as_ranges_or_raw() -> None:
     frame = pl.DataFrame({"age": ["[20;29]", "25", "25", "61"]})
-    ranges, raw = shoal.risk(frame, ["age"]), shoal.risk(frame, ["age"], generalized="no")
+    ranges, raw = (
+        shoal.risk(frame, quasi_identifiers=["age"]),
+        shoal.risk(frame, quasi_identifiers=["age"], generalized="no"),
+    )
     assert ranges.generalized == {"age": ("interval",)}
     assert (ranges.uniques, raw.uniques, raw.generalized) == (2, 2, {})
     covered = pl.DataFrame({"age": ["[20;29]", "25", "61", "61"]})
-    assert shoal.risk(covered, ["age"]).uniques == 1
-    assert shoal.risk(covered, ["age"], generalized="no").uniques == 2
+    assert shoal.risk(covered, quasi_identifiers=["age"]).uniques == 1
+    assert shoal.risk(covered, quasi_identifiers=["age"], generalized="no").uniques == 2
 
 
 def test_persons_whose_rows_are_all_suppressed_stand_in_no_class() -> None:
     """Person 1 is suppressed; 2 has a box and a suppressed row, 3 the same box only: they differ."""
     rows = [(1, "*", "*"), (1, "*", "*"), (2, "[1;2]", "x"), (2, "*", "*"), (3, "[1;2]", "x")]
     frame = pl.DataFrame(rows, schema=["p", "a", "b"], orient="row")
-    found = shoal.risk(frame, ["a", "b"], person="p", know={"k": ["a"], "l": ["b"]})
+    found = shoal.risk(frame, quasi_identifiers=["a", "b"], person="p", knowledge={"k": ["a"], "l": ["b"]})
     assert (found.persons, found.classes, found.uniques, found.suppressed_rows) == (3, 2, 2, 3)
     assert found.uniqueness == pytest.approx(2 / 3)
     assert (found.knowledge or [])[-1].uniqueness == found.uniqueness
@@ -189,7 +195,7 @@ def test_persons_whose_rows_are_all_suppressed_stand_in_no_class() -> None:
 
 def test_where_everything_is_suppressed_nothing_is_certified() -> None:
     policy = shoal.Policy(models=[{"model": "k-anonymity", "k": 2}])  # type: ignore[list-item]
-    found = shoal.risk(pl.DataFrame({"a": ["*", "*"]}), ["a"], policy=policy)
+    found = shoal.risk(pl.DataFrame({"a": ["*", "*"]}), quasi_identifiers=["a"], policy=policy)
     assert not found.models[0].holds
     assert "no class to measure" in found.summary()
 
@@ -200,17 +206,17 @@ def test_where_everything_is_suppressed_nothing_is_certified() -> None:
 )
 def test_unknown_words_are_refused_in_python_too(arguments: dict[str, Any]) -> None:
     with pytest.raises(InputError):
-        shoal.risk(pl.DataFrame({"a": [1]}), ["a"], **arguments)
+        shoal.risk(pl.DataFrame({"a": [1]}), quasi_identifiers=["a"], **arguments)
 
 
 def test_one_name_is_one_column() -> None:
-    assert shoal.risk(pl.DataFrame({"age": [1, 2]}), "age").quasi_identifiers == ["age"]
-    assert shoal.risk(pd.DataFrame({0: [1, 2]}), [0]).quasi_identifiers == ["0"]  # type: ignore[list-item]
+    assert shoal.risk(pl.DataFrame({"age": [1, 2]}), quasi_identifiers="age").quasi_identifiers == ["age"]
+    assert shoal.risk(pd.DataFrame({0: [1, 2]}), quasi_identifiers=[0]).quasi_identifiers == ["0"]  # type: ignore[list-item]
 
 
 def test_persons_with_generalised_records() -> None:
     frame = pl.DataFrame({"who": [1, 1, 2, 2, 3], "age": ["[20;29]", "30", "30", "[20;29]", "*"]})
-    found = shoal.risk(frame, ["age"], person="who")
+    found = shoal.risk(frame, quasi_identifiers=["age"], person="who")
     assert (found.persons, found.suppressed_rows, found.k, found.uniques) == (3, 1, 2, 0)
 
 
@@ -221,16 +227,16 @@ def test_the_five_record_table_is_not_2_anonymous_until_a_record_goes() -> None:
     rows = [("*", "[30-39]", "61XXX")] * 2 + [("*", "[20-29]", "61XXX")] + [("*", "[40-49]", "61XXX")] * 2
     frame = pl.DataFrame(rows, schema=["sex", "age", "zip"], orient="row")
     for mode in ("auto", "yes", "no"):
-        assert shoal.risk(frame, frame.columns, generalized=mode).k == 1  # type: ignore[arg-type]
+        assert shoal.risk(frame, quasi_identifiers=frame.columns, generalized=mode).k == 1  # type: ignore[arg-type]
         kept = frame.filter(pl.col("age") != "[20-29]")
-        assert shoal.risk(kept, frame.columns, generalized=mode).k == 2  # type: ignore[arg-type]
+        assert shoal.risk(kept, quasi_identifiers=frame.columns, generalized=mode).k == 2  # type: ignore[arg-type]
 
 
 def test_five_records_alike_are_5_anonymous_and_nine_are_2_anonymous() -> None:
     alike = pl.DataFrame({"age": ["[30-39]"] * 5, "diagnosis": ["cancer"] * 4 + ["broken leg"]})
-    assert shoal.risk(alike, ["age"]).k == 5
+    assert shoal.risk(alike, quasi_identifiers=["age"]).k == 5
     sex, age = list("MMMFFFFMM"), ["[30-39]"] * 3 + ["[30-39]"] * 2 + ["[40-49]"] * 2 + ["[40-49]"] * 2
-    assert shoal.risk(pl.DataFrame({"sex": sex, "age": age}), ["sex", "age"]).k == 2
+    assert shoal.risk(pl.DataFrame({"sex": sex, "age": age}), quasi_identifiers=["sex", "age"]).k == 2
 
 
 # bad input
@@ -253,7 +259,7 @@ def test_five_records_alike_are_5_anonymous_and_nine_are_2_anonymous() -> None:
         ({"quasi_identifiers": ["none"], "null_rule": "drop"}, "nothing is left"),
         ({"know": {"g": []}, "quasi_identifiers": ["a"]}, "has no columns"),
         ({"know": {str(index): ["a"] for index in range(13)}}, "too many combinations"),
-        ({"quasi_identifiers": ["a"], "population_count": "n"}, "no population"),
+        ({"quasi_identifiers": ["a"], "population": shoal.PopulationCounts(None, "n")}, "no population"),
         (
             {"quasi_identifiers": ["empty"], "null_rule": "wildcard", "population": pl.DataFrame({"empty": [1]})},
             "equal values",
@@ -290,7 +296,7 @@ def frame_of(rows: list[tuple[Any, ...]]) -> pl.DataFrame:
 
 @given(table)
 def test_classes_are_those_of_plain_counting(rows: list[tuple[Any, ...]]) -> None:
-    found = shoal.risk(frame_of(rows), [f"c{index}" for index in range(len(rows[0]))])
+    found = shoal.risk(frame_of(rows), quasi_identifiers=[f"c{index}" for index in range(len(rows[0]))])
     sizes = brute.class_sizes(rows)
     assert (found.classes, found.k, found.uniques) == (len(sizes), min(sizes), sizes.count(1))
     assert sum(entry.records for entry in found.histogram) == len(rows)
@@ -304,7 +310,7 @@ def test_row_and_column_order_and_type_change_nothing(
     frame = frame_of(rows)
     names = frame.columns
     try:
-        expected = shoal.risk(frame, names, null_rule=rule).to_dict()
+        expected = shoal.risk(frame, quasi_identifiers=names, null_rule=rule).to_dict()
     except InputError:  # drop leaves nothing
         return
     shuffled = rows.copy()
@@ -318,18 +324,18 @@ def test_row_and_column_order_and_type_change_nothing(
         frame.lazy(),
     ]
     for variant in variants:
-        assert shoal.risk(variant, names, null_rule=rule).to_dict() == expected
+        assert shoal.risk(variant, quasi_identifiers=names, null_rule=rule).to_dict() == expected
     # as text the values are leaves, not numbers: the fitting reading knows no value between them
-    text = shoal.risk(frame.cast(pl.String), names, null_rule=rule).to_dict()
+    text = shoal.risk(frame.cast(pl.String), quasi_identifiers=names, null_rule=rule).to_dict()
     assert {**text, "readings": expected["readings"]} == expected
-    turned = shoal.risk(frame, names[::-1], null_rule=rule).to_dict()
+    turned = shoal.risk(frame, quasi_identifiers=names[::-1], null_rule=rule).to_dict()
     assert {**turned, "quasi_identifiers": names, "missing": expected["missing"]} == expected
 
 
 @given(table)
 def test_one_more_column_never_lowers_uniques_nor_raises_k(rows: list[tuple[Any, ...]]) -> None:
     frame = frame_of(rows)
-    found = [shoal.risk(frame, frame.columns[:width]) for width in range(1, frame.width + 1)]
+    found = [shoal.risk(frame, quasi_identifiers=frame.columns[:width]) for width in range(1, frame.width + 1)]
     for fewer, more in pairwise(found):
         assert fewer.uniques <= more.uniques
         assert fewer.k >= more.k
@@ -340,13 +346,16 @@ def test_one_more_column_never_lowers_uniques_nor_raises_k(rows: list[tuple[Any,
 def test_coarser_never_lowers_k(rows: list[tuple[Any, ...]], width: int) -> None:
     frame = frame_of(rows)
     coarse = frame.select(pl.all() // width)
-    assert shoal.risk(coarse, frame.columns).k >= shoal.risk(frame, frame.columns).k
+    assert shoal.risk(coarse, quasi_identifiers=frame.columns).k >= shoal.risk(frame, quasi_identifiers=frame.columns).k
 
 
 @given(table)
 def test_wildcards_only_ever_match_more(rows: list[tuple[Any, ...]]) -> None:
     frame = frame_of(rows)
-    strict, wildcard = shoal.risk(frame, frame.columns), shoal.risk(frame, frame.columns, null_rule="wildcard")
+    strict, wildcard = (
+        shoal.risk(frame, quasi_identifiers=frame.columns),
+        shoal.risk(frame, quasi_identifiers=frame.columns, null_rule="wildcard"),
+    )
     known = [row for row in rows if any(value is not None for value in row)]
     sizes = brute.matches(known)
     assert wildcard.suppressed_rows == len(rows) - len(known)
@@ -360,7 +369,10 @@ def test_wildcards_only_ever_match_more(rows: list[tuple[Any, ...]]) -> None:
 def test_counts_and_repeated_rows_are_the_same_table(rows: list[tuple[int, int, int]]) -> None:
     counted = pl.DataFrame(rows, schema=["a", "b", "n"], orient="row")
     repeated = pl.DataFrame([row[:2] for row in rows for _ in range(row[2])], schema=["a", "b"], orient="row")
-    assert shoal.risk(counted, ["a", "b"], count="n").to_dict() == shoal.risk(repeated, ["a", "b"]).to_dict()
+    assert (
+        shoal.risk(counted, quasi_identifiers=["a", "b"], count="n").to_dict()
+        == shoal.risk(repeated, quasi_identifiers=["a", "b"]).to_dict()
+    )
 
 
 @given(table.map(lambda rows: [tuple(v or 0 for v in row) for row in rows]))
@@ -373,7 +385,7 @@ def test_pycanon_counts_the_same_k(rows: list[tuple[int, ...]]) -> None:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # its use of pandas, not ours
         expected = anonymity.k_anonymity(frame, names)
-    assert shoal.risk(frame, names).k == expected
+    assert shoal.risk(frame, quasi_identifiers=names).k == expected
 
 
 # real data
@@ -391,13 +403,13 @@ def test_adult(data: Path) -> None:
         "occupation",
         "salary-class",
     ]
-    found = shoal.risk(data / "adult" / "adult.csv", names)
+    found = shoal.risk(data / "adult" / "adult.csv", quasi_identifiers=names)
     assert (found.records, found.classes, found.uniques) == (30_162, 19_502, 15_512)
 
 
 def test_sdcmicro_testdata(data: Path) -> None:
     names = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
-    found = shoal.risk(data / "sdcmicro" / "testdata.csv", names)
+    found = shoal.risk(data / "sdcmicro" / "testdata.csv", quasi_identifiers=names)
     assert (found.records, found.classes) == (4580, 412)
     for k, below in ((2, 157), (3, 281), (5, 458)):
         assert sum(entry.records for entry in found.histogram if entry.size < k) == below
@@ -406,7 +418,7 @@ def test_sdcmicro_testdata(data: Path) -> None:
 def test_valle_d_aosta_as_a_table_of_counts(data: Path) -> None:
     counts = data / "italy" / "valle_aosta_qid_counts.parquet"
     names = ["anno_nascita", "comune_residenza", "sesso"]
-    found = shoal.risk(counts, names, count="n", null_rule="drop")
+    found = shoal.risk(counts, quasi_identifiers=names, count="n", null_rule="drop")
     assert (found.records, found.removed_rows, found.uniques, found.classes) == (87_464, 178, 1684, 9174)
 
 
@@ -415,7 +427,7 @@ def test_golden_knowledge_of_the_discharge_table(golden: Any, rows: int) -> None
     from shoal.sample.discharges import CENSUS, SPATIAL, TEMPORAL
 
     frame = shoal.sample_data("discharges", rows, seed=0)
-    found = shoal.risk(frame, know={"C": CENSUS, "S": SPATIAL, "T": TEMPORAL})
+    found = shoal.risk(frame, knowledge={"C": CENSUS, "S": SPATIAL, "T": TEMPORAL})
     assert {"".join(entry.groups): entry.uniques for entry in found.knowledge or []} == golden["spd_like"][str(rows)][
         "eq1"
     ]

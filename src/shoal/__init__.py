@@ -35,12 +35,13 @@ if TYPE_CHECKING:
     from shoal.anonymization.anonymize import Anonymized, anonymize
     from shoal.anonymization.solve import apply_plan, lattice
     from shoal.detection import Detection, detect
-    from shoal.detection.profile import Profile, profile
+    from shoal.detection.profile import profile
+    from shoal.detection.profiles import Profile
     from shoal.dp import BudgetRefused, Desk, open_desk
     from shoal.errors import InputError, ShoalError
     from shoal.hierarchy import Hierarchy, build_hierarchy, read_hierarchy
-    from shoal.identity import IdentityRisk, risk
-    from shoal.leakage import LeakRisk, leak
+    from shoal.identity import IdentityRisk, PopulationCounts, risk
+    from shoal.leakage import LeakRisk, LeakSeries, Simulation, leak
     from shoal.papers import Reproduction, reproduce
     from shoal.perturbation import Perturbed, perturb
     from shoal.policy import Policy, load_policy
@@ -71,12 +72,15 @@ _HOME = {
     "IdentityRisk": "shoal.identity",
     "InputError": "shoal.errors",
     "LeakRisk": "shoal.leakage",
+    "LeakSeries": "shoal.leakage",
     "Perturbed": "shoal.perturbation",
     "Policy": "shoal.policy",
-    "Profile": "shoal.detection.profile",
+    "PopulationCounts": "shoal.identity",
+    "Profile": "shoal.detection.profiles",
     "Pseudonymized": "shoal.pseudonyms.pseudonymize",
     "SafeHarbor": "shoal.standards.hipaa.safe_harbor",
     "Shifted": "shoal.pseudonyms.shift_dates",
+    "Simulation": "shoal.leakage",
     "ShoalError": "shoal.errors",
     "Table": "shoal.table",
     "anonymize": "shoal.anonymization.anonymize",
@@ -120,8 +124,10 @@ __all__ = [
     "IdentityRisk",
     "InputError",
     "LeakRisk",
+    "LeakSeries",
     "Perturbed",
     "Policy",
+    "PopulationCounts",
     "Profile",
     "Pseudonymized",
     "QualityFigures",
@@ -130,6 +136,7 @@ __all__ = [
     "SafeHarbor",
     "Shifted",
     "ShoalError",
+    "Simulation",
     "Table",
     "Verification",
     "anonymize",

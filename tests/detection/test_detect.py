@@ -177,7 +177,7 @@ def test_a_sample_bounds_the_table() -> None:
     assert sampled.records == 20_000
     assert sampled.bound.uniques >= exact.best.uniques
     # the figures of a set are those of the whole table
-    again = shoal.risk(frame, sampled.best.columns)
+    again = shoal.risk(frame, quasi_identifiers=sampled.best.columns)
     assert (sampled.best.uniques, sampled.best.classes) == (again.uniques, again.classes)
 
 

@@ -108,7 +108,7 @@ def test_all_problems_of_all_files_at_once(folder: Path, shoal: Callable[..., Do
         (["build", "people.csv", "--column", "job", "--kind", "dates", "-o", "x.csv"], "does not hold dates"),
         (["build", "people.csv", "--column", "none", "-o", "x.csv"], "no column"),
         (["build", "people.csv", "--kind", "odd", "-o", "x"], "not known"),
-        (["build", "people.csv", "-o", "there/is/none"], "no folder"),
+        (["build", "people.csv", "-o", "there/is/none"], "not a folder"),
         (["build", "people.csv", "--column", "age", "-o", "people.csv", "--force"], "would replace the table"),
         (["check", "none.csv"], "no hierarchy"),
         (["check", "."], "problem"),

@@ -17,7 +17,7 @@ import pytest
 import brute
 import shoal
 from shoal.errors import InputError
-from shoal.leakage import ClassSizes, equation_5, several_persons
+from shoal.leakage import ClassSizes, Simulation, equation_5, several_persons
 from shoal.policy import Policy, PolicyError
 from shoal.policy.amounts import parse_leaks, parse_targets
 from shoal.releases.door import Refused
@@ -60,7 +60,7 @@ def test_one_object_as_json() -> None:
 
 
 def test_lists_as_json() -> None:
-    found = as_json("--sizes", "3:2,4:1", "--leaked", "3,60%", "--targets", "1,2", "--threshold", "0.2")
+    found = as_json("--sizes", "3:2,4:1", "--leaked", "3,60%", "--targets", "1,2", "--threshold", "0.2")["answers"]
     assert [(entry["leaked"], entry["targets"]) for entry in found] == [(3, 1), (3, 2), (6, 1), (6, 2)]
     for entry in found:
         wanted = brute.leak_probability([3, 3, 4], entry["leaked"], entry["targets"])
@@ -72,7 +72,7 @@ def test_lists_as_json() -> None:
 def test_the_smallest_k_per_leak(tmp_path: Path) -> None:
     chart = tmp_path / "k.svg"
     asked = ["--persons", "10000", "--leaked", "1000..10000", "--threshold", "0.09", "--chart", chart]
-    found = as_json(*asked)
+    found = as_json(*asked)["answers"]
     assert [entry["leaked"] for entry in found] == list(range(1000, 10_001, 1000))
     assert [entry["smallest_k"] for entry in found][:4] == [4, 10, 11, 12]
     assert all(entry["probability"] <= 0.09 for entry in found)
@@ -96,8 +96,8 @@ def test_what_people_see() -> None:
 def test_over_the_threshold_fails_where_asked() -> None:
     asked = ["--persons", "100", "--leaked", "50%", "--class-size", "5", "--threshold", "0.1"]
     assert run(*asked).returncode == 0
-    assert run(*asked, "--fail-over").returncode == 1
-    assert run(*asked[:-1], "0.2", "--fail-over").returncode == 0
+    assert run(*asked, "--fail-above-threshold").returncode == 1
+    assert run(*asked[:-1], "0.2", "--fail-above-threshold").returncode == 0
 
 
 def test_a_class_size_that_does_not_divide() -> None:
@@ -134,7 +134,7 @@ def test_the_recursion_states_its_difference() -> None:
         ({"leaked": "101%"}, "more than all"),
         ({"leaked": "-1"}, "not a whole number"),
         ({"leaked": 0.1}, "not a whole number"),
-        ({"leaked": None}, "How much"),
+        ({"leaked": None}, "size of the leak is not given"),
         ({"leaked": "900..100"}, "nowhere"),
         ({"leaked": "1..2..3..4"}, "cannot be read"),
         ({"leaked": ""}, "not a whole number"),
@@ -146,7 +146,7 @@ def test_the_recursion_states_its_difference() -> None:
         ({"class_size": 2.5}, "whole numbers"),
         ({"class_size": None}, "Nothing is said"),
         ({"persons": 0}, "not one or more"),
-        ({"persons": None}, "Whose leak"),
+        ({"persons": None}, "No table or class sizes given"),
         ({"class_size": None, "sizes": {3: 2}}, "sum to 6"),
         ({"sizes": {3: 2}}, "both given"),
         ({"class_size": None, "persons": None, "sizes": "3:x"}, "cannot be read"),
@@ -154,10 +154,10 @@ def test_the_recursion_states_its_difference() -> None:
         ({"threshold": "emma"}, "Threshold"),
         ({"method": "guess"}, "method"),
         ({"simulate": 1}, "runs"),
-        ({"draw": "hat", "simulate": 10}, "draw"),
-        ({"unit": "records"}, "no formula"),
-        ({"history": "50%", "simulate": 10}, "no formula"),
-        ({"history": "0%"}, "not a share"),
+        ({"simulate": Simulation(10, draw="hat")}, "draw"),
+        ({"simulate": Simulation(unit="records")}, "no formula"),
+        ({"simulate": Simulation(10, history="50%")}, "no formula"),
+        ({"simulate": Simulation(history="0%")}, "not a share"),
         ({"quasi_identifiers": ["age"], "source": "x"}, "its own persons"),
     ],
 )
@@ -221,7 +221,7 @@ def test_pandas_and_counts(visits: pl.DataFrame) -> None:
     found = one(source=frame, quasi_identifiers=["age"], count="n", leaked=3)
     assert found.class_sizes == {3: 1, 4: 1}
     with pytest.raises(InputError, match="no histories"):
-        shoal.leak(frame, quasi_identifiers=["age"], count="n", leaked=3, unit="records", simulate=10)
+        shoal.leak(frame, quasi_identifiers=["age"], count="n", leaked=3, simulate=Simulation(10, unit="records"))
 
 
 def test_suppressed_persons_and_nulls_are_counted_apart() -> None:
@@ -237,15 +237,15 @@ def test_suppressed_persons_and_nulls_are_counted_apart() -> None:
 
 
 def test_records_and_parts_of_histories_are_played_out(visits: pl.DataFrame) -> None:
-    asked: dict[str, Any] = {"source": visits, "quasi_identifiers": ["age", "town"], "person": "who", "seed": 1}
-    found = one(**asked, leaked=3, unit="records", simulate=4000, threshold=0.9)
+    asked: dict[str, Any] = {"source": visits, "quasi_identifiers": ["age", "town"], "person": "who"}
+    found = one(**asked, leaked=3, simulate=Simulation(4000, seed=1, unit="records"), threshold=0.9)
     wanted = brute.leaked_records_probability([["a", "b"], ["a", "b"], ["b"], ["c"]], 3)
     assert found.method == "simulation"
     assert found.simulated is not None
     assert abs(found.probability - float(wanted)) < 4 * found.simulated.standard_error
     assert found.holds is True
     assert found.to_dict()["unit"] == "records"
-    part = one(**asked, leaked=4, history="50%", simulate=200)
+    part = one(**asked, leaked=4, simulate=Simulation(200, seed=1, history="50%"))
     assert part.history == 0.5
     assert "50.0% of their records" in part.summary()
 

@@ -37,43 +37,43 @@ def with_totals(counts: list[list[int | str]]) -> list[tuple[str, str, str]]:
 
 
 def test_a_small_count_that_is_shown() -> None:
-    found = cells(grid([list(line) for line in TRUE]), ["row", "column"], "n")
+    found = cells(grid([list(line) for line in TRUE]), by=["row", "column"], count="n")
     assert (found.small, found.derivable, found.verdict) == (1, 0, "refused")
-    assert cells(grid([list(line) for line in TRUE]), ["row", "column"], "n", least=5).verdict == "holds"
+    assert cells(grid([list(line) for line in TRUE]), by=["row", "column"], count="n", least=5).verdict == "holds"
 
 
 def test_one_suppressed_cell_follows_from_its_margin() -> None:
-    found = cells(grid([[20, "*", 30], [40, 50, 60], [70, 80, 90]]), ["row", "column"], "n")
+    found = cells(grid([[20, "*", 30], [40, 50, 60], [70, 80, 90]]), by=["row", "column"], count="n")
     assert (found.small, found.suppressed, found.derivable, found.verdict) == (0, 1, 1, "refused")
 
 
 def test_two_in_a_row_follow_from_their_columns() -> None:
-    found = cells(grid([["*", "*", 30], [40, 50, 60], [70, 80, 90]]), ["row", "column"], "n")
+    found = cells(grid([["*", "*", 30], [40, 50, 60], [70, 80, 90]]), by=["row", "column"], count="n")
     assert found.derivable == 1  # both are known; 20 is not small
 
 
 def test_four_in_a_square_are_safe() -> None:
-    found = cells(grid([["*", "<11", 30], ["*", "*", 60], [70, 80, 90]]), ["row", "column"], "n")
+    found = cells(grid([["*", "<11", 30], ["*", "*", 60], [70, 80, 90]]), by=["row", "column"], count="n")
     assert (found.derivable, found.verdict) == (0, "holds")
 
 
 def test_a_row_that_is_left_out_follows_too() -> None:
     full = grid([list(line) for line in TRUE])
-    found = cells(full.filter(~((pl.col("row") == "r0") & (pl.col("column") == "c1"))), ["row", "column"], "n")
+    found = cells(full.filter(~((pl.col("row") == "r0") & (pl.col("column") == "c1"))), by=["row", "column"], count="n")
     assert (found.missing, found.derivable) == (1, 1)
 
 
 def test_without_margins_nothing_follows() -> None:
-    found = cells(grid([[20, "*", 30], [40, 50, 60], [70, 80, 90]], totals=False), ["row", "column"], "n")
+    found = cells(grid([[20, "*", 30], [40, 50, 60], [70, 80, 90]], totals=False), by=["row", "column"], count="n")
     assert (found.margins, found.verdict) == (0, "holds")
 
 
 def test_bounds_alone_can_pin_cells() -> None:
     # two unknown cells that sum up to nought are both nought; that may be shown
     frame = pl.DataFrame({"sex": ["f", "m", "x", "Total"], "n": ["*", "*", "25", "25"]})
-    assert cells(frame, "sex", "n").verdict == "holds"
+    assert cells(frame, by="sex", count="n").verdict == "holds"
     with pytest.raises(shoal.InputError, match="add up"):
-        cells(frame.with_columns(n=pl.Series(["*", "*", "25", "24"])), "sex", "n")
+        cells(frame.with_columns(n=pl.Series(["*", "*", "25", "24"])), by="sex", count="n")
 
 
 @given(
@@ -89,7 +89,7 @@ def test_against_all_tables_that_fit(height: int, width: int, data: st.DataObjec
     rows += [("Total", f"c{j}", str(true[:, j].sum())) for j in range(width)]
     rows += [("Total", "Total", str(true.sum()))]
     frame = pl.DataFrame(rows, schema=["row", "column", "n"], orient="row")
-    found = cells(frame, ["row", "column"], "n")
+    found = cells(frame, by=["row", "column"], count="n")
     fixed = 0
     for i, j in zip(*np.nonzero(hidden), strict=True):
         fixed += not movable(true, hidden, int(i), int(j)) and 1 <= true[i, j] <= 10
@@ -129,11 +129,11 @@ def movable(true: np.ndarray, hidden: np.ndarray, i: int, j: int) -> bool:
 
 def test_bad_tables_are_refused() -> None:
     with pytest.raises(shoal.InputError, match="twice"):
-        cells(pl.DataFrame({"sex": ["f", "f"], "n": [20, 30]}), "sex", "n")
+        cells(pl.DataFrame({"sex": ["f", "f"], "n": [20, 30]}), by="sex", count="n")
     with pytest.raises(shoal.InputError, match="neither counts"):
-        cells(pl.DataFrame({"sex": ["f", "m"], "n": ["20", "many"]}), "sex", "n")
+        cells(pl.DataFrame({"sex": ["f", "m"], "n": ["20", "many"]}), by="sex", count="n")
     with pytest.raises(shoal.InputError, match="no counts"):
-        cells(pl.DataFrame({"sex": ["f", "m"], "n": [20.5, 30]}), "sex", "n")
+        cells(pl.DataFrame({"sex": ["f", "m"], "n": [20.5, 30]}), by="sex", count="n")
 
 
 def test_the_command_exits_with_1(tmp_path: Path) -> None:

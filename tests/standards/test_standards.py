@@ -43,7 +43,7 @@ def test_a_written_policy_says_the_same(name: str, tmp_path: Path) -> None:
 def test_a_risk_of_009_takes_classes_of_12() -> None:
     for size, over in ((11, True), (12, False)):
         frame = pl.DataFrame({"age": [30] * size})
-        found = shoal.risk(frame, ["age"], policy=load_policy("ema-0070"))
+        found = shoal.risk(frame, quasi_identifiers=["age"], policy=load_policy("ema-0070"))
         assert found.over_threshold == over
         assert found.models[0].holds != over
 
@@ -65,7 +65,7 @@ def test_the_command(tmp_path: Path) -> None:
     assert within("standards", "ema-0070", "-o", tmp_path / "p.yaml").exit_code == 0
     assert isinstance(within("standards", "nothing").exception, shoal.InputError)
     pl.DataFrame({"age": [30] * 11}).write_csv(tmp_path / "people.csv")
-    risk = ("risk", tmp_path / "people.csv", "--qi", "age", "--fail-over", "--json")
+    risk = ("risk", tmp_path / "people.csv", "--qi", "age", "--fail-above-threshold", "--json")
     assert within(*risk, "--policy", "ema-0070").exit_code == 1
     assert within(*risk, "--policy", "k-11").exit_code == 0
     assert isinstance(within(*risk, "--policy", "nothing.yaml").exception, shoal.InputError)

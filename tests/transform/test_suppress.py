@@ -154,7 +154,7 @@ def test_no_more_cells_than_sdcmicro(data: Path, names: list[str], peer: int, al
         pl.when(pl.col(name).cast(pl.String) == "*").then(None).otherwise(pl.col(name).cast(pl.String)).alias(name)
         for name in names
     )
-    assert shoal.risk(frame, names, null_rule="wildcard").k >= 3
+    assert shoal.risk(frame, quasi_identifiers=names, null_rule="wildcard").k >= 3
 
 
 def test_columns_that_are_worth_next_to_nothing_still_leave_records_to_match() -> None:
@@ -234,7 +234,7 @@ def test_who_asks_for_classes_of_equal_records_is_told_that_matching_is_less(tmp
     found = shoal.verify(tmp_path / "safe.csv", asked)
     assert [model.holds for model in found.models] == [False, True]
     assert (found.verdict, found.k) == ("refused", 1)
-    risk = shoal.risk(tmp_path / "safe.csv", ["sex", "town"])
+    risk = shoal.risk(tmp_path / "safe.csv", quasi_identifiers=["sex", "town"])
     assert (risk.readings["wildcard"].k, risk.readings["wildcard"].uniques) == (3, 0)
     assert found.to_dict()["readings"]["wildcard"] == {"k": 3, "uniques": 0}
 

@@ -45,18 +45,18 @@ def cells(
         shoal cells counts.csv --by county,sex --count n --total Total
     """
     from shoal.cli.console import running
-    from shoal.cli.show_standards import show_cells
+    from shoal.cli.render import show
     from shoal.standards.cells import cells as check
 
     with running(quiet=as_json):
-        found = check(
+        result = check(
             one_or_many(file),
-            names_of(by) or [],
-            count,
+            by=names_of(by) or [],
+            count=count,
             total=total,
             least=least,
             options=reading(encoding, delimiter, missing),
         )
-    print_json(found.to_dict()) if as_json else show_cells(found)
-    if found.verdict != "holds":
+    print_json(result.to_dict()) if as_json else show(result)
+    if result.verdict != "holds":
         raise typer.Exit(1)

@@ -130,4 +130,10 @@ COMMANDS = {
         REPRODUCE,
         "**The papers, reproduced**: every table and figure, with a reason for every difference.",
     ),
+    "schema": Entry(
+        "shoal.cli.schema",
+        "schema",
+        REPRODUCE,
+        "**The JSON Schema of what `--json` prints**, for each result.",
+    ),
 }

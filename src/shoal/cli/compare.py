@@ -21,8 +21,8 @@ def compare(
 
         shoal compare fast.manifest.json best.manifest.json lattice.manifest.json
     """
-    from shoal.cli.show_release import show_comparison
+    from shoal.cli.render import show
     from shoal.releases.compare import compare as look
 
-    found = look(manifests)
-    print_json(found.to_dict()) if as_json else show_comparison(found)
+    result = look(manifests)
+    print_json(result.to_dict()) if as_json else show(result)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -22,7 +22,9 @@ from shoal.cli.options import (
     print_json,
     reading,
 )
-from shoal.errors import InputError
+
+if TYPE_CHECKING:
+    from shoal.detection import Detection
 
 
 def detect(
@@ -88,19 +90,14 @@ def detect(
         shoal detect wide.csv --max-size 5 --time-limit 60 --chart frontier.svg
     """
     from shoal.cli.console import running
-    from shoal.cli.show import show_detection, show_written
+    from shoal.cli.render import show
     from shoal.detection import detect as find
+    from shoal.reports.with_chart import with_chart
 
-    if chart is not None:
-        from shoal.reports.charts import check_chart, detection_chart, save_chart
-
-        check_chart(chart, force)
-        if any(chart.resolve() == Path(name).resolve() for name in file):
-            raise InputError(f"The chart {chart} would replace the table.", "Give it another name.")
-    with running(quiet=as_json):
-        found = find(
+    def measure() -> Detection:
+        return find(
             one_or_many(file),
-            names_of(columns),
+            columns=names_of(columns),
             null_rule=one_of("--null-rule", null_rule, ("value", "wildcard", "drop")),
             count=count,
             max_size=max_size,
@@ -110,8 +107,7 @@ def detect(
             policy=policy,
             options=reading(encoding, delimiter, missing),
         )
-        if chart is not None:
-            save_chart(detection_chart(found), chart)
-    print_json(found.to_dict()) if as_json else show_detection(found)
-    if chart is not None and not as_json:
-        show_written("chart", chart)
+
+    with running(quiet=as_json):
+        result = with_chart(measure, chart, force=force, sources=file)
+    print_json(result.to_dict()) if as_json else show(result)

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -20,9 +19,6 @@ from shoal.cli.options import (
     print_json,
     reading,
 )
-
-if TYPE_CHECKING:
-    from shoal.hierarchy import Hierarchy
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -82,37 +78,23 @@ def build(
         shoal hierarchy build people.csv --column age,zip,job -o hierarchies
     """
     from shoal.cli.console import running
-    from shoal.cli.show import show_written
-    from shoal.hierarchy.build import build_files
+    from shoal.cli.render import show
+    from shoal.hierarchy.build_files import build_hierarchies
 
     with running(quiet=as_json):
-        built = build_files(
+        result = build_hierarchies(
             one_or_many(file),
-            names_of(column),
-            output,
-            force=force,
-            options=reading(encoding, delimiter, missing),
+            output=output,
+            columns=names_of(column),
             kind=one_of("--kind", kind, KINDS),
             width=width,
             factor=factor,
             groups=groups,
             cut=cut,
+            force=force,
+            options=reading(encoding, delimiter, missing),
         )
-    if as_json:
-        print_json({"hierarchies": [_built(tree) | {"output": str(path)} for tree, path in built]})
-        return
-    _show(["column", "how", "leaves", "levels", "nodes per level"], [_built(tree) for tree, _ in built])
-    show_written("hierarchy" if len(built) == 1 else f"{len(built)} hierarchies", output)
-
-
-def _built(tree: Hierarchy) -> dict[str, Any]:
-    return {
-        "column": tree.column,
-        "source": tree.source,
-        "leaves": tree.leaves,
-        "levels": tree.height,
-        "nodes": tree.sizes,
-    }
+    print_json(result.to_dict()) if as_json else show(result)
 
 
 @app.command()
@@ -137,38 +119,11 @@ def check(
 
         shoal hierarchy check hierarchies/ --data people.csv
     """
-    from shoal.cli.console import note, running
+    from shoal.cli.console import running
+    from shoal.cli.render import show
     from shoal.hierarchy import check_hierarchies
 
     with running(quiet=as_json):
-        found = check_hierarchies(hierarchies, data, reading(encoding, delimiter, missing))
-    lacking = any(one.missing for one in found)
-    if as_json:
-        print_json({"hierarchies": [one.to_dict() for one in found]})
-        raise typer.Exit(1 if lacking else 0)
-    heads = ["column", "leaves", "levels", "nodes per level"]
-    rows: list[dict[str, Any]] = [
-        {"column": one.column, "leaves": one.leaves, "levels": one.levels, "nodes": one.nodes} for one in found
-    ]
-    if data is not None:
-        heads.append("without leaf")
-        for row, one in zip(rows, found, strict=True):
-            row["missing"] = "no such column" if one.missing is None else one.missing
-    _show(heads, rows)
-    for one in found:
-        if one.outside:
-            told = "1 leaf lies" if one.outside == 1 else f"{one.outside:,} leaves lie"
-            note(f"{one.column}: {told} outside the range that a label says, such as 20 in 15-19")
-    raise typer.Exit(1 if lacking else 0)
-
-
-def _show(heads: Sequence[str], rows: Sequence[dict[str, Any]]) -> None:
-    """One row per hierarchy: words to the left, numbers to the right."""
-    from shoal.cli.console import name_text, plain_table, print_block
-
-    words = next(place for place, head in enumerate(heads) if head == "leaves")
-    table = plain_table(*heads, left=words)
-    for row in rows:
-        cells = [" ".join(f"{n:,}" for n in cell) if isinstance(cell, list) else cell for cell in row.values()]
-        table.add_row(*(f"{cell:,}" if isinstance(cell, int) else name_text(cell) for cell in cells))
-    print_block(table)
+        result = check_hierarchies(hierarchies, data=data, options=reading(encoding, delimiter, missing))
+    print_json(result.to_dict()) if as_json else show(result)
+    raise typer.Exit(0 if result.complete else 1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -21,7 +21,9 @@ from shoal.cli.options import (
     print_json,
     reading,
 )
-from shoal.errors import InputError
+
+if TYPE_CHECKING:
+    from shoal.leakage import LeakRisk, LeakSeries
 
 
 def leak(
@@ -70,8 +72,8 @@ def leak(
             show_default=False,
         ),
     ] = None,
-    fail_over: Annotated[
-        bool, typer.Option("--fail-over", help="Exit with 1 if a probability is over the threshold.")
+    fail_above_threshold: Annotated[
+        bool, typer.Option("--fail-above-threshold", help="Exit with 1 if a probability is over the threshold.")
     ] = False,
     method: Annotated[
         str,
@@ -83,10 +85,12 @@ def leak(
     ] = "exact",
     simulate: Annotated[
         int | None,
-        typer.Option("--simulate", metavar="N", help="Play the attack N times, beside the law.", show_default=False),
+        typer.Option(
+            "--simulate", metavar="N", help="Simulate the attack N times, beside the law.", show_default=False
+        ),
     ] = None,
     seed: Annotated[
-        int | None, typer.Option("--seed", metavar="N", help="Of the simulation.", show_default=False)
+        int | None, typer.Option("--seed", metavar="N", help="Random seed of the simulation.", show_default=False)
     ] = None,
     draw: Annotated[
         str,
@@ -149,19 +153,15 @@ def leak(
         shoal leak --persons 10000 --leaked 1000..10000 --threshold 0.09 --chart k.svg
     """
     from shoal.cli.console import running
-    from shoal.cli.show import show_written
-    from shoal.cli.show_leak import show_leak
+    from shoal.cli.render import show
+    from shoal.leakage import Simulation
     from shoal.leakage import leak as measure
+    from shoal.reports.with_chart import with_chart
 
-    if chart is not None:
-        from shoal.reports.charts import check_chart, leak_chart, save_chart
-
-        check_chart(chart, force)
-        if any(chart.resolve() == Path(name).resolve() for name in file or []):
-            raise InputError(f"The chart {chart} would replace the table.", "Give it another name.")
     limits = names_of([threshold]) if threshold is not None else None
-    with running(quiet=as_json):
-        found = measure(
+
+    def measured() -> LeakRisk | LeakSeries:
+        return measure(
             one_or_many(file) if file else None,
             leaked=leaked,
             persons=persons,
@@ -170,11 +170,13 @@ def leak(
             targets=targets,
             threshold=limits[0] if limits is not None and len(limits) == 1 else limits,
             method=one_of("--method", method, ("exact", "recursion", "recursion-class-weights")),
-            simulate=simulate,
-            seed=seed,
-            draw=one_of("--draw", draw, ("everybody", "leak")),
-            unit=one_of("--unit", unit, ("persons", "records")),
-            history=history,
+            simulate=Simulation(
+                simulate,
+                seed,
+                one_of("--draw", draw, ("everybody", "leak")),
+                one_of("--unit", unit, ("persons", "records")),
+                history,
+            ),
             quasi_identifiers=names_of(qi),
             person=person,
             count=count,
@@ -183,14 +185,9 @@ def leak(
             policy=policy,
             options=reading(encoding, delimiter, missing),
         )
-        entries = found if isinstance(found, list) else [found]
-        if chart is not None:
-            save_chart(leak_chart(entries), chart)
-    if as_json:
-        print_json([entry.to_dict() for entry in found] if isinstance(found, list) else found.to_dict())
-    else:
-        show_leak(entries)
-        if chart is not None:
-            show_written("chart", chart)
-    if fail_over and any(entry.holds is False for entry in entries):
+
+    with running(quiet=as_json):
+        result = with_chart(measured, chart, force=force, sources=file or [])
+    print_json(result.to_dict()) if as_json else show(result)
+    if fail_above_threshold and result.holds is False:
         raise typer.Exit(1)

@@ -178,8 +178,8 @@ def groups_of(given: list[str] | None) -> dict[str, list[str]] | None:
         name, equals, columns = text.partition("=")
         if not equals or not name.strip() or name.strip() in groups:
             raise InputError(
-                f"--know '{text}' is not a new NAME=COLUMNS.",
-                "Write --know census=age,sex,zip, each name once.",
+                f"--knowledge '{text}' is not a new NAME=COLUMNS.",
+                "Write --knowledge census=age,sex,zip, each name once.",
             )
         groups[name.strip()] = names_of([columns]) or []
     return groups

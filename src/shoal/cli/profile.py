@@ -52,18 +52,16 @@ def profile(
         shoal profile 'visits/*.parquet' --columns age,sex,zip --json
     """
     from shoal.cli.console import running
-    from shoal.cli.show import show_profile, show_written
+    from shoal.cli.render import show
     from shoal.detection.profile import profile as measure
-    from shoal.writing import check_target, write_whole
 
-    if write_policy is not None:
-        check_target(write_policy, force, (".yaml", ".yml"))
     with running(quiet=as_json):
-        found = measure(
-            one_or_many(file), names_of(columns), policy=policy, options=reading(encoding, delimiter, missing)
+        result = measure(
+            one_or_many(file),
+            columns=names_of(columns),
+            policy=policy,
+            write_policy=write_policy,
+            force=force,
+            options=reading(encoding, delimiter, missing),
         )
-    if write_policy is not None:
-        write_whole(write_policy, lambda draft: draft.write_text(found.policy_text(), encoding="utf-8"))
-    print_json(found.to_dict()) if as_json else show_profile(found)
-    if write_policy is not None and not as_json:
-        show_written("policy", write_policy)
+    print_json(result.to_dict()) if as_json else show(result)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -17,7 +17,6 @@ from shoal.cli.options import (
     print_json,
     reading,
 )
-from shoal.errors import InputError
 
 
 def regenerate(
@@ -46,23 +45,17 @@ def regenerate(
 
         shoal regenerate masked.csv --distribution race.csv -o filled.csv --seed 1
     """
-    import secrets
-
-    from shoal.anonymization.transforms.regenerate import fill_column
+    from shoal.anonymization.regenerate import regenerate as fill
     from shoal.cli.console import running
-    from shoal.cli.show import show_written
-    from shoal.reading import read
-    from shoal.writing import check_target, write_frame
+    from shoal.cli.render import show
 
-    check_target(output, force)
     with running(quiet=as_json):
-        table = read(one_or_many(file), None, reading(encoding, delimiter, missing))
-        wanted = read(distribution).to_polars()
-        if wanted.width != 2 or not wanted.dtypes[1].is_integer():
-            raise InputError(f"{distribution} is no distribution.", "It needs two columns: values, and whole counts.")
-        name = wanted.columns[0]
-        column = table.select([name])[0]
-        series, filled, left = fill_column(column, wanted, secrets.randbits(63) if seed is None else seed)
-        write_frame(table.to_polars().with_columns(series), output, force)
-    found: dict[str, Any] = {"column": name, "filled": filled, "still_masked": left, "output": str(output)}
-    print_json(found) if as_json else show_written(f"{filled:,} cells of {name} filled, {left:,} still masked;", output)
+        result = fill(
+            one_or_many(file),
+            distribution=distribution,
+            output=output,
+            seed=seed,
+            force=force,
+            options=reading(encoding, delimiter, missing),
+        )
+    print_json(result.to_dict()) if as_json else show(result)

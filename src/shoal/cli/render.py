@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from rich.padding import Padding
 from rich.table import Table
@@ -10,9 +11,24 @@ from rich.text import Text
 
 from shoal.cli import console
 from shoal.cli.console import bar, note, print_block, printable
+from shoal.cli.widths import BAR, fit_columns, rows_fit_side_by_side
 from shoal.results.result import Result
-from shoal.results.sections import Bar, Cell, Chart, Commands, Content, Figures, Grid, Headline, Notes, Section, Tone
+from shoal.results.sections import (
+    Bar,
+    Cell,
+    Chart,
+    Commands,
+    Content,
+    Figures,
+    Files,
+    Grid,
+    Headline,
+    Notes,
+    Section,
+    Tone,
+)
 
+_GAP = 2
 STYLES: dict[Tone, str] = {
     "plain": "",
     "good": "green",
@@ -44,7 +60,7 @@ def _print(section: Section) -> None:
             print_block(_figures(section))
         case Grid():
             _title(section.title)
-            print_block(_grid(section))
+            _print_grid(section)
         case Notes(notes):
             for remark in notes:
                 note(remark)
@@ -52,8 +68,11 @@ def _print(section: Section) -> None:
             console.out.print(Padding(Text(title, style="dim"), (0, 0, 0, 2)))
             for command in commands:  # whole, so that it can be copied
                 console.out.print(Text("  " + printable(command), style="cyan"), soft_wrap=True)
-        case Chart(_, _, alternative, _):
-            note(alternative)
+        case Files(files):
+            for what, path in files.items():  # whole, so that it can be copied
+                console.out.print(Text(printable(f"{what} written to {path}")), soft_wrap=True)
+        case Chart():  # its numbers stand in a grid
+            pass
 
 
 def _title(title: str) -> None:
@@ -70,23 +89,56 @@ def _figures(section: Figures) -> Table:
     return table
 
 
-def _grid(section: Grid) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    bars = {j for row in section.rows for j, content in enumerate(row) if isinstance(content, Bar)}
-    for j, head in enumerate(section.heads):
-        words = j < section.left
-        whole = not words and j not in section.wrap
-        table.add_column(
-            Text(printable(head)), justify="left" if words or j in bars else "right", no_wrap=whole, overflow="fold"
-        )
-    for row in section.rows:
-        table.add_row(*(_cell(content) for content in row))
-    return table
+def _print_grid(grid: Grid) -> None:
+    """As a table; where the terminal is too narrow for it, with the rows side by side or below each other."""
+    width = console.out.width - 2 * _GAP
+    fitted = fit_columns(grid, width)
+    if fitted is None:
+        if rows_fit_side_by_side(grid, width):
+            _print_side_by_side(grid)
+        else:
+            for row in grid.rows:
+                _print_stacked(grid, row)
+        return
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="dim")
+    for column in fitted:
+        justify: Literal["left", "right"] = "left" if column.words or column.bars else "right"
+        table.add_column(Text(column.head), justify=justify, no_wrap=not column.folds, overflow="fold")
+    for row in grid.rows:
+        table.add_row(*(_cell(content, column.width) for content, column in zip(row, fitted, strict=True)))
+    print_block(table)
 
 
-def _cell(content: Content) -> Text:
+def _print_side_by_side(grid: Grid) -> None:
+    """Rows as columns: the first cell of a row is the head of its column."""
+    table = Table(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), header_style="bold")
+    table.add_column(Text(printable(grid.heads[0])), style="dim", no_wrap=True)
+    for row in grid.rows:
+        table.add_column(_cell(row[0]), justify="right", overflow="fold")
+    for place, head in enumerate(grid.heads[1:], 1):
+        cells = [row[place] for row in grid.rows]
+        if not all(isinstance(content, Bar) for content in cells):
+            table.add_row(Text(printable(head)), *(_cell(content) for content in cells))
+    print_block(table)
+
+
+def _print_stacked(grid: Grid, row: Sequence[Content]) -> None:
+    """One row: its first cell as a title, the others below it, each with its head."""
+    table = Table(box=None, show_header=False, pad_edge=False, padding=(0, _GAP, 0, 0))
+    table.add_column(style="dim")
+    table.add_column(overflow="fold")
+    cells = list(zip(grid.heads, row, strict=True))
+    if grid.left:
+        console.out.print(Padding(_cell(cells.pop(0)[1]), (0, 0, 0, _GAP)))
+    for head, content in cells:
+        if not isinstance(content, Bar):
+            table.add_row(Text(printable(head)), _cell(content))
+    print_block(table)
+
+
+def _cell(content: Content, width: int = BAR) -> Text:
     if isinstance(content, Bar):
-        return bar(content.share)
+        return bar(content.share, width)
     if isinstance(content, Cell):
         return Text(printable(content.text), style=STYLES[content.tone])
     return Text(printable(content))

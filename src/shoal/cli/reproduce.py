@@ -161,9 +161,10 @@ def everything(
 def _run(papers: list[str], output: Path | None, no_charts: bool, force: bool, as_json: bool, **asked: Any) -> None:
     """Reproduce, then write all or nothing, then show."""
     from shoal.cli.console import running
-    from shoal.cli.show import show_written
+    from shoal.cli.render import render
     from shoal.cli.show_papers import show_paper
     from shoal.papers import reproduce_all
+    from shoal.results import Files
 
     with running(quiet=as_json):
         found = reproduce_all(papers, output=output, charts=not no_charts, force=force, **asked)
@@ -173,4 +174,4 @@ def _run(papers: list[str], output: Path | None, no_charts: bool, force: bool, a
     for entry in found:
         show_paper(entry)
         if output is not None:
-            show_written("page", output / f"{entry.paper}.html")
+            render([Files({"page": str(output / f"{entry.paper}.html")})])

@@ -27,10 +27,10 @@ from shoal.cli.options import (
 def risk(
     file: File,
     qi: QiOption = None,
-    know: Annotated[
+    knowledge: Annotated[
         list[str] | None,
         typer.Option(
-            "--know",
+            "--knowledge",
             metavar="NAME=COLUMNS",
             help="A group of knowledge; all combinations are measured. Repeat it.",
             show_default=False,
@@ -64,10 +64,10 @@ def risk(
             show_default=False,
         ),
     ] = None,
-    fail_over: Annotated[
+    fail_above_threshold: Annotated[
         bool,
         typer.Option(
-            "--fail-over",
+            "--fail-above-threshold",
             help="Exit with 1 if any record is over the threshold or a model of the policy fails.",
         ),
     ] = False,
@@ -117,30 +117,30 @@ def risk(
 
         shoal risk people.csv --qi age,sex,zip
 
-        shoal risk visits.parquet --know census=age,sex,zip --know dates=admitted --person patient_id
+        shoal risk visits.parquet --knowledge census=age,sex,zip --knowledge dates=admitted --person patient_id
 
-        shoal risk counts.csv --qi year,town,sex --count n --threshold ema --fail-over
+        shoal risk counts.csv --qi year,town,sex --count n --threshold ema --fail-above-threshold
     """
     from shoal.cli.console import running
     from shoal.cli.render import show
+    from shoal.identity import PopulationCounts
     from shoal.identity import risk as measure
 
     with running(quiet=as_json):
-        found = measure(
+        result = measure(
             one_or_many(file),
-            names_of(qi),
-            know=groups_of(know),
+            quasi_identifiers=names_of(qi),
+            knowledge=groups_of(knowledge),
             null_rule=one_of("--null-rule", null_rule, ("value", "wildcard", "drop")),
             count=count,
             person=person,
             threshold=threshold,
-            population=population,
-            population_count=population_count,
+            population=PopulationCounts(population, population_count) if population_count else population,
             generalized=one_of("--generalized", generalized, ("auto", "yes", "no")),
             domain=one_of("--domain", domain, ("range", "observed")),
             policy=policy,
             options=reading(encoding, delimiter, missing),
         )
-    print_json(found.to_dict()) if as_json else show(found)
-    if fail_over and (found.over_threshold or not all(verdict.holds for verdict in found.models)):
+    print_json(result.to_dict()) if as_json else show(result)
+    if fail_above_threshold and not result.holds:
         raise typer.Exit(1)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -20,7 +20,7 @@ def sample_data(
     ],
     output: Annotated[
         Path,
-        typer.Option("-o", "--output", metavar="FILE", help="Where to write; the ending says the format."),
+        typer.Option("-o", "--output", metavar="FILE", help="Where to write; the file extension says the format."),
     ],
     rows: Annotated[
         int | None,
@@ -30,20 +30,16 @@ def sample_data(
     force: Annotated[bool, typer.Option("--force", help="Replace a file that exists.")] = False,
     as_json: JsonOption = False,
 ) -> None:
-    """**Generate a table to try shoal on**: in the image of real ones, about nobody.
+    """**Generate a table to try shoal on**: synthetic, modelled on real tables.
 
     Example:
 
         shoal sample-data discharges -n 200000 --seed 0 -o discharges.parquet
     """
     from shoal.cli.console import running
-    from shoal.cli.show import show_written
-    from shoal.sample import sample_data as generate
-    from shoal.writing import check_target, write_frame
+    from shoal.cli.render import show
+    from shoal.sample.written import write_sample
 
-    check_target(output, force)
     with running(quiet=as_json):
-        frame = generate(name, rows, seed)
-        write_frame(frame, output, force)
-    written: dict[str, Any] = {"sample": name, "records": len(frame), "seed": seed, "output": str(output)}
-    print_json(written) if as_json else show_written(f"{len(frame):,} records", output)
+        result = write_sample(name, output=output, rows=rows, seed=seed, force=force)
+    print_json(result.to_dict()) if as_json else show(result)

@@ -13,7 +13,6 @@ from shoal.wording import counted, in_words, percent
 
 if TYPE_CHECKING:
     from shoal.anonymization.search.lattice import Lattice
-    from shoal.releases.compare import Comparison
 
 
 def show_anonymized(found: dict[str, Any]) -> None:
@@ -78,30 +77,6 @@ def _show_levels(found: dict[str, Any]) -> None:
             f"  score {found['score']:.6f} ({proven}); {found['suppressed_rows']:,} records suppressed; "
             f"{found['nodes_checked']:,} of {found['nodes_total']:,} generalisations looked at"
         )
-
-
-def show_comparison(found: Comparison) -> None:
-    """Releases side by side."""
-    console.out.print()
-    table = plain_table(
-        "release", "method", "k", "classes", "information\nloss", "loss", "disclosed", "suppressed", "s", left=2
-    )
-    for row in found.releases:
-        shares = [share for share in row.attribute_disclosure.values() if share is not None]
-        table.add_row(
-            name_text(row.manifest),
-            row.method + ("" if row.verdict == "holds" else f" ({row.verdict})"),
-            _or_dash(row.k),
-            _or_dash(row.classes),
-            _or_dash(row.information_loss),
-            _or_dash(row.loss),
-            percent(max(shares)) if shares else "–",
-            _or_dash(row.suppressed_rows),
-            _or_dash(row.seconds),
-        )
-    print_block(table)
-    if found.best is not None and found.by is not None:
-        note(f"least {found.by.replace('_', ' ')}: {printable(found.best)}")
 
 
 def _or_dash(figure: float | None) -> str:

@@ -1,4 +1,4 @@
-"""What people see of safe harbor, pseudonyms, moved dates and standards."""
+"""What people see of safe harbor, pseudonyms and moved dates."""
 
 from __future__ import annotations
 
@@ -9,8 +9,6 @@ from rich.text import Text
 from shoal.cli import console
 from shoal.cli.console import name_text, note, plain_table, print_block, printable
 from shoal.identity import IdentityRisk
-from shoal.policy.named import STANDARDS
-from shoal.standards.cells import Cells
 from shoal.standards.hipaa.clauses import CLAUSES
 from shoal.standards.hipaa.safe_harbor import SafeHarbor, way_on
 from shoal.wording import counted, in_words
@@ -83,35 +81,3 @@ def show_shifted(found: dict[str, Any]) -> None:
     if found["key_file_created"]:
         note("a new key was made: keep it apart from the data, and safe")
     note(f"written: {found['output']}")
-
-
-def show_cells(found: Cells) -> None:
-    """The verdict on a table of counts, and the figures behind it."""
-    console.out.print()
-    holds = found.verdict == "holds"
-    if holds:
-        text = f"No count of 1 to {found.least - 1} is shown, and none follows from the margins."
-    else:
-        shown = f"{counted(found.small, 'count')} of 1 to {found.least - 1} shown"
-        text = f"{shown}, {found.derivable:,} more derivable by subtraction."
-    print_block(Text(text, style="bold green" if holds else "bold red"))
-    table = plain_table("", "cells")
-    for name in ("cells", "margins", "suppressed", "missing", "small", "derivable"):
-        table.add_row(name, f"{getattr(found, name):,}")
-    print_block(table)
-    if not found.solved:
-        note("too many unknown cells to solve the equations: bounds were propagated only")
-    note("shares and averages of the same table can give a count away too: they are not looked at here")
-
-
-def show_standards() -> None:
-    """The standards that shoal knows, with their sources."""
-    console.out.print()
-    table = plain_table("name", "what it is", "source and date", left=3)
-    for standard in STANDARDS.values():
-        table.add_row(standard.name, standard.title, f"{standard.source} ({standard.date})")
-    print_block(table)
-    for standard in STANDARDS.values():
-        for test in standard.tests:
-            note(f"{standard.name}, {test.name}: {test.command or 'not measured yet'}")
-    note("which standard applies, and with which threshold, is yours to confirm")

@@ -31,22 +31,15 @@ def standards(
 
         shoal standards ema-0070 -o policy.yaml
 
-        shoal risk trial.csv --policy ema-0070 --qi age,sex,country --fail-over
+        shoal risk trial.csv --policy ema-0070 --qi age,sex,country --fail-above-threshold
     """
-    from shoal.cli.show_standards import show_standards
-    from shoal.errors import InputError
-    from shoal.policy.named import STANDARDS, find_standard
-    from shoal.writing import check_target, write_whole
+    from shoal.cli.render import show
+    from shoal.policy.standards import standards as listed
 
-    chosen = list(STANDARDS.values()) if name is None else [find_standard(name)]
-    if output is not None:
-        if name is None:
-            raise InputError("Which standard?", "Name one: shoal standards ema-0070 -o policy.yaml.")
-        check_target(output, force, (".yaml", ".yml"))
-        write_whole(output, lambda draft: draft.write_text(chosen[0].policy_text(), encoding="utf-8"))
+    result = listed(name, output=output, force=force)
     if as_json:
-        print_json({"standards": [standard.to_dict() for standard in chosen]})
+        print_json(result.to_dict())
     elif output is None and name is not None:
-        typer.echo(chosen[0].policy_text(), nl=False)
-    elif output is None:
-        show_standards()
+        typer.echo(result.standards[0].policy_text, nl=False)
+    else:
+        show(result)

@@ -38,8 +38,8 @@ MOST_NEAR = 200
 
 def detect(
     source: Any,
-    columns: Sequence[str] | None = None,
     *,
+    columns: Sequence[str] | None = None,
     null_rule: NullRule | None = None,
     count: str | None = None,
     max_size: int | None = None,
@@ -73,24 +73,24 @@ def detect(
     if given.person is not None:
         raise InputError("Sets of columns are counted by records, not by persons.", "Leave out the person column.")
     if isinstance(max_size, int) and max_size < 1:
-        raise InputError(f"Sets of {max_size} columns are no sets.", "Use --max-size 1 or more.")
+        raise InputError(f"max_size is {max_size}: a set has at least one column.", "Use 1 or more.")
     if max_size is not None and not isinstance(max_size, int):
-        raise InputError("The largest size of a set is a whole number.", "Use --max-size 3, for example.")
+        raise InputError("max_size is not a whole number.", "Use 3, for example.")
     if seed < 0:
-        raise InputError("A seed is zero or more.", "Use --seed 0, for example.")
+        raise InputError("The seed is negative.", "Use a seed of zero or more.")
     if not time_limit > 0:
-        raise InputError("The time limit must be above zero seconds.", "Use --time-limit 30, for example.")
+        raise InputError("time_limit is not above zero seconds.", "Use 30, for example.")
     if columns is not None and not columns:
-        raise InputError("There is no column to search.", "Name at least one with --columns.")
+        raise InputError("There is no column to search.", "Name at least one in columns.")
     remarks = []
     if columns is None and given.quasi_identifiers:
         columns = given.quasi_identifiers
-        remarks.append("searched the quasi-identifiers of the policy; --columns names others")
+        remarks.append("searched the quasi-identifiers of the policy; name others in columns")
     left_out = given.with_role("identifier") if columns is None else []
     counted = ENGINE.count(source, columns, without=left_out, count=count, options=options)
     names = counted.names
     if not names:
-        raise InputError("There is no column to search.", "Name at least one with --columns.")
+        raise InputError("There is no column to search.", "Name at least one in columns.")
     rows, removed = counted.rows.without_nulls(rule)
     counts = CountTable({column.name: Coded(column.codes, column.cardinality) for column in rows.columns}, rows.ones)
     limit = max_size or (len(names) if len(names) <= ALL_SIZES else FEW)
@@ -107,7 +107,7 @@ def detect(
 def _sampled(table: CountTable, size: int, seed: int) -> CountTable:
     """As many records, drawn without replacement."""
     if size < 2:
-        raise InputError(f"A sample of {size} records tells nothing.", "Use --sample 10000, for example.")
+        raise InputError(f"A sample of {size} records tells nothing.", "Use 10,000, for example.")
     drawn = np.random.default_rng(seed).multivariate_hypergeometric(table.counts, size, method="marginals")
     kept = drawn > 0
     tuples = {name: Coded(codes[kept], cardinality) for name, (codes, cardinality) in table.tuples.items()}
@@ -161,6 +161,7 @@ def _by_sample(
         contributions_exact=False,
         contributions_error=shares.error,
         determined_by=determined_by(counts),
+        constant_columns=_constant(counts),
         sample=drawn.records,
         notes=[*notes, "contributions are those within the sample; identifiers of several columns are not searched"],
     )
@@ -198,6 +199,7 @@ def _detection(
         contributions_exact=shares.exact,
         contributions_error=shares.error,
         determined_by=determined_by(counts),
+        constant_columns=_constant(counts),
         sample=None,
         notes=notes,
     )
@@ -214,6 +216,11 @@ def describe(table: CountTable, columns: Sequence[str]) -> FoundSet:
     alike = float((sizes * (sizes - 1)).sum())
     separation = 1 - alike / (records * (records - 1.0)) if records > 1 else 1.0
     return FoundSet(list(columns), uniques, uniques / records, len(sizes), len(sizes) / records, separation)
+
+
+def _constant(table: CountTable) -> list[str]:
+    """Columns with one value only."""
+    return [name for name, (codes, _) in table.tuples.items() if not len(codes) or bool((codes == codes[0]).all())]
 
 
 def _named(columns: Columns, names: Sequence[str]) -> list[str]:

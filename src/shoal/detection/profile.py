@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
 import polars as pl
-import yaml
 
 from shoal import progress
+from shoal.detection.profiles import ColumnProfile, Profile
 from shoal.errors import as_names
 from shoal.kinds import DECIDED, ROLE_OF_KIND, ColumnView, Finding, find_kinds
 from shoal.policy import Policy, as_policy
@@ -21,6 +19,7 @@ from shoal.reading import Options, read
 from shoal.table import Array, Column
 from shoal.table.type_words import type_word
 from shoal.vocabulary import Role
+from shoal.writing import check_target, write_whole
 
 # With fewer records, all values being different says nothing.
 RECORDS_THAT_TELL = 20
@@ -29,77 +28,39 @@ NEARLY_ALL = 0.95
 MANY_CODES = 0.1
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnProfile:
-    """One column; `single` counts the records whose value occurs only once. Role and kind are proposals.
-
-    A confidence of 0.5 or more is a decision, less is a hint for a person to follow up.
-    """
-
-    name: str
-    type: str
-    nulls: int
-    distinct: int
-    single: int
-    role: Role
-    kind: str | None
-    confidence: float
-    reasons: list[str]
-
-
-@dataclass(frozen=True, slots=True)
-class Profile:
-    """A table: its records and its columns."""
-
-    records: int
-    columns: list[ColumnProfile]
-    notes: list[str]
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return asdict(self)
-
-    def policy_text(self) -> str:
-        """A policy file to start from: every column with its proposed role, the reasons as comments."""
-        lines = ["# Proposed by shoal. Check every line: a role is a decision that people take.", "columns:"]
-        for column in self.columns:
-            sure = "" if column.confidence >= DECIDED else "not sure: "
-            lines.append(f"  # {sure}{' '.join(' '.join(column.reasons).split())}")
-            lines.append(f"  {yaml_key(column.name)}: {column.role}")
-        lines += ["null_rule: value", "threshold: 0.2", ""]
-        return "\n".join(lines)
-
-
-def yaml_key(name: str) -> str:
-    """A name as a key of YAML: as it stands if that reads back as the same text, else in quotes."""
-    if re.fullmatch(r"\w[\w-]*", name) and yaml.safe_load(name) == name:
-        return name
-    return json.dumps(name, ensure_ascii=not name.isprintable())
-
-
 def profile(
     source: Any,
-    columns: Sequence[str] | None = None,
     *,
+    columns: Sequence[str] | None = None,
     policy: Policy | str | Path | None = None,
+    write_policy: str | Path | None = None,
+    force: bool = False,
     options: Options | None = None,
 ) -> Profile:
     """Profile a table: types, missing and distinct values, and a proposed role with its reasons.
 
-    With a policy, the roles that it names are taken.
+    With a policy, the roles that it names are taken. `write_policy` starts a policy file from the proposed roles;
+    `force` replaces one that exists.
 
     >>> import polars as pl
     >>> found = profile(pl.DataFrame({"email": ["a@b.org", "c@d.org", None], "sex": ["f", "m", "f"]}))
     >>> [(column.name, column.role, column.kind, column.nulls) for column in found.columns]
     [('email', 'identifier', 'email', 1), ('sex', 'quasi-identifier', 'sex', 0)]
     """
-    given = as_policy(policy)
+    target = None if write_policy is None else Path(write_policy)
+    if target is not None:
+        check_target(target, force, (".yaml", ".yml"))
+    decided = as_policy(policy)
     table = read(source, None if columns is None else as_names(columns), options)
-    found = []
+    profiles = []
     for number, column in enumerate(table.columns.values()):
         progress.report("looking at columns", number, len(table.columns))
-        found.append(_profile(column, table.rows, given.columns.get(column.name)))
-    return Profile(table.rows, found, [*table.notes, *given.remarks(table)])
+        profiles.append(_profile(column, table.rows, decided.columns.get(column.name)))
+    result = Profile(table.rows, profiles, [*table.notes, *decided.remarks(table)])
+    if target is None:
+        return result
+    write_whole(target, lambda draft: draft.write_text(result.policy_text(), encoding="utf-8"))
+    return replace(result, policy_file=str(target))
 
 
 def _profile(column: Column, records: int, decided: Role | None) -> ColumnProfile:

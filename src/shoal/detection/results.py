@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import ClassVar
 
+from shoal.results import Bar, Chart, Files, Grid, Headline, Notes, Result, Section, where_known
 from shoal.vocabulary import NullRule
 from shoal.wording import counted, in_words, percent
 
@@ -30,12 +31,14 @@ class Bound:
     confidence: float
 
 
-@dataclass(frozen=True)
-class Detection:
+@dataclass(frozen=True, repr=False)
+class Detection(Result):
     """Which columns identify people: identifiers, best quasi-identifier, frontier by size, each column's part.
 
     `exact` says that `best` is proven; `proven_size` up to which size `by_size` and `identifiers` are.
     """
+
+    name: ClassVar[str] = "detect"
 
     records: int
     removed_rows: int
@@ -55,12 +58,10 @@ class Detection:
     contributions_exact: bool
     contributions_error: float
     determined_by: dict[str, list[str]]
+    constant_columns: list[str]
     sample: int | None
     notes: list[str]
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return asdict(self)
+    chart: str | None = where_known()
 
     def summary(self) -> str:
         """One sentence of plain words."""
@@ -74,3 +75,64 @@ class Detection:
             together = percent(self.all_columns.uniqueness)
             return f"{found}, the most of sets of up to {self.max_size} columns; all columns together: {together}."
         return found + "."
+
+    def sections(self) -> list[Section]:
+        """The sentence, the frontier, the columns' parts, and what was proven."""
+        exposed = self.best is not None and self.best.uniques > 0
+        shown: list[Section] = [Headline(self.summary(), "bad" if exposed else "good")]
+        if self.best is not None:
+            shown += [self._frontier(self.best), Chart("detection", {"found": self}, self.summary())]
+        if self.contributions:
+            parts = sorted(self.contributions.items(), key=lambda item: -item[1])[:_MOST_PARTS]
+            rows = [(name, percent(part), Bar(part)) for name, part in parts]
+            shown.append(Grid(("column", "part in the uniques", ""), rows))
+        shown.append(Notes(_notes(self)))
+        return shown if self.chart is None else [*shown, Files({"chart": self.chart})]
+
+    def _frontier(self, best: FoundSet) -> Grid:
+        """The best set of each size up to the best of all; past it nothing is gained."""
+        rows = [
+            (in_words(entry.columns, 12), str(len(entry.columns)), percent(entry.uniqueness), Bar(entry.uniqueness))
+            for entry in self.by_size
+            if len(entry.columns) <= len(best.columns)
+        ]
+        return Grid(("the set that exposes most", "columns", "records singled out", ""), rows)
+
+
+_MOST_PARTS = 20
+_MOST_SETS = 8
+
+
+def _notes(found: Detection) -> list[str]:
+    notes = []
+    if found.identifiers:
+        notes.append(f"identifiers, all records differ: {_sets(found.identifiers)}")
+    if found.near_identifiers:
+        notes.append(f"near-identifiers, 99% differ: {_sets(found.near_identifiers)}")
+    notes += [f"{name} has one value only" for name in found.constant_columns]
+    for name, others in found.determined_by.items():
+        if name not in found.constant_columns:
+            notes.append(f"{name} follows from {' or from '.join(others[:4])}: protect both or neither")
+    if not found.contributions_exact and found.sample is None:
+        error = percent(found.contributions_error)
+        notes.append(f"parts are estimated from drawn orders, standard error up to {error}")
+    notes.append(_proof(found))
+    if found.removed_rows:
+        notes.append(f"{counted(found.removed_rows, 'record')} with a missing value set aside")
+    return notes + found.notes
+
+
+def _sets(sets: list[list[str]]) -> str:
+    shown = "; ".join(" + ".join(columns) for columns in sets[:_MOST_SETS])
+    return shown + (f" and {len(sets) - _MOST_SETS:,} more" if len(sets) > _MOST_SETS else "")
+
+
+def _proof(found: Detection) -> str:
+    examined = f"{counted(found.sets_examined, 'set')} examined"
+    if found.exact and found.best is not None:
+        return f"proven best; {examined}"
+    limit = f"no set singles out more than {counted(found.bound.uniques, 'record')}"
+    if found.sample is not None:
+        confidence = "" if found.bound.confidence == 1 else " (95% confidence)"
+        return f"searched on {found.sample:,} drawn records; {limit}{confidence}; {examined}"
+    return f"bounded search: proven up to sets of {found.proven_size}; {limit}; {examined}"

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from pathlib import Path
-from typing import Any, Literal, get_args
+from collections.abc import Iterable
+from typing import Literal, get_args
 
 import numpy as np
 import polars as pl
 
-from shoal import progress
-from shoal.errors import InputError, check_at_least, check_choice, quoted
+from shoal.errors import InputError, check_at_least, check_choice
 from shoal.hierarchy.categories import category_steps
 from shoal.hierarchy.dates import date_steps
-from shoal.hierarchy.given import ENDINGS
 from shoal.hierarchy.numbers import check_numbers, frequency_steps, interval_steps
 from shoal.hierarchy.prefixes import prefix_steps, shape_of
 from shoal.hierarchy.shipped import is_shipped, place, recognised
 from shoal.hierarchy.steps import Step, leaf_texts, stacked
 from shoal.hierarchy.tree import Hierarchy
 from shoal.ranges.parsing import STAR
-from shoal.reading import Options, read
 from shoal.table import Column
-from shoal.writing import check_target
 
 Kind = Literal[
     "auto", "equal-width", "powers", "equal-frequency", "dates", "prefix", "categories", "boolean",
@@ -83,7 +78,7 @@ def build_hierarchy(
     elif kind == "equal-frequency":
         if column.values.dtype == pl.String:
             raise InputError(
-                f"Column '{column.name}' holds text, which has no order of values.", "Use --kind categories."
+                f"Column '{column.name}' holds text, which has no order of values.", "Use the kind categories."
             )
         steps = frequency_steps(column, groups, factor or 2)
     elif kind == "dates":
@@ -95,48 +90,6 @@ def build_hierarchy(
     # [0;79] and [80;159] tell little more of an age than `*`
     least = 3 if kind == "equal-width" else 2
     return stacked(column.name, leaves, steps, _WORDS[kind] + reason, least)
-
-
-def build_files(
-    source: Any,
-    names: Sequence[str] | None,
-    output: Path,
-    force: bool = False,
-    options: Options | None = None,
-    **how: Any,
-) -> list[tuple[Hierarchy, Path]]:
-    """Build hierarchies for columns of a table and write them: one to a file, several to a folder (`c.csv` each)."""
-    table = read(source, names, options)
-    targets = _targets(table.names, output, force)
-    given = [source] if isinstance(source, (str, Path)) else source if isinstance(source, list) else []
-    if {path.resolve() for path in targets} & {Path(path).resolve() for path in given if isinstance(path, (str, Path))}:
-        raise InputError("A hierarchy would replace the table.", "Give it another name or folder.")
-    built = []
-    for number, name in enumerate(table.names):
-        progress.report("building hierarchies", number, len(table.names))
-        built.append(build_hierarchy(table[name], **how))
-    if output not in targets:
-        output.mkdir(exist_ok=True)
-    for tree, path in zip(built, targets, strict=True):
-        tree.to_csv(path) if path.suffix.lower() == ".csv" else tree.to_yaml(path)
-    return list(zip(built, targets, strict=True))
-
-
-def _targets(names: Sequence[str], output: Path, force: bool) -> list[Path]:
-    """Where each column's hierarchy goes; refused before any work is done."""
-    if output.suffix.lower() in ENDINGS and not output.is_dir():
-        if len(names) > 1:
-            raise InputError(f"{output} is one file for {len(names)} columns.", "Name one column, or a folder.")
-        check_target(output, force, ENDINGS)
-        return [output]
-    if output.is_file() or not output.parent.is_dir():
-        raise InputError(f"{output} is no folder for hierarchies.", "Name a folder, or a file such as age.csv.")
-    targets = [output / f"{name}.csv" for name in names]
-    if odd := [name for name, path in zip(names, targets, strict=True) if path.name != f"{name}.csv"]:
-        raise InputError(f"Columns {quoted(odd)} have no name for a file.", "Build them one by one, each to a file.")
-    for path in targets if output.exists() else ():
-        check_target(path, force, ENDINGS)
-    return targets
 
 
 def _check_options(kind: Kind, width: float | None, factor: int | None, groups: int | None, cut: int | None) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -13,41 +12,26 @@ import polars as pl
 from shoal.errors import InputError
 from shoal.hierarchy.fit import fit
 from shoal.hierarchy.given import files_in, files_of_columns, read_owned
+from shoal.hierarchy.results import CheckedHierarchies, CheckedHierarchy
 from shoal.hierarchy.tree import Hierarchy
 from shoal.ranges.parsing import ends_of
 from shoal.reading import Options, read
 from shoal.table import Array, Column
 
 
-@dataclass(frozen=True)
-class Checked:
-    """One hierarchy: `nodes` per level; `outside` leaves that do not lie in the range that a label of theirs says;
-    `missing` values of the data without a leaf (None: no data, or no such column)."""
-
-    column: str
-    file: str
-    leaves: int
-    levels: int
-    nodes: list[int]
-    outside: int
-    missing: int | None
-
-    def to_dict(self) -> dict[str, Any]:
-        """In plain numbers and words."""
-        return asdict(self)
-
-
-def check_hierarchies(paths: Sequence[str | Path], data: Any = None, options: Options | None = None) -> list[Checked]:
+def check_hierarchies(
+    source: Sequence[str | Path], *, data: Any = None, options: Options | None = None
+) -> CheckedHierarchies:
     """Read hierarchies (files, folders) with all their problems at once, and hold them against a table.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = (folder / "town.csv").write_text("Lyon;FR\\nRome;IT\\n")
-    >>> found = check_hierarchies([folder], pl.DataFrame({"town": ["Lyon", "Oslo"]}))[0]
+    >>> found = check_hierarchies([folder], data=pl.DataFrame({"town": ["Lyon", "Oslo"]}))[0]
     >>> found.nodes, found.missing
     ([2, 2, 1], 1)
     """
-    files = [file for path in paths for file in (files_in(path) if Path(path).is_dir() else [Path(path)])]
+    files = [file for path in source for file in (files_in(path) if Path(path).is_dir() else [Path(path)])]
     if not files:
         raise InputError(
             "There is no hierarchy in these folders.", "Hierarchies are files such as age.csv or town.yaml."
@@ -59,13 +43,14 @@ def check_hierarchies(paths: Sequence[str | Path], data: Any = None, options: Op
         if path not in claimed:
             owned.setdefault(path.stem, []).append(path)
     owned = {column: own for column, own in owned.items() if own}
-    found = read_owned(owned)
+    trees = read_owned(owned)
     columns = {} if table is None else table.columns
-    return [_checked(tree, str(owned[name][0]), columns.get(name)) for name, tree in found.items()]
+    checked = [_checked(tree, str(owned[name][0]), columns.get(name)) for name, tree in trees.items()]
+    return CheckedHierarchies(checked, with_data=table is not None)
 
 
-def _checked(hierarchy: Hierarchy, file: str, column: Column | None) -> Checked:
-    return Checked(
+def _checked(hierarchy: Hierarchy, file: str, column: Column | None) -> CheckedHierarchy:
+    return CheckedHierarchy(
         hierarchy.column,
         file,
         hierarchy.leaves,

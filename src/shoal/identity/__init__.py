@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.identity.identity import risk
+from shoal.identity.identity import PopulationCounts, risk
 from shoal.identity.results import AttackerRisk, IdentityRisk, Knowledge, SizeCount
 from shoal.policy.thresholds import NAMED, Threshold, find_threshold
 
@@ -11,6 +11,7 @@ __all__ = [
     "AttackerRisk",
     "IdentityRisk",
     "Knowledge",
+    "PopulationCounts",
     "SizeCount",
     "Threshold",
     "find_threshold",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -31,21 +32,30 @@ if TYPE_CHECKING:
 
 # where rows are stored and counted
 ENGINE: Engine = LOCAL
+
+
+@dataclass(frozen=True, slots=True)
+class PopulationCounts:
+    """A population table of counts: a row of `source` stands for as many people as the column `count` says."""
+
+    source: Any
+    count: str | None
+
+
 # 2^12 - 1 combinations are as many as anyone reads
 MOST_GROUPS = 12
 
 
 def risk(
     source: Any,
-    quasi_identifiers: Sequence[str] | None = None,
     *,
-    know: Mapping[str, Sequence[str]] | None = None,
+    quasi_identifiers: Sequence[str] | None = None,
+    knowledge: Mapping[str, Sequence[str]] | None = None,
     null_rule: NullRule | None = None,
     count: str | None = None,
     person: str | None = None,
     threshold: float | str | None = None,
     population: Any = None,
-    population_count: str | None = None,
     generalized: Generalized = "auto",
     domain: Domain = "range",
     policy: Policy | str | Path | None = None,
@@ -56,17 +66,17 @@ def risk(
     risk of a record = 1 / size of its class: for the prosecutor the class in the table, for the journalist the
     class in the population; the marketer's average is the share re-identified when everybody is linked.
 
-    `know` names groups of columns that an attacker may know; every combination of them is measured. What is given
-    here overrides the policy.
+    `knowledge` names groups of columns that an attacker may know; every combination of them is measured. `population`
+    is a table of records, or a `PopulationCounts`. What is given here overrides the policy.
 
     >>> import polars as pl
     >>> table = pl.DataFrame({"age": [30, 30, 41], "sex": ["f", "f", "m"]})
-    >>> found = risk(table, ["age", "sex"])
+    >>> found = risk(table, quasi_identifiers=["age", "sex"])
     >>> found.k, found.uniques, found.prosecutor.highest, round(found.marketer.average, 3)
     (1, 1, 1.0, 0.667)
     """
     given = written(policy)
-    groups = _groups(know) if know is not None else given.knowledge
+    groups = _groups(knowledge) if knowledge is not None else given.knowledge
     names = _quasi_identifiers(quasi_identifiers, given, groups)
     rule: NullRule = null_rule or given.null_rule
     check_choice("null_rule", rule, get_args(NullRule))
@@ -86,7 +96,7 @@ def risk(
     cells = measure(main, rule, generalized, domain)
     persons = None if person is None else cells.measured + cells.suppressed_persons
     total = kept.records if persons is None else persons
-    journalist, found_population = _journalist(main, population, population_count, rule, generalized, limit, options)
+    journalist, found_population = _journalist(main, population, rule, generalized, limit, options)
     prosecutor = _attacker(cells, limit)
     forms = {column.name: found for column in main.columns if (found := forms_in(column, generalized))}
     return IdentityRisk(
@@ -133,10 +143,10 @@ def _remarks(forms: Mapping[str, tuple[str, ...]], rule: NullRule, rows: Rows) -
     return []
 
 
-def _groups(know: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    if not isinstance(know, Mapping):
-        raise InputError("Knowledge is given as names with columns.", 'Write know={"census": ["age", "sex"]}.')
-    return {name: as_names(columns) for name, columns in know.items()}
+def _groups(knowledge: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
+    if not isinstance(knowledge, Mapping):
+        raise InputError("Knowledge is given as names with columns.", 'Write {"census": ["age", "sex"]}.')
+    return {name: as_names(columns) for name, columns in knowledge.items()}
 
 
 def _quasi_identifiers(
@@ -148,7 +158,7 @@ def _quasi_identifiers(
     if not names:
         raise InputError(
             "No quasi-identifiers are named: what could an attacker know about a person?",
-            "Name the columns with --qi age,sex,zip, with --know census=age,sex, or in a policy.",
+            "Name the columns in quasi_identifiers, in knowledge, or in a policy.",
         )
     return list(dict.fromkeys(names))
 
@@ -157,7 +167,7 @@ def _check_roles(names: list[str], groups: Mapping[str, list[str]], count: str |
     if count is not None and person is not None:
         raise InputError(
             "A count column and a person column exclude each other.",
-            "Give --count if a row stands for many records, --person if a person has many rows.",
+            "Give count if a row stands for many records, person if a person has many rows.",
         )
     both = [name for name in (count, person) if name in names or any(name in group for group in groups.values())]
     if both:
@@ -171,7 +181,7 @@ def _check_roles(names: list[str], groups: Mapping[str, list[str]], count: str |
         )
     empty = [name for name, columns in groups.items() if not columns]
     if empty:
-        raise InputError(f"Knowledge group {quoted(empty)} has no columns.", "Write --know name=column,column.")
+        raise InputError(f"Knowledge group {quoted(empty)} has no columns.", "Name at least one column for each group.")
 
 
 def _attacker(cells: Cells, limit: Threshold) -> AttackerRisk:
@@ -209,7 +219,6 @@ def _knowledge(
 def _journalist(
     rows: Rows,
     population: Any,
-    population_count: str | None,
     rule: NullRule,
     generalized: Generalized,
     limit: Threshold,
@@ -217,16 +226,17 @@ def _journalist(
 ) -> tuple[AttackerRisk | None, Population | None]:
     """The risk of a record = 1 / records of the population with its combination."""
     if population is None:
-        if population_count is not None:
-            raise InputError("A population count column is named but no population.", "Add --population FILE.")
         return None, None
+    people = population if isinstance(population, PopulationCounts) else PopulationCounts(population, None)
+    if people.source is None:
+        raise InputError("A count column of the population is named but no population.", "Name the population table.")
     if rows.person is not None or rule == "wildcard" or any(forms_in(column, generalized) for column in rows.columns):
         raise InputError(
             "A population is compared by equal values: not by person, not with wildcards, not on generalised text.",
-            "Measure the journalist's risk on raw values, with --null-rule value or drop.",
+            "Measure the journalist's risk on raw values, with the null rule value or drop.",
         )
     names = [column.name for column in rows.columns]
-    theirs = ENGINE.count(population, names, count=population_count, options=options).rows
+    theirs = ENGINE.count(people.source, names, count=people.count, options=options).rows
     ours = CountTable.of({column.name: column for column in rows.columns}, rows.weights)
     keys = pack(
         [

@@ -150,7 +150,7 @@ def _measure_wildcards(rows: Rows) -> Cells:
     if rows.person is not None:
         raise InputError(
             "The null rule 'wildcard' has no meaning for persons: matching is not transitive.",
-            "Use --null-rule value or drop with --person.",
+            "Use the null rule value or drop with persons.",
         )
     from shoal.ranges.coverage import fit, match
 

@@ -8,7 +8,7 @@ from typing import ClassVar
 from shoal.results import Bar, Cell, Figure, Figures, Grid, Headline, Notes, Result, Section, where_known
 from shoal.results.verdict import Verdict, verdicts_grid
 from shoal.vocabulary import NullRule
-from shoal.wording import in_words, percent
+from shoal.wording import counted, in_words, percent
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,20 +97,35 @@ class IdentityRisk(Result):
         attacker = self.journalist or self.prosecutor
         return attacker.share_over_threshold > 0
 
+    @property
+    def holds(self) -> bool:
+        """Whether no record is over the threshold and every model of the policy holds."""
+        return not self.over_threshold and all(verdict.holds for verdict in self.models)
+
+    @property
+    def alone(self) -> int:
+        """Records whose class has no other member. Uniques may be fewer: a record may fit into another's ranges."""
+        return sum(entry.records for entry in self.histogram if entry.size == 1)
+
     def summary(self) -> str:
-        """One sentence of plain words."""
-        who = "records" if self.persons is None else "persons"
+        """How many are unique; where a second reading counts others, that too."""
+        who = "record" if self.persons is None else "person"
         total = self.records if self.persons is None else self.persons
         columns = in_words(self.quasi_identifiers)
         if self.classes == 0:
-            return f"All {total:,} {who} are suppressed in every one of {columns}: there is no class to measure."
+            return f"All {counted(total, who)} are suppressed in every one of {columns}: there is no class to measure."
         if self.uniques == 0:
-            alone = f"None of the {total:,} {who} is the only one with its combination of {columns}"
-            return f"{alone}; the smallest class has {self.k:,}."
-        if self.uniques == 1:
-            return f"One of the {total:,} {who} is the only one with its combination of {columns}."
-        share = f"{percent(self.uniqueness)} of the {total:,} {who} ({self.uniques:,})"
-        return f"{share} are the only one with their combination of {columns}."
+            words = f"None of the {counted(total, who)} is the only one with its combination of {columns}"
+            words = f"{words}; the smallest class has {self.k:,}."
+        elif self.uniques == 1:
+            words = f"One of the {counted(total, who)} is the only one with its combination of {columns}."
+        else:
+            share = f"{percent(self.uniqueness)} of the {total:,} {who}s ({self.uniques:,})"
+            words = f"{share} are the only one with their combination of {columns}."
+        if self.uniques == self.alone:
+            return words
+        verb = "is" if self.alone == 1 else "are"
+        return f"{words} In the strict reading, where only equal values are alike, {self.alone:,} {verb}."
 
     def sections(self) -> list[Section]:
         """The sentence first, then the classes, the attackers and what each knowledge gives away."""
@@ -135,7 +150,7 @@ def _figures(found: IdentityRisk) -> Figures:
         "records": found.records,
         "persons": found.persons,
         "classes": found.classes,
-        "uniques": found.uniques,
+        _uniques_word(found): found.uniques,
         "smallest class (k)": found.k,
         "suppressed rows": found.suppressed_rows or None,
         "removed rows": found.removed_rows or None,
@@ -145,7 +160,14 @@ def _figures(found: IdentityRisk) -> Figures:
     return Figures([*figures, Figure("null rule", found.null_rule)])
 
 
+def _uniques_word(found: IdentityRisk) -> str:
+    """Where two readings of uniques differ, both are named."""
+    return "uniques" if found.uniques == found.alone else "uniques (fit no other record's ranges)"
+
+
 def _class_sizes(found: IdentityRisk) -> Grid:
+    """Records by the size of their class; a class of 1 is called unique only where the headline counts it so."""
+    agree = found.uniques == found.alone
     total = sum(entry.records for entry in found.histogram) or 1
     largest = max((entry.size for entry in found.histogram), default=0)
     rows = []
@@ -154,14 +176,17 @@ def _class_sizes(found: IdentityRisk) -> Grid:
         if entries or low <= largest:
             share = sum(entry.records for entry in entries) / total
             members = sum(entry.records for entry in entries)
-            rows.append((_size_word(low, high), f"{members:,}", percent(share), Bar(share)))
-    return Grid(("class size", _who(found), "share", ""), rows)
+            rows.append((_size_word(low, high, agree), f"{members:,}", percent(share), Bar(share)))
+    title = "" if agree else "Strict reading: a class is made of equal values"
+    return Grid(("class size", _who(found), "share", ""), rows, title=title)
 
 
-def _size_word(low: int, high: int | None) -> str:
+def _size_word(low: int, high: int | None, unique: bool) -> str:
     if high is None:
         return f"{low} and more"
-    return "1 (unique)" if high == 1 else str(low) if low == high else f"{low} to {high}"
+    if high == 1:
+        return "1 (unique)" if unique else "1"
+    return str(low) if low == high else f"{low} to {high}"
 
 
 def _attackers(found: IdentityRisk) -> Grid:
@@ -201,7 +226,7 @@ def _notes(found: IdentityRisk) -> list[str]:
         columns = ", ".join(f"{name} {nulls:,}" for name, nulls in found.missing.items())
         notes.append(f"missing values ({columns}): {_NULL_RULES[found.null_rule]}")
     for name, reading in found.readings.items():
-        notes.append(f"{_READINGS[name]}: smallest class {reading.k:,}, {reading.uniques:,} uniques")
+        notes.append(f"{_READINGS[name]}: smallest class {reading.k:,}, {counted(reading.uniques, 'unique')}")
     if found.population is not None and found.population.classes_not_found:
         count = found.population.classes_not_found
         notes.append(f"{count:,} classes are larger here than in the population table: it does not hold everybody")

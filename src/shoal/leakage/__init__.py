@@ -6,9 +6,10 @@ from shoal.leakage.inverse import InverseRow, inverse_table, largest_leak, small
 from shoal.leakage.measure import leak
 from shoal.leakage.one_person import RiskDistribution, equation_5, one_person, risk_distribution, spread_over_leaks
 from shoal.leakage.recursion import recursion
-from shoal.leakage.results import LeakRisk
+from shoal.leakage.results import LeakRisk, LeakSeries
 from shoal.leakage.several import Estimate, everything_leaked, several_persons
 from shoal.leakage.simulate import Simulated, simulate
+from shoal.leakage.simulation import Simulation
 from shoal.leakage.sizes import ClassSizes
 
 __all__ = [
@@ -16,8 +17,10 @@ __all__ = [
     "Estimate",
     "InverseRow",
     "LeakRisk",
+    "LeakSeries",
     "RiskDistribution",
     "Simulated",
+    "Simulation",
     "equation_5",
     "everything_leaked",
     "inverse_table",

@@ -5,26 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Unpack, get_args
 
 from shoal import progress
 from shoal.errors import InputError, check_choice
-from shoal.leakage.histories import Unit, simulate_histories
+from shoal.leakage.histories import simulate_histories
 from shoal.leakage.inverse import exact_limit, keeps_equal, keeps_threshold, largest_leak, smallest_k
 from shoal.leakage.one_person import ERROR, equation_5, spread_over_leaks
 from shoal.leakage.recursion import recursion
-from shoal.leakage.results import LeakRisk
+from shoal.leakage.results import LeakRisk, LeakSeries
 from shoal.leakage.several import Estimate, several_persons
-from shoal.leakage.simulate import Draw, Simulated
+from shoal.leakage.simulate import Simulated
 from shoal.leakage.simulate import simulate as play
+from shoal.leakage.simulation import Simulation, as_simulation
 from shoal.leakage.sizes import ClassSizes
-from shoal.leakage.subject import Sizes, Subject, from_numbers, from_table
+from shoal.leakage.subject import Sizes, Subject, TableSettings, from_numbers, from_table
 from shoal.policy import Policy, as_policy
-from shoal.policy.amounts import Amounts, is_several, parse_leaks, parse_share, parse_targets
+from shoal.policy.amounts import Amounts, is_several, parse_leaks, parse_targets
 from shoal.policy.thresholds import Threshold, find_threshold
-from shoal.ranges.parsing import Generalized
-from shoal.reading import Options
-from shoal.vocabulary import NullRule
 
 Method = Literal["exact", "recursion", "recursion-class-weights"]
 MOST_RESULTS = 10_000
@@ -40,25 +38,16 @@ def leak(
     targets: Amounts | None = None,
     threshold: float | str | Sequence[float | str] | None = None,
     method: Method = "exact",
-    simulate: int | None = None,
-    seed: int | None = None,
-    draw: Draw = "everybody",
-    unit: Unit = "persons",
-    history: float | str | None = None,
-    quasi_identifiers: Sequence[str] | None = None,
-    person: str | None = None,
-    count: str | None = None,
-    null_rule: NullRule | None = None,
-    generalized: Generalized = "auto",
+    simulate: int | Simulation | None = None,
     policy: Policy | str | Path | None = None,
-    options: Options | None = None,
-) -> LeakRisk | list[LeakRisk]:
+    **table: Unpack[TableSettings],
+) -> LeakRisk | LeakSeries:
     """The probability that one or several persons picked at random are re-identified from a leaked part of a release.
 
-    The classes come from a table (`source`, by person), from `sizes`, or from one `class_size` for `persons`; with a
-    threshold alone, the smallest class size that keeps it is found. `leaked` is a number, a share such as "10%", or
-    several: then a list comes back, as for `targets` and `threshold`. (Antoniou et al.; formulas in `one_person` and
-    `several`.)
+    The classes come from a table (`source`, by person, with the settings of `TableSettings`), from `sizes`, or from one
+    `class_size` for `persons`; with a threshold alone, the smallest class size that keeps it is found. `leaked` is a
+    number, a share such as "10%", or several: then a series comes back, as for `targets` and `threshold`. `simulate` is
+    a number of runs or a `Simulation`. (Antoniou et al.; formulas in `one_person` and `several`.)
 
     >>> found = leak(persons=10_000, leaked=4_000, class_size=5)
     >>> round(found.probability, 6)
@@ -67,14 +56,13 @@ def leak(
     [4, 12]
     """
     check_choice("method", method, get_args(Method))
-    check_choice("unit", unit, get_args(Unit))
-    given = as_policy(policy)
-    promised = given.leak
+    decided = as_policy(policy)
+    promised = decided.leak
     leaked = leaked if leaked is not None else promised.leaked if promised else None
     targets = targets if targets is not None else promised.targets if promised else 1
     threshold = threshold if threshold is not None else promised.threshold if promised else None
     if leaked is None:
-        raise InputError("How much leaks?", "Say it with --leaked 4000 or --leaked 10%.")
+        raise InputError("The size of the leak is not given.", "Give the persons leaked: 4000, or 10%.")
     several = is_several(leaked) or is_several(targets) or isinstance(threshold, (list, tuple))
     limits = _limits(threshold)
     wanted = parse_targets(targets)
@@ -82,22 +70,21 @@ def leak(
         if not (persons is None and class_size is None and sizes is None):
             raise InputError(
                 "A table has its own persons and classes.",
-                "Leave out --persons, --class-size and --sizes, or the table.",
+                "Leave out persons, class_size and sizes, or leave out the table.",
             )
-        subject = from_table(source, given, quasi_identifiers, person, count, null_rule, generalized, options)
+        subject = from_table(source, decided, **table)
     else:
         subject = from_numbers(persons, class_size, sizes, with_limit=limits != [None])
-    part = None if history is None else parse_share(history, "--history")
-    ask = _Ask(subject, method, simulate, seed, draw, unit, part)
+    ask = _Ask(subject, method, as_simulation(simulate))
     ask.check()
-    leaks = parse_leaks(leaked, ask.total, unit)
+    leaks = parse_leaks(leaked, ask.total, ask.simulation.unit)
     if len(leaks) * len(wanted) * len(limits) > MOST_RESULTS:
         raise InputError("Too many combinations of leaks, targets and thresholds.", f"Use up to {MOST_RESULTS:,}.")
-    found = []
+    answers = []
     for number, size in enumerate(leaks):
         progress.report("leak risk", number, len(leaks))
-        found += [ask.result(size, targets, limit) for targets in wanted for limit in limits]
-    return found if several else found[0]
+        answers += [ask.result(size, targets, limit) for targets in wanted for limit in limits]
+    return LeakSeries(answers) if several else answers[0]
 
 
 def _limits(threshold: float | str | Sequence[float | str] | None) -> list[Threshold | None]:
@@ -113,43 +100,24 @@ class _Ask:
 
     subject: Subject
     method: Method
-    runs: int | None
-    seed: int | None
-    draw: Draw
-    unit: Unit
-    history: float | None
+    simulation: Simulation
     largest: dict[tuple[int | None, int, float], int] = field(default_factory=dict)
-
-    @property
-    def partial(self) -> bool:
-        """Whether histories leak in parts, for which there is no formula."""
-        return self.unit == "records" or self.history not in (None, 1.0)
 
     @property
     def total(self) -> int:
         """What a leak is a part of: persons, or records."""
-        if self.unit == "records" and self.subject.people is not None:
+        if self.simulation.unit == "records" and self.subject.people is not None:
             return self.subject.people.histories.records
         return self.subject.persons
 
     def check(self) -> None:
         """Refuse what does not go together."""
-        check_choice("draw", self.draw, get_args(Draw))
-        if self.partial and (self.subject.people is None or self.runs is None):
-            raise InputError(
-                "For records or parts of histories that leak there is no formula.",
-                "Name a table and play the attack: --simulate 1000.",
-            )
-        if self.partial and (self.method != "exact" or self.draw == "leak"):
-            raise InputError("Parts of histories are simulated only.", "Leave out --method and --draw.")
-        if self.unit == "records" and self.history is not None:
-            raise InputError("Records leak, or parts of persons' histories.", "Use --unit records or --history 50%.")
-        if self.runs is not None and self.subject.classes is None:
-            raise InputError("There are no classes to simulate.", "Give --class-size 5 or --sizes 3:2,4:1.")
+        has_table, has_classes = self.subject.people is not None, self.subject.classes is not None
+        self.simulation.check(self.method == "exact", has_table, has_classes)
 
     def result(self, leaked: int, targets: int, limit: Threshold | None) -> LeakRisk:
         """One answer."""
-        if self.partial:
+        if self.simulation.partial:
             return self._simulated(leaked, targets, limit)
         subject, notes = self.subject, list(self.subject.notes)
         smallest = None if limit is None else smallest_k(subject.persons, leaked, limit, targets)
@@ -174,6 +142,7 @@ class _Ask:
         return LeakRisk(
             persons=subject.persons,
             leaked=leaked,
+            class_sizes=classes.to_dict(),
             classes=classes,
             targets=targets,
             probability=probability,
@@ -181,13 +150,14 @@ class _Ask:
             error=error,
             class_size=size,
             exact=exact,
+            difference=None if exact is None else probability - exact,
             standard_deviation=spread_over_leaks(classes, leaked) if targets == 1 else None,
             threshold=None if limit is None else limit.value,
             threshold_name=None if limit is None else limit.name,
             holds=holds,
             smallest_k=smallest,
             largest_leak=None if limit is None else self._largest(classes, size, targets, limit),
-            simulated=None if self.runs is None else self._play(classes, leaked, targets),
+            simulated=None if self.simulation.runs is None else self._play(classes, leaked, targets),
             suppressed_rows=0 if subject.people is None else subject.people.suppressed_rows,
             notes=notes + _remarks(classes, self.subject.class_size, leaked, targets, probability),
         )
@@ -201,7 +171,8 @@ class _Ask:
         return self.largest[key]
 
     def _play(self, classes: ClassSizes, leaked: int, targets: int) -> Simulated:
-        return play(classes, leaked, targets, self.runs or 0, self.seed, self.draw)
+        asked = self.simulation
+        return play(classes, leaked, targets, asked.runs or 0, asked.seed, asked.draw)
 
     def _simulated(self, leaked: int, targets: int, limit: Threshold | None) -> LeakRisk:
         """Parts of histories: the attack itself is the answer."""
@@ -209,26 +180,28 @@ class _Ask:
         assert subject.people is not None
         assert subject.classes is not None
         histories = subject.people.histories
-        part = 1.0 if self.history is None else self.history
-        found = simulate_histories(histories, leaked, targets, self.runs or 0, self.seed, self.unit, part)
+        asked, share = self.simulation, self.simulation.share
+        part = 1.0 if share is None else share
+        found = simulate_histories(histories, leaked, targets, asked.runs or 0, asked.seed, asked.unit, part)
         half = (found.high - found.low) / 2
         return LeakRisk(
             persons=histories.persons,
             leaked=leaked,
+            class_sizes=subject.classes.to_dict(),
             classes=subject.classes,
             targets=targets,
             probability=found.mean,
             method="simulation",
             error=half / found.mean if found.mean else 0.0,
-            unit=self.unit,
-            history=self.history,
+            unit=asked.unit,
+            history=share,
             threshold=None if limit is None else limit.value,
             threshold_name=None if limit is None else limit.name,
             # what is only estimated must keep the threshold with its whole interval
             holds=None if limit is None else found.high <= limit.value,
             simulated=found,
             suppressed_rows=subject.people.suppressed_rows,
-            notes=[*subject.notes, "played out: for parts of histories there is no formula"],
+            notes=[*subject.notes, "simulated: for parts of histories there is no formula"],
         )
 
 

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import math
 import secrets
-from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, get_args
+from dataclasses import dataclass
+from typing import Literal, get_args
 
 import numpy as np
 
 from shoal import progress
 from shoal.errors import InputError, check_choice
 from shoal.leakage.sizes import ClassSizes
+from shoal.results import left_out
 from shoal.table import Array
 
 Draw = Literal["everybody", "leak"]
@@ -31,17 +32,17 @@ _NORMAL_95 = 1.959963984540054
 
 @dataclass(frozen=True)
 class Simulated:
-    """The mean of all runs with its normal 95% interval; `values` holds one value a run."""
+    """The mean of all runs with its normal 95% interval; `values` holds one value per run."""
 
     mean: float
     low: float
     high: float
     runs: int
-    values: Array = field(repr=False, compare=False)
+    values: Array = left_out()
 
     @classmethod
     def of(cls, values: Array) -> Simulated:
-        """From one value a run.
+        """From one value per run.
 
         >>> found = Simulated.of(np.array([0.0, 1.0, 0.0, 1.0]))
         >>> found.mean, round(found.standard_error, 4)
@@ -55,9 +56,9 @@ class Simulated:
         """Of the mean."""
         return _standard_error(self.values)
 
-    def to_dict(self) -> dict[str, Any]:
+    def to_dict(self) -> dict[str, float | int]:
         """As JSON, without the runs' values."""
-        return {name: value for name, value in asdict(self).items() if name != "values"}
+        return {"mean": self.mean, "low": self.low, "high": self.high, "runs": self.runs}
 
 
 def _standard_error(values: Array) -> float:
@@ -67,9 +68,9 @@ def _standard_error(values: Array) -> float:
 def generator(runs: int, seed: int | None) -> np.random.Generator:
     """The source of chance; without a seed, from the system's randomness."""
     if isinstance(runs, bool) or not isinstance(runs, int) or not 2 <= runs <= MOST_RUNS:
-        raise InputError(f"A simulation takes 2 to {MOST_RUNS:,} runs.", "Use --simulate 10000.")
+        raise InputError(f"A simulation takes 2 to {MOST_RUNS:,} runs.", "Use 10,000, for example.")
     if seed is not None and seed < 0:
-        raise InputError("A seed is a whole number, zero or more.", "Use --seed 7, or leave it out.")
+        raise InputError("A seed is a whole number, zero or more.", "Use 7, for example, or leave it out.")
     return np.random.default_rng(secrets.randbits(63) if seed is None else seed)
 
 

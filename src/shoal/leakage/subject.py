@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any, TypedDict, get_args
 
 from shoal import progress
 from shoal.errors import InputError, as_names, check_choice
@@ -15,6 +15,7 @@ from shoal.ranges.parsing import Generalized
 from shoal.reading import Options, read
 from shoal.table.rows import Rows
 from shoal.vocabulary import NullRule
+from shoal.wording import counted
 
 Sizes = ClassSizes | Mapping[int, int] | Iterable[int] | str
 
@@ -35,19 +36,19 @@ def from_numbers(persons: int | None, class_size: int | None, sizes: Sizes | Non
     persons, class_size = (None if given is None else whole_number(given) for given in (persons, class_size))
     if sizes is not None:
         if class_size is not None:
-            raise InputError("A class size and class sizes are both given.", "Use --class-size 5 or --sizes 3:2,4:1.")
+            raise InputError("class_size and sizes are both given.", "Leave one of them out.")
         classes = parse_sizes(sizes) if isinstance(sizes, str) else ClassSizes.of(sizes)
         check_sums(classes, persons)
         return Subject(classes.persons, classes)
     if persons is None:
-        raise InputError("Whose leak is it?", "Name a table, or give --persons 10000 with --class-size 5, or --sizes.")
+        raise InputError("No table or class sizes given.", "Name a table, or give persons and class_size, or sizes.")
     if not 1 <= persons <= MOST_PERSONS:
-        raise InputError("The number of persons is not one or more.", "Use --persons 10000, for example.")
+        raise InputError("The number of persons is not one or more.", "Use 10,000, for example.")
     if class_size is None:
         if not with_limit:
             raise InputError(
                 "Nothing is said about the classes.",
-                "Give --class-size 5 or --sizes 3:2,4:1, or --threshold 0.09 to find the smallest class size.",
+                "Give class_size (5) or sizes (3:2,4:1), or a threshold (0.09) to find the smallest class size.",
             )
         return Subject(persons, None)
     if not 1 <= class_size <= persons:
@@ -57,15 +58,27 @@ def from_numbers(persons: int | None, class_size: int | None, sizes: Sizes | Non
     return Subject(persons, ClassSizes.equal(persons, class_size), class_size)
 
 
+class TableSettings(TypedDict, total=False):
+    """How a table is read: what is given here overrides the policy."""
+
+    quasi_identifiers: Sequence[str] | None
+    person: str | None
+    count: str | None
+    null_rule: NullRule | None
+    generalized: Generalized
+    options: Options | None
+
+
 def from_table(
     source: Any,
     policy: Policy,
-    quasi_identifiers: Sequence[str] | None,
-    person: str | None,
-    count: str | None,
-    null_rule: NullRule | None,
-    generalized: Generalized,
-    options: Options | None,
+    *,
+    quasi_identifiers: Sequence[str] | None = None,
+    person: str | None = None,
+    count: str | None = None,
+    null_rule: NullRule | None = None,
+    generalized: Generalized = "auto",
+    options: Options | None = None,
 ) -> Subject:
     """From a table: its own persons and classes, on the quasi-identifiers as they were released."""
     from shoal.manifest.files import released_names
@@ -74,7 +87,7 @@ def from_table(
     if not names:
         raise InputError(
             "No quasi-identifiers are named: what could an attacker know about a person?",
-            "Name the columns with --qi age,sex,zip or in a policy.",
+            "Name the columns in quasi_identifiers or in a policy.",
         )
     rule: NullRule = null_rule or policy.null_rule
     check_choice("null_rule", rule, get_args(NullRule))
@@ -95,9 +108,9 @@ def from_table(
     classes = people.sizes()
     notes = [*table.notes, *policy.remarks(table)]
     if removed:
-        notes.append(f"{removed:,} records with a missing value set aside (null rule drop)")
+        notes.append(f"{counted(removed, 'record')} with a missing value set aside (null rule drop)")
     if people.suppressed_rows:
-        notes.append(f"{people.suppressed_rows:,} records are * in every column: in no class, not counted")
+        notes.append(f"* in every column, so in no class and not counted: {counted(people.suppressed_rows, 'record')}")
     if person is None and count is None:
-        notes.append("every record counts as a person; name the column with --person if somebody may have several")
+        notes.append("every record counts as a person; name the person column if somebody may have several records")
     return Subject(classes.persons, classes, None, people, tuple(notes))

@@ -83,7 +83,7 @@ def measure(table: Table, names: Names) -> dict[str, Any]:
     named = {_name(name): figures for name, figures in election.figures.items()}
     progress.report("detection", 0)
     searched = [names.year, names.municipality, names.province, names.sex]
-    detected = detect(table, searched, null_rule="drop", count=count)
+    detected = detect(table, columns=searched, null_rule="drop", count=count)
     return {
         "records": rows.records,
         "removed_rows": removed,

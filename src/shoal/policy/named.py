@@ -47,21 +47,8 @@ class Standard:
         ]
         return "\n".join([*lines, ""])
 
-    def to_dict(self) -> dict[str, object]:
-        """As JSON."""
-        return {
-            "name": self.name,
-            "title": self.title,
-            "source": self.source,
-            "date": self.date,
-            "threshold": self.policy.threshold,
-            "models": [model.model_dump() for model in self.policy.models],
-            "tests": [{"name": test.name, "question": test.question, "command": test.command} for test in self.tests],
-            "remark": self.remark,
-        }
 
-
-_RISK = "shoal risk FILE --policy {name} --qi … --fail-over"
+_RISK = "shoal risk FILE --policy {name} --qi … --fail-above-threshold"
 
 
 def _at_most(name: str) -> tuple[Test, ...]:
@@ -97,7 +84,7 @@ STANDARDS = {
             "as published by ResDAC; confirm with your data use agreement",
             Policy(threshold="cms", models=[KAnonymity(k=11)]),
             (Test("cells", "Is no count of 1 to 10 shown or derivable?", "shoal cells FILE --by … --count …"),),
-            "No count of 1 to 10, nor a figure from which one follows; nought may be shown.",
+            "No count of 1 to 10, nor a figure from which one follows; zero may be shown.",
         ),
         Standard(
             "k-11", "Classes of at least 11, for records",

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import ClassVar
 
 from shoal.errors import InputError
+from shoal.results import Cell, Grid, Headline, Result, Section
+from shoal.wording import counted, percent
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Row:
     """One release: figures from its manifest; null where the manifest has none."""
 
@@ -29,17 +31,52 @@ class Row:
     verdict: str
 
 
-@dataclass(frozen=True)
-class Comparison:
+@dataclass(frozen=True, repr=False)
+class Comparison(Result):
     """Releases in the order given; `best` is the one of least loss of those that hold, by a figure that all have."""
+
+    name: ClassVar[str] = "compare"
 
     releases: list[Row]
     best: str | None
     by: str | None
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return asdict(self)
+    def summary(self) -> str:
+        """Which release lost least."""
+        words = f"{counted(len(self.releases), 'release')} compared"
+        if self.best is None or self.by is None:
+            return f"{words}; no figure of loss is known for all that hold."
+        return f"{words}; least {self.by.replace('_', ' ')}: {self.best}."
+
+    def sections(self) -> list[Section]:
+        """One line per release."""
+        rows = [
+            (
+                row.manifest,
+                row.method,
+                Cell(row.verdict, "good" if row.verdict == "holds" else "bad"),
+                _figure(row.k),
+                _figure(row.classes),
+                _figure(row.information_loss),
+                _figure(row.loss),
+                _largest(row.attribute_disclosure),
+                _figure(row.suppressed_rows),
+                _figure(row.seconds, 2),
+            )
+            for row in self.releases
+        ]
+        heads = ("release", "method", "verdict", "k", "classes", "information loss", "loss")
+        grid = Grid((*heads, "largest disclosure", "suppressed rows", "seconds"), rows, 3)
+        return [Headline(self.summary()), grid]
+
+
+def _figure(figure: float | None, digits: int = 4) -> str:
+    return "–" if figure is None else f"{figure:,}" if isinstance(figure, int) else f"{figure:.{digits}f}"
+
+
+def _largest(disclosed: dict[str, float | None]) -> str:
+    shares = [share for share in disclosed.values() if share is not None]
+    return percent(max(shares)) if shares else "–"
 
 
 def compare(manifests: Sequence[str | Path]) -> Comparison:
@@ -73,7 +110,7 @@ def _row(path: Path) -> Row:
         raise InputError(f"There is no manifest {file}.", "Name the one that was written with a release.") from None
     except (ValueError, KeyError, TypeError):
         raise InputError(
-            f"{file} is no manifest of shoal's.", "Name the one that was written with a release."
+            f"{file} is not a manifest of shoal's.", "Name the one that was written with a release."
         ) from None
     disclosed = findings.get("attribute_disclosure") or []
     return Row(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -25,7 +25,8 @@ MOST_BARS = 40
 
 
 def _harmless(name: str) -> str:
-    """A header may be anything: in a page it must not open a tag."""
+    """A header may be anything: in a page it must not open a tag, and drawing ends at a control character."""
+    name = "".join(letter if letter.isprintable() else "\ufffd" for letter in name)
     return name.replace("<", "\u2039").replace(">", "\u203a").replace("&", "\uff06")
 
 
@@ -225,3 +226,12 @@ def _values(rows: list[dict[str, Any]]) -> Any:
     import altair as alt
 
     return alt.InlineData(values=rows)
+
+
+# the drawing of each chart section by its name
+DRAWINGS: dict[str, Callable[..., Any]] = {
+    "choice": choice_chart,
+    "detection": detection_chart,
+    "lattice": frontier_chart,
+    "leak": leak_chart,
+}

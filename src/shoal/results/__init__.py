@@ -1,6 +1,6 @@
 """What every verb returns: typed, JSON-ready, and able to describe itself in sections."""
 
-from shoal.results.result import Result, left_out, results, where_known
+from shoal.results.result import Result, known_with, left_out, results, where_known
 from shoal.results.sections import (
     Bar,
     Cell,
@@ -9,6 +9,7 @@ from shoal.results.sections import (
     Content,
     Figure,
     Figures,
+    Files,
     Grid,
     Headline,
     Notes,
@@ -24,12 +25,14 @@ __all__ = [
     "Content",
     "Figure",
     "Figures",
+    "Files",
     "Grid",
     "Headline",
     "Notes",
     "Result",
     "Section",
     "Tone",
+    "known_with",
     "left_out",
     "results",
     "where_known",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from shoal.results.sections import Bar, Cell, Chart, Commands, Content, Figures, Grid, Headline, Notes, Section
+from shoal.results.sections import Bar, Cell, Chart, Commands, Content, Figures, Files, Grid, Headline, Notes, Section
 
 _STYLE = (
     "<style>.shoal{font-size:14px}.shoal table{border-collapse:collapse;margin:.6em 0}"
@@ -41,6 +41,10 @@ def _html(section: Section) -> str:
             return f"{_title(title)}<p>{escape(alternative)}</p>"
         case Notes(notes):
             return '<ul class="dim">' + "".join(f"<li>{escape(note)}</li>" for note in notes) + "</ul>" if notes else ""
+        case Files(files):
+            return "".join(
+                f"<p>{escape(what)} written to <code>{escape(path)}</code></p>" for what, path in files.items()
+            )
         case Commands(commands, title):
             return _title(title) + "".join(f"<pre>{escape(command)}</pre>" for command in commands)
 

@@ -26,6 +26,11 @@ def where_known(**how: Any) -> Any:
     return field(default=None, metadata={"json": "where known"}, **how)
 
 
+def known_with(other: str, **how: Any) -> Any:
+    """A field whose key is there exactly where another field has a value; it may be null then."""
+    return field(default=None, metadata={"json": "where known", "with": other}, **how)
+
+
 class Result(ABC):
     """What a verb returns: a frozen dataclass whose fields are the keys of its JSON.
 
@@ -63,7 +68,7 @@ class Result(ABC):
         """Counts and verdicts only: no value of the data, no name of a column.
 
         >>> from shoal.identity import risk
-        >>> risk({"age": [30, 30, 51]}, ["age"])
+        >>> risk({"age": [30, 30, 51]}, quasi_identifiers=["age"])
         <risk: records 3, removed_rows 0, classes 2, uniques 1, uniqueness 0.3333, k 1, ...>
         """
         shown = []
@@ -95,7 +100,8 @@ def as_json(value: Any) -> Any:
         found = {}
         for entry in fields(value):
             rule, content = entry.metadata.get("json"), getattr(value, entry.name)
-            if rule == "left out" or (rule == "where known" and content is None):
+            decides = getattr(value, entry.metadata.get("with", entry.name))
+            if rule == "left out" or (rule == "where known" and decides is None):
                 continue
             found[entry.name] = as_json(content)
         return found

@@ -46,7 +46,7 @@ def schema_of(result: type[Result]) -> dict[str, Any]:
 
 
 def _of_dataclass(kind: type) -> dict[str, Any]:
-    hints = get_type_hints(kind)
+    hints = _hints(kind)
     properties, required = {}, []
     for entry in fields(kind):
         rule = entry.metadata.get("json")
@@ -56,6 +56,16 @@ def _of_dataclass(kind: type) -> dict[str, Any]:
         if rule != "where known":
             required.append(entry.name)
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+
+
+def _hints(kind: type) -> dict[str, Any]:
+    """The types of the fields that are in the JSON; those that are left out may have types that JSON does not know."""
+    shown = {entry.name for entry in fields(kind) if entry.metadata.get("json") != "left out"}
+    found: dict[str, Any] = {}
+    for owner in reversed(kind.__mro__):
+        own = {name: hint for name, hint in vars(owner).get("__annotations__", {}).items() if name in shown}
+        found |= get_type_hints(type(owner.__name__, (), {"__annotations__": own, "__module__": owner.__module__}))
+    return found
 
 
 def _of_type(kind: Any) -> dict[str, Any]:

@@ -57,7 +57,10 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Rows under column heads; the first `left` columns are words, the rest numbers; `wrap` columns may break lines."""
+    """Rows under column heads; the first `left` columns are words, the rest numbers; `wrap` columns may break lines.
+
+    Where a medium is too narrow for a row, it shows the cells of a row below each other: nothing is cut off.
+    """
 
     heads: Sequence[str]
     rows: Sequence[Sequence[Content]]
@@ -68,7 +71,10 @@ class Grid:
 
 @dataclass(frozen=True, slots=True)
 class Chart:
-    """A picture by its name in `reports/charts.py`, the data that it draws, and words for who cannot see it."""
+    """A picture by its name in `reports/charts.py`, what it draws, and words for who cannot see it.
+
+    Its numbers stand in a grid too: a terminal does not draw it.
+    """
 
     name: str
     data: Mapping[str, Any]
@@ -84,6 +90,13 @@ class Notes:
 
 
 @dataclass(frozen=True, slots=True)
+class Files:
+    """What was written, each with its path: `{"policy": "policy.yaml"}`."""
+
+    files: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
 class Commands:
     """What to do next, as commands that can be copied."""
 
@@ -91,4 +104,4 @@ class Commands:
     title: str = "Next"
 
 
-Section: TypeAlias = Headline | Figures | Grid | Chart | Notes | Commands
+Section: TypeAlias = Headline | Figures | Grid | Chart | Notes | Files | Commands

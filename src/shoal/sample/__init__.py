@@ -1,4 +1,4 @@
-"""Tables made for trying shoal out: in the image of real ones, about nobody."""
+"""Tables for trying shoal out: synthetic, modelled on real tables."""
 
 from __future__ import annotations
 
@@ -34,5 +34,5 @@ def sample_data(name: str = "discharges", rows: int | None = None, seed: int = 0
     if rows > MOST_ROWS:
         raise InputError(f"{rows:,} rows at once are too many.", f"Ask for at most {MOST_ROWS:,}, with several seeds.")
     if rows < 1:
-        raise InputError(f"{rows} rows are no table.", "Ask for at least one.")
+        raise InputError(f"A table of {rows} rows cannot be generated.", "Ask for at least one.")
     return pl.DataFrame(generator(rows, seed))

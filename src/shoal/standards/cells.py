@@ -8,16 +8,18 @@ systems are also solved, so that a cell is found that only several equations tog
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
 
 from shoal.errors import InputError, as_names
 from shoal.reading import Options, read
+from shoal.results import Figure, Figures, Headline, Notes, Result, Section
 from shoal.table import Array, Table
+from shoal.wording import counted
 
 LEAST = 11
 TOTAL_WORDS = ("total", "all", "sum", "overall")
@@ -27,9 +29,11 @@ MOST_SOLVED = 1_500
 MOST_CELLS = 1_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class Cells:
+@dataclass(frozen=True, repr=False)
+class Cells(Result):
     """What was found in a table of counts; it holds if no small count is shown or derivable."""
+
+    name: ClassVar[str] = "cells"
 
     cells: int
     margins: int
@@ -39,18 +43,32 @@ class Cells:
     derivable: int
     least: int
     solved: bool
-    verdict: str
+    verdict: Literal["holds", "refused"]
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return asdict(self)
+    def summary(self) -> str:
+        """Whether a small count is shown or follows from the margins."""
+        if self.verdict == "holds":
+            return f"No count of 1 to {self.least - 1} is shown, and none follows from the margins."
+        shown = f"{counted(self.small, 'count')} of 1 to {self.least - 1} shown"
+        return f"{shown}, {self.derivable:,} more derivable by subtraction."
+
+    def sections(self) -> list[Section]:
+        """The verdict, and the figures behind it."""
+        names = ("cells", "margins", "suppressed", "missing", "small", "derivable")
+        notes = [] if self.solved else ["too many unknown cells to solve the equations: bounds were propagated only"]
+        notes.append("shares and averages of the same table can give a count away too: they are not checked here")
+        return [
+            Headline(self.summary(), "good" if self.verdict == "holds" else "bad"),
+            Figures([Figure(name, f"{getattr(self, name):,}") for name in names]),
+            Notes(notes),
+        ]
 
 
 def cells(
     source: Any,
+    *,
     by: Sequence[str] | str,
     count: str,
-    *,
     total: str | None = None,
     least: int = LEAST,
     options: Options | None = None,
@@ -61,7 +79,7 @@ def cells(
 
     >>> import polars as pl
     >>> table = pl.DataFrame({"sex": ["f", "m", "Total"], "n": ["20", "*", "25"]})
-    >>> found = cells(table, "sex", "n")
+    >>> found = cells(table, by="sex", count="n")
     >>> found.small, found.derivable, found.verdict
     (0, 1, 'refused')
     """
@@ -107,7 +125,7 @@ def _dimension(table: Table, name: str, total: str | None) -> tuple[list[str], s
     words = [total.lower()] if total is not None else list(TOTAL_WORDS)
     found = sorted({text for text in texts if text.strip().lower() in words})
     if len(found) > 1:
-        raise InputError(f"Column '{name}' has more than one word for its total.", "Name it with --total.")
+        raise InputError(f"Column '{name}' has more than one word for its total.", "Name it in total.")
     return texts, found[0] if found else None
 
 
@@ -126,7 +144,7 @@ def _counts(table: Table, name: str) -> Array:
         values = numbers.fill_null(float("nan")).to_numpy()
     bad = np.isfinite(values) & ((values < 0) | (values != np.floor(values)))
     if bad.any():
-        raise InputError(f"Column '{name}' has numbers that are no counts.", "Counts are whole and not negative.")
+        raise InputError(f"Column '{name}' has numbers that are not counts.", "Counts are whole and not negative.")
     return values.astype(np.float64)
 
 
@@ -135,7 +153,7 @@ def _system(dimensions: list[tuple[list[str], str | None]], values: Array) -> _S
     keys = list(zip(*(texts for texts, _ in dimensions), strict=True))
     place = {key: row for row, key in enumerate(keys)}
     if len(place) != len(keys):
-        raise InputError("A combination of the dimensions is listed twice.", "Name all dimensions with --by.")
+        raise InputError("A combination of the dimensions is listed twice.", "Name all dimensions in by.")
     totals = [total for _, total in dimensions]
     members = [sorted(set(texts) - {total}) for (texts, _), total in zip(dimensions, totals, strict=True)]
     if np.prod([len(found) + 1.0 for found in members]) > MOST_CELLS:
@@ -169,7 +187,7 @@ def _bounds(system: _System) -> tuple[Array, Array, bool]:
         before = low.copy(), high.copy()
         _propagate(system, low, high)
         if (low > high).any():
-            raise InputError("The counts do not add up to their totals.", "Mend the table, or name its total.")
+            raise InputError("The counts do not add up to their totals.", "Fix the table, or name its total.")
         settled = np.array_equal(before[0], low) and np.array_equal(before[1], high)
         if settled and not (solved and _solve(system, low, high)):
             return low, high, solved

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -14,15 +14,17 @@ from shoal.hierarchy.chosen import given_hierarchies
 from shoal.judgement.population import labels_hold
 from shoal.ranges.parsing import STAR, as_numbers, as_ranges, ends_of
 from shoal.reading import read
+from shoal.results import Bar, Figure, Figures, Grid, Headline, Result, Section
 from shoal.table import Array, Column, Table
 from shoal.table.classes import Coded, CountTable, class_of_each_row, pack
 from shoal.table.texts import texts_of
 from shoal.utility.class_measures import average_class_size, discernibility
+from shoal.wording import percent
 
 _FOLDS = 5
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Accuracy:
     """How well a column can be predicted: from the original, from what was released, and by always saying the same."""
 
@@ -32,13 +34,15 @@ class Accuracy:
     baseline: float
 
 
-@dataclass(frozen=True)
-class QualityFigures:
+@dataclass(frozen=True, repr=False)
+class QualityFigures(Result):
     """Costs between 0 (nothing lost) and 1 (nothing left), but for the papers' information loss, which is in spreads.
 
     `loss` and `entropy` only where every cell holds its value (no means, nothing perturbed), `precision` only where
     every changed column has a hierarchy, `information_loss` only where all columns are numbers or dates as ranges.
     """
+
+    name: ClassVar[str] = "quality"
 
     loss: float | None
     precision: float | None
@@ -49,9 +53,35 @@ class QualityFigures:
     accuracy: Accuracy | None
     by_column: dict[str, float | None]
 
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return asdict(self)
+    def summary(self) -> str:
+        """How much was lost, and how well the target can still be predicted."""
+        if self.loss is None:
+            words = "The loss is not known: a released cell does not hold the value that it stands for."
+        else:
+            words = f"Loss {self.loss:.4f}, from 0 (nothing lost) to 1 (nothing left)."
+        if self.accuracy is None:
+            return words
+        before, after = percent(self.accuracy.original), percent(self.accuracy.released)
+        return f"{words} {self.accuracy.target} is predicted rightly for {after} of the records, {before} before."
+
+    def sections(self) -> list[Section]:
+        """Every figure, then the loss of each column."""
+        figures = ("loss", "precision", "entropy", "discernibility", "average_class_size", "information_loss")
+        rows = [Figure(name.replace("_", " "), _shown(getattr(self, name))) for name in figures]
+        if self.accuracy is not None:
+            rows += [
+                Figure(f"accuracy, {name}", percent(getattr(self.accuracy, name)))
+                for name in ("original", "released", "baseline")
+            ]
+        columns = [
+            (name, _shown(loss), Bar(min(loss, 1.0)) if loss is not None else "")
+            for name, loss in self.by_column.items()
+        ]
+        return [Headline(self.summary()), Figures(rows), Grid(("column", "loss", ""), columns)]
+
+
+def _shown(figure: float | None) -> str:
+    return "–" if figure is None else f"{figure:.4f}"
 
 
 def quality(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.detection.profile import yaml_key
+from shoal.detection.profiles import yaml_key
 from shoal.standards.hipaa.safe_harbor import SafeHarbor
 
 

@@ -240,9 +240,16 @@ def residual_risk(released: Any, result: SafeHarbor) -> IdentityRisk | None:
     count = policy.count if policy.count in table.columns else None
     person = policy.person if policy.person in table.columns else None
     names = [name for name in names if name not in (count, person)]
+    if not names:
+        return None
     return risk(
-        table, names, null_rule=policy.null_rule, count=count, person=person, threshold=policy.threshold
-    ) if names else None  # fmt: skip
+        table,
+        quasi_identifiers=names,
+        null_rule=policy.null_rule,
+        count=count,
+        person=person,
+        threshold=policy.threshold,
+    )
 
 
 def way_on(found: IdentityRisk | None, output: str = "safe.csv") -> str:

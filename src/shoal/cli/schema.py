@@ -1,0 +1,32 @@
+"""`shoal schema`"""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+
+def schema(
+    result: Annotated[
+        str | None,
+        typer.Argument(metavar="[RESULT]", help="A result, such as risk; all names if not given.", show_default=False),
+    ] = None,
+) -> None:
+    """**The JSON Schema of what `--json` prints**, for each result.
+
+    Examples:
+
+        shoal schema
+
+        shoal schema risk
+    """
+    import json
+
+    from shoal.results.registry import MODULES, result_type
+    from shoal.results.schema import schema_of
+
+    if result is None:
+        typer.echo("\n".join(MODULES))
+    else:
+        typer.echo(json.dumps(schema_of(result_type(result)), ensure_ascii=False, indent=2))

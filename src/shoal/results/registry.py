@@ -1,0 +1,42 @@
+"""Which module defines which result: a name is looked up without loading the others."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from shoal.errors import InputError
+from shoal.results.result import Result, results
+
+# a result's name -> the module that defines it; a test keeps the list complete
+MODULES = {
+    "cells": "shoal.standards.cells",
+    "compare": "shoal.releases.compare",
+    "detect": "shoal.detection.results",
+    "hierarchy-build": "shoal.hierarchy.results",
+    "hierarchy-check": "shoal.hierarchy.results",
+    "leak": "shoal.leakage.results",
+    "leak-series": "shoal.leakage.results",
+    "profile": "shoal.detection.profiles",
+    "quality": "shoal.utility.quality",
+    "regenerate": "shoal.anonymization.regenerate",
+    "risk": "shoal.identity.results",
+    "sample-data": "shoal.sample.written",
+    "standards": "shoal.policy.standards",
+}
+
+
+def result_type(name: str) -> type[Result]:
+    """A result by its name; its module is imported.
+
+    >>> result_type("risk").__name__
+    'IdentityRisk'
+    """
+    if name not in MODULES:
+        raise InputError(f"There is no result '{name}'.", f"Use one of {', '.join(MODULES)}.")
+    import_module(MODULES[name])
+    return results()[name]
+
+
+def all_results() -> dict[str, type[Result]]:
+    """Every result by its name; all modules that define one are imported."""
+    return {name: result_type(name) for name in MODULES}

@@ -1,0 +1,161 @@
+"""One small real run of every verb, from the library and on the command line, on a table full of traps.
+
+The table holds secret values, a column whose name is a tag of HTML, and one whose name holds a control character.
+Whoever adds a result adds a case here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+import shoal
+from shoal.anonymization.regenerate import regenerate
+from shoal.hierarchy import build_hierarchies, check_hierarchies
+from shoal.policy.standards import standards
+from shoal.results import Result
+from shoal.sample.written import write_sample
+
+TAG = "<script>alert(1)</script>"
+CONTROL = "bell\x07\x1b[31m"
+SECRETS = ("Zqxsecret", "73919")
+ODD = {
+    TAG: ["Zqxsecret1", "Zqxsecret1", "Zqxsecret2", "Zqxsecret3"],
+    CONTROL: [73919, 73919, 73918, 73917],
+    "sex": ["f", "f", "m", "m"],
+}
+NAMES = list(ODD)
+
+
+@dataclass(frozen=True)
+class Case:
+    """A result, the command that gives the same (None: there is none), and whether it names columns of the data."""
+
+    result: Result
+    command: Sequence[str] | None = None
+    names_columns: bool = True
+
+
+def odd_table(folder: Path) -> Path:
+    path = folder / "odd.parquet"
+    pl.DataFrame(ODD).write_parquet(path)
+    return path
+
+
+def _profile(folder: Path) -> Case:
+    table, policy = odd_table(folder), folder / "policy.yaml"
+    result = shoal.profile(table, write_policy=policy)
+    return Case(result, ["profile", str(table), "--write-policy", str(policy), "--force"])
+
+
+def _detect(folder: Path) -> Case:
+    table, chart = odd_table(folder), folder / "frontier.svg"
+    from shoal.reports.with_chart import with_chart
+
+    result = with_chart(lambda: shoal.detect(table), chart, sources=[table])
+    return Case(result, ["detect", str(table), "--chart", str(chart), "--force"])
+
+
+def _risk(folder: Path) -> Case:
+    table, policy = odd_table(folder), folder / "policy.yaml"
+    policy.write_text("models: [{model: k-anonymity, k: 2}, {model: average-risk, threshold: 0.5}]\n")
+    result = shoal.risk(table, quasi_identifiers=NAMES, knowledge={TAG: ["sex"]}, policy=policy)
+    options = [item for name in NAMES for item in ("--qi", name)]
+    command = ["risk", str(table), *options, "--knowledge", f"{TAG}=sex", "--policy", str(policy)]
+    return Case(result, command)
+
+
+def _leak(folder: Path) -> Case:
+    table = odd_table(folder)
+    result = shoal.leak(
+        table, quasi_identifiers=["sex"], leaked=2, threshold="ema", simulate=shoal.Simulation(50, seed=1)
+    )
+    asked = ["--leaked", "2", "--threshold", "ema", "--simulate", "50", "--seed", "1"]
+    return Case(result, ["leak", str(table), "--qi", "sex", *asked], names_columns=False)
+
+
+def _leak_series(folder: Path) -> Case:
+    result = shoal.leak(sizes={3: 2, 4: 1}, leaked=[3, 6], targets=[1, 2], threshold=[0.2, "ema"])
+    asked = ["--leaked", "3,6", "--targets", "1,2", "--threshold", "0.2,ema"]
+    return Case(result, ["leak", "--sizes", "3:2,4:1", *asked], names_columns=False)
+
+
+def _cells(folder: Path) -> Case:
+    path = folder / "counts.csv"
+    path.write_text("sex,n\nZqxsecret,20\nm,*\nTotal,25\n")
+    return Case(shoal.cells(path, by="sex", count="n"), ["cells", str(path), "--by", "sex", "--count", "n"], False)
+
+
+def _quality(folder: Path) -> Case:
+    old = pl.DataFrame(ODD)
+    new = old.with_columns(pl.lit("*").alias(TAG))
+    return Case(shoal.quality(old, new, NAMES, target="sex"))
+
+
+def _compare(folder: Path) -> Case:
+    table, outputs = odd_table(folder), []
+    for method in ("lattice", "mondrian"):
+        output = folder / f"safe_with_a_long_name_{method}.csv"
+        released = shoal.anonymize(table, quasi_identifiers=NAMES, k=2, method=method)
+        shoal.release(released, output)
+        outputs.append(str(output))
+    return Case(shoal.compare(outputs), ["compare", *outputs], names_columns=False)
+
+
+def _hierarchy_build(folder: Path) -> Case:
+    table, output = folder / "jobs.csv", folder / "trees"
+    table.write_text(f"{TAG},sex\nZqxsecret,f\nZqxsecret2,m\nsmith,m\n".replace("/", ""))
+    result = build_hierarchies(table, output=output)
+    return Case(result, ["hierarchy", "build", str(table), "-o", str(output), "--force"])
+
+
+def _hierarchy_check(folder: Path) -> Case:
+    table = folder / "people.csv"
+    table.write_text("sex,town\nf,Zqxsecret\nm,Oslo\n")
+    (folder / "sex.csv").write_text("f;*\nm;*\n")
+    (folder / "town.csv").write_text("Oslo;NO;*\n")
+    files = [str(folder / "sex.csv"), str(folder / "town.csv")]
+    result = check_hierarchies(files, data=str(table))
+    return Case(result, ["hierarchy", "check", *files, "--data", str(table)], names_columns=False)
+
+
+def _standards(folder: Path) -> Case:
+    output = folder / "policy.yaml"
+    result = standards("ema-0070", output=output)
+    return Case(result, ["standards", "ema-0070", "-o", str(output), "--force"], names_columns=False)
+
+
+def _sample(folder: Path) -> Case:
+    output = folder / "sample.csv"
+    result = write_sample("licences", output=output, rows=20, seed=3)
+    command = ["sample-data", "licences", "-n", "20", "--seed", "3", "-o", str(output), "--force"]
+    return Case(result, command, names_columns=False)
+
+
+def _regenerate(folder: Path) -> Case:
+    table, distribution, output = folder / "masked.csv", folder / "race.csv", folder / "filled.csv"
+    table.write_text(f"{TAG},n\n*,73919\nZqxsecret,1\n*,2\n")
+    distribution.write_text(f"{TAG},n\nZqxsecret,1\n")
+    result = regenerate(table, distribution=distribution, output=output, seed=1)
+    asked = ["--distribution", str(distribution), "--seed", "1", "-o", str(output), "--force"]
+    return Case(result, ["regenerate", str(table), *asked])
+
+
+CASES: dict[str, Callable[[Path], Case]] = {
+    "cells": _cells,
+    "compare": _compare,
+    "detect": _detect,
+    "hierarchy-build": _hierarchy_build,
+    "hierarchy-check": _hierarchy_check,
+    "leak": _leak,
+    "leak-series": _leak_series,
+    "profile": _profile,
+    "quality": _quality,
+    "regenerate": _regenerate,
+    "risk": _risk,
+    "sample-data": _sample,
+    "standards": _standards,
+}
