@@ -21,9 +21,9 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli import app
+from shoal.keys import Key, create_key, find_key, read_key
 from shoal.pseudonyms import keyed as keyed_module
 from shoal.pseudonyms.digits import permuted
-from shoal.pseudonyms.keys import Key, create_key, find_key, read_key
 from shoal.pseudonyms.pseudonymize import pseudonymize
 
 KEY = bytes(range(32))

@@ -9,9 +9,9 @@ import typer
 from shoal import __version__
 from shoal.cli.anonymize import anonymize
 from shoal.cli.apply import apply
-from shoal.cli.budget import budget
 from shoal.cli.cells import cells
 from shoal.cli.compare import compare
+from shoal.cli.desk import app as desk
 from shoal.cli.detect import detect
 from shoal.cli.hierarchy import app as hierarchy
 from shoal.cli.lattice import lattice
@@ -19,7 +19,6 @@ from shoal.cli.leak import leak
 from shoal.cli.perturb import perturb
 from shoal.cli.profile import profile
 from shoal.cli.pseudonymize import pseudonymize
-from shoal.cli.query import query
 from shoal.cli.regenerate import regenerate
 from shoal.cli.reproduce import app as reproduce
 from shoal.cli.risk import risk
@@ -82,6 +81,5 @@ app.command()(standards)
 app.command()(verify)
 app.command()(compare)
 app.command()(regenerate)
-app.add_typer(budget, name="budget")
-app.command()(query)
+app.add_typer(desk, name="desk")
 app.add_typer(reproduce, name="reproduce")

@@ -1,19 +1,28 @@
-"""The written decision: which columns play which role, how nulls count, what must hold."""
+"""The written decision: which columns play which role, how nulls count, what must hold.
 
-from shoal.policy.schema import (
-    LONGEST_POLICY,
-    LeakLimit,
-    Linked,
-    MaskingStep,
-    Policy,
-    PolicyError,
-    SafeHarborSection,
-    SafeHarborWord,
-    Share,
-    as_policy,
-    load_policy,
-    share_of,
-)
+The language of conditions needs little and the policy needs much, so that each name is imported when it is first used.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from shoal.policy.schema import (
+        LONGEST_POLICY,
+        LeakLimit,
+        Linked,
+        MaskingStep,
+        Policy,
+        PolicyError,
+        SafeHarborSection,
+        SafeHarborWord,
+        Share,
+        as_policy,
+        load_policy,
+        share_of,
+    )
 
 __all__ = [
     "LONGEST_POLICY",
@@ -29,3 +38,9 @@ __all__ = [
     "load_policy",
     "share_of",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name not in __all__:
+        raise AttributeError(f"module 'shoal.policy' has no attribute {name!r}")
+    return getattr(import_module("shoal.policy.schema"), name)
