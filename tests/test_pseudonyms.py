@@ -143,7 +143,7 @@ def test_a_key_file_is_for_its_owner_and_never_overwritten(tmp_path: Path) -> No
         read_key(path)
     (tmp_path / "short").write_bytes(b"secret")
     (tmp_path / "short").chmod(0o600)
-    with pytest.raises(shoal.InputError, match="no key"):
+    with pytest.raises(shoal.InputError, match="not a key"):
         read_key(tmp_path / "short")
     with pytest.raises(shoal.InputError, match="no key file"):
         read_key(tmp_path / "nothing")
