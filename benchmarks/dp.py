@@ -25,7 +25,7 @@ def open_new() -> None:
     from shoal.dp import open_desk
 
     shutil.rmtree(desk(), ignore_errors=True)
-    open_desk(discharges(), desk(), epsilon="100000", delta="0.01")
+    open_desk(discharges(), folder=desk(), types="proposed", epsilon="100000", delta="0.01")
 
 
 def queries() -> None:
@@ -34,28 +34,30 @@ def queries() -> None:
     epsilon = iter(f"0.1{time.time_ns() + step}"[:20] for step in range(100))
 
     def ask(*arguments: str) -> Any:
-        costs = [shoal_command("query", folder, *arguments, "--epsilon", next(epsilon), repeat=1) for _ in range(3)]
+        costs = [
+            shoal_command("desk", "query", folder, *arguments, "--epsilon", next(epsilon), repeat=1) for _ in range(3)
+        ]
         return min(costs, key=lambda cost: cost.cpu)
 
     title("Queries on 3,985,166 rows, whole commands")
     script = "import polars as pl, sys; print(pl.scan_parquet(sys.argv[1]){}.collect())"
     exact = command(sys.executable, "-c", script.format(".filter(pl.col('age_yrs') >= 65).select(pl.len())"), path)
     row("polars: exact count where age_yrs >= 65", exact, exact)
-    row("shoal query count --where", ask("count", "--where", "age_yrs >= 65"), exact)
+    row("shoal desk query count --where", ask("count", "--where", "age_yrs >= 65"), exact)
     mean = ".group_by('sex').agg(pl.col('charge').clip(0, 500000).mean())"
     exact = command(sys.executable, "-c", script.format(mean), path)
     row("polars: exact mean charge by sex", exact, exact)
     row(
-        "shoal query mean --by (private groups)",
+        "shoal desk query mean --by (private groups)",
         ask("mean", "charge", "--bounds", "0,500000", "--by", "sex", *DELTA),
         exact,
     )
     exact = command(sys.executable, "-c", script.format(".select(pl.col('charge').quantile(0.9))"), path)
     row("polars: exact quantile", exact, exact)
-    row("shoal query quantile", ask("quantile", "charge", "--q", "0.9", "--bounds", "0,500000"), exact)
-    row("shoal query variance", ask("variance", "charge", "--bounds", "0,500000"))
-    row("shoal query count --by patzip (private groups)", ask("count", "--by", "patzip", *DELTA))
-    repeat = shoal_command("query", folder, "count", "--epsilon", "0.1", repeat=3)
+    row("shoal desk query quantile", ask("quantile", "charge", "--q", "0.9", "--bounds", "0,500000"), exact)
+    row("shoal desk query variance", ask("variance", "charge", "--bounds", "0,500000"))
+    row("shoal desk query count --by patzip (private groups)", ask("count", "--by", "patzip", *DELTA))
+    repeat = shoal_command("desk", "query", folder, "count", "--epsilon", "0.1", repeat=3)
     row("the same query again (from the ledger)", repeat)
 
 
@@ -75,7 +77,7 @@ def ledger() -> None:
     folder = Path(tempfile.mkdtemp())
     import polars as pl
 
-    open_desk(pl.DataFrame({"age": range(1000)}), folder / "desk", epsilon="1000")
+    open_desk(pl.DataFrame({"age": range(1000)}), folder=folder / "desk", types="proposed", epsilon="1000")
     asked = Desk(folder / "desk")
     spans = []
     for start in range(0, ENTRIES, 1000):
@@ -85,11 +87,11 @@ def ledger() -> None:
         spans.append((time.process_time() - begin) / 1000)
     print(f"CPU ms a query: first thousand {1000 * spans[0]:.2f}, last thousand {1000 * spans[-1]:.2f}")
     asked.close()
-    open_desk(pl.DataFrame({"age": range(1000)}), folder / "empty", epsilon="1000")
-    baseline = shoal_command("query", str(folder / "empty"), "--preview", "count", "--epsilon", "0.1")
-    row("shoal query, empty ledger", baseline, baseline)
-    cost = shoal_command("query", str(folder / "desk"), "--preview", "count", "--epsilon", "0.1")
-    row(f"shoal query, {ENTRIES:,} entries verified", cost, baseline)
+    open_desk(pl.DataFrame({"age": range(1000)}), folder=folder / "empty", types="proposed", epsilon="1000")
+    baseline = shoal_command("desk", "query", str(folder / "empty"), "--preview", "count", "--epsilon", "0.1")
+    row("shoal desk query, empty ledger", baseline, baseline)
+    cost = shoal_command("desk", "query", str(folder / "desk"), "--preview", "count", "--epsilon", "0.1")
+    row(f"shoal desk query, {ENTRIES:,} entries verified", cost, baseline)
     shutil.rmtree(folder)
 
 

@@ -21,9 +21,9 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli import app
+from shoal.keys import Key, create_key, find_key, read_key
 from shoal.pseudonyms import keyed as keyed_module
 from shoal.pseudonyms.digits import permuted
-from shoal.pseudonyms.keys import Key, create_key, find_key, read_key
 from shoal.pseudonyms.pseudonymize import pseudonymize
 
 KEY = bytes(range(32))
@@ -143,7 +143,7 @@ def test_a_key_file_is_for_its_owner_and_never_overwritten(tmp_path: Path) -> No
         read_key(path)
     (tmp_path / "short").write_bytes(b"secret")
     (tmp_path / "short").chmod(0o600)
-    with pytest.raises(shoal.InputError, match="no key"):
+    with pytest.raises(shoal.InputError, match="not a key"):
         read_key(tmp_path / "short")
     with pytest.raises(shoal.InputError, match="no key file"):
         read_key(tmp_path / "nothing")

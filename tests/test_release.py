@@ -283,7 +283,7 @@ def test_the_written_file_is_measured_not_the_plan(
         ({"method": "mask"}, "masking steps"),
         ({"method": "magic"}, "is not known"),
         ({"interval": "sideways"}, "is not known"),
-        ({"disclosure": ["charge is high"]}, "no condition"),
+        ({"disclosure": ["charge is high"]}, "not a condition"),
         ({"disclosure": ["charge>many"]}, "another type"),
         ({"k": None}, "needs k"),
     ],

@@ -37,7 +37,7 @@ def desk(tmp_path: Path) -> Callable[..., Desk]:
 
     def make(frame: Any, **how: Any) -> Desk:
         folder = tmp_path / f"desk{len(opened)}"
-        open_desk(frame, folder, **({"epsilon": "1000000", "delta": "0.01"} | how))
+        open_desk(frame, folder=folder, **({"epsilon": "1000000", "delta": "0.01", "types": "proposed"} | how))
         opened.append(Desk(folder))
         return opened[-1]
 

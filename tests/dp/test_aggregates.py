@@ -13,12 +13,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from shoal.dp import queries
 from shoal.dp.aggregates import BITS, PERSON, Selected, Squares, Steps, select
 from shoal.dp.plans import Plan, plan
-from shoal.dp.queries import make_query
-from shoal.dp.store import kept_rows, plain_series
+from shoal.dp.queries import Query
+from shoal.dp.store import kept_rows, typed_series
 from shoal.dp.terms import StoredColumn, Terms
+from shoal.dp.types import propose
 from shoal.reading import read
+
+
+def make_query(terms: Terms, kind: str, column: str | None = None, **options: Any) -> Query:
+    return queries.make_query(terms, queries.Question.of(kind, column, options))  # type: ignore[arg-type]
+
 
 KINDS: list[tuple[str, dict[str, Any]]] = [
     ("count", {}),
@@ -44,7 +51,8 @@ KINDS: list[tuple[str, dict[str, Any]]] = [
 def terms(rows: int = 3, **changed: Any) -> Terms:
     columns = {"age": "integer", "pay": "number", "town": "text"}
     given: dict[str, Any] = {
-        "format": 1, "desk": "", "opened": "", "epsilon": "1000", "delta": "0.1", "accounting": "basic", "rho": None,
+        "format": 2, "key_check": "", "witnessed": False, "desk": "", "opened": "", "epsilon": "1000", "delta": "0.1",
+        "accounting": "basic", "rho": None,
         "person": "who", "max_rows_per_person": rows, "source": "", "source_sha256": None, "persons": None,
         "columns": tuple(StoredColumn(name, word, "", "") for name, word in columns.items()),
     }  # fmt: skip
@@ -197,7 +205,7 @@ def test_odd_types_become_plain_ones() -> None:
             "none": pl.Series([None, None], dtype=pl.Null),
         }
     )
-    found = {name: plain_series(column) for name, column in read(frame).columns.items()}
+    found = {name: typed_series(column, propose(column)) for name, column in read(frame).columns.items()}
     assert [series.dtype for series in found.values()] == [
         pl.String, pl.Float64, pl.Float64, pl.Float64, pl.Datetime("us"), pl.String
     ]  # fmt: skip

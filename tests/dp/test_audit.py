@@ -13,15 +13,20 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.dp import BudgetRefused, Desk, open_desk
+from shoal.dp import BudgetRefused, Desk, open_desk, queries
 from shoal.dp.aggregates import PERSON
 from shoal.dp.answers import Outcome
 from shoal.dp.audit import Audit, audit, binomial_bound, epsilon_lower_bound
 from shoal.dp.exact import half_square
 from shoal.dp.mechanisms import Noise, epsilon_of
 from shoal.dp.plans import Plan, plan
-from shoal.dp.queries import make_query
+from shoal.dp.queries import Query
 from shoal.dp.terms import StoredColumn, Terms
+
+
+def make_query(terms: Terms, kind: str, column: str | None = None, **options: Any) -> Query:
+    return queries.make_query(terms, queries.Question.of(kind, column, options))  # type: ignore[arg-type]
+
 
 ROWS = 2  # of one person
 RUNS = 2500
@@ -34,7 +39,7 @@ def terms(accounting: str = "basic") -> Terms:
         StoredColumn(name, word, "", "") for name, word in {"x": "integer", "y": "number", "town": "text"}.items()
     )
     rho = "100" if accounting == "zcdp" else None
-    return Terms(1, "", "", "100", "0.5", accounting, rho, "who", ROWS, "", None, columns, None)  # type: ignore[arg-type]
+    return Terms(2, "", "", "100", "0.5", accounting, rho, "who", ROWS, "", None, columns, None, "", False)  # type: ignore[arg-type]
 
 
 # everybody else, then the one person: as many rows as may be, at the far end of the bounds
@@ -178,7 +183,7 @@ def test_the_differencing_attack_works_without_a_budget_and_fails_with_one(tmp_p
             - table.filter(pl.col("ill") & ~((pl.col("born") == 1931) & (pl.col("sex") == "f"))).height
         )
         assert exact == ill
-        open_desk(table, tmp_path / str(number), epsilon="0.2")
+        open_desk(table, folder=tmp_path / str(number), types="proposed", epsilon="0.2")
         right += (ask_differences(tmp_path / str(number)) >= 0.5) == ill
     # a guess is right with probability at most e^0.2 / (1 + e^0.2) = 0.55; 28 of 30 would have a chance below 1e-5
     assert right < 28

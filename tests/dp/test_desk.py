@@ -12,12 +12,18 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.dp import Desk, open_desk
+from shoal.dp import Desk, open_desk, queries
 from shoal.dp.answers import answer as draw
 from shoal.dp.plans import plan
-from shoal.dp.queries import make_query
+from shoal.dp.queries import Query
 from shoal.dp.store import read_columns
+from shoal.dp.terms import Terms
 from shoal.errors import InputError
+
+
+def make_query(terms: Terms, kind: str, column: str | None = None, **options: Any) -> Query:
+    return queries.make_query(terms, queries.Question.of(kind, column, options))  # type: ignore[arg-type]
+
 
 # so much epsilon that noise of any answer below is zero but for a chance of exp(-100)
 EXACT = "1000000"
@@ -137,12 +143,12 @@ def test_a_refusal_names_requested_remaining_and_difference(visits: pl.DataFrame
     for number in range(10):
         at.query("count", where=f"age > {number}", epsilon=0.1)
     assert at.budget().remaining == {"epsilon": 0, "delta": 1e-6}
-    with pytest.raises(shoal.BudgetRefused, match=r"epsilon 0\.1 requested, 0 remaining, 0\.1 too much") as refused:
+    with pytest.raises(shoal.BudgetRefused, match=r"epsilon 0\.1 requested, 0 remaining, 0\.1 short") as refused:
         at.query("count", epsilon="0.1")
     assert refused.value.exit_code == 3
     assert at.budget().queries == 10
     at = desk(visits, epsilon="1", delta="1e-6")
-    with pytest.raises(shoal.BudgetRefused, match=r"delta 0\.001 requested, 0\.000001 remaining, 0\.000999 too much"):
+    with pytest.raises(shoal.BudgetRefused, match=r"delta 0\.001 requested, 0\.000001 remaining, 0\.000999 short"):
         at.query("count", by="sex", epsilon="0.1", delta="0.001")
 
 
@@ -250,10 +256,10 @@ def test_plain_words(visits: pl.DataFrame, desk: MakeDesk) -> None:
 BAD: list[tuple[str, str | None, dict[str, Any], str]] = [
     ("count", None, {"epsilon": 0}, "above 0"),
     ("count", None, {"epsilon": "-1"}, "above 0"),
-    ("count", None, {"epsilon": "inf"}, "no finite"),
-    ("count", None, {"epsilon": "nan"}, "no finite"),
-    ("count", None, {"epsilon": "much"}, "no number"),
-    ("count", None, {"epsilon": math.inf}, "no finite"),
+    ("count", None, {"epsilon": "inf"}, "not a finite"),
+    ("count", None, {"epsilon": "nan"}, "not a finite"),
+    ("count", None, {"epsilon": "much"}, "not a number"),
+    ("count", None, {"epsilon": math.inf}, "not a finite"),
     ("count", None, {"epsilon": "1e9"}, "protects nobody"),
     ("count", None, {"delta": "1e-9"}, "needs no delta"),
     ("count", None, {"delta": "2", "by": "sex"}, "below 1"),
@@ -267,10 +273,10 @@ BAD: list[tuple[str, str | None, dict[str, Any], str]] = [
     ("count", None, {"by": "ag"}, "no column 'ag'"),
     ("count", None, {"by": "charge"}, "has no groups"),
     ("count", None, {"by": ["sex", "sex"]}, "twice"),
-    ("count", None, {"keys": ["f"]}, "no --by"),
+    ("count", None, {"keys": ["f"]}, "no `by`"),
     ("count", None, {"by": "sex", "keys": ["f", "f"]}, "twice"),
     ("count", None, {"by": "sex", "keys": []}, "empty"),
-    ("count", None, {"by": "age", "keys": ["old"]}, "no number"),
+    ("count", None, {"by": "age", "keys": ["old"]}, "not a number"),
     ("count", None, {"by": "age", "keys": ["1.5"]}, "whole numbers"),
     ("count", None, {"by": ["sex", "ward"], "keys": [["f"]]}, "once for each column"),
     ("count", None, {"mechanism": "cauchy"}, "not known"),
@@ -282,18 +288,20 @@ BAD: list[tuple[str, str | None, dict[str, Any], str]] = [
     ("sum", "age", {"bounds": "5"}, "two numbers"),
     ("sum", "age", {"bounds": "5,5"}, "two numbers"),
     ("sum", "age", {"bounds": "9,1"}, "two numbers"),
-    ("sum", "age", {"bounds": "0,x"}, "no number"),
-    ("sum", "age", {"bounds": "0,inf"}, "no finite"),
+    ("sum", "age", {"bounds": "0,x"}, "not a number"),
+    ("sum", "age", {"bounds": "0,inf"}, "not a finite"),
     ("sum", "age", {"bounds": "0,1e26"}, "too wide"),
     ("median", "age", {"bounds": "0,9", "q": 0.1}, "quantile 0.5"),
     ("quantile", "age", {"bounds": "0,9"}, "Which quantile"),
     ("quantile", "age", {"bounds": "0,9", "q": "1.5"}, "between 0 and 1"),
     ("quantile", "age", {"bounds": "0,9", "q": "0.5,0.5"}, "twice"),
+    ("quantile", "age", {"bounds": "0,9", "q": []}, "no quantile"),
+    ("count", None, {"colour": "red"}, "no option 'colour'"),
     ("quantile", "age", {"bounds": "0,9", "q": "0.5", "step": 0}, "above 0"),
     ("quantile", "age", {"bounds": "0,9", "q": "0.5", "step": "1e-9"}, "possible answers"),
     ("quantile", "age", {"bounds": "0,9", "q": "0.5", "mechanism": "gaussian"}, "no Gaussian"),
     ("histogram", "age", {}, "needs bounds"),
-    ("histogram", "age", {"bins": 5}, "needs --bounds"),
+    ("histogram", "age", {"bins": 5}, "needs bounds"),
     ("histogram", "age", {"bins": "5,4,3"}, "must rise"),
     ("histogram", "age", {"bins": "1,2,3", "bounds": "0,3"}, "twice"),
     ("histogram", "age", {"bins": "0", "bounds": "0,3"}, "whole number"),
@@ -328,7 +336,7 @@ def test_a_desk_without_delta_needs_keys(visits: pl.DataFrame, desk: MakeDesk) -
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ({"epsilon": "0"}, "above 0"), ({"epsilon": "inf"}, "no finite"), ({"delta": "1"}, "below 1"),
+        ({"epsilon": "0"}, "above 0"), ({"epsilon": "inf"}, "not a finite"), ({"delta": "1"}, "below 1"),
         ({"delta": "-1e-7"}, "below 1"), ({"person": "who"}, "How many rows"),
         ({"person": "nobody", "max_rows_per_person": 1}, "no column"),
         ({"max_rows_per_person": 3}, "says nothing"), ({"person": "who", "max_rows_per_person": 0}, "from 1 to"),
@@ -340,13 +348,21 @@ def test_a_desk_without_delta_needs_keys(visits: pl.DataFrame, desk: MakeDesk) -
 def test_bad_terms_open_no_desk(how: dict[str, Any], said: str, tmp_path: Path) -> None:
     frame = pl.DataFrame({"who": [1, 2], "hole": [1, None], "age": [3, 4]})
     with pytest.raises(InputError, match=said):
-        open_desk(frame, tmp_path / "desk", **({"epsilon": "1"} | how))
+        open_desk(frame, folder=tmp_path / "desk", **({"epsilon": "1", "types": "proposed"} | how))
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_desk_is_private_and_never_replaced(visits: pl.DataFrame, tmp_path: Path) -> None:
     folder = tmp_path / "desk"
-    open_desk(visits, folder, epsilon="1", columns=["age", "sex"], person="who", max_rows_per_person=1)
+    open_desk(
+        visits,
+        folder=folder,
+        types="proposed",
+        epsilon="1",
+        columns=["age", "sex"],
+        person="who",
+        max_rows_per_person=1,
+    )
     assert stat.S_IMODE(folder.stat().st_mode) == stat.S_IMODE((folder / "columns").stat().st_mode) == 0o700
     for file in folder.rglob("*"):
         assert stat.S_IMODE(file.stat().st_mode) in (0o600, 0o700)
@@ -354,13 +370,13 @@ def test_a_desk_is_private_and_never_replaced(visits: pl.DataFrame, tmp_path: Pa
     Desk(folder).query("count", epsilon="1")
     assert stat.S_IMODE((folder / "ledger.sqlite").stat().st_mode) == 0o600
     with pytest.raises(InputError, match="exists already"):
-        open_desk(visits, folder, epsilon="1")
-    with pytest.raises(InputError, match="is no desk"):
+        open_desk(visits, folder=folder, types="proposed", epsilon="1")
+    with pytest.raises(InputError, match="is not a desk"):
         Desk(tmp_path)
     with pytest.raises(InputError, match="There is no folder"):
-        open_desk(visits, tmp_path / "a" / "desk", epsilon="1")
+        open_desk(visits, folder=tmp_path / "a" / "desk", types="proposed", epsilon="1")
     (tmp_path / "empty").mkdir()
-    open_desk(visits, tmp_path / "empty", epsilon="1")
+    open_desk(visits, folder=tmp_path / "empty", types="proposed", epsilon="1")
     assert stat.S_IMODE((tmp_path / "empty").stat().st_mode) == 0o700
 
 
@@ -390,8 +406,8 @@ def test_zcdp_fits_more_queries(visits: pl.DataFrame, desk: MakeDesk) -> None:
 
 def test_a_csv_and_pandas_open_desks_too(tmp_path: Path, visits: pl.DataFrame) -> None:
     visits.write_csv(tmp_path / "visits.csv")
-    open_desk(tmp_path / "visits.csv", tmp_path / "a", epsilon=EXACT)
-    open_desk(visits.to_pandas(), tmp_path / "b", epsilon=EXACT)
+    open_desk(tmp_path / "visits.csv", folder=tmp_path / "a", types="proposed", epsilon=EXACT)
+    open_desk(visits.to_pandas(), folder=tmp_path / "b", types="proposed", epsilon=EXACT)
     answers = [exact(Desk(tmp_path / name), "sum", "age", bounds="0,100") for name in "ab"]
     # pandas has no whole numbers beside missing ones
     assert answers == [visits["age"].sum(), pytest.approx(visits["age"].sum(), abs=0.1)]

@@ -1,4 +1,4 @@
-"""`shoal budget` and `shoal query` as a user meets them."""
+"""`shoal desk` as a user meets it."""
 
 from __future__ import annotations
 
@@ -32,53 +32,58 @@ def as_json(*arguments: str | Path) -> Any:
 @pytest.fixture
 def folder(tmp_path: Path, visits: pl.DataFrame) -> Path:
     visits.write_parquet(tmp_path / "visits.parquet")
-    open_desk(tmp_path / "visits.parquet", tmp_path / "desk", epsilon="2", delta="1e-4")
+    open_desk(tmp_path / "visits.parquet", folder=tmp_path / "desk", types="proposed", epsilon="2", delta="1e-4")
     return tmp_path / "desk"
 
 
 def test_open_ask_show(tmp_path: Path, visits: pl.DataFrame) -> None:
     visits.write_csv(tmp_path / "visits.csv")
     desk = tmp_path / "desk"
-    opened = as_json("budget", "open", tmp_path / "visits.csv", "--epsilon", "2", "--delta", "1e-7", "--person", "who",
+    opened = as_json("desk", "open", tmp_path / "visits.csv", "--confirm-types",
+                     "--epsilon", "2", "--delta", "1e-7", "--person", "who",
                      "--max-rows-per-person", "5", "-o", desk)  # fmt: skip
     assert opened["kept_rows"] == opened["persons"] == 2000
-    found = as_json("query", desk, "count", "--where", "age >= 65", "--epsilon", "0.1")
+    found = as_json("desk", "query", desk, "count", "--where", "age >= 65", "--epsilon", "0.1")
     assert set(found) >= {"answer", "epsilon", "delta", "error_95", "remaining", "repeated"}
     assert isinstance(found["answer"], int)
     assert (found["epsilon"], found["delta"], found["error_95"]) == (0.1, 0, 150)
     assert found["remaining"] == {"epsilon": 1.9, "delta": 1e-7}
     assert found["repeated"] is False
-    assert as_json("query", desk, "count", "--where", "age>=65", "--epsilon", "0.10")["repeated"] is True
-    budget = as_json("budget", "show", desk)
+    assert as_json("desk", "query", desk, "count", "--where", "age>=65", "--epsilon", "0.10")["repeated"] is True
+    budget = as_json("desk", "show", desk)
     assert set(budget) >= {"epsilon", "delta", "spent", "remaining", "queries"}
     assert (budget["epsilon"], budget["delta"], budget["queries"]) == (2, 1e-7, 1)
     assert budget["spent"] == {"epsilon": 0.1, "delta": 0}
 
 
 def test_groups_as_json(folder: Path) -> None:
-    found = as_json("query", folder, "mean", "charge", "--bounds", "0,500000", "--by", "sex", "--epsilon", "0.3")
+    found = as_json(
+        "desk", "query", folder, "mean", "charge", "--bounds", "0,500000", "--by", "sex", "--epsilon", "0.3"
+    )
     assert [entry["key"] for entry in found["answer"]] == ["f", "m"]
     assert all(set(entry) == {"key", "answer", "error_95"} for entry in found["answer"])
     assert found["delta"] == 1e-5
-    found = as_json("query", folder, "count", "--by", "sex,ward", "--keys", "f,m", "--keys", "a,b", "--epsilon", "0.3")
+    found = as_json(
+        "desk", "query", folder, "count", "--by", "sex,ward", "--keys", "f,m", "--keys", "a,b", "--epsilon", "0.3"
+    )
     assert [entry["key"] for entry in found["answer"]] == [["f", "a"], ["f", "b"], ["m", "a"], ["m", "b"]]
 
 
 def test_a_preview_comes_before_the_price(folder: Path) -> None:
-    found = as_json("query", folder, "--preview", "sum", "age", "--bounds", "-5,100", "--epsilon", "0.5")
+    found = as_json("desk", "query", folder, "--preview", "sum", "age", "--bounds", "-5,100", "--epsilon", "0.5")
     assert found["preview"] is True
     assert found["answer"] is None
     assert found["error_95"] == 599
-    assert as_json("budget", "show", folder)["queries"] == 0
-    assert "nothing was spent" in shoal("query", folder, "count", "--preview", "--epsilon", "0.5").stdout
+    assert as_json("desk", "show", folder)["queries"] == 0
+    assert "nothing was spent" in shoal("desk", "query", folder, "count", "--preview", "--epsilon", "0.5").stdout
 
 
 def test_a_refusal_exits_with_3(folder: Path) -> None:
-    done = shoal("query", folder, "count", "--epsilon", "2.5")
+    done = shoal("desk", "query", folder, "count", "--epsilon", "2.5")
     assert done.returncode == 3
-    assert "epsilon 2.5 requested, 2 remaining, 0.5 too much" in done.stderr
+    assert "epsilon 2.5 requested, 2 remaining, 0.5 short" in done.stderr
     assert done.stdout == ""
-    done = shoal("query", folder, "count", "--epsilon", "2.5", "--json")
+    done = shoal("desk", "query", folder, "count", "--epsilon", "2.5", "--json")
     assert done.returncode == 3
     found = json.loads(done.stdout)
     assert found["difference"] == {"epsilon": 0.5, "delta": 0}
@@ -97,7 +102,7 @@ def test_a_refusal_exits_with_3(folder: Path) -> None:
     ],
 )
 def test_bad_input_exits_with_2_and_costs_nothing(folder: Path, arguments: tuple[str, ...]) -> None:
-    done = shoal("query", folder, *arguments)
+    done = shoal("desk", "query", folder, *arguments)
     assert done.returncode == 2
     assert done.stderr
     with Desk(folder) as desk:
@@ -105,31 +110,31 @@ def test_bad_input_exits_with_2_and_costs_nothing(folder: Path, arguments: tuple
 
 
 def test_people_get_the_answer_and_what_it_means(folder: Path) -> None:
-    shown = shoal("query", folder, "count", "--where", "age >= 65", "--epsilon", "0.5").stdout
+    shown = shoal("desk", "query", folder, "count", "--where", "age >= 65", "--epsilon", "0.5").stdout
     assert "count:" in shown
     assert "± 6" in shown
     assert "The true value is within ±6 with 95% confidence." in shown
     assert "Each row is taken as one person" in shown
     assert "left: epsilon 1.5" in shown
-    shown = shoal("query", folder, "histogram", "age", "--bins", "0,18,65,120", "--epsilon", "0.5").stdout
+    shown = shoal("desk", "query", folder, "histogram", "age", "--bins", "0,18,65,120", "--epsilon", "0.5").stdout
     assert "[18;65)" in shown
-    shown = shoal("query", folder, "median", "age", "--bounds", "0,120", "--epsilon", "0.5").stdout
+    shown = shoal("desk", "query", folder, "median", "age", "--bounds", "0,120", "--epsilon", "0.5").stdout
     assert "rows lie between the answer and the true quantile" in shown
-    shown = shoal("budget", "show", folder).stdout
+    shown = shoal("desk", "show", folder).stdout
     assert "3 answers given; epsilon 1.5 spent, 0.5 left." in shown
     assert "count where age >= 65" in shown
 
 
 def test_help_teaches() -> None:
-    shown = shoal("query", "--help").stdout
+    shown = shoal("desk", "query", "--help").stdout
     assert "Examples" in shown
     assert "Exit code 3" in shown
-    assert "--max-rows-per-person" in shoal("budget", "open", "--help").stdout
+    assert "--max-rows-per-person" in shoal("desk", "open", "--help").stdout
 
 
 def test_asking_for_help_loads_no_opendp() -> None:
     code = (
-        "import sys\nfrom shoal.cli import main\nsys.argv = ['shoal', 'query', '--help']\n"
+        "import sys\nfrom shoal.cli import main\nsys.argv = ['shoal', 'desk', 'query', '--help']\n"
         "try:\n    main()\nexcept SystemExit:\n    pass\n"
         "print(sorted({'polars', 'numpy', 'opendp', 'sqlite3'} & set(sys.modules)))"
     )

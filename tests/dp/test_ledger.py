@@ -25,10 +25,13 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, ru
 
 from shoal.dp import BudgetRefused, Desk, open_desk
 from shoal.dp.ledger import Ledger
+from shoal.dp.marks import key_check
 from shoal.dp.terms import Price, Terms
 from shoal.errors import InputError
+from shoal.keys import Key, read_key
 
-TERMS = Terms(1, "desk", "", "1", "0.00001", "basic", None, None, 1, "", None, (), None)
+KEY = Key(bytes(range(32)))
+TERMS = Terms(2, "desk", "", "1", "0.00001", "basic", None, None, 1, "", None, (), None, key_check(KEY, "desk"), False)
 LOSSES = st.sampled_from(["0.1", "0.3", "0.25", "0.01", "1", "0.6000000000000000000001", "1e-30"])
 DELTAS = st.sampled_from(["0", "0", "0", "1e-6", "5e-6"])
 
@@ -45,8 +48,8 @@ class BudgetLaws(RuleBasedStateMachine):
     @initialize()
     def open(self) -> None:
         self.folder = Path(tempfile.mkdtemp())
-        Ledger.create(self.folder, TERMS)
-        self.handles = [Ledger(self.folder, TERMS), Ledger(self.folder, TERMS)]
+        Ledger.create(self.folder, TERMS, KEY)
+        self.handles = [Ledger(self.folder, TERMS, KEY), Ledger(self.folder, TERMS, KEY)]
         self.answers: dict[str, str] = {}
         self.spent = Price(Decimal(0), Decimal(0))
 
@@ -81,7 +84,7 @@ class BudgetLaws(RuleBasedStateMachine):
         ledger._connection.execute("BEGIN IMMEDIATE")
         ledger._append("some key", "some query", Price(Decimal(loss), Decimal(0)), "never seen")
         ledger.close()
-        self.handles[which] = Ledger(self.folder, TERMS)
+        self.handles[which] = Ledger(self.folder, TERMS, KEY)
 
     @rule(which=st.integers(0, 1))
     def crash_after_the_commit(self, which: int) -> None:
@@ -93,7 +96,7 @@ class BudgetLaws(RuleBasedStateMachine):
         with ledger._locked():
             ledger._append(key_of(text), text, price, "stored")
         ledger.close()
-        self.handles[which] = Ledger(self.folder, TERMS)
+        self.handles[which] = Ledger(self.folder, TERMS, KEY)
         self.answers[text] = "stored"
         self.spent = self.spent.plus(price)
         assert self.handles[which].spend(key_of(text), text, price, "another")[0].answer == "stored"
@@ -101,7 +104,7 @@ class BudgetLaws(RuleBasedStateMachine):
     @rule(which=st.integers(0, 1))
     def open_again(self, which: int) -> None:
         self.handles[which].close()
-        self.handles[which] = Ledger(self.folder, TERMS)
+        self.handles[which] = Ledger(self.folder, TERMS, KEY)
 
     @invariant()
     def never_over(self) -> None:
@@ -124,11 +127,15 @@ TestBudgetLaws.settings = settings(max_examples=25, stateful_step_count=20, dead
 def asked(tmp_path: Path) -> Path:
     """A desk that gave five answers."""
     folder = tmp_path / "desk"
-    open_desk(pl.DataFrame({"age": range(100)}), folder, epsilon="1")
+    open_desk(pl.DataFrame({"age": range(100)}), folder=folder, types="proposed", epsilon="1")
     with Desk(folder) as desk:
         for number in range(5):
             desk.query("count", where=f"age > {number}", epsilon="0.1")
     return folder
+
+
+def key_file(folder: Path) -> Path:
+    return folder.with_name(folder.name + ".ledger-key")
 
 
 def change(folder: Path, *statements: str) -> None:
@@ -167,12 +174,12 @@ def test_a_changed_ledger_is_found_out(asked: Path, statement: str) -> None:
 
 
 def test_a_whole_chain_made_anew_is_found_out_by_its_head(asked: Path) -> None:
-    """Whoever rewrites all rows with right hashes still has the head beside them against them."""
+    """Whoever has the key and rewrites all rows with right hashes still has the head beside them against them."""
     terms = Terms.from_bytes((asked / "desk.json").read_bytes())
     head = (asked / "head.json").read_bytes()
     (asked / "ledger.sqlite").unlink()
-    Ledger.create(asked, terms)
-    ledger = Ledger(asked, terms)
+    Ledger.create(asked, terms, read_key(key_file(asked)))
+    ledger = Ledger(asked, terms, read_key(key_file(asked)))
     for number in range(5):
         ledger.spend(key_of(str(number)), str(number), Price(Decimal("0.0001"), Decimal(0)), "{}")
     ledger.close()
@@ -202,11 +209,15 @@ def test_rows_cannot_be_changed_by_accident(asked: Path) -> None:
 
 def test_a_ledger_of_another_desk_or_none_is_refused(asked: Path, tmp_path: Path) -> None:
     other = tmp_path / "other"
-    open_desk(pl.DataFrame({"age": range(100)}), other, epsilon="1")
+    open_desk(pl.DataFrame({"age": range(100)}), folder=other, types="proposed", epsilon="1")
+    head = (asked / "head.json").read_bytes()
     for name in ("ledger.sqlite", "head.json"):
         shutil.copy(other / name, asked / name)
     with pytest.raises(InputError, match="another desk"):
         Desk(asked)
+    with pytest.raises(InputError, match="not the ledger key"):
+        Desk(asked, ledger_key=key_file(other))
+    (asked / "head.json").write_bytes(head)
     (asked / "ledger.sqlite").unlink()
     with pytest.raises(InputError, match="is missing"):
         Desk(asked)
@@ -226,7 +237,7 @@ def test_terms_cannot_be_changed_afterwards(asked: Path) -> None:
 
 
 def test_terms_of_an_unused_desk_cannot_be_changed_either(tmp_path: Path) -> None:
-    open_desk(pl.DataFrame({"age": range(100)}), tmp_path / "desk", epsilon="1")
+    open_desk(pl.DataFrame({"age": range(100)}), folder=tmp_path / "desk", types="proposed", epsilon="1")
     terms = Terms.from_bytes((tmp_path / "desk" / "desk.json").read_bytes())
     (tmp_path / "desk" / "desk.json").write_bytes(replace(terms, epsilon="100").to_bytes())
     with pytest.raises(InputError, match="another desk"):
@@ -242,7 +253,7 @@ def test_the_ledger_is_synced_and_logged_ahead(asked: Path) -> None:
 
 def test_the_price_is_on_disk_before_the_answer_is_returned(asked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever fails after the commit, the price stays and the answer is free from then on."""
-    monkeypatch.setattr("shoal.dp.ledger.write_json", _no_space)
+    monkeypatch.setattr("shoal.dp.marks.write_json", _no_space)
     with Desk(asked) as desk, pytest.raises(InputError, match="paid for and is stored"):
         desk.query("count", where="age > 50", epsilon="0.5")
     monkeypatch.undo()
@@ -301,7 +312,7 @@ def seen(process: subprocess.Popen[str]) -> list[dict[str, object]]:
 
 def test_four_processes_at_once_cannot_overspend(tmp_path: Path) -> None:
     folder = tmp_path / "desk"
-    open_desk(pl.DataFrame({"age": range(1000)}), folder, epsilon="1")
+    open_desk(pl.DataFrame({"age": range(1000)}), folder=folder, types="proposed", epsilon="1")
     answers = [answer for process in workers(folder, 4, 20, "0.1") for answer in seen(process)]
     assert len(answers) == 10
     assert sorted(answer["entry"] for answer in answers) == list(range(1, 11))  # type: ignore[type-var]
@@ -318,7 +329,7 @@ def kill_and_check(folder: Path, wait: Callable[[], float]) -> None:
     answers = [answer for process in started for answer in seen(process)]
     with Desk(folder) as desk:
         budget = desk.budget()
-        stored = {entry["entry"]: entry["query"]["where"] for entry in budget.history}
+        stored = {entry.entry: entry.query["where"] for entry in budget.history}
         assert budget.queries >= len(answers)
         assert budget.spent["epsilon"] == pytest.approx(0.001 * budget.queries)
         assert budget.spent["epsilon"] <= 1
@@ -330,14 +341,14 @@ def kill_and_check(folder: Path, wait: Callable[[], float]) -> None:
 
 
 def test_killed_processes_leave_a_whole_ledger(tmp_path: Path) -> None:
-    open_desk(pl.DataFrame({"age": range(1000)}), tmp_path / "desk", epsilon="1")
+    open_desk(pl.DataFrame({"age": range(1000)}), folder=tmp_path / "desk", types="proposed", epsilon="1")
     kill_and_check(tmp_path / "desk", lambda: 0.4)
 
 
 @pytest.mark.slow
 def test_killed_processes_leave_a_whole_ledger_again_and_again(tmp_path: Path) -> None:
     chance = random.Random(0)
-    open_desk(pl.DataFrame({"age": range(1000)}), tmp_path / "desk", epsilon="1")
+    open_desk(pl.DataFrame({"age": range(1000)}), folder=tmp_path / "desk", types="proposed", epsilon="1")
     for _ in range(12):
         kill_and_check(tmp_path / "desk", lambda: chance.uniform(0.0, 0.8))
 
@@ -345,8 +356,8 @@ def test_killed_processes_leave_a_whole_ledger_again_and_again(tmp_path: Path) -
 @pytest.mark.slow
 def test_ten_thousand_queries_slow_nothing_down(tmp_path: Path) -> None:
     """Counted, not timed: each query reads the rows that are new since the last one, and no others."""
-    Ledger.create(tmp_path, replace(TERMS, epsilon="1000"))
-    ledger = Ledger(tmp_path, replace(TERMS, epsilon="1000"))
+    Ledger.create(tmp_path, replace(TERMS, epsilon="1000"), KEY)
+    ledger = Ledger(tmp_path, replace(TERMS, epsilon="1000"), KEY)
     read: list[str] = []
     ledger._connection.execute("PRAGMA synchronous=OFF")
     ledger._connection.set_trace_callback(read.append)
@@ -355,4 +366,4 @@ def test_ten_thousand_queries_slow_nothing_down(tmp_path: Path) -> None:
         ledger.spend(key_of(str(number)), str(number), Price(Decimal("0.1"), Decimal(0)), "1")
         assert len(read) <= 10
     assert ledger.remaining().loss == 0
-    assert Ledger(tmp_path, replace(TERMS, epsilon="1000")).queries == 10_000
+    assert Ledger(tmp_path, replace(TERMS, epsilon="1000"), KEY).queries == 10_000

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.dp.exact import decimal_of, float_below, half_square, minus, plus, share, written
+from shoal.dp.exact import float_below, half_square, minus, plus, share
 from shoal.dp.mechanisms import (
     Choice,
     Noise,
@@ -24,6 +24,7 @@ from shoal.dp.mechanisms import (
     threshold_for,
 )
 from shoal.errors import InputError
+from shoal.policy.decimals import decimal_of, written
 
 # Every statistical test here errs with probability at most ALPHA if the code is right.
 ALPHA = 1e-9

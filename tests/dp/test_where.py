@@ -10,11 +10,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.dp.where import as_polars, columns_of, parse_where
 from shoal.errors import InputError
+from shoal.policy.conditions import as_polars, columns_of, parse_where
 
 TYPES = {
-    "age": "integer", "sex": "text", "charge": "number", "in.patient": "boolean", "admitted": "date", "at": "moment",
+    "age": "integer", "sex": "text", "charge": "number", "in.patient": "boolean", "admitted": "date", "at": "datetime",
     "a b": "text", "and": "integer",
 }  # fmt: skip
 FRAME = pl.DataFrame(

@@ -15,7 +15,7 @@ from shoal.models import Evidence, TCloseness, Verdict
 from shoal.models.distances import ordered_distance
 from shoal.models.evidence import evidence_of_rows
 from shoal.policy import Policy
-from shoal.policy.conditions import Condition
+from shoal.policy.conditions import ColumnCondition
 from shoal.ranges.boxed import Boxed
 from shoal.ranges.columns import ReleasedColumns, modified_rows
 from shoal.ranges.coverage import fit
@@ -125,7 +125,7 @@ def findings_of(
     boxed: Boxed | None,
     released: dict[str, ReleasedColumns],
     classes: tuple[Array, int],
-    conditions: Sequence[Condition],
+    conditions: Sequence[ColumnCondition],
     close: TCloseness | None,
     strategies: list[dict[str, Any]] | None,
     means: bool,

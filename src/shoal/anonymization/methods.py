@@ -23,7 +23,7 @@ from shoal.judgement.evidence import trees_of
 from shoal.models import KAnonymity, TCloseness, XYAnonymity
 from shoal.models.evidence import evidence_of_rows
 from shoal.policy import Policy
-from shoal.policy.conditions import Condition
+from shoal.policy.conditions import ColumnCondition
 from shoal.ranges.boxed import Boxed, spread
 from shoal.ranges.columns import Form, ReleasedColumns, released_columns
 from shoal.reading import read
@@ -61,7 +61,7 @@ class How:
     hierarchies: Any = None
     complete_hierarchies: bool = False
     wishes: Wishes | None = None
-    conditions: Sequence[Condition] = ()
+    conditions: Sequence[ColumnCondition] = ()
     reading: str | None = None
     importance: Mapping[str, float] = field(default_factory=dict)
     all_m: int | None = None

@@ -112,17 +112,11 @@ COMMANDS = {
         RELEASE,
         "**Standards as named policies**, each with its source and date. Thresholds are yours to confirm.",
     ),
-    "budget": Entry(
-        "shoal.cli.budget",
-        "budget",
+    "desk": Entry(
+        "shoal.cli.desk",
+        "app",
         ASK,
-        "**A desk that answers questions about a table until its privacy budget is spent.**",
-    ),
-    "query": Entry(
-        "shoal.cli.query",
-        "query",
-        ASK,
-        "**Ask the desk.** The answer is noisy, its price is written down before you see it, asking again is free.",
+        "HELP",
     ),
     "reproduce": Entry(
         "shoal.cli.reproduce",

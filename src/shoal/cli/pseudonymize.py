@@ -86,8 +86,8 @@ def pseudonymize(
     from shoal.cli.console import running
     from shoal.cli.show_standards import show_pseudonymized
     from shoal.errors import InputError
+    from shoal.keys import find_key
     from shoal.pseudonyms.keyed import UNKEYED, check_method
-    from shoal.pseudonyms.keys import find_key
     from shoal.pseudonyms.pseudonymize import pseudonymize as make
     from shoal.pseudonyms.surrogates import write_private_table
     from shoal.reading import read

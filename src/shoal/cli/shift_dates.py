@@ -82,7 +82,7 @@ def shift_dates(
     from shoal.cli.console import running
     from shoal.cli.show_standards import show_shifted
     from shoal.errors import InputError
-    from shoal.pseudonyms.keys import find_key
+    from shoal.keys import find_key
     from shoal.pseudonyms.shift_dates import allowed_shifts
     from shoal.pseudonyms.shift_dates import shift_dates as shift
     from shoal.reading import read

@@ -1,6 +1,6 @@
 """Differential privacy: a desk that answers questions about a table until its budget is spent.
 
-Asking needs little of the house and opening needs most of it, so that each name is imported when it is first used.
+Asking needs little of shoal and opening needs most of it, so that each name is imported when it is first used.
 """
 
 from __future__ import annotations
@@ -9,20 +9,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shoal.dp.desk import Answer, Budget, Desk
+    from shoal.dp.desk import Desk
     from shoal.dp.ledger import BudgetRefused
-    from shoal.dp.opening import Opened, open_desk
+    from shoal.dp.opening import open_desk
+    from shoal.dp.results import Answer, Budget, Estimate, Opened, Refusal
 
 _HOME = {
-    "Answer": "desk",
-    "Budget": "desk",
+    "Answer": "results",
+    "Budget": "results",
     "BudgetRefused": "ledger",
     "Desk": "desk",
-    "Opened": "opening",
+    "Estimate": "results",
+    "Opened": "results",
+    "Refusal": "results",
     "open_desk": "opening",
 }
 
-__all__ = ["Answer", "Budget", "BudgetRefused", "Desk", "Opened", "open_desk"]
+__all__ = ["Answer", "Budget", "BudgetRefused", "Desk", "Estimate", "Opened", "Refusal", "open_desk"]
 
 
 def __getattr__(name: str) -> Any:

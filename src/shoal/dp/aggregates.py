@@ -40,7 +40,7 @@ import numpy as np
 import polars as pl
 
 from shoal.dp.queries import Query, cells_of
-from shoal.dp.where import Value, as_polars
+from shoal.policy.conditions import Value, as_polars
 from shoal.table import Array, Column
 from shoal.table.classes import class_of_each_row, first_row_of_each_class, pack
 from shoal.table.encode import ColumnEncoder

@@ -6,85 +6,27 @@ import json
 import math
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Any, Unpack
 
 from shoal.dp import explain
 from shoal.dp.answers import Outcome, answer, errors_by_rows
+from shoal.dp.documents import read_limited
 from shoal.dp.exact import share
 from shoal.dp.ledger import BudgetRefused, Ledger
 from shoal.dp.mechanisms import epsilon_of
+from shoal.dp.places import default_key_file
 from shoal.dp.plans import Plan, plan
-from shoal.dp.queries import Query, make_query
+from shoal.dp.queries import Query, QueryOptions, Question, make_query
+from shoal.dp.results import Answer, Budget, Estimate, Refusal
 from shoal.dp.store import read_columns
-from shoal.dp.terms import Price, Terms
+from shoal.dp.terms import LARGEST_TERMS, Price, Terms
 from shoal.errors import InputError
+from shoal.keys import Key, as_key
 
 _NOTHING = Price(Decimal(0), Decimal(0))
-
-
-@dataclass(frozen=True)
-class Answer:
-    """An answer (or, in a preview, none), its price, its error and what it means. The same names as in JSON."""
-
-    query: dict[str, Any]
-    answer: Any
-    epsilon: Decimal
-    delta: Decimal
-    error_95: float | None
-    error_unit: str
-    spent: dict[str, float]
-    remaining: dict[str, float]
-    repeated: bool
-    protects: str
-    words: list[str]
-    warnings: list[str]
-    scale: float
-    error_95_by_rows: dict[str, float] = field(default_factory=dict)
-    preview: bool = False
-    affordable: bool = True
-    entry: int | None = None
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        found = {name: getattr(self, name) for name in self.__dataclass_fields__}
-        found |= {"epsilon": float(self.epsilon), "delta": float(self.delta)}
-        if not self.preview:
-            for name in ("error_95_by_rows", "affordable", "preview"):
-                del found[name]
-        return found
-
-
-@dataclass(frozen=True)
-class Budget:
-    """The state of a desk's budget, and its terms."""
-
-    terms: Terms
-    spent: dict[str, float]
-    remaining: dict[str, float]
-    queries: int
-    head: str
-    history: list[dict[str, Any]]
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        terms = self.terms
-        return {
-            "epsilon": float(terms.epsilon),
-            "delta": float(terms.delta),
-            "spent": self.spent,
-            "remaining": self.remaining,
-            "queries": self.queries,
-            "accounting": terms.accounting,
-            "person": terms.person,
-            "max_rows_per_person": terms.max_rows_per_person,
-            "columns": terms.types,
-            "source": terms.source,
-            "opened": terms.opened,
-            "head": self.head,
-        }
 
 
 class Desk:
@@ -93,22 +35,31 @@ class Desk:
     >>> import polars as pl, tempfile
     >>> from shoal.dp import open_desk
     >>> folder = tempfile.mkdtemp() + "/desk"
-    >>> _ = open_desk(pl.DataFrame({"age": list(range(1000))}), folder, epsilon="1")
+    >>> _ = open_desk(pl.DataFrame({"age": list(range(1000))}), folder=folder, epsilon="1", types={"age": "integer"})
     >>> desk = Desk(folder)
     >>> first = desk.query("count", where="age >= 500", epsilon="0.6")
     >>> abs(first.answer - 500) < 100, desk.query("count", where="age>=500", epsilon=0.6).repeated
     (True, True)
     >>> desk.query("sum", "age", bounds="0,1000", epsilon="0.5")
     Traceback (most recent call last):
-    shoal.dp.ledger.BudgetRefused: The budget does not suffice: epsilon 0.5 requested, 0.4 remaining, 0.1 too much. ...
+    shoal.dp.ledger.BudgetRefused: Not enough budget: epsilon 0.5 requested, 0.4 remaining, 0.1 short. ...
     """
 
-    def __init__(self, folder: str | Path) -> None:
+    def __init__(
+        self, folder: str | Path, *, ledger_key: Key | str | Path | None = None, witness: str | Path | None = None
+    ) -> None:
         self.folder = Path(folder)
         if not (self.folder / "desk.json").is_file():
-            raise InputError(f"{self.folder} is no desk.", "Open one: shoal budget open FILE --epsilon 2 -o DESK.")
-        self.terms = Terms.from_bytes((self.folder / "desk.json").read_bytes())
-        self._ledger = Ledger(self.folder, self.terms)
+            raise InputError(f"{self.folder} is not a desk.", "Open one first: shoal desk open, or shoal.open_desk.")
+        self.terms = Terms.from_bytes(read_limited(self.folder / "desk.json", LARGEST_TERMS))
+        if self.terms.witnessed and witness is None:
+            raise InputError(
+                "This desk was opened with a witness, which says how far its ledger goes.",
+                "Name the file of the witness too (witness).",
+            )
+        key = as_key(default_key_file(self.folder) if ledger_key is None else ledger_key)
+        self._witnessed = witness is not None
+        self._ledger = Ledger(self.folder, self.terms, key, None if witness is None else Path(witness))
 
     def close(self) -> None:
         """Let go of the ledger."""
@@ -120,13 +71,13 @@ class Desk:
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    def query(self, kind: str, column: str | None = None, **asked: Any) -> Answer:
+    def query(self, kind: str, column: str | None = None, **options: Unpack[QueryOptions]) -> Answer:
         """Answer a query and pay for it; the same query asked again is free.
 
-        `asked`: epsilon, and where needed delta, where, by, keys, bounds, q, bins, step, mechanism.
+        Options: epsilon, and where needed delta, where, by, keys, bounds, q, bins, step, mechanism.
         """
         with _nothing_spent():
-            query = make_query(self.terms, kind, column, **asked)
+            query = make_query(self.terms, Question.of(kind, column, options))
             made = plan(query, self.terms)
             key, price = query.key(), query.price(self.terms)
             entry, repeated = self._ledger.find(key), True
@@ -148,44 +99,63 @@ class Desk:
             **self._common(query, made),
         )
 
-    def preview(self, kind: str, column: str | None = None, **asked: Any) -> Answer:
+    def preview(self, kind: str, column: str | None = None, **options: Unpack[QueryOptions]) -> Estimate:
         """What a query would cost and how far its answer may be off. The data is not looked at; nothing is spent."""
         with _nothing_spent():
-            query = make_query(self.terms, kind, column, **asked)
+            query = make_query(self.terms, Question.of(kind, column, options))
             made = plan(query, self.terms)
         expected = made.expected_error()
         known = self._ledger.find(query.key()) is not None
         price = _NOTHING if known else query.price(self.terms)
-        return Answer(
-            answer=None,
+        return Estimate(
             error_95=expected,
-            spent=amounts(_NOTHING, self.terms),
             repeated=known,
             words=self._words(made, explain.error(made, expected) or explain.error_by_rows(made)),
-            warnings=[],
             error_95_by_rows=errors_by_rows(made),
-            preview=True,
             affordable=price.within(self._ledger.remaining()),
             **self._common(query, made),
         )
 
     def budget(self) -> Budget:
         """What was spent and what is left; the whole ledger was verified."""
-        remaining = self._remaining()
-        spent = self._ledger.spent
+        remaining, terms = self._remaining(), self.terms
         return Budget(
-            self.terms, self._spent(spent), remaining, self._ledger.queries, self._ledger.head, self._ledger.history()
+            epsilon=float(terms.epsilon),
+            delta=float(terms.delta),
+            rho=None if terms.rho is None else float(terms.rho),
+            spent=self._spent(self._ledger.spent),
+            remaining=remaining,
+            queries=self._ledger.queries,
+            accounting=terms.accounting,
+            person=terms.person,
+            max_rows_per_person=terms.max_rows_per_person,
+            columns=terms.types,
+            source=terms.source,
+            opened=terms.opened,
+            head=self._ledger.head,
+            witness=self._witnessed,
+            history=self._ledger.history(),
+            protected=explain.protected(terms),
+        )
+
+    def refusal(self, refused: BudgetRefused) -> Refusal:
+        """A refusal as a result."""
+        return Refusal(
+            reason=str(refused),
+            requested=amounts(refused.requested, self.terms),
+            remaining=amounts(refused.remaining, self.terms),
+            difference=amounts(refused.difference, self.terms),
         )
 
     def _words(self, made: Plan, error: str | None) -> list[str]:
-        found = [error, explain.presence(made, self.terms), explain.protected(self.terms)]
-        return [*(words for words in found if words), *explain.rules(made, self.terms)]
+        words = [error, explain.presence(made, self.terms), explain.protected(self.terms)]
+        return [*(sentence for sentence in words if sentence), *explain.rules(made, self.terms)]
 
     def _common(self, query: Query, made: Plan) -> dict[str, Any]:
         return {
             "query": query.canonical(),
-            "epsilon": query.epsilon,
-            "delta": query.delta,
+            "epsilon": float(query.epsilon),
+            "delta": float(query.delta),
             "error_unit": _error_unit(made),
             "remaining": self._remaining(),
             "protects": "row" if self.terms.person is None else "person",
@@ -229,15 +199,3 @@ def amounts(price: Price, terms: Terms) -> dict[str, float]:
     if terms.accounting == "basic":
         return {"epsilon": float(price.loss), "delta": float(price.delta)}
     return {"epsilon": math.sqrt(2 * float(price.loss)), "delta": float(price.delta), "rho": float(price.loss)}
-
-
-def refused(refusal: BudgetRefused, terms: Terms) -> dict[str, Any]:
-    """A refusal as JSON."""
-    return {
-        "answer": None,
-        "refused": True,
-        "reason": str(refusal),
-        "requested": amounts(refusal.requested, terms),
-        "remaining": amounts(refusal.remaining, terms),
-        "difference": amounts(refusal.difference, terms),
-    }

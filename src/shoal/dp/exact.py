@@ -7,32 +7,11 @@ mechanism) is rounded down, so that no mechanism ever gets more than was paid fo
 from __future__ import annotations
 
 import math
-from decimal import ROUND_FLOOR, Context, Decimal, DecimalException, DivisionByZero, Inexact, InvalidOperation, Overflow
+from decimal import ROUND_FLOOR, Context, Decimal, DivisionByZero, InvalidOperation, Overflow
 
-from shoal.errors import InputError
+from shoal.policy.decimals import EXACT
 
-# a price has at most 30 digits before and after the point; squares (zCDP) and long sums of them need room
-MOST_DIGITS = 30
-_EXACT = Context(prec=200, traps=[Inexact, InvalidOperation, Overflow, DivisionByZero])
 _DOWN = Context(prec=30, rounding=ROUND_FLOOR, traps=[InvalidOperation, Overflow, DivisionByZero])
-
-
-def decimal_of(given: Decimal | str | float, name: str) -> Decimal:
-    """A number as typed; a float stands for the shortest text that gives it.
-
-    >>> decimal_of("0.10", "--epsilon"), decimal_of(0.1, "--epsilon")
-    (Decimal('0.1'), Decimal('0.1'))
-    """
-    cure = f"Write {name} as a decimal number, such as 0.1 or 1e-7."
-    try:
-        value = Decimal(str(given).strip())
-    except DecimalException:
-        raise InputError(f"{name} '{given}' is no number.", cure) from None
-    if not value.is_finite():
-        raise InputError(f"{name} '{given}' is no finite number.", cure)
-    if abs(value.adjusted()) > MOST_DIGITS or len(value.as_tuple().digits) > MOST_DIGITS:
-        raise InputError(f"{name} '{given}' has more digits than a ledger keeps exactly ({MOST_DIGITS}).", cure)
-    return value.normalize(_EXACT)
 
 
 def plus(first: Decimal, second: Decimal) -> Decimal:
@@ -41,7 +20,7 @@ def plus(first: Decimal, second: Decimal) -> Decimal:
     >>> plus(Decimal("0.1"), Decimal("0.2"))
     Decimal('0.3')
     """
-    return _EXACT.add(first, second).normalize(_EXACT)
+    return EXACT.add(first, second).normalize(EXACT)
 
 
 def minus(first: Decimal, second: Decimal) -> Decimal:
@@ -50,7 +29,7 @@ def minus(first: Decimal, second: Decimal) -> Decimal:
     >>> minus(Decimal(1), Decimal("0.9"))
     Decimal('0.1')
     """
-    return _EXACT.subtract(first, second).normalize(_EXACT)
+    return EXACT.subtract(first, second).normalize(EXACT)
 
 
 def half_square(epsilon: Decimal) -> Decimal:
@@ -59,7 +38,7 @@ def half_square(epsilon: Decimal) -> Decimal:
     >>> half_square(Decimal("0.1"))
     Decimal('0.005')
     """
-    return _EXACT.divide(_EXACT.multiply(epsilon, epsilon), Decimal(2)).normalize(_EXACT)
+    return EXACT.divide(EXACT.multiply(epsilon, epsilon), Decimal(2)).normalize(EXACT)
 
 
 def share(whole: Decimal, parts: int) -> Decimal:
@@ -79,14 +58,3 @@ def float_below(value: Decimal) -> float:
     """
     nearest = float(value)
     return nearest if Decimal(nearest) <= value else math.nextafter(nearest, -math.inf)
-
-
-def written(value: Decimal) -> str:
-    """A decimal as people write it, every digit kept.
-
-    >>> written(Decimal("1E-7")), written(Decimal("2E+1")), written(Decimal("0.3"))
-    ('1e-7', '20', '0.3')
-    """
-    if value == 0:
-        return "0"
-    return f"{value:f}" if value.adjusted() >= -4 else str(value.normalize(_EXACT)).lower()

@@ -6,21 +6,11 @@ import math
 from typing import Any
 
 from shoal.dp.answers import Outcome, errors_by_rows
-from shoal.dp.exact import written
 from shoal.dp.plans import Plan
+from shoal.dp.results import number
 from shoal.dp.terms import Terms
+from shoal.policy.decimals import written
 from shoal.wording import counted, in_words
-
-
-def number(value: float | int) -> str:
-    """A number as people write it.
-
-    >>> number(13), number(1234.5678), number(0.012345), number(4e12)
-    ('13', '1,234.57', '0.01235', '4,000,000,000,000')
-    """
-    if isinstance(value, int) or float(value).is_integer():
-        return f"{int(value):,}"
-    return f"{value:,.2f}" if abs(value) >= 100 else f"{value:.4g}"
 
 
 def protected(terms: Terms) -> str:
@@ -104,7 +94,7 @@ def rules(plan: Plan, terms: Terms) -> list[str]:
         who = "persons" if query.kind == "persons" else "rows"
         found.append(
             f"Groups are shown if their noisy count of {who} reaches {plan.keys.threshold:,}; "
-            "name the groups with --keys to see all."
+            "name the groups (keys) to see all."
         )
     elif query.keys is not None:
         found.append("Rows of other groups than the keys given are left out.")
@@ -129,7 +119,7 @@ def warnings(plan: Plan, outcome: Outcome) -> list[str]:
                 "half of the answer. Give more epsilon, or ask for fewer, larger groups."
             )
     if isinstance(outcome.answer, list) and not entries:
-        found.append("No group is large enough to be shown. Give more epsilon or delta, or name groups with --keys.")
+        found.append("No group is large enough to be shown. Give more epsilon or delta, or name the groups (keys).")
     if plan.query.epsilon > 10:
         found.append("An epsilon above 10 promises next to nothing.")
     return found

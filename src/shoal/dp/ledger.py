@@ -4,17 +4,16 @@ One SQLite file (write-ahead log, synced at every commit). An answer and its pri
 transaction that takes the write lock first and checks the sum afterwards: two processes at once cannot overspend, and
 a crash leaves either nothing (nothing was answered) or the row (asked again, the stored answer is free).
 
-Each row holds the hash of the row before it (the first one: of the desk's terms), and the sums so far. `head.json`
-beside it remembers the newest row, so that rows cut off at the end are missed too. This reveals accidents, a ledger
-that belongs to another desk, and edits by hand. Whoever may write to the folder and knows the program can still put
-back an old copy of all of it: note the head that `shoal budget show` prints somewhere else, if you must rule that
-out.
+Each row holds a keyed hash over itself and the row before it (the first one: over the desk's terms), and the sums so
+far. Marks say how far the ledger goes: `head.json` beside it and, where there is one, the witness elsewhere. They
+are written before an answer leaves, so that no answer was ever seen that a mark does not know of. What this finds and
+what it does not: `marks.py`.
 """
 
 from __future__ import annotations
 
 import hashlib
-import json
+import hmac
 import os
 import sqlite3
 from collections.abc import Iterator
@@ -25,12 +24,18 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
-from shoal.dp.exact import written
+from pydantic import ConfigDict, TypeAdapter, ValidationError
+
+from shoal.dp.marks import Chain, Mark, key_check, tampered
 from shoal.dp.terms import Price, Terms
 from shoal.errors import InputError, ShoalError
-from shoal.writing import write_json
+from shoal.keys import Key
+from shoal.policy.decimals import written
 
 SECONDS_TO_WAIT = 60
+# others write in milliseconds, and nobody who reads waits for them: a first look that takes longer is at a damaged file
+SECONDS_TO_OPEN = 5
+LONGEST_FIELD = 1 << 28
 _SCHEMA = """
 CREATE TABLE entries (
   number INTEGER PRIMARY KEY,
@@ -49,10 +54,12 @@ CREATE TRIGGER no_change BEFORE UPDATE ON entries BEGIN SELECT RAISE(ABORT, 'app
 CREATE TRIGGER no_removal BEFORE DELETE ON entries BEGIN SELECT RAISE(ABORT, 'append only'); END;
 """
 _COLUMNS = "number, at, key, query, loss, delta, spent_loss, spent_delta, answer, previous, hash"
+_ROW = TypeAdapter(tuple[int, str, str, str, str, str, str, str, str, str, str], config=ConfigDict(strict=True))
+_OBJECT: TypeAdapter[dict[str, Any]] = TypeAdapter(dict[str, Any])
 
 
 class BudgetRefused(ShoalError):
-    """The budget does not suffice: what was requested, what remains, and the difference. Nothing was spent."""
+    """Not enough budget: what was requested, what remains, and the difference. Nothing was spent."""
 
     exit_code = 3
 
@@ -66,13 +73,11 @@ class BudgetRefused(ShoalError):
             short.append(_short_of(unit, requested.loss, remaining.loss, self.difference.loss))
         if self.difference.delta:
             short.append(_short_of("delta", requested.delta, remaining.delta, self.difference.delta))
-        super().__init__(
-            f"The budget does not suffice: {'; '.join(short)}. Nothing was spent and nothing was answered."
-        )
+        super().__init__(f"Not enough budget: {'; '.join(short)}. Nothing was spent and nothing was answered.")
 
 
 def _short_of(name: str, requested: Decimal, remaining: Decimal, difference: Decimal) -> str:
-    return f"{name} {written(requested)} requested, {written(remaining)} remaining, {written(difference)} too much"
+    return f"{name} {written(requested)} requested, {written(remaining)} remaining, {written(difference)} short"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,39 +94,48 @@ class Entry:
     previous: str
     hash: str
 
-    def digest(self) -> str:
-        """The hash over all that the row says and the hash before it."""
-        said = [
-            self.number, self.at, self.key, self.query, written(self.price.loss), written(self.price.delta),
-            written(self.spent.loss), written(self.spent.delta), self.answer, self.previous,
-        ]  # fmt: skip
-        return hashlib.sha256(json.dumps(said, ensure_ascii=False).encode()).hexdigest()
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """A query that was paid for, without its answer; `loss` is an epsilon, or a rho under zCDP."""
+
+    entry: int
+    at: str
+    query: dict[str, Any]
+    loss: str
+    delta: str
 
 
 class Ledger:
     """An open ledger. Rows are verified when they are first seen: all at the start, then those that others added."""
 
-    def __init__(self, folder: Path, terms: Terms) -> None:
+    def __init__(self, folder: Path, terms: Terms, key: Key, witness: Path | None = None) -> None:
         self._folder, self._terms = folder, terms
         self._unit = "rho" if terms.accounting == "zcdp" else "epsilon"
-        path = folder / "ledger.sqlite"
-        if not path.is_file():
-            raise InputError(f"{path} is missing.", "A desk cannot answer without its ledger; restore it.")
-        # before the ledger, so that rows added in between do not look like a head without rows
-        self._head = _read_head(folder)
+        if not hmac.compare_digest(key_check(key, terms.desk), terms.key_check):
+            raise InputError(
+                "This is not the ledger key of this desk.", "Name the key file that was made when the desk was opened."
+            )
+        self._chain = Chain(key, terms)
+        self._places = [folder / "head.json", *([] if witness is None else [witness])]
+        # before the ledger, so that rows added in between do not look like a mark without rows
+        marks = self._marks(new_witness=not terms.witnessed)
+        self._number, self._hash, self._spent = 0, self._chain.start, Price(Decimal(0), Decimal(0))
         with _as_ours():
-            self._connection = sqlite3.connect(path, timeout=SECONDS_TO_WAIT, isolation_level=None)
-            self._connection.execute("PRAGMA journal_mode=WAL")
-            self._connection.execute("PRAGMA synchronous=FULL")
-            self._number, self._hash, self._spent = 0, terms.digest(), Price(Decimal(0), Decimal(0))
-            self._catch_up()
-        if self._number < self._head[0]:
-            raise _tampered("entries are missing at its end")
-        if self._head == (0, self._head[1]) and self._head[1] != terms.digest():
-            raise _tampered("its head is of another desk")
+            self._connection = _connect(folder / "ledger.sqlite")
+            try:
+                self._catch_up()
+                self._check_marks(marks)
+                self._connection.execute(f"PRAGMA busy_timeout={SECONDS_TO_WAIT * 1000}")
+            except BaseException:
+                self._connection.close()
+                raise
+            self._marked = min(mark.entries for mark in marks)
+        if self._marked < self._number or len(marks) < len(self._places):
+            self._remember()
 
     @staticmethod
-    def create(folder: Path, terms: Terms) -> None:
+    def create(folder: Path, terms: Terms, key: Key, witness: Path | None = None) -> None:
         """A new ledger without entries, readable by its owner only."""
         path = folder / "ledger.sqlite"
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
@@ -132,7 +146,9 @@ class Ledger:
             connection.executescript(_SCHEMA)
         finally:
             connection.close()
-        _write_head(folder, 0, terms.digest())
+        chain = Chain(key, terms)
+        for place in [folder / "head.json", *([] if witness is None else [witness])]:
+            Mark.of(chain, 0, chain.start).write(place)
 
     def close(self) -> None:
         """Let go of the file."""
@@ -160,15 +176,12 @@ class Ledger:
         return self._terms.limit.minus(self._spent)
 
     def find(self, key: str) -> Entry | None:
-        """The stored answer to a query, if it was asked before."""
+        """The stored answer to a query, if it was asked before; no answer leaves that a mark does not know of."""
         with _as_ours():
             self._catch_up()
-            row = self._connection.execute(f"SELECT {_COLUMNS} FROM entries WHERE key = ?", (key,)).fetchone()
-        if row is None:
-            return None
-        entry = _entry(row)
-        if entry.digest() != entry.hash:
-            raise _tampered(f"entry {entry.number:,} was changed")
+            entry = self._stored(key)
+        if entry is not None and entry.number > self._marked:
+            self._remember()
         return entry
 
     def check(self, price: Price) -> None:
@@ -182,49 +195,92 @@ class Ledger:
         with _as_ours():
             with self._locked():
                 self._catch_up()
-                if (earlier := self.find(key)) is not None:
-                    return earlier, True
-                left = self._terms.limit.minus(self._spent)
-                if not price.within(left):
-                    raise BudgetRefused(price, left, self._unit)
-                entry = self._append(key, query, price, answer)
+                self._check_marks(self._marks())
+                earlier = self._stored(key)
+                if earlier is None:
+                    left = self._terms.limit.minus(self._spent)
+                    if not price.within(left):
+                        raise BudgetRefused(price, left, self._unit)
+                    entry = self._append(key, query, price, answer)
             # the commit is on disk from here on
-            self._accept(entry)
-            self._remember_head()
-        return entry, False
+            if earlier is None:
+                self._accept(entry)
+        if self._marked < self._number:
+            self._remember()
+        return (entry, False) if earlier is None else (earlier, True)
 
-    def _remember_head(self) -> None:
-        """Under the lock, so that a slower process does not put an older head over a newer one."""
-        try:
-            with self._locked():
-                self._catch_up()
-                _write_head(self._folder, self._number, self._hash)
-        except (OSError, sqlite3.Error):
-            raise InputError(
-                "The head of the ledger could not be written.",
-                "The answer was paid for and is stored: make room and ask again, it is free.",
-            ) from None
-
-    def history(self) -> list[dict[str, Any]]:
+    def history(self) -> list[Asked]:
         """The queries that were paid for, oldest first, without their answers."""
         with _as_ours():
             rows = self._connection.execute("SELECT number, at, query, loss, delta FROM entries ORDER BY number")
-            return [
-                {"entry": number, "at": at, "query": json.loads(query), "loss": loss, "delta": delta}
-                for number, at, query, loss, delta in rows
-            ]
+            return [Asked(number, at, _OBJECT.validate_json(query), *price) for number, at, query, *price in rows]
+
+    def _remember(self) -> None:
+        """Under the lock, so that a slower process does not put an older mark over a newer one."""
+        try:
+            with self._locked():
+                self._catch_up()
+                self._check_marks(self._marks(new_witness=not self._terms.witnessed))
+                for draft in self._folder.glob(".head.json.*"):  # of a process that was killed while it held the lock
+                    draft.unlink(missing_ok=True)
+                for place in self._places:
+                    Mark.of(self._chain, self._number, self._hash).write(place)
+                self._marked = self._number
+        except (OSError, sqlite3.Error):
+            raise InputError(
+                "How far the ledger goes could not be written (head.json, or the witness).",
+                "The answer was paid for and is stored: make space and ask again, it is free.",
+            ) from None
+
+    def _marks(self, new_witness: bool = False) -> list[Mark]:
+        """The marks as they are now; a witness may be missing only where the desk was opened without one."""
+        head, *witness = self._places
+        marks = [Mark.read(head, self._chain)]
+        there = [place for place in witness if place.exists() or not new_witness]
+        return marks + [Mark.read(place, self._chain) for place in there]
+
+    def _check_marks(self, marks: list[Mark]) -> None:
+        """Every mark must be of an entry that is there."""
+        for mark in marks:
+            if mark.entries > self._number:
+                raise tampered("entries are missing at its end, or an old copy was put back")
+            if mark.hash != self._hash_of(mark.entries):
+                raise tampered(f"entry {mark.entries:,} is not the one that was written")
+
+    def _hash_of(self, number: int) -> str:
+        if number in (0, self._number):
+            return self._hash if number else self._chain.start
+        row = self._connection.execute("SELECT hash FROM entries WHERE number = ?", (number,)).fetchone()
+        return "" if row is None else str(row[0])
+
+    def _stored(self, key: str) -> Entry | None:
+        row = self._connection.execute(f"SELECT {_COLUMNS} FROM entries WHERE key = ?", (key,)).fetchone()
+        return None if row is None else self._entry(row)
 
     def _append(self, key: str, query: str, price: Price, answer: str) -> Entry:
         at = datetime.now(UTC).isoformat(timespec="seconds")
         number, spent = self._number + 1, self._spent.plus(price)
-        entry = Entry(number, at, key, query, price, spent, answer, self._hash, "")
-        entry = Entry(number, at, key, query, price, spent, answer, self._hash, entry.digest())
-        self._connection.execute(
-            f"INSERT INTO entries ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-            (number, at, key, query, written(price.loss), written(price.delta), written(spent.loss),
-             written(spent.delta), answer, entry.previous, entry.hash),
+        row = (
+            number, at, key, query, written(price.loss), written(price.delta), written(spent.loss),
+            written(spent.delta), answer, self._hash,
         )  # fmt: skip
-        return entry
+        digest = self._chain.digest("entry", *row)
+        self._connection.execute(
+            f"INSERT INTO entries ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, digest)
+        )
+        return Entry(number, at, key, query, price, spent, answer, self._hash, digest)
+
+    def _entry(self, row: tuple[Any, ...]) -> Entry:
+        """A row as it was written: nothing of it is looked at before its keyed hash was found right."""
+        try:
+            checked = _ROW.validate_python(row)
+        except ValidationError:
+            raise tampered("an entry is damaged") from None
+        number, at, key, query, loss, delta, spent_loss, spent_delta, answer, previous, digest = checked
+        if not hmac.compare_digest(self._chain.digest("entry", *checked[:-1]).encode(), digest.encode()):
+            raise tampered(f"entry {number:,} was changed")
+        price, spent = Price(Decimal(loss), Decimal(delta)), Price(Decimal(spent_loss), Decimal(spent_delta))
+        return Entry(number, at, key, query, price, spent, answer, previous, digest)
 
     def _catch_up(self) -> None:
         """Verify the entries that are new since the last look."""
@@ -232,24 +288,21 @@ class Ledger:
             f"SELECT {_COLUMNS} FROM entries WHERE number > ? ORDER BY number", (self._number,)
         )
         for row in rows:
-            entry = _entry(row)
+            entry = self._entry(row)
             right = (
                 entry.number == self._number + 1
                 and entry.previous == self._hash
-                and entry.hash == entry.digest()
                 and entry.key == hashlib.sha256(entry.query.encode()).hexdigest()
                 and entry.price.loss >= 0 <= entry.price.delta
                 and entry.spent == self._spent.plus(entry.price)
                 and entry.spent.within(self._terms.limit)
             )
             if not right:
-                raise _tampered(f"entry {entry.number:,} does not follow from the one before it")
+                raise tampered(f"entry {entry.number:,} does not follow from the one before it")
             self._accept(entry)
 
     def _accept(self, entry: Entry) -> None:
         self._number, self._hash, self._spent = entry.number, entry.hash, entry.spent
-        if entry.number == self._head[0] and entry.hash != self._head[1]:
-            raise _tampered(f"entry {entry.number:,} is not the one that was written")
 
     @contextmanager
     def _locked(self) -> Iterator[None]:
@@ -263,47 +316,46 @@ class Ledger:
         self._connection.execute("COMMIT")
 
 
-def _entry(row: tuple[int, str, str, str, str, str, str, str, str, str, str]) -> Entry:
-    number, at, key, query, loss, delta, spent_loss, spent_delta, answer, previous, digest = row
+def _connect(path: Path) -> sqlite3.Connection:
+    """The database, opened as it was made. A file with another header would make SQLite wait for a lock."""
+    if not path.is_file():
+        raise InputError(f"{path} is missing.", "A desk cannot answer without its ledger; restore it.")
+    with path.open("rb") as file:
+        header = file.read(100)
+    if header[:16] != b"SQLite format 3\0" or header[18:20] != b"\2\2":
+        raise _damaged("it is not a SQLite file with a write-ahead log")
+    connection = sqlite3.connect(path, timeout=SECONDS_TO_OPEN, isolation_level=None)
     try:
-        price = Price(Decimal(loss), Decimal(delta))
-        spent = Price(Decimal(spent_loss), Decimal(spent_delta))
-    except ArithmeticError:
-        raise _tampered(f"entry {number:,} names no price") from None
-    return Entry(number, at, key, query, price, spent, answer, previous, digest)
+        connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, LONGEST_FIELD)
+        if connection.execute("PRAGMA journal_mode").fetchone() != ("wal",):
+            raise _damaged("its write-ahead log cannot be used")
+        connection.execute("PRAGMA synchronous=FULL")
+    except BaseException:
+        connection.close()
+        raise
+    return connection
 
 
-def _tampered(how: str) -> InputError:
-    return InputError(
-        f"The ledger was tampered with, or belongs to another desk: {how}.",
-        "Nothing is answered from it. Restore the ledger, or open a new desk and count what was spent.",
-    )
+def _damaged(how: str) -> InputError:
+    return InputError(f"The ledger is damaged: {how}.", "Restore it. Nothing is answered from it.")
 
 
 @contextmanager
 def _as_ours() -> Iterator[None]:
-    """SQLite's refusals in our words."""
+    """SQLite's refusals in our words, without what the file says."""
     try:
         yield
-    except sqlite3.OperationalError as error:
-        if "locked" in str(error) or "busy" in str(error):
-            raise InputError("The ledger is in use by others for too long.", "Ask again. Nothing was spent.") from None
-        raise InputError(
-            f"The ledger cannot be used: {error}.",
-            "Nothing was answered. Check the disk and the rights; `shoal budget show` says what was spent.",
-        ) from None
-    except sqlite3.DatabaseError as error:
-        raise InputError(f"The ledger is damaged: {error}.", "Restore it. Nothing is answered from it.") from None
-
-
-def _read_head(folder: Path) -> tuple[int, str]:
-    try:
-        found = json.loads((folder / "head.json").read_text(encoding="utf-8"))
-        return int(found["entries"]), str(found["hash"])
-    except (OSError, ValueError, KeyError, TypeError):
-        raise _tampered("head.json is missing or damaged") from None
-
-
-def _write_head(folder: Path, entries: int, digest: str) -> None:
-    """The newest entry, whole or not at all."""
-    write_json(folder / "head.json", {"entries": entries, "hash": digest}, 0o600)
+    except sqlite3.Error as error:
+        name = getattr(error, "sqlite_errorname", type(error).__name__)
+        if "LOCKED" in name or "BUSY" in name:
+            raise InputError(
+                "The ledger is in use by others for too long, or damaged.", "Ask again. Nothing was spent."
+            ) from None
+        if isinstance(error, sqlite3.OperationalError) and "CORRUPT" not in name:
+            raise InputError(
+                f"The ledger cannot be used ({name}).",
+                "Nothing was answered. Check the disk and the rights; the state of the desk says what was spent.",
+            ) from None
+        raise _damaged(name) from None
+    except (UnicodeError, ArithmeticError, RecursionError, ValidationError):
+        raise _damaged("an entry cannot be read") from None

@@ -3,20 +3,34 @@
 from __future__ import annotations
 
 import secrets
-import shutil
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, cast
 
-from shoal.dp.exact import share, written
+from shoal.dp.drafts import draft_of, remove_dead_drafts
+from shoal.dp.exact import share
 from shoal.dp.ledger import Ledger
+from shoal.dp.marks import key_check
 from shoal.dp.mechanisms import rho_within
-from shoal.dp.store import kept_rows, write_columns
-from shoal.dp.terms import ACCOUNTINGS, FORMAT, Accounting, Terms, checked_delta, checked_epsilon
+from shoal.dp.places import checked_places
+from shoal.dp.results import Opened
+from shoal.dp.store import blanked, kept_rows, write_columns
+from shoal.dp.terms import (
+    ACCOUNTINGS,
+    FORMAT,
+    MOST_ROWS_OF_A_PERSON,
+    Accounting,
+    Terms,
+    checked_delta,
+    checked_epsilon,
+)
+from shoal.dp.types import declared_types
 from shoal.errors import InputError, check_choice
+from shoal.keys import find_key
+from shoal.policy.decimals import written
 from shoal.reading import Options, read
 from shoal.table import Table
 from shoal.table.rows import Rows
@@ -25,97 +39,115 @@ from shoal.writing import sha256, sync, write_bytes
 Number = Decimal | str | float
 
 
-@dataclass(frozen=True)
-class Opened:
-    """What the owner of the table learns when a desk opens; the counts are exact and for the owner only."""
-
-    folder: Path
-    records: int
-    kept_rows: int
-    persons: int | None
-    epsilon: str
-    delta: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return {**asdict(self), "folder": str(self.folder), "epsilon": float(self.epsilon), "delta": float(self.delta)}
-
-
 def open_desk(
     source: Any,
-    folder: str | Path,
     *,
+    folder: str | Path,
     epsilon: Number,
+    types: Mapping[str, str] | str | None = None,
     delta: Number = 0,
     person: str | None = None,
     max_rows_per_person: int | None = None,
     accounting: str = "basic",
+    ledger_key: str | Path | None = None,
+    witness: str | Path | None = None,
     columns: Sequence[str] | None = None,
     options: Options | None = None,
 ) -> Opened:
     """Open a desk: a private folder with a copy of the table (rows capped per person), the terms and an empty ledger.
 
+    `types` declares the type of each column: integer, number, text, date, datetime or boolean, or `proposed` for the
+    type that the values suggest ("*" stands for all other columns). The ledger key is made if it is not there, by
+    default beside the folder; it is needed for every question.
+
     >>> import polars as pl, tempfile
-    >>> visits = pl.DataFrame({"patient": [1, 1, 1, 2], "age": [70, 70, 71, 40]})
-    >>> folder = tempfile.mkdtemp() + "/desk"
-    >>> opened = open_desk(visits, folder, epsilon="1", person="patient", max_rows_per_person=2)
-    >>> opened.records, opened.kept_rows, opened.persons
-    (4, 3, 2)
+    >>> visits = pl.DataFrame({"patient": [1, 1, 1, 2], "age": ["70", "70", "71", "n/s"]})
+    >>> desk = tempfile.mkdtemp() + "/desk"
+    >>> opened = open_desk(
+    ...     visits, folder=desk, epsilon="1", types={"age": "integer"}, person="patient", max_rows_per_person=2
+    ... )
+    >>> opened.records, opened.kept_rows, opened.persons, opened.unfit_values
+    (4, 3, 2, {'age': 1})
     """
     folder = Path(folder)
-    check_choice("--accounting", accounting, ACCOUNTINGS)
+    check_choice("accounting", accounting, ACCOUNTINGS)
     limits = checked_epsilon(epsilon), checked_delta(delta)
     most = _checked_cap(person, max_rows_per_person)
     rho = _rho(accounting, *limits)
-    _check_folder(folder)
+    key_file, witness = checked_places(folder, ledger_key, witness)
     wanted = None if columns is None else list(dict.fromkeys([*columns, *([person] if person else [])]))
-    table = read(source, wanted, options)
+    options = options or Options()
+    table = _without_missing_words(read(source, wanted, replace(options, as_text=True)), options.missing)
+    declared = declared_types(types, table.columns, person)
     kept = _capped(table, person, most)
     digest = _source_digest(source)
-    draft = folder.parent / f".{folder.name}.{secrets.token_hex(4)}"
+    key_is_new = False
+    opened = False
     try:
-        draft.mkdir(mode=0o700)
-        stored, persons = write_columns(draft / "columns", kept, person)
-        terms = Terms(
-            format=FORMAT,
-            desk=secrets.token_hex(16),
-            opened=datetime.now(UTC).isoformat(timespec="seconds"),
-            epsilon=written(limits[0]),
-            delta=written(limits[1]),
-            accounting=cast(Accounting, accounting),
-            rho=None if rho is None else written(rho),
-            person=person,
-            max_rows_per_person=most,
-            source=Path(table.name).name,
-            source_sha256=digest,
-            columns=stored,
-            persons=persons,
-        )
-        write_bytes(draft / "desk.json", terms.to_bytes(), 0o600)
-        Ledger.create(draft, terms)
-        sync(draft)
-        draft.rename(folder)
-        sync(folder.parent)
+        removed = remove_dead_drafts(folder.absolute().parent)
+        key, key_is_new = find_key(key_file)
+        with draft_of(folder) as draft:
+            stored, persons, unfit = write_columns(draft / "columns", kept, declared, person)
+            desk = secrets.token_hex(16)
+            terms = Terms(
+                format=FORMAT,
+                desk=desk,
+                opened=datetime.now(UTC).isoformat(timespec="seconds"),
+                epsilon=written(limits[0]),
+                delta=written(limits[1]),
+                accounting=cast(Accounting, accounting),
+                rho=None if rho is None else written(rho),
+                person=person,
+                max_rows_per_person=most,
+                source=Path(table.name).name,
+                source_sha256=digest,
+                columns=stored,
+                persons=persons,
+                key_check=key_check(key, desk),
+                witnessed=witness is not None,
+            )
+            write_bytes(draft / "desk.json", terms.to_bytes(), 0o600)
+            Ledger.create(draft, terms, key, witness)
+            sync(draft)
+            draft.rename(folder)
+            opened = True
+            sync(folder.absolute().parent)
     except OSError as error:
         raise InputError(f"{folder} could not be written: {error.strerror}.", "No desk was opened.") from None
     finally:
-        shutil.rmtree(draft, ignore_errors=True)
+        if not opened:  # nothing is left of a desk that was not opened
+            for made, path in ((key_is_new, key_file), (witness is not None, witness)):
+                if made and path is not None:
+                    path.unlink(missing_ok=True)
     people = None if person is None else len(table[person].values)
-    return Opened(folder, table.rows, kept.rows, people, terms.epsilon, terms.delta)
+    return Opened(
+        folder=str(folder),
+        records=table.rows,
+        kept_rows=kept.rows,
+        persons=people,
+        epsilon=float(limits[0]),
+        delta=float(limits[1]),
+        types=dict(declared),
+        unfit_values=unfit,
+        ledger_key=str(key_file),
+        ledger_key_is_new=key_is_new,
+        witness=None if witness is None else str(witness),
+        removed_drafts=removed,
+    )
 
 
 def _checked_cap(person: str | None, most: int | None) -> int:
     if person is None:
         if most is not None:
-            raise InputError("--max-rows-per-person says nothing without --person.", "Name the person column too.")
+            raise InputError("max_rows_per_person says nothing without person.", "Name the person column too.")
         return 1
     if most is None:
         raise InputError(
             "How many rows of one person may count? It is never taken from the data.",
-            "Give --max-rows-per-person: more rows lose less, fewer rows need less noise.",
+            "Give max_rows_per_person: more rows lose less, fewer rows need less noise.",
         )
-    if not 1 <= most <= 1_000_000:
-        raise InputError("--max-rows-per-person is a whole number from 1 to 1,000,000.", "Usual values are 1 to 20.")
+    if not 1 <= most <= MOST_ROWS_OF_A_PERSON:
+        raise InputError("max_rows_per_person is a whole number from 1 to 1,000,000.", "Usual values are 1 to 20.")
     return most
 
 
@@ -123,20 +155,15 @@ def _rho(accounting: str, epsilon: Decimal, delta: Decimal) -> Decimal | None:
     if accounting == "basic":
         return None
     if delta == 0:
-        raise InputError("zCDP accounting needs a delta.", "Give --delta 1e-7, or leave --accounting out.")
+        raise InputError("zCDP accounting needs a delta.", "Give a delta such as 1e-7, or use basic accounting.")
     if epsilon > 100:
         raise InputError("zCDP accounting with an epsilon above 100 promises nothing.", "Take one below 10.")
     return rho_within(epsilon, share(delta, 2))
 
 
-def _check_folder(folder: Path) -> None:
-    if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
-        raise InputError(
-            f"{folder} exists already.",
-            "Choose another folder: a desk is never replaced, because that would forget what was spent.",
-        )
-    if not folder.absolute().parent.is_dir():
-        raise InputError(f"There is no folder {folder.parent}.", "Make it first.")
+def _without_missing_words(table: Table, missing: Sequence[str]) -> Table:
+    """Empty text and the words that mean missing are missing: a rule for each value by itself."""
+    return replace(table, columns={name: blanked(column, ["", *missing]) for name, column in table.columns.items()})
 
 
 def _capped(table: Table, person: str | None, most: int) -> Table:

@@ -10,19 +10,19 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from itertools import pairwise, product
-from typing import Any, Literal, cast, get_args
+from typing import Any, Literal, Required, TypedDict, cast, get_args
 
-from shoal.dp.exact import decimal_of, written
 from shoal.dp.mechanisms import MECHANISMS, Mechanism
 from shoal.dp.terms import Price, Terms, checked_delta, checked_epsilon
-from shoal.dp.where import Condition, Value, columns_of, parse_where, typed
 from shoal.errors import InputError, as_names, check_choice
+from shoal.policy.conditions import Condition, Value, columns_of, parse_where, typed
+from shoal.policy.decimals import decimal_of, written
 
 Kind = Literal["count", "persons", "sum", "mean", "variance", "median", "quantile", "histogram", "bounds"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 NEEDS_BOUNDS = ("sum", "mean", "variance", "median", "quantile")
 _NUMERIC = ("integer", "number")
-_GROUPABLE = ("integer", "text", "date", "moment", "boolean")
+_GROUPABLE = ("integer", "text", "date", "datetime", "boolean")
 MOST_CELLS = 1_000_000
 MOST_CANDIDATES = 100_001
 
@@ -112,63 +112,95 @@ def plain(value: Value) -> Any:
     return value.isoformat() if isinstance(value, (date, datetime)) else value
 
 
-def make_query(
-    terms: Terms,
-    kind: str,
-    column: str | None = None,
-    *,
-    epsilon: Decimal | str | float,
-    delta: Decimal | str | float | None = None,
-    where: str | None = None,
-    by: Sequence[str] | str | None = None,
-    keys: Sequence[Any] | None = None,
-    bounds: Sequence[Any] | str | None = None,
-    q: Sequence[Any] | str | float | Decimal | None = None,
-    bins: Sequence[Any] | str | int | None = None,
-    step: Decimal | str | float | None = None,
-    mechanism: str = "laplace",
-) -> Query:
+class QueryOptions(TypedDict, total=False):
+    """What a query may say beside its kind and column."""
+
+    epsilon: Required[Decimal | str | float]
+    delta: Decimal | str | float | None
+    where: str | None
+    by: Sequence[str] | str | None
+    keys: Sequence[Any] | None
+    bounds: Sequence[Any] | str | None
+    q: Sequence[Any] | str | float | Decimal | None
+    bins: Sequence[Any] | str | int | None
+    step: Decimal | str | float | None
+    mechanism: str
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A query as it was given, not checked yet."""
+
+    kind: str
+    column: str | None
+    epsilon: Decimal | str | float
+    delta: Decimal | str | float | None = None
+    where: str | None = None
+    by: Sequence[str] | str | None = None
+    keys: Sequence[Any] | None = None
+    bounds: Sequence[Any] | str | None = None
+    q: Sequence[Any] | str | float | Decimal | None = None
+    bins: Sequence[Any] | str | int | None = None
+    step: Decimal | str | float | None = None
+    mechanism: str = "laplace"
+
+    @classmethod
+    def of(cls, kind: str, column: str | None, options: QueryOptions) -> Question:
+        """From its options; unknown ones are refused by name.
+
+        >>> Question.of("count", None, {"epsilon": "0.1", "where": "age >= 65"}).where
+        'age >= 65'
+        """
+        known = QueryOptions.__annotations__
+        if unknown := [name for name in options if name not in known]:
+            raise InputError(f"A query has no option '{unknown[0]}'.", f"The options are: {', '.join(known)}.")
+        if "epsilon" not in options:
+            raise InputError("A query needs an epsilon: what its answer may cost.", "Give one, such as 0.1.")
+        return cls(kind, column, **options)
+
+
+def make_query(terms: Terms, question: Question) -> Query:
     """Check everything that can be checked without the data; all that follows cannot fail on a value."""
-    check_choice("The query", kind, KINDS)
-    check_choice("--mechanism", mechanism, MECHANISMS)
-    kind = cast(Kind, kind)
-    types = terms.types
-    names = tuple(as_names(by))
+    check_choice("The query", question.kind, KINDS)
+    check_choice("mechanism", question.mechanism, MECHANISMS)
+    kind, mechanism = cast(Kind, question.kind), cast(Mechanism, question.mechanism)
+    column, types = question.column, terms.types
+    names = tuple(as_names(question.by))
     _check_columns(kind, column, names, types)
     type_word = None if column is None else types[column]
-    low, high = _bounds(kind, type_word, bounds, bins)
-    edges = _edges(kind, low, high, bins)
+    low, high = _bounds(kind, type_word, question.bounds)
+    edges = _edges(kind, low, high, question.bins)
     if kind == "histogram" and not edges:
         assert column is not None
         names = (column,)
-    typed_keys = _keys(names, keys, types)
+    typed_keys = _keys(names, question.keys, types)
     if kind == "histogram" and not edges and typed_keys is None and type_word in _NUMERIC:
         raise InputError(
             f"A histogram of numbers ('{column}') needs bounds: they are never taken from the data.",
-            "Give --bounds LOW,HIGH and --bins 10, or edges as --bins 0,18,65,120, or the values as --keys 1,2,3.",
+            "Give bounds and a number of bins, or the edges as bins (0,18,65,120), or the values as keys (1,2,3).",
         )
     private = bool(names) and typed_keys is None
-    qs = _quantiles(kind, q)
+    quantiles = _quantiles(kind, question.q)
     if mechanism == "gaussian" and (kind in ("median", "quantile")) and not private:
-        raise InputError("A quantile is chosen, not made noisy: there is no Gaussian for it.", "Leave --mechanism out.")
-    price = checked_epsilon(epsilon)
+        raise InputError("A quantile is chosen, not made noisy: there is no Gaussian for it.", "Leave it out.")
+    price = checked_epsilon(question.epsilon)
     if mechanism == "gaussian" and price > 100:
         raise InputError("Gaussian noise with an epsilon above 100 promises nothing.", "Take an epsilon below 10.")
     return Query(
         kind,
         column,
         type_word,
-        None if where is None else parse_where(where, types),
+        None if question.where is None else parse_where(question.where, types, "The desk"),
         names,
         typed_keys,
         low,
         high,
-        qs,
+        quantiles,
         edges,
-        _step(kind, type_word, low, high, step),
-        cast(Mechanism, mechanism),
+        _step(kind, type_word, low, high, question.step),
+        mechanism,
         price,
-        _delta(terms, delta, private, mechanism == "gaussian" and terms.accounting == "basic"),
+        _delta(terms, question.delta, private, mechanism == "gaussian" and terms.accounting == "basic"),
     )
 
 
@@ -178,15 +210,15 @@ def _check_columns(kind: Kind, column: str | None, by: tuple[str, ...], types: d
         raise InputError.missing_columns(missing, types, "The desk")
     if kind in ("count", "persons"):
         if column is not None:
-            raise InputError(f"A {kind} has no column.", f"Write: shoal query DESK {kind} --where ….")
+            raise InputError(f"A {kind} has no column.", "Name rows to count by a condition (where).")
     elif column is None:
-        raise InputError(f"Of which column is the {kind} asked?", f"Write: shoal query DESK {kind} COLUMN ….")
+        raise InputError(f"Of which column is the {kind} asked?", "Name the column.")
     elif types[column] not in _NUMERIC and kind != "histogram":
         raise InputError(f"Column '{column}' ({types[column]}) does not hold numbers.", f"A {kind} needs numbers.")
     if kind in ("histogram", "bounds") and by:
-        raise InputError(f"A {kind} has no groups of its own.", "Ask for a count with --by, or once for each --where.")
+        raise InputError(f"A {kind} has no groups of its own.", "Ask for a count by groups instead.")
     if len(set(by)) < len(by):
-        raise InputError("--by names a column twice.", "Name each column once.")
+        raise InputError("by names a column twice.", "Name each column once.")
     grouped = by if kind != "histogram" or column is None or types[column] in _NUMERIC else (column,)
     for name in grouped:
         if types[name] not in _GROUPABLE:
@@ -202,21 +234,21 @@ def _numbers(given: Sequence[Any] | str | float | Decimal, name: str) -> list[De
     return [decimal_of(item, name) for item in items]
 
 
-def _bounds(kind: Kind, type_word: str | None, bounds: Any, bins: Any) -> tuple[Decimal | None, Decimal | None]:
+def _bounds(kind: Kind, type_word: str | None, bounds: Any) -> tuple[Decimal | None, Decimal | None]:
     if bounds is None:
         if kind in NEEDS_BOUNDS:
             raise InputError(
                 f"A {kind} needs bounds: they are never taken from the data.",
-                "Give --bounds LOW,HIGH from what you know, or pay for an estimate: shoal query DESK bounds COLUMN ….",
+                "Give bounds from what you know, such as 0,500000, or pay for an estimate: the query `bounds`.",
             )
         return None, None
     if kind not in (*NEEDS_BOUNDS, "histogram") or (kind == "histogram" and type_word not in _NUMERIC):
-        raise InputError(f"--bounds mean nothing for this {kind}.", "Leave them out.")
-    found = _numbers(bounds, "--bounds")
+        raise InputError(f"bounds mean nothing for this {kind}.", "Leave them out.")
+    found = _numbers(bounds, "bounds")
     if len(found) != 2 or found[0] >= found[1]:
-        raise InputError("--bounds are two numbers, the lower first.", "Write --bounds 0,500000.")
+        raise InputError("bounds are two numbers, the lower first.", "Write 0,500000.")
     if max(map(abs, found)) > Decimal("1e25") or found[1] - found[0] < Decimal("1e-25"):
-        raise InputError("--bounds are too wide or too narrow to compute with.", "Stay between 1e-25 and 1e25.")
+        raise InputError("bounds are too wide or too narrow to compute with.", "Stay between 1e-25 and 1e25.")
     return found[0], found[1]
 
 
@@ -224,20 +256,20 @@ def _edges(kind: Kind, low: Decimal | None, high: Decimal | None, bins: Any) -> 
     """The edges of a numeric histogram: given, or equal bins within the bounds."""
     if kind != "histogram":
         if bins is not None:
-            raise InputError(f"--bins mean nothing for a {kind}.", "Leave them out.")
+            raise InputError(f"bins mean nothing for a {kind}.", "Leave them out.")
         return ()
-    given = [] if bins is None else _numbers(bins, "--bins")
+    given = [] if bins is None else _numbers(bins, "bins")
     if low is None or high is None:
         if len(given) == 1:
-            raise InputError("A number of bins needs --bounds.", "Give --bounds LOW,HIGH, or edges: --bins 0,18,65.")
+            raise InputError("A number of bins needs bounds.", "Give bounds, or the edges of the bins: 0,18,65.")
         if any(first >= second for first, second in pairwise(given)):
-            raise InputError("The edges of bins must rise.", "Write --bins 0,18,65,120.")
+            raise InputError("The edges of bins must rise.", "Write 0,18,65,120.")
         return tuple(given)
     if len(given) > 1:
-        raise InputError("Edges of bins and --bounds say the same twice.", "Give one of them.")
+        raise InputError("Edges of bins and bounds say the same twice.", "Give one of them.")
     count = given[0] if given else Decimal(10)
     if count != count.to_integral_value() or not 1 <= count <= 10_000:
-        raise InputError("--bins is a whole number from 1 to 10,000.", "Write --bins 10.")
+        raise InputError("bins is a whole number from 1 to 10,000.", "Write 10.")
     width = (high - low) / count
     return (*(low + width * step for step in range(int(count))), high)
 
@@ -248,15 +280,15 @@ def _keys(
     if keys is None:
         return None
     if not by:
-        raise InputError("--keys say which groups there are, but there is no --by.", "Give --by COLUMN too.")
+        raise InputError("keys say which groups there are, but there is no `by`.", "Give the column of the groups too.")
     lists = [list(keys)] if len(by) == 1 and not _is_list_of_lists(keys) else [list(given) for given in keys]
     if len(lists) != len(by):
-        raise InputError("--keys are given once for each column of --by.", "Write --by sex,year --keys f,m --keys 1,2.")
+        raise InputError("keys are given once for each column of `by`.", "For sex,year give two lists: f,m and 1,2.")
     found = tuple(tuple(_key(key, types[name], name) for key in given) for name, given in zip(by, lists, strict=True))
     if any(not given or len(set(given)) < len(given) for given in found):
-        raise InputError("A list of --keys is empty or names a key twice.", "Name each key once.")
+        raise InputError("A list of keys is empty or names a key twice.", "Name each key once.")
     if math.prod(map(len, found)) > MOST_CELLS:
-        raise InputError(f"--keys make more than {MOST_CELLS:,} groups.", "Ask for fewer.")
+        raise InputError(f"keys make more than {MOST_CELLS:,} groups.", "Ask for fewer.")
     return found
 
 
@@ -266,9 +298,9 @@ def _is_list_of_lists(keys: Sequence[Any]) -> bool:
 
 def _key(given: Any, type_word: str, column: str) -> Value:
     if type_word == "integer":
-        number = decimal_of(given, "--keys")
+        number = decimal_of(given, "keys")
         if number != number.to_integral_value() or abs(number) >= 2**63:
-            raise InputError(f"Column '{column}' holds whole numbers; a key is none.", "Write --keys 1,2,3.")
+            raise InputError(f"Column '{column}' holds whole numbers; a key is not one.", "Write keys such as 1,2,3.")
         return number
     text = plain(given).strip() if isinstance(plain(given), str) else given
     if type_word == "boolean" and str(text).lower() in ("true", "false"):
@@ -279,19 +311,19 @@ def _key(given: Any, type_word: str, column: str) -> Value:
 def _quantiles(kind: Kind, q: Any) -> tuple[Decimal, ...]:
     if kind == "median":
         if q is not None:
-            raise InputError("A median is the quantile 0.5.", "Ask for quantile with --q.")
+            raise InputError("A median is the quantile 0.5.", "Ask for a quantile with q.")
         return (Decimal("0.5"),)
     if kind != "quantile":
         if q is not None:
-            raise InputError(f"--q means nothing for a {kind}.", "Leave it out.")
+            raise InputError(f"q means nothing for a {kind}.", "Leave it out.")
         return ()
     if q is None:
-        raise InputError("Which quantile?", "Write --q 0.9, or several: --q 0.25,0.5,0.75.")
-    found = _numbers(q, "--q")
+        raise InputError("Which quantile?", "Give q, such as 0.9, or several: 0.25,0.5,0.75.")
+    found = _numbers(q, "q")
     if not all(0 <= share <= 1 and -(cast(int, share.as_tuple().exponent)) <= 6 for share in found):
-        raise InputError("--q lies between 0 and 1, with at most six digits.", "Write --q 0.9.")
-    if len(set(found)) < len(found) or len(found) > 100:
-        raise InputError("--q names a quantile twice, or more than 100.", "Name each once.")
+        raise InputError("q lies between 0 and 1, with at most six digits.", "Write 0.9.")
+    if not found or len(set(found)) < len(found) or len(found) > 100:
+        raise InputError("q names no quantile, one twice, or more than 100.", "Name each once, such as 0.25,0.5,0.75.")
     return tuple(found)
 
 
@@ -299,16 +331,16 @@ def _step(kind: Kind, type_word: str | None, low: Decimal | None, high: Decimal 
     """How far apart the possible answers of a quantile lie."""
     if kind not in ("median", "quantile"):
         if step is not None:
-            raise InputError(f"--step means nothing for a {kind}.", "Leave it out.")
+            raise InputError(f"step means nothing for a {kind}.", "Leave it out.")
         return None
     assert low is not None
     assert high is not None
     width = high - low
     if step is not None:
-        found = decimal_of(step, "--step")
+        found = decimal_of(step, "step")
         if not 0 < found <= width or width / found > MOST_CANDIDATES - 1:
             raise InputError(
-                f"--step must be above 0 and give at most {MOST_CANDIDATES:,} possible answers within the bounds.",
+                f"step must be above 0 and give at most {MOST_CANDIDATES:,} possible answers within the bounds.",
                 "Leave it out: then there are about a thousand.",
             )
         return found
@@ -319,7 +351,7 @@ def _step(kind: Kind, type_word: str | None, low: Decimal | None, high: Decimal 
 def _delta(terms: Terms, given: Any, private: bool, gaussian: bool) -> Decimal:
     if not (private or gaussian):
         if given is not None and checked_delta(given) > 0:
-            raise InputError("This query needs no delta.", "Leave --delta out: nothing of it would be used.")
+            raise InputError("This query needs no delta.", "Leave delta out: nothing of it would be used.")
         return Decimal(0)
     delta = terms.delta_of_a_query if given is None else checked_delta(given)
     if delta == 0:
@@ -327,7 +359,7 @@ def _delta(terms: Terms, given: Any, private: bool, gaussian: bool) -> Decimal:
             "Groups that are not known beforehand need a delta, and the desk has none."
             if private
             else "Gaussian noise needs a delta.",
-            "Name the groups with --keys, or open the desk with --delta 1e-7." if private else "Use Laplace noise.",
+            "Name the groups (keys), or open the desk with a delta such as 1e-7." if private else "Use Laplace noise.",
         )
     return delta
 

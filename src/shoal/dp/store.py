@@ -1,4 +1,4 @@
-"""The desk's own copy of the table: capped rows, one file a column, each known by its hash, readable by its owner
+"""The desk's own copy of the table: capped rows, one file per column, each known by its hash, readable by its owner
 only.
 
 A copy, because a budget only means something about data that stays as it is: the file that a desk was opened on may
@@ -15,8 +15,10 @@ from __future__ import annotations
 import hashlib
 import io
 import secrets
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 import polars as pl
@@ -24,6 +26,7 @@ import polars as pl
 from shoal import progress
 from shoal.dp.aggregates import PERSON
 from shoal.dp.terms import StoredColumn, Terms
+from shoal.dp.types import Type, convert
 from shoal.errors import InputError
 from shoal.table import Array, Column, Table
 from shoal.writing import write_bytes
@@ -52,53 +55,62 @@ def kept_rows(persons: Column, most: int) -> Array:
 
 
 def write_columns(
-    folder: Path, table: Table, person: str | None
-) -> tuple[tuple[StoredColumn, ...], StoredColumn | None]:
-    """Write each column to a file of its own; persons as numbers that say nothing."""
-    from shoal.table.type_words import type_word  # loads much that a query does not need
+    folder: Path, table: Table, types: Mapping[str, Type], person: str | None
+) -> tuple[tuple[StoredColumn, ...], StoredColumn | None, dict[str, int]]:
+    """Write each column to a file of its own in its declared type; persons as numbers that say nothing.
 
+    Beside the files: how many values of each column did not fit its type, for the owner only.
+    """
     if table.rows > MOST_ROWS:
         raise InputError(f"More than {MOST_ROWS:,} rows are too many for exact sums.", "Open a desk on a part of them.")
     folder.mkdir(mode=0o700)
-    stored, persons = [], None
+    stored, persons, unfit = [], None, {}
     for number, column in enumerate(table.columns.values()):
         if column.name == person:
             series = pl.Series(PERSON, column.codes)
             persons = _write(folder / "persons.parquet", series, "person")
         else:
-            series = plain_series(column)
-            stored.append(_write(folder / f"{number}.parquet", series, type_word(series.dtype)))
+            series = typed_series(column, types[column.name])
+            stored.append(_write(folder / f"{number}.parquet", series, types[column.name]))
+            if lost := series.null_count() - column.nulls:
+                unfit[column.name] = lost
         progress.report("writing", number + 1, len(table.columns))
     if not stored:
         raise InputError("There is no column to ask about.", "Open the desk on a table with more than the person.")
-    return tuple(stored), persons
+    return tuple(stored), persons, unfit
 
 
-def plain_series(column: Column) -> pl.Series:
-    """A column in one of the few types that queries know; NaN is a missing value.
+def typed_series(column: Column, wanted: Type) -> pl.Series:
+    """The values row by row in a declared type; NaN and what does not fit are missing values.
 
     >>> from shoal.reading import read
-    >>> plain_series(read({"x": [1.5, float("nan")]})["x"]).to_list()
+    >>> typed_series(read({"x": [1.5, float("nan")]})["x"], "number").to_list()
     [1.5, None]
     """
-    series = column.decode()
-    dtype = series.dtype
-    if isinstance(dtype, (pl.Categorical, pl.Enum)) or dtype == pl.Null:
-        return series.cast(pl.String)
-    if dtype.is_float():
-        return series.fill_nan(None)
-    if dtype.is_decimal() or dtype in (pl.UInt64, pl.Int128, pl.UInt128):
-        return series.cast(pl.Float64)
-    if isinstance(dtype, pl.Datetime):
-        if dtype.time_zone is not None:
-            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
-        return series.cast(pl.Datetime("us"))
-    if dtype == pl.Binary:
-        raise InputError(f"Column '{column.name}' holds bytes.", "Leave it out: name the others with --columns.")
-    return series
+    if column.values.dtype == pl.Binary:
+        raise InputError(f"Column '{column.name}' holds bytes.", "Leave it out: name the other columns.")
+    # the dictionary is in value order, not in the order of rows, and each value is read by itself
+    values = convert(column.values, wanted)
+    return values.extend_constant(None, 1).gather(column.codes).alias(column.name)
 
 
-def _write(path: Path, series: pl.Series, word: str) -> StoredColumn:
+def blanked(column: Column, words: Sequence[str]) -> Column:
+    """Some texts of a column as missing values.
+
+    >>> from shoal.reading import read
+    >>> blanked(read({"x": ["a", "", "NA"]})["x"], ["", "NA"]).decode().to_list()
+    ['a', None, None]
+    """
+    if column.values.dtype != pl.String or not (gone := column.values.is_in(list(words))).any():
+        return column
+    kept = ~gone.to_numpy()
+    values = column.values.filter(~gone)
+    place = np.append(np.where(kept, np.cumsum(kept) - 1, len(values)), len(values))
+    codes = place[column.codes].astype(column.codes.dtype)
+    return replace(column, codes=codes, values=values, nulls=int((codes == len(values)).sum()))
+
+
+def _write(path: Path, series: pl.Series, word: Type | Literal["person"]) -> StoredColumn:
     content = io.BytesIO()
     pl.DataFrame([series]).write_parquet(content, compression="zstd")
     written = content.getvalue()

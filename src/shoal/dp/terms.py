@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 from dataclasses import asdict, dataclass
 from decimal import Decimal
-from typing import Any, Literal
+from typing import Annotated, Literal
 
-from shoal.dp.exact import decimal_of, half_square, minus, plus, share
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
+
+from shoal.dp.exact import half_square, minus, plus, share
 from shoal.errors import InputError
+from shoal.policy.decimals import decimal_of
 
-FORMAT = 1
+FORMAT: Literal[2] = 2
+LARGEST_TERMS = 1 << 24
 Accounting = Literal["basic", "zcdp"]
 ACCOUNTINGS: tuple[Accounting, ...] = ("basic", "zcdp")
+MOST_ROWS_OF_A_PERSON = 1_000_000
 # a private list of keys spends this part of the desk's delta unless the query says how much
 DELTA_SHARES = 10
 
@@ -42,33 +46,44 @@ class Price:
         return self.loss <= limit.loss and self.delta <= limit.delta
 
 
+_Text = Annotated[str, Field(max_length=100_000)]
+_Number = Annotated[str, Field(max_length=100)]
+_Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
 @dataclass(frozen=True, slots=True)
 class StoredColumn:
-    """A column of the desk's table: its type in a word, the file that holds it, the hash of that file."""
+    """A column of the desk's table: its declared type, the file that holds it, the hash of that file."""
 
-    name: str
-    type: str
-    file: str
-    sha256: str
+    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
+
+    name: _Text
+    type: Literal["integer", "number", "text", "date", "datetime", "boolean", "person"]
+    file: Annotated[str, Field(pattern=r"^([0-9]{1,9}|persons)\.parquet$")]
+    sha256: _Digest
 
 
 @dataclass(frozen=True, slots=True)
 class Terms:
     """What was fixed when the desk opened; numbers as the texts that were given."""
 
-    format: int
-    desk: str
-    opened: str
-    epsilon: str
-    delta: str
+    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
+
+    format: Literal[2]
+    desk: Annotated[str, Field(max_length=64)]
+    opened: Annotated[str, Field(max_length=64)]
+    epsilon: _Number
+    delta: _Number
     accounting: Accounting
-    rho: str | None
-    person: str | None
-    max_rows_per_person: int
-    source: str
-    source_sha256: str | None
+    rho: _Number | None
+    person: _Text | None
+    max_rows_per_person: Annotated[int, Field(ge=1, le=MOST_ROWS_OF_A_PERSON)]
+    source: _Text
+    source_sha256: _Digest | None
     columns: tuple[StoredColumn, ...]
     persons: StoredColumn | None
+    key_check: _Digest
+    witnessed: bool
 
     @property
     def types(self) -> dict[str, str]:
@@ -96,27 +111,29 @@ class Terms:
         """The file that says it."""
         return json.dumps(asdict(self), ensure_ascii=False, indent=2).encode()
 
-    def digest(self) -> str:
-        """The hash that the ledger's chain begins with."""
-        return hashlib.sha256(self.to_bytes()).hexdigest()
-
     @classmethod
     def from_bytes(cls, content: bytes) -> Terms:
         """Read them back."""
         try:
-            found: dict[str, Any] = json.loads(content)
-            if found.get("format") != FORMAT:
-                raise InputError("This desk was written by another version of shoal.", "Use that version.")
-            found["columns"] = tuple(StoredColumn(**column) for column in found["columns"])
-            found["persons"] = None if found["persons"] is None else StoredColumn(**found["persons"])
-            return cls(**found)
-        except InputError:
-            raise
-        except (ValueError, TypeError, KeyError, AttributeError):
-            raise InputError("desk.json is damaged.", "Restore it; a desk cannot be mended by hand.") from None
+            terms = _TERMS.validate_json(content)
+            checked_epsilon(terms.epsilon)
+            checked_delta(terms.delta)
+            if (terms.rho is None) != (terms.accounting == "basic"):
+                raise ValueError("rho belongs to zCDP")
+            if terms.rho is not None:
+                Decimal(terms.rho)
+        except (ValidationError, InputError, ValueError, ArithmeticError):
+            raise InputError(
+                "desk.json is damaged, or was written by another version of shoal.",
+                "Restore it; a desk cannot be repaired by hand.",
+            ) from None
+        return terms
 
 
-def checked_epsilon(given: Decimal | str | float, name: str = "--epsilon") -> Decimal:
+_TERMS = TypeAdapter(Terms)
+
+
+def checked_epsilon(given: Decimal | str | float, name: str = "epsilon") -> Decimal:
     """An epsilon: above zero, finite.
 
     >>> checked_epsilon("0.1")
@@ -136,9 +153,9 @@ def checked_delta(given: Decimal | str | float) -> Decimal:
     >>> checked_delta("1e-7")
     Decimal('1E-7')
     """
-    delta = decimal_of(given, "--delta")
+    delta = decimal_of(given, "delta")
     if not 0 <= delta < 1:
         raise InputError(
-            f"--delta must be at least 0 and below 1, not {given}.", "Take less than 1 / persons, such as 1e-7."
+            f"delta must be at least 0 and below 1, not {given}.", "Take less than 1 / persons, such as 1e-7."
         )
     return delta

@@ -103,3 +103,21 @@ def _uuid(digests: Array) -> pl.Series:
 
 _BASE32 = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz234567", np.uint8)
 _WRITERS: dict[str, Callable[[Array], pl.Series]] = {"hex": _hex, "short": _short, "uuid": _uuid}
+
+
+def texts_of(values: pl.Series) -> pl.Series:
+    """Values in the one form in which a key sees them, so that a person is the same in every file.
+
+    Letters composed, no outer blanks, whole numbers without decimals: `7`, `7.0` and `" 7"` are one person, `007` is
+    another.
+
+    >>> texts_of(pl.Series([" A-7", "A-7"])).to_list(), texts_of(pl.Series([7.0])).to_list()
+    ([b'A-7', b'A-7'], [b'7'])
+    """
+    if values.dtype.is_float():
+        whole = (values == values.floor()) & (values.abs() < 2**53)
+        numbers = values.cast(pl.Int64, strict=False).cast(pl.String)
+        values = numbers.zip_with(whole, values.cast(pl.String))
+    elif values.dtype == pl.Binary:
+        return values
+    return values.cast(pl.String).str.strip_chars().str.normalize("NFC").cast(pl.Binary)

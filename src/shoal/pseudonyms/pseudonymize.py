@@ -12,9 +12,9 @@ import polars as pl
 
 from shoal import progress
 from shoal.errors import InputError, ShoalError, check_choice
+from shoal.keys import Key, as_key
 from shoal.pseudonyms.digits import digits
-from shoal.pseudonyms.keyed import FORMATS, UNKEYED, Format, Method, check_method, keyed
-from shoal.pseudonyms.keys import Key, as_key, texts_of
+from shoal.pseudonyms.keyed import FORMATS, UNKEYED, Format, Method, check_method, keyed, texts_of
 from shoal.pseudonyms.surrogates import extended, read_surrogates, write_surrogates
 from shoal.reading import Options, read
 from shoal.reading.frames import to_native

@@ -17,9 +17,9 @@ import polars as pl
 
 from shoal import progress
 from shoal.errors import InputError, as_names, check_choice
+from shoal.keys import Key, as_key
 from shoal.kinds import ColumnView, find_kinds
-from shoal.pseudonyms.keyed import digester
-from shoal.pseudonyms.keys import Key, as_key, texts_of
+from shoal.pseudonyms.keyed import digester, texts_of
 from shoal.reading import Options, read
 from shoal.reading.frames import to_native
 from shoal.table import Array, Column, Table

@@ -95,7 +95,8 @@ def _read_files(files: list[Found], columns: Sequence[str] | None, options: Opti
         wanted = _wanted(columns, source.names, str(path), source.header_in_doubt)
         names.update(dict.fromkeys(source.names))
         if encoders is None:
-            encoders = _Encoders(wanted, source.from_text_file, options.missing, source.columns_may_come_late)
+            found_types = source.from_text_file and not options.as_text
+            encoders = _Encoders(wanted, found_types, options.missing, source.columns_may_come_late)
         elif columns is None and set(wanted) != set(encoders.names) and not source.columns_may_come_late:
             raise InputError(
                 f"{path} has other columns than {paths[0]}.",

@@ -31,6 +31,8 @@ class Options:
     encoding: str | None = None
     delimiter: str | None = None
     missing: tuple[str, ...] = ()
+    # columns of a text file stay the texts they are: who reads gives them their types
+    as_text: bool = False
 
 
 @dataclass(slots=True)

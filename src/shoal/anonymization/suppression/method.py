@@ -12,7 +12,7 @@ from shoal.errors import InputError, check_choice
 from shoal.models import KAnonymity, KMatching
 from shoal.models.k_matching import readings_of
 from shoal.policy import Policy
-from shoal.policy.conditions import Condition
+from shoal.policy.conditions import ColumnCondition
 from shoal.table import Table
 from shoal.utility.loss import change_of, information_loss
 
@@ -53,7 +53,7 @@ def by_suppression(
     reading: str | None,
     importance: Mapping[str, float],
     all_m: int | None,
-    conditions: Sequence[Condition] = (),
+    conditions: Sequence[ColumnCondition] = (),
 ) -> Anonymized:
     """Few cells suppressed so that every record reaches k by a reading; the other reading stands beside it."""
     from shoal.anonymization.findings import Anonymized, evidence_of_result, findings_of

@@ -11,12 +11,8 @@ import os
 import secrets
 import stat
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from shoal.errors import InputError
-
-if TYPE_CHECKING:
-    import polars as pl
 
 KEY_BYTES = 32
 _LONGEST = 64
@@ -60,10 +56,10 @@ def read_key(path: str | Path) -> Key:
     except OSError as error:
         raise InputError(f"Key file {path} cannot be read: {error.strerror}.", "Check its rights.") from None
     if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
-        raise InputError(f"Key file {path} can be read by others: it is no secret.", f"Run chmod 600 {path}.")
+        raise InputError(f"Key file {path} can be read by others: it is not a secret.", f"Run chmod 600 {path}.")
     if not KEY_BYTES <= len(secret) <= _LONGEST:
         raise InputError(
-            f"{path} is no key: a key has {KEY_BYTES} to {_LONGEST} random bytes.",
+            f"{path} is not a key: a key has {KEY_BYTES} to {_LONGEST} random bytes.",
             "Name the key's file, or one that is not there yet.",
         )
     return Key(secret)
@@ -85,7 +81,7 @@ def create_key(path: str | Path) -> Key:
             file.flush()
             os.fsync(file.fileno())
     except OSError as error:
-        path.unlink(missing_ok=True)  # half a key is none
+        path.unlink(missing_ok=True)  # half a key is not one
         raise InputError(f"Key file {path} could not be written: {error.strerror}.", "Nothing was done.") from None
     return Key(secret)
 
@@ -108,24 +104,3 @@ def as_key(given: Key | bytes | str | Path) -> Key:
     if isinstance(given, Key):
         return given
     return Key(given) if isinstance(given, bytes) else read_key(given)
-
-
-def texts_of(values: pl.Series) -> pl.Series:
-    """Values in the one form in which a key sees them, so that a person is the same in every file.
-
-    Letters composed, no outer blanks, whole numbers without decimals: `7`, `7.0` and `" 7"` are one person, `007` is
-    another.
-
-    >>> import polars as pl
-    >>> texts_of(pl.Series([" A-7", "A-7"])).to_list(), texts_of(pl.Series([7.0])).to_list()
-    ([b'A-7', b'A-7'], [b'7'])
-    """
-    import polars as pl
-
-    if values.dtype.is_float():
-        whole = (values == values.floor()) & (values.abs() < 2**53)
-        numbers = values.cast(pl.Int64, strict=False).cast(pl.String)
-        values = numbers.zip_with(whole, values.cast(pl.String))
-    elif values.dtype == pl.Binary:
-        return values
-    return values.cast(pl.String).str.strip_chars().str.normalize("NFC").cast(pl.Binary)
