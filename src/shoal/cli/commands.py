@@ -116,7 +116,7 @@ COMMANDS = {
         "shoal.cli.desk",
         "app",
         ASK,
-        "HELP",
+        "**A desk that answers questions about a table until its privacy budget is spent.**",
     ),
     "reproduce": Entry(
         "shoal.cli.reproduce",
