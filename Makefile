@@ -22,7 +22,7 @@ demo: setup
 	$(BIN)/shoal sample-data discharges -n 200000 --seed 0 -o demo/discharges.parquet --force
 	$(BIN)/shoal profile demo/discharges.parquet
 	$(BIN)/shoal risk demo/discharges.parquet --threshold ema \
-	  --know census=age_yrs,sex,ethncty,race,patzip,patcnty --know spatial=oshpd_id --know temporal=los,adm_qtr
+	  --knowledge census=age_yrs,sex,ethncty,race,patzip,patcnty --knowledge spatial=oshpd_id --knowledge temporal=los,adm_qtr
 	$(BIN)/shoal anonymize demo/discharges.parquet -o demo/safe.parquet --force -k 5 \
 	  --qi age_yrs,sex,ethncty,race,patzip,patcnty --sensitive charge --disclosure 'charge>100000'
 	$(BIN)/shoal verify demo/safe.parquet --original demo/discharges.parquet

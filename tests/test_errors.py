@@ -12,12 +12,12 @@ from shoal.errors import InputError, MissingColumns
 
 def test_bad_input_is_a_value_error() -> None:
     with pytest.raises(ValueError, match="null_rule"):
-        shoal.risk(pl.DataFrame({"age": [1, 2]}), ["age"], null_rule="other")  # type: ignore[arg-type]
+        shoal.risk(pl.DataFrame({"age": [1, 2]}), quasi_identifiers=["age"], null_rule="other")  # type: ignore[arg-type]
 
 
 def test_a_missing_column_is_also_a_key_error_with_its_message_as_it_is() -> None:
     with pytest.raises(KeyError) as caught:
-        shoal.risk(pl.DataFrame({"age": [1, 2]}), ["agee"])
+        shoal.risk(pl.DataFrame({"age": [1, 2]}), quasi_identifiers=["agee"])
     error = caught.value
     assert isinstance(error, MissingColumns)
     assert isinstance(error, InputError)

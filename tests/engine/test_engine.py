@@ -104,7 +104,7 @@ class Elsewhere:
 def test_a_dummy_engine_serves_both_verbs(monkeypatch: pytest.MonkeyPatch) -> None:
     draw = np.random.default_rng(0)
     people = pl.DataFrame({"age": draw.integers(20, 30, 200), "zip": draw.integers(0, 9, 200)})
-    expected = shoal.risk(people, ["age", "zip"]).to_dict(), shoal.detect(people).to_dict()
+    expected = shoal.risk(people, quasi_identifiers=["age", "zip"]).to_dict(), shoal.detect(people).to_dict()
     for module in ("shoal.identity.identity", "shoal.detection.find"):
         monkeypatch.setattr(f"{module}.ENGINE", Elsewhere(people))
-    assert (shoal.risk("far away", ["age", "zip"]).to_dict(), shoal.detect("far away").to_dict()) == expected
+    assert (shoal.risk("far away", quasi_identifiers=["age", "zip"]).to_dict(), shoal.detect("far away").to_dict()) == expected

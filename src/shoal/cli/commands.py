@@ -25,7 +25,7 @@ COMMANDS = {
         "shoal.cli.sample_data",
         "sample_data",
         MEASURE,
-        "**Generate a table to try shoal on**: in the image of real ones, about nobody.",
+        "**Generate a table to try shoal on**: synthetic, modelled on real tables.",
     ),
     "profile": Entry(
         "shoal.cli.profile",
