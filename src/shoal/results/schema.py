@@ -47,15 +47,18 @@ def schema_of(result: type[Result]) -> dict[str, Any]:
 
 def _of_dataclass(kind: type) -> dict[str, Any]:
     hints = _hints(kind)
-    properties, required = {}, []
+    properties, required, open_ended = {}, [], False
     for entry in fields(kind):
         rule = entry.metadata.get("json")
         if rule == "left out":
             continue
+        if rule == "beside":
+            open_ended = True
+            continue
         properties[entry.name] = _of_type(hints[entry.name])
         if rule != "where known":
             required.append(entry.name)
-    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": open_ended}
 
 
 def _hints(kind: type) -> dict[str, Any]:
