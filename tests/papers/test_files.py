@@ -20,7 +20,7 @@ import pytest
 import shoal.reports.files
 from shoal.errors import InputError
 from shoal.papers import PAPERS, reproduce, reproduce_all
-from shoal.papers.results import Exhibit, Line, Reproduction
+from shoal.papers.results import KEYS, Exhibit, Line, Reproduction
 from shoal.reading import Options
 from shoal.reports.files import contents, write_folder
 from shoal.reports.page import page
@@ -195,7 +195,9 @@ def test_the_json_is_as_it_was_and_says_its_version(folder: Path) -> None:
     assert list(found)[-1] == "comparison"
     assert {"records", "strategies", "best"} <= set(found)
     assert set(found["comparison"][0]) == {"what", "ours", "printed", "match", "reason"}
-    assert schema_of(Reproduction)["additionalProperties"] is True
+    everything = [json.loads((folder / f"{paper}.json").read_text()) for paper in PAPERS]
+    assert {key for found in everything for key in found} == {"schema_version", "paper", "comparison", *KEYS}
+    assert set(schema_of(Reproduction)["required"]) == {"schema_version", "paper", "comparison"}
     assert results()["reproduce"] is Reproduction
 
 

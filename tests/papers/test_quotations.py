@@ -11,9 +11,9 @@ from shoal.papers import Reproduction, antoniou_printed, pastore_printed, reprod
 
 
 def sentences(module: ModuleType) -> set[str]:
-    """All texts of a module, and what of them stands between ellipses."""
+    """All texts of a module, and what of them stands between three dots."""
     texts = {value for value in vars(module).values() if isinstance(value, str)}
-    return {part.strip() for text in texts for part in [text, *text.split("…")]}
+    return {part.strip() for text in texts for part in [text, *text.split("...")]}
 
 
 def quotations(found: Reproduction) -> list[str]:
@@ -22,7 +22,7 @@ def quotations(found: Reproduction) -> list[str]:
         texts += [exhibit.text, exhibit.heading]
         for line in exhibit.lines:
             texts += [line.what, line.ours, line.printed or "", line.reason]
-    return [part.strip() for text in texts for quote in re.findall(r"“([^”]*)”", text) for part in quote.split("…")]
+    return [part.strip() for text in texts for quote in re.findall(r"“([^”]*)”", text) for part in quote.split("...")]
 
 
 @pytest.mark.parametrize("paper", ["sanchez", "pastore"])

@@ -10,11 +10,26 @@ from shoal.reports.exhibit import Document, Number
 from shoal.reports.exhibit import Exhibit as Shown
 from shoal.results import Cell, Grid, Headline, Result, Section, Tone, beside, left_out
 
+# what the papers measure, by their names in JSON; a test keeps the list complete
+# fmt: off
+KEYS = (
+    # all, or two of them
+    "records", "seed",
+    # Sánchez
+    "eq1", "original", "correlations", "s2", "s3", "s4", "sweep", "masking", "chain", "least_loss", "table_s6",
+    "table_s7", "table_s9", "s1", "correlation_of_tables", "largest_difference_from_table_s5",
+    # Pastore
+    "removed_rows", "columns", "detection", "strategies", "best", "k_anonymity", "generated",
+    # Antoniou
+    "persons", "runs", "example", "fig_1", "fig_2", "fig_3a", "fig_3b", "fig_4a", "fig_4b", "fig_5", "smallest_k",
+    "counterexample",
+)
+# fmt: on
 TONES: dict[bool | None, Tone] = {True: "good", False: "bad", None: "warning"}
 
 
 def quoted(words: str) -> str:
-    """Words of the paper, verbatim, in quotation marks; an ellipsis stands for words left out.
+    """Words of the paper, verbatim, in quotation marks; three dots stand for words left out.
 
     >>> quoted("The two approaches agree.")
     '“The two approaches agree.”'
@@ -102,7 +117,7 @@ class Reproduction(Result):
     name: ClassVar[str] = "reproduce"
 
     paper: str
-    found: dict[str, Any] = beside()
+    found: dict[str, Any] = beside(KEYS)
     comparison: list[Line] = field(default_factory=list)
     title: str = left_out(default="")
     source: str = left_out(default="")

@@ -90,15 +90,15 @@ LESS_OF_BOTH = (
 )
 NOT_ELIMINATED = "neither naïve coarsening nor safe harbor completely eliminate uniqueness"
 NOT_MODIFIED = "records already fulfilling k-anonymity do not need to be modified"
-BY_DESIGN = "is upper-bounded … by the design of our algorithm"
+BY_DESIGN = "is upper-bounded ... by the design of our algorithm"
 NOT_FREE = (
     "none of the methods considered so far is free from attribute disclosure, even though k-anonymity yields the best "
     "results"
 )
 TO_ZERO = "lowered by t-closeness to zero in all cases"
 SLIGHTLY = "slightly increased"
-MOST_UNDER_1_8 = "in most cases less than … 1/8-naïve coarsening"
-SHARP_DECLINE = "sharp decline … when coarsening to … 1/32"
+MOST_UNDER_1_8 = "in most cases less than ... 1/8-naïve coarsening"
+SHARP_DECLINE = "sharp decline ... when coarsening to ... 1/32"
 ALMOST_LINEAR = "almost linear decrease as we duplicate the interval size"
 VERY_LARGE_LOSS, MUCH_LESS = "very large loss", "much less"
 GREATER_IN_MOST = "significantly greater than with k-anonymity in most cases"

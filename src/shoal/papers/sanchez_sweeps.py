@@ -148,7 +148,7 @@ def fig_s6(found: Found) -> Exhibit:
         claim(
             "loss with resolution 2 for hospital, stay and quarter alone, and for census attributes alone",
             labelled({mode: f"{space:.2f} and {census:.2f}" for mode, (space, census) in sets.items()}),
-            f"{printed.VERY_LARGE_LOSS} … {printed.MUCH_LESS}",
+            f"{printed.VERY_LARGE_LOSS} ... {printed.MUCH_LESS}",
             all(larger.values()),
             f"{_only(larger)}: with the labels of the authors' own program census attributes lose more",
         ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, fields, is_dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -31,9 +31,9 @@ def known_with(other: str, **how: Any) -> Any:
     return field(default=None, metadata={"json": "where known", "with": other}, **how)
 
 
-def beside(**how: Any) -> Any:
-    """A field whose own keys stand beside the others in the JSON, instead of under its name."""
-    return field(metadata={"json": "beside"}, **how)
+def beside(keys: Sequence[str], **how: Any) -> Any:
+    """A field whose own keys, all of them among `keys`, stand beside the others in the JSON, not under its name."""
+    return field(metadata={"json": "beside", "keys": tuple(keys)}, **how)
 
 
 class Result(ABC):

@@ -47,18 +47,19 @@ def schema_of(result: type[Result]) -> dict[str, Any]:
 
 def _of_dataclass(kind: type) -> dict[str, Any]:
     hints = _hints(kind)
-    properties, required, open_ended = {}, [], False
+    properties: dict[str, Any] = {}
+    required = []
     for entry in fields(kind):
         rule = entry.metadata.get("json")
         if rule == "left out":
             continue
         if rule == "beside":
-            open_ended = True
+            properties |= {key: {} for key in entry.metadata["keys"]}
             continue
         properties[entry.name] = _of_type(hints[entry.name])
         if rule != "where known":
             required.append(entry.name)
-    return {"type": "object", "properties": properties, "required": required, "additionalProperties": open_ended}
+    return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 
 def _hints(kind: type) -> dict[str, Any]:
