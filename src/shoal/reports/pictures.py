@@ -194,7 +194,9 @@ def lines(
         f"{x}:Q",
         title=x_title,
         scale=alt.Scale(zero=False, nice=False),
-        axis=alt.Axis(format=",d", tickMinStep=1, labelOverlap=True),
+        axis=alt.Axis(
+            format=",d", tickMinStep=1, tickCount=6, labelFlush=False, labelOverlap="greedy", labelSeparation=6
+        ),
     )
     form = y_format or (".0e" if log else "~g")
     known = [row for row in rows if row.get(y) is not None]
