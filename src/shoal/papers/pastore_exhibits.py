@@ -36,7 +36,13 @@ def _detection(found: Found) -> Exhibit:
     if best is not None:
         same = sorted(best["columns"]) == sorted(expected)
         lines = [
-            Line("best quasi-identifier", in_words(best["columns"]), quoted(printed.BEST), same, _OTHER_TABLE),
+            Line(
+                "best quasi-identifier of this region",
+                in_words(best["columns"]),
+                quoted(printed.BEST),
+                same,
+                _OTHER_TABLE,
+            ),
             Line(
                 "singled out by it",
                 share(best["uniqueness"]),

@@ -38,7 +38,7 @@ REASONS = {
     (
         "M",
         "modified rows",
-    ): "a municipality named like its province does not change; for M the next region is counted that way",
+    ): "a municipality named like its province does not change; the next column counts M that way",
     ("M+Y_avg", "classes"): "an error, in the authors' result file too: 2 sexes, 1 province, 4 labels give 8 at most",
     ("Y_ran", "share"): "a fraction printed as a percentage",
     ("Y_avg", "share"): "the percentage is 0.01",
