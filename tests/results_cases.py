@@ -135,6 +135,13 @@ def _sample(folder: Path) -> Case:
     return Case(result, command, names_columns=False)
 
 
+def _reproduce(folder: Path) -> Case:
+    table = folder / "licences.csv"
+    shoal.sample_data("licences", 300, seed=1).write_csv(table)
+    result = shoal.reproduce("pastore", counts=table)
+    return Case(result, ["reproduce", "pastore", "--counts", str(table)], names_columns=False)
+
+
 def _regenerate(folder: Path) -> Case:
     table, distribution, output = folder / "masked.csv", folder / "race.csv", folder / "filled.csv"
     table.write_text(f"{TAG},n\n*,73919\nZqxsecret,1\n*,2\n")
@@ -155,6 +162,7 @@ CASES: dict[str, Callable[[Path], Case]] = {
     "profile": _profile,
     "quality": _quality,
     "regenerate": _regenerate,
+    "reproduce": _reproduce,
     "risk": _risk,
     "sample-data": _sample,
     "standards": _standards,

@@ -50,3 +50,75 @@ def test_the_map_of_the_architecture_is_true() -> None:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     assert module.whole() == (ROOT / "ARCHITECTURE.md").read_text(), "write it anew with: python docs/map.py"
+
+
+MARKDOWN = [*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]
+PLACEHOLDER = re.compile(r"[`*]*(TABLE|MICRO|TBD|TODO|FIXME|XXX+|[A-Z]\d{1,2}|\?\?+)[`*.]*")
+DELIMITER = re.compile(r"\|(\s*:?-+:?\s*\|)+")
+
+
+def prose(page: Path) -> list[tuple[int, str]]:
+    """The lines of a page outside code blocks, with their numbers."""
+    lines, fenced = [], False
+    for number, line in enumerate(page.read_text().splitlines(), 1):
+        fenced ^= line.lstrip().startswith("```")
+        if not fenced:
+            lines.append((number, line.strip()))
+    return lines
+
+
+def cells(line: str) -> list[str]:
+    """The cells of a table row; a bar in code or behind a backslash is no border."""
+    bare = re.sub(r"\\\||`[^`]*`", lambda match: match.group().replace("|", "·"), line)
+    return [cell.strip() for cell in bare.strip().strip("|").split("|")]
+
+
+def faults(page: Path) -> list[str]:
+    """Placeholders, and tables that are not whole: header, delimiter, equal numbers of cells, no orphan row."""
+    found, table = [], []
+    for number, line in [*prose(page), (0, "")]:
+        if PLACEHOLDER.fullmatch(line):
+            found.append(f"{number}: the placeholder {line}")
+        if line.startswith("|"):
+            table.append((number, line))
+            continue
+        if table:
+            found += broken(table)
+        table = []
+    return found
+
+
+def broken(table: list[tuple[int, str]]) -> list[str]:
+    first = table[0][0]
+    if len(table) < 3 or not DELIMITER.fullmatch(table[1][1]):
+        return [f"{first}: rows without a header and its delimiter"]
+    width = len(cells(table[0][1]))
+    found = [f"{number}: not {width} cells" for number, line in table if len(cells(line)) != width]
+    found += [f"{number}: a second delimiter" for number, line in table[2:] if DELIMITER.fullmatch(line)]
+    for number, line in table[2:]:
+        found += [f"{number}: the placeholder {cell}" for cell in cells(line)[1:] if PLACEHOLDER.fullmatch(cell)]
+    return found
+
+
+@pytest.mark.parametrize("page", MARKDOWN, ids=lambda page: page.name)
+def test_tables_are_whole_and_nothing_is_a_placeholder(page: Path) -> None:
+    assert faults(page) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "fault"),
+    [
+        ("TABLE", "placeholder"),
+        ("| a | b |\n|---|---|\n| T | T3 |", "placeholder T3"),
+        ("| a | b |\n|---|---|\n| T |", "not 2 cells"),
+        ("Some words\n| a | b |", "without a header"),
+        ("| a |\n|---|\n| b |\n\nwords\n| c | d |", "without a header"),
+        ("| a |\n|---|\n| b |\n|---|\n| c |", "second delimiter"),
+    ],
+)
+def test_a_broken_page_is_told(tmp_path: Path, text: str, fault: str) -> None:
+    page = tmp_path / "page.md"
+    page.write_text(text)
+    assert fault in " ".join(faults(page))
+    page.write_text("| a | `b|c` |\n|---|:-:|\n| d | `--effort fast\\|best` |\n\n```\n| T3\n```\n")
+    assert faults(page) == []

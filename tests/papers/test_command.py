@@ -72,21 +72,21 @@ def test_pastore_as_json(tmp_path: Path) -> None:
 def test_words_and_files(tmp_path: Path) -> None:
     done = run("pastore", "-o", tmp_path / "out", "--no-charts")
     assert done.returncode == 0, done.stderr
-    assert "Local against global" in done.stdout
+    assert "local against global" in done.stdout
     assert (tmp_path / "out" / "pastore.html").exists()
     again = run("pastore", "-o", tmp_path / "out", "--no-charts")
     assert again.returncode == 2
-    assert "--force" in again.stderr
+    assert "force" in again.stderr
 
 
 def test_all_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
     asked = []
 
-    def found(paper: str, *given: Any) -> Reproduction:
-        asked.append((paper, given[:2]))
-        return Reproduction(paper, "title", "source", "text", {"records": 1}, [])
+    def measured(paper: str, *settings: Any) -> Reproduction:
+        asked.append((paper, settings[:2]))
+        return Reproduction.of(paper, "title", "source", "text", {"records": 1, "seed": 7}, [])
 
-    monkeypatch.setattr(shoal.papers, "_found", found)
+    monkeypatch.setattr(shoal.papers, "_measured", measured)
     done = CliRunner().invoke(app, ["reproduce", "all", "--rows", "200", "--seed", "7", "--json"])
     assert done.exit_code == 0
     assert list(json.loads(done.stdout)) == ["sanchez", "pastore", "antoniou"]

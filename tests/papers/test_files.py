@@ -6,8 +6,11 @@ import base64
 import csv
 import json
 import re
+import shlex
 import shutil
 import subprocess
+import sys
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -17,9 +20,12 @@ import pytest
 import shoal.reports.files
 from shoal.errors import InputError
 from shoal.papers import PAPERS, reproduce, reproduce_all
-from shoal.reports.exhibit import Exhibit, Line, Reproduction
+from shoal.papers.results import KEYS, Exhibit, Line, Reproduction
+from shoal.reading import Options
 from shoal.reports.files import contents, write_folder
 from shoal.reports.page import page
+from shoal.results import results
+from shoal.results.schema import schema_of
 
 
 @pytest.fixture(scope="module")
@@ -27,7 +33,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory, antoniou: Reproduction) -> 
     """All three papers, charts and all."""
     path = tmp_path_factory.mktemp("papers") / "out"
     reproduce_all(["sanchez", "pastore"], output=path, rows=400)
-    write_folder(path, contents(antoniou))
+    write_folder(path, contents(antoniou.document()))
     return path
 
 
@@ -106,9 +112,9 @@ def test_tables_and_pictures_are_what_they_say(folder: Path, paper: str) -> None
 
 def test_the_figures_are_there(folder: Path) -> None:
     there = {path.name for path in folder.glob("*.png")}
-    for name in ("1", "2", "s2", "s3", "s5", "s6", "s7"):
+    for name in ("1", "2", "s1", "s2", "s3", "s4", "s5", "s6", "s7"):
         assert f"sanchez-fig-{name}.png" in there
-    for name in ("2", "3a", "3b", "4a", "4b", "5"):
+    for name in ("1", "2", "3a", "3b", "4a", "4b", "5"):
         assert f"antoniou-fig-{name}.png" in there
 
 
@@ -147,7 +153,7 @@ def test_a_fault_half_way_leaves_what_was(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_targets_are_refused_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shoal.papers, "_found", lambda *_: pytest.fail("worked already"))
+    monkeypatch.setattr(shoal.papers, "_measured", lambda *_: pytest.fail("worked already"))
     (tmp_path / "file").write_text("x")
     with pytest.raises(InputError, match="is a file"):
         reproduce("antoniou", output=tmp_path / "file")
@@ -159,7 +165,7 @@ def test_targets_are_refused_before_any_work(tmp_path: Path, monkeypatch: pytest
 
 
 def test_without_charts_there_is_no_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shoal.papers.files, "_drawn", lambda *_: pytest.fail("drawn"))
+    monkeypatch.setattr(shoal.reports.files, "_drawn", lambda *_: pytest.fail("drawn"))
     reproduce("pastore", output=tmp_path / "out", charts=False)
     assert {path.suffix for path in (tmp_path / "out").iterdir()} == {".json", ".csv", ".html"}
     assert "<img" not in (tmp_path / "out" / "pastore.html").read_text()
@@ -168,10 +174,44 @@ def test_without_charts_there_is_no_picture(tmp_path: Path, monkeypatch: pytest.
 def test_words_cannot_open_a_tag() -> None:
     nasty = "<script>alert(1)</script>"
     exhibit = Exhibit("t", nasty, nasty, (nasty,), [(nasty,)], [Line(nasty, nasty, nasty, False, nasty)])
-    assert "<script" not in page(Reproduction("a", nasty, nasty, nasty, {}, [exhibit]), {})
+    result = replace(Reproduction.of("a", nasty, nasty, nasty, {}, [exhibit]), command=nasty)
+    assert "<script" not in page(result.document(), {})
+    assert "<script" not in result._repr_html_()
 
 
 def test_a_difference_needs_a_reason() -> None:
     with pytest.raises(ValueError, match="without a reason"):
         Line("x", "1", "2", False)
-    assert Line("x", "1").to_dict()["match"] is None
+    with pytest.raises(ValueError, match="not printed"):
+        Line("x", "1", match=True)
+    with pytest.raises(ValueError, match="without a reason"):
+        Line("x", "0 of 0", "none")
+    assert Line("x", "1").match is None
+
+
+def test_the_json_is_as_it_was_and_says_its_version(folder: Path) -> None:
+    found = json.loads((folder / "pastore.json").read_text())
+    assert list(found)[:2] == ["schema_version", "paper"]
+    assert list(found)[-1] == "comparison"
+    assert {"records", "strategies", "best"} <= set(found)
+    assert set(found["comparison"][0]) == {"what", "ours", "printed", "match", "reason"}
+    everything = [json.loads((folder / f"{paper}.json").read_text()) for paper in PAPERS]
+    assert {key for found in everything for key in found} == {"schema_version", "paper", "comparison", *KEYS}
+    assert set(schema_of(Reproduction)["required"]) == {"schema_version", "paper", "comparison"}
+    assert results()["reproduce"] is Reproduction
+
+
+def test_the_footer_names_the_command_that_made_the_page(folder: Path, tmp_path: Path) -> None:
+    text = (folder / "sanchez.html").read_text()
+    assert f"<code>shoal reproduce sanchez --rows 400 --seed 0 -o {folder.name}</code>" in text
+    table = tmp_path / "people.csv"
+    table.write_text("born;comune_residenza;provincia_residenza;sesso\n1970;A;P;F\n1971;B;P;M\n")
+    settings = {"counts": table, "columns": {"year": "born"}, "options": Options(delimiter=";")}
+    made = reproduce("pastore", output=tmp_path / "out", charts=False, **settings)
+    expected = "shoal reproduce pastore --counts people.csv --year born --delimiter ';' -o out --no-charts"
+    assert made.command == expected
+    again = subprocess.run(
+        [sys.executable, "-m", *shlex.split(f"{expected} --force")], cwd=tmp_path, capture_output=True, check=True
+    )
+    assert again.returncode == 0
+    assert json.loads((tmp_path / "out" / "pastore.json").read_text()) == json.loads(json.dumps(made.to_dict()))

@@ -12,7 +12,7 @@ from shoal.cli.options import DelimiterOption, EncodingOption, JsonOption, Missi
 app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode="markdown",
-    help="""**The papers, reproduced**: every table and figure, with a reason for every difference.
+    help="""**The papers, reproduced**: every table and figure, or why not, with a reason for every difference.
 
 With `-o FOLDER` each writes JSON, CSV, charts (SVG and PNG) and one HTML page that carries all it needs.
 
@@ -28,10 +28,12 @@ OutputOption = Annotated[
         "-o", "--output", metavar="FOLDER", help="Write JSON, CSV, charts and the page there.", show_default=False
     ),
 ]
-NoChartsOption = Annotated[bool, typer.Option("--no-charts", help="Leave the pictures out.")]
+NoChartsOption = Annotated[bool, typer.Option("--no-charts", help="Do not draw pictures.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace pages that exist.")]
 RowsOption = Annotated[int, typer.Option("--rows", metavar="N", help="Records of the generated discharge table.")]
-SeedOption = Annotated[int, typer.Option("--seed", metavar="N", min=0, help="Of what is generated or simulated.")]
+SeedOption = Annotated[
+    int, typer.Option("--seed", metavar="N", min=0, help="Random seed of what is generated or simulated.")
+]
 CountsOption = Annotated[
     str | None,
     typer.Option(
@@ -48,7 +50,10 @@ SexOption = Annotated[str, typer.Option("--sex", metavar="COLUMN", help="Sex.")]
 CountOption = Annotated[
     str | None,
     typer.Option(
-        "--count", metavar="COLUMN", help="A row stands for so many records (n, if there is one).", show_default=False
+        "--count",
+        metavar="COLUMN",
+        help="Number of records that a row stands for (n, if there is one).",
+        show_default=False,
     ),
 ]
 _ROWS = 3_985_166
@@ -65,7 +70,7 @@ def sanchez(
 ) -> None:
     """**Sánchez, Martínez, Domingo-Ferrer**: k-anonymity, coarsening, masking and t-closeness on hospital discharges.
 
-    Figs 1, 2, S1-S7 and Tables S3-S9, the claims of the text with what was measured, and our own method at the same k.
+    Figs 1, 2, S1-S7 and Tables S1-S10, what the text claims beside what was measured, and our own method at the same k.
 
     Examples:
 
@@ -95,7 +100,7 @@ def pastore(
 ) -> None:
     """**Pastore, Pellegrino, Scarano**: which columns identify licence holders, and the 15 strategies against it.
 
-    Detection, Table 1, local against global recoding, the election of the best, k-anonymity beside it.
+    Detection, Table 1, the claims of the text, the election of the best, k-anonymity beside it.
 
     Examples:
 
@@ -118,7 +123,7 @@ def antoniou(
 ) -> None:
     """**Antoniou et al.**: how many patients a stolen part of an anonymised table exposes.
 
-    The example of Tables 1-4, Figs 2 to 5 with simulations and 95% intervals, the recursion against the exact law,
+    The example of Tables 1-4, Figs 1 to 5 with simulations and 95% intervals, the recursion against the exact law,
     the smallest k.
 
     Example:
@@ -154,24 +159,23 @@ def everything(
     """
     columns = {"year": year, "municipality": municipality, "province": province, "sex": sex, "count": count}
     options = reading(encoding, delimiter, missing)
-    asked = {"rows": rows, "seed": seed, "counts": counts, "columns": columns, "options": options}
-    _run(["sanchez", "pastore", "antoniou"], output, no_charts, force, as_json, **asked)
+    settings = {"rows": rows, "seed": seed, "counts": counts, "columns": columns, "options": options}
+    _run(["sanchez", "pastore", "antoniou"], output, no_charts, force, as_json, **settings)
 
 
-def _run(papers: list[str], output: Path | None, no_charts: bool, force: bool, as_json: bool, **asked: Any) -> None:
-    """Reproduce, then write all or nothing, then show."""
+def _run(papers: list[str], output: Path | None, no_charts: bool, force: bool, as_json: bool, **settings: Any) -> None:
+    """Call the library, then show what it returned."""
     from shoal.cli.console import running
-    from shoal.cli.render import render
-    from shoal.cli.show_papers import show_paper
+    from shoal.cli.render import render, show
     from shoal.papers import reproduce_all
     from shoal.results import Files
 
     with running(quiet=as_json):
-        found = reproduce_all(papers, output=output, charts=not no_charts, force=force, **asked)
+        results = reproduce_all(papers, output=output, charts=not no_charts, force=force, **settings)
     if as_json:
-        print_json(found[0].to_dict() if len(papers) == 1 else {entry.paper: entry.to_dict() for entry in found})
+        print_json(results[0].to_dict() if len(papers) == 1 else {entry.paper: entry.to_dict() for entry in results})
         return
-    for entry in found:
-        show_paper(entry)
+    for entry in results:
+        show(entry)
         if output is not None:
             render([Files({"page": str(output / f"{entry.paper}.html")})])

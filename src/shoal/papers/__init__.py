@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.errors import InputError, check_choice
-from shoal.reports.exhibit import Exhibit, Line, Reproduction
+from shoal.papers.results import Exhibit, Line, Reproduction
 
 if TYPE_CHECKING:
     from shoal.reading import Options
@@ -17,14 +18,13 @@ PAPERS = ("sanchez", "pastore", "antoniou")
 __all__ = ["PAPERS", "Exhibit", "Line", "Reproduction", "reproduce", "reproduce_all"]
 
 
-def reproduce(paper: str, **asked: Any) -> Reproduction:
-    """Reproduce a paper: `sanchez`, `pastore` or `antoniou`; what may be asked is what `reproduce_all` takes.
+def reproduce(paper: str, **settings: Any) -> Reproduction:
+    """Reproduce a paper: `sanchez`, `pastore` or `antoniou`; the settings are those of `reproduce_all`.
 
-    >>> found = reproduce("sanchez", rows=200)
-    >>> found.found["s2"]["3"]["uniques"]
+    >>> reproduce("sanchez", rows=200).found["s2"]["3"]["uniques"]
     0
     """
-    return reproduce_all([paper], **asked)[0]
+    return reproduce_all([paper], **settings)[0]
 
 
 def reproduce_all(
@@ -47,22 +47,28 @@ def reproduce_all(
     >>> [paper.paper for paper in reproduce_all(["pastore"])]
     ['pastore']
     """
+    from shoal.papers.commands import command
     from shoal.reports.files import check_folder, contents, write_folder
 
     for paper in papers:
         check_choice("paper", paper, PAPERS)
     if seed < 0:
-        raise InputError("A seed is zero or more.", "Use --seed 0, for example.")
+        raise InputError("A seed is zero or more.", "Set seed to 0, for example.")
     folder = None if output is None else Path(output)
     if folder is not None:
         check_folder(folder, papers, force, charts)
-    found = [_found(paper, rows, seed, counts, columns or {}, options) for paper in papers]
+    results = []
+    for paper in papers:
+        result = _measured(paper, rows, seed, counts, columns or {}, options)
+        made_by = command(paper, result.found, counts, columns or {}, options, folder, charts)
+        results.append(replace(result, command=made_by))
     if folder is not None:
-        write_folder(folder, {name: file for paper in found for name, file in contents(paper, charts).items()})
-    return found
+        documents = (result.document() for result in results)
+        write_folder(folder, {name: file for one in documents for name, file in contents(one, charts).items()})
+    return results
 
 
-def _found(
+def _measured(
     paper: str, rows: int | None, seed: int, counts: Any, columns: Mapping[str, str | None], options: Options | None
 ) -> Reproduction:
     if paper == "sanchez":
@@ -72,8 +78,8 @@ def _found(
     if paper == "pastore":
         from shoal.papers.pastore import Names, pastore
 
-        given = {name: value for name, value in columns.items() if value is not None}
-        return pastore(counts, Names(**given), seed=seed, options=options)
+        named = {name: column for name, column in columns.items() if column is not None}
+        return pastore(counts, Names(**named), seed=seed, options=options)
     from shoal.papers.antoniou import antoniou
 
     return antoniou(seed)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import count
@@ -22,18 +23,21 @@ from shoal.leakage import (
     simulate,
     spread_over_leaks,
 )
+from shoal.papers import antoniou_printed as printed
 from shoal.papers.antoniou_exhibits import exhibits
-from shoal.reports.exhibit import Reproduction
+from shoal.papers.results import Reproduction
 
 TITLE = "Assessing the risk of re-identification arising from an attack on anonymised data"
-SOURCE = "Antoniou et al.: Tables 1-4, Figs 2, 3a, 3b, 4a, 4b, 5"
+SOURCE = "Antoniou et al., arXiv 2203.16921: Tables 1-4, Figs 1-5, the recursion of the supplement"
 PERSONS, RUNS = 10_000, 1_000
 MOST_SIMULATIONS = 10_000
 SIZES = (1, 2, 3, 5, 10, 15, 20, 25, 50, 100)
 LEAKS = tuple(range(1_000, PERSONS + 1, 1_000))
 THRESHOLDS = (0.33, 0.09, 0.05)
 # Tables 1-4: ten patients in classes of 3, 3 and 4, three of them leaked
-EXAMPLE, EXAMPLE_LEAK = {3: 2, 4: 1}, 3
+EXAMPLE, EXAMPLE_LEAK = dict(Counter(printed.CLASSES.values())), sum(printed.LEAKED.values())
+# how many leaks are drawn for the simulated distribution of Fig 3
+LEAKS_OF_FIG_3 = 20
 # Fig 5: class sizes drawn around 5, none under it; the paper does not say how wide, 2 is our choice
 MEAN_SIZE, SPREAD_OF_SIZES, DRAWS = 5, 2.0, 5
 
@@ -43,10 +47,11 @@ def antoniou(seed: int = 0) -> Reproduction:
     found = measure(seed)
     text = (
         f"{PERSONS:,} patients in classes of k, some of them leaked; {RUNS:,} simulated leaks per point, normal "
-        "95% intervals. The paper's figures are "
-        "pictures without numbers; the law that is exact stands beside the published recursion and the simulation."
+        "95% intervals. The figures of the paper are pictures without numbers; ours are drawn from what was computed, "
+        "and the sentences of the text stand beside. The law is exact for any class sizes; the published recursion and "
+        "the simulation stand beside it."
     )
-    return Reproduction("antoniou", TITLE, SOURCE, text, found, exhibits(found))
+    return Reproduction.of("antoniou", TITLE, SOURCE, text, found, exhibits(found))
 
 
 def measure(seed: int) -> dict[str, Any]:
@@ -57,6 +62,7 @@ def measure(seed: int) -> dict[str, Any]:
         "runs": RUNS,
         "seed": seed,
         "example": _example(seeds),
+        "fig_1": recursion_tree(EXAMPLE, EXAMPLE_LEAK, 2),
         "fig_2": _one_patient(seeds),
         "fig_3a": [_distribution(k, 4_000, seeds) for k in (1, 5, 10, 20)],
         "fig_3b": [_distribution(5, leaked, seeds) for leaked in (1_000, 2_000, 3_000, 4_000)],
@@ -125,9 +131,61 @@ def _distribution(k: int, leaked: int, seeds: Iterator[int]) -> dict[str, Any]:
         "mean": found.mean,
         "standard_deviation": found.deviation,
         "standard_deviation_of_mean": spread_over_leaks(classes, leaked),
+        "simulated_risk": simulated_risk(k, leaked, next(seeds)),
         "probability_of_risk": {"0" if alike == 0 else f"1/{alike}": probability for alike, probability in pairs},
         "simulated": simulate(classes, leaked, 1, RUNS, next(seeds)).to_dict(),
     }
+
+
+def simulated_risk(k: int, leaked: int, seed: int) -> dict[str, float]:
+    """The share of patients with each risk, over some leaks that were drawn: 0 if not leaked, else 1 / leaked of class.
+
+    >>> simulated_risk(10_000, 10_000, seed=0)
+    {'1/10000': 1.0}
+    """
+    chance = np.random.default_rng(seed)
+    class_of = np.arange(PERSONS) // k
+    counts: Counter[int] = Counter()
+    for _ in range(LEAKS_OF_FIG_3):
+        drawn = chance.permutation(PERSONS)[:leaked]
+        alike = np.bincount(class_of[drawn], minlength=int(class_of[-1]) + 1)
+        counts.update({size: size * number for size, number in enumerate(np.bincount(alike).tolist()) if size})
+        counts[0] += PERSONS - leaked
+    total = LEAKS_OF_FIG_3 * PERSONS
+    return {"0" if size == 0 else f"1/{size}": count / total for size, count in sorted(counts.items()) if count}
+
+
+def recursion_tree(sizes: dict[int, int], leaked: int, targets: int) -> list[dict[str, Any]]:
+    """The recursion as a tree: the class sizes at each node, how likely the next patient is in that class and found.
+
+    >>> [round(node["probability"], 4) for node in recursion_tree({3: 2, 4: 1}, 3, 1)]
+    [1.0, 0.1417, 0.0833]
+    """
+    level: list[dict[str, Any]] = [
+        {"depth": 0, "node": "A", "class_sizes": {str(size): n for size, n in sizes.items()}, "probability": 1.0}
+    ]
+    nodes = list(level)
+    for depth in range(targets):
+        following = []
+        for node in level:
+            state = {int(size): int(n) for size, n in node["class_sizes"].items()}
+            persons = sum(size * n for size, n in state.items())
+            for number, (size, n) in enumerate(sorted(state.items()), 1):
+                rest = Counter(state)
+                rest[size] -= 1
+                rest[size - 1] += 1
+                weight = size * n / persons * equation_5(persons, leaked - depth, size)
+                following.append(
+                    {
+                        "depth": depth + 1,
+                        "node": f"{node['node']}.{number}",
+                        "class_sizes": {str(left): count for left, count in sorted(rest.items()) if left and count},
+                        "probability": node["probability"] * weight,
+                    }
+                )
+        nodes += following
+        level = following
+    return nodes
 
 
 def _laws(classes: ClassSizes, leaked: int, targets: int, seeds: Iterator[int]) -> dict[str, Any]:

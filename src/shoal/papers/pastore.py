@@ -16,15 +16,15 @@ from shoal.anonymization.transforms.recode import Figures, Recoding, Strategy, r
 from shoal.detection import detect
 from shoal.errors import InputError
 from shoal.papers.pastore_exhibits import exhibits
+from shoal.papers.results import Reproduction
 from shoal.reading import Options, read
-from shoal.reports.exhibit import Reproduction
 from shoal.sample import sample_data
 from shoal.table import Table
 from shoal.table.classes import class_sizes
 from shoal.table.rows import Rows
 
 TITLE = "Detecting and generalizing quasi-identifiers by affecting singletons"
-SOURCE = "Pastore, Pellegrino, Scarano: Table 1 and the election of the best generalisation"
+SOURCE = "Pastore, Pellegrino, Scarano: detection, Table 1, the claims of the text, the election of the best"
 COUNT = "n"
 KS = (2, 3, 5, 10, 20)
 
@@ -59,7 +59,8 @@ def pastore(
     table = read(sample_data("licences", seed=seed) if source is None else source, options=options)
     found = measure(table, names)
     found["generated"] = source is None
-    whose = "generated licences, about nobody" if source is None else "the table that was given"
+    found["seed"] = seed
+    whose = "synthetic licences" if source is None else "the table that was passed"
     text = (
         f"Measured on {whose}: {found['records']:,} records, {found['removed_rows']:,} more set aside for a "
         "missing value in "
@@ -67,7 +68,7 @@ def pastore(
         "distinct years; Y_avg: "
         "four equal chunks of records; loc: only in records that are unique."
     )
-    return Reproduction("pastore", TITLE, SOURCE, text, found, exhibits(found))
+    return Reproduction.of("pastore", TITLE, SOURCE, text, found, exhibits(found))
 
 
 def measure(table: Table, names: Names) -> dict[str, Any]:

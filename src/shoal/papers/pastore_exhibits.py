@@ -2,59 +2,23 @@
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import Any
 
+from shoal.papers import pastore_printed as printed
+from shoal.papers.pastore_printed import NEARLY_NONE, REASONS, RECORDS, REMOVED, TABLE_1, Printed
+from shoal.papers.results import Exhibit, Line, quoted
 from shoal.reports import pictures
-from shoal.reports.exhibit import Exhibit, Line, share
+from shoal.reports.exhibit import share
 from shoal.wording import in_words
 
 Found = dict[str, Any]
-
-
-class Printed(NamedTuple):
-    """A row of Table 1 for Valle d'Aosta, as printed: #S, %S, MR, DV."""
-
-    uniques: int
-    percentage: str
-    modified_rows: int | None
-    classes: int
-
-
-RECORDS, REMOVED = 87_464, 178
-TABLE_1 = {
-    "original": Printed(1684, "1.93", None, 9174),
-    "S_loc": Printed(1264, "1.45", 1684, 8964),
-    "M_loc": Printed(4, "~0", 1679, 7501),
-    "S+M_loc": Printed(1, "~0", 1684, 7785),
-    "S": Printed(621, "0.71", 87464, 5166),
-    "M": Printed(4, "~0", 87464, 167),
-    "Y_ran": Printed(198, "0.002", 87464, 2739),
-    "Y_avg": Printed(9, "0.001", 81476, 607),
-    "S+M": Printed(1, "~0", 87464, 85),
-    "S+Y_ran": Printed(70, "~0", 87464, 1442),
-    "S+Y_avg": Printed(5, "~0", 87464, 308),
-    "M+Y_ran": Printed(0, "0", 87464, 43),
-    "M+Y_avg": Printed(0, "0", 85948, 8817),
-    "S+M+Y_ran": Printed(0, "0", 87464, 22),
-    "S+M+Y_avg": Printed(0, "0", 87464, 4),
-}
-# what is printed as "~0": a share under this
-NEARLY_NONE = 0.0005
-REASONS = {
-    (
-        "M",
-        "modified rows",
-    ): "a municipality named like its province does not change; the table counts strictly elsewhere",
-    ("M+Y_avg", "classes"): "stray digits: two sexes, one province and four labels give 8 at most",
-    ("Y_ran", "share"): "a fraction printed as a percentage",
-    ("Y_avg", "share"): "the percentage is 0.01",
-    ("S+Y_ran", "share"): "the percentage is 0.08, which is not nearly none",
-}
+_OTHER_TABLE = "another table than the paper's"
 
 
 def exhibits(found: Found) -> list[Exhibit]:
-    """Detection, Table 1, what local recoding saves, the election, k-anonymity."""
-    return [_detection(found), _table_1(found), _local(found), _election(found), _k_anonymity(found)]
+    """Detection, Table 1, what local recoding and means save, the election, k-anonymity, what is not reproduced."""
+    parts = (_detection, _table_1, _local, _years, _election, _k_anonymity, _not_reproduced)
+    return [part(found) for part in parts]
 
 
 def is_valle_d_aosta(found: Found) -> bool:
@@ -70,20 +34,23 @@ def _detection(found: Found) -> Exhibit:
     expected = [columns[name] for name in ("year", "municipality", "sex")]
     lines = []
     if best is not None:
-        said = in_words(best["columns"])
-        lines.append(
+        same = sorted(best["columns"]) == sorted(expected)
+        lines = [
             Line(
-                "best quasi-identifier",
-                said,
-                "year of birth, municipality and sex",
-                sorted(best["columns"]) == sorted(expected),
-                "another table: the municipality determines the province here or there",
-            )
-        )
-        line = Line(
-            "singled out by it", share(best["uniqueness"]), "up to 2%", best["uniqueness"] <= 0.02, "another table"
-        )
-        lines.append(line)
+                "best quasi-identifier of this region",
+                in_words(best["columns"]),
+                quoted(printed.BEST),
+                same,
+                _OTHER_TABLE,
+            ),
+            Line(
+                "singled out by it",
+                share(best["uniqueness"]),
+                quoted(printed.UP_TO_2),
+                best["uniqueness"] < 0.02,
+                _OTHER_TABLE,
+            ),
+        ]
     rows = [
         (", ".join(entry["columns"]), entry["uniques"], entry["uniqueness"], entry["classes"], entry["separation"])
         for entry in detection["by_size"]
@@ -91,7 +58,7 @@ def _detection(found: Found) -> Exhibit:
     text = (
         "Of all sets of year, municipality, province and sex that contain no identifier, the one with most "
         "uniques; ties go to fewer columns, "
-        "so the province, which the municipality determines, is left out."
+        "so the province, which the municipality determines, is left out. One region is measured here."
     )
     header = ("columns", "uniques", "share", "classes", "pairs told apart")
     return Exhibit("detection", "Detection of the quasi-identifier", text, header, rows, lines)
@@ -100,28 +67,26 @@ def _detection(found: Found) -> Exhibit:
 def _table_1(found: Found) -> Exhibit:
     ours = {row["strategy"]: row for row in found["strategies"]}
     rows = [
-        (name, row["uniques"], row["uniqueness"], row["modified_rows"], row["classes"], row["k"])
+        (name, *(row[field] for field in ("uniques", "uniqueness", "modified_rows", "classes", "k")), *TABLE_1[name])
         for name, row in ours.items()
     ]
     lines: list[Line] = []
     if is_valle_d_aosta(found):
-        lines.append(Line("records", f"{found['records']:,}", f"{RECORDS:,}", True))
-        for name, printed in TABLE_1.items():
-            lines += _compared(name, ours[name], printed)
-    else:
-        lines = [
-            Line(
-                f"{name}: uniques, modified rows",
-                f"{row['uniques']:,}, {row['modified_rows']:,}",
-                reason="another table",
-            )
-            for name, row in ours.items()
-        ]
+        same = found["records"] == RECORDS
+        lines.append(Line("records", f"{found['records']:,}", f"{RECORDS:,}", same, _OTHER_TABLE))
+        for name, row in TABLE_1.items():
+            lines += _compared(name, ours[name], row)
     text = (
-        "Fifteen strategies: uniques left, their share, rows modified as text, classes (the paper's distinct "
-        "values), smallest class."
+        "Fifteen strategies: uniques left, their share, rows modified as text, classes (the paper's distinct values), "
+        "smallest class; beside them the printed cells of Valle d'Aosta. "
     )
-    header = ("strategy", "uniques", "share", "modified rows", "classes", "k")
+    text += (
+        "The table is that of Valle d'Aosta, so each cell is compared."
+        if is_valle_d_aosta(found)
+        else "The table is another one, so cells are not compared: pass the counts of Valle d'Aosta as counts."
+    )
+    measured = ("uniques", "share", "modified rows", "classes", "k")
+    header = ("strategy", *measured, "printed: #S", "%S", "MR", "DV")
     return Exhibit("table-1", "Table 1: all strategies", text, header, rows, lines)
 
 
@@ -174,9 +139,23 @@ def _local(found: Found) -> Exhibit:
     ]
     affected = ours["S+M_loc"]["modified_rows"] / found["records"]
     nearly = ours["S+M_loc"]["uniques"] / found["records"]
+    left = {name: ours[name]["uniques"] for name in ("S", "M", "S+M")}
     lines = [
-        Line("rows affected by S+M_loc", share(affected), "only 2%", affected <= 0.02, "another table"),
-        Line("uniques left by it", share(nearly, 3), "nearly none", nearly < NEARLY_NONE, "another table"),
+        Line(
+            "rows affected by S+M_loc",
+            share(affected),
+            quoted(printed.ONLY_2),
+            round(affected, 2) <= 0.02,
+            _OTHER_TABLE,
+        ),
+        Line("uniques left by it", share(nearly, 3), quoted(printed.NEARLY_NO), nearly < NEARLY_NONE, _OTHER_TABLE),
+        Line(
+            "uniques left by global S, M, S+M",
+            ", ".join(f"{count:,}" for count in left.values()),
+            quoted(printed.COMPLETELY),
+            left["M"] == 0,
+            "Table 1 itself has 4 uniques for M in Valle d'Aosta" if is_valle_d_aosta(found) else "M leaves some",
+        ),
     ]
 
     def chart() -> Any:
@@ -186,15 +165,49 @@ def _local(found: Found) -> Exhibit:
         ]
         return pictures.beside(
             [
-                pictures.bars(values, "strategy", "uniques", "Uniques left", label=",d", format=",d", width=560),
-                pictures.bars(values, "strategy", "modified", "Rows modified", label=",d", format=",d", width=560),
+                pictures.bars(
+                    values,
+                    "strategy",
+                    y,
+                    title,
+                    x_title="strategy",
+                    y_title="records",
+                    label=",d",
+                    format=",d",
+                )
+                for y, title in (("uniques", "Uniques left"), ("modified", "Rows modified"))
             ],
             columns=1,
         )
 
-    text = "The same recoding in unique records only: as many uniques go, and a fraction of the rows is touched."
+    text = "The same recoding in unique records only: few uniques are left, and a fraction of the rows is modified."
     header = ("strategy", "uniques, local", "global", "modified rows, local", "global", "classes, local", "global")
-    return Exhibit("local", "Local against global", text, header, rows, lines, chart)
+    return Exhibit("local", "Claims of the text: local against global", text, header, rows, lines, chart)
+
+
+def _years(found: Found) -> Exhibit:
+    """Ranges of years against means."""
+    ours = {row["strategy"]: row for row in found["strategies"]}
+    ran, avg = ours["Y_ran"], ours["Y_avg"]
+    fewer = 1 - avg["uniques"] / ran["uniques"] if ran["uniques"] else None
+    less = 1 - avg["modified_rows"] / ran["modified_rows"] if ran["modified_rows"] else None
+    tested = fewer is not None and less is not None
+    lines = [
+        Line(
+            "Y_avg against Y_ran: fewer uniques, fewer modified rows",
+            f"{share(fewer, 1)}, {share(less, 1)}",
+            quoted(printed.MEAN_GAINS),
+            (share(fewer, 0), share(less, 0)) == ("95%", "7%") if tested else None,
+            _OTHER_TABLE if tested else "Y_ran leaves no unique",
+        )
+    ]
+    text = (
+        f"On years the text and Table 1 contradict each other. The text has {quoted(printed.GROUPS)}, intervals "
+        f"{quoted(printed.HALF_OPEN)}, and {quoted(printed.AVERAGE)}. What fits every printed number is: for Y_ran "
+        "runs of four distinct years, both ends included; for Y_avg four equal chunks of the records, named after "
+        "their middle record."
+    )
+    return Exhibit("years", "Claims of the text: ranges of years against means", text, lines=lines)
 
 
 def _election(found: Found) -> Exhibit:
@@ -204,10 +217,14 @@ def _election(found: Found) -> Exhibit:
     rows = [
         (row["strategy"], row["uniques"], row["modified_rows"] + found["removed_rows"], row["classes"]) for row in tied
     ]
-    lines = [Line("elected", found["best"], reason="fewest uniques, then fewest affected rows, removed rows counted")]
-    text = "The best generalisation has fewest uniques; among those, it affects fewest rows."
+    lines = [Line("elected by the rule", found["best"], reason="the paper states the rule, not what it elects")]
+    text = (
+        "The best generalisation has fewest uniques; among those, it affects fewest rows, removed rows counted. The "
+        "paper states this rule and then recommends another strategy: recoding the municipality (and sex) of unique "
+        "records only, M_loc or S+M_loc."
+    )
     header = ("strategies with fewest uniques", "uniques", "affected rows", "classes")
-    return Exhibit("election", "Election of the best", text, header, rows, lines)
+    return Exhibit("election", "The election of the best", text, header, rows, lines)
 
 
 def _k_anonymity(found: Found) -> Exhibit:
@@ -217,7 +234,7 @@ def _k_anonymity(found: Found) -> Exhibit:
             f"{entry['k']}-anonymity: rows affected locally, globally",
             f"{entry['local_modified_rows'] + entry['local_removed_rows']:,}, "
             + ("none reaches it" if entry["global_modified_rows"] is None else f"{entry['global_modified_rows']:,}"),
-            reason="ours, to compare",
+            reason="our comparison",
         )
         for entry in found["k_anonymity"]
     ]
@@ -234,11 +251,13 @@ def _k_anonymity(found: Found) -> Exhibit:
             if entry[field] is not None
         ]
         title = "Rows that k-anonymity affects"
-        return pictures.bars(values, "k", "rows", title, label=",d", format=",d", colour="what", width=620)
+        axes = {"x_title": "k", "y_title": "rows"}
+        return pictures.bars(values, "k", "rows", title, label=",d", format=",d", colour="what", width=620, **axes)
 
     text = (
-        "No uniques is less than k-anonymity: a class of two is no unique. For every k, records in classes under "
-        "k lose their sex, then their "
+        "No uniques is less than k-anonymity: a class of two has no unique. The paper compares with k-anonymity by "
+        "year intervals of width 4 and suppression; that is not reproduced, this is our own comparison. For every k, "
+        "records in classes under k lose their sex, then their "
         "municipality, then their exact year, each only while their class is still under k; who is still under k "
         "is removed. Beside it the "
         "whole-column strategy that reaches k with fewest modified rows."
@@ -253,4 +272,26 @@ def _k_anonymity(found: Found) -> Exhibit:
         "modified, global",
         "classes, global",
     )
-    return Exhibit("k-anonymity", "Beside k-anonymity", text, header, rows, lines, chart)
+    return Exhibit("k-anonymity", "Beside the paper: k-anonymity", text, header, rows, lines, chart)
+
+
+def _not_reproduced(found: Found) -> Exhibit:
+    """Statements that would need what is not here."""
+    missing = "the files of that region are not part of shoal"
+    lines = [
+        Line("uniques in the largest region", "–", quoted(printed.OVER_25K), None, missing),
+        Line(
+            "time of detection",
+            "–",
+            quoted(printed.SECONDS),
+            None,
+            "their program divides seconds by 1,000 before it prints them, so the unit is in doubt",
+        ),
+        Line("k-anonymity of Valle d'Aosta", "–", quoted(printed.DROPS), None, "another tool with settings of its own"),
+    ]
+    text = (
+        "The columns Molise and Umbria of Table 1 (120 cells): the licence files of both regions are not part of "
+        "shoal. Whoever has them can pass them as counts. In the print the heads of both columns are exchanged, as the "
+        "authors' result file and the data of Molise confirm; the percentages in the first row are not."
+    )
+    return Exhibit("not-reproduced", "What is not reproduced, and why", text, lines=lines)

@@ -12,10 +12,13 @@ from shoal.anonymization.transforms.coarsen import intervals
 from shoal.anonymization.transforms.regenerate import regenerate
 from shoal.anonymization.transforms.sorted_clusters import closeness_bound, sorted_clusters
 from shoal.errors import InputError
+from shoal.papers import sanchez_beside as beside
 from shoal.papers import sanchez_figures as figures
+from shoal.papers import sanchez_masks as masks
 from shoal.papers import sanchez_printed as printed
+from shoal.papers import sanchez_sweeps as sweeps
 from shoal.papers import sanchez_tables as tables
-from shoal.papers.sanchez_claims import claims
+from shoal.papers.results import Exhibit, Reproduction, quoted
 from shoal.papers.sanchez_methods import (
     HIGH_CHARGE,
     Discharges,
@@ -29,7 +32,6 @@ from shoal.papers.sanchez_methods import (
 )
 from shoal.papers.sanchez_sweep import sweep
 from shoal.reading import read
-from shoal.reports.exhibit import Exhibit, Reproduction
 from shoal.sample.discharges import QUASI_IDENTIFIERS
 from shoal.utility.loss import attribute_disclosure, compared
 
@@ -47,33 +49,40 @@ def sanchez(rows: int = printed.ROWS, seed: int = 0, effort: Effort = "default")
     """
     found = measure(rows, seed, effort)
     text = (
-        f"Measured on {rows:,} generated hospital discharges (seed {seed}), for the paper's table cannot be had: "
-        "numbers of its "
-        "text are compared where they can be, its figures are pictures without numbers and are compared by their "
-        "shape. "
-        "Figures are matched by what they show. Released records are boxes; a record is unique by Eq 1."
+        f"Measured on {rows:,} synthetic hospital discharges (seed {seed}). The authors' table is not part of shoal: "
+        f"by the paper it {quoted(printed.ON_REQUEST)}. The figures of the paper are pictures without numbers; ours "
+        "are drawn from what was measured, and the numbers and sentences of the text stand beside. SPD is the paper's "
+        "name for the table before masking, PD for the masked one. Released records are boxes; a record "
+        "is unique by Eq 1."
     )
-    return Reproduction("sanchez", TITLE, SOURCE, text, found, exhibits(found))
+    return Reproduction.of("sanchez", TITLE, SOURCE, text, found, exhibits(found))
 
 
 def exhibits(found: dict[str, Any]) -> list[Exhibit]:
-    """In the order in which the paper argues."""
+    """In the order of the paper: its figures, then its supplement, then what is beside it."""
     parts = (
-        tables.the_table,
-        tables.correlations,
-        figures.by_knowledge,
-        figures.reidentification,
-        figures.random_reidentification,
-        figures.disclosure,
-        figures.uniques_by_resolution,
-        figures.loss_by_resolution,
-        figures.closeness,
-        tables.masking,
-        tables.example,
-        tables.intervals,
-        tables.bounds,
-        claims,
-        figures.least_loss,
+        figures.fig_1,
+        figures.fig_2,
+        tables.table_s1,
+        tables.table_s2,
+        tables.table_s3,
+        masks.fig_s1,
+        masks.fig_s2,
+        masks.table_s4,
+        masks.table_s5,
+        figures.fig_s3,
+        tables.table_s6,
+        tables.table_s7,
+        tables.table_s8,
+        figures.fig_s4,
+        sweeps.fig_s5,
+        sweeps.fig_s6,
+        tables.table_s9,
+        sweeps.fig_s7,
+        tables.table_s10,
+        beside.claims,
+        beside.distances,
+        beside.least_loss,
     )
     return [part(found) for part in parts]
 
@@ -81,9 +90,10 @@ def exhibits(found: dict[str, Any]) -> list[Exhibit]:
 def measure(rows: int, seed: int, effort: Effort) -> dict[str, Any]:
     """All figures as plain JSON."""
     if rows < LEAST_ROWS:
-        raise InputError(f"{rows} records are too few to show anything.", f"Use --rows {LEAST_ROWS} or more.")
+        raise InputError(f"{rows} records are too few to show anything.", f"Set rows to {LEAST_ROWS} or more.")
     table = Discharges.generated(rows, seed)
     swept, coarsened = sweep(table)
+    masked, chained = masking(table, seed)
     found = {
         "records": rows,
         "seed": seed,
@@ -94,34 +104,46 @@ def measure(rows: int, seed: int, effort: Effort) -> dict[str, Any]:
         "s3": coarsened,
         "s4": closeness(table),
         "sweep": swept,
-        "masking": masking(table),
+        "masking": masked,
+        "chain": chained,
         "least_loss": {"effort": effort, **least_loss(table, effort)},
         **examples(seed),
     }
+    chained["correlation_of_tables"] = _alike(chained)
     ours = np.array(list(found["correlations"].values()))
     found["correlation_of_tables"] = compared(np.array(printed.TABLE_S4), np.array(printed.TABLE_S5))[1]
     found["largest_difference_from_table_s5"] = compared(ours, np.array(printed.TABLE_S5))[0]
     return found
 
 
+def _alike(chained: dict[str, Any]) -> float | None:
+    """The correlation of our Table S4 with our Table S5, over the pairs that both have."""
+    both = zip(chained["correlations_unmasked"].values(), chained["correlations_filled"].values(), strict=True)
+    pairs = [(one, other) for one, other in both if one is not None and other is not None]
+    return compared(*np.array(pairs).reshape(-1, 2).T)[1]
+
+
 def examples(seed: int) -> dict[str, Any]:
     """What needs no table: Tables S6 to S9, Algorithm S1 on the races."""
     records = pl.DataFrame(printed.TABLE_S2, schema=QUASI_IDENTIFIERS, orient="row")
     boxed = sorted_clusters(read(records).select(QUASI_IDENTIFIERS), 3)
-    high = np.array(printed.TABLE_S2_CHARGES) > HIGH_CHARGE
-    disclosed = attribute_disclosure(*boxed.class_of_each_row(), high)
+    charges = np.array(printed.TABLE_S2_CHARGES)
+    disclosed = attribute_disclosure(*boxed.class_of_each_row(), charges > HIGH_CHARGE)
     groups = {}
     for box in range(boxed.boxes):
         first = int(np.flatnonzero(boxed.box_of_row == box)[0])
         ends = {name: (side.scale[side.low[box]], side.scale[side.high[box]]) for name, side in boxed.sides.items()}
         groups[first] = {name: [int(low), int(high)] for name, (low, high) in ends.items()}
-    filled = regenerate(np.arange(printed.ROWS) < printed.RACES_TOTAL, printed.RACES, seed)
+    filled = regenerate(np.arange(printed.ROWS) < sum(printed.RACES.values()), printed.RACES, seed)
     races = np.bincount(filled[filled >= 0], minlength=max(printed.RACES) + 1)
     return {
         "table_s6": {
             "groups": [groups[first] for first in sorted(groups)],
             "disclosed": disclosed.disclosed,
             "high_charges": disclosed.records,
+            "least_charges": [
+                int(min(charges[boxed.box_of_row == boxed.box_of_row[first]])) for first in sorted(groups)
+            ],
         },
         "table_s7": {str(r): np.stack(intervals(np.arange(86), r), axis=1).tolist() for r in (2, 4, 8, 16, 32)},
         "table_s9": {str(k): closeness_bound(printed.ROWS, k) for k in printed.KS},

@@ -13,6 +13,7 @@ from shoal.anonymization.partition import Effort, partition
 from shoal.anonymization.transforms.mask import AGE_GROUPS, COARSE_AGE_GROUPS, Step, mask, masked_uniques
 from shoal.anonymization.transforms.sorted_clusters import close_clusters, closeness_bound, cut, sorted_clusters
 from shoal.models.distances import ordered_distance
+from shoal.papers.sanchez_chain import by_value, chain, masked_cells
 from shoal.papers.sanchez_printed import KS
 from shoal.ranges.boxed import Boxed, numbers
 from shoal.reading import read
@@ -59,7 +60,7 @@ class Discharges:
 
     @classmethod
     def generated(cls, rows: int, seed: int) -> Discharges:
-        """The generated table in the image of California's discharges of 2009."""
+        """A synthetic table, modelled on California's discharges of 2009."""
         progress.report("generating the table", 0)
         table = read(sample_data("discharges", rows, seed))
         return cls(table.select(QUASI_IDENTIFIERS), table["charge"])
@@ -162,15 +163,19 @@ def closeness(table: Discharges) -> dict[str, dict[str, Any]]:
     return found
 
 
-def masking(table: Discharges) -> dict[str, dict[str, Any]]:
-    """Table S3: what is still unique is masked one step further; by the columns that decide who is unique."""
+def masking(table: Discharges, seed: int) -> tuple[dict[str, dict[str, Any]], dict[str, Any]]:
+    """Table S3: what is still unique is masked one step further; by the columns that decide who is unique.
+
+    And the chain from the table masked by the printed rule (seven columns) to Tables S4 and S5.
+    """
     nine = table.select([*MASKED, *(name for name in QUASI_IDENTIFIERS if name not in MASKED)])
-    found = {}
+    found, followed = {}, {}
     for number, (name, counted) in enumerate({"seven": MASKED, "nine": [column.name for column in nine]}.items()):
         progress.report("masking", number, 2)
         masked = mask(nine, MASKING_STEPS, counted)
         levels = np.bincount(masked.level_of_row, minlength=len(MASKING_STEPS) + 1)
         counting = [column for column in nine if column.name in counted]
+        hidden = masked_cells(nine, masked)
         found[name] = {
             **table.of_classes(*masked.boxed.class_of_each_row()),
             "counted": list(counted),
@@ -179,8 +184,21 @@ def masking(table: Discharges) -> dict[str, dict[str, Any]]:
             "uniques_on_counted": int(masked_uniques(counting, MASKING_STEPS, masked.level_of_row).sum()),
             "uniques": int(masked_uniques(nine, MASKING_STEPS, masked.level_of_row).sum()),
             "information_loss": information_loss(nine, masked.boxed).total,
+            "by_race": by_value(table.select(["race"])[0], hidden["race"]),
+            "by_age": by_value(table.select(["age_yrs"])[0], hidden["age_yrs"]),
         }
-    return found
+        if name == "seven":
+            found[name]["eq1"] = _masked_knowledge(table, masked.level_of_row)
+            followed = chain(table.columns, hidden, seed)
+    return found, followed
+
+
+def _masked_knowledge(table: Discharges, level_of_row: Array) -> dict[str, int]:
+    """Uniques of the masked table by what is known."""
+    return {
+        name: int(masked_uniques(table.select(columns), MASKING_STEPS, level_of_row).sum())
+        for name, columns in KNOWLEDGE.items()
+    }
 
 
 def least_loss(table: Discharges, effort: Effort) -> dict[str, dict[str, Any]]:

@@ -1,6 +1,6 @@
-"""A reproduction as files: JSON, CSV, charts and the page, all of them or none.
+"""A document as files: JSON, CSV, pictures and the page, all of them or none.
 
-Names start with the paper, so that several papers share a folder: `sanchez.html`, `sanchez.json`, `sanchez-fig-s5.svg`.
+Names start with the document's key, so that several documents share a folder: `a.html`, `a.json`, `a-fig-1.svg`.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from pathlib import Path
 
 from shoal import progress
 from shoal.errors import InputError
-from shoal.reports.exhibit import Cell, Exhibit, Reproduction
+from shoal.reports.exhibit import Document, Exhibit, Number
 from shoal.reports.page import page
 from shoal.writing import give_usual_rights, sync
 
 
-def check_folder(folder: Path, papers: Sequence[str], force: bool, charts: bool) -> None:
+def check_folder(folder: Path, keys: Sequence[str], force: bool, charts: bool) -> None:
     """Refuse a folder that cannot be filled, before any work is done for it."""
     if folder.exists() and not folder.is_dir():
         raise InputError(f"{folder} is a file.", "Name a folder.")
@@ -28,32 +28,31 @@ def check_folder(folder: Path, papers: Sequence[str], force: bool, charts: bool)
         raise InputError(f"There is no folder {folder.absolute().parent}.", "Make it first.")
     if not os.access(folder if folder.exists() else folder.absolute().parent, os.W_OK):
         raise InputError(f"{folder} cannot be written to.", "Choose another folder.")
-    there = [f"{paper}.html" for paper in papers if (folder / f"{paper}.html").exists()]
+    there = [f"{key}.html" for key in keys if (folder / f"{key}.html").exists()]
     if there and not force:
-        raise InputError(f"{folder / there[0]} exists already.", "Add --force to replace it.")
+        raise InputError(f"{folder / there[0]} exists already.", "Replace it with force.")
     if charts:
         from shoal.reports.charts import check_drawing
 
         check_drawing()
 
 
-def contents(found: Reproduction, charts: bool = True) -> dict[str, bytes]:
-    """All files of a reproduction by name, the page last: where it is, all the others are."""
-    files = {f"{found.paper}.json": _json(found)}
-    files[f"{found.paper}-comparison.csv"] = _csv(
-        ("what", "ours", "printed", "verdict"),
-        [(line.what, line.ours, line.printed, line.verdict) for line in found.lines],
-    )
-    for exhibit in found.exhibits:
+def contents(document: Document, charts: bool = True) -> dict[str, bytes]:
+    """All files of a document by name, the page last: where it is, all the others are."""
+    key = document.key
+    files = {f"{key}.json": _json(document)}
+    for name, (header, rows) in document.tables.items():
+        files[f"{key}-{name}.csv"] = _csv(header, rows)
+    for exhibit in document.exhibits:
         if exhibit.rows:
-            files[f"{found.paper}-{exhibit.key}.csv"] = _csv(exhibit.header, exhibit.rows)
+            files[f"{key}-{exhibit.key}.csv"] = _csv(exhibit.header, exhibit.rows)
     pictures: dict[str, str] = {}
     if charts:
-        for exhibit, svg, png in _drawn(found.exhibits):
+        for exhibit, svg, png in _drawn(document.exhibits):
             pictures[exhibit.key] = svg
-            files[f"{found.paper}-{exhibit.key}.svg"] = svg.encode()
-            files[f"{found.paper}-{exhibit.key}.png"] = png
-    files[f"{found.paper}.html"] = page(found, pictures).encode()
+            files[f"{key}-{exhibit.key}.svg"] = svg.encode()
+            files[f"{key}-{exhibit.key}.png"] = png
+    files[f"{key}.html"] = page(document, pictures).encode()
     return files
 
 
@@ -112,11 +111,11 @@ def _draft(folder: Path, content: bytes) -> Path:
     return draft
 
 
-def _json(found: Reproduction) -> bytes:
-    return (json.dumps(found.to_dict(), ensure_ascii=False, indent=1) + "\n").encode()
+def _json(document: Document) -> bytes:
+    return (json.dumps(document.data, ensure_ascii=False, indent=1) + "\n").encode()
 
 
-def _csv(header: Sequence[str], rows: Iterable[Sequence[Cell]]) -> bytes:
+def _csv(header: Sequence[str], rows: Iterable[Sequence[Number]]) -> bytes:
     text = io.StringIO(newline="")
     writer = csv.writer(text, lineterminator="\n")
     writer.writerow(header)

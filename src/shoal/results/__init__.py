@@ -1,6 +1,6 @@
 """What every verb returns: typed, JSON-ready, and able to describe itself in sections."""
 
-from shoal.results.result import Result, known_with, left_out, results, where_known
+from shoal.results.result import Result, beside, known_with, left_out, results, where_known
 from shoal.results.sections import (
     Bar,
     Cell,
@@ -32,6 +32,7 @@ __all__ = [
     "Result",
     "Section",
     "Tone",
+    "beside",
     "known_with",
     "left_out",
     "results",

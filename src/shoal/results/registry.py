@@ -19,6 +19,7 @@ MODULES = {
     "profile": "shoal.detection.profiles",
     "quality": "shoal.utility.quality",
     "regenerate": "shoal.anonymization.regenerate",
+    "reproduce": "shoal.papers.results",
     "risk": "shoal.identity.results",
     "sample-data": "shoal.sample.written",
     "standards": "shoal.policy.standards",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import field, fields, is_dataclass
 from datetime import date, datetime
 from decimal import Decimal
@@ -31,11 +31,17 @@ def known_with(other: str, **how: Any) -> Any:
     return field(default=None, metadata={"json": "where known", "with": other}, **how)
 
 
+def beside(keys: Sequence[str], **how: Any) -> Any:
+    """A field whose own keys, all of them among `keys`, stand beside the others in the JSON, not under its name."""
+    return field(metadata={"json": "beside", "keys": tuple(keys)}, **how)
+
+
 class Result(ABC):
     """What a verb returns: a frozen dataclass whose fields are the keys of its JSON.
 
     A subclass is a `@dataclass(frozen=True)` with a `name` (`risk`), by which `shoal schema` knows it. Fields made by
-    `left_out` do not appear in the JSON, fields made by `where_known` only where they have a value.
+    `left_out` do not appear in the JSON, fields made by `where_known` only where they have a value, and the keys of a
+    field made by `beside` stand beside the others.
     """
 
     name: ClassVar[str] = ""
@@ -97,13 +103,13 @@ def as_json(value: Any) -> Any:
     if hasattr(value, "to_dict") and not isinstance(value, Result):
         return as_json(value.to_dict())
     if is_dataclass(value) and not isinstance(value, type):
-        found = {}
+        found: dict[str, Any] = {}
         for entry in fields(value):
             rule, content = entry.metadata.get("json"), getattr(value, entry.name)
             decides = getattr(value, entry.metadata.get("with", entry.name))
             if rule == "left out" or (rule == "where known" and decides is None):
                 continue
-            found[entry.name] = as_json(content)
+            found.update(as_json(content) if rule == "beside" else {entry.name: as_json(content)})
         return found
     if isinstance(value, Mapping):
         return {str(key): as_json(content) for key, content in value.items()}

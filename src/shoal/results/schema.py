@@ -47,10 +47,14 @@ def schema_of(result: type[Result]) -> dict[str, Any]:
 
 def _of_dataclass(kind: type) -> dict[str, Any]:
     hints = _hints(kind)
-    properties, required = {}, []
+    properties: dict[str, Any] = {}
+    required = []
     for entry in fields(kind):
         rule = entry.metadata.get("json")
         if rule == "left out":
+            continue
+        if rule == "beside":
+            properties |= {key: {} for key in entry.metadata["keys"]}
             continue
         properties[entry.name] = _of_type(hints[entry.name])
         if rule != "where known":

@@ -100,10 +100,11 @@ def masked_uniques(columns: Sequence[Column], steps: Sequence[Step], level_of_ro
     [False, True, False, False]
     """
     states = _states(columns, steps)
+    names = {column.name for column in columns}  # an attacker may know fewer columns than the steps mask
     unique = np.zeros(len(level_of_row), bool)
     covered = np.zeros(0, np.int64)  # a row of each cell that is covered at the level before
     for level in range(len(steps) + 1):
-        if level:
+        if level and steps[level - 1].column in names:
             covered = covered[_fills(columns, states, steps[level - 1].column, level, covered)]
         rows = np.flatnonzero(level_of_row == level)
         both = np.concatenate([rows, covered])
