@@ -107,4 +107,5 @@ def test_a_dummy_engine_serves_both_verbs(monkeypatch: pytest.MonkeyPatch) -> No
     expected = shoal.risk(people, quasi_identifiers=["age", "zip"]).to_dict(), shoal.detect(people).to_dict()
     for module in ("shoal.identity.identity", "shoal.detection.find"):
         monkeypatch.setattr(f"{module}.ENGINE", Elsewhere(people))
-    assert (shoal.risk("far away", quasi_identifiers=["age", "zip"]).to_dict(), shoal.detect("far away").to_dict()) == expected
+    measured = shoal.risk("far away", quasi_identifiers=["age", "zip"]).to_dict()
+    assert (measured, shoal.detect("far away").to_dict()) == expected
