@@ -147,7 +147,7 @@ class Parser:
 
     def _comparison(self) -> Any:
         if self._value_comes_first():
-            value = self._value()
+            value = self._take() if self._bare else self._value()
             operator = self._operator()
             return self._tree.compare(self._column(), _FLIPPED[operator], value)
         column = self._column()
@@ -219,6 +219,11 @@ class Parser:
             return token.lower() == "true"
         self._at -= 1
         raise self._unexpected("a value (a number, or text in quotes)")
+
+    def _take(self) -> str:
+        """One token as it was written."""
+        self._at += 1
+        return self._tokens[self._at - 1][1]
 
     def _until(self, ends: Any, wanted: str) -> str:
         """What stands without quotes, as it was written, up to the token that ends it."""
