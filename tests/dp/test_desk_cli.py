@@ -149,3 +149,80 @@ def test_a_query_does_not_load_scikit_learn(folder: Path) -> None:
     )
     out = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
     assert out.strip() == "False"
+
+
+def test_types_are_proposed_and_then_declared(tmp_path: Path) -> None:
+    """The case of the attack, as commands."""
+    (tmp_path / "ty.csv").write_text("age,sex\n30,f\n31,m\nn/s,f\n")
+    desk = tmp_path / "desk"
+    done = shoal("desk", "open", tmp_path / "ty.csv", "--epsilon", "1", "-o", desk)
+    assert done.returncode == 2
+    assert "--types 'age=text,sex=text'" in done.stderr
+    assert "--confirm-types" in done.stderr
+    assert "n/s" not in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["ty.csv"]
+    done = shoal("desk", "open", tmp_path / "ty.csv", "--epsilon", "1", "--types", "age=integer,sex=text", "-o", desk)
+    assert done.returncode == 0, done.stderr
+    assert "age: 1 value did not fit the type integer" in done.stdout
+    assert "shoal desk query" in done.stdout
+    assert "n/s" not in done.stdout
+    assert as_json("desk", "query", desk, "mean", "age", "--bounds", "0,100", "--epsilon", "0.1")["answer"] is not None
+
+
+def test_key_and_witness_on_the_command_line(tmp_path: Path, visits: pl.DataFrame) -> None:
+    visits.write_parquet(tmp_path / "visits.parquet")
+    kept = ("--ledger-key", tmp_path / "keys" / "k", "--witness", tmp_path / "keys" / "w")
+    (tmp_path / "keys").mkdir()
+    desk = tmp_path / "desk"
+    found = as_json("desk", "open", tmp_path / "visits.parquet", "--confirm-types", "--epsilon", "1", "-o", desk, *kept)
+    assert (found["ledger_key"], found["witness"]) == (str(kept[1]), str(kept[3]))
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["desk", "keys", "visits.parquet"]
+    for missing in ((), kept[:2], kept[2:]):
+        done = shoal("desk", "query", desk, "count", "--epsilon", "0.1", *missing)
+        assert done.returncode == 2
+        assert "witness" in done.stderr or "key file" in done.stderr
+    assert as_json("desk", "query", desk, "count", "--epsilon", "0.1", *kept)["entry"] == 1
+    assert "agrees with the witness" in shoal("desk", "show", desk, *kept).stdout
+    state = as_json("desk", "show", desk, *kept)
+    assert (state["queries"], state["witness"], state["history"][0]["loss"]) == (1, True, "0.1")
+
+
+@pytest.mark.parametrize("old", [("budget", "open"), ("budget", "show"), ("query",)])
+def test_the_old_names_are_gone(old: tuple[str, ...]) -> None:
+    assert shoal(*old, "--help").returncode == 2
+
+
+def test_every_result_keeps_its_schema(folder: Path) -> None:
+    import shoal as library
+    from shoal.dp import BudgetRefused, Opened
+    from shoal.results.schema import schema_of
+
+    opened = open_desk({"age": [1, 2]}, folder=folder.with_name("other"), epsilon="1", types="proposed")
+    with Desk(folder) as desk:
+        with pytest.raises(library.BudgetRefused) as refused:
+            desk.query("count", epsilon="9")
+        assert isinstance(refused.value, BudgetRefused)
+        results = [
+            opened,
+            desk.preview("mean", "charge", bounds="0,1e6", epsilon="0.1"),
+            desk.query("count", by="sex", keys=["f", "m"], epsilon="0.1"),
+            desk.query("bounds", "charge", where="age > 1000", epsilon="0.1"),
+            desk.budget(),
+            desk.refusal(refused.value),
+        ]
+    for result in results:
+        found, schema = result.to_dict(), schema_of(type(result))
+        assert set(found) == set(schema["properties"])
+        assert json.loads(json.dumps(found)) == found
+        assert result.summary()
+        assert result._repr_html_().startswith("<style>")
+        assert len(repr(result)) < 200
+    assert isinstance(results[0], Opened)
+    assert "no answer" in results[3].summary()
+
+
+def test_a_desk_under_zcdp_shows_rho(tmp_path: Path) -> None:
+    open_desk({"age": [1, 2]}, folder=tmp_path / "desk", epsilon="1", delta="1e-6", accounting="zcdp", types="proposed")
+    shown = shoal("desk", "show", tmp_path / "desk").stdout
+    assert "0 answers given; rho 0 spent" in shown
+    assert "largest single query that fits" in shown

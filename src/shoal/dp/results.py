@@ -53,7 +53,7 @@ class Opened(Result):
         notes = [
             f"it keeps {kept}{people}: exact numbers, for the owner of the table only",
             *(
-                f"{name}: {counted(values, 'value')} did not fit the type {self.types[name]} and count as missing"
+                f"{name}: {counted(values, 'value')} did not fit the type {self.types[name]}, taken as missing"
                 for name, values in self.unfit_values.items()
             ),
             "the folder holds a copy of the table: whoever can read it needs no desk",
