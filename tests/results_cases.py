@@ -151,7 +151,47 @@ def _regenerate(folder: Path) -> Case:
     return Case(result, ["regenerate", str(table), *asked])
 
 
+def _desk(folder: Path) -> tuple[Result, shoal.Desk, list[str]]:
+    opened = shoal.open_desk(odd_table(folder), folder=folder / "desk", epsilon="1", types="proposed")
+    return opened, shoal.Desk(folder / "desk"), ["desk", "query", str(folder / "desk"), "count"]
+
+
+def _desk_open(folder: Path) -> Case:
+    return Case(_desk(folder)[0])
+
+
+def _desk_preview(folder: Path) -> Case:
+    _, desk, command = _desk(folder)
+    return Case(desk.preview("count", epsilon="0.1"), [*command, "--preview", "--epsilon", "0.1"], False)
+
+
+def _desk_query(folder: Path) -> Case:
+    _, desk, command = _desk(folder)
+    desk.query("count", epsilon="0.1")  # asked again, the stored answer is the same
+    return Case(desk.query("count", epsilon="0.1"), [*command, "--epsilon", "0.1"], False)
+
+
+def _desk_refusal(folder: Path) -> Case:
+    _, desk, command = _desk(folder)
+    try:
+        desk.query("count", epsilon="2")
+    except shoal.BudgetRefused as refused:
+        return Case(desk.refusal(refused), [*command, "--epsilon", "2"], False)
+    raise AssertionError
+
+
+def _desk_show(folder: Path) -> Case:
+    _, desk, _ = _desk(folder)
+    desk.query("count", where="sex = 'f'", epsilon="0.1")
+    return Case(desk.budget(), ["desk", "show", str(folder / "desk")])
+
+
 CASES: dict[str, Callable[[Path], Case]] = {
+    "desk-open": _desk_open,
+    "desk-preview": _desk_preview,
+    "desk-query": _desk_query,
+    "desk-refusal": _desk_refusal,
+    "desk-show": _desk_show,
     "cells": _cells,
     "compare": _compare,
     "detect": _detect,

@@ -99,8 +99,8 @@ class Answer(Result):
     def summary(self) -> str:
         """The answer with its error."""
         if isinstance(self.answer, list):
-            return f"{asked_in_words(self.query)}: {counted(len(self.answer), 'number')}."
-        return f"{asked_in_words(self.query)}: {_with_error(self.answer, _shown_error(self))}"
+            return f"The {asked_in_words(self.query)}, by group: {counted(len(self.answer), 'number')}."
+        return f"The {asked_in_words(self.query)}: {_with_error(self.answer, _shown_error(self))}."
 
     def sections(self) -> list[Section]:
         """The answer with its error, a table for groups, the words, what is left."""
@@ -219,7 +219,7 @@ class Budget(Result):
                 "epsilon left: of the largest single query that fits; epsilon spent: what all answers come to (zCDP)"
             )
         kept = "its head agrees with the witness" if self.witness else "no witness was asked"
-        notes.append(f"the ledger is whole; its head is {self.head[:16]}…; {kept}")
+        notes.append(f"the ledger is whole; its head begins with {self.head[:16]}; {kept}")
         return [*shown, Figures([Figure("opened", self.opened), Figure("source", self.source)]), Notes(notes)]
 
 

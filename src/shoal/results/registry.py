@@ -11,6 +11,11 @@ from shoal.results.result import Result, results
 MODULES = {
     "cells": "shoal.standards.cells",
     "compare": "shoal.releases.compare",
+    "desk-open": "shoal.dp.results",
+    "desk-preview": "shoal.dp.results",
+    "desk-query": "shoal.dp.results",
+    "desk-refusal": "shoal.dp.results",
+    "desk-show": "shoal.dp.results",
     "detect": "shoal.detection.results",
     "hierarchy-build": "shoal.hierarchy.results",
     "hierarchy-check": "shoal.hierarchy.results",
