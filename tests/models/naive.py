@@ -36,6 +36,8 @@ class Case:
     names: Sequence[str] = ()
     # whose row each is: then members of a class are persons
     persons: Sequence[Any] | None = None
+    # the combination of quasi-identifiers that each row shows, where there are persons
+    shown: Sequence[Any] = ()
 
     def weight(self, row: int) -> int:
         return 1 if self.weights is None else self.weights[row]
@@ -49,19 +51,64 @@ class Case:
     def records(self) -> int:
         return self.size(range(self.rows))
 
-    def counts(self, rows: Sequence[int], name: str) -> dict[Any, int]:
-        found: Counter[Any] = Counter()
+    def members(self, rows: Sequence[int]) -> dict[Any, list[int]]:
+        """The rows of each member: of a person, or of a record (a row stands for as many as its weight)."""
+        found: dict[Any, list[int]] = {}
         for row in rows:
-            found[self.columns[name][row]] += self.weight(row)
+            found.setdefault(row if self.persons is None else self.persons[row], []).append(row)
         return found
 
-    def shares(self, rows: Sequence[int], name: str) -> dict[Any, Fraction]:
-        counts = self.counts(rows, name)
-        total = sum(counts.values())
-        return {value: Fraction(count, total) for value, count in counts.items()}
+    def cells(self, rows: Sequence[int]) -> list[list[int]]:
+        """Where sensitive values are judged: the class; with persons also each combination that its rows show."""
+        if self.persons is None:
+            return [list(rows)]
+        return [
+            list(rows),
+            *([row for row in rows if self.shown[row] == at] for at in {self.shown[row] for row in rows}),
+        ]
 
-    def whole(self, name: str) -> dict[Any, Fraction]:
-        return self.shares(range(self.rows), name)
+    def values(self, rows: Sequence[int], name: str) -> Values:
+        """Who has which value, among the members with a known one."""
+        known = unknown = 0
+        having: Counter[Any] = Counter()
+        for own in self.members(rows).values():
+            weight = self.weight(own[0])
+            there = {self.columns[name][row] for row in own} - {None}
+            known, unknown = known + weight * bool(there), unknown + weight * (not there)
+            for value in there:
+                having[value] += weight
+        return Values(dict(having), known, unknown)
+
+    def whole(self, name: str) -> Values:
+        return self.values(range(self.rows), name)
+
+
+@dataclass(frozen=True)
+class Values:
+    """`having[v]` members have the value v; `known` have any, `unknown` have none."""
+
+    having: dict[Any, int]
+    known: int
+    unknown: int
+
+    @property
+    def of_members(self) -> dict[Any, Fraction]:
+        """The share of members who have a value; a missing value is in no denominator."""
+        return {value: Fraction(count, self.known) for value, count in self.having.items()}
+
+    @property
+    def shares(self) -> dict[Any, Fraction]:
+        """Those shares made to sum up to 1."""
+        return {value: Fraction(count, sum(self.having.values())) for value, count in self.having.items()}
+
+    @property
+    def disclosed(self) -> bool:
+        """Whether there is a value that everybody has."""
+        return any(count == self.known for count in self.having.values())
+
+    @property
+    def missing(self) -> Fraction:
+        return Fraction(self.unknown, self.known + self.unknown)
 
 
 def keeps(model: Any, case: Case, key: Key) -> bool:
@@ -82,30 +129,46 @@ def keeps(model: Any, case: Case, key: Key) -> bool:
             people = case.people[model.population][key]
             return people > 0 and decimal(model.low) <= Fraction(size, people) <= decimal(model.high)
         case "xy-anonymity":
+            if case.persons is not None:
+                assert not model.x
+                return all(
+                    len({case.columns[model.y][row] for row in cell} - {None}) >= model.k for cell in case.cells(rows)
+                )
             return len(linked(case, key, model.x, model.y)) >= model.k
-    counts = case.counts(rows, model.sensitive)
-    here, whole = case.shares(rows, model.sensitive), case.whole(model.sensitive)
+    if model.model == "alpha-k-anonymity" and size < model.k:
+        return False
+    whole = case.whole(model.sensitive)
+    return all(cell_keeps(model, case, case.values(cell, model.sensitive), whole) for cell in case.cells(rows))
+
+
+def cell_keeps(model: Any, case: Case, here: Values, whole: Values) -> bool:
+    """Whether the values of a cell keep a model."""
+    q, p = here.of_members, whole.of_members
     match model.model:
         case "l-diversity":
-            return len(counts) >= model.l
+            return not here.disclosed and len(here.having) >= model.l
         case "entropy-l-diversity":
-            return math.exp(-sum(float(q) * math.log(q) for q in here.values())) >= model.l * (1 - NEAR)
+            if here.disclosed or not here.known:
+                return False
+            return math.exp(-sum(float(x) * math.log(x) for x in here.shares.values())) >= model.l * (1 - NEAR)
         case "recursive-l-diversity":
-            r = sorted(counts.values(), reverse=True)
+            if here.disclosed or not here.known:
+                return False
+            r = sorted(here.having.values(), reverse=True)
             return r[0] < decimal(model.c) * sum(r[model.l - 1 :])
         case "alpha-k-anonymity":
-            return size >= model.k and max(here.values()) <= decimal(model.alpha)
+            return max(q.values(), default=Fraction(0)) <= decimal(model.alpha)
         case "beta-likeness":
-            return all((q - whole[v]) / whole[v] <= decimal(model.beta) for v, q in here.items())
+            return all((q[v] - p[v]) / p[v] <= decimal(model.beta) for v in q)
         case "enhanced-beta-likeness":
-            limits = {v: min(model.beta, -math.log(p)) for v, p in whole.items()}
-            return all(float((q - whole[v]) / whole[v]) <= limits[v] + NEAR for v, q in here.items())
+            limits = {v: min(model.beta, -math.log(share)) for v, share in p.items()}
+            return all(float((q[v] - p[v]) / p[v]) <= limits[v] + NEAR for v in q)
         case "delta-disclosure":
-            if model.absent == "breaks" and set(here) != set(whole):
+            if model.absent == "breaks" and set(q) != set(p):
                 return False
-            return all(abs(math.log(q / whole[v])) < model.delta for v, q in here.items())
+            return all(abs(math.log(q[v] / p[v])) < model.delta for v in q)
         case "t-closeness":
-            return distance(case, rows, model) <= decimal(model.t)
+            return distance(case, here, whole, model) <= decimal(model.t)
     raise AssertionError(f"no definition of {model.model}")
 
 
@@ -124,7 +187,7 @@ def linked(case: Case, key: Key, x: Sequence[str], y: str) -> set[Any]:
         for other, rows in case.classes.items()
         if (all(other[place] == key[place] for place in places) if x else other == key)
     ]
-    return {case.columns[y][row] for rows in same for row in rows}
+    return {case.columns[y][row] for rows in same for row in rows} - {None}
 
 
 def expected_risk(size: int, share: Fraction) -> float:
@@ -140,10 +203,16 @@ def expected_risk(size: int, share: Fraction) -> float:
     return total
 
 
-def distance(case: Case, rows: Sequence[int], model: Any) -> Fraction:
-    """The earth mover's distance of a class from the whole table, by the formulas of Li et al."""
+def distance(case: Case, values_here: Values, values_whole: Values, model: Any) -> Fraction:
+    """The earth mover's distance of a cell from the whole table, by the formulas of Li et al., of the known values;
+    and the difference of the shares of members without one."""
+    missing = abs(values_here.missing - values_whole.missing)
+    return missing + (known_distance(case, values_here, values_whole, model) if values_here.known else 0)
+
+
+def known_distance(case: Case, values_here: Values, values_whole: Values, model: Any) -> Fraction:
     values = case.columns[model.sensitive]
-    here, whole = case.shares(rows, model.sensitive), case.whole(model.sensitive)
+    here, whole = values_here.shares, values_whole.shares
     tree = case.trees.get(model.sensitive)
     way = model.distance
     if way == "auto":
@@ -152,7 +221,7 @@ def distance(case: Case, rows: Sequence[int], model: Any) -> Fraction:
     if way == "equal":
         return sum((abs(here.get(v, Fraction(0)) - p) for v, p in whole.items()), Fraction(0)) / 2
     if way == "ordered":
-        order = sorted(whole, key=lambda v: (v is None, v if v is not None else 0))
+        order = sorted(whole)
         gap = total = Fraction(0)
         for value in order:
             gap += here.get(value, Fraction(0)) - whole[value]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from models.transport import cheapest
 from shoal.models import Spread, Whole
-from shoal.models.distances import distance_of_classes, farthest_point
+from shoal.models.distances import distance_of_cells, farthest_point
 
 
 def test_transport_by_hand() -> None:
@@ -52,7 +52,7 @@ def test_every_distance_is_the_cheapest_transport(seed: int, values: int) -> Non
     }
     want = [Fraction(n, sum(whole)) for n in whole]
     for way, ground in grounds.items():
-        found = distance_of_classes(spread, way)  # type: ignore[arg-type]
+        found = distance_of_cells(spread, way)  # type: ignore[arg-type]
         for counts, distance in zip(classes, found, strict=True):
             have = [Fraction(n, sum(counts)) for n in counts]
             assert distance == pytest.approx(float(cheapest(have, want, ground)), abs=1e-12)

@@ -13,6 +13,9 @@ import polars as pl
 
 from models.naive import Case, Key, keeps, keeps_whole
 
+# of the columns beside them, which may be missing throughout
+_TYPES = {"s": pl.String, "v": pl.Int64}
+
 Tree = list[list[str]]  # a row per leaf: leaf, level 1, ..., `*`
 
 
@@ -41,7 +44,9 @@ class Problem:
     @property
     def frame(self) -> pl.DataFrame:
         own = {name: [row[place] for row in self.rows] for place, name in enumerate(self.names)}
-        frame = pl.DataFrame({**own, **self.beside}, schema_overrides=dict.fromkeys(self.names, pl.String))
+        frame = pl.DataFrame(
+            {**own, **self.beside}, schema_overrides={**dict.fromkeys(self.names, pl.String), **_TYPES}
+        )
         if self.persons is not None:
             frame = frame.with_columns(person=pl.Series(self.persons))
         return frame if self.weights is None else frame.with_columns(n=pl.Series(self.weights))
@@ -120,8 +125,17 @@ def case_of(problem: Problem, levels: Sequence[int], classes: Mapping[Key, list[
         tuple(label(*args) for args in zip(problem.trees, levels, person, strict=True)) for person in problem.population
     ]
     people = {problem.population_name: {key: cells.count(key) for key in classes}}
+    shown = [tuple(label(*args) for args in zip(problem.trees, levels, row, strict=True)) for row in problem.rows]
     return Case(
-        classes, problem.beside, problem.weights, len(problem.rows), trees, people, problem.names, problem.persons
+        classes,
+        problem.beside,
+        problem.weights,
+        len(problem.rows),
+        trees,
+        people,
+        problem.names,
+        problem.persons,
+        shown,
     )
 
 
@@ -241,11 +255,14 @@ def random_problem(
 
     rows = [row() for _ in range(rng.randint(5, 60))]
     labels = rng.randint(2, 5)
-    beside = {
+    beside: dict[str, list[Any]] = {
         "s": [f"s{min(rng.randrange(labels), rng.randrange(labels))}" for _ in rows],
         "v": [min(rng.randrange(labels), rng.randrange(labels)) * 10 for _ in rows],
         "who": [f"p{rng.randrange(max(2, len(rows) // 2))}" for _ in rows],
     }
+    unknown = rng.choice([0, 0, 0.2])
+    for name in ("s", "v"):
+        beside[name] = [None if rng.random() < unknown else value for value in beside[name]]
     tree = random_tree(rng, "s", labels, False)
     levels = {}
     for place, found in enumerate(trees):

@@ -6,12 +6,13 @@ import json
 from collections import Counter
 from itertools import combinations, product
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
@@ -313,3 +314,63 @@ def test_the_type_of_a_column_without_suppressed_cells_is_kept() -> None:
     after = shoal.anonymize(frame, quasi_identifiers=["a", "b"], k=3, method="suppress").polars
     assert after.schema == {"a": pl.String, "b": pl.Float64}
     assert after["a"].to_list() == ["1", "1", "1", "*"]
+
+
+# missing values that match anything
+
+
+def test_missing_values_that_match_cost_nothing() -> None:
+    """(1, missing) matches (1, 2) and (1, 3): by `wildcard` nobody stands out, by `value` all three do."""
+    columns = read({"a": [1, 1, 1], "b": [2, 3, None]}).select(["a", "b"])
+    assert suppress(columns, 2, null_rule="value").least_cells == 3
+    free = suppress(columns, 2, null_rule="wildcard")
+    assert (free.least_cells, sum(free.cells_by_column.values())) == (0, 0)
+
+
+def test_missing_values_of_a_survey_match(data: Path) -> None:
+    """As many records are changed as stand out when a missing value matches anything."""
+    frame = pl.read_csv(data / "sdcmicro" / "testdata.csv").select(KEYS)
+    rng = np.random.default_rng(1)
+    for name in ("roof", "relat"):
+        hole = pl.Series(rng.random(len(frame)) < 0.05)
+        frame = frame.with_columns(pl.when(hole).then(None).otherwise(pl.col(name)).alias(name))
+    found = {
+        rule: suppress(read(frame).select(frame.columns), 3, null_rule=rule)  # type: ignore[arg-type]
+        for rule in ("value", "wildcard")
+    }
+    sizes = shoal.risk(frame, quasi_identifiers=frame.columns, null_rule="wildcard").histogram
+    out = sum(size.records for size in sizes if size.size < 3)
+    assert found["wildcard"].least_cells == out == 134
+    assert sum(found["wildcard"].cells_by_column.values()) == 134
+    assert sum(found["value"].cells_by_column.values()) == 399
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 10**9))
+def test_with_missing_values_everybody_matches_k(seed: int) -> None:
+    rng = Random(seed)
+    rows, k = rng.randint(3, 25), rng.randint(2, 3)
+    table = [[None if rng.random() < 0.25 else rng.randrange(3) for _ in "abc"] for _ in range(rows)]
+    columns = read(pl.DataFrame(table, schema=dict.fromkeys("abc", pl.Int64), orient="row")).select(list("abc"))
+    found = suppress(columns, k, null_rule="wildcard")
+    shown = [
+        [None if found.masks[at] >> place & 1 else value for place, value in enumerate(row)]
+        for at, row in enumerate(table)
+    ]
+    there = [row for row in shown if any(value is not None for value in row)]
+
+    def match(one: list[int | None], other: list[int | None]) -> bool:
+        return all(a is None or b is None or a == b for a, b in zip(one, other, strict=True))
+
+    assert all(sum(match(row, other) for other in there) >= k for row in there)
+    before = [row for row in table if any(value is not None for value in row)]
+    alone = [sum(match(row, other) for other in before) < k for row in before]
+    assert found.least_cells == sum(alone)
+    frame = pl.DataFrame(table, schema=dict.fromkeys("abc", pl.Int64), orient="row")
+    policy = {
+        "columns": dict.fromkeys("abc", "quasi-identifier"),
+        "null_rule": "wildcard",
+        "models": [{"model": "k-matching", "k": k}],
+    }
+    verdict = shoal.anonymize(frame, policy=policy, method="suppress").verdict
+    assert verdict == ("holds" if there else "refused")

@@ -198,7 +198,11 @@ def evidence_of_result(
         names = shown.columns
         needed = {name for model in policy.models for name in model.needs} | {policy.count, policy.person} - {None}
         beside = [table[name].decode() for name in table.columns if name in needed - set(names)]
-        return evidence_of(read(shown.with_columns(beside)), names, policy, levels)[0]
+        # where nothing was changed, `*` is a text of the original
+        starred = [
+            series.name for column in released.values() if column.nature != "unchanged" for series in column.series
+        ]
+        return evidence_of(read(shown.with_columns(beside)), names, policy, levels, starred)[0]
     stars = np.logical_and.reduce([column.suppressed for column in released.values()])
     rows = class_of_each_row(Coded(class_of_row[~stars], int(class_of_row.max(initial=0)) + 1))[0]
     class_of_row = np.full(table.rows, -1, np.int64)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -90,7 +90,12 @@ def risk(
 
     measured = list(dict.fromkeys([*names, *(name for columns in groups.values() for name in columns)]))
     counted = ENGINE.count(source, measured, count=count, person=person, options=options)
-    kept, removed = counted.rows.without_nulls(rule)
+    rows = counted.rows
+    if rows.person is not None and person == given.person and given.linked:
+        from shoal.judgement.persons import linked_classes
+
+        rows = replace(rows, linked=linked_classes(rows.person, given.linked))
+    kept, removed = rows.without_nulls(rule)
     progress.report("counting", 0)
     main = kept.select(names)
     cells = measure(main, rule, generalized, domain)
@@ -132,7 +137,7 @@ def _judged(policy: Policy | Unwritten, cells: Cells) -> list[Verdict]:
         return []
     from shoal.models import Evidence
 
-    evidence = Evidence(cells.sizes, cells.classes, int((cells.sizes * cells.classes).sum()))
+    evidence = Evidence(cells.sizes, cells.classes, cells.measured, members=cells.members)
     judged = [m for m in policy.models if not (m.needs or m.needs_keys or m.needs_population is not None)]
     return [model.judge(evidence) for model in judged]
 

@@ -3,16 +3,20 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from shoal.errors import InputError
 from shoal.identity.results import Reading
-from shoal.ranges.parsing import Domain, Generalized, RangeColumn, as_ranges, forms_in
-from shoal.table import Array, Column
-from shoal.table.classes import Coded, class_of_each_person, class_of_each_row, class_sizes, pack
+from shoal.ranges.parsing import Domain, Generalized, as_ranges, forms_in
+from shoal.table import Array
+from shoal.table.classes import class_sizes
 from shoal.table.rows import Rows
 from shoal.vocabulary import NullRule
+
+if TYPE_CHECKING:
+    from shoal.judgement.shown import Shown
 
 
 @dataclass(frozen=True)
@@ -63,108 +67,83 @@ class Cells:
 
 def measure(rows: Rows, null_rule: NullRule, generalized: Generalized, domain: Domain) -> Cells:
     """The cells of rows, by the rule for nulls and by what generalised text means."""
-    forms = {column.name: forms_in(column, generalized) for column in rows.columns}
-    if any(forms.values()):
-        return _measure_boxes(rows, null_rule, generalized, domain)
-    if null_rule == "wildcard" and any(column.nulls for column in rows.columns):
-        return _measure_wildcards(rows)
+    forms = any(forms_in(column, generalized) for column in rows.columns)
+    wild = null_rule == "wildcard" and any(column.nulls for column in rows.columns)
+    if rows.person is None and not forms and not wild:
+        return Cells.of_classes(rows.ones if rows.distinct else class_sizes(rows.columns, rows.weights))
+    from shoal.judgement.shown import shown_in
+
+    shown = shown_in(rows, null_rule, generalized=generalized)
     if rows.person is not None:
-        return measure_persons(class_of_each_row(pack(rows.columns)), rows.person)
-    return Cells.of_classes(_class_sizes(rows))
+        return measure_persons(shown)
+    if shown.suppressed.all():
+        return replace(Cells.of_classes(shown.members), suppressed_rows=rows.records_in(shown.suppressed))
+    return _measure_wildcards(shown) if shown.matching else _measure_boxes(shown, null_rule, generalized, domain)
 
 
-def _class_sizes(rows: Rows) -> Array:
-    return rows.ones if rows.distinct else class_sizes(rows.columns, rows.weights)
-
-
-def _measure_boxes(rows: Rows, null_rule: NullRule, generalized: Generalized, domain: Domain) -> Cells:
-    """Classes are groups of equal boxes; uniques are by Eq 1: no other record's box may fit."""
-    ranges = [as_ranges(column, generalized, null_rule == "wildcard", domain) for column in rows.columns]
-    suppressed = np.logical_and.reduce([column.star for column in ranges])
-    if rows.person is not None:
-        return measure_persons(class_of_each_row(pack(ranges)), rows.person, suppressed)
-    suppressed_rows = rows.records_in(suppressed)
-    if suppressed.all():
-        return _nothing(suppressed_rows)
-    weights = rows.weights
-    if suppressed.any():
-        ranges = [replace(column, codes=column.codes[~suppressed], star=column.star[~suppressed]) for column in ranges]
-        weights = None if weights is None else weights[~suppressed]
+def _measure_boxes(shown: Shown, null_rule: NullRule, generalized: Generalized, domain: Domain) -> Cells:
+    """Classes are groups of equal texts; uniques are by Eq 1: no other record's box may fit."""
     from shoal.ranges.coverage import fit
 
-    found = fit(ranges, weights)
-    strict = Cells.of_classes(found.records)
+    kept = np.flatnonzero(~shown.suppressed)
+    ranges = [as_ranges(column, generalized, null_rule == "wildcard", domain) for column in shown.rows.columns]
+    ranges = [replace(column, codes=column.codes[kept], star=column.star[kept]) for column in ranges]
+    found = fit(ranges, None if shown.rows.weights is None else shown.rows.weights[kept])
+    strict = Cells.of_classes(shown.members)
     return replace(
         strict,
         uniques=int(np.count_nonzero(found.unique)),
         undecided=int(np.count_nonzero(found.undecided)),
-        suppressed_rows=suppressed_rows,
-        readings={"strict": Reading(strict.k, strict.uniques), **_where_star_matches(ranges, weights)},
+        suppressed_rows=shown.rows.records_in(shown.suppressed),
+        readings={"strict": Reading(strict.k, strict.uniques), **_where_star_matches(shown)},
     )
 
 
-def _where_star_matches(ranges: list[RangeColumn], weights: Array | None) -> dict[str, Reading]:
+def _where_star_matches(shown: Shown) -> dict[str, Reading]:
     """The reading in which a suppressed cell matches anything, where there is one and matching is not too much work."""
-    stars = {column.name: column.star for column in ranges}
-    flags = [Coded(star.astype(np.uint8), 2) for star in stars.values() if star.any()]
-    if not flags:
+    kept = ~shown.suppressed
+    if not any(star[kept].any() for star in shown.stars):
         return {}
     from shoal.models.evidence import evidence_of_rows
     from shoal.models.k_matching import readings_of
 
-    classes, _ = class_of_each_row(pack([*ranges, *flags]))
-    keys = {column.name: column.codes for column in ranges}
+    names = [column.name for column in shown.rows.columns]
+    keys = {name: column.codes for name, column in zip(names, shown.columns, strict=True)}
+    stars = dict(zip(names, shown.stars, strict=True))
     try:
-        found = readings_of(evidence_of_rows(classes, {}, keys=keys, stars=stars, weights=weights))["wildcard"]
+        evidence = evidence_of_rows(shown.class_of_row, {}, keys=keys, stars=stars, weights=shown.rows.weights)
+        found = readings_of(evidence)["wildcard"]
     except InputError:
         return {}
     return {"wildcard": Reading(found["k"], found["uniques"])}
 
 
-def _nothing(suppressed_rows: int) -> Cells:
-    """Every record is suppressed: there is no class."""
-    return replace(Cells.of_classes(np.zeros(0, np.int64)), suppressed_rows=suppressed_rows)
-
-
-def measure_persons(class_of_row: tuple[Array, int], person: Column, suppressed: Array | None = None) -> Cells:
+def measure_persons(shown: Shown) -> Cells:
     """Persons are alike if the multisets of their rows are; one whose rows are all suppressed stands in no class.
 
     A history has no box of its own, so boxes count as equal or not: the safe side.
     """
-    classes, count = class_of_each_person(*class_of_row, person)
-    members = np.bincount(classes, minlength=count)
-    if suppressed is None or not suppressed.any():
-        return Cells.of_classes(members)
-    # the persons are those who occur, in the order of their codes
-    shown = np.zeros(person.cardinality, bool)
-    shown[person.codes[~suppressed]] = True
-    kept = shown[np.unique(person.codes)]
-    sizes = np.bincount(classes[kept], minlength=count)
+    person = shown.rows.person
+    assert person is not None
+    classes = shown.class_of_person
+    there = np.bincount(person.codes, minlength=person.cardinality) > 0
     return replace(
-        Cells.of_classes(sizes[sizes > 0]), suppressed_rows=int(suppressed.sum()), suppressed_persons=int((~kept).sum())
+        Cells.of_classes(np.bincount(classes[classes >= 0])),
+        suppressed_rows=int(shown.suppressed.sum()),
+        suppressed_persons=int((there & (classes < 0)).sum()),
     )
 
 
-def _measure_wildcards(rows: Rows) -> Cells:
+def _measure_wildcards(shown: Shown) -> Cells:
     """Null matches everything: the size of a record is the number of records that match it."""
-    if rows.person is not None:
-        raise InputError(
-            "The null rule 'wildcard' has no meaning for persons: matching is not transitive.",
-            "Use the null rule value or drop with persons.",
-        )
-    from shoal.ranges.coverage import fit, match
+    from shoal.ranges.coverage import fit
 
-    suppressed = np.logical_and.reduce([column.is_null() for column in rows.columns])
-    suppressed_rows = rows.records_in(suppressed)
-    if suppressed.all():
-        return _nothing(suppressed_rows)
-    rows = rows.take(~suppressed) if suppressed.any() else rows
-    strict = Cells.of_classes(_class_sizes(rows))
-    found = match(rows.columns, rows.weights)
+    strict = Cells.of_classes(shown.members)
+    rows = shown.rows.take(~shown.suppressed)
     fitted = fit([as_ranges(column, "no", null_is_star=True) for column in rows.columns], rows.weights)
     return replace(
-        Cells.of_matches(found.matches, found.records),
-        suppressed_rows=suppressed_rows,
+        Cells.of_matches(shown.sizes, shown.members),
+        suppressed_rows=shown.rows.records_in(shown.suppressed),
         readings={
             "strict": Reading(strict.k, strict.uniques),
             "fitting": Reading(int(fitted.records.min()), int(np.count_nonzero(fitted.unique))),

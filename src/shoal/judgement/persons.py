@@ -8,17 +8,17 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.policy import Linked
-from shoal.ranges.parsing import as_ranges
 from shoal.reading import read
 from shoal.table import Array, Column
-from shoal.table.classes import Coded, class_of_each_person, class_of_each_row, pack
+from shoal.table.classes import Coded, Codes, class_of_each_person, class_of_each_row, pack
 from shoal.table.texts import texts_of
 
 
 def classes_of_persons(
-    class_of_row: Array, classes: int, person: Column, linked: Coded | None = None
+    class_of_row: Array, classes: int, person: Codes, linked: Codes | None = None
 ) -> tuple[Array, int]:
-    """The class of each person: equal multisets of records here, and equal records in linked tables.
+    """The class of each person: equal multisets of records here, and equal records in linked tables; -1 for a code of
+    the person column that no row has.
 
     >>> from shoal.reading import read
     >>> person = read({"patient": ["a", "a", "b", "c", "c"]})["patient"]
@@ -26,9 +26,13 @@ def classes_of_persons(
     [1, 0, 1]
     """
     found, count = class_of_each_person(class_of_row, classes, person)
-    if linked is None:
-        return found, count
-    return class_of_each_row(pack([Coded(found, count), linked]))
+    there = np.zeros(person.cardinality, bool)
+    there[person.codes] = True
+    if linked is not None:
+        found, count = class_of_each_row(pack([Coded(found, count), Coded(linked.codes[there], linked.cardinality)]))
+    of_person = np.full(person.cardinality, -1, np.int64)
+    of_person[there] = found
+    return of_person, count
 
 
 def linked_classes(person: Column, linked: Sequence[Linked]) -> Coded | None:
@@ -38,7 +42,7 @@ def linked_classes(person: Column, linked: Sequence[Linked]) -> Coded | None:
     parts = []
     for link in linked:
         table = read(link.table)
-        columns = [as_ranges(column, "yes", False) for column in table.select(link.quasi_identifiers)]
+        columns = table.select(link.quasi_identifiers)
         theirs = table.select([link.person])[0]
         if theirs.nulls:
             raise InputError(
@@ -47,6 +51,7 @@ def linked_classes(person: Column, linked: Sequence[Linked]) -> Coded | None:
         classes, count = classes_of_persons(*class_of_each_row(pack(columns)), theirs)
         places = {text: place for place, text in enumerate(texts_of(theirs.values).to_list())}
         own = [places.get(text, -1) for text in texts_of(person.values).to_list()]
-        where = np.array(own, np.int64)
-        parts.append(Coded(np.where(where < 0, count, classes[where]), count + 1))
+        # whoever has no name here is in no other table
+        where = np.array([*own, *([-1] if person.nulls else [])], np.int64)
+        parts.append(Coded(np.where(where < 0, count, np.append(classes, -1)[where]), count + 1))
     return Coded(*class_of_each_row(pack(parts)))

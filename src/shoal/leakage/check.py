@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
+from dataclasses import replace
 
 from shoal.errors import InputError
+from shoal.judgement.persons import linked_classes
 from shoal.leakage.inverse import exact_limit, keeps_threshold
 from shoal.leakage.persons import People
 from shoal.leakage.results import in_figures
@@ -17,8 +19,12 @@ from shoal.table.rows import Rows
 from shoal.wording import counted
 
 
-def leak_check(table: Table, names: Sequence[str], policy: Policy) -> tuple[bool, str]:
+def leak_check(
+    table: Table, names: Sequence[str], policy: Policy, starred: Collection[str] | None = None
+) -> tuple[bool, str]:
     """Whether a leak of the policy's size keeps its threshold, and in words why; what cannot be measured does not hold.
+
+    `starred` names the columns in which `*` is a suppressed cell; without it, any text column.
 
     >>> from shoal.reading import read
     >>> table = read({"age": [30, 30, 41, 41]})
@@ -32,8 +38,11 @@ def leak_check(table: Table, names: Sequence[str], policy: Policy) -> tuple[bool
     try:
         needed = [name for name in (policy.person, policy.count) if name is not None]
         table.select(needed)
-        rows, _ = Rows.of(table, names, policy.count, policy.person).without_nulls(policy.null_rule)
-        classes = People.of(rows, policy.null_rule, "yes").sizes()
+        rows = Rows.of(table, names, policy.count, policy.person)
+        if rows.person is not None:
+            rows = replace(rows, linked=linked_classes(rows.person, policy.linked))
+        rows, _ = rows.without_nulls(policy.null_rule)
+        classes = People.of(rows, policy.null_rule, "auto", starred).sizes()
         (leaked,) = parse_leaks(wanted.leaked, classes.persons)
         limit = find_threshold(wanted.threshold)
         probability = several_persons(classes, leaked, wanted.targets).probability

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, TypedDict, get_args
 
 from shoal import progress
 from shoal.errors import InputError, as_names, check_choice
+from shoal.judgement.persons import linked_classes
 from shoal.leakage.persons import People
 from shoal.leakage.sizes import MOST_PERSONS, ClassSizes, check_sums, parse_sizes, whole_number
 from shoal.policy import Policy
@@ -102,7 +103,10 @@ def from_table(
             f"Column '{both[0]}' is counted and compared at once.", "Take it out of the quasi-identifiers."
         )
     table = read(source, [*columns, *(name for name in (count, person) if name is not None)], options)
-    rows, removed = Rows.of(table, columns, count, person).without_nulls(rule)
+    rows = Rows.of(table, columns, count, person)
+    if rows.person is not None and person == policy.person and policy.linked:
+        rows = replace(rows, linked=linked_classes(rows.person, policy.linked))
+    rows, removed = rows.without_nulls(rule)
     people = People.of(rows, rule, generalized)
     progress.report("counting", 0)
     classes = people.sizes()

@@ -7,7 +7,7 @@ from typing import Annotated
 from pydantic import Field
 
 from shoal.models.alpha_k import AlphaKAnonymity
-from shoal.models.base import Evidence, Model, Spread, Whole
+from shoal.models.base import Evidence, Model
 from shoal.models.beta_likeness import BetaLikeness, EnhancedBetaLikeness
 from shoal.models.delta_disclosure import DeltaDisclosure
 from shoal.models.delta_presence import DeltaPresence
@@ -16,6 +16,7 @@ from shoal.models.k_map import KMap
 from shoal.models.k_matching import KMatching
 from shoal.models.l_diversity import EntropyLDiversity, LDiversity, RecursiveLDiversity
 from shoal.models.risk_limits import AverageRisk, HighestRisk
+from shoal.models.spread import Spread, Whole
 from shoal.models.t_closeness import TCloseness
 from shoal.models.xy_anonymity import XYAnonymity
 from shoal.results.verdict import Verdict

@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from shoal.models.base import AboutSensitive, Evidence, Merging
+from shoal.models.spread import Spread
 from shoal.table import Array
 
 
@@ -27,6 +28,7 @@ class AlphaKAnonymity(AboutSensitive):
     figure: ClassVar[str] = "share"
     at_most: ClassVar[bool] = True
     joins: ClassVar[Merging] = "good"
+    joins_persons: ClassVar[bool] = True
 
     model: Literal["alpha-k-anonymity"] = "alpha-k-anonymity"
     alpha: Annotated[float, Field(gt=0, lt=1)]
@@ -38,11 +40,14 @@ class AlphaKAnonymity(AboutSensitive):
         return self.alpha
 
     def measure(self, evidence: Evidence) -> Array:
-        """The greatest share of a value in each class; 1 for a class that is too small."""
-        spread = self.spread(evidence)
-        return np.where(evidence.sizes >= self.k, spread.largest(spread.shares), 1.0)
+        """The greatest share of members who have a value in each class; 1 for a class that is too small."""
+        return np.where(evidence.sizes >= self.k, super().measure(evidence), 1.0)
+
+    def measure_cells(self, spread: Spread) -> Array:
+        """The greatest share of members who have a value; 0 where none is known."""
+        return spread.largest(spread.prevalence)
 
     def must_lose(self, figures: Array, evidence: Evidence) -> Array:
         """A class that is too small is lost at every finer node; the greatest share is convex and at most 1."""
         lost = np.clip((figures - self.alpha) / (1 - self.alpha) - 1e-12, 0.0, 1.0)
-        return np.where(evidence.sizes < self.k, 1.0, lost)
+        return np.where(evidence.sizes < self.k, 1.0, lost * self.spread(evidence).known_share)

@@ -5,15 +5,16 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
 from shoal.errors import InputError
+from shoal.models.spread import Spread
 from shoal.results.verdict import Verdict
 from shoal.table import Array
+from shoal.table.classes import Coded
 
 # How a model behaves when classes are joined, which is what coarser columns do. `any`: a good class stays good whatever
 # joins it. `good`: good classes stay good together. `none`: neither; only looking tells.
@@ -23,70 +24,13 @@ TOLERANCE = 1e-12
 
 
 @dataclass(frozen=True)
-class Whole:
-    """A sensitive column in the whole table, suppressed rows included: `counts[code]` records.
+class Histories:
+    """The records of persons, one entry each: the class of the person, the person, and the codes of what models ask
+    for, where a suppressed cell has a code of its own."""
 
-    `tree` is the node of each code level by level, numbered densely, where there is a hierarchy.
-    """
-
-    counts: Array
-    ordered: bool = True
-    tree: tuple[Array, ...] = ()
-    known: dict[str, float] = field(default_factory=dict, repr=False, compare=False)
-
-    @cached_property
-    def shares(self) -> Array:
-        """The share of every code."""
-        return np.asarray(self.counts / self.counts.sum())
-
-    @cached_property
-    def shares_by_level(self) -> list[Array]:
-        """The share of every node of the tree, level by level."""
-        return [np.bincount(nodes, self.shares) for nodes in self.tree]
-
-
-@dataclass(frozen=True)
-class Spread:
-    """How a sensitive column is spread over the classes: `counts[i]` records of class `classes[i]` have the code
-    `codes[i]`, sorted by class, then by code; every class occurs."""
-
-    classes: Array
-    codes: Array
-    counts: Array
-    whole: Whole
-
-    @cached_property
-    def starts(self) -> Array:
-        """Where each class starts."""
-        return np.flatnonzero(np.append(True, self.classes[1:] != self.classes[:-1]))
-
-    @cached_property
-    def values(self) -> Array:
-        """How many values each class has."""
-        return np.diff(self.starts, append=len(self.classes))
-
-    @cached_property
-    def records(self) -> Array:
-        """The records of each class."""
-        return self.total(self.counts)
-
-    @cached_property
-    def shares(self) -> Array:
-        """The share of each code in its class."""
-        return np.asarray(self.counts / np.repeat(self.records, self.values))
-
-    @cached_property
-    def whole_shares(self) -> Array:
-        """The share of each code in the whole table."""
-        return self.whole.shares[self.codes]
-
-    def total(self, figures: Array) -> Array:
-        """The sum per class of a figure per entry."""
-        return np.add.reduceat(figures, self.starts)
-
-    def largest(self, figures: Array) -> Array:
-        """The largest per class of a figure per entry."""
-        return np.maximum.reduceat(figures, self.starts)
+    class_of_record: Array
+    person: Coded
+    keys: Mapping[str, Coded]
 
 
 @dataclass(frozen=True)
@@ -95,7 +39,10 @@ class Evidence:
 
     `sizes[i]` members in each of `classes[i]` classes (one, if not given); `records` of the whole table, suppressed
     ones included; sensitive columns spread over the classes; people of a population in each class's cell, by the name
-    of the population; `keys` tell classes apart column by column, `stars` say where they are suppressed.
+    of the population; `keys` tell classes apart column by column, `stars` say where they are suppressed. Where members
+    are persons, a class has no single key: then `histories` holds the records of its persons. Where a missing value
+    matches anything, a size is the number of records that match, and `members` the records of the class itself.
+    `removed` records were set aside (null rule `drop`).
     """
 
     sizes: Array
@@ -105,6 +52,14 @@ class Evidence:
     populations: Mapping[str, Array] = field(default_factory=dict)
     keys: Mapping[str, Array] = field(default_factory=dict)
     stars: Mapping[str, Array] = field(default_factory=dict)
+    histories: Histories | None = None
+    members: Array | None = None
+    removed: int = 0
+
+    @property
+    def own(self) -> Array:
+        """The members of each class itself."""
+        return self.sizes if self.members is None else self.members
 
     def spread(self, name: str, model: str) -> Spread:
         """A sensitive column over the classes."""
@@ -152,6 +107,10 @@ class Model(BaseModel, ABC):
     def merging(self) -> Merging:
         """How it behaves when classes are joined."""
         return self.joins
+
+    def merging_with(self, evidence: Evidence) -> Merging:
+        """How it behaves on this evidence: missing values and persons may leave less of `merging`."""
+        return self.merging
 
     @property
     def needs(self) -> tuple[str, ...]:
@@ -214,7 +173,14 @@ def _plain(figure: Any) -> int | float:
 
 
 class AboutSensitive(Model):
-    """A model about one sensitive column."""
+    """A model about one sensitive column: a figure for each cell, and the worst of its cells for each class.
+
+    Without persons a class is one cell. With persons its cells are the class as a whole and each combination of
+    quasi-identifiers in it, and what is counted in a cell is persons.
+    """
+
+    # whether `merging` is true of classes of persons too, where nothing is missing
+    joins_persons: ClassVar[bool] = False
 
     sensitive: str
 
@@ -226,3 +192,32 @@ class AboutSensitive(Model):
     def spread(self, evidence: Evidence) -> Spread:
         """The sensitive column over the classes."""
         return evidence.spread(self.sensitive, self.model)
+
+    @abstractmethod
+    def measure_cells(self, spread: Spread) -> Array:
+        """One figure for each cell."""
+
+    def measure(self, evidence: Evidence) -> Array:
+        """The worst figure of the cells of each class."""
+        spread = self.spread(evidence)
+        return spread.worst(self.measure_cells(spread), self.at_most)
+
+    def merging_with(self, evidence: Evidence) -> Merging:
+        """With persons some models promise less.
+
+        Combinations that become one merge what a person has at each: shares are not averaged then. A model stays as it
+        is where its figure for the class as a whole bounds that of every combination, and nothing is missing.
+        """
+        spread = self.spread(evidence)
+        if spread.first_cell is None:
+            return self.merging
+        return self.merging if self.joins_persons and not spread.whole.unknown_members else "none"
+
+    def must_lose(self, figures: Array, evidence: Evidence) -> Array | None:
+        """The bound is about members with a known value: of all members it is that much less."""
+        share = self.must_lose_known(figures, evidence)
+        return None if share is None else np.asarray(share * self.spread(evidence).known_share)
+
+    def must_lose_known(self, figures: Array, evidence: Evidence) -> Array | None:
+        """The least share of each class's known values that no finer table can keep."""
+        return super().must_lose(figures, evidence)

@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from shoal.models.base import AboutSensitive, Evidence, Merging
+from shoal.models.spread import Spread
 from shoal.table import Array
 
 
@@ -26,6 +27,7 @@ class BetaLikeness(AboutSensitive):
     figure: ClassVar[str] = "gain"
     at_most: ClassVar[bool] = True
     joins: ClassVar[Merging] = "good"
+    joins_persons: ClassVar[bool] = True
 
     model: Literal["beta-likeness"] = "beta-likeness"
     beta: Annotated[float, Field(gt=0)]
@@ -35,16 +37,14 @@ class BetaLikeness(AboutSensitive):
         """beta"""
         return self.beta
 
-    def measure(self, evidence: Evidence) -> Array:
-        """The largest relative gain of a value in each class."""
-        spread = self.spread(evidence)
-        whole = spread.whole_shares
-        return spread.largest((spread.shares - whole) / whole)
+    def measure_cells(self, spread: Spread) -> Array:
+        """The largest relative gain of a value in each cell; -1 where none is known."""
+        return spread.largest(_gains(spread))
 
     def greatest(self, evidence: Evidence) -> float:
         """The gain of the rarest value, alone in a class."""
-        shares = self.spread(evidence).whole.shares
-        return float(1 / shares[shares > 0].min() - 1)
+        shares = self.spread(evidence).whole.prevalence
+        return float(1 / shares[shares > 0].min() - 1) if shares.any() else 0.0
 
 
 class EnhancedBetaLikeness(AboutSensitive):
@@ -63,6 +63,7 @@ class EnhancedBetaLikeness(AboutSensitive):
     figure: ClassVar[str] = "gain"
     at_most: ClassVar[bool] = True
     joins: ClassVar[Merging] = "good"
+    joins_persons: ClassVar[bool] = True
 
     model: Literal["enhanced-beta-likeness"] = "enhanced-beta-likeness"
     beta: Annotated[float, Field(gt=0)]
@@ -72,19 +73,24 @@ class EnhancedBetaLikeness(AboutSensitive):
         """beta"""
         return self.beta
 
-    def measure(self, evidence: Evidence) -> Array:
-        """The largest gain of a value in each class, in units of its own limit."""
-        spread = self.spread(evidence)
-        whole = spread.whole_shares
-        gain = (spread.shares - whole) / whole
+    def measure_cells(self, spread: Spread) -> Array:
+        """The largest gain of a value in each cell, in units of its own limit."""
+        gain = _gains(spread)
+        whole = np.where(spread.is_value, spread.whole.prevalence[spread.codes], 1.0)
         # a value that everybody has cannot gain
         limits = np.minimum(self.beta, -np.log(whole))
         return spread.largest(np.divide(gain, limits, out=np.zeros_like(gain), where=limits > 0) * self.beta)
 
     def greatest(self, evidence: Evidence) -> float:
         """Of classes that hold one value only."""
-        shares = self.spread(evidence).whole.shares
+        shares = self.spread(evidence).whole.prevalence
         shares = shares[(shares > 0) & (shares < 1)]
         if not len(shares):
             return 0.0
         return float(((1 / shares - 1) / np.minimum(self.beta, -np.log(shares))).max() * self.beta)
+
+
+def _gains(spread: Spread) -> Array:
+    """(q - p) / p of each value, q and p the shares of members who have it in the cell and in the whole table."""
+    whole = np.where(spread.is_value, spread.whole.prevalence[spread.codes], 1.0)
+    return np.asarray((spread.prevalence - whole) / whole)

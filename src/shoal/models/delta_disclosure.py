@@ -7,7 +7,8 @@ from typing import Annotated, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from shoal.models.base import AboutSensitive, Evidence, Merging
+from shoal.models.base import AboutSensitive, Merging
+from shoal.models.spread import Spread
 from shoal.table import Array
 
 
@@ -47,11 +48,12 @@ class DeltaDisclosure(AboutSensitive):
         """Strictly below delta, as the definition says."""
         return np.asarray(figures < self.delta)
 
-    def measure(self, evidence: Evidence) -> Array:
-        """The largest |ln(q / p)| in each class."""
-        spread = self.spread(evidence)
-        figures = spread.largest(np.abs(np.log(spread.shares / spread.whole_shares)))
+    def measure_cells(self, spread: Spread) -> Array:
+        """The largest |ln(q / p)| in each cell; q and p are the shares of members who have a value."""
+        ratio = np.ones(len(spread.codes))
+        whole = spread.whole.prevalence[spread.codes]
+        np.divide(spread.prevalence, whole, out=ratio, where=spread.is_value)
+        figures = spread.largest(np.abs(np.log(ratio)))
         if self.absent == "breaks":
-            values = spread.values
-            figures = np.where(values < np.count_nonzero(spread.whole.counts), np.inf, figures)
+            figures = np.where(spread.values < np.count_nonzero(spread.whole.valued), np.inf, figures)
         return figures

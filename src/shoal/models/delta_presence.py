@@ -55,7 +55,7 @@ class DeltaPresence(Model):
         """The share of the people of a class's cell that are in the table."""
         people = evidence.people(self.population)
         with np.errstate(divide="ignore"):
-            return np.asarray(evidence.sizes / people)
+            return np.asarray(evidence.own / people)
 
     def good(self, figures: Array) -> Array:
         """Between low and high."""

@@ -6,7 +6,7 @@ from typing import Literal
 
 import numpy as np
 
-from shoal.models.base import Spread, Whole
+from shoal.models.spread import Spread, Whole
 from shoal.table import Array, Column
 from shoal.table.classes import Coded, sensitive_counts
 
@@ -16,18 +16,25 @@ Way = Literal["equal", "ordered", "hierarchical"]
 _BLOCK = 1 << 20
 
 
-def distance_of_classes(spread: Spread, way: Way) -> Array:
-    """The distance of each class from the whole table.
+def distance_of_cells(spread: Spread, way: Way) -> Array:
+    """The distance of each cell from the whole table: that of the known values, and the difference of the shares of
+    members without one.
 
     equal: half the sum of |q - p|, ordered: sum of |F_class - F| / (M - 1), hierarchical: over the inner nodes,
     height / height of the tree times what has to be moved between the node's children (Li, Li, Venkatasubramanian).
 
     >>> spread = Spread(*np.array([[0, 0, 1], [0, 1, 2], [1, 1, 2]]), Whole(np.array([1, 1, 2])))
-    >>> [distance_of_classes(spread, way).tolist() for way in ("equal", "ordered")]
+    >>> [distance_of_cells(spread, way).tolist() for way in ("equal", "ordered")]
     [[0.5, 0.5], [0.375, 0.375]]
     """
+    # what is not known says nothing about values: only that it is not known
+    known = np.where(spread.known > 0, _of_known(spread, way), 0.0)
+    return np.asarray(known + np.abs(spread.unknown_shares - spread.whole.unknown_share))
+
+
+def _of_known(spread: Spread, way: Way) -> Array:
     if way == "equal":
-        return spread.total(np.maximum(spread.shares - spread.whole_shares, 0.0))
+        return spread.total(np.maximum(spread.shares - spread.whole.shares[spread.codes], 0.0))
     return _ordered(spread) if way == "ordered" else _hierarchical(spread)
 
 
@@ -37,25 +44,27 @@ def farthest_point(whole: Whole, way: Way) -> float:
     >>> farthest_point(Whole(np.array([1, 1, 2])), "equal")
     0.75
     """
-    present = np.flatnonzero(whole.counts)
+    present = np.flatnonzero(whole.valued)
+    if not len(present):
+        return 0.0
     alone = Spread(np.arange(len(present)), present, np.ones(len(present), np.int64), whole)
-    return float(distance_of_classes(alone, way).max())
+    return float(_of_known(alone, way).max())
 
 
 def _ordered(spread: Spread) -> Array:
     """F is constant for a class between two of its members, so a class of m members takes m + 1 stretches, each summed
     in closed form."""
-    labels = len(spread.whole.counts)
+    labels = spread.whole.values
     if labels < 2:
         return np.zeros(len(spread.starts))
-    share = np.cumsum(spread.whole.shares)
+    share = np.cumsum(spread.whole.shares[:labels])
     area = np.concatenate([[0.0], np.cumsum(share)])
     # a stretch from each member to the next of its class (or the end), and one from the start to the first
     stop = np.append(spread.codes[1:], labels)
     stop[spread.starts[1:] - 1] = labels
-    running = np.cumsum(spread.counts)
-    before = np.repeat((running - spread.counts)[spread.starts], spread.values)
-    level = (running - before) / np.repeat(spread.records, spread.values)
+    running = np.cumsum(spread.valued)
+    before = np.repeat((running - spread.valued)[spread.starts], spread.entries)
+    level = (running - before) / np.maximum(np.repeat(spread.total(spread.valued), spread.entries), 1)
     sums = spread.total(_stretch(level, spread.codes, stop, share, area)) + area[spread.codes[spread.starts]]
     return np.asarray(sums / (labels - 1))
 
@@ -76,8 +85,8 @@ def _hierarchical(spread: Spread) -> Array:
     if height < 1:
         return found
     step = max(1, _BLOCK // len(spread.whole.counts))
-    ends = np.append(spread.starts, len(spread.classes))
-    number = np.repeat(np.arange(classes), spread.values)
+    ends = np.append(spread.starts, len(spread.cells))
+    number = np.repeat(np.arange(classes), spread.entries)
     for first in range(0, classes, step):
         last = min(classes, first + step)
         entries = slice(ends[first], ends[last])
@@ -102,6 +111,7 @@ def ordered_distance(class_of_row: Array, classes: int, confidential: Column, la
         ranks[np.argsort(confidential.codes, kind="stable")] = np.arange(len(ranks))
         codes = Coded(ranks, len(ranks))
     found = sensitive_counts(class_of_row, classes, codes)
-    whole = Whole(np.bincount(codes.codes, minlength=codes.cardinality))
+    missing = labels == "values" and confidential.nulls > 0
+    whole = Whole(np.bincount(codes.codes, minlength=codes.cardinality), missing=missing)
     spread = Spread(found.classes.astype(np.int64), found.codes.astype(np.int64), found.counts, whole)
-    return _ordered(spread)
+    return distance_of_cells(spread, "ordered")

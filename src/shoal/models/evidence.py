@@ -6,7 +6,9 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from shoal.models.base import Evidence, Spread, Whole
+from shoal.models.base import Evidence, Histories
+from shoal.models.cells import spread_of_persons, whole_of_persons
+from shoal.models.spread import Spread, Whole
 from shoal.table import Array, Column
 from shoal.table.classes import Coded, first_row_of_each_class, sensitive_counts
 
@@ -19,7 +21,11 @@ def whole_of(column: Column, weights: Array | None = None, tree: tuple[Array, ..
     [1, 2]
     """
     counts = np.bincount(column.codes, weights, minlength=column.cardinality)
-    return Whole(counts, column.dtype.is_numeric() or column.dtype.is_temporal(), tuple(tree))
+    return Whole(counts, _is_ordered(column), tuple(tree), column.nulls > 0)
+
+
+def _is_ordered(column: Column) -> bool:
+    return column.dtype.is_numeric() or column.dtype.is_temporal()
 
 
 def spread_of(
@@ -54,11 +60,8 @@ def evidence_of_rows(
     weights: Array | None = None,
     trees: Mapping[str, tuple[Array, ...]] | None = None,
     populations: Mapping[str, Array] | None = None,
-    sizes: Array | None = None,
 ) -> Evidence:
     """Evidence from the class of each row (-1: in no class) and the columns that models ask for.
-
-    `sizes`: the members of each class where they are persons, not rows.
 
     >>> from shoal.reading import read
     >>> evidence_of_rows(np.array([0, 1, 1, -1]), read({"x": [1, 1, 2, 3]}).columns).sizes.tolist()
@@ -66,9 +69,8 @@ def evidence_of_rows(
     """
     kept = class_of_row >= 0
     count = int(class_of_row.max(initial=-1)) + 1
-    if sizes is None:
-        counted = None if weights is None else weights[kept]
-        sizes = np.bincount(class_of_row[kept], counted, minlength=count).astype(np.int64)
+    counted = None if weights is None else weights[kept]
+    sizes = np.bincount(class_of_row[kept], counted, minlength=count).astype(np.int64)
     spreads = {
         name: spread_of(class_of_row, count, column, weights, (trees or {}).get(name, ()))
         for name, column in sensitive.items()
@@ -85,4 +87,49 @@ def evidence_of_rows(
         populations=populations or {},
         keys={name: codes[first] for name, codes in (keys or {}).items()},
         stars={name: star[first] for name, star in (stars or {}).items()} if keys else {},
+    )
+
+
+def evidence_of_persons(
+    class_of_person: Array,
+    person: Coded,
+    shown: Coded,
+    sensitive: Mapping[str, Column],
+    *,
+    keys: Mapping[str, Coded] | None = None,
+    trees: Mapping[str, tuple[Array, ...]] | None = None,
+    populations: Mapping[str, Array] | None = None,
+) -> Evidence:
+    """Evidence from the class of each person (-1: in no class), whose record each row is and what it shows.
+
+    `shown`: the combination of quasi-identifiers of each row; `keys`: the codes of each of them, `*` by itself.
+
+    >>> from shoal.reading import read
+    >>> person, shown = Coded(np.array([0, 0, 1, 1]), 2), Coded(np.array([0, 1, 0, 1]), 2)
+    >>> illness = read({"illness": ["flu", "cold", "cold", "flu"]}).columns
+    >>> evidence = evidence_of_persons(np.array([0, 0]), person, shown, illness)
+    >>> evidence.sizes.tolist(), evidence.spreads["illness"].distinct.tolist()
+    ([2], [1, 2, 2])
+    """
+    count = int(class_of_person.max(initial=-1)) + 1
+    kept = np.flatnonzero(class_of_person[person.codes] >= 0)
+    whose = Coded(person.codes[kept], person.cardinality)
+    of_record, one_each = class_of_person[whose.codes], np.ones(person.cardinality, np.int64)
+    spreads = {}
+    for name, column in sensitive.items() if count else ():
+        tree = (trees or {}).get(name, ())
+        code = Coded(column.codes, column.cardinality)
+        whole = whole_of_persons(person, code, one_each, _is_ordered(column), column.nulls > 0, tree)
+        at = Coded(shown.codes[kept], shown.cardinality)
+        spreads[name] = spread_of_persons(of_record, count, at, whose, column.codes[kept], one_each, whole)
+    looked_at = {name: Coded(column.codes, column.cardinality) for name, column in sensitive.items()} | dict(keys or {})
+    histories = Histories(
+        of_record, whose, {name: Coded(column.codes[kept], column.cardinality) for name, column in looked_at.items()}
+    )
+    return Evidence(
+        np.bincount(class_of_person[class_of_person >= 0], minlength=count),
+        records=len(class_of_person),
+        spreads=spreads,
+        populations=populations or {},
+        histories=histories,
     )

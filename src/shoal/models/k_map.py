@@ -51,13 +51,13 @@ class KMap(Model):
         if self.population is not None:
             return evidence.people(self.population)
         assert self.population_size is not None
-        records = int(evidence.sizes.sum()) if evidence.records is None else evidence.records
+        records = int(evidence.own.sum()) if evidence.records is None else evidence.records
         if records > self.population_size:
             raise InputError(
                 f"The table has {records:,} records, the population {self.population_size:,} people.",
                 "A sample is no larger than its population.",
             )
-        sizes, inverse = np.unique(evidence.sizes, return_inverse=True)
+        sizes, inverse = np.unique(evidence.own, return_inverse=True)
         return np.asarray(1 / expected_risk(sizes, records / self.population_size))[inverse]
 
 

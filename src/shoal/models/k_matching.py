@@ -50,6 +50,11 @@ class KMatching(Model):
 
         Where it is not said which cells are suppressed, the members of the class: those match on any columns.
         """
+        if evidence.histories is not None:
+            raise InputError(
+                "k-matching has no meaning for persons: matching is not transitive.",
+                "Use k-anonymity, or leave out the person column.",
+            )
         names = list(evidence.stars)
         if not names:
             return evidence.sizes
@@ -68,9 +73,9 @@ def readings_of(evidence: Evidence) -> dict[str, dict[str, int]]:
     >>> readings_of(Evidence(np.array([1, 2]), keys={"a": np.array([0, 1])}, stars=stars))
     {'strict': {'k': 1, 'uniques': 1}, 'wildcard': {'k': 3, 'uniques': 0}}
     """
-    if not len(evidence.sizes):
+    if not len(evidence.sizes) or evidence.histories is not None:
         return {name: {"k": 0, "uniques": 0} for name in ("strict", "wildcard")}
-    found = {"strict": evidence.sizes, "wildcard": _matches(evidence, tuple(evidence.stars))}
+    found = {"strict": evidence.own, "wildcard": _matches(evidence, tuple(evidence.stars))}
     return {name: {"k": int(sizes.min()), "uniques": int((sizes == 1).sum())} for name, sizes in found.items()}
 
 
@@ -82,6 +87,6 @@ def _matches(evidence: Evidence, names: tuple[str, ...]) -> Array:
     flags = [Coded(there.astype(np.int64), 2) for there in known.T]
     which, count = class_of_each_row(pack([*shown, *flags]))
     first = first_row_of_each_class(which, count)
-    records = np.bincount(which, evidence.sizes, count).astype(np.int64)
+    records = np.bincount(which, evidence.own, count).astype(np.int64)
     tuples = [Coded(column.codes[first], column.cardinality) for column in shown]
     return match_tuples(tuples, known[first], records)[which]

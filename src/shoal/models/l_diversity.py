@@ -8,6 +8,7 @@ import numpy as np
 from pydantic import Field
 
 from shoal.models.base import AboutSensitive, Evidence, Merging
+from shoal.models.spread import Spread
 from shoal.table import Array
 
 
@@ -23,6 +24,7 @@ class LDiversity(AboutSensitive):
     """
 
     figure: ClassVar[str] = "distinct"
+    joins_persons: ClassVar[bool] = True
 
     model: Literal["l-diversity"] = "l-diversity"
     l: Annotated[int, Field(ge=2, strict=True)]  # noqa: E741
@@ -32,10 +34,9 @@ class LDiversity(AboutSensitive):
         """l"""
         return self.l
 
-    def measure(self, evidence: Evidence) -> Array:
-        """Distinct values of each class."""
-        spread = self.spread(evidence)
-        return spread.values
+    def measure_cells(self, spread: Spread) -> Array:
+        """Distinct values of each cell; one where every member has the same value."""
+        return spread.distinct
 
 
 class EntropyLDiversity(AboutSensitive):
@@ -60,12 +61,12 @@ class EntropyLDiversity(AboutSensitive):
         """l"""
         return self.l
 
-    def measure(self, evidence: Evidence) -> Array:
-        """exp(entropy) of each class."""
-        spread = self.spread(evidence)
-        return np.asarray(np.exp(-spread.total(spread.shares * np.log(spread.shares))))
+    def measure_cells(self, spread: Spread) -> Array:
+        """exp(entropy) of each cell; one where every member has the same value or none is known."""
+        shares = np.where(spread.is_value, spread.shares, 1.0)
+        return np.where(spread.disclosed, 1.0, np.exp(-spread.total(shares * np.log(shares))))
 
-    def must_lose(self, figures: Array, evidence: Evidence) -> Array:
+    def must_lose_known(self, figures: Array, evidence: Evidence) -> Array:
         """Entropy is concave and never below 0: the share that stays has at most entropy(class) / ln l."""
         return np.asarray(np.clip(1 - np.log(figures) / np.log(self.l) - 1e-12, 0.0, 1.0))
 
@@ -100,12 +101,12 @@ class RecursiveLDiversity(AboutSensitive):
         """Strictly below c, as the definition says."""
         return np.asarray(figures < self.c)
 
-    def measure(self, evidence: Evidence) -> Array:
-        """r1 over the sum from the l-th most frequent on."""
-        spread = self.spread(evidence)
-        order = np.lexsort((-spread.counts, spread.classes))
-        ordered = spread.counts[order]
-        place = np.arange(len(ordered)) - np.repeat(spread.starts, spread.values)
+    def measure_cells(self, spread: Spread) -> Array:
+        """r1 over the sum from the l-th most frequent on; infinite where every member has the same value."""
+        order = np.lexsort((-spread.valued, spread.cells))
+        ordered = spread.valued[order]
+        place = np.arange(len(ordered)) - np.repeat(spread.starts, spread.entries)
         tail = spread.total(np.where(place >= self.l - 1, ordered, 0))
-        with np.errstate(divide="ignore"):
-            return np.asarray(ordered[spread.starts] / tail)
+        ratio = np.full(len(tail), np.inf)
+        np.divide(ordered[spread.starts], tail, out=ratio, where=tail > 0)
+        return np.where(spread.disclosed, np.inf, ratio)

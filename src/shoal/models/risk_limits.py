@@ -60,4 +60,5 @@ class AverageRisk(Model):
     def measure(self, evidence: Evidence) -> Array:
         """Classes over records."""
         counts = np.ones(len(evidence.sizes)) if evidence.classes is None else evidence.classes
-        return np.array([counts.sum() / (evidence.sizes * counts).sum()])
+        members = evidence.sizes * counts if evidence.members is None else evidence.members
+        return np.array([(members / evidence.sizes).sum() / members.sum()])

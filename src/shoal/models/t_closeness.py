@@ -7,7 +7,8 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from shoal.errors import InputError
-from shoal.models.base import AboutSensitive, Evidence, Merging, Whole
+from shoal.models.base import AboutSensitive, Evidence, Merging
+from shoal.models.spread import Spread, Whole
 from shoal.table import Array
 
 Distance = Literal["auto", "equal", "ordered", "hierarchical"]
@@ -43,12 +44,16 @@ class TCloseness(AboutSensitive):
         """t"""
         return self.t
 
-    def measure(self, evidence: Evidence) -> Array:
-        """The distance of each class from the whole table."""
-        from shoal.models.distances import distance_of_classes
+    def measure_cells(self, spread: Spread) -> Array:
+        """The distance of each cell from the whole table."""
+        from shoal.models.distances import distance_of_cells
 
-        spread = self.spread(evidence)
-        return distance_of_classes(spread, self._way(spread.whole))
+        return distance_of_cells(spread, self._way(spread.whole))
+
+    def merging_with(self, evidence: Evidence) -> Merging:
+        """Known and missing values are averaged with different weights: where some are missing nothing is promised."""
+        whole = self.spread(evidence).whole
+        return "none" if whole.unknown_members else super().merging_with(evidence)
 
     def greatest(self, evidence: Evidence) -> float:
         """The distance of the farthest class that holds one value only: the distance is convex."""
@@ -57,9 +62,9 @@ class TCloseness(AboutSensitive):
         whole = self.spread(evidence).whole
         way = self._way(whole)
         # the same for every class and node: the search asks for it thousands of times
-        if way not in whole.known:
-            whole.known[way] = farthest_point(whole, way)
-        return whole.known[way]
+        if way not in whole.cache:
+            whole.cache[way] = farthest_point(whole, way)
+        return whole.cache[way]
 
     def _way(self, whole: Whole) -> Literal["equal", "ordered", "hierarchical"]:
         if self.distance == "hierarchical" and not whole.tree:

@@ -30,6 +30,7 @@ class Unwritten:
     person: str | None = None
     threshold: float | str | None = None
     models: Sequence[Any] = ()
+    linked: Sequence[Any] = ()
     quasi_identifiers: list[str] = field(default_factory=list)
 
     def with_role(self, role: Role) -> list[str]:

@@ -341,7 +341,8 @@ def _leaves(texts: pl.Series, prefix: Array) -> list[Array]:
     They are sorted by length, then by letters, so that all texts of a length that start alike are one range: that is
     what a prefix covers. Ends of other ranges have no order that we know: such a range covers itself only.
     """
-    stem = texts.str.extract(r"^(.*?)[*Xx]+$", 1).fill_null("")
+    # only what stands for digits or letters goes: the X of `AX*` is a letter of the stem
+    stem = texts.str.extract(r"^(.*?)\*+$", 1).fill_null(texts.str.extract(r"^([0-9]*)[Xx]+$", 1)).fill_null("")
     length = texts.str.len_chars()
     lower = (stem + _BEFORE_ALL).zip_with(pl.Series(prefix), texts)
     upper = (stem + _AFTER_ALL).zip_with(pl.Series(prefix), texts)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
 from shoal.table import Array, Column, Table
+from shoal.table.classes import Codes
+from shoal.table.table import smallest_unsigned
 from shoal.vocabulary import NullRule
 
 
@@ -22,6 +24,8 @@ class Rows:
     person: Column | None = None
     # whether all rows differ, so that the weights are the sizes of the classes
     distinct: bool = False
+    # what tells persons apart elsewhere, one code for each code of `person`
+    linked: Codes | None = None
 
     @classmethod
     def of(cls, table: Table, names: Sequence[str], count: str | None = None, person: str | None = None) -> Rows:
@@ -64,13 +68,14 @@ class Rows:
             None if self.weights is None else self.weights[rows],
             None if self.person is None else self.person.take(rows),
             self.distinct and rows.dtype == bool,
+            self.linked,
         )
 
     def select(self, names: Sequence[str]) -> Rows:
         """The same on some columns."""
         by_name = {column.name: column for column in self.columns}
         whole = self.distinct and set(names) == set(by_name)
-        return Rows([by_name[name] for name in names], self.weights, self.person, whole)
+        return Rows([by_name[name] for name in names], self.weights, self.person, whole, self.linked)
 
     def without_nulls(self, rule: NullRule) -> tuple[Rows, int]:
         """Under the rule `drop`, the rows without a null, and how many records were set aside."""
@@ -84,6 +89,37 @@ class Rows:
             )
         kept = self.take(keep)
         return kept, self.records - kept.records
+
+
+def counted_rows(table: Table, names: Sequence[str], count: str | None, rule: NullRule) -> tuple[Table, int]:
+    """The rows of a table that are counted, and how many records were set aside.
+
+    A row whose count is zero is not a record; under the rule `drop` rows with a null in some columns are set aside.
+
+    >>> from shoal.reading import read
+    >>> table, removed = counted_rows(read({"a": [1, None, 2], "n": [2, 3, 0]}), ["a"], "n", "drop")
+    >>> table.rows, removed, table["a"].values.to_list()
+    (1, 3, [1])
+    """
+    weights = np.ones(table.rows, np.int64) if count is None else _weights(table[count])
+    keep = weights > 0
+    if rule == "drop":
+        keep &= ~np.logical_or.reduce([column.is_null() for column in table.select(names)])
+    if keep.all():
+        return table, 0
+    left = table.take(keep)
+    columns = {name: _compact(column) for name, column in left.columns.items()}
+    return replace(left, columns=columns), int(weights[~keep].sum())
+
+
+def _compact(column: Column) -> Column:
+    """The same column without values that no row has."""
+    present = np.bincount(column.codes, minlength=len(column.values) + 1)[: len(column.values)] > 0
+    if present.all():
+        return column
+    number = np.append(np.cumsum(present) - 1, present.sum())
+    codes = number[column.codes].astype(smallest_unsigned(int(present.sum()) + 1))
+    return replace(column, codes=codes, values=column.values.filter(present))
 
 
 def _weights(column: Column) -> Array:

@@ -12,6 +12,7 @@ from shoal.anonymization.search import kernels
 from shoal.anonymization.search.grid import Grid
 from shoal.errors import InputError
 from shoal.models import Evidence, KAnonymity, Model, Spread, Whole, XYAnonymity
+from shoal.models.cells import spread_of_persons
 from shoal.ranges.parsing import STAR
 from shoal.table import Array
 from shoal.table.classes import Coded, CountTable, class_of_each_person, class_of_each_row, pack
@@ -48,6 +49,27 @@ class SensitiveEntries:
 
 
 @dataclass(frozen=True)
+class PersonEntries:
+    """A sensitive column beside persons: entry i says that persons of kind `kind.codes[i]` have the code `code[i]` in a
+    record of tuple `of_tuple[i]`. `persons[q]` persons are of kind q, all with the history `history_of_kind[q]`."""
+
+    kind: Coded
+    of_tuple: Array
+    code: Array
+    history_of_kind: Array
+    persons: Array
+    whole: Whole
+
+    def part(self, wanted: Array, number: Array) -> PersonEntries:
+        """The same on some histories (a mask), which get new numbers."""
+        kinds = wanted[self.history_of_kind]
+        kept = kinds[self.kind.codes]
+        kind = Coded((np.cumsum(kinds) - 1)[self.kind.codes[kept]], int(kinds.sum()))
+        histories = number[self.history_of_kind[kinds]]
+        return PersonEntries(kind, self.of_tuple[kept], self.code[kept], histories, self.persons[kinds], self.whole)
+
+
+@dataclass(frozen=True)
 class Population:
     """A population table in the codes of the lattice's columns: distinct tuples with the people of each."""
 
@@ -72,7 +94,7 @@ class Evaluator:
         grid: Grid,
         models: Sequence[Model],
         limit: int,
-        sensitive: Mapping[str, SensitiveEntries] | None = None,
+        sensitive: Mapping[str, Any] | None = None,
         populations: Mapping[str, Population] | None = None,
         records: int | None = None,
     ) -> None:
@@ -232,7 +254,7 @@ class Evaluator:
         number = np.full(len(sizes), -1, np.int64)
         number[wanted] = np.arange(len(wanted))
         needed = {name for model in self._others for name in model.needs}
-        spreads = {name: self._spread(self.sensitive[name], place, number, len(wanted)) for name in needed}
+        spreads = {name: self._spread(self.sensitive[name], levels, place, number, len(wanted)) for name in needed}
         across = [model for model in self._others if isinstance(model, XYAnonymity)]
         there = self.grid.tuples.tuples
         named = [name for model in across for name in model.x if name in there]
@@ -244,7 +266,8 @@ class Evaluator:
         }
         return Evidence(sizes[wanted], None, self.records, spreads, people, keys)
 
-    def _spread(self, entries: SensitiveEntries, place: Array, number: Array, classes: int) -> Spread:
+    def _spread(self, entries: Any, levels: Array, place: Array, number: Array, classes: int) -> Spread:
+        """A sensitive column (`SensitiveEntries`) over the wanted classes, at their numbers."""
         labels = len(entries.whole.counts)
         if classes * labels <= _DENSE_SPREAD:
             found = kernels.spread_over_classes(
@@ -342,6 +365,21 @@ class PersonEvaluator(Evaluator):
         outside = np.bincount(theirs.of_history.codes, ~tuples[theirs.of_tuple], minlength=len(theirs.persons))
         return np.asarray(outside == 0)
 
+    def _spread(self, entries: Any, levels: Array, place: Array, number: Array, classes: int) -> Spread:
+        """A sensitive column (`PersonEntries`) over the cells of the wanted classes."""
+        shown, sizes = super().classes(levels)
+        of_record = number[place[entries.history_of_kind[entries.kind.codes]]]
+        kept = np.flatnonzero(of_record >= 0)
+        return spread_of_persons(
+            of_record[kept],
+            classes,
+            Coded(shown[entries.of_tuple[kept]], len(sizes)),
+            Coded(entries.kind.codes[kept], entries.kind.cardinality),
+            entries.code[kept],
+            entries.persons,
+            entries.whole,
+        )
+
     def _gains(self, levels: Array, place: Array, lost: Array) -> Array:
         theirs, grid = self._histories, self.grid
         share = lost[place[theirs.of_history.codes]] * theirs.persons[theirs.of_history.codes]
@@ -358,9 +396,10 @@ def _note(model: Model, evidence: Evidence, figures: Array, which: Array, bad: A
     bad[which] |= broken
     if not broken.any():
         return
-    if model.merging == "any":
+    merging = model.merging_with(evidence)
+    if merging == "any":
         lost[which[broken]] = 1.0
-    elif model.merging == "good":
+    elif merging == "good":
         # if no part of it went, good parts would have made a good class: at least one record goes
         least = model.must_lose(figures, evidence)
         sizes = evidence.sizes[broken]

@@ -11,7 +11,14 @@ import polars as pl
 
 from shoal import progress
 from shoal.anonymization.search import kernels
-from shoal.anonymization.search.evaluate import Evaluator, Histories, PersonEvaluator, Population, SensitiveEntries
+from shoal.anonymization.search.evaluate import (
+    Evaluator,
+    Histories,
+    PersonEntries,
+    PersonEvaluator,
+    Population,
+    SensitiveEntries,
+)
 from shoal.anonymization.search.grid import Grid, make_grid
 from shoal.anonymization.search.optimum import Optimum, find_best
 from shoal.errors import InputError
@@ -20,6 +27,7 @@ from shoal.hierarchy.tree import Hierarchy
 from shoal.judgement.persons import classes_of_persons
 from shoal.judgement.population import read_population
 from shoal.models import Model
+from shoal.models.cells import whole_of_persons
 from shoal.models.evidence import whole_of
 from shoal.reading import read
 from shoal.table import Array, Column, Table
@@ -46,7 +54,7 @@ class Space:
     fitted: Mapping[str, Fitted]
     tuple_of_row: Array
     tuples: CountTable
-    sensitive: Mapping[str, SensitiveEntries]
+    sensitive: Mapping[str, SensitiveEntries | PersonEntries]
     populations: Mapping[str, Population]
     histories: Histories | None = None
     unit_of_row: Array | None = None
@@ -83,9 +91,12 @@ class Space:
         tuples = CountTable(self.tuples.tuples, counts)
         return replace(self, tuples=tuples, histories=left, sensitive=self._entries(wanted, number))
 
-    def _entries(self, wanted: Array, number: Array) -> dict[str, SensitiveEntries]:
-        sensitive = {}
+    def _entries(self, wanted: Array, number: Array) -> dict[str, SensitiveEntries | PersonEntries]:
+        sensitive: dict[str, SensitiveEntries | PersonEntries] = {}
         for name, entries in self.sensitive.items():
+            if isinstance(entries, PersonEntries):
+                sensitive[name] = entries.part(wanted, number)
+                continue
             kept = wanted[entries.of_tuple]
             sensitive[name] = SensitiveEntries(
                 number[entries.of_tuple[kept]], entries.code[kept], entries.count[kept], entries.whole
@@ -183,16 +194,17 @@ def make_space(
     histories, unit_of_row = None, None
     if person is not None:
         histories, unit_of_row = _histories(tuple_of_row, count, person, linked)
-    units, members = tuple_of_row, count
-    if histories is not None and unit_of_row is not None:
-        units, members = unit_of_row, len(histories.persons)
-    sensitive = {}
+    sensitive: dict[str, SensitiveEntries | PersonEntries] = {}
     for name in sorted({name for model in models for name in model.needs}):
         column = table.select([name])[0]
         tree: tuple[Array, ...] = ()
         if name in hierarchies:
             tree = tuple(fit_all(hierarchies, [column], complete)[0].codes)
-        found = sensitive_counts(units, members, column, weights)
+        if person is not None and unit_of_row is not None:
+            shown = Coded(tuple_of_row, count)
+            sensitive[name] = _person_entries(shown, column, person, linked, unit_of_row, tree)
+            continue
+        found = sensitive_counts(tuple_of_row, count, column, weights)
         sensitive[name] = SensitiveEntries(
             found.classes.astype(np.int64), found.codes.astype(np.int64), found.counts, whole_of(column, weights, tree)
         )
@@ -210,6 +222,26 @@ def _histories(tuple_of_row: Array, count: int, person: Column, linked: Coded | 
     records = Coded(of_person[person.codes[rows]], histories)
     persons = np.bincount(of_person, minlength=histories)
     return Histories(records, tuple_of_row[rows], persons, there), of_person[person.codes]
+
+
+def _person_entries(
+    shown: Coded, column: Column, person: Column, linked: Coded | None, unit_of_row: Array, tree: tuple[Array, ...]
+) -> PersonEntries:
+    """A sensitive column by kinds of persons: those of one kind have the same values at the same tuples."""
+    pairs = class_of_each_row(pack([shown, Coded(column.codes, column.cardinality)]))
+    kind_of_person, kinds = classes_of_persons(*pairs, person, linked)
+    first = first_row_of_each_class(kind_of_person, kinds)
+    chosen = np.zeros(person.cardinality, bool)
+    chosen[first] = True
+    rows = np.flatnonzero(chosen[person.codes])
+    kind = Coded(kind_of_person[person.codes[rows]], kinds)
+    code = Coded(column.codes[rows].astype(np.int64), column.cardinality)
+    history = np.zeros(kinds, np.int64)
+    history[kind.codes] = unit_of_row[rows]
+    persons = np.bincount(kind_of_person, minlength=kinds)
+    ordered = column.dtype.is_numeric() or column.dtype.is_temporal()
+    whole = whole_of_persons(kind, code, persons, ordered, column.nulls > 0, tree)
+    return PersonEntries(kind, shown.codes[rows], code.codes, history, persons, whole)
 
 
 def _counts(tuple_of_row: Array, count: int, weights: Array | None) -> Array:

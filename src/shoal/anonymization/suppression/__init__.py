@@ -13,6 +13,7 @@ from shoal.anonymization.suppression.wildcard import masks_for_wildcards
 from shoal.errors import InputError, check_choice
 from shoal.table import Array, Column
 from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class, pack
+from shoal.vocabulary import NullRule
 
 Reading = Literal["wildcard", "strict"]
 # a mask is a 64-bit number
@@ -51,12 +52,14 @@ def suppress(
     reading: Reading = "wildcard",
     importance: Mapping[str, float] | None = None,
     all_m: int | None = None,
+    null_rule: NullRule = "value",
 ) -> Suppressed:
     """Suppress few cells so that every record reaches k.
 
     `wildcard`: a suppressed cell matches anything (as sdcMicro reads NA), and every record matches k. `strict`: it is a
     value of its own, and every class of equal records has k members. The cost of a cell is the `importance` of its
     column (1 where none is given). `all_m` protects every combination of m columns instead of all of them together.
+    Under the null rule `wildcard` a missing value matches anything too (in the wildcard reading), and costs nothing.
 
     >>> from shoal.reading import read
     >>> columns = read({"sex": ["f", "f", "f", "m"], "town": ["A", "A", "B", "A"]}).select(["sex", "town"])
@@ -72,11 +75,14 @@ def suppress(
     codes = [Coded(column.codes[first], column.cardinality) for column in columns]
     if reading == "strict":
         found = masks_for_equality(codes, counts, k, costs)
-        masks = _masks_of_rows(found, tuple_of_row, counts)
-    else:
-        masks = masks_for_wildcards(codes, counts, k, costs, all_m)[tuple_of_row]
-    least = int(counts[counts < k].sum()) if all_m is None else int(np.count_nonzero(masks))
-    return Suppressed(columns, masks, least)
+        return Suppressed(columns, _masks_of_rows(found, tuple_of_row, counts), int(counts[counts < k].sum()))
+    free = np.zeros(count, np.int64)
+    if null_rule == "wildcard":
+        for place, column in enumerate(columns):
+            free |= column.is_null()[first].astype(np.int64) << place
+    masks, standing_out = masks_for_wildcards(codes, counts, k, costs, all_m, free)
+    least = int(counts[standing_out].sum()) if all_m is None else int(np.count_nonzero(masks[tuple_of_row]))
+    return Suppressed(columns, masks[tuple_of_row], least)
 
 
 def _masks_of_rows(found: StrictMasks, tuple_of_row: Array, counts: Array) -> Array:

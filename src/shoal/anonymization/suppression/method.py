@@ -61,7 +61,7 @@ def by_suppression(
 
     policy, k, kept, m = policy_to_keep(policy, k_alone, reading, all_m)
     columns = table.select(policy.quasi_identifiers)
-    found = suppress(columns, k, kept, importance, m)
+    found = suppress(columns, k, kept, importance, m, policy.null_rule)
     released, classes = shown(found)
     evidence = evidence_of_result(table, policy, released, classes[0], shown_values=True)
     verdicts = [model.judge(evidence) for model in policy.models]

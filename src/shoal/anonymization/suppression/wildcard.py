@@ -6,6 +6,9 @@ suppressed already and match them because of it (`_Settled`).
 
 A record that stands out is always changed itself. Matching alone would let two suppressed records cover a hundred
 unique ones that stay in full view.
+
+Under the null rule `wildcard` missing values match anything from the start: the `free` columns of a tuple, as a bit
+mask. They cost nothing, and a record stands out if fewer than k match it as it is.
 """
 
 from __future__ import annotations
@@ -20,8 +23,9 @@ import numpy as np
 from shoal import progress
 from shoal.anonymization.suppression.sets import groups_on, tiers
 from shoal.errors import InputError
+from shoal.ranges.coverage import match_tuples
 from shoal.table import Array
-from shoal.table.classes import Coded
+from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class, pack
 
 # flags for each combination of m columns and each tuple
 MOST_FLAGS = 400_000_000
@@ -31,20 +35,30 @@ FEW_JOINED = 20_000_000
 
 
 def masks_for_wildcards(
-    codes: Sequence[Coded], counts: Array, k: int, costs: Sequence[float], m: int | None = None
-) -> Array:
-    """The columns to suppress (a bit mask) in the records of each distinct tuple, of which there are `counts`.
+    codes: Sequence[Coded],
+    counts: Array,
+    k: int,
+    costs: Sequence[float],
+    m: int | None = None,
+    free: Array | None = None,
+) -> tuple[Array, Array]:
+    """The columns to suppress (a bit mask) in the records of each distinct tuple, of which there are `counts`; and the
+    tuples that stood out.
 
     With `m`, every combination of m columns must reach k instead of all columns together.
 
     >>> codes = [Coded(np.array([0, 0, 1]), 2), Coded(np.array([0, 1, 2]), 3)]
-    >>> masks_for_wildcards(codes, np.array([4, 1, 1]), 2, [1.0, 1.0]).tolist()
-    [0, 2, 1]
+    >>> masks, out = masks_for_wildcards(codes, np.array([4, 1, 1]), 2, [1.0, 1.0])
+    >>> masks.tolist(), out.tolist()
+    ([0, 2, 1], [1, 2])
+    >>> masks_for_wildcards(codes, np.array([4, 1, 1]), 2, [1.0, 1.0], free=np.array([0, 2, 0]))[0].tolist()
+    [0, 0, 1]
     """
-    rare = _Rare.of(codes, counts, k, m)
+    free = np.zeros(len(counts), np.int64) if free is None else free
+    rare = _Rare.of(codes, counts, k, m, free)
     masks = np.zeros(len(counts), np.int64)
-    left = rare.standing_out()
-    settled = _Settled(codes, counts, masks)
+    standing_out = left = rare.standing_out()
+    settled = _Settled(codes, counts, masks, free)
     total = len(left)
     for tier in tiers(costs):
         if not len(left):
@@ -57,7 +71,31 @@ def masks_for_wildcards(
             masks[left] = found
             settled.add(left[found > 0])
             left = left[found == 0]
-    return masks
+    if free.any() and m is None:
+        _give_up(codes, counts, masks, free, k)
+    return masks, standing_out
+
+
+def _give_up(codes: Sequence[Coded], counts: Array, masks: Array, free: Array, k: int) -> None:
+    """Suppress throughout whoever matches fewer than k now: somebody that a missing value let them count on may have
+    been suppressed throughout, and such rows cover nobody."""
+    everything = (1 << len(codes)) - 1
+    while True:
+        hidden = masks | free
+        shown = np.flatnonzero(hidden != everything)
+        if not len(shown):
+            return
+        known = (hidden[shown, None] >> np.arange(len(codes)) & 1) == 0
+        tuples = [np.where(there, column.codes[shown], 0) for column, there in zip(codes, known.T, strict=True)]
+        columns = [Coded(np.asarray(values), column.cardinality) for values, column in zip(tuples, codes, strict=True)]
+        which, count = class_of_each_row(pack([*columns, *(Coded(there.astype(np.int64), 2) for there in known.T)]))
+        first = first_row_of_each_class(which, count)
+        records = np.bincount(which, counts[shown], count).astype(np.int64)
+        distinct = [Coded(column.codes[first], column.cardinality) for column in columns]
+        alone = match_tuples(distinct, known[first], records)[which] < k
+        if not alone.any():
+            return
+        masks[shown[alone]] = everything
 
 
 def _choose(rare: _Rare, settled: _Settled | None, tier: list[int], left: Array, k: int) -> Array:
@@ -89,9 +127,10 @@ class _Rare:
     m: int
     combinations: list[int]  # of m columns, as masks
     flags: Array  # per combination and tuple: whether it is rare
+    free: Array
 
     @classmethod
-    def of(cls, codes: Sequence[Coded], counts: Array, k: int, m: int | None) -> _Rare:
+    def of(cls, codes: Sequence[Coded], counts: Array, k: int, m: int | None, free: Array) -> _Rare:
         columns = len(codes)
         m = columns if m is None else m
         if comb(columns, m) * len(counts) > MOST_FLAGS:
@@ -101,21 +140,31 @@ class _Rare:
             )
         chosen = [sum(1 << place for place in places) for places in combinations(range(columns), m)]
         everything = (1 << columns) - 1
-        flags = np.empty((len(chosen), len(counts)), bool)
+        rare = cls(codes, counts, k, m, chosen, np.empty((len(chosen), len(counts)), bool), free)
         for number, mask in enumerate(chosen):
             progress.report("combining columns", number, len(chosen))
-            group, groups = groups_on(codes, everything ^ mask)
-            flags[number] = (np.bincount(group, counts, groups) < k)[group]
-        return cls(codes, counts, k, m, chosen, flags)
+            # a row in which everything is missing stands in no class
+            rare.flags[number] = (rare.alike(everything ^ mask, np.arange(len(counts))) < k) & (free != everything)
+        return rare
 
     def standing_out(self) -> Array:
         """The tuples with any rare combination."""
         return np.flatnonzero(self.flags.any(axis=0))
 
     def alike(self, mask: int, tuples: Array) -> Array:
-        """How many records are like each of these outside a mask."""
-        group, groups = groups_on(self.codes, mask)
-        return np.bincount(group, self.counts, groups).astype(np.int64)[group[tuples]]
+        """How many records are like each of these outside a mask, and outside what is free in either."""
+        found = np.zeros(len(tuples), np.int64)
+        if not self.free.any():
+            return found + _agreeing(self, mask, np.arange(len(self.counts)), tuples)
+        everything = (1 << len(self.codes)) - 1
+        for theirs in np.unique(self.free).tolist():
+            if theirs == everything:  # it covers nobody
+                continue
+            others = np.flatnonzero(self.free == theirs)
+            for own in np.unique(self.free[tuples]).tolist():
+                here = np.flatnonzero(self.free[tuples] == own)
+                found[here] += _agreeing(self, mask | own | theirs, others, tuples[here])
+        return found
 
     def enough(self, mask: int, tuples: Array) -> Array:
         """For which of these tuples nothing rare is left outside a mask."""
@@ -136,15 +185,16 @@ class _Settled:
     codes: Sequence[Coded]
     counts: Array
     masks: Array
-    by_mask: dict[int, Array] = field(default_factory=dict)
+    free: Array
+    by_mask: dict[tuple[int, int], Array] = field(default_factory=dict)
 
     def add(self, tuples: Array) -> None:
         """Tuples that were decided; rows suppressed throughout cover nobody."""
         everything = (1 << len(self.codes)) - 1
-        for mask in np.unique(self.masks[tuples]).tolist():
-            if mask != everything:
-                these = tuples[self.masks[tuples] == mask]
-                self.by_mask[mask] = np.concatenate([self.by_mask.get(mask, these[:0]), these])
+        for mask, free in set(zip(self.masks[tuples].tolist(), self.free[tuples].tolist(), strict=True)):
+            if mask | free != everything:
+                these = tuples[(self.masks[tuples] == mask) & (self.free[tuples] == free)]
+                self.by_mask[mask, free] = np.concatenate([self.by_mask.get((mask, free), these[:0]), these])
 
     def is_quick(self, tier: list[int]) -> bool:
         """Whether matching is worth its time: joins grow with the sets of columns that are suppressed somewhere."""
@@ -153,18 +203,24 @@ class _Settled:
 
     def matching(self, mask: int, tuples: Array) -> Array:
         """Settled records that match each tuple only because of their own suppressed cells."""
-        hidden: dict[int, list[Array]] = {}
-        for own, settled in self.by_mask.items():
-            if own & ~mask:
-                hidden.setdefault(mask | own, []).append(settled)
-        if not hidden:
-            return np.zeros(len(tuples), np.int64)
-        matching = [self._agreeing(union, np.concatenate(settled), tuples) for union, settled in hidden.items()]
-        everyone = np.concatenate([part for settled in hidden.values() for part in settled])
-        return np.asarray(sum(matching) - self._agreeing(mask, everyone, tuples))
+        found = np.zeros(len(tuples), np.int64)
+        for free in np.unique(self.free[tuples]).tolist():
+            here = np.flatnonzero(self.free[tuples] == free)
+            after: dict[int, list[Array]] = {}
+            before: dict[int, list[Array]] = {}
+            for (own, theirs), settled in self.by_mask.items():
+                if own & ~(mask | free | theirs):
+                    after.setdefault(mask | free | theirs | own, []).append(settled)
+                    before.setdefault(mask | free | theirs, []).append(settled)
+            for union, parts in after.items():
+                found[here] += _agreeing(self, union, np.concatenate(parts), tuples[here])
+            for union, parts in before.items():
+                found[here] -= _agreeing(self, union, np.concatenate(parts), tuples[here])
+        return found
 
-    def _agreeing(self, mask: int, settled: Array, tuples: Array) -> Array:
-        """How many of the settled records are like each tuple outside a mask."""
-        group, groups = groups_on(self.codes, mask, np.concatenate([settled, tuples]))
-        records = np.bincount(group[: len(settled)], self.counts[settled], groups)
-        return np.asarray(records[group[len(settled) :]], np.int64)
+
+def _agreeing(known: _Rare | _Settled, mask: int, records: Array, tuples: Array) -> Array:
+    """How many of some records are like each tuple outside a mask."""
+    group, groups = groups_on(known.codes, mask, np.concatenate([records, tuples]))
+    counts = np.bincount(group[: len(records)], known.counts[records], groups)
+    return np.asarray(counts[group[len(records) :]], np.int64)

@@ -1,0 +1,127 @@
+"""What rows show of their quasi-identifiers: one home for the classes that risk, verify and leak count.
+
+Two different texts are two classes, whatever they may mean: `[5;9]` and `[05;9]`, `12X` and `12x`. Only a `*` that a
+release wrote, and under the null rule `wildcard` a missing value, is known to stand for something that is not shown.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import InputError
+from shoal.judgement.persons import classes_of_persons
+from shoal.ranges.coverage import match_tuples
+from shoal.ranges.parsing import STAR, Generalized, forms_in
+from shoal.table import Array, Column
+from shoal.table.classes import Coded, Codes, class_of_each_row, first_row_of_each_class, pack
+from shoal.table.rows import Rows
+from shoal.vocabulary import NullRule
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Rows by what they show: `columns` have equal codes where rows show the same, `stars` say which cells are
+    suppressed; with `matching` a missing value matches anything."""
+
+    rows: Rows
+    columns: tuple[Codes, ...]
+    stars: tuple[Array, ...]
+    matching: bool = False
+
+    @cached_property
+    def suppressed(self) -> Array:
+        """The rows that are suppressed in every column: they stand in no class."""
+        return np.asarray(np.logical_and.reduce(self.stars))
+
+    @cached_property
+    def combinations(self) -> Coded:
+        """The combination of each row, suppressed or not, numbered densely."""
+        return Coded(*class_of_each_row(pack(self.columns)))
+
+    @cached_property
+    def class_of_row(self) -> Array:
+        """The class of each row by equality; -1 where it is suppressed throughout."""
+        classes = np.full(self.rows.count, -1, np.int64)
+        kept = np.flatnonzero(~self.suppressed)
+        if len(kept):
+            classes[kept], _ = class_of_each_row(Coded(self.combinations.codes[kept], self.combinations.cardinality))
+        return classes
+
+    @cached_property
+    def members(self) -> Array:
+        """The records of each class."""
+        kept = ~self.suppressed
+        weights = None if self.rows.weights is None else self.rows.weights[kept]
+        return np.bincount(self.class_of_row[kept], weights).astype(np.int64)
+
+    @cached_property
+    def sizes(self) -> Array:
+        """The records that nobody can tell from those of each class: its own, and with `matching` those that match."""
+        if not self.matching or not len(self.members):
+            return self.members
+        kept = np.flatnonzero(~self.suppressed)
+        first = kept[first_row_of_each_class(self.class_of_row[kept], len(self.members))]
+        tuples = [Coded(column.codes[first], column.cardinality) for column in self.columns]
+        known = np.stack([~star[first] for star in self.stars], axis=1)
+        return match_tuples(tuples, known, self.members)
+
+    @cached_property
+    def class_of_person(self) -> Array:
+        """The class of each person by the whole history; -1 for one all of whose records are suppressed."""
+        person = self.rows.person
+        assert person is not None
+        if self.matching:
+            raise InputError(
+                "The null rule 'wildcard' has no meaning for persons: matching is not transitive.",
+                "Use the null rule value or drop with a person column.",
+            )
+        found, _ = classes_of_persons(*self.combinations, person, self.rows.linked)
+        shows = np.zeros(person.cardinality, bool)
+        shows[person.codes[~self.suppressed]] = True
+        classes = np.full(person.cardinality, -1, np.int64)
+        if shows.any():
+            classes[shows], _ = class_of_each_row(Coded(found[shows], int(found.max()) + 1))
+        return classes
+
+
+def shown_in(
+    rows: Rows, rule: NullRule, starred: Collection[str] | None = None, generalized: Generalized = "auto"
+) -> Shown:
+    """What rows show, by the rule for missing values.
+
+    `starred`: the columns in which `*` is a suppressed cell. Without it, those whose texts are read as generalised.
+    Under `wildcard` a missing value matches anything; beside generalised values it is read as `*`.
+
+    >>> from shoal.reading import read
+    >>> table = read({"a": ["*", "c"], "b": ["1", "1"]})
+    >>> shown_in(Rows.of(table, ["a", "b"]), "value").sizes.tolist()
+    [1, 1]
+    """
+    forms = {column.name: forms_in(column, generalized) for column in rows.columns}
+    if starred is None:
+        starred = [name for name, found in forms.items() if "star" in found]
+    wild = rule == "wildcard" and any(column.nulls for column in rows.columns)
+    columns, stars = [], []
+    for column in rows.columns:
+        star = _is_star(column) if column.name in starred else np.zeros(rows.count, bool)
+        codes = Coded(column.codes, column.cardinality)
+        if wild and column.nulls:
+            null = column.is_null()
+            if star.any():  # both stand for the whole column
+                codes = Coded(np.where(null, column.codes[star.argmax()], column.codes), column.cardinality)
+            star = star | null
+        columns.append(codes)
+        stars.append(star)
+    return Shown(rows, tuple(columns), tuple(stars), wild and not any(forms.values()))
+
+
+def _is_star(column: Column) -> Array:
+    """Which cells are written as `*`."""
+    if column.values.dtype != pl.String or STAR not in column.values:
+        return np.zeros(len(column.codes), bool)
+    return np.asarray(column.codes == int(column.values.index_of(STAR)))  # type: ignore[arg-type]

@@ -1,0 +1,27 @@
+"""The one place that calls the library: a trial becomes a file, or is refused."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+import shoal
+from adversarial.nasty import Trial
+from shoal.errors import ShoalError
+
+
+def released(trial: Trial, folder: Path) -> Path | None:
+    """The released file, rows in their order; none where the library refused."""
+    data = pl.DataFrame(trial.columns, strict=False)
+    policy = dict(trial.policy)
+    if trial.linked is not None:
+        path = folder / "linked.csv"
+        path.write_text("who,ward\n" + "".join(f"{who},{ward}\n" for who, ward in trial.linked))
+        policy["linked"] = [{**policy["linked"][0], "table": str(path)}]
+    try:
+        result = shoal.anonymize(data, policy=policy, method=trial.method, **trial.settings)
+        shoal.release(result, folder / "released.csv", force=True)
+    except ShoalError:
+        return None
+    return folder / "released.csv"
