@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import unquote
@@ -12,16 +12,19 @@ import polars as pl
 from shoal.errors import InputError
 from shoal.reading.files import Source
 from shoal.reading.frames import ROWS_PER_BATCH
+from shoal.reading.parquet_check import check_parquet
 from shoal.table.text_types import typed_dictionary
 
 
 def open_parquet(path: Path, keys: dict[str, str]) -> Source:
     """A Parquet file; `key=value` folders above it become columns that the file itself does not have."""
+    check_parquet(path, ())
     with damage_as_error(path):
         scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
         own = scan.collect_schema().names()
         added = {key: typed_dictionary(pl.Series([unquote(value)])) for key, value in keys.items() if key not in own}
-        return _source(path, scan.with_columns(pl.lit(value[0]).alias(key) for key, value in added.items()))
+        keyed = scan.with_columns(pl.lit(value[0]).alias(key) for key, value in added.items())
+        return _source(path, keyed, lambda columns: check_parquet(path, set(columns)))
 
 
 def open_ipc(path: Path, stream: bool) -> Source:
@@ -49,12 +52,13 @@ def damage_as_error(path: Path) -> Iterator[None]:
         raise
 
 
-def _source(path: Path, scan: pl.LazyFrame) -> Source:
+def _source(path: Path, scan: pl.LazyFrame, check: Callable[[list[str]], None] = lambda columns: None) -> Source:
     size = path.stat().st_size
     rows = int(scan.select(pl.len()).collect().item())
 
     def batches(columns: list[str]) -> Iterator[tuple[pl.DataFrame, int]]:
         seen = 0
+        check(columns)
         for batch in scan.select(columns).collect_batches(chunk_size=ROWS_PER_BATCH):
             seen += len(batch)
             yield batch, size * seen // max(rows, 1)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import struct
 import zlib
 from collections.abc import Callable, Iterator
 from enum import Enum
@@ -12,14 +13,13 @@ from typing import IO, cast
 import zstandard
 
 from shoal.errors import InputError
+from shoal.reading import zstd
 
 CHUNK = 8 << 20
 LONGEST_RECORD = 64 << 20
 # Text tables shrink by 3 to 50 times; a file that grows this much is made to fill memory.
 GREATEST_EXPANSION = 100
 EXPANSION_COUNTS_FROM = 1 << 28
-# Little by little: so few bytes can stand for hundreds of megabytes.
-_ZSTD_PIECE = 1 << 14
 
 
 class Compression(Enum):
@@ -34,7 +34,7 @@ def compression_of(head: bytes) -> Compression:
     """The compression of a file that starts with `head`."""
     if head.startswith(b"\x1f\x8b"):
         return Compression.GZIP
-    if head.startswith(b"\x28\xb5\x2f\xfd"):
+    if head.startswith(zstd.MAGIC):
         return Compression.ZSTD
     return Compression.NONE
 
@@ -48,7 +48,7 @@ def chunks(path: Path, compression: Compression, size: int = CHUNK) -> Iterator[
                 out += len(piece)
                 _refuse_bomb(path, out, raw.tell())
                 yield piece, raw.tell()
-        except (gzip.BadGzipFile, zlib.error, EOFError, zstandard.ZstdError):
+        except (gzip.BadGzipFile, zlib.error, EOFError, zstandard.ZstdError, struct.error):
             raise InputError(
                 f"{path} cannot be decompressed to its end: it is damaged or cut short.", "Copy it again."
             ) from None
@@ -56,30 +56,11 @@ def chunks(path: Path, compression: Compression, size: int = CHUNK) -> Iterator[
 
 def _decompressed(raw: IO[bytes], compression: Compression, size: int) -> Iterator[bytes]:
     if compression is Compression.ZSTD:
-        yield from _zstd(raw)
+        yield from zstd.decompressed(raw)
         return
     stream = cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if compression is Compression.GZIP else raw
     while piece := stream.read(size):
         yield piece
-
-
-def _zstd(raw: IO[bytes]) -> Iterator[bytes]:
-    """Frame after frame; unlike the library's stream it notices a file that was cut inside a frame."""
-    # a frame may ask for a window of gigabytes: 128 MB is what `zstd --ultra` writes at most by default
-    library = zstandard.ZstdDecompressor(max_window_size=1 << 27)
-    frame = library.decompressobj()
-    untouched = True
-    while data := raw.read(_ZSTD_PIECE):
-        while data:
-            if frame.eof:
-                frame, untouched = library.decompressobj(), True
-            out = frame.decompress(data)
-            untouched = False
-            data = frame.unused_data if frame.eof else b""
-            if out:
-                yield out
-    if not frame.eof and not untouched:
-        raise EOFError
 
 
 def _refuse_bomb(path: Path, out: int, read: int) -> None:
