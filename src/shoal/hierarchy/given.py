@@ -16,6 +16,7 @@ from shoal.errors import InputError
 from shoal.hierarchy.problems import HierarchyError, codes_of, find_problems
 from shoal.hierarchy.tree import Hierarchy
 from shoal.ranges.parsing import STAR
+from shoal.reading.small import read_small
 
 ENDINGS = (".csv", ".yaml", ".yml")
 
@@ -97,7 +98,7 @@ def read_owned(files: Mapping[str, Sequence[Path]]) -> dict[str, Hierarchy]:
 
 def _read(path: Path, column: str) -> Hierarchy:
     try:
-        text = path.read_bytes().decode("utf-8-sig")  # line ends within a cell stay as they are
+        text = read_small(path).decode("utf-8-sig")  # line ends within a cell stay as they are
     except FileNotFoundError:
         raise InputError(f"There is no hierarchy {path}.", "Check its name.") from None
     except UnicodeDecodeError:

@@ -24,6 +24,7 @@ from shoal.errors import InputError
 from shoal.models import MODELS, AnyModel
 from shoal.policy.amounts import share_of as share_of
 from shoal.policy.unwritten import HasSourceNames
+from shoal.reading.small import read_small
 from shoal.table.dates import Order
 from shoal.vocabulary import NullRule, Quality, Role
 
@@ -244,7 +245,7 @@ def load_policy(path: str | Path) -> Policy:
         if str(path) in STANDARDS:
             return STANDARDS[str(path)].policy
     try:
-        text = path.read_text(encoding="utf-8")
+        text = read_small(path, 4 * LONGEST_POLICY).decode()
     except FileNotFoundError:
         raise InputError(
             f"There is no policy file {path}.",

@@ -24,6 +24,8 @@ _BLANK = re.compile(rb"(?:[ \t]*\r?\n)+")
 _EXCEL_DELIMITER = re.compile(rb"\"?sep=(.)\"?\r?\n")
 # numbers with many digits, dates, e-mail addresses: no names of columns
 _LOOKS_LIKE_DATA = re.compile(r"^[\d .,:/+-]{5,}$|@|^\d+[.,]\d+$")
+# encodings that Python knows for host names, source code and tests
+_NOT_OF_FILES = {"undefined", "idna", "punycode", "unicode-escape", "raw-unicode-escape"}
 _QUOTE, _NEWLINE = b'"', b"\n"
 
 
@@ -165,8 +167,8 @@ def _as_utf8(path: Path, compression: Compression, encoding: str) -> Iterator[tu
         codec = codecs.lookup(encoding)
     except LookupError:
         raise InputError(f"There is no encoding '{encoding}'.", "Try utf-8, cp1252 or utf-16.") from None
-    if codec.incrementaldecoder is None or not getattr(codec, "_is_text_encoding", True) or codec.name == "undefined":
-        raise InputError(f"'{encoding}' is no encoding of text.", "Try utf-8, cp1252 or utf-16.")
+    if codec.incrementaldecoder is None or not getattr(codec, "_is_text_encoding", True) or codec.name in _NOT_OF_FILES:
+        raise InputError(f"'{encoding}' is not an encoding of text files.", "Try utf-8, cp1252 or utf-16.")
     decoder = codec.incrementaldecoder()
     first, old_mac = True, False
     try:
@@ -183,7 +185,7 @@ def _as_utf8(path: Path, compression: Compression, encoding: str) -> Iterator[tu
                 )
             yield out.replace(b"\r", b"\n") if old_mac else out, position
         decoder.decode(b"", final=True)
-    except UnicodeDecodeError:
+    except UnicodeError:  # also a UTF-16 without its mark, and halves of letters
         raise NotInEncoding(path, encoding) from None
 
 

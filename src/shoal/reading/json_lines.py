@@ -1,8 +1,7 @@
-"""JSON lines: one object a line, keys may come and go."""
+"""JSON lines: one object per line, keys may come and go."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,13 +10,14 @@ import polars as pl
 from shoal.errors import InputError
 from shoal.reading.bytes import Compression, chunks, records
 from shoal.reading.files import Source
+from shoal.reading.small import parse_json
 
 LINES = 4096
 MOST_KEYS = 10_000
 
 
 def open_json_lines(path: Path, compression: Compression) -> Source:
-    """A file of JSON objects, one a line, plain or compressed."""
+    """A file of JSON objects, one per line, plain or compressed."""
     names = _all_names(path, compression)
 
     def batches(columns: list[str]) -> Iterator[tuple[pl.DataFrame, int]]:
@@ -61,10 +61,10 @@ def _small_blocks(path: Path, compression: Compression) -> Iterator[tuple[bytes,
 def _fault(path: Path, block: bytes, line: int) -> InputError:
     """The first line that is not a JSON object."""
     if block.lstrip().startswith(b"["):
-        return InputError(f"{path} is one JSON array.", "Write one object a line (JSON lines).")
+        return InputError(f"{path} is one JSON array.", "Write one object per line (JSON lines).")
     for number, text in enumerate(block.splitlines(), line):
         try:
-            whole = not text.strip() or isinstance(json.loads(text), dict)
+            whole = not text.strip() or isinstance(parse_json(text), dict)
         except ValueError:
             whole = False
         if not whole:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,6 +20,7 @@ from shoal.hierarchy.fit import leaf_of_each_value
 from shoal.policy import Policy, as_policy
 from shoal.ranges.parsing import as_numbers, ends_of
 from shoal.reading import read
+from shoal.reading.small import read_json
 from shoal.table import Array, Column
 from shoal.table.texts import texts_of
 
@@ -47,6 +47,21 @@ class Plan:
         }
 
 
+def _rows(given: Any) -> list[list[str]]:
+    """The rows of a tree as a plan holds them: texts, all rows of one length."""
+    if not given or not all(
+        isinstance(row, list) and row and all(isinstance(cell, str) for cell in row) for row in given
+    ):
+        raise TypeError
+    return list(given)
+
+
+def _level(given: Any) -> int:
+    if not isinstance(given, int) or isinstance(given, bool):
+        raise TypeError
+    return given
+
+
 def read_plan(path: str | Path) -> Plan:
     """A plan from its file.
 
@@ -56,19 +71,27 @@ def read_plan(path: str | Path) -> Plan:
     """
     path = Path(path)
     try:
-        found = json.loads(path.read_text(encoding="utf-8"))
+        found = read_json(path)
     except OSError:
         raise InputError(
             f"There is no plan {path}.", "Name one that `shoal anonymize --method lattice` wrote."
         ) from None
+    except InputError:
+        raise
     except ValueError:
         found = None
     if not isinstance(found, dict) or found.get("kind") != KIND or not {"policy", "columns", "rounds"} <= set(found):
         raise InputError(f"{path} is no plan.", "Name one that `shoal anonymize --method lattice` wrote.")
+    try:
+        names = list(found["columns"])
+        rows = {name: _rows(found["columns"][name]["hierarchy"]) for name in names}
+        rounds = [tuple(_level(levels[name]) for name in names) for levels in found["rounds"]]
+        if not isinstance(found["policy"], dict):  # never the name of a file: a plan may come from elsewhere
+            raise TypeError
+    except (KeyError, TypeError, AttributeError, IndexError):
+        raise InputError(f"{path} is damaged: it is not as it was written.", "Take it as it was written.") from None
     policy = as_policy(found["policy"])
-    names = list(found["columns"])
-    trees = given_hierarchies({name: found["columns"][name]["hierarchy"] for name in names}, names)
-    rounds = [tuple(int(levels[name]) for name in names) for levels in found["rounds"]]
+    trees = given_hierarchies(rows, names)
     heights = [trees[name].height for name in names]
     if any(not 0 <= level < height for levels in rounds for level, height in zip(levels, heights, strict=True)):
         raise InputError(f"{path} names levels that its hierarchies do not have.", "Take it as it was written.")
