@@ -10,6 +10,7 @@ from urllib.parse import unquote
 import polars as pl
 
 from shoal.errors import InputError
+from shoal.reading.arrow_check import check_arrow
 from shoal.reading.files import Source
 from shoal.reading.frames import ROWS_PER_BATCH
 from shoal.reading.parquet_check import check_parquet
@@ -29,6 +30,7 @@ def open_parquet(path: Path, keys: dict[str, str]) -> Source:
 
 def open_ipc(path: Path, stream: bool) -> Source:
     """An Arrow IPC (Feather) file; the stream form has no index and is read at once."""
+    check_arrow(path, stream)
     with damage_as_error(path):
         scan = pl.read_ipc_stream(path).lazy() if stream else pl.scan_ipc(path, glob=False)
         return _source(path, scan)
