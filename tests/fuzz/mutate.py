@@ -8,7 +8,8 @@ from typing import Any
 
 _ODD_BYTES = [
     b"", b"\0", b"\xff", b"\xff\xff\xff\xff", b"\x80\x00\x00\x00", b"\x7f\xff\xff\xff\xff\xff\xff\xff", b'"', b"\n",
-    b"\r", b"\r\n", b",", b";", b"\xef\xbb\xbf", b"\xff\xfe", b"{", b"[" * 50, b"]", b"*", b"&a", b"\x1b[31m", b"1e400", b"-1",
+    b"\r", b"\r\n", b",", b";", b"\xef\xbb\xbf", b"\xff\xfe", b"{", b"[" * 50, b"]", b"*", b"&a", b"\x1b[31m",
+    b"1e400", b"-1",
     "\u202e\u0663".encode(),
     b"9" * 400, b"NaN", b"null", b"true", b": ", b"- ", b"\t", b"'", b"()" * 20,
 ]  # fmt: skip

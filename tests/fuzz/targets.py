@@ -14,9 +14,9 @@ from typing import Any
 
 import polars as pl
 import zstandard
-from mutate import mutated_bytes, mutated_tree
 
 import shoal
+from fuzz.mutate import mutated_bytes, mutated_tree
 
 # stands in values only: no message may show it
 SENTINEL = "ZQSENT"

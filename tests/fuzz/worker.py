@@ -14,10 +14,9 @@ import tempfile
 from pathlib import Path
 from typing import Any
 
-sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(0, str(Path(__file__).parents[1]))
 
-from targets import SENTINEL, TARGETS, Target
-
+from fuzz.targets import SENTINEL, TARGETS, Target
 from shoal.errors import ShoalError
 
 
