@@ -122,7 +122,7 @@ COMMANDS = {
         "shoal.cli.reproduce",
         "app",
         REPRODUCE,
-        "**The papers, reproduced**: every table and figure, with a reason for every difference.",
+        "**The papers, reproduced**: every table and figure, or why not, with a reason for every difference.",
     ),
     "schema": Entry(
         "shoal.cli.schema",
