@@ -114,6 +114,8 @@ class IdentityRisk(Result):
         columns = in_words(self.quasi_identifiers)
         if self.classes == 0:
             return f"All {counted(total, who)} are suppressed in every one of {columns}: there is no class to measure."
+        if total == 1:
+            return f"There is one {who}: it is the only one with its combination of {columns}."
         if self.uniques == 0:
             words = f"None of the {counted(total, who)} is the only one with its combination of {columns}"
             words = f"{words}; the smallest class has {self.k:,}."

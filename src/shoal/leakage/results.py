@@ -77,9 +77,10 @@ class LeakRisk(Result):
             if self.targets == 1
             else f"{self.targets:,} persons picked at random are all"
         )
-        part = f"{self.leaked:,} of the {self.persons:,} persons"
+        everybody = "1 person" if self.persons == 1 else f"the {self.persons:,} persons"
+        part = f"{self.leaked:,} of {everybody}"
         if self.unit == "records":
-            part = f"{counted(self.leaked, 'record')} of {self.persons:,} persons"
+            part = f"{counted(self.leaked, 'record')} of {everybody}"
         elif self.history is not None:
             part += f", {percent(self.history)} of their records,"
         verb = "leaks" if self.leaked == 1 else "leak"
