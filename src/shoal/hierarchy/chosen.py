@@ -37,7 +37,7 @@ def _tree(given: Any, name: str) -> Hierarchy:
         return read_hierarchy(given, name)
     rows = [[str(cell) for cell in row] for row in given]
     if not rows or len({len(row) for row in rows}) != 1:
-        raise InputError(f"The hierarchy of column '{name}' has no rows, or rows of unequal length.", "Mend them.")
+        raise InputError(f"The hierarchy of column '{name}' has no rows, or rows of unequal length.", "Fix them.")
     levels = [pl.Series(list(level), dtype=pl.String) for level in zip(*rows, strict=True)]
     if not (levels[-1] == "*").all():
         levels.append(pl.Series(["*"] * len(rows)))

@@ -87,7 +87,8 @@ def fit_all(hierarchies: Mapping[str, Hierarchy], columns: Iterable[Column], com
     if lacking and not complete:
         raise InputError(
             f"Values without a leaf in the hierarchy of their column: {', '.join(lacking)}.",
-            "Add rows for them, or put them directly below * with --complete-hierarchies.",
+            "Add rows for them, or put them directly below * with complete_hierarchies.",
+            settings="complete_hierarchies",
         )
     return fitted
 
