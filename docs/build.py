@@ -11,7 +11,7 @@ from rich.console import Console
 
 import shoal
 from shoal.cli import console as terminal
-from shoal.cli import show
+from shoal.cli.render import show
 from shoal.sample.discharges import CENSUS, SPATIAL, TEMPORAL
 
 ROOT = Path(__file__).parents[1]
@@ -38,7 +38,7 @@ def picture_of_risk() -> None:
     terminal.out = console
     frame = shoal.sample_data("discharges", rows=200_000, seed=0)
     groups = {"census": CENSUS, "spatial": SPATIAL, "temporal": TEMPORAL}
-    show.show_risk(shoal.risk(frame, know=groups, threshold="ema"))
+    show(shoal.risk(frame, knowledge=groups, threshold="ema"))
     IMAGES.mkdir(exist_ok=True)
     svg = console.export_svg(title="shoal risk", code_format=FRAME, unique_id="risk")
     (IMAGES / "risk.svg").write_text(svg, encoding="utf-8")

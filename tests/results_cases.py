@@ -11,9 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
+import pytest
 
 import shoal
 from shoal.anonymization.regenerate import regenerate
+from shoal.dp.results import Opened
 from shoal.hierarchy import build_hierarchies, check_hierarchies
 from shoal.policy.standards import standards
 from shoal.results import Result
@@ -32,11 +34,15 @@ NAMES = list(ODD)
 
 @dataclass(frozen=True)
 class Case:
-    """A result, the command that gives the same (None: there is none), and whether it names columns of the data."""
+    """A result, the command that gives the same (None: there is none), and whether it names columns of the data.
+
+    `apart`: keys that must differ, because the command cannot write to the same place a second time.
+    """
 
     result: Result
     command: Sequence[str] | None = None
     names_columns: bool = True
+    apart: frozenset[str] = frozenset()
 
 
 def odd_table(folder: Path) -> Path:
@@ -151,49 +157,56 @@ def _regenerate(folder: Path) -> Case:
     return Case(result, ["regenerate", str(table), *asked])
 
 
-def _desk(folder: Path) -> tuple[Result, shoal.Desk, list[str]]:
-    opened = shoal.open_desk(odd_table(folder), folder=folder / "desk", epsilon="1", types="proposed")
-    return opened, shoal.Desk(folder / "desk"), ["desk", "query", str(folder / "desk"), "count"]
+def _desk(folder: Path) -> tuple[Opened, shoal.Desk]:
+    types = {TAG: "text", CONTROL: "integer", "sex": "text"}
+    opened = shoal.open_desk(odd_table(folder), folder=folder / "desk", epsilon="1", types=types)
+    return opened, shoal.Desk(folder / "desk")
 
 
 def _desk_open(folder: Path) -> Case:
-    return Case(_desk(folder)[0])
-
-
-def _desk_preview(folder: Path) -> Case:
-    _, desk, command = _desk(folder)
-    return Case(desk.preview("count", epsilon="0.1"), [*command, "--preview", "--epsilon", "0.1"], False)
+    opened, _ = _desk(folder)
+    asked = ["--epsilon", "1", "--confirm-types", "-o", str(folder / "other")]
+    apart = frozenset({"folder", "ledger_key"})
+    return Case(opened, ["desk", "open", str(folder / "odd.parquet"), *asked], apart=apart)
 
 
 def _desk_query(folder: Path) -> Case:
-    _, desk, command = _desk(folder)
-    desk.query("count", epsilon="0.1")  # asked again, the stored answer is the same
-    return Case(desk.query("count", epsilon="0.1"), [*command, "--epsilon", "0.1"], False)
+    _, desk = _desk(folder)
+    desk.query("count", where="sex = 'f'", epsilon="0.1")
+    again = desk.query("count", where="sex = 'f'", epsilon="0.1")
+    asked = ["count", "--where", "sex = 'f'", "--epsilon", "0.1"]
+    return Case(again, ["desk", "query", str(folder / "desk"), *asked], names_columns=False)
+
+
+def _desk_preview(folder: Path) -> Case:
+    _, desk = _desk(folder)
+    asked = ["count", "--epsilon", "0.1", "--preview"]
+    command = ["desk", "query", str(folder / "desk"), *asked]
+    return Case(desk.preview("count", epsilon="0.1"), command, names_columns=False)
 
 
 def _desk_refusal(folder: Path) -> Case:
-    _, desk, command = _desk(folder)
-    try:
-        desk.query("count", epsilon="2")
-    except shoal.BudgetRefused as refused:
-        return Case(desk.refusal(refused), [*command, "--epsilon", "2"], False)
-    raise AssertionError
+    _, desk = _desk(folder)
+    with pytest.raises(shoal.BudgetRefused) as refused:
+        desk.query("count", epsilon="3")
+    command = ["desk", "query", str(folder / "desk"), "count", "--epsilon", "3"]
+    return Case(desk.refusal(refused.value), command, names_columns=False)
 
 
 def _desk_show(folder: Path) -> Case:
-    _, desk, _ = _desk(folder)
+    _, desk = _desk(folder)
     desk.query("count", where="sex = 'f'", epsilon="0.1")
     return Case(desk.budget(), ["desk", "show", str(folder / "desk")])
 
 
 CASES: dict[str, Callable[[Path], Case]] = {
+    "cells": _cells,
+    "compare": _compare,
     "desk-open": _desk_open,
     "desk-preview": _desk_preview,
     "desk-query": _desk_query,
     "desk-refusal": _desk_refusal,
     "desk-show": _desk_show,
-    "cells": _cells,
-    "compare": _compare,
     "detect": _detect,
     "hierarchy-build": _hierarchy_build,
     "hierarchy-check": _hierarchy_check,

@@ -80,14 +80,16 @@ def test_the_command_prints_exactly_that(case: Case) -> None:
         pytest.skip("no command gives this result")
     done = CliRunner().invoke(app, [*case.command, "--json"])
     assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
-    assert json.loads(done.stdout) == case.result.to_dict()
+    printed, expected = json.loads(done.stdout), case.result.to_dict()
+    assert {key for key in expected if printed.get(key) != expected[key]} == case.apart
+    assert set(printed) == set(expected)
     assert done.stdout.count("\n") == 1
 
 
 def test_a_summary_is_sentences(case: Case) -> None:
     words = case.result.summary()
-    assert words[0].isupper() or words[0].isdigit()
-    assert words.endswith(".")
+    assert words.strip() == words != ""
+    assert "\n" not in words
     assert not any(secret in words for secret in SECRETS)
 
 
@@ -101,7 +103,8 @@ def test_a_terminal_shows_it_whole_and_without_control_characters(case: Case, sc
     text = on_screen(case, screen)
     assert text.strip()
     assert not CONTROL_CHARACTERS.search(text)
-    assert "…" not in text.replace("--qi …", "").replace("-o …", "")  # what is cut off ends in it
+    meant = re.compile("--qi …|-o …|[0-9a-f]{16}…")
+    assert "…" not in meant.sub("", text)  # what a terminal cuts off ends in it
     assert not any(secret in text for secret in SECRETS)
 
 

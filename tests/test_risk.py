@@ -202,7 +202,7 @@ def test_where_everything_is_suppressed_nothing_is_certified() -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [{"null_rule": "foo"}, {"generalized": "maybe"}, {"domain": "zz"}, {"threshold": [1]}, {"know": ["a"]}],
+    [{"null_rule": "foo"}, {"generalized": "maybe"}, {"domain": "zz"}, {"threshold": [1]}, {"knowledge": ["a"]}],
 )
 def test_unknown_words_are_refused_in_python_too(arguments: dict[str, Any]) -> None:
     with pytest.raises(InputError):
@@ -257,8 +257,8 @@ def test_five_records_alike_are_5_anonymous_and_nine_are_2_anonymous() -> None:
         ({"quasi_identifiers": ["a"], "person": "text", "count": "zero"}, "exclude each other"),
         ({"quasi_identifiers": ["empty"], "person": "text", "null_rule": "wildcard"}, "no meaning for persons"),
         ({"quasi_identifiers": ["none"], "null_rule": "drop"}, "nothing is left"),
-        ({"know": {"g": []}, "quasi_identifiers": ["a"]}, "has no columns"),
-        ({"know": {str(index): ["a"] for index in range(13)}}, "too many combinations"),
+        ({"knowledge": {"g": []}, "quasi_identifiers": ["a"]}, "has no columns"),
+        ({"knowledge": {str(index): ["a"] for index in range(13)}}, "too many combinations"),
         ({"quasi_identifiers": ["a"], "population": shoal.PopulationCounts(None, "n")}, "no population"),
         (
             {"quasi_identifiers": ["empty"], "null_rule": "wildcard", "population": pl.DataFrame({"empty": [1]})},

@@ -256,7 +256,7 @@ def test_wide_tables_end() -> None:
     ("arguments", "message"),
     [
         ({"null_rule": "wildcard"}, "does not apply"),
-        ({"max_size": 0}, "no sets"),
+        ({"max_size": 0}, "at least one column"),
         ({"time_limit": 0}, "above zero"),
         ({"time_limit": float("nan")}, "above zero"),
         ({"max_size": "2"}, "whole number"),

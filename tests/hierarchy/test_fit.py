@@ -106,7 +106,7 @@ def test_missing_leaves_of_all_columns_are_one_error_with_its_cure() -> None:
     with pytest.raises(InputError) as caught:
         fit_all(trees, table.columns.values())
     assert "'age' 2 of 3, 'sex' 1 of 2" in caught.value.what
-    assert "--complete-hierarchies" in str(caught.value.cure)
+    assert "complete_hierarchies" in str(caught.value.cure)
     assert "secret" not in str(caught.value)
     assert [found.missing for found in fit_all(trees, table.columns.values(), complete=True)] == [2, 1, 0]
 

@@ -101,7 +101,7 @@ def test_files_that_are_not_there_or_no_text(tmp_path: Path) -> None:
         read_hierarchy(tmp_path / "town.csv")
     with pytest.raises(InputError, match="no folder"):
         read_hierarchies(tmp_path / "none", ["age"])
-    with pytest.raises(InputError, match="is no hierarchy"):
+    with pytest.raises(InputError, match="is not a hierarchy"):
         read_hierarchy(written(tmp_path, "a", "town.txt"))
     (tmp_path / "town.csv").write_bytes(b"a;\xff\xfe\n")
     assert refused(tmp_path / "town.csv") == ["it is not UTF-8 text: save it as UTF-8"]

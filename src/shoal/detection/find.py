@@ -68,20 +68,25 @@ def detect(
     if rule == "wildcard":
         raise InputError(
             "Sets of columns are compared by equal values: the null rule 'wildcard' does not apply.",
-            "Use value or drop.",
+            "Use null_rule value or drop.",
+            settings="null_rule",
         )
     if given.person is not None:
         raise InputError("Sets of columns are counted by records, not by persons.", "Leave out the person column.")
     if isinstance(max_size, int) and max_size < 1:
-        raise InputError(f"max_size is {max_size}: a set has at least one column.", "Use 1 or more.")
+        raise InputError(
+            f"max_size is {max_size}: a set has at least one column.", "Use max_size 1 or more.", settings="max_size"
+        )
     if max_size is not None and not isinstance(max_size, int):
-        raise InputError("max_size is not a whole number.", "Use 3, for example.")
+        raise InputError("max_size is not a whole number.", "Use max_size 3, for example.", settings="max_size")
     if seed < 0:
-        raise InputError("The seed is negative.", "Use a seed of zero or more.")
+        raise InputError("The seed is negative.", "Use a seed of zero or more.", settings="seed")
     if not time_limit > 0:
-        raise InputError("time_limit is not above zero seconds.", "Use 30, for example.")
+        raise InputError(
+            "The time limit is not above zero seconds.", "Use time_limit 30, for example.", settings="time_limit"
+        )
     if columns is not None and not columns:
-        raise InputError("There is no column to search.", "Name at least one in columns.")
+        raise InputError("There is no column to search.", "Name at least one in columns.", settings="columns")
     remarks = []
     if columns is None and given.quasi_identifiers:
         columns = given.quasi_identifiers
@@ -90,7 +95,7 @@ def detect(
     counted = ENGINE.count(source, columns, without=left_out, count=count, options=options)
     names = counted.names
     if not names:
-        raise InputError("There is no column to search.", "Name at least one in columns.")
+        raise InputError("There is no column to search.", "Name at least one in columns.", settings="columns")
     rows, removed = counted.rows.without_nulls(rule)
     counts = CountTable({column.name: Coded(column.codes, column.cardinality) for column in rows.columns}, rows.ones)
     limit = max_size or (len(names) if len(names) <= ALL_SIZES else FEW)
@@ -107,7 +112,9 @@ def detect(
 def _sampled(table: CountTable, size: int, seed: int) -> CountTable:
     """As many records, drawn without replacement."""
     if size < 2:
-        raise InputError(f"A sample of {size} records tells nothing.", "Use 10,000, for example.")
+        raise InputError(
+            f"A sample of {size} records tells nothing.", "Use sample 10000, for example.", settings="sample"
+        )
     drawn = np.random.default_rng(seed).multivariate_hypergeometric(table.counts, size, method="marginals")
     kept = drawn > 0
     tuples = {name: Coded(codes[kept], cardinality) for name, (codes, cardinality) in table.tuples.items()}

@@ -70,11 +70,11 @@ class Detection(Result):
         things = f"these {len(self.best.columns)} things" if len(self.best.columns) > 1 else "one thing"
         known = f"{things}, {in_words(self.best.columns)}," if len(self.best.columns) > 1 else self.best.columns[0]
         share, records = percent(self.best.uniqueness), counted(self.records, "record")
-        found = f"Whoever knows {known} singles out {share} of the {records}"
+        words = f"Whoever knows {known} singles out {share} of the {records}"
         if self.max_size < len(self.columns) and not self.exact:
             together = percent(self.all_columns.uniqueness)
-            return f"{found}, the most of sets of up to {self.max_size} columns; all columns together: {together}."
-        return found + "."
+            return f"{words}, the most of sets of up to {self.max_size} columns; all columns together: {together}."
+        return words + "."
 
     def sections(self) -> list[Section]:
         """The sentence, the frontier, the columns' parts, and what was proven."""
@@ -103,23 +103,23 @@ _MOST_PARTS = 20
 _MOST_SETS = 8
 
 
-def _notes(found: Detection) -> list[str]:
+def _notes(result: Detection) -> list[str]:
     notes = []
-    if found.identifiers:
-        notes.append(f"identifiers, all records differ: {_sets(found.identifiers)}")
-    if found.near_identifiers:
-        notes.append(f"near-identifiers, 99% differ: {_sets(found.near_identifiers)}")
-    notes += [f"{name} has one value only" for name in found.constant_columns]
-    for name, others in found.determined_by.items():
-        if name not in found.constant_columns:
+    if result.identifiers:
+        notes.append(f"identifiers, all records differ: {_sets(result.identifiers)}")
+    if result.near_identifiers:
+        notes.append(f"near-identifiers, 99% differ: {_sets(result.near_identifiers)}")
+    notes += [f"{name} has one value only" for name in result.constant_columns]
+    for name, others in result.determined_by.items():
+        if name not in result.constant_columns:
             notes.append(f"{name} follows from {' or from '.join(others[:4])}: protect both or neither")
-    if not found.contributions_exact and found.sample is None:
-        error = percent(found.contributions_error)
+    if not result.contributions_exact and result.sample is None:
+        error = percent(result.contributions_error)
         notes.append(f"parts are estimated from drawn orders, standard error up to {error}")
-    notes.append(_proof(found))
-    if found.removed_rows:
-        notes.append(f"{counted(found.removed_rows, 'record')} with a missing value set aside")
-    return notes + found.notes
+    notes.append(_proof(result))
+    if result.removed_rows:
+        notes.append(f"{counted(result.removed_rows, 'record')} with a missing value set aside")
+    return notes + result.notes
 
 
 def _sets(sets: list[list[str]]) -> str:
@@ -127,12 +127,12 @@ def _sets(sets: list[list[str]]) -> str:
     return shown + (f" and {len(sets) - _MOST_SETS:,} more" if len(sets) > _MOST_SETS else "")
 
 
-def _proof(found: Detection) -> str:
-    examined = f"{counted(found.sets_examined, 'set')} examined"
-    if found.exact and found.best is not None:
+def _proof(result: Detection) -> str:
+    examined = f"{counted(result.sets_examined, 'set')} examined"
+    if result.exact and result.best is not None:
         return f"proven best; {examined}"
-    limit = f"no set singles out more than {counted(found.bound.uniques, 'record')}"
-    if found.sample is not None:
-        confidence = "" if found.bound.confidence == 1 else " (95% confidence)"
-        return f"searched on {found.sample:,} drawn records; {limit}{confidence}; {examined}"
-    return f"bounded search: proven up to sets of {found.proven_size}; {limit}; {examined}"
+    limit = f"no set singles out more than {counted(result.bound.uniques, 'record')}"
+    if result.sample is not None:
+        confidence = "" if result.bound.confidence == 1 else " (95% confidence)"
+        return f"searched on {result.sample:,} drawn records; {limit}{confidence}; {examined}"
+    return f"bounded search: proven up to sets of {result.proven_size}; {limit}; {examined}"

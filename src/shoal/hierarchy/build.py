@@ -78,7 +78,9 @@ def build_hierarchy(
     elif kind == "equal-frequency":
         if column.values.dtype == pl.String:
             raise InputError(
-                f"Column '{column.name}' holds text, which has no order of values.", "Use the kind categories."
+                f"Column '{column.name}' holds text, which has no order of values.",
+                "Use kind categories.",
+                settings="kind",
             )
         steps = frequency_steps(column, groups, factor or 2)
     elif kind == "dates":

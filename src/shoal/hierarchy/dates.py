@@ -15,7 +15,7 @@ _MONTHS = {"month": 1, "quarter": 3, "year": 12, "decade": 120}
 
 
 def date_steps(column: Column) -> Iterator[Step]:
-    """`[2020-01-01;2020-01-31]` and so on; moments start with their day.
+    """`[2020-01-01;2020-01-31]` and so on; datetimes start with their day.
 
     >>> from datetime import date
     >>> from shoal.reading import read

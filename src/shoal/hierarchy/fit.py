@@ -49,7 +49,7 @@ class Fitted:
 def fit(hierarchy: Hierarchy, column: Column) -> Fitted:
     """Link a hierarchy to a column; values without a leaf are counted in `missing` and stand directly below `*`.
 
-    Numbers match by value (`17.0` is 17), dates and moments by the point in time, texts as they are written; blanks
+    Numbers match by value (`17.0` is 17), dates and datetimes by the point in time, texts as they are written; blanks
     around a text are overlooked where that leaves no doubt.
 
     >>> from shoal.reading import read
@@ -87,7 +87,8 @@ def fit_all(hierarchies: Mapping[str, Hierarchy], columns: Iterable[Column], com
     if lacking and not complete:
         raise InputError(
             f"Values without a leaf in the hierarchy of their column: {', '.join(lacking)}.",
-            "Add rows for them, or put them directly below * with --complete-hierarchies.",
+            "Add rows for them, or put them directly below * with complete_hierarchies.",
+            settings="complete_hierarchies",
         )
     return fitted
 
@@ -156,11 +157,11 @@ def _meanings(leaves: pl.Series, values: pl.Series, texts: pl.Series) -> list[tu
     if dtype == pl.Date:
         return [(bare.str.to_date("%Y-%m-%d", strict=False), values)]
     if isinstance(dtype, pl.Datetime):
-        return [(_moments(bare), values.dt.replace_time_zone(None).cast(pl.Datetime("us")))]
+        return [(_datetimes(bare), values.dt.replace_time_zone(None).cast(pl.Datetime("us")))]
     return [(bare, texts.str.strip_chars())]
 
 
-def _moments(texts: pl.Series) -> pl.Series:
+def _datetimes(texts: pl.Series) -> pl.Series:
     """`2020-01-31`, `2020-01-31 12:00` and `2020-01-31T12:00:00.5` as points in time."""
     plain = texts.str.replace("T", " ", literal=True)
     moments = plain.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", strict=False, time_unit="us")

@@ -49,7 +49,7 @@ def read_hierarchy(path: str | Path, column: str | None = None) -> Hierarchy:
 def read_hierarchies(directory: str | Path, columns: Iterable[str]) -> dict[str, Hierarchy]:
     """The hierarchies of a folder: for column c the file `c.csv` (or .yaml) or the one that ends in `_c.csv`.
 
-    Columns without a file are left out; two files for one column are an error, and so is a file that is no tree. All
+    Columns without a file are left out; two files for one column are an error, and so is a file that is not a tree. All
     problems are raised together.
     """
     return read_owned(files_of_columns(files_in(directory), columns))
@@ -106,7 +106,7 @@ def _read(path: Path, column: str) -> Hierarchy:
     except OSError as error:
         raise InputError(f"{path} cannot be read: {error.strerror}.", "Check its name and rights.") from None
     if path.suffix.lower() not in ENDINGS:
-        raise InputError(f"{path} is no hierarchy.", "Use a CSV file (leaf;level1;…;*) or nested YAML.")
+        raise InputError(f"{path} is not a hierarchy.", "Use a CSV file (leaf;level1;…;*) or nested YAML.")
     if path.suffix.lower() == ".csv":
         (rows, numbers, problems), word = _rows_of_csv(text), "row"
     else:

@@ -46,7 +46,7 @@ def whole_units(values: pl.Series) -> tuple[Array, int] | None:
 
 
 def interval_steps(values: pl.Series, width: float | None, factor: int) -> Iterator[Step]:
-    """Intervals of one width from nought on; at each further level `factor` neighbours are joined.
+    """Intervals of one width from zero on; at each further level `factor` neighbours are joined.
 
     >>> [labels.to_list() for _, labels in interval_steps(pl.Series([17, 18, 23, 31]), 5, 2)]
     [['[15;19]', '[20;24]', '[30;34]'], ['[10;19]', '[20;29]', '[30;39]'], ['[0;19]', '[20;39]'], ['[0;39]']]
@@ -144,5 +144,5 @@ def check_numbers(column: Column) -> None:
     if not column.values.dtype.is_numeric() and len(column.values):
         raise InputError(
             f"Column '{column.name}' does not hold numbers: there are no intervals of equal width.",
-            "Use --kind equal-frequency for what has an order, prefix or categories for text.",
+            "Use the kind equal-frequency for what has an order, prefix or categories for text.",
         )

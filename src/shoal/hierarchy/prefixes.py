@@ -66,8 +66,8 @@ def _codes(column: Column) -> pl.Series:
         whole = values.cast(pl.Int64, strict=False)
         if whole.null_count() or (whole < 0).any() or not (whole.cast(pl.Float64) == values.cast(pl.Float64)).all():
             raise InputError(
-                f"Column '{column.name}' has negative numbers or fractions: they are no codes.",
-                "Use --kind equal-width.",
+                f"Column '{column.name}' has negative numbers or fractions: they are not codes.",
+                "Use the kind equal-width.",
             )
         texts = whole.cast(pl.String)
         return texts.str.zfill(_longest(texts))

@@ -44,7 +44,7 @@ def codes_of(labels: pl.Series) -> Array:
 
 
 def find_problems(levels: Sequence[pl.Series], codes: Sequence[Array], rows: Array, word: str = "row") -> list[str]:
-    """Why these levels are no tree; `rows` are the numbers under which a person finds each leaf.
+    """Why these levels are not a tree; `rows` are the numbers under which a person finds each leaf.
 
     >>> levels = [pl.Series(["a", "b", "c"]), pl.Series(["x", "x", "y"]), pl.Series(["p", "q", "q"])]
     >>> find_problems(levels, [codes_of(level) for level in levels], np.array([1, 2, 3]))

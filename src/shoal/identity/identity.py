@@ -164,6 +164,7 @@ def _quasi_identifiers(
         raise InputError(
             "No quasi-identifiers are named: what could an attacker know about a person?",
             "Name the columns in quasi_identifiers, in knowledge, or in a policy.",
+            settings=("quasi_identifiers", "knowledge"),
         )
     return list(dict.fromkeys(names))
 
@@ -172,7 +173,8 @@ def _check_roles(names: list[str], groups: Mapping[str, list[str]], count: str |
     if count is not None and person is not None:
         raise InputError(
             "A count column and a person column exclude each other.",
-            "Give count if a row stands for many records, person if a person has many rows.",
+            "Give count if a row stands for many records, person if somebody has many rows.",
+            settings=("count", "person"),
         )
     both = [name for name in (count, person) if name in names or any(name in group for group in groups.values())]
     if both:
@@ -186,7 +188,11 @@ def _check_roles(names: list[str], groups: Mapping[str, list[str]], count: str |
         )
     empty = [name for name, columns in groups.items() if not columns]
     if empty:
-        raise InputError(f"Knowledge group {quoted(empty)} has no columns.", "Name at least one column for each group.")
+        raise InputError(
+            f"Knowledge group {quoted(empty)} has no columns.",
+            "Name at least one column for each group.",
+            settings="knowledge",
+        )
 
 
 def _attacker(cells: Cells, limit: Threshold) -> AttackerRisk:
@@ -234,7 +240,9 @@ def _journalist(
         return None, None
     people = population if isinstance(population, PopulationCounts) else PopulationCounts(population, None)
     if people.source is None:
-        raise InputError("A count column of the population is named but no population.", "Name the population table.")
+        raise InputError(
+            "A count column is named but no population.", "Name the population table.", settings="population"
+        )
     if rows.person is not None or rule == "wildcard" or any(forms_in(column, generalized) for column in rows.columns):
         raise InputError(
             "A population is compared by equal values: not by person, not with wildcards, not on generalised text.",

@@ -114,6 +114,8 @@ class IdentityRisk(Result):
         columns = in_words(self.quasi_identifiers)
         if self.classes == 0:
             return f"All {counted(total, who)} are suppressed in every one of {columns}: there is no class to measure."
+        if total == 1:
+            return f"There is one {who}: it is the only one with its combination of {columns}."
         if self.uniques == 0:
             words = f"None of the {counted(total, who)} is the only one with its combination of {columns}"
             words = f"{words}; the smallest class has {self.k:,}."
@@ -141,44 +143,44 @@ class IdentityRisk(Result):
 _SIZES = ((1, 1), (2, 2), (3, 4), (5, 9), (10, 19), (20, 99), (100, None))
 
 
-def _who(found: IdentityRisk) -> str:
-    return "records" if found.persons is None else "persons"
+def _who(result: IdentityRisk) -> str:
+    return "records" if result.persons is None else "persons"
 
 
-def _figures(found: IdentityRisk) -> Figures:
+def _figures(result: IdentityRisk) -> Figures:
     rows = {
-        "records": found.records,
-        "persons": found.persons,
-        "classes": found.classes,
-        _uniques_word(found): found.uniques,
-        "smallest class (k)": found.k,
-        "suppressed rows": found.suppressed_rows or None,
-        "removed rows": found.removed_rows or None,
-        "undecided, counted as unique": found.undecided or None,
+        "records": result.records,
+        "persons": result.persons,
+        "classes": result.classes,
+        _uniques_word(result): result.uniques,
+        "smallest class (k)": result.k,
+        "suppressed rows": result.suppressed_rows or None,
+        "removed rows": result.removed_rows or None,
+        "undecided, counted as unique": result.undecided or None,
     }
     figures = [Figure(name, f"{value:,}") for name, value in rows.items() if value is not None]
-    return Figures([*figures, Figure("null rule", found.null_rule)])
+    return Figures([*figures, Figure("null rule", result.null_rule)])
 
 
-def _uniques_word(found: IdentityRisk) -> str:
+def _uniques_word(result: IdentityRisk) -> str:
     """Where two readings of uniques differ, both are named."""
-    return "uniques" if found.uniques == found.alone else "uniques (fit no other record's ranges)"
+    return "uniques" if result.uniques == result.alone else "uniques (fit no other record's ranges)"
 
 
-def _class_sizes(found: IdentityRisk) -> Grid:
+def _class_sizes(result: IdentityRisk) -> Grid:
     """Records by the size of their class; a class of 1 is called unique only where the headline counts it so."""
-    agree = found.uniques == found.alone
-    total = sum(entry.records for entry in found.histogram) or 1
-    largest = max((entry.size for entry in found.histogram), default=0)
+    agree = result.uniques == result.alone
+    total = sum(entry.records for entry in result.histogram) or 1
+    largest = max((entry.size for entry in result.histogram), default=0)
     rows = []
     for low, high in _SIZES:
-        entries = [entry for entry in found.histogram if entry.size >= low and (high is None or entry.size <= high)]
+        entries = [entry for entry in result.histogram if entry.size >= low and (high is None or entry.size <= high)]
         if entries or low <= largest:
             share = sum(entry.records for entry in entries) / total
             members = sum(entry.records for entry in entries)
             rows.append((_size_word(low, high, agree), f"{members:,}", percent(share), Bar(share)))
     title = "" if agree else "Strict reading: a class is made of equal values"
-    return Grid(("class size", _who(found), "share", ""), rows, title=title)
+    return Grid(("class size", _who(result), "share", ""), rows, title=title)
 
 
 def _size_word(low: int, high: int | None, unique: bool) -> str:
@@ -189,13 +191,13 @@ def _size_word(low: int, high: int | None, unique: bool) -> str:
     return str(low) if low == high else f"{low} to {high}"
 
 
-def _attackers(found: IdentityRisk) -> Grid:
-    limit = found.prosecutor.threshold
-    named = f" ({found.threshold_name})" if found.threshold_name else ""
+def _attackers(result: IdentityRisk) -> Grid:
+    limit = result.prosecutor.threshold
+    named = f" ({result.threshold_name})" if result.threshold_name else ""
     attackers: list[tuple[str, str, AttackerRisk | None]] = [
-        ("prosecutor", "knows who is in the table", found.prosecutor),
-        ("journalist", "knows the population", found.journalist),
-        ("marketer", "links everybody; see average", found.marketer),
+        ("prosecutor", "knows who is in the table", result.prosecutor),
+        ("journalist", "knows the population", result.journalist),
+        ("marketer", "links everybody; see average", result.marketer),
     ]
     rows = []
     for name, what, attacker in attackers:
@@ -205,7 +207,7 @@ def _attackers(found: IdentityRisk) -> Grid:
             figures = (f"{attacker.highest:.4g}", f"{attacker.average:.4g}", over)
         rows.append((name, Cell(what, "dim"), *figures))
     return Grid(
-        ("attacker", "what they do", "highest risk", "average", f"{_who(found)} over {limit:.2g}{named}"), rows, 2
+        ("attacker", "what they do", "highest risk", "average", f"{_who(result)} over {limit:.2g}{named}"), rows, 2
     )
 
 
@@ -217,22 +219,22 @@ def _knowledge(known: list[Knowledge]) -> Grid:
     return Grid(("who knows", "uniques", "share", ""), rows)
 
 
-def _notes(found: IdentityRisk) -> list[str]:
+def _notes(result: IdentityRisk) -> list[str]:
     notes = [
         f"{name}: {_forms(forms)} read as ranges (`generalized: no` reads them raw)"
-        for name, forms in found.generalized.items()
+        for name, forms in result.generalized.items()
     ]
-    if found.missing:
-        columns = ", ".join(f"{name} {nulls:,}" for name, nulls in found.missing.items())
-        notes.append(f"missing values ({columns}): {_NULL_RULES[found.null_rule]}")
-    for name, reading in found.readings.items():
+    if result.missing:
+        columns = ", ".join(f"{name} {nulls:,}" for name, nulls in result.missing.items())
+        notes.append(f"missing values ({columns}): {_NULL_RULES[result.null_rule]}")
+    for name, reading in result.readings.items():
         notes.append(f"{_READINGS[name]}: smallest class {reading.k:,}, {counted(reading.uniques, 'unique')}")
-    if found.population is not None and found.population.classes_not_found:
-        count = found.population.classes_not_found
+    if result.population is not None and result.population.classes_not_found:
+        count = result.population.classes_not_found
         notes.append(f"{count:,} classes are larger here than in the population table: it does not hold everybody")
-    if found.k == 1 and found.uniques == 0 and not found.undecided:
+    if result.k == 1 and result.uniques == 0 and not result.undecided:
         notes.append("a class of 1 is not unique here: the record also fits into other records' ranges")
-    return notes + found.notes
+    return notes + result.notes
 
 
 _NULL_RULES = {"value": "null equals null", "wildcard": "null matches everything", "drop": "such rows are set aside"}

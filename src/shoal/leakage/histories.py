@@ -1,4 +1,4 @@
-"""What has no formula, played out on the table itself: records leak instead of persons, or only part of each history.
+"""What has no formula, simulated on the table itself: records leak instead of persons, or only part of each history.
 
 The attacker knows the whole history of a target (all records, in the columns that are known) and sees in the leak which
 records belong together. Everybody whose leaked records could all be the target's (a part of the target's multiset of

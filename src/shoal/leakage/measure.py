@@ -62,7 +62,9 @@ def leak(
     targets = targets if targets is not None else promised.targets if promised else 1
     threshold = threshold if threshold is not None else promised.threshold if promised else None
     if leaked is None:
-        raise InputError("The size of the leak is not given.", "Give the persons leaked: 4000, or 10%.")
+        raise InputError(
+            "The size of the leak is not given.", "Set leaked to 4000 or 10%, for example.", settings="leaked"
+        )
     several = is_several(leaked) or is_several(targets) or isinstance(threshold, (list, tuple))
     limits = _limits(threshold)
     wanted = parse_targets(targets)
@@ -71,6 +73,7 @@ def leak(
             raise InputError(
                 "A table has its own persons and classes.",
                 "Leave out persons, class_size and sizes, or leave out the table.",
+                settings=("persons", "class_size", "sizes"),
             )
         subject = from_table(source, decided, **table)
     else:

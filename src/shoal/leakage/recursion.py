@@ -69,7 +69,7 @@ def _check_room(numbers: int, sizes: int, targets: int) -> None:
     if numbers > MOST_NUMBERS:
         raise InputError(
             f"The recursion has too many states for {sizes} class sizes and {targets} targets.",
-            "Use the exact law (--method exact): it has no such limit.",
+            "Use the method exact: it has no such limit.",
         )
 
 

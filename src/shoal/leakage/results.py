@@ -77,9 +77,10 @@ class LeakRisk(Result):
             if self.targets == 1
             else f"{self.targets:,} persons picked at random are all"
         )
-        part = f"{self.leaked:,} of the {self.persons:,} persons"
+        everybody = "1 person" if self.persons == 1 else f"the {self.persons:,} persons"
+        part = f"{self.leaked:,} of {everybody}"
         if self.unit == "records":
-            part = f"{counted(self.leaked, 'record')} of {self.persons:,} persons"
+            part = f"{counted(self.leaked, 'record')} of {everybody}"
         elif self.history is not None:
             part += f", {percent(self.history)} of their records,"
         verb = "leaks" if self.leaked == 1 else "leak"
@@ -173,31 +174,33 @@ class LeakSeries(Result):
         return Grid((*columns, ""), list(cells)[:_MOST_ROWS], 0)
 
 
-def _figures(found: LeakRisk) -> Figures:
+def _figures(result: LeakRisk) -> Figures:
     rows = {
-        "probability": f"{found.probability:.6g}",
-        "method": found.method,
-        "relative error": f"{found.error:.1e}",
-        "classes": f"{found.classes.classes:,}",
-        "smallest class (k)": f"{found.classes.k:,}",
+        "probability": f"{result.probability:.6g}",
+        "method": result.method,
+        "relative error": f"{result.error:.1e}",
+        "classes": f"{result.classes.classes:,}",
+        "smallest class (k)": f"{result.classes.k:,}",
     }
-    if found.standard_deviation is not None:
-        rows["standard deviation over leaks"] = f"{found.standard_deviation:.3g}"
-    if found.difference is not None:
-        rows["recursion minus exact law"] = f"{found.difference:+.3g}"
-    if found.simulated is not None:
-        interval = f"{found.simulated.low:.5g} to {found.simulated.high:.5g}"
-        rows[f"simulated, {found.simulated.runs:,} runs"] = f"{found.simulated.mean:.5g} (95%: {interval})"
-    if found.threshold is not None and found.largest_leak is not None:
-        rows["smallest k that keeps the threshold"] = _number(found.smallest_k)
-        rows["largest leak that keeps it"] = f"{found.largest_leak:,} ({percent(found.largest_leak / found.persons)})"
+    if result.standard_deviation is not None:
+        rows["standard deviation over leaks"] = f"{result.standard_deviation:.3g}"
+    if result.difference is not None:
+        rows["recursion minus exact law"] = f"{result.difference:+.3g}"
+    if result.simulated is not None:
+        interval = f"{result.simulated.low:.5g} to {result.simulated.high:.5g}"
+        rows[f"simulated, {result.simulated.runs:,} runs"] = f"{result.simulated.mean:.5g} (95%: {interval})"
+    if result.threshold is not None and result.largest_leak is not None:
+        rows["smallest k that keeps the threshold"] = _number(result.smallest_k)
+        rows["largest leak that keeps it"] = (
+            f"{result.largest_leak:,} ({percent(result.largest_leak / result.persons)})"
+        )
     return Figures([Figure(name, value) for name, value in rows.items()])
 
 
-def _larger_classes(found: LeakRisk) -> Grid:
+def _larger_classes(result: LeakRisk) -> Grid:
     """Diminishing returns: the probability by class size, and what each further person in a class took off."""
-    sizes = sorted({size for size in (*_SIZES, found.class_size or 1) if size <= found.persons})
-    curve = over_k(found.persons, found.leaked, sizes, found.targets)
+    sizes = sorted({size for size in (*_SIZES, result.class_size or 1) if size <= result.persons})
+    curve = over_k(result.persons, result.leaked, sizes, result.targets)
     highest = max(curve.y) or 1.0
     rows = []
     before: tuple[int, float] | None = None

@@ -111,7 +111,7 @@ class _Circle:
 
     @property
     def deviation(self) -> float:
-        """Standard deviation of the leaked persons who are no targets."""
+        """Standard deviation of the leaked persons who are not targets."""
         return max(math.sqrt((self.classes.persons - self.targets) * self.p * (1 - self.p)), 0.5)
 
     @property

@@ -1,4 +1,4 @@
-"""The attack played out: leaks are drawn, targets are drawn, and the attacker guesses among those who are alike.
+"""The attack, simulated: leaks are drawn, targets are drawn, and the attacker guesses among those who are alike.
 
 For one person every run averages over all persons (Antoniou, Eq 6). For several, n targets are drawn in every run, and
 the run's value is the probability that the attacker names them all: 1/h for the first of a class with h leaked members,

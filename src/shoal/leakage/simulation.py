@@ -1,4 +1,4 @@
-"""How an attack is played out, and whether that goes with what is asked."""
+"""How an attack is simulated, and whether that goes with what is asked."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from shoal.policy.amounts import parse_share
 
 @dataclass(frozen=True, slots=True)
 class Simulation:
-    """An attack to be played `runs` times (None: not at all).
+    """An attack to be simulated `runs` times (None: not at all).
 
     `draw`: whom targets are drawn from. `unit`: persons leak whole, or records. `history`: of a leaked person's
     records, only this share leaks. Records and parts of histories have no formula, so they need runs and a table.
@@ -45,16 +45,25 @@ class Simulation:
         if self.partial and (not has_table or self.runs is None):
             raise InputError(
                 "For records or parts of histories that leak there is no formula.",
-                "Name a table and simulate the attack, with 1,000 runs, for example.",
+                "Name a table and set simulate to 1000, for example.",
+                settings="simulate",
             )
         if self.partial and (not exact or self.draw == "leak"):
-            raise InputError("Parts of histories are simulated only.", "Leave out method and draw.")
+            raise InputError(
+                "Parts of histories are simulated only.", "Leave out method and draw.", settings=("method", "draw")
+            )
         if self.unit == "records" and self.history is not None:
             raise InputError(
-                "Records leak, or parts of persons' histories, not both.", "Set unit to records, or set history."
+                "Records leak, or parts of persons' histories, not both.",
+                "Set unit to records, or set history.",
+                settings=("unit", "history"),
             )
         if self.runs is not None and not has_classes:
-            raise InputError("There are no classes to simulate.", "Give a class size of 5, or sizes such as 3:2,4:1.")
+            raise InputError(
+                "There are no classes to simulate.",
+                "Give class_size 5 or sizes 3:2,4:1.",
+                settings=("class_size", "sizes"),
+            )
 
 
 def as_simulation(simulate: int | Simulation | None) -> Simulation:

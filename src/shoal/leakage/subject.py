@@ -37,19 +37,30 @@ def from_numbers(persons: int | None, class_size: int | None, sizes: Sizes | Non
     persons, class_size = (None if given is None else whole_number(given) for given in (persons, class_size))
     if sizes is not None:
         if class_size is not None:
-            raise InputError("class_size and sizes are both given.", "Leave one of them out.")
+            raise InputError(
+                "A class size and class sizes are both given.",
+                "Leave out class_size or sizes.",
+                settings=("class_size", "sizes"),
+            )
         classes = parse_sizes(sizes) if isinstance(sizes, str) else ClassSizes.of(sizes)
         check_sums(classes, persons)
         return Subject(classes.persons, classes)
     if persons is None:
-        raise InputError("No table or class sizes given.", "Name a table, or give persons and class_size, or sizes.")
+        raise InputError(
+            "No table or class sizes given.",
+            "Name a table, or give persons and class_size, or sizes.",
+            settings=("persons", "class_size", "sizes"),
+        )
     if not 1 <= persons <= MOST_PERSONS:
-        raise InputError("The number of persons is not one or more.", "Use 10,000, for example.")
+        raise InputError(
+            "The number of persons is not one or more.", "Use persons 10000, for example.", settings="persons"
+        )
     if class_size is None:
         if not with_limit:
             raise InputError(
                 "Nothing is said about the classes.",
-                "Give class_size (5) or sizes (3:2,4:1), or a threshold (0.09) to find the smallest class size.",
+                "Give class_size 5 or sizes 3:2,4:1, or threshold 0.09 to find the smallest class size.",
+                settings=("class_size", "sizes", "threshold"),
             )
         return Subject(persons, None)
     if not 1 <= class_size <= persons:
@@ -89,6 +100,7 @@ def from_table(
         raise InputError(
             "No quasi-identifiers are named: what could an attacker know about a person?",
             "Name the columns in quasi_identifiers or in a policy.",
+            settings="quasi_identifiers",
         )
     rule: NullRule = null_rule or policy.null_rule
     check_choice("null_rule", rule, get_args(NullRule))
@@ -96,7 +108,11 @@ def from_table(
     count = count or (policy.count if person is None else None)
     person = person or (policy.person if count is None else None)
     if count is not None and person is not None:
-        raise InputError("A count column and a person column exclude each other.", "Give one of them.")
+        raise InputError(
+            "A count column and a person column exclude each other.",
+            "Give count or person.",
+            settings=("count", "person"),
+        )
     columns = released_names(source, list(dict.fromkeys(names)))
     if both := [name for name in (count, person) if name in columns]:
         raise InputError(

@@ -251,7 +251,7 @@ def column_type(dtype: pl.DataType) -> str:
     from shoal.table.type_words import type_word
 
     word = type_word(dtype)
-    return {"moment": "datetime", "empty": "text"}.get(word, word)
+    return "text" if word == "empty" else word
 
 
 def literal(value: Value) -> pl.Expr:

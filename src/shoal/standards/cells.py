@@ -84,7 +84,7 @@ def cells(
     (0, 1, 'refused')
     """
     if least < 2:
-        raise InputError(f"A least count of {least} protects nobody.", "Use 11.")
+        raise InputError(f"A least count of {least} protects nobody.", "Use least 11, for example.", settings="least")
     names = as_names(by)
     table = read(source, [*names, count], options)
     dimensions = [_dimension(table, name, total) for name in names]
@@ -125,7 +125,9 @@ def _dimension(table: Table, name: str, total: str | None) -> tuple[list[str], s
     words = [total.lower()] if total is not None else list(TOTAL_WORDS)
     found = sorted({text for text in texts if text.strip().lower() in words})
     if len(found) > 1:
-        raise InputError(f"Column '{name}' has more than one word for its total.", "Name it in total.")
+        raise InputError(
+            f"Column '{name}' has more than one word for its total.", "Name it in total.", settings="total"
+        )
     return texts, found[0] if found else None
 
 
@@ -153,7 +155,9 @@ def _system(dimensions: list[tuple[list[str], str | None]], values: Array) -> _S
     keys = list(zip(*(texts for texts, _ in dimensions), strict=True))
     place = {key: row for row, key in enumerate(keys)}
     if len(place) != len(keys):
-        raise InputError("A combination of the dimensions is listed twice.", "Name all dimensions in by.")
+        raise InputError(
+            "A combination of the dimensions is listed twice.", "Name all dimensions in by.", settings="by"
+        )
     totals = [total for _, total in dimensions]
     members = [sorted(set(texts) - {total}) for (texts, _), total in zip(dimensions, totals, strict=True)]
     if np.prod([len(found) + 1.0 for found in members]) > MOST_CELLS:

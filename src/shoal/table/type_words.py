@@ -9,11 +9,11 @@ def type_word(dtype: pl.DataType) -> str:
     """The type of a column in a word that people use.
 
     >>> type_word(pl.Int32()), type_word(pl.String()), type_word(pl.Datetime("us"))
-    ('integer', 'text', 'moment')
+    ('integer', 'text', 'datetime')
     """
     if dtype.is_integer():
         return "integer"
     if dtype.is_numeric():
         return "number"
-    words = {pl.Date: "date", pl.Datetime: "moment", pl.Time: "time", pl.Duration: "duration", pl.Boolean: "boolean"}
+    words = {pl.Date: "date", pl.Datetime: "datetime", pl.Time: "time", pl.Duration: "duration", pl.Boolean: "boolean"}
     return next((word for kind, word in words.items() if dtype == kind), "empty" if dtype == pl.Null else "text")
