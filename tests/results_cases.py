@@ -199,6 +199,41 @@ def _desk_show(folder: Path) -> Case:
     return Case(desk.budget(), ["desk", "show", str(folder / "desk")])
 
 
+def _pseudonymize(folder: Path) -> Case:
+    table, key, out = odd_table(folder), folder / "key.bin", folder / "out.parquet"
+    shoal.pseudonymize(table, column=TAG, key=key)
+    result = shoal.pseudonymize(table, column=TAG, key=key, output=out)
+    asked = ["--column", TAG, "--key-file", str(key), "-o", str(out), "--force"]
+    return Case(result, ["pseudonymize", str(table), *asked])
+
+
+def _shift_dates(folder: Path) -> Case:
+    path, key, out = folder / "dated.parquet", folder / "key.bin", folder / "out.parquet"
+    pl.DataFrame({**ODD, f"{TAG} on": ["2012-03-04", "2012-05-06", "2012-06-07", "2012-07-08"]}).write_parquet(path)
+    shoal.shift_dates(path, person=TAG, key=key)
+    result = shoal.shift_dates(path, person=TAG, key=key, output=out)
+    asked = ["--person", TAG, "--key-file", str(key), "-o", str(out), "--force"]
+    return Case(result, ["shift-dates", str(path), *asked])
+
+
+def _safe_harbor(folder: Path) -> Case:
+    from shoal.releases.jobs import publish_safe_harbor
+
+    table, out, policy = odd_table(folder), folder / "safe.parquet", folder / "policy.yaml"
+    result = publish_safe_harbor(table, output=out, write_policy=policy)
+    return Case(result, ["safe-harbor", str(table), "-o", str(out), "--write-policy", str(policy), "--force"])
+
+
+def _perturb(folder: Path) -> Case:
+    from shoal.releases.jobs import Writing, released_perturbed
+
+    table, out = odd_table(folder), folder / "safe.parquet"
+    made = shoal.perturb(table, noise={CONTROL: 0.1}, pram={TAG: 0.5}, seed=1)
+    result = released_perturbed(made, out, table, Writing(seed=1))
+    asked = ["--noise", f"{CONTROL}=0.1", "--pram", f"{TAG}=0.5", "--seed", "1", "-o", str(out), "--force"]
+    return Case(result, ["perturb", str(table), *asked])
+
+
 CASES: dict[str, Callable[[Path], Case]] = {
     "cells": _cells,
     "compare": _compare,
@@ -219,4 +254,8 @@ CASES: dict[str, Callable[[Path], Case]] = {
     "risk": _risk,
     "sample-data": _sample,
     "standards": _standards,
+    "perturb": _perturb,
+    "pseudonymize": _pseudonymize,
+    "safe-harbor": _safe_harbor,
+    "shift-dates": _shift_dates,
 }

@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.pseudonyms.shift_dates import allowed_shifts, shift_dates
+from shoal.pseudonyms.shift_dates import DateReading, allowed_shifts, shift_dates
 from shoal.table.dates import days_of, years_of
 
 KEY = bytes(range(32))
@@ -66,7 +66,7 @@ PEOPLE = st.lists(st.tuples(st.sampled_from("abcdefgh"), DAYS, DAYS), min_size=1
 def test_intervals_stay_and_no_date_survives(rows: list[tuple[str, date, date]], form: str, keep: Any) -> None:
     frame = pl.DataFrame({"id": [row[0] for row in rows], "one": [row[1].strftime(form) for row in rows],
                           "two": [row[2] for row in rows]})  # fmt: skip
-    moved = shift_dates(frame, "id", ["one", "two"], key=KEY, keep=keep).frame
+    moved = shift_dates(frame, person="id", columns=["one", "two"], key=KEY, keep=keep).frame
     one = [datetime.strptime(text, form).date() for text in moved["one"].to_list()]
     two = moved["two"].to_list()
     shifts: dict[str, set[timedelta]] = {}
@@ -88,11 +88,11 @@ def test_intervals_stay_and_no_date_survives(rows: list[tuple[str, date, date]],
 def test_the_same_person_moves_alike_in_all_files_and_runs() -> None:
     a = pl.DataFrame({"pid": ["7", "8"], "d": ["2012-03-04", "2012-03-04"]})
     b = pd.DataFrame({"person": [8.0, 7.0], "seen": pd.to_datetime(["2012-03-04", "2012-03-04"])})
-    first = pl.Series(shift_dates(a, "pid", "d", key=KEY).frame["d"]).str.to_date().to_list()
-    second = shift_dates(b, "person", "seen", key=KEY).frame
+    first = pl.Series(shift_dates(a, person="pid", columns="d", key=KEY).frame["d"]).str.to_date().to_list()
+    second = shift_dates(b, person="person", columns="seen", key=KEY).frame
     assert isinstance(second, pd.DataFrame)
     assert [moment.date() for moment in second["seen"]] == first[::-1]
-    other = shift_dates(a, "pid", "d", key=KEY[::-1]).frame["d"].to_list()
+    other = shift_dates(a, person="pid", columns="d", key=KEY[::-1]).frame["d"].to_list()
     assert other != [day.isoformat() for day in first]
 
 
@@ -100,7 +100,7 @@ def test_dates_are_written_as_they_were() -> None:
     texts = ["4th March 2012 10:15", "3/4/2012", "03.04.2012", "MAR 4, 2012", "2012-03-04T10:15:30.123+02:00", None]
     for text in texts[:5]:
         frame = pl.DataFrame({"id": ["a"], "d": [text]})
-        out = shift_dates(frame, "id", "d", key=KEY, date_order="dmy").frame["d"][0]
+        out = shift_dates(frame, person="id", columns="d", key=KEY, dates=DateReading(order="dmy")).frame["d"][0]
         shape = "".join("9" if sign.isdecimal() else "a" if sign.isalpha() else sign for sign in str(text))
         assert out != text
         assert ("10:15" in out) == ("10:15" in str(text))
@@ -108,12 +108,12 @@ def test_dates_are_written_as_they_were() -> None:
         if "/" in shape or "." in shape[:3]:
             assert sorted(set(out) - set("0123456789")) == sorted(set(str(text)) - set("0123456789"))
     frame = pl.DataFrame({"id": ["a", "a"], "d": ["2012-03-04", None]})
-    assert shift_dates(frame, "id", "d", key=KEY).frame["d"][1] is None
+    assert shift_dates(frame, person="id", columns="d", key=KEY).frame["d"][1] is None
 
 
 def test_shifts_are_spread_over_the_whole_range() -> None:
     frame = pl.DataFrame({"id": list(range(20_000)), "d": [date(2012, 3, 4)] * 20_000})
-    moved = shift_dates(frame, "id", "d", key=KEY, range=10).frame["d"]
+    moved = shift_dates(frame, person="id", columns="d", key=KEY, range=10).frame["d"]
     days = (moved - date(2012, 3, 4)).dt.total_days().to_numpy()
     values, counts = np.unique(days, return_counts=True)
     assert values.tolist() == [*range(-10, 0), *range(1, 11)]
@@ -124,39 +124,132 @@ def test_shifts_are_spread_over_the_whole_range() -> None:
 def test_what_cannot_be_moved_is_refused() -> None:
     frame = pl.DataFrame({"id": ["a", "a"], "d": ["2012-03-04", "soon"], "n": [1, 2]})
     with pytest.raises(shoal.InputError, match="no whole dates"):
-        shift_dates(frame, "id", "d", key=KEY)
-    found = shift_dates(frame, "id", "d", key=KEY, unreadable="blank")
+        shift_dates(frame, person="id", columns="d", key=KEY)
+    found = shift_dates(frame, person="id", columns="d", key=KEY, dates=DateReading(unreadable="blank"))
     assert found.frame["d"][1] is None
     assert found.blanked == 1
     with pytest.raises(shoal.InputError, match="not dates"):
-        shift_dates(frame, "id", "n", key=KEY)
+        shift_dates(frame, person="id", columns="n", key=KEY)
     with pytest.raises(shoal.InputError, match="whose dates"):
-        shift_dates(frame.with_columns(id=pl.Series(["a", None])), "id", "d", key=KEY)
+        shift_dates(frame.with_columns(id=pl.Series(["a", None])), person="id", columns="d", key=KEY)
     with pytest.raises(shoal.InputError, match="no shifts keep"):
         allowed_shifts(100, "season")
     with pytest.raises(shoal.InputError, match="calendar"):
-        shift_dates(pl.DataFrame({"id": ["a"], "d": ["9999-12-31"]}), "id", "d", key=KEY, range=36_000)
+        shift_dates(pl.DataFrame({"id": ["a"], "d": ["9999-12-31"]}), person="id", columns="d", key=KEY, range=36_000)
     with pytest.raises(shoal.InputError, match="No column with whole dates"):
-        shift_dates(frame.select("id", "n"), "id", key=KEY)
+        shift_dates(frame.select("id", "n"), person="id", key=KEY)
 
 
-def test_dates_that_were_not_moved_are_named() -> None:
-    frame = pl.DataFrame(
-        {"id": ["a", "b"], "admitted": ["2012-03-04", "2012-05-06"], "dob": ["1950-03-04", "1960-05-06"]}
-    )
-    assert shift_dates(frame, "id", "admitted", key=KEY).unshifted == ["dob"]
-    assert shift_dates(frame, "id", key=KEY).columns == ["admitted", "dob"]
+VISITS = pl.DataFrame(
+    {"id": ["a", "b"], "admitted": ["2012-03-04", "2012-05-06"], "dob": ["1950-03-04", "1960-05-06"], "sex": ["f", "m"]}
+)
 
 
-def test_summer_time_keeps_intervals() -> None:
-    moments = pl.Series([datetime(2012, 3, 24, 12), datetime(2012, 3, 26, 12)]).dt.replace_time_zone("Europe/Rome")
-    frame = pl.DataFrame({"id": ["a", "a"], "d": moments})
-    moved = shift_dates(frame, "id", "d", key=KEY).frame["d"]
-    assert moved.dtype == moments.dtype
-    # in seconds that pass, not on the dial
-    assert moved[1].timestamp() - moved[0].timestamp() == moments[1].timestamp() - moments[0].timestamp()
+def test_dates_that_are_not_shifted_must_be_decided() -> None:
+    with pytest.raises(shoal.InputError, match="Not decided: 'dob' holds dates"):
+        shift_dates(VISITS, person="id", columns="admitted", key=KEY)
+    assert shift_dates(VISITS, person="id", columns="admitted", leave="dob", key=KEY).unshifted == ["dob"]
+    assert shift_dates(VISITS, person="id", leave="dob", key=KEY).columns == ["admitted"]
+    assert shift_dates(VISITS, person="id", key=KEY).columns == ["admitted", "dob"]
+    with pytest.raises(shoal.InputError, match="shifted and left at once"):
+        shift_dates(VISITS, person="id", columns="dob", leave="dob", key=KEY)
+
+
+TWINS = {
+    "seconds": ("x1", [1330819200, 1336262400], True),
+    "milliseconds": ("x1", [1330819200000, 1336262400000], True),
+    "seconds as floats": ("x1", [1330819200.5, 1336262400.25], True),
+    "compact": ("x1", [20120304, 20120506], True),
+    "compact text": ("x1", ["20120304", "20120506"], True),
+    "serial days": ("x1", [40972, 41035], True),
+    "serial days with clock": ("admitted_serial", [40972.25, 41035.5], True),
+    "full-width": ("x1", ["２０１２－０３－０４", "２０１２－０５－０６"], True),
+    "months": ("x1", ["March 2012", "May 2012"], False),
+    "weeks": ("x1", ["2012-W09", "2012-W18"], False),
+    "month numbers": ("admission_month", [3, 5], False),
+    "notes": ("note", ["seen on 03/04/2012, well", "came 5/6/2012 with pain"], False),
+    "one note": ("note", ["nothing", "came on 6 May"], False),
+}
+
+
+@pytest.mark.parametrize("case", TWINS)
+def test_a_twin_of_a_date_is_shifted_or_refused(case: str) -> None:
+    name, values, shiftable = TWINS[case]
+    frame = VISITS.select("id", "admitted", "sex").with_columns(pl.Series(name, values))
+    with pytest.raises(shoal.InputError, match=f"Not decided: '{name}'"):
+        shift_dates(frame, person="id", columns="admitted", key=KEY)
+    if not shiftable:
+        with pytest.raises(shoal.InputError, match="tells every shift"):
+            shift_dates(frame, person="id", key=KEY)
+        assert shift_dates(frame, person="id", leave=name, key=KEY).unshifted == [name]
+        return
+    found = shift_dates(frame, person="id", key=KEY)
+    assert found.columns == ["admitted", name]
+    moved = pl.Series(found.frame["admitted"]).str.to_date().to_list()
+    assert [day(value) for value in found.frame[name].to_list()] == moved
+    assert found.frame.columns == frame.columns
+    if "width" not in case:
+        assert found.frame[name].dtype == frame[name].dtype
+
+
+def day(value: Any) -> date:
+    """A day as it is written: text, digits, seconds, serial days."""
+    if isinstance(value, str):
+        return datetime.strptime(value.replace("-", ""), "%Y%m%d").date()
+    if 19_000_000 < value < 22_000_000:
+        return datetime.strptime(str(value), "%Y%m%d").date()
+    if value < 100_000:
+        return date(1899, 12, 30) + timedelta(days=int(value))
+    return (datetime(1970, 1, 1) + timedelta(seconds=value if value < 10**11 else value / 1000)).date()
+
+
+def test_numbers_that_may_be_something_else_are_a_question() -> None:
+    # ten digits that start with 1 are numbers of physicians too
+    frame = VISITS.select("id", "admitted").with_columns(npi=pl.Series([1234567893, 1987654321]))
+    with pytest.raises(shoal.InputError, match="'npi' may hold seconds since 1970"):
+        shift_dates(frame, person="id", key=KEY)
+    assert shift_dates(frame, person="id", leave="npi", key=KEY).columns == ["admitted"]
+    pay = VISITS.select("id", "admitted").with_columns(pay=pl.Series([31000, 52000]))
+    assert shift_dates(pay, person="id", key=KEY).unshifted == []
+
+
+def test_local_time_is_shifted_and_the_zone_dropped() -> None:
+    moments = pl.Series([datetime(2012, 3, 24, 9), datetime(2012, 3, 26, 9), datetime(2012, 7, 1, 9)])
+    frame = pl.DataFrame({"id": ["a", "a", "b"], "d": moments.dt.replace_time_zone("America/New_York")})
+    found = shift_dates(frame, person="id", columns="d", key=KEY)
+    moved = found.frame["d"]
+    assert moved.dtype == pl.Datetime("us")
+    assert moved.dt.hour().to_list() == [9, 9, 9]
+    assert moved[1] - moved[0] == moments[1] - moments[0]
+    assert any("time zone was dropped" in note for note in found.notes)
+
+
+def test_offsets_that_tell_the_season_are_dropped() -> None:
+    frame = pl.DataFrame({"id": ["a", "b"], "d": ["2012-01-04T09:00:00-05:00", "2012-07-04T09:00:00-04:00"]})
+    found = shift_dates(frame, person="id", columns="d", key=KEY)
+    assert all(text.endswith("T09:00:00") for text in found.frame["d"].to_list())
+    assert any("offsets" in note for note in found.notes)
+    same = pl.DataFrame({"id": ["a", "b"], "d": ["2012-01-04T09:00:00Z", "2012-07-04T09:00:00Z"]})
+    assert all(text.endswith("Z") for text in shift_dates(same, person="id", key=KEY).frame["d"].to_list())
+
+
+def test_what_is_written_and_what_it_says(tmp_path: Path) -> None:
+    source, out, key = tmp_path / "visits.csv", tmp_path / "moved.csv", tmp_path / "key.csv"
+    VISITS.write_csv(source)
+    found = shift_dates(source, person="id", key=key, output=out)
+    assert found.to_dict() == {
+        "schema_version": 1, "person": "id", "columns": ["admitted", "dob"], "persons": 2, "records": 2,
+        "cells_changed": 4, "blanked": 0, "range": 365, "keep": "nothing", "unshifted": [], "key_file_created": True,
+        "output": str(out), "notes": [],
+    }  # fmt: skip
+    assert "4 dates of 2 persons" in found.summary()
+    secret = key.read_bytes()
+    for target in (key, source):
+        with pytest.raises(shoal.InputError, match=r"at once|never replaced"):
+            shift_dates(source, person="id", key=key, output=target, force=True)
+    assert key.read_bytes() == secret
 
 
 def test_a_key_is_never_in_the_result(tmp_path: Path) -> None:
     frame = pl.DataFrame({"id": ["a"], "d": ["2012-03-04"]})
-    assert KEY.hex() not in repr(shift_dates(frame, "id", "d", key=KEY))
+    assert KEY.hex() not in repr(shift_dates(frame, person="id", columns="d", key=KEY))

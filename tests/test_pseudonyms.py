@@ -8,6 +8,7 @@ import json
 import stat
 import subprocess
 import sys
+from decimal import Decimal
 from pathlib import Path
 from uuid import UUID
 
@@ -31,7 +32,7 @@ KEY = bytes(range(32))
 
 def made(values: list[object], **options: object) -> list[str]:
     frame = pl.DataFrame({"id": values})
-    return pseudonymize(frame, "id", key=KEY, **options).frame["id"].to_list()  # type: ignore[arg-type]
+    return pseudonymize(frame, column="id", key=KEY, **options).frame["id"].to_list()  # type: ignore[arg-type]
 
 
 def test_a_pseudonym_is_hmac_sha_256_as_anybody_computes_it() -> None:
@@ -64,25 +65,27 @@ def test_equal_persons_have_equal_pseudonyms_and_others_do_not(values: list[str]
 def test_persons_are_the_same_in_every_file_type_and_run() -> None:
     expected = made(["7", "8"])
     assert made([7, 8]) == made([7.0, 8.0]) == made([" 7", "8 "]) == expected
+    assert made(["7.0", "8.00"]) == made([Decimal("7.0"), Decimal("8.0")]) == expected
     assert made(["07"]) != expected[:1]
     frame = pd.DataFrame({"pid": [8, 7], "x": [1.5, 2.5]}, index=[3, 4])
-    out = pseudonymize(frame, "pid", key=KEY).frame
+    out = pseudonymize(frame, column="pid", key=KEY).frame
     assert isinstance(out, pd.DataFrame)
     assert out["pid"].tolist() == expected[::-1]
     assert out.index.tolist() == [3, 4]
-    code = f"import shoal, polars as pl; made = shoal.pseudonymize(pl.DataFrame({{'id': ['7']}}), 'id', key={KEY!r})"
+    code = "import shoal, polars as pl; frame = pl.DataFrame({'id': ['7']})"
+    code += f"; made = shoal.pseudonymize(frame, column='id', key={KEY!r})"
     code += "; print(made.frame['id'][0])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == expected[0]
 
 
 def test_other_keys_and_domains_give_other_pseudonyms() -> None:
-    other = pseudonymize(pl.DataFrame({"id": ["7"]}), "id", key=KEY[::-1]).frame["id"].to_list()
+    other = pseudonymize(pl.DataFrame({"id": ["7"]}), column="id", key=KEY[::-1]).frame["id"].to_list()
     assert len({made(["7"])[0], other[0], made(["7"], domain="trial 2")[0]}) == 3
 
 
 def test_missing_persons_stay_missing() -> None:
-    result = pseudonymize(pl.DataFrame({"id": ["7", None, "", "7"]}), "id", key=KEY)
+    result = pseudonymize(pl.DataFrame({"id": ["7", None, "", "7"]}), column="id", key=KEY)
     words = result.frame["id"].to_list()
     assert words[1] is None
     assert words[2] is None
@@ -113,7 +116,7 @@ def test_unkeyed_hashes_are_refused_with_the_reason() -> None:
         with pytest.raises(shoal.InputError, match="1,000,000,000 social security numbers"):
             made(["7"], method=method)
     with pytest.raises(shoal.InputError, match="without a key"):
-        pseudonymize(pl.DataFrame({"id": ["7"]}), "id")
+        pseudonymize(pl.DataFrame({"id": ["7"]}), column="id")
 
 
 def test_the_dictionary_attack_on_an_unkeyed_hash_and_on_ours() -> None:
@@ -200,18 +203,18 @@ def test_rotation_writes_old_and_new_apart(tmp_path: Path) -> None:
 
 def test_surrogates_grow_and_stay(tmp_path: Path) -> None:
     table = tmp_path / "surrogates.csv"
-    first = pseudonymize(pl.DataFrame({"id": ["a", "b"]}), "id", surrogates=table).frame["id"].to_list()
+    first = pseudonymize(pl.DataFrame({"id": ["a", "b"]}), column="id", surrogates=table).frame["id"].to_list()
     assert stat.S_IMODE(table.stat().st_mode) == 0o600
-    second = pseudonymize(pl.DataFrame({"id": ["c", "b", "a"]}), "id", surrogates=table).frame["id"].to_list()
+    second = pseudonymize(pl.DataFrame({"id": ["c", "b", "a"]}), column="id", surrogates=table).frame["id"].to_list()
     assert second[1:] == first[::-1]
     assert len({*first, *second}) == 3
     table.chmod(0o644)
     with pytest.raises(shoal.InputError, match="read by others"):
-        pseudonymize(pl.DataFrame({"id": ["c"]}), "id", surrogates=table)
+        pseudonymize(pl.DataFrame({"id": ["c"]}), column="id", surrogates=table)
     table.chmod(0o600)
     table.write_text("x,y\n")
     with pytest.raises(shoal.InputError, match="no surrogate table"):
-        pseudonymize(pl.DataFrame({"id": ["c"]}), "id", surrogates=table)
+        pseudonymize(pl.DataFrame({"id": ["c"]}), column="id", surrogates=table)
 
 
 def test_bad_input_makes_no_key(tmp_path: Path) -> None:
@@ -232,3 +235,61 @@ def test_bad_input_makes_no_key(tmp_path: Path) -> None:
         assert done.returncode == 2, done.stderr
         assert "P1" not in done.stderr
         assert sorted(found.name for found in tmp_path.iterdir()) == ["visits.csv"]
+
+
+def same_file(tmp_path: Path, how: str, target: Path) -> Path:
+    """Another name for a file."""
+    if how == "itself":
+        return target
+    other = tmp_path / f"{how}{target.suffix}"
+    other.symlink_to(target) if how == "symbolic" else other.hardlink_to(target)
+    return other
+
+
+@pytest.mark.parametrize("how", ["itself", "symbolic", "hard"])
+@pytest.mark.parametrize("victim", ["key.csv", "visits.csv", "surrogates.csv", "map.csv"])
+def test_force_destroys_no_key_map_table_or_input(tmp_path: Path, how: str, victim: str) -> None:
+    path = write(tmp_path)
+    key, table, mapping = tmp_path / "key.csv", tmp_path / "surrogates.csv", tmp_path / "map.csv"
+    pseudonymize(path, column="patient_id", key=key)
+    pseudonymize(path, column="patient_id", surrogates=table)
+    pseudonymize(path, column="patient_id", key=key, rotate_to=tmp_path / "new.bin", mapping=mapping)
+    before = {file.name: file.read_bytes() for file in tmp_path.iterdir()}
+    output = same_file(tmp_path, how, tmp_path / victim)
+    for source in ({"key": key}, {"surrogates": table}, {"key": tmp_path / "fresh.bin"}):
+        with pytest.raises(shoal.InputError, match=r"at once|never replaced"):
+            pseudonymize(path, column="patient_id", output=output, force=True, **source)
+    after = {file.name: file.read_bytes() for file in tmp_path.iterdir() if file != output or how == "itself"}
+    assert after == before
+
+
+def test_the_files_of_a_rotation_are_apart(tmp_path: Path) -> None:
+    path, key = write(tmp_path), tmp_path / "key.bin"
+    pseudonymize(path, column="patient_id", key=key)
+    for files in (
+        {"rotate_to": key, "mapping": tmp_path / "map.csv"},
+        {"rotate_to": tmp_path / "new.csv", "mapping": tmp_path / "new.csv"},
+        {"rotate_to": tmp_path / "new.bin", "mapping": tmp_path / "out.csv", "output": tmp_path / "out.csv"},
+    ):
+        with pytest.raises(shoal.InputError, match="at once"):
+            pseudonymize(path, column="patient_id", key=key, **files)  # type: ignore[arg-type]
+    assert sorted(file.name for file in tmp_path.iterdir()) == ["key.bin", "visits.csv"]
+
+
+def test_an_input_folder_or_pattern_is_not_written_into(tmp_path: Path) -> None:
+    folder = tmp_path / "in"
+    folder.mkdir()
+    path = write(folder)
+    for source in (str(folder), str(folder / "*.csv"), [str(path)]):
+        with pytest.raises(shoal.InputError, match="at once"):
+            pseudonymize(source, column="patient_id", key=KEY, output=path, force=True)
+
+
+def test_the_json_and_the_words(tmp_path: Path) -> None:
+    made_ = pseudonymize(write(tmp_path), column="patient_id", key=KEY, output=tmp_path / "out.csv")
+    assert made_.to_dict() == {
+        "schema_version": 1, "column": "patient_id", "distinct": 2, "collisions": 0, "method": "hmac-sha-256",
+        "format": "hex", "records": 3, "key_file_created": False, "mapping": None, "output": str(tmp_path / "out.csv"),
+    }  # fmt: skip
+    assert made_.summary() == "2 persons in patient_id now have a pseudonym; no two share one."
+    assert "P1" not in repr(made_) + made_._repr_html_()

@@ -43,17 +43,20 @@ if TYPE_CHECKING:
     from shoal.identity import IdentityRisk, PopulationCounts, risk
     from shoal.leakage import LeakRisk, LeakSeries, Simulation, leak
     from shoal.papers import Reproduction, reproduce
-    from shoal.perturbation import Perturbed, perturb
+    from shoal.perturbation import perturb
+    from shoal.perturbation.results import Perturbed
     from shoal.policy import Policy, load_policy
-    from shoal.pseudonyms.pseudonymize import Pseudonymized, pseudonymize
-    from shoal.pseudonyms.shift_dates import Shifted, shift_dates
+    from shoal.pseudonyms.pseudonymize import pseudonymize
+    from shoal.pseudonyms.results import Pseudonymized, Shifted
+    from shoal.pseudonyms.shift_dates import DateReading, shift_dates
     from shoal.reading import read
     from shoal.releases.compare import Comparison, compare
     from shoal.releases.door import Refused, release
     from shoal.releases.verify import Verification, verify
     from shoal.sample import sample_data
     from shoal.standards.cells import Cells, cells
-    from shoal.standards.hipaa.safe_harbor import SafeHarbor, safe_harbor
+    from shoal.standards.hipaa.results import SafeHarbor
+    from shoal.standards.hipaa.safe_harbor import safe_harbor
     from shoal.table import Column, Table
     from shoal.utility.quality import QualityFigures, quality
 
@@ -67,19 +70,20 @@ _HOME = {
     "Column": "shoal.table",
     "Desk": "shoal.dp",
     "Comparison": "shoal.releases.compare",
+    "DateReading": "shoal.pseudonyms.shift_dates",
     "Detection": "shoal.detection",
     "Hierarchy": "shoal.hierarchy",
     "IdentityRisk": "shoal.identity",
     "InputError": "shoal.errors",
     "LeakRisk": "shoal.leakage",
     "LeakSeries": "shoal.leakage",
-    "Perturbed": "shoal.perturbation",
+    "Perturbed": "shoal.perturbation.results",
     "Policy": "shoal.policy",
     "PopulationCounts": "shoal.identity",
     "Profile": "shoal.detection.profiles",
-    "Pseudonymized": "shoal.pseudonyms.pseudonymize",
-    "SafeHarbor": "shoal.standards.hipaa.safe_harbor",
-    "Shifted": "shoal.pseudonyms.shift_dates",
+    "Pseudonymized": "shoal.pseudonyms.results",
+    "SafeHarbor": "shoal.standards.hipaa.results",
+    "Shifted": "shoal.pseudonyms.results",
     "Simulation": "shoal.leakage",
     "ShoalError": "shoal.errors",
     "Table": "shoal.table",
@@ -118,6 +122,7 @@ __all__ = [
     "Cells",
     "Column",
     "Comparison",
+    "DateReading",
     "Desk",
     "Detection",
     "Hierarchy",

@@ -16,6 +16,8 @@ from shoal.errors import InputError
 
 KEY_BYTES = 32
 _LONGEST = 64
+# what the first line of a mapping or of a table of surrogates says
+_PRIVATE_HEADERS = (b"old,new\r\n", b"value,pseudonym\r\n")
 
 
 class Key:
@@ -104,3 +106,30 @@ def as_key(given: Key | bytes | str | Path) -> Key:
     if isinstance(given, Key):
         return given
     return Key(given) if isinstance(given, bytes) else read_key(given)
+
+
+def key_or_new(given: Key | bytes | str | Path, create: bool = True) -> tuple[Key, bool]:
+    """A key from what was given (one, its bytes, or the path of its file), and whether its file had to be made."""
+    if create and isinstance(given, (str, Path)):
+        return find_key(given)
+    return as_key(given), False
+
+
+def path_of(given: Key | bytes | str | Path | None) -> Path | None:
+    """The file of a key, where it is given by one."""
+    return Path(given) if isinstance(given, (str, Path)) else None
+
+
+def check_no_secret(path: Path) -> None:
+    """Refuse to replace a file that looks like a key, a mapping or a table of surrogates, whoever asks."""
+    try:
+        with path.open("rb") as file:
+            start, size = file.read(_LONGEST + 1), os.fstat(file.fileno()).st_size
+            private = not os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+    except OSError:
+        return
+    is_key = KEY_BYTES <= size <= _LONGEST and private and not start.isascii()
+    if is_key or start.startswith(_PRIVATE_HEADERS):
+        raise InputError(
+            f"{path} holds a key, a mapping or a table of surrogates: it is never replaced.", "Choose another name."
+        )

@@ -8,6 +8,7 @@ import os
 import secrets
 import tempfile
 from collections.abc import Callable, Collection
+from glob import glob
 from pathlib import Path
 from typing import Any
 
@@ -36,6 +37,44 @@ def check_target(path: Path, force: bool, endings: Collection[str] = tuple(_WRIT
         raise InputError(f"{path} is a folder.", "Name a file.")
     if path.exists() and not force:
         raise InputError(f"{path} exists already.", "Add --force to replace it.")
+
+
+def check_apart(**files: Any) -> None:
+    """Refuse two names for one file, links included: an output never replaces an input, a key or a map.
+
+    Each argument is a path, several paths, or None; its name says what the file is (`key_file` is the key file). An
+    input folder holds all files below it.
+
+    >>> check_apart(output="safe.csv", input="people.csv", key_file=None)
+    """
+    named = [(word.replace("_", " "), Path(path)) for word, given in files.items() for path in _paths(given)]
+    for number, (word, path) in enumerate(named):
+        for other_word, other in named[:number]:
+            if (word, other_word) != ("input", "input") and _one_file(path, other):
+                raise InputError(
+                    f"{path} is the {other_word} and the {word} at once: one would destroy the other.",
+                    "Name different files; nothing was done.",
+                )
+
+
+def _paths(given: Any) -> list[str]:
+    """The paths among what was given; frames and tables are none."""
+    several = given if isinstance(given, (list, tuple)) else [given]
+    paths = [path for path in several if isinstance(path, (str, Path))]
+    return [file for path in paths for file in (glob(str(path)) or [str(path)])]
+
+
+def _one_file(path: Path, other: Path) -> bool:
+    """Whether two names mean one file, or one is in the folder that the other is."""
+    try:
+        if path.exists() and other.exists() and path.samefile(other):
+            return True
+        ends = path.resolve(), other.resolve()
+    except (OSError, ValueError, RuntimeError):  # a loop of links, a name that cannot be one
+        return False
+    if ends[0] == ends[1]:
+        return True
+    return any(folder.is_dir() and file.is_file() and folder in file.parents for folder, file in (ends, ends[::-1]))
 
 
 def write_frame(frame: pl.DataFrame, path: str | Path, force: bool = False) -> None:

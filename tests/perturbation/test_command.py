@@ -51,8 +51,8 @@ def test_the_command_of_the_issue(survey: Path, tmp_path: Path) -> None:
         "no guarantee",
     )
     assert set(found) == {
-        "records", "modified_rows", "columns", "risk", "utility", "notes", "written", "guarantee", "verdict", "output",
-        "manifest",
+        "schema_version", "records", "modified_rows", "columns", "risk", "utility", "notes", "written", "guarantee",
+        "verdict", "output", "manifest",
     }  # fmt: skip
     assert set(found["risk"]) == {"interval_disclosure", "linkage", "kept"}
     assert set(found["utility"]) == {
@@ -84,7 +84,7 @@ def test_the_seed_is_in_the_private_record_and_nowhere_else(survey: Path, tmp_pa
     for name in ("safe.manifest.json", "safe.dictionary.json", "safe.parquet"):
         assert b"918273645" not in (tmp_path / name).read_bytes()
     # with it the owner can make the release again
-    again = shoal.perturb(survey, noise={"income": 0.1}, correlated_noise={("hours", "age"): 0.3}, seed=918273645)
+    again = shoal.perturb(survey, noise={"income": 0.1, ("hours", "age"): 0.3}, seed=918273645)
     released = pl.read_parquet(target).sort("id")
     assert released.equals(again.polars)
 
@@ -121,13 +121,13 @@ def test_models_on_untouched_columns_are_still_judged(survey: Path, tmp_path: Pa
     policy = shoal.Policy(
         columns={"id": "identifier", "education": "quasi-identifier"}, models=[{"model": "k-anonymity", "k": 50}]
     )
-    result = shoal.perturb(survey, policy, noise={"income": 0.1}, seed=3)
+    result = shoal.perturb(survey, policy=policy, noise={"income": 0.1}, seed=3)
     shoal.release(result, tmp_path / "safe.csv")
     manifest = json.loads((tmp_path / "safe.manifest.json").read_text())
     assert (manifest["verdict"], manifest["quasi_identifiers"]) == ("holds", ["education"])
     harder = shoal.Policy(columns=policy.columns, models=[{"model": "k-anonymity", "k": 300}])
     with pytest.raises(shoal.Refused):
-        shoal.release(shoal.perturb(survey, harder, noise={"income": 0.1}), tmp_path / "none.csv")
+        shoal.release(shoal.perturb(survey, policy=harder, noise={"income": 0.1}), tmp_path / "none.csv")
     assert not (tmp_path / "none.csv").exists()
 
 

@@ -215,8 +215,8 @@ def test_on_tarragona(data: Path) -> None:
     noisy = shoal.perturb(frame, noise=dict.fromkeys(names, 0.1), seed=1).findings
     swapped = shoal.perturb(frame, swap=dict.fromkeys(names, "10%"), seed=1).findings
     for found in (noisy, swapped):
-        assert found.linkage is not None
-        assert 0 < found.linkage.share < 1
+        assert found.risk.linkage is not None
+        assert 0 < found.risk.linkage.share < 1
         assert found.utility.il1s is not None
     assert swapped.utility.marginals[names[0]].distance == 0
     assert noisy.utility.il1s == pytest.approx(0.1 / np.sqrt(np.pi), rel=0.1)

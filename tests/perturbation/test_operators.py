@@ -57,7 +57,7 @@ def test_noise_has_the_share_of_the_spread_that_was_asked_for(survey: pl.DataFra
 
 def test_correlated_noise_keeps_means_and_covariances(survey: pl.DataFrame) -> None:
     names = ["income", "savings", "hours"]
-    after = perturbed(survey, correlated_noise={tuple(names): 0.5})
+    after = perturbed(survey, noise={tuple(names): 0.5})
     old, new = survey.select(names).to_numpy(), after.select(names).to_numpy()
     spread = old.std(axis=0)
     assert np.abs((new.mean(axis=0) - old.mean(axis=0)) / spread).max() < 0.03
@@ -112,7 +112,7 @@ def test_pram_at_its_ends(survey: pl.DataFrame) -> None:
     result = shoal.perturb(survey, pram={"education": 1.0}, seed=1)
     assert result.polars.equals(survey)
     assert result.findings.notes == ["no value of 'education' changed"]
-    free = shoal.perturb(survey, pram={"education": 0}, seed=1).findings.kept["education"]
+    free = shoal.perturb(survey, pram={"education": 0}, seed=1).findings.risk.kept["education"]
     shares = survey["education"].value_counts(normalize=True)["proportion"].to_numpy()
     assert free == pytest.approx((shares**2).sum(), abs=0.02)
 
@@ -236,10 +236,10 @@ def test_dates_and_narrow_types() -> None:
         ({"noise": {"same": 0.1}}, "does not vary"),
         ({"noise": {"nothing": 0.1}}, "nothing"),
         ({"noise": {"empty": 0.1}}, "no values"),
-        ({"noise": {"pay": 0.1}, "correlated_noise": {("pay", "hours"): 0.1}}, "twice"),
-        ({"correlated_noise": {("pay", "hours"): 1}}, "not below 1"),
-        ({"correlated_noise": {("pay", "same"): 0.1}}, "does not vary"),
-        ({"swap": {"pay": "0%"}}, "no share above 0"),
+        ({"noise": {"pay": 0.1, ("pay", "hours"): 0.1}}, "twice"),
+        ({"noise": {("pay", "hours"): 1}}, "not below 1"),
+        ({"noise": {("pay", "same"): 0.1}}, "does not vary"),
+        ({"swap": {"pay": "0%"}}, "not a share above 0"),
         ({"swap": {"pay": "200%"}}, "between 0 and 1"),
         ({"swap": {"pay": "1%"}}, "less than one rank"),
         ({"swap": {"town": "5%"}}, "holds text"),
@@ -279,7 +279,7 @@ def test_a_policy_with_models_does_not_mix_with_perturbed_quasi_identifiers() ->
         columns={"age": "quasi-identifier", "name": "identifier"}, models=[{"model": "k-anonymity", "k": 2}]
     )
     with pytest.raises(InputError, match="make no class"):
-        shoal.perturb(frame, policy, noise={"age": 0.1})
+        shoal.perturb(frame, policy=policy, noise={"age": 0.1})
     with pytest.raises(InputError, match="identifies"):
-        shoal.perturb(frame, policy, pram={"name": 0.1})
-    assert shoal.perturb(frame, policy, noise={"pay": 0.1}).polars.columns == ["age", "pay"]
+        shoal.perturb(frame, policy=policy, pram={"name": 0.1})
+    assert shoal.perturb(frame, policy=policy, noise={"pay": 0.1}).polars.columns == ["age", "pay"]

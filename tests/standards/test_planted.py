@@ -14,7 +14,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from detect import labelled_makers as m
+from detection import labelled_makers as m
 
 ROWS = 3000
 PERSONS = 2000

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.standards.hipaa.hidden import hidden
-from shoal.standards.hipaa.safe_harbor import way_on
+from shoal.standards.hipaa.results import next_command, what_is_left
 from shoal.standards.hipaa.zip3 import shipped
 
 VISITS = pl.DataFrame(
@@ -55,7 +55,7 @@ def test_json_contract(tmp_path: Path) -> None:
     risk = json.loads(
         shoal_command("risk", target, "--qi", ",".join(found["residual"]["quasi_identifiers"]), "--json").stdout
     )
-    assert found["residual"] == risk
+    assert {"schema_version": 1, **found["residual"]} == risk
     assert found["residual"]["quasi_identifiers"] == ["zip", "admitted", "age", "sex"]
     assert any("ward" in asked and "charge" in asked for asked in found["to_confirm"])
     assert any("face" in asked for asked in found["to_confirm"])
@@ -71,8 +71,10 @@ def test_the_residual_risk_and_the_way_on() -> None:
     assert result.residual is not None
     assert result.residual.uniques == uniques
     alone = shoal.safe_harbor(VISITS.head(3), year_of_data=2012)
-    said = "Still 100% unique on zip, admitted, age and sex: "
-    assert way_on(alone.residual) == said + "shoal anonymize safe.csv -k 5 --qi zip,admitted,age,sex"
+    assert what_is_left(alone.residual) == "Still 100% unique on zip, admitted, age and sex."
+    assert alone.residual is not None
+    command = next_command("my safe.csv", alone.residual.quasi_identifiers)
+    assert command == "shoal anonymize 'my safe.csv' -o 'my safe.anonymous.csv' --qi zip,admitted,age,sex -k 5"
     assert shoal.safe_harbor(VISITS.select("charge")).residual is None
 
 
@@ -93,7 +95,7 @@ POLICY: dict[str, Any] = {
 
 
 def test_what_the_policy_decides_is_done() -> None:
-    result = shoal.safe_harbor(VISITS, POLICY)
+    result = shoal.safe_harbor(VISITS, policy=POLICY)
     assert {found.clause: found.status for found in result.clauses if found.columns} == {
         "B": "done",
         "C": "done",
@@ -101,33 +103,35 @@ def test_what_the_policy_decides_is_done() -> None:
     }
     assert result.year_of_data == 2012
     partly = {**POLICY, "safe_harbor": {"columns": {"zip": "zip"}}}
-    statuses = {found.clause: found.status for found in shoal.safe_harbor(VISITS, partly, year_of_data=2012).clauses}
+    statuses = {
+        found.clause: found.status for found in shoal.safe_harbor(VISITS, policy=partly, year_of_data=2012).clauses
+    }
     assert (statuses["B"], statuses["C"], statuses["R"]) == ("done", "confirm", "confirm")
 
 
 def test_a_role_in_the_policy_does_not_let_an_identifier_pass() -> None:
     roles = {"columns": {"patient_id": "other", "x1": "sensitive", "ward": "identifier", "age": "other"}}
-    result = shoal.safe_harbor(VISITS.with_columns(x1=pl.Series(range(60)) * 37), roles, year_of_data=2012)
+    result = shoal.safe_harbor(VISITS.with_columns(x1=pl.Series(range(60)) * 37), policy=roles, year_of_data=2012)
     assert "patient_id" not in result.frame.columns  # a role is no decision on safe harbor
     assert "x1" not in result.frame.columns
     assert result.quasi_identifiers == ["zip", "admitted", "sex"]
     assert "ward" not in result.frame.columns
-    kept = shoal.safe_harbor(VISITS, {"safe_harbor": {"columns": {"patient_id": "keep"}}}, year_of_data=2012)
+    kept = shoal.safe_harbor(VISITS, policy={"safe_harbor": {"columns": {"patient_id": "keep"}}}, year_of_data=2012)
     assert "patient_id" in kept.frame.columns
 
 
 def test_a_kept_column_plays_the_role_that_the_policy_names() -> None:
     policy: dict[str, Any] = {"columns": {"ward": "quasi-identifier"}, "safe_harbor": {"columns": {"ward": "keep"}}}
-    assert "ward" in shoal.safe_harbor(VISITS, policy, year_of_data=2012).quasi_identifiers
+    assert "ward" in shoal.safe_harbor(VISITS, policy=policy, year_of_data=2012).quasi_identifiers
     policy["columns"]["ward"] = "identifier"
     with pytest.raises(shoal.InputError, match="an identifier and keeps"):
-        shoal.safe_harbor(VISITS, policy, year_of_data=2012)
+        shoal.safe_harbor(VISITS, policy=policy, year_of_data=2012)
 
 
 def test_problems_of_a_policy_are_named() -> None:
     with pytest.raises(shoal.InputError, match="problem"):
-        shoal.safe_harbor(VISITS, {"safe_harbor": {"columns": {"zip": "shorten"}}})
-    result = shoal.safe_harbor(VISITS, {"safe_harbor": {"columns": {"zipp": "zip"}}}, year_of_data=2012)
+        shoal.safe_harbor(VISITS, policy={"safe_harbor": {"columns": {"zip": "shorten"}}})
+    result = shoal.safe_harbor(VISITS, policy={"safe_harbor": {"columns": {"zipp": "zip"}}}, year_of_data=2012)
     assert any("zipp" in note for note in result.notes)
     with pytest.raises(shoal.InputError, match="year of the data"):
         shoal.safe_harbor(VISITS, year_of_data=12)
@@ -137,7 +141,7 @@ def test_a_proposed_policy_gives_the_same_table_all_decided(tmp_path: Path) -> N
     source, policy = tmp_path / "visits.csv", tmp_path / "policy.yaml"
     VISITS.write_csv(source)
     assert shoal_command("safe-harbor", source, "--write-policy", policy).returncode == 0
-    proposed, decided = shoal.safe_harbor(source), shoal.safe_harbor(source, policy)
+    proposed, decided = shoal.safe_harbor(source), shoal.safe_harbor(source, policy=policy)
     assert proposed.frame.equals(decided.frame)
     assert all(found.status in ("done", "nothing-found") for found in decided.clauses)
     assert shoal_command("safe-harbor", source, "--write-policy", policy).returncode == 2  # it is there

@@ -11,7 +11,7 @@ import polars as pl
 import pytest
 
 import shoal
-from detect import labelled_makers as m
+from detection import labelled_makers as m
 from shoal.standards.hipaa.clauses import CLAUSES
 from shoal.standards.hipaa.safe_harbor import SafeHarbor
 
@@ -27,7 +27,7 @@ def apply(policy: Any = None, **columns: list[Any]) -> SafeHarbor:
     """Safe harbor on columns beside one that stays."""
     rows = len(next(iter(columns.values())))
     kept = ["f", "m"] * (rows // 2) + ["f"] * (rows % 2)
-    return shoal.safe_harbor(pl.DataFrame({**columns, "sex": kept}), policy, year_of_data=2012)
+    return shoal.safe_harbor(pl.DataFrame({**columns, "sex": kept}), policy=policy, year_of_data=2012)
 
 
 def report(result: SafeHarbor, clause: str) -> Any:
@@ -192,7 +192,7 @@ def test_clause_c_two_digit_years_are_not_guessed() -> None:
 def test_clause_c_what_is_no_date_is_emptied() -> None:
     result = apply(admission_date=["2012-03-04", "2011-12-31", "2010-01-02", "soon", "31 Feb"] * 10)
     assert result.frame["admission_date"].to_list() == [2012, 2011, 2010, None, None] * 10
-    assert any("no dates" in note for note in result.notes)
+    assert any("not dates" in note for note in result.notes)
 
 
 def test_clause_d_telephone_numbers() -> None:

@@ -102,18 +102,19 @@ def perturb(
         shoal perturb survey.csv -o safe.csv --shuffle income=age+hours --bottom-code age=18
     """
     from shoal.cli.console import running
-    from shoal.cli.show_release import show_perturbed
+    from shoal.cli.render import show
     from shoal.perturbation import perturb as change
-    from shoal.releases.door import release
-    from shoal.writing import check_target
+    from shoal.releases.jobs import Writing, check_output, released_perturbed
 
-    check_target(output, force)
+    source, writing = one_or_many(file), Writing(force, not keep_order, seed, excel_safe)
+    noises: dict[Any, float | str] = dict(settings_of("--noise", noise) or {})
+    noises.update(groups_with_share("--correlated-noise", correlated_noise) or {})
+    check_output(source, output, writing, policy)
     with running(quiet=as_json):
         result = change(
-            one_or_many(file),
-            policy,
-            noise=settings_of("--noise", noise),
-            correlated_noise=groups_with_share("--correlated-noise", correlated_noise),
+            source,
+            policy=policy,
+            noise=noises,
             swap=settings_of("--swap", swap),
             shuffle=shuffles_of(shuffle),
             pram=settings_of("--pram", pram),
@@ -124,22 +125,5 @@ def perturb(
             seed=seed,
             options=reading(encoding, delimiter, missing),
         )
-        released = release(
-            result,
-            output,
-            force=force,
-            shuffle=not keep_order,
-            seed=seed,
-            no_guarantee=True,
-            excel_safe=excel_safe,
-            source=Path(file[0]) if len(file) == 1 else None,
-        )
-    found: dict[str, Any] = {
-        **result.findings.to_dict(),
-        "written": released.written,
-        "guarantee": bool(result.policy.models),
-        "verdict": "holds" if result.policy.models else "no guarantee",
-        "output": str(released.output),
-        "manifest": str(released.manifest),
-    }
-    print_json(found) if as_json else show_perturbed(found)
+        result = released_perturbed(result, output, source, writing)
+    print_json(result.to_dict()) if as_json else show(result)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -64,7 +64,9 @@ def pseudonymize(
             show_default=False,
         ),
     ] = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an output that exists; keys never.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace an output that exists; never a key, a map or an input.")
+    ] = False,
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
@@ -84,57 +86,22 @@ def pseudonymize(
         shoal pseudonymize visits.csv --column id --key-file old.bin --rotate-to new.bin --mapping map.csv -o out.csv
     """
     from shoal.cli.console import running
-    from shoal.cli.show_standards import show_pseudonymized
-    from shoal.errors import InputError
-    from shoal.keys import find_key
-    from shoal.pseudonyms.keyed import UNKEYED, check_method
+    from shoal.cli.render import show
     from shoal.pseudonyms.pseudonymize import pseudonymize as make
-    from shoal.pseudonyms.surrogates import write_private_table
-    from shoal.reading import read
-    from shoal.writing import check_target, write_frame
 
-    check_target(output, force)
-    check_method(method)
-    keyed_by: Any = method
-    written_as: Any = one_of("--format", form, ("hex", "short", "uuid", "digits"))
-    if key_file is None and surrogates is None:
-        raise InputError(UNKEYED, "Give --key-file key.bin (made if it is not there), or --surrogates table.csv.")
-    if (rotate_to is None) != (mapping is None) or (rotate_to is not None and key_file is None):
-        raise InputError(
-            "A rotation needs the old key, the new one and a place for the mapping.",
-            "Give --key-file old.bin --rotate-to new.bin --mapping map.csv.",
-        )
-    if mapping is not None and mapping.exists():
-        raise InputError(f"{mapping} exists already: mappings are never overwritten.", "Choose another name.")
-    if rotate_to is not None and key_file is not None and not key_file.exists():
-        raise InputError(f"There is no key file {key_file} to rotate from.", "Name the key that is in use.")
     with running(quiet=as_json):
-        table = read(one_or_many(file), None, reading(encoding, delimiter, missing))
-        table.select([column])  # before a key is made for it
-        key, created = (None, False) if key_file is None else find_key(key_file)
-        new = None if rotate_to is None else find_key(rotate_to)[0]
-        made = make(
-            table,
-            column,
-            key=key,
+        result = make(
+            one_or_many(file),
+            column=column,
+            key=key_file,
             surrogates=surrogates,
-            method=keyed_by,
-            format=written_as,
+            method=method,  # type: ignore[arg-type]
+            format=one_of("--format", form, ("hex", "short", "uuid", "digits")),
             domain=domain,
-            rotate_to=new,
+            rotate_to=rotate_to,
+            mapping=mapping,
+            output=output,
+            force=force,
+            options=reading(encoding, delimiter, missing),
         )
-        if mapping is not None:
-            write_private_table(mapping, ["old", "new"], made.mapping or [])
-        write_frame(made.polars, output, force)
-    found = {
-        "column": column,
-        "distinct": made.distinct,
-        "collisions": made.collisions,
-        "method": "random" if surrogates is not None else method,
-        "format": written_as,
-        "records": table.rows,
-        "key_file_created": created,
-        "mapping": None if mapping is None else str(mapping),
-        "output": str(output),
-    }
-    print_json(found) if as_json else show_pseudonymized(found)
+    print_json(result.to_dict()) if as_json else show(result)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -94,57 +94,27 @@ def safe_harbor(
         shoal safe-harbor visits.csv -o safe.csv --policy policy.yaml --json
     """
     from shoal.cli.console import running
-    from shoal.cli.show_standards import show_safe_harbor
+    from shoal.cli.render import show
     from shoal.errors import InputError
-    from shoal.releases.door import Refused
-    from shoal.standards.hipaa.policy_text import policy_text
-    from shoal.standards.hipaa.release_safe_harbor import release_safe_harbor
-    from shoal.standards.hipaa.safe_harbor import safe_harbor as apply
-    from shoal.writing import check_target, write_whole
+    from shoal.releases.jobs import Writing, publish_safe_harbor
+    from shoal.standards.hipaa.safe_harbor import SafeHarborReading
 
     if output is None and write_policy is None:
-        raise InputError("Where to?", "Name a file with -o safe.csv, or --write-policy policy.yaml to look first.")
-    if output is not None:
-        check_target(output, force)
-    if write_policy is not None:
-        check_target(write_policy, force, (".yaml", ".yml"))
-    with running(quiet=as_json):
-        result = apply(
-            one_or_many(file),
-            policy,
-            year_of_data=year_of_data,
-            date_order=one_of("--date-order", date_order, ("dmy", "mdy", "ymd")),
-            century_from=century_from,
-            zip_populations=zip_populations,
-            options=reading(encoding, delimiter, missing),
+        raise InputError(
+            "No output file given.", "Name one with -o safe.csv, or --write-policy policy.yaml to look first."
         )
-        if write_policy is not None:
-            write_whole(write_policy, lambda draft: draft.write_text(policy_text(result), encoding="utf-8"))
-        found: dict[str, Any] = {**result.to_dict(), "residual": None, "written": 0, "output": None, "manifest": None}
-        if output is None:
-            residual = result.residual
-        else:
-            try:
-                released, residual = release_safe_harbor(
-                    result,
-                    output,
-                    force=force,
-                    shuffle=not keep_order,
-                    seed=seed,
-                    excel_safe=excel_safe,
-                    source=Path(file[0]) if len(file) == 1 else None,
-                )
-            except Refused as refusal:
-                if not as_json:
-                    raise
-                print_json({**found, "verdict": "refused", "reason": str(refusal)})
-                raise typer.Exit(1) from None
-            found |= {
-                "written": released.written,
-                "output": str(released.output),
-                "manifest": str(released.manifest),
-            }
-    found |= {"verdict": "holds", "residual": None if residual is None else residual.to_dict()}
-    print_json(found) if as_json else show_safe_harbor(result, residual, found)
-    if fail_over and residual is not None and residual.over_threshold:
+    order = one_of("--date-order", date_order, ("dmy", "mdy", "ymd"))
+    options = reading(encoding, delimiter, missing)
+    with running(quiet=as_json):
+        result = publish_safe_harbor(
+            one_or_many(file),
+            policy=policy,
+            reading=SafeHarborReading(year_of_data, order, century_from, zip_populations, options),
+            output=output,
+            write_policy=write_policy,
+            writing=Writing(force, not keep_order, seed, excel_safe),
+        )
+    print_json(result.to_dict()) if as_json else show(result)
+    over = fail_over and result.residual is not None and result.residual.over_threshold
+    if result.verdict == "refused" or over:
         raise typer.Exit(1)

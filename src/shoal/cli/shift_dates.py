@@ -14,7 +14,6 @@ from shoal.cli.options import (
     EncodingOption,
     File,
     JsonOption,
-    KeyFileOption,
     MissingOption,
     names_of,
     one_of,
@@ -26,6 +25,12 @@ from shoal.cli.options import (
 
 def shift_dates(
     file: File,
+    key_file: Annotated[
+        Path,
+        typer.Option(
+            "--key-file", metavar="FILE", help="The secret key, 32 random bytes; made (mode 0600) if it is not there."
+        ),
+    ],
     person: Annotated[str, typer.Option("--person", metavar="COLUMN", help="Whose row it is.")],
     columns: Annotated[
         list[str] | None,
@@ -33,7 +38,15 @@ def shift_dates(
             "--columns", metavar="COLUMNS", help="Columns with dates, a,b,c; all that are found.", show_default=False
         ),
     ] = None,
-    key_file: KeyFileOption = None,
+    leave: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--leave",
+            metavar="COLUMNS",
+            help="Columns with dates that stay as they are, a,b,c: they give shifts away.",
+            show_default=False,
+        ),
+    ] = None,
     output: Annotated[
         Path | None,
         typer.Option(
@@ -49,7 +62,7 @@ def shift_dates(
         typer.Option(
             "--range",
             metavar="DAYS",
-            help="Each person moves by up to ± so many days [365; 1098 with the season].",
+            help="Each person is shifted by up to ± so many days [365; 1098 with the season].",
             show_default=False,
         ),
     ] = None,
@@ -62,16 +75,19 @@ def shift_dates(
     ] = "error",
     date_order: DateOrderOption = None,
     century_from: CenturyOption = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace an output that exists; keys never.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Replace an output that exists; never a key or an input.")
+    ] = False,
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
     as_json: JsonOption = False,
 ) -> None:
-    """**Move all dates of a person by the person's own secret number of days.** Intervals stay exactly as they are.
+    """**Shift all dates of a person by the person's own secret number of days.** Intervals stay exactly as they are.
 
-    The shift comes from the key and the person, so it is the same in every file and run; it is never nought. Dates are
-    written back as they were written; a date that can be read in two ways is an error, not a guess.
+    The shift comes from the key and the person, so it is the same in every file and run; it is never zero. Dates are
+    written back as they were written, also those written as numbers; a date that can be read in two ways is an error,
+    not a guess. While another column still tells dates nothing is written: shift it, remove it, or `--leave` it.
 
     Examples:
 
@@ -80,50 +96,28 @@ def shift_dates(
         shoal shift-dates labs.csv --person patient_id --key-file key.bin --keep weekday --range 180 -o moved-labs.csv
     """
     from shoal.cli.console import running
-    from shoal.cli.show_standards import show_shifted
-    from shoal.errors import InputError
-    from shoal.keys import find_key
-    from shoal.pseudonyms.shift_dates import allowed_shifts
+    from shoal.cli.render import show
+    from shoal.pseudonyms.shift_dates import DateReading
     from shoal.pseudonyms.shift_dates import shift_dates as shift
-    from shoal.reading import read
-    from shoal.writing import check_target, write_frame
 
-    if key_file is None:
-        raise InputError("Without a key anybody could undo the shift.", "Give --key-file key.bin (made if not there).")
-    if output is None:
-        first = Path(file[0])
-        output = first.with_name(f"{first.stem}.shifted{first.suffix}")
-    check_target(output, force)
-    keep = one_of("--keep", keep, ("nothing", "weekday", "season", "weekday-and-season"))
-    if days is not None:
-        allowed_shifts(max(1, min(days, 36_525)), keep)  # type: ignore[arg-type]
+    order = one_of("--date-order", date_order, ("dmy", "mdy", "ymd"))
     with running(quiet=as_json):
-        table = read(one_or_many(file), None, reading(encoding, delimiter, missing))
-        table.select([person, *(names_of(columns) or [])])  # before a key is made for them
-        key, created = find_key(key_file)
-        made = shift(
-            table,
-            person,
-            names_of(columns),
-            key=key,
+        result = shift(
+            one_or_many(file),
+            person=person,
+            key=key_file,
+            columns=names_of(columns),
+            leave=names_of(leave),
             range=days,
-            keep=keep,  # type: ignore[arg-type]
-            date_order=one_of("--date-order", date_order, ("dmy", "mdy", "ymd")),
-            century_from=century_from,
-            unreadable=one_of("--unreadable", unreadable, ("error", "blank")),
+            keep=one_of("--keep", keep, ("nothing", "weekday", "season", "weekday-and-season")),
+            dates=DateReading(order, century_from, one_of("--unreadable", unreadable, ("error", "blank"))),
+            output=output or beside(file[0]),
+            force=force,
+            options=reading(encoding, delimiter, missing),
         )
-        write_frame(made.polars, output, force)
-    found = {
-        "person": person,
-        "columns": made.columns,
-        "persons": made.persons,
-        "records": table.rows,
-        "cells_changed": made.cells_changed,
-        "blanked": made.blanked,
-        "range": made.range,
-        "keep": made.keep,
-        "unshifted": made.unshifted,
-        "key_file_created": created,
-        "output": str(output),
-    }
-    print_json(found) if as_json else show_shifted(found)
+    print_json(result.to_dict()) if as_json else show(result)
+
+
+def beside(file: str) -> Path:
+    """The name of an output that was not given: `visits.shifted.csv` beside `visits.csv`."""
+    return Path(file).with_name(f"{Path(file).stem}.shifted{Path(file).suffix}")

@@ -11,6 +11,7 @@ import polars as pl
 
 from shoal.kinds.base import ColumnView
 from shoal.kinds.header import read_header
+from shoal.table.fold import fold
 
 if TYPE_CHECKING:
     from shoal.kinds.dates import Dates
@@ -78,12 +79,12 @@ class Column:
 
     @cached_property
     def text(self) -> list[str]:
-        """The sampled values as text without outer blanks; whole floats without their decimals."""
+        """The sampled values as text folded, without outer blanks; whole floats without their decimals."""
         values = self.values
         if values.dtype.is_numeric() and not values.dtype.is_integer() and self.whole:
             values = values.cast(pl.Int64, strict=False)
-        written = values.cast(pl.String, strict=False).fill_null("").str.strip_chars()
-        return written.str.slice(0, _LONGEST).str.normalize("NFC").to_list()
+        written = values.cast(pl.String, strict=False).fill_null("").str.slice(0, 2 * _LONGEST)
+        return fold(written).str.strip_chars().str.slice(0, _LONGEST).to_list()
 
     @cached_property
     def plain(self) -> list[str]:
@@ -175,7 +176,7 @@ def _present(values: pl.Series, counts: Numbers) -> tuple[pl.Series, Numbers]:
         values = values.cast(pl.String)
     keep = values.is_not_null()
     if values.dtype == pl.String:
-        short = values.str.slice(0, 20).str.strip_chars().str.to_lowercase()
+        short = fold(values.str.slice(0, 20)).str.strip_chars().str.to_lowercase()
         keep &= ~short.is_in(_MISSING).fill_null(True)
     elif values.dtype.is_float():
         keep &= values.is_finite().fill_null(False)

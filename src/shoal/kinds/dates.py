@@ -29,6 +29,7 @@ _FORMS = (
     ),
     ("compact", rf"^{_CENTURY}(0[1-9]|1[0-2])(0[1-9]|[12]\d|3[01])$", r"^(\d{4})"),
     ("year-month", rf"^{_CENTURY}[-/.](0[1-9]|1[0-2])$|^(0[1-9]|1[0-2])[-/.]{_CENTURY}$", rf"({_CENTURY})"),
+    ("week", rf"^{_CENTURY}-?[Ww]\d{{2}}(-?[1-7])?$", r"^(\d{4})"),
     ("compact-day-first", rf"^(0[1-9]|[12]\d|3[01])(0[1-9]|1[0-2]){_CENTURY}$", r"(\d{4})$"),
     ("compact-year-month", rf"^{_CENTURY}(0[1-9]|1[0-2])$", r"^(\d{4})"),
 )

@@ -6,6 +6,7 @@ from shoal.kinds.base import Finding, confidence, finding
 from shoal.kinds.column import Column
 from shoal.kinds.date_of_birth import BIRTH, spans_lives
 from shoal.kinds.header import Words, words
+from shoal.kinds.numeric_dates import SERIAL_LIMITS
 
 EVENTS = words(
     """date, datetime, timestamp, admission, admitted, admission date, adm date, discharge, discharged, visit
@@ -28,7 +29,7 @@ _SECONDS = words(
 _ALONE = {"compact": 0.75, "compact-day-first": 0.6, "year-month": 0.6, "compact-year-month": 0.2}
 # Seconds and milliseconds from 2000 to 2035; random numbers as long seldom fall between.
 _SECONDS_LIMITS = (946_684_800, 2_051_222_400)
-_EPOCH_ALONE = 0.2
+_EPOCH_ALONE = 0.3
 
 
 def recognise(column: Column) -> Iterator[Finding]:
@@ -41,8 +42,9 @@ def recognise(column: Column) -> Iterator[Finding]:
         yield from _part(column, "quarter", _QUARTER, (1, 4))
         yield from _part(column, "month", _MONTH, (1, 12))
         low, high = _SECONDS_LIMITS
-        yield from _part(column, "epoch", _SECONDS, (low, high), _EPOCH_ALONE)
-        yield from _part(column, "epoch", _SECONDS, (low * 1000, high * 1000), _EPOCH_ALONE)
+        for scale in (1, 10**3, 10**6, 10**9):
+            yield from _part(column, "epoch", _SECONDS, (low * scale, high * scale), _EPOCH_ALONE)
+    yield from _serial_days(column)
 
 
 def _dates(column: Column) -> Iterator[Finding]:
@@ -59,10 +61,21 @@ def _dates(column: Column) -> Iterator[Finding]:
     yield finding("date", dates.rule, clause, share=share, word=word, sure=confidence(share, alone, strength))
 
 
-def _part(column: Column, rule: str, book: Words, limits: tuple[int, int], alone: float = 0.0) -> Iterator[Finding]:
-    """Whole numbers within the limits, under a header that names the part."""
-    strength, word = book.heard(column.header)
+def _serial_days(column: Column) -> Iterator[Finding]:
+    """Numbers in the range of spreadsheet days, under a header that speaks of a date."""
+    strength, word = EVENTS.heard(column.header)
     if not strength or column.numbers is None:
+        return
+    low, high = SERIAL_LIMITS
+    share = column.share((column.numbers >= low) & (column.numbers <= high))
+    clause = f"hold a number from {low} to {high}, as spreadsheets count days"
+    yield finding("date", "serial-day", clause, share=share, word=word, sure=confidence(share, 0.0, strength))
+
+
+def _part(column: Column, rule: str, book: Words, limits: tuple[int, int], alone: float = 0.0) -> Iterator[Finding]:
+    """Whole numbers within the limits, under a header that names the part, or where few other numbers are so long."""
+    strength, word = book.heard(column.header)
+    if (not strength and (not alone or column.distinct < 2)) or column.numbers is None:
         return
     share = column.share((column.numbers >= limits[0]) & (column.numbers <= limits[1]))
     clause = f"hold a whole number from {limits[0]} to {limits[1]}"

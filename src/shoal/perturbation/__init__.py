@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -17,114 +15,23 @@ import polars as pl
 
 from shoal import progress
 from shoal.errors import InputError
-from shoal.models import Verdict
 from shoal.perturbation.operator import Operator, as_numbers, random_for
 from shoal.perturbation.pram import Pram
-from shoal.perturbation.risk import IntervalDisclosure, Linkage, interval_disclosure, linkage
-from shoal.perturbation.utility import Utility, utility_of
-from shoal.perturbation.wishes import Settings, operators_of
+from shoal.perturbation.results import PerturbationFindings, PerturbationRisk, Perturbed, PerturbedColumn
+from shoal.perturbation.risk import interval_disclosure, linkage
+from shoal.perturbation.settings import NoiseSettings, Settings, operators_of
+from shoal.perturbation.utility import utility_of
 from shoal.policy import Policy, as_policy
 from shoal.ranges.columns import ReleasedColumns, modified_rows
 from shoal.reading import Options, read
-from shoal.reading.frames import to_native
 from shoal.table import Array, Table
-
-
-@dataclass(frozen=True)
-class PerturbedColumn:
-    """What was done to a column, in order, and in how many rows it shows."""
-
-    name: str
-    operators: list[str]
-    nature: str
-    modified_rows: int
-
-
-@dataclass(frozen=True)
-class PerturbationFindings:
-    """What was done, what can still be learnt, what it cost.
-
-    `kept` is the share of rows in which a column still says what it said.
-    """
-
-    records: int
-    modified_rows: int
-    columns: list[PerturbedColumn]
-    interval_disclosure: IntervalDisclosure | None
-    linkage: Linkage | None
-    kept: dict[str, float]
-    utility: Utility
-    notes: list[str] = field(default_factory=list)
-
-    @property
-    def information_loss_by_column(self) -> dict[str, float]:
-        """Not defined: no range is released."""
-        return {}
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON: `columns`, `risk`, `utility`."""
-        risk = {
-            "interval_disclosure": None if self.interval_disclosure is None else asdict(self.interval_disclosure),
-            "linkage": None if self.linkage is None else asdict(self.linkage),
-            "kept": self.kept,
-        }
-        return {
-            "records": self.records,
-            "modified_rows": self.modified_rows,
-            "columns": [asdict(column) for column in self.columns],
-            "risk": risk,
-            "utility": asdict(self.utility),
-            "notes": self.notes,
-        }
-
-
-@dataclass(frozen=True)
-class Perturbed:
-    """A perturbed table: `frame` is of the kind that came in, in the same order; `findings` say what it is worth.
-
-    `private` is for the owner of a release only: with the seed the noise can be taken off again.
-    """
-
-    table: Table
-    policy: Policy
-    parameters: dict[str, Any]
-    columns: dict[str, ReleasedColumns]
-    findings: PerturbationFindings
-    private: dict[str, Any] = field(repr=False)
-    verdicts: list[Verdict] = field(default_factory=list)
-    method: str = "perturb"
-    plan: None = None
-    seconds: float = 0.0
-
-    @property
-    def quasi_identifiers(self) -> list[str]:
-        """The columns that models look at: none of them is perturbed."""
-        return self.policy.quasi_identifiers if self.policy.models else []
-
-    @cached_property
-    def polars(self) -> pl.DataFrame:
-        """The released table; columns that identify are left out."""
-        dropped = set(self.policy.with_role("identifier"))
-        return pl.DataFrame(
-            [
-                self.columns[name].series[0] if name in self.columns else column.decode()
-                for name, column in self.table.columns.items()
-                if name not in dropped
-            ]
-        )
-
-    @property
-    def frame(self) -> Any:
-        """The released table as the kind of frame that came in."""
-        return to_native(self.polars, self.table.native, set(self.columns))
 
 
 def perturb(
     source: Any,
-    policy: Policy | str | Path | None = None,
     *,
-    noise: Settings | None = None,
-    correlated_noise: Mapping[tuple[str, ...], float | str] | None = None,
+    policy: Policy | str | Path | None = None,
+    noise: NoiseSettings | None = None,
     swap: Settings | None = None,
     shuffle: Mapping[str, Sequence[str]] | Sequence[str] | str | None = None,
     pram: Settings | None = None,
@@ -137,20 +44,20 @@ def perturb(
 ) -> Perturbed:
     """Perturb columns of a table, and measure what can still be learnt and what it cost.
 
-    `noise`: a share of the standard deviation; `correlated_noise`: the same for several columns, keeping covariances;
-    `swap`: within a share of the ranks; `shuffle`: among all rows, keeping rank correlations with the columns named;
-    `pram`: the probability to keep a category; `top_code`, `bottom_code`: a limit or a share; `round`: a base. The seed
-    is drawn if none is given; it is secret. `interval` is the width for interval disclosure in standard deviations.
+    `noise`: a share of the standard deviation; for a tuple of columns, noise that keeps their covariances. `swap`:
+    within a share of the ranks; `shuffle`: among all rows, keeping rank correlations with the columns named; `pram`:
+    the probability to keep a category; `top_code`, `bottom_code`: a limit or a share; `round`: a base. The seed is
+    drawn if none is given; it is secret. `interval` is the width for interval disclosure in standard deviations.
 
     >>> import polars as pl
     >>> survey = pl.DataFrame({"pay": [100, 250, 310, 480], "town": ["A", "A", "B", "B"]})
     >>> result = perturb(survey, round={"pay": 100}, seed=1)
-    >>> result.frame["pay"].to_list(), result.findings.kept
+    >>> result.frame["pay"].to_list(), result.findings.risk.kept
     ([100, 300, 300, 500], {'pay': 0.25})
     """
-    operators = operators_of(noise, correlated_noise, swap, shuffle, pram, top_code, bottom_code, round)
+    operators = operators_of(noise, swap, shuffle, pram, top_code, bottom_code, round)
     if not 0 < interval < 1e300:
-        raise InputError(f"An interval of {interval:g} standard deviations is none.", "Use 0.05, for example.")
+        raise InputError(f"An interval of {interval:g} standard deviations is not one.", "Use 0.05, for example.")
     given = as_policy(policy)
     table = read(source, None, options)
     _check(operators, given, table)
@@ -168,7 +75,14 @@ def perturb(
             {"column": name, "operator": o.word, "setting": o.setting} for o in operators for name in o.columns
         ]
     }
-    return Perturbed(table, given, parameters, columns, findings, {"perturbation_seed": seed})
+    return Perturbed(
+        table=table,
+        policy=given,
+        parameters=parameters,
+        columns=columns,
+        findings=findings,
+        private={"perturbation_seed": seed},
+    )
 
 
 def _check(operators: Sequence[Operator], policy: Policy, table: Table) -> None:
@@ -244,9 +158,7 @@ def _findings(
         table.rows,
         int(modified_rows(list(columns.values())).sum()),
         done,
-        interval_disclosure(old, new, interval),
-        linkage(old, new, seed),
-        kept,
+        PerturbationRisk(interval_disclosure(old, new, interval), linkage(old, new, seed), kept),
         utility_of(old, new, categories, others, seed),
         [f"no value of '{column.name}' changed" for column in done if not column.modified_rows],
     )

@@ -54,7 +54,7 @@ class _Code(Operator):
         limit = self._limit(original[0])
         if columns[0].dtype.is_integer() and limit != int(limit):
             raise InputError(
-                f"Column '{columns[0].name}' holds whole numbers: the limit of --{self.word} is none.",
+                f"Column '{columns[0].name}' holds whole numbers: the limit of {self.word} is not one.",
                 "Give a whole one.",
             )
         return [like(columns[0], self._coded(as_numbers(columns[0]), limit))]

@@ -70,7 +70,7 @@ class CorrelatedNoise(Operator):
         whole = values[np.isfinite(values).all(axis=1)]
         if len(whole) < 2:
             raise InputError(
-                "The columns of --correlated-noise are never there together.", "Leave out the one that is missing most."
+                "The columns of correlated noise are never there together.", "Leave out the one that is missing most."
             )
         mean, covariance = whole.mean(axis=0), np.atleast_2d(np.cov(whole, rowvar=False))
         for series, variance in zip(columns, np.diag(covariance), strict=True):

@@ -50,8 +50,8 @@ class Operator(ABC):
         for series in columns:
             if not self.for_text and not (series.dtype.is_numeric() or series.dtype.is_temporal()):
                 raise InputError(
-                    f"Column '{series.name}' holds text: --{self.word} needs numbers or dates.",
-                    "Use --pram for categories.",
+                    f"Column '{series.name}' holds text: {self.word} needs numbers or dates.",
+                    "Use pram for categories.",
                 )
             if series.null_count() == len(series):
                 raise InputError(f"Column '{series.name}' has no values.", "Leave it out.")

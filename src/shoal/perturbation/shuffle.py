@@ -96,7 +96,7 @@ def _given_others(own: Array, others: Array, noise: Array) -> Array:
     """A draw of the column's scores given the others': the regression on them, and normal noise of what it leaves."""
     scale = others.std(axis=0)
     if not (scale > 0).all() or own.std() == 0:
-        raise InputError("A column of --shuffle does not vary.", "Leave it out.")
+        raise InputError("A column of shuffle does not vary.", "Leave it out.")
     others, own = others / scale, own / own.std()
     slope, *_ = np.linalg.lstsq(others, own, rcond=None)
     fitted = others @ slope

@@ -108,11 +108,13 @@ _WRITERS: dict[str, Callable[[Array], pl.Series]] = {"hex": _hex, "short": _shor
 def texts_of(values: pl.Series) -> pl.Series:
     """Values in the one form in which a key sees them, so that a person is the same in every file.
 
-    Letters composed, no outer blanks, whole numbers without decimals: `7`, `7.0` and `" 7"` are one person, `007` is
-    another.
+    Letters composed, no outer blanks, whole numbers without decimals, whatever the type of the column: `7`, `7.0`,
+    `"7.0"` and `" 7"` are one person, `007` is another.
 
-    >>> texts_of(pl.Series([" A-7", "A-7"])).to_list(), texts_of(pl.Series([7.0])).to_list()
-    ([b'A-7', b'A-7'], [b'7'])
+    >>> texts_of(pl.Series([" A-7", "A-7"])).to_list(), texts_of(pl.Series(["7.0", "007", "7.50"])).to_list()
+    ([b'A-7', b'A-7'], [b'7', b'007', b'7.50'])
+    >>> texts_of(pl.Series([7.0])).to_list()
+    [b'7']
     """
     if values.dtype.is_float():
         whole = (values == values.floor()) & (values.abs() < 2**53)
@@ -120,4 +122,5 @@ def texts_of(values: pl.Series) -> pl.Series:
         values = numbers.zip_with(whole, values.cast(pl.String))
     elif values.dtype == pl.Binary:
         return values
-    return values.cast(pl.String).str.strip_chars().str.normalize("NFC").cast(pl.Binary)
+    texts = values.cast(pl.String).str.strip_chars().str.normalize("NFC")
+    return texts.str.replace(r"^(-?(?:0|[1-9][0-9]*))\.0+$", "${1}").cast(pl.Binary)

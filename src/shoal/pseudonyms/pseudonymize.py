@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -12,64 +10,43 @@ import polars as pl
 
 from shoal import progress
 from shoal.errors import InputError, ShoalError, check_choice
-from shoal.keys import Key, as_key
+from shoal.keys import Key, check_no_secret, key_or_new, path_of
 from shoal.pseudonyms.digits import digits
 from shoal.pseudonyms.keyed import FORMATS, UNKEYED, Format, Method, check_method, keyed, texts_of
-from shoal.pseudonyms.surrogates import extended, read_surrogates, write_surrogates
+from shoal.pseudonyms.results import Pseudonymized
+from shoal.pseudonyms.surrogates import extended, read_surrogates, write_private_table, write_surrogates
 from shoal.reading import Options, read
-from shoal.reading.frames import to_native
-from shoal.table import Column, Table
+from shoal.table import Column
+from shoal.writing import check_apart, check_target, write_frame
 
 _Maker = Callable[[list[bytes]], pl.Series]
 
 
-@dataclass(frozen=True)
-class Pseudonymized:
-    """A table whose persons have pseudonyms; `distinct` counts the persons, `mapping` is old and new of a rotation."""
-
-    table: Table = field(repr=False)
-    column: str
-    pseudonyms: pl.Series = field(repr=False)
-    distinct: int
-    collisions: int
-    mapping: list[tuple[str, str]] | None = field(default=None, repr=False)
-
-    @cached_property
-    def polars(self) -> pl.DataFrame:
-        """The table with its pseudonyms."""
-        series = [
-            self.pseudonyms.gather(column.codes).alias(name) if name == self.column else column.decode()
-            for name, column in self.table.columns.items()
-        ]
-        return pl.DataFrame(series)
-
-    @property
-    def frame(self) -> Any:
-        """The same as the kind of frame that came in."""
-        return to_native(self.polars, self.table.native, {self.column})
-
-
 def pseudonymize(
     source: Any,
-    column: str,
     *,
+    column: str,
     key: Key | bytes | str | Path | None = None,
     surrogates: str | Path | None = None,
     method: Method = "hmac-sha-256",
     format: Format = "hex",
     domain: str = "",
     rotate_to: Key | bytes | str | Path | None = None,
+    mapping: str | Path | None = None,
+    output: str | Path | None = None,
+    force: bool = False,
     options: Options | None = None,
 ) -> Pseudonymized:
     """Replace the values of a column by pseudonyms: the same value, key and domain give the same pseudonym anywhere.
 
     pseudonym = HMAC-SHA-256(key, value) (or keyed BLAKE2b), written as `hex` (128 bits), `short` (80 bits, base32),
-    `uuid`, or as `digits` (a keyed permutation of the numbers of a length). With `surrogates` a table of random words
-    is read, extended and written instead. `rotate_to` gives the pseudonyms of a new key, and old and new in `mapping`.
+    `uuid`, or as `digits` (a keyed permutation of the numbers of a length). A key file that is not there is made. With
+    `surrogates` a table of random words is read, extended and written instead. `rotate_to` gives the pseudonyms of a
+    new key, and old and new in `pairs` (and in the file `mapping`). With `output` the table is written.
 
     >>> import polars as pl
     >>> visits = pl.DataFrame({"patient": ["A-7", "B-2", "A-7"]})
-    >>> made = pseudonymize(visits, "patient", key=bytes(range(32)), format="short")
+    >>> made = pseudonymize(visits, column="patient", key=bytes(range(32)), format="short")
     >>> made.distinct, made.collisions, made.frame["patient"].n_unique()
     (2, 0, 2)
     >>> made.frame["patient"][0] == made.frame["patient"][2]
@@ -77,29 +54,74 @@ def pseudonymize(
     """
     check_method(method)
     check_choice("format", format, FORMATS)
-    if (key is None) == (surrogates is None):
-        raise InputError(
-            UNKEYED if key is None else "A key and a surrogate table exclude each other.",
-            "Give --key-file key.bin (made if it is not there), or --surrogates table.csv.",
-        )
-    if surrogates is not None and (rotate_to is not None or format != "hex" or domain):
+    _check_keys(key, surrogates, rotate_to, mapping, format != "hex" or bool(domain))
+    files = {"key_file": path_of(key), "surrogates": surrogates, "new_key_file": path_of(rotate_to)}
+    _check_files(source, output, mapping, files, force)
+    table = read(source, None, options)
+    persons = table.select([column])[0]  # before a key is made for it
+    pairs, created = None, False
+    if surrogates is not None:
+        made, distinct = _pseudonyms(persons, _by_surrogates(Path(surrogates)))
+    else:
+        assert key is not None
+        secret, created = key_or_new(key, create=rotate_to is None)
+        made, distinct = _pseudonyms(persons, _by_key(secret, method, format, domain, column))
+    if rotate_to is not None:
+        old = made
+        made, _ = _pseudonyms(persons, _by_key(key_or_new(rotate_to)[0], method, format, domain, column))
+        both = pl.DataFrame({"old": old, "new": made}).drop_nulls().unique()
+        pairs = [(str(before), str(after)) for before, after in both.sort("old").iter_rows()]
+    result = Pseudonymized(
+        column=column,
+        distinct=distinct,
+        collisions=0,
+        method=method if surrogates is None else "random",
+        format=format,
+        records=table.rows,
+        key_file_created=created,
+        mapping=None if mapping is None else str(mapping),
+        output=None if output is None else str(output),
+        table=table,
+        pseudonyms=made,
+        pairs=pairs,
+    )
+    if mapping is not None:
+        write_private_table(Path(mapping), ["old", "new"], pairs or [])
+    if output is not None:
+        write_frame(result.polars, output, force)
+    return result
+
+
+def _check_keys(key: Any, surrogates: Any, rotate_to: Any, mapping: Any, has_options: bool) -> None:
+    """A key or a table of surrogates, and for a rotation two keys."""
+    if key is None and surrogates is None:
+        raise InputError(UNKEYED, "Give a key file (made if it is not there), or a table of random surrogates.")
+    if key is not None and surrogates is not None:
+        raise InputError("Pseudonyms come from a key or from random surrogates, not from both.", "Give one of them.")
+    if surrogates is not None and (rotate_to is not None or has_options):
         raise InputError(
             "Random surrogates have one form and no key: no format, domain or rotation.", "Leave those options out."
         )
-    table = read(source, None, options)
-    persons = table.select([column])[0]
-    if surrogates is not None:
-        made, distinct = _pseudonyms(persons, _by_surrogates(Path(surrogates)))
-        return Pseudonymized(table, column, made, distinct, 0)
-    assert key is not None
-    made, distinct = _pseudonyms(persons, _by_key(as_key(key), method, format, domain, column))
-    mapping = None
-    if rotate_to is not None:
-        old = made
-        made, _ = _pseudonyms(persons, _by_key(as_key(rotate_to), method, format, domain, column))
-        pairs = pl.DataFrame({"old": old, "new": made}).drop_nulls().unique()
-        mapping = [(str(before), str(after)) for before, after in pairs.sort("old").iter_rows()]
-    return Pseudonymized(table, column, made, distinct, 0, mapping)
+    if rotate_to is not None and isinstance(key, (str, Path)) and not Path(key).exists():
+        raise InputError(f"There is no key file {key} to rotate from.", "Name the key that is in use.")
+    if mapping is not None and rotate_to is None:
+        raise InputError(
+            "A mapping needs a rotation: the old key, and the new one in rotate_to.", "Give rotate_to, or no mapping."
+        )
+
+
+def _check_files(source: Any, output: Any, mapping: Any, secrets: dict[str, Any], force: bool) -> None:
+    """All files apart from each other, and none of the secret ones replaced, before anything is made."""
+    check_apart(input=source, **secrets, mapping=mapping, output=output)
+    if output is not None:
+        check_target(Path(output), force)
+        check_no_secret(Path(output))
+        if secrets["new_key_file"] is not None and mapping is None:
+            raise InputError(
+                "A rotation that is written needs a place for old and new pseudonyms.", "Give mapping a file name."
+            )
+    if mapping is not None and Path(mapping).exists():
+        raise InputError(f"{mapping} exists already: mappings are never overwritten.", "Choose another name.")
 
 
 def _by_key(key: Key, method: Method, form: Format, domain: str, name: str) -> _Maker:
@@ -130,7 +152,7 @@ def _pseudonyms(persons: Column, make: _Maker) -> tuple[pl.Series, int]:
     collisions = len(distinct) - made.n_unique()
     if collisions:
         raise ShoalError(
-            f"{collisions:,} pseudonyms would stand for two persons. Nothing was written; use --format hex."
+            f"{collisions:,} pseudonyms would stand for two persons. Nothing was written; use the format hex."
         )
     if len(distinct) == len(texts):
         return made.extend_constant(None, 1), len(distinct)

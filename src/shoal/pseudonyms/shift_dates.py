@@ -1,14 +1,13 @@
-"""Dates moved by a secret number of days per person: intervals within a person stay, the calendar goes.
+"""Dates shifted by a secret number of days per person: intervals within a person stay, the calendar goes.
 
 The shift of a person is drawn by HMAC-SHA-256 of the person under the key from all allowed numbers of days, so that it
-is the same in every file and run. Nought is not allowed: no date survives.
+is the same in every file and run. Zero is not allowed: no date survives.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -17,14 +16,18 @@ import polars as pl
 
 from shoal import progress
 from shoal.errors import InputError, as_names, check_choice
-from shoal.keys import Key, as_key
-from shoal.kinds import ColumnView, find_kinds
+from shoal.keys import Key, check_no_secret, key_or_new, path_of
+from shoal.kinds.numeric_dates import UNITS as NUMBER_UNITS
+from shoal.kinds.numeric_dates import NumericDate, compact_days, numeric_date
+from shoal.pseudonyms.dated import check_decided, dated_columns
 from shoal.pseudonyms.keyed import digester, texts_of
+from shoal.pseudonyms.results import Shifted
 from shoal.reading import Options, read
-from shoal.reading.frames import to_native
 from shoal.table import Array, Column, Table
 from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class, pack
 from shoal.table.dates import Order, days_of, whole_dates, write_days
+from shoal.table.fold import plain_dates
+from shoal.writing import check_apart, check_target, write_frame
 
 Keep = Literal["nothing", "weekday", "season", "weekday-and-season"]
 Unreadable = Literal["error", "blank"]
@@ -38,35 +41,17 @@ _YEAR = 365.2425
 _FIRST, _LAST = -719_162, 2_932_896
 
 
-@dataclass(frozen=True)
-class Shifted:
-    """A table with moved dates; `unshifted` are columns with dates that were left as they are and give shifts away."""
+@dataclass(frozen=True, slots=True)
+class DateReading:
+    """How written dates are read: which number is the month, the century of short years, what is no date."""
 
-    table: Table = field(repr=False)
-    person: str
-    columns: list[str]
-    range: int
-    keep: Keep
-    persons: int
-    cells_changed: int
-    blanked: int
-    unshifted: list[str]
-    series: dict[str, pl.Series] = field(repr=False)
-
-    @cached_property
-    def polars(self) -> pl.DataFrame:
-        """The table with its moved dates."""
-        columns = self.table.columns.values()
-        return pl.DataFrame([self.series.get(column.name, column.decode()) for column in columns])
-
-    @property
-    def frame(self) -> Any:
-        """The same as the kind of frame that came in."""
-        return to_native(self.polars, self.table.native, set(self.columns) if self.blanked else set())
+    order: Order | None = None
+    century_from: int | None = None
+    unreadable: Unreadable = "error"
 
 
 def allowed_shifts(limit: int, keep: Keep = "nothing") -> Array:
-    """All numbers of days within ± limit, without nought, that keep what is to be kept.
+    """All numbers of days within ± limit, without zero, that keep what is to be kept.
 
     Weekday: multiples of 7. Season: whole years, at most a week beside the day.
 
@@ -86,77 +71,109 @@ def allowed_shifts(limit: int, keep: Keep = "nothing") -> Array:
     if np.count_nonzero(good) < 2:
         raise InputError(
             f"Within ±{limit} days no shifts keep the {keep.replace('-', ' ')}.",
-            f"Give a wider --range, for example {SEASON_RANGE if 'season' in keep else RANGE}.",
+            f"Give a wider range, for example {SEASON_RANGE if 'season' in keep else RANGE}.",
         )
     return np.asarray(days[good])
 
 
 def shift_dates(
     source: Any,
-    person: str,
-    columns: Sequence[str] | str | None = None,
     *,
+    person: str,
     key: Key | bytes | str | Path,
+    columns: Sequence[str] | str | None = None,
+    leave: Sequence[str] | str | None = None,
     range: int | None = None,
     keep: Keep = "nothing",
-    date_order: Order | None = None,
-    century_from: int | None = None,
-    unreadable: Unreadable = "error",
+    dates: DateReading | None = None,
+    output: str | Path | None = None,
+    force: bool = False,
     options: Options | None = None,
 ) -> Shifted:
-    """Move all dates of each person by the person's secret number of days within ± range.
+    """Shift all dates of each person by the person's secret number of days within ± range.
 
-    Without `columns`, all columns that hold whole dates are moved. Clock times stay; intervals between dates of a
-    person stay exactly.
+    Without `columns`, all columns that hold whole dates are shifted, also those written as numbers. While another
+    column still tells dates (months, weeks, dates inside texts) the table is refused, unless `leave` names it. Clock
+    times stay; intervals between dates of a person stay exactly. With `output` the table is written.
 
     >>> import polars as pl
     >>> visits = pl.DataFrame({"id": ["a", "a"], "admitted": ["2012-03-04", "2012-03-09"]})
-    >>> moved = shift_dates(visits, "id", "admitted", key=bytes(__import__("builtins").range(32)))
+    >>> moved = shift_dates(visits, person="id", key=bytes(__import__("builtins").range(32)))
     >>> before, after = (pl.Series(frame["admitted"]).str.to_date() for frame in (visits, moved.frame))
     >>> (after[1] - after[0]).days, (before == after).any()
     (5, False)
     """
-    check_choice("unreadable", unreadable, get_args(Unreadable))
+    dates = dates or DateReading()
+    check_choice("unreadable", dates.unreadable, get_args(Unreadable))
     limit = range if range is not None else SEASON_RANGE if "season" in keep else RANGE
     if not 1 <= limit <= 36_525:
-        raise InputError(f"A range of {limit} days is not between a day and a century.", "Use --range 365.")
-    secret = as_key(key).secret_for("dates")
+        raise InputError(f"A range of {limit} days is not between a day and a century.", "Use a range of 365 days.")
+    allowed = allowed_shifts(limit, keep)
+    check_apart(input=source, key_file=path_of(key), output=output)
+    if output is not None:
+        check_target(Path(output), force)
+        check_no_secret(Path(output))
     table = read(source, None, options)
+    whose = _person(table, person)
+    names, unshifted, unsure = _decided(table, person, as_names(columns), as_names(leave))
+    secret, created = key_or_new(key)
+    shifts = _shifts(whose, secret.secret_for("dates"), allowed)
+    series, notes = {}, []
+    for number, column in enumerate(table.select(names)):
+        progress.report("shifting dates", number, len(names))
+        series[column.name], remark = _shifted(column, shifts[whose.codes], dates)
+        notes += [f"{column.name}: {remark}"] if remark else []
+    if unsure:
+        notes.append(f"shifted although only its numbers say that it holds dates: {', '.join(unsure)}")
+    result = Shifted(
+        person=person,
+        columns=names,
+        persons=texts_of(whose.values).n_unique(),
+        records=table.rows,
+        cells_changed=sum(table.rows - table[name].nulls for name in names),
+        blanked=sum(made.null_count() - table[name].nulls for name, made in series.items()),
+        range=limit,
+        keep=keep,
+        unshifted=unshifted,
+        key_file_created=created,
+        output=None if output is None else str(output),
+        notes=notes,
+        table=table,
+        series=series,
+    )
+    if output is not None:
+        write_frame(result.polars, output, force)
+    return result
+
+
+def _person(table: Table, person: str) -> Column:
     whose = table.select([person])[0]
     if whose.nulls:
         raise InputError(
             f"Person column '{person}' is empty in {whose.nulls:,} rows: whose dates are they?",
             "Fill it, or remove those rows first.",
         )
-    dated = [column.name for column in table.columns.values() if column.name != person and _holds_dates(column)]
-    names = as_names(columns) or dated
-    if not names:
-        raise InputError("No column with whole dates was found.", "Name them with --columns admitted,discharged.")
+    return whose
+
+
+def _decided(table: Table, person: str, names: list[str], left: list[str]) -> tuple[list[str], list[str], list[str]]:
+    """The columns to shift, those with dates that are left by decision, and those to shift that are a guess."""
+    table.select([*names, *left])
     if person in names:
-        raise InputError(f"Column '{person}' is the person and a date at once.", "Take it out of --columns.")
-    shifts = _shifts(whose, secret, allowed_shifts(limit, keep))
-    series, changed, blanked = {}, 0, 0
-    for number, column in enumerate(table.select(names)):
-        progress.report("shifting dates", number, len(names))
-        series[column.name] = _shifted(column, shifts[whose.codes], date_order, century_from, unreadable)
-        blanked += series[column.name].null_count() - column.nulls
-        changed += table.rows - column.nulls
-    unshifted = [name for name in dated if name not in names]
-    return Shifted(
-        table, person, names, limit, keep, texts_of(whose.values).n_unique(), changed, blanked, unshifted, series
-    )
-
-
-def _holds_dates(column: Column) -> bool:
-    """Whether the column seems to hold dates, of birth or of events, that can be moved by days."""
-    if column.values.dtype in (pl.Date, pl.Datetime):
-        return True
-    if column.values.dtype != pl.String or not len(column.values):
-        return False
-    counts = np.bincount(column.codes, minlength=len(column.values))[: len(column.values)]
-    found = find_kinds(ColumnView(column.name, column.values, counts, len(column.codes)))
-    dates = any(finding.kind in ("date", "date-of-birth") and finding.confidence >= 0.25 for finding in found)
-    return dates and bool((whole_dates(column.values.str.strip_chars()).form >= 0).any())
+        raise InputError(f"Column '{person}' is the person and a date at once.", "Take it out of the columns.")
+    if both := sorted(set(names) & set(left)):
+        raise InputError(f"Column '{both[0]}' is to be shifted and left at once.", "Name it once.")
+    dated = dated_columns(table, person)
+    shifted = names or [entry.column for entry in dated if entry.sure and entry.shiftable and entry.column not in left]
+    if not shifted:
+        raise InputError(
+            "No column with whole dates was found."
+            + (f" Others tell dates: {'; '.join(f'{entry.column} {entry.why}' for entry in dated)}." if dated else ""),
+            "Name the columns to shift.",
+        )
+    check_decided(dated, shifted, left)
+    unsure = [entry.column for entry in dated if not entry.sure and entry.column in shifted]
+    return shifted, [entry.column for entry in dated if entry.column in left], unsure
 
 
 def _shifts(whose: Column, secret: bytes, allowed: Array) -> Array:
@@ -166,42 +183,69 @@ def _shifts(whose: Column, secret: bytes, allowed: Array) -> Array:
     return np.asarray(allowed[(numbers % np.uint64(len(allowed))).astype(np.int64)])
 
 
-def _shifted(
-    column: Column, shift: Array, order: Order | None, century_from: int | None, unreadable: Unreadable
-) -> pl.Series:
+def _shifted(column: Column, shift: Array, dates: DateReading) -> tuple[pl.Series, str | None]:
+    """The column with its dates shifted, and what is worth saying about it."""
     if column.values.dtype in (pl.Date, pl.Datetime):
         return _shifted_times(column, shift)
+    if column.values.dtype.is_numeric():
+        how = numeric_date(column.values)
+        if how is not None:
+            return _shifted_numbers(column, shift, how), None
     if column.values.dtype.is_numeric() or column.values.dtype == pl.Time:
         raise InputError(
             f"Column '{column.name}' holds numbers or clock times, not dates.",
             "Write it as dates first, or leave it out.",
         )
-    return _shifted_texts(column, shift, order, century_from, unreadable)
+    return _shifted_texts(column, shift, dates)
 
 
-def _shifted_times(column: Column, shift: Array) -> pl.Series:
-    """Dates and moments by their physical numbers; a day is a day, whatever the clocks of summer do."""
+def _shifted_numbers(column: Column, shift: Array, how: NumericDate) -> pl.Series:
+    """Numbers in their own writing and type: so many units of a day further, or the digits of another day."""
     values = column.decode()
+    if how == "compact":
+        days = compact_days(values).to_physical().cast(pl.Int64) + pl.Series(shift)
+        _check_calendar(days.drop_nulls().to_numpy(), column.name)
+        return days.cast(pl.Int32).cast(pl.Date).dt.strftime("%Y%m%d").cast(values.dtype).alias(column.name)
+    return (values + pl.Series(shift * NUMBER_UNITS[how])).cast(values.dtype).alias(column.name)
+
+
+def _shifted_times(column: Column, shift: Array) -> tuple[pl.Series, str | None]:
+    """Dates and moments by their physical numbers.
+
+    With a time zone the local time is shifted and the zone dropped: the hour of summer would tell the true season.
+    """
+    values, remark = column.decode(), None
+    if getattr(values.dtype, "time_zone", None) is not None:
+        values = values.dt.replace_time_zone(None)
+        remark = "local times were shifted and the time zone was dropped, which tells the season of the true day"
     unit = 1 if values.dtype == pl.Date else {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}[
         str(getattr(values.dtype, "time_unit", "us"))
     ]  # fmt: skip
     physical = values.to_physical()
     low, high = (int(end) // unit if isinstance(end, int) else 0 for end in (physical.min(), physical.max()))
     _check_calendar(np.array([low, high]) + np.array([shift.min(), shift.max()]), column.name)
-    return (
-        (physical.cast(pl.Int64) + pl.Series(shift) * unit).cast(physical.dtype).cast(values.dtype).alias(column.name)
-    )
+    moved = (physical.cast(pl.Int64) + pl.Series(shift) * unit).cast(physical.dtype).cast(values.dtype)
+    return moved.alias(column.name), remark
 
 
-def _shifted_texts(
-    column: Column, shift: Array, order: Order | None, century_from: int | None, unreadable: Unreadable
-) -> pl.Series:
-    """Texts in the way in which they were written; each pair of a text and a shift is written once."""
-    texts = column.values.cast(pl.String).str.strip_chars()
-    readable = np.ones(len(texts), bool) if unreadable == "error" else whole_dates(texts).form >= 0
+_OFFSET = r"\s*(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})$"
+
+
+def _shifted_texts(column: Column, shift: Array, dates: DateReading) -> tuple[pl.Series, str | None]:
+    """Texts in the way in which they were written; each pair of a text and a shift is written once.
+
+    Where times have several offsets (-05:00 in winter, -04:00 in summer) all offsets are dropped: they tell the season.
+    """
+    texts, remark = plain_dates(column.values.cast(pl.String)), None
+    clocks = whole_dates(texts).parts["clock"]
+    if clocks.str.extract(f"({_OFFSET})", 1).str.strip_chars().drop_nulls().n_unique() > 1:
+        timed = pl.Series(clocks.str.contains(_OFFSET).fill_null(False))
+        texts = texts.str.replace(_OFFSET, "").zip_with(timed, texts)
+        remark = "offsets from UTC were dropped: they tell the season of the true day"
+    readable = np.ones(len(texts), bool) if dates.unreadable == "error" else whole_dates(texts).form >= 0
     place = np.append(np.cumsum(readable) - 1, -1)  # null is the code past the last
     place[:-1][~readable] = -1
-    found = days_of(texts.filter(readable), column.name, order, century_from)
+    found = days_of(texts.filter(readable), column.name, dates.order, dates.century_from)
     known = np.flatnonzero(place[column.codes] >= 0)
     low = int(shift.min())
     which = place[column.codes[known]]
@@ -214,12 +258,12 @@ def _shifted_texts(
     written = write_days(days, which[first], found).extend_constant(None, 1)
     rows = np.full(len(column.codes), count, np.int64)
     rows[known] = pairs
-    return written.gather(rows).alias(column.name)
+    return written.gather(rows).alias(column.name), remark
 
 
 def _check_calendar(days: Array, name: str) -> None:
     if len(days) and (int(days.min()) < _FIRST or int(days.max()) > _LAST):
         raise InputError(
-            f"Column '{name}' has dates so near the end of the calendar that they cannot be moved.",
+            f"Column '{name}' has dates so near the end of the calendar that they cannot be shifted.",
             "Empty such cells first: they stand for something else than a day.",
         )

@@ -32,7 +32,7 @@ from shoal.table.type_words import type_word
 from shoal.writing import check_target, sha256, sync, write_draft, write_json
 
 if TYPE_CHECKING:
-    from shoal.standards.hipaa.safe_harbor import SafeHarbor
+    from shoal.standards.hipaa.results import SafeHarbor
 
 NO_GUARANTEE = "No privacy model was checked: this release carries no guarantee."
 _FORMULA = r"^[=+\-@\t\r]"
@@ -117,7 +117,7 @@ def release(
     `shuffle` releases the rows in a secret order (their order can identify); the seed is drawn if none is given and
     goes to the private record only. `excel_safe` puts an apostrophe before text that spreadsheets run as a formula.
     """
-    from shoal.standards.hipaa.safe_harbor import SafeHarbor
+    from shoal.standards.hipaa.results import SafeHarbor
 
     if isinstance(result, SafeHarbor):
         from shoal.standards.hipaa.release_safe_harbor import release_safe_harbor

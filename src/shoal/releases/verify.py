@@ -118,7 +118,7 @@ def _against_manifest(path: Path, manifest: dict[str, Any], policy: Policy, tabl
     whole = recorded.digest() == manifest["policy_sha256"]
     same = "the policy of the release" if recorded.digest() == policy.digest() else "another policy than the release's"
     names = [name for column in manifest["columns"] for name in column["released_as"]]
-    promised = [] if policy.models else [Check("guarantee", True, "no privacy model was checked: there is none")]
+    promised = [] if policy.models else [Check("privacy models", True, "none was promised, so none was checked")]
     return [
         *promised,
         Check(

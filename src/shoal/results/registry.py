@@ -21,12 +21,16 @@ MODULES = {
     "hierarchy-check": "shoal.hierarchy.results",
     "leak": "shoal.leakage.results",
     "leak-series": "shoal.leakage.results",
+    "perturb": "shoal.perturbation.results",
     "profile": "shoal.detection.profiles",
+    "pseudonymize": "shoal.pseudonyms.results",
     "quality": "shoal.utility.quality",
     "regenerate": "shoal.anonymization.regenerate",
     "reproduce": "shoal.papers.results",
     "risk": "shoal.identity.results",
+    "safe-harbor": "shoal.standards.hipaa.results",
     "sample-data": "shoal.sample.written",
+    "shift-dates": "shoal.pseudonyms.results",
     "standards": "shoal.policy.standards",
 }
 

@@ -14,6 +14,7 @@ import polars as pl
 
 from shoal.errors import InputError, check_choice
 from shoal.table import Array
+from shoal.table.fold import plain_dates
 
 Order = Literal["dmy", "mdy", "ymd"]
 
@@ -101,7 +102,7 @@ def as_texts(values: pl.Series) -> pl.Series:
     if values.dtype.is_numeric():
         texts = values.cast(pl.Int64, strict=False).cast(pl.String)
         return texts.zip_with((texts.str.len_bytes() != 7).fill_null(True), "0" + texts)
-    return values.cast(pl.String).str.strip_chars().str.replace(_WEEKDAY, "")
+    return plain_dates(values.cast(pl.String)).str.replace(_WEEKDAY, "")
 
 
 def are_dates(texts: pl.Series) -> Array:

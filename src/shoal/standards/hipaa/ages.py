@@ -7,6 +7,7 @@ import polars as pl
 
 from shoal.kinds.header import read_header, words
 from shoal.table import Array
+from shoal.table.fold import fold
 
 OLD = "90+"
 LIMIT = 90
@@ -55,7 +56,8 @@ def top_coded(values: pl.Series, name: str) -> tuple[pl.Series, Array]:
         texts = _numbers_as_text(values)
         released = texts.zip_with(pl.Series((numbers >= 0) & (numbers <= _OLDEST)), _nothing(len(texts)))
         return _old(released, old), old
-    texts = values.cast(pl.String).str.strip_chars()
+    written = values.cast(pl.String).str.strip_chars()
+    texts = fold(written).str.strip_chars()
     single = texts.str.extract(_NUMBER, 1).cast(pl.Int64)
     low, high = (texts.str.extract(_RANGE, group).cast(pl.Int64) for group in (1, 2))
     under = texts.str.extract(_UNDER, 1).cast(pl.Int64)
@@ -71,7 +73,7 @@ def top_coded(values: pl.Series, name: str) -> tuple[pl.Series, Array]:
     readable &= ~(least > _OLDEST).fill_null(False)
     # under 95 years: the age may be over 89, so the group says nothing that may stay
     readable &= ~(under.cast(pl.Float64) / per > LIMIT).fill_null(False)
-    released = texts.zip_with(~crosses, low.cast(pl.String) + "+").zip_with(readable, _nothing(len(texts)))
+    released = written.zip_with(~crosses, low.cast(pl.String) + "+").zip_with(readable, _nothing(len(texts)))
     found = (very_old & readable).to_numpy()
     return _old(released, found), found
 

@@ -69,7 +69,10 @@ Action = Literal["removed", "zip", "date", "date-of-birth", "age", "kept"]
 
 @dataclass(frozen=True, slots=True)
 class Treatment:
-    """What is done to one column, under which clause and why; `decided` says that the policy decided it."""
+    """What is done to one column, under which clause and why; `decided` says that the policy decided it.
+
+    `doubt` says why a person must confirm a column that stays.
+    """
 
     column: str
     clause: str | None
@@ -79,3 +82,4 @@ class Treatment:
     reason: str
     decided: bool = False
     recognised: bool = True
+    doubt: str | None = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shoal.detection.profiles import yaml_key
-from shoal.standards.hipaa.safe_harbor import SafeHarbor
+from shoal.standards.hipaa.results import SafeHarbor
 
 
 def policy_text(result: SafeHarbor) -> str:

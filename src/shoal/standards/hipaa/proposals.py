@@ -17,17 +17,20 @@ from shoal.errors import InputError
 from shoal.kinds import DECIDED, ColumnView, Finding, find_kinds
 from shoal.policy import Policy
 from shoal.standards.hipaa.clauses import CLAUSE_OF_KIND, Action, Treatment
+from shoal.standards.hipaa.doubts import doubted
+from shoal.standards.hipaa.hidden import hidden
 from shoal.standards.hipaa.signs import by_dates, by_form, by_header, own_values
 from shoal.standards.hipaa.states import are_states
 from shoal.table import Array, Column
 from shoal.vocabulary import Role
 
 HINT = 0.25
+_HALF = 0.5
 # Removing is the stricter of two answers; among kinds that may stay in part, dates of birth come before other dates.
 _GENERALISED = {"postal-code": "zip", "age": "age", "date": "date", "date-of-birth": "date-of-birth"}
 _US_ZIP = ("us-zip", "us-zip-plus-4", "us-zip-3", "by-header")
 # Parts of dates that are no year: quarter, month, day of the week, hour.
-_PARTS = ("quarter", "month")
+_PARTS = ("quarter", "month", "serial-day")
 
 
 def counts_of(column: Column) -> Array:
@@ -90,15 +93,30 @@ def _proposed(column: Column, counts: Array, findings: list[Finding], role: Role
         treated = _by_kind(column, finding, findings, role)
         if treated is not None:
             return treated
-    treated = by_dates(column) or by_header(column)
+    treated = by_dates(column, counts) or by_header(column) or _by_inside(column, counts)
     if treated is not None:
         return treated
-    own = None if sure else own_values(column, counts, role)
+    stays: Role = "other" if role == "identifier" else role
+    kind, reason = (sure[0].kind, sure[0].reason) if sure else (None, "No rule recognised it.")
+    kept = Treatment(column.name, None, "kept", kind, stays, reason, recognised=bool(sure))
+    kept = doubted(kept, column, counts, sure)
+    own = None if sure or kept.action != "kept" else own_values(column, counts, role)
     if own is not None:
         return Treatment(column.name, "R", "removed", None, "identifier", own, recognised=False)
-    kind, reason = (sure[0].kind, sure[0].reason) if sure else (None, "No rule recognised it.")
-    stays: Role = "other" if role == "identifier" else role
-    return Treatment(column.name, None, "kept", kind, stays, reason, recognised=bool(sure))
+    return kept
+
+
+def _by_inside(column: Column, counts: Array) -> Treatment | None:
+    """A column in which at least half of the records hold an identifier, among whatever words."""
+    if column.values.dtype != pl.String or not len(counts):
+        return None
+    found = hidden(column.values)
+    shares = {clause: float(counts[hits].sum() / counts.sum()) for clause, hits in found.items()}
+    if not shares or float(counts[np.logical_or.reduce(list(found.values()))].sum() / counts.sum()) < _HALF:
+        return None
+    clause = max(shares, key=lambda letter: shares[letter])
+    reason = f"At least half of its records hold what clause ({clause}) names."
+    return Treatment(column.name, clause, "removed", None, "identifier", reason)
 
 
 def _strictest_first(findings: list[Finding]) -> list[Finding]:

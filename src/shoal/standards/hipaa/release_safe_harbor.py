@@ -18,7 +18,8 @@ from shoal.reading import read
 from shoal.releases.door import Papers, Refused, Released, defused, leave, private_record, reasons
 from shoal.releases.verify import Verification, judge, shuffled_order
 from shoal.standards.hipaa.recheck import plan_of, recheck
-from shoal.standards.hipaa.safe_harbor import SafeHarbor, residual_risk
+from shoal.standards.hipaa.results import SafeHarbor
+from shoal.standards.hipaa.safe_harbor import residual_risk
 from shoal.standards.hipaa.treat import WORDS
 from shoal.standards.hipaa.zip3 import shipped
 from shoal.table import Table
@@ -93,8 +94,8 @@ def _as_made(table: Table, frame: pl.DataFrame) -> Check:
 
 def _columns(result: SafeHarbor, frame: pl.DataFrame) -> list[dict[str, Any]]:
     """Each column of the input: its role, what was done, under which name and type it is released."""
-    unchanged = {entry.column for entry in result.done if entry.cells_changed == 0 and entry.action == WORDS["kept"]}
-    unchanged -= {entry.column for entry in result.done if entry.cells_changed}
+    unchanged = {entry.column for entry in result.details if entry.cells_changed == 0 and entry.action == WORDS["kept"]}
+    unchanged -= {entry.column for entry in result.details if entry.cells_changed}
     found = []
     for entry in result.treatments:
         removed = entry.action == "removed"
@@ -144,7 +145,7 @@ def _manifest(
         "written": written,
         "shuffled": shuffle,
         "safe_harbor": {
-            **result.to_dict(),
+            **result.manifest_section(),
             "zip_populations": _populations(result),
             "plan": plan_of(result.treatments),
         },

@@ -7,9 +7,8 @@ people out (Sánchez et al.), so the residual risk is measured like any other re
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import cached_property
 from pathlib import Path
 from typing import Any, get_args
 
@@ -21,109 +20,34 @@ from shoal.identity import IdentityRisk, risk
 from shoal.policy import Policy, as_policy
 from shoal.policy.named import SAFE_HARBOR_RULE
 from shoal.reading import Options, read
-from shoal.reading.frames import to_native
 from shoal.standards.hipaa.clauses import CLAUSES, FOR_A_PERSON, Treatment
 from shoal.standards.hipaa.hidden import hidden
 from shoal.standards.hipaa.proposals import propose
-from shoal.standards.hipaa.treat import EMPTIED, WORDS, Done, treat, years_of_columns
-from shoal.standards.hipaa.zip3 import Populations, read_populations, shipped
+from shoal.standards.hipaa.results import ClauseReport, Done, SafeHarbor, Status, Vintage
+from shoal.standards.hipaa.treat import EMPTIED, Treated, Years, treat, years_of_columns
+from shoal.standards.hipaa.zip3 import read_populations, shipped
 from shoal.table import Table
 from shoal.table.dates import Order
-from shoal.wording import in_words, percent
+from shoal.wording import in_words
+
+__all__ = ["SafeHarbor", "SafeHarborReading", "apply_safe_harbor", "residual_risk", "safe_harbor"]
 
 
 @dataclass(frozen=True, slots=True)
-class ClauseReport:
-    """One clause: its columns, what was done, how many cells changed; `confirm` until a policy decides it."""
+class SafeHarborReading:
+    """How the table is read: the year to which ages are counted, the order of dates, the counts of people."""
 
-    clause: str
-    title: str
-    columns: list[str]
-    action: str
-    cells_changed: int
-    status: str
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return {name: getattr(self, name) for name in self.__slots__}
-
-
-@dataclass(frozen=True)
-class SafeHarbor:
-    """A table after safe harbor: `frame` is of the kind that came in; `clauses` say what was done under (A) to (R)."""
-
-    table: Table = field(repr=False)
-    policy: Policy
-    treatments: list[Treatment]
-    done: list[Done]
-    clauses: list[ClauseReport]
-    year_of_data: int
-    year_said: str
-    populations: Populations
-    notes: list[str]
-    polars: pl.DataFrame = field(repr=False)
-
-    @property
-    def frame(self) -> Any:
-        """The released table as the kind of frame that came in."""
-        changed = {entry.column for entry in self.done if entry.action != WORDS["kept"]}
-        return to_native(self.polars, self.table.native, changed)
-
-    @property
-    def quasi_identifiers(self) -> list[str]:
-        """The kept columns that others may know."""
-        kept = set(self.polars.columns)
-        return [entry.column for entry in self.treatments if entry.role == "quasi-identifier" and entry.column in kept]
-
-    @property
-    def to_confirm(self) -> list[str]:
-        """What a person must look at, in words."""
-        kept = set(self.polars.columns)
-        unknown = [entry.column for entry in self.treatments if entry.column in kept and not entry.recognised]
-        asked = (
-            [f"No rule recognised what is in {in_words(unknown, 20)}: you know that it identifies nobody."]
-            if unknown
-            else []
-        )
-        if any(entry.action == "date-of-birth" for entry in self.treatments) and self.year_said != "given":
-            asked.append(f"Ages were counted to {self.year_of_data}, {self.year_said}.")
-        return [*asked, *FOR_A_PERSON]
-
-    @cached_property
-    def residual(self) -> IdentityRisk | None:
-        """The risk that is left, on the kept quasi-identifiers; None where none is kept."""
-        return residual_risk(self.polars, self)
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON, without the residual risk."""
-        return {
-            "standard": "hipaa-safe-harbor",
-            "source": SAFE_HARBOR_RULE,
-            "records": self.table.rows,
-            "clauses": [clause.to_dict() for clause in self.clauses],
-            "details": [
-                {
-                    "column": entry.column,
-                    "clause": entry.clause,
-                    "action": entry.action,
-                    "cells_changed": entry.cells_changed,
-                    "decided": entry.decided,
-                    "reason": entry.reason,
-                }
-                for entry in self.done
-            ],
-            "year_of_data": self.year_of_data,
-            "year_of_data_from": self.year_said,
-            "zip_populations": {"source": self.populations.source, "vintage": self.populations.vintage},
-            "to_confirm": self.to_confirm,
-            "notes": self.notes,
-        }
+    year_of_data: int | None = None
+    date_order: Order | None = None
+    century_from: int | None = None
+    zip_populations: str | Path | None = None
+    options: Options | None = None
 
 
 def safe_harbor(
     source: Any,
-    policy: Policy | str | Path | None = None,
     *,
+    policy: Policy | str | Path | None = None,
     year_of_data: int | None = None,
     date_order: Order | None = None,
     century_from: int | None = None,
@@ -141,23 +65,30 @@ def safe_harbor(
     >>> [(found.clause, found.columns) for found in result.clauses if found.columns]
     [('A', ['patient_name']), ('B', ['zip']), ('C', ['age'])]
     """
+    reading = SafeHarborReading(year_of_data, date_order, century_from, zip_populations, options)
+    result = apply_safe_harbor(source, policy, reading)
+    return result.measured(residual_risk(result.polars, result))
+
+
+def apply_safe_harbor(source: Any, policy: Any, reading: SafeHarborReading) -> SafeHarbor:
+    """The same without the risk that is left: a release measures it on the written file."""
     given = as_policy(policy)
-    said = given.safe_harbor
-    order = date_order or said.date_order
+    decided = given.safe_harbor
+    order = reading.date_order or decided.date_order
     check_choice("date order", order or "dmy", get_args(Order))
     this_year = datetime.now(UTC).year
-    wanted = year_of_data if year_of_data is not None else said.year_of_data
+    wanted = reading.year_of_data if reading.year_of_data is not None else decided.year_of_data
     if wanted is not None and not 1900 <= wanted <= this_year + 1:
-        raise InputError(f"The year of the data, {wanted}, is not between 1900 and now.", "Give --year-of-data 2012.")
-    populations = shipped() if zip_populations is None else read_populations(zip_populations)
-    table = read(source, None, options)
+        raise InputError(f"The year of the data, {wanted}, is not between 1900 and now.", "Give year_of_data 2012.")
+    populations = shipped() if reading.zip_populations is None else read_populations(reading.zip_populations)
+    table = read(source, None, reading.options)
     _check_headers(table, given)
     treatments = []
     for number, column in enumerate(table.columns.values()):
         progress.report("looking at columns", number, len(table.columns))
         treatments.append(propose(column, given))
     progress.report("applying safe harbor", 0)
-    century = century_from if century_from is not None else said.century_from
+    century = reading.century_from if reading.century_from is not None else decided.century_from
     years = years_of_columns(table, treatments, wanted, order, century, this_year)
     treated = treat(table, treatments, years, populations)
     emptied = {entry.column for entry in treated.done if entry.action == EMPTIED}
@@ -171,14 +102,42 @@ def safe_harbor(
             "Safe harbor removes every column of this table.",
             "Name columns that may stay in a policy (safe_harbor: keep).",
         )
-    clauses = _reports(treated.done)
-    notes = [*table.notes, *given.remarks(table), *treated.notes]
-    if given.person is not None and given.person not in treated.series:
-        notes.append(f"{given.person} is removed: the residual risk counts records, not persons")
     return SafeHarbor(
-        table, given, treatments, treated.done, clauses, years.year_of_data, years.said, populations, notes,
-        pl.DataFrame([_plain(series) for series in kept]),
-    )  # fmt: skip
+        standard="hipaa-safe-harbor",
+        source=SAFE_HARBOR_RULE,
+        records=table.rows,
+        clauses=_reports(treated.done),
+        details=treated.done,
+        year_of_data=years.year_of_data,
+        year_of_data_from=years.said,
+        zip_populations=Vintage(populations.source, populations.vintage),
+        to_confirm=_to_confirm(treatments, treated, years),
+        notes=[*table.notes, *given.remarks(table), *treated.notes, *_person_note(given, treated)],
+        table=table,
+        policy=given,
+        treatments=treatments,
+        populations=populations,
+        polars=pl.DataFrame([_plain(series) for series in kept]),
+    )
+
+
+def _person_note(policy: Policy, treated: Treated) -> list[str]:
+    if policy.person is None or policy.person in treated.series:
+        return []
+    return [f"{policy.person} is removed: the residual risk counts records, not persons"]
+
+
+def _to_confirm(treatments: Sequence[Treatment], treated: Treated, years: Years) -> list[str]:
+    """What a person must look at, in words."""
+    kept = [entry for entry in treatments if entry.column in treated.series and not entry.decided]
+    unknown = [entry.column for entry in kept if not entry.recognised]
+    doubts = dict.fromkeys(entry.doubt for entry in kept if entry.doubt)
+    asked = [f"{in_words([entry.column for entry in kept if entry.doubt == doubt], 200)}: {doubt}" for doubt in doubts]
+    if unknown:
+        asked.append(f"No rule recognised what is in {in_words(unknown, 200)}: you know that it identifies nobody.")
+    if any(entry.action == "date-of-birth" for entry in treatments) and years.said != "given":
+        asked.append(f"Ages were counted to {years.year_of_data}, {years.said}.")
+    return [*asked, *FOR_A_PERSON]
 
 
 def _plain(series: pl.Series) -> pl.Series:
@@ -216,7 +175,7 @@ def _reports(done: Sequence[Done]) -> list[ClauseReport]:
     for clause in CLAUSES:
         entries = [entry for entry in done if entry.clause == clause.letter]
         actions = dict.fromkeys(entry.action for entry in entries)
-        status = "nothing-found" if not entries else "done" if all(entry.decided for entry in entries) else "confirm"
+        decided: Status = "done" if all(entry.decided for entry in entries) else "confirm"
         reports.append(
             ClauseReport(
                 clause.letter,
@@ -224,7 +183,7 @@ def _reports(done: Sequence[Done]) -> list[ClauseReport]:
                 [entry.column for entry in entries],
                 "; ".join(actions) or "none",
                 sum(entry.cells_changed for entry in entries),
-                status,
+                decided if entries else "nothing-found",
             )
         )
     return reports
@@ -249,17 +208,4 @@ def residual_risk(released: Any, result: SafeHarbor) -> IdentityRisk | None:
         count=count,
         person=person,
         threshold=policy.threshold,
-    )
-
-
-def way_on(found: IdentityRisk | None, output: str = "safe.csv") -> str:
-    """One sentence on the residual risk, and the next step where people are still unique."""
-    if found is None:
-        return "No kept column is a quasi-identifier: there is no residual risk to measure."
-    if not found.uniques:
-        return f"Nobody is unique on {in_words(found.quasi_identifiers)}; the smallest class has {found.k:,}."
-    names = ",".join(found.quasi_identifiers)
-    return (
-        f"Still {percent(found.uniqueness)} unique on {in_words(found.quasi_identifiers)}: "
-        f"shoal anonymize {output} -k 5 --qi {names}"
     )

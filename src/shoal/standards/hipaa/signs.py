@@ -15,6 +15,7 @@ from shoal.standards.hipaa.clauses import Treatment
 from shoal.standards.hipaa.headers import clause_of_header, says_age, says_birth, says_zip, says_zip_suffix
 from shoal.table import Array, Column
 from shoal.table.dates import are_dates, is_epoch
+from shoal.table.fold import fold
 from shoal.vocabulary import Role
 
 _NAMED_PARTS = (
@@ -22,6 +23,8 @@ _NAMED_PARTS = (
     r"|^(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
     r"|nov(?:ember)?|dec(?:ember)?)\.?$"
 )
+# 120/80, 12.5 mg: measured, nobody's code
+_MEASURED = r"(?i)^\d{2,3}/\d{2,3}$|^\d{1,5}(?:[.,]\d+)?\s?(?:%|mg|g|kg|µg|mcg|ml|l|dl|mmol/l|mg/dl|iu|u|cm|mm|bpm)$"
 _CLOCK = r"^\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?\s*(?:[AaPp][Mm])?$"
 # Days since 1900 as spreadsheets count them, from 1927 to 2064.
 _SERIAL_DAYS = (10_000, 60_000)
@@ -45,9 +48,9 @@ def by_form(column: Column) -> Treatment | None:
     return None
 
 
-def by_dates(column: Column) -> Treatment | None:
+def by_dates(column: Column, counts: Array) -> Treatment | None:
     """Dates whatever the header says, and numbers of days under a header that speaks of a date."""
-    reason = _dates_without_a_name(column)
+    reason = _dates_without_a_name(column, counts)
     if reason is not None:
         return Treatment(column.name, "C", "date", "date", "quasi-identifier", reason)
     if _serial_days(column):
@@ -76,11 +79,11 @@ def own_values(column: Column, counts: Array, role: Role) -> str | None:
     """Why the values may be a code of each person, or None."""
     if not len(counts):
         return None
-    if role == "identifier":
+    if role == "identifier" and not _all_match(column, _MEASURED):
         return "Every record, or nearly every one, has a value of its own, or a long code."
     known = int(counts.sum())
     all_differ = len(counts) == known and known > 1
-    if all_differ and column.values.dtype == pl.String:
+    if all_differ and column.values.dtype == pl.String and not _all_match(column, _MEASURED):
         return "Every record has a text of its own."
     if all_differ and known >= RECORDS_THAT_TELL and column.values.dtype.is_float():
         whole = bool((column.values == column.values.floor()).all())
@@ -93,18 +96,18 @@ def _all_match(column: Column, pattern: str, numbers: bool = False) -> bool:
     allowed = column.values.dtype == pl.String or (numbers and column.values.dtype.is_integer())
     if not allowed or not len(column.values):
         return False
-    return bool(column.values.cast(pl.String).str.strip_chars().str.contains(pattern).all())
+    return bool(fold(column.values.cast(pl.String)).str.strip_chars().str.contains(pattern).all())
 
 
-def _dates_without_a_name(column: Column) -> str | None:
+def _dates_without_a_name(column: Column, counts: Array) -> str | None:
     """Dates by type or by form, whatever the header says; seconds since 1970 where all numbers are."""
     values = column.values
     if values.dtype in (pl.Date, pl.Datetime):
         return "It holds dates."
     if len(values) > 1 and values.dtype.is_numeric() and bool(is_epoch(values).all()):
         return "All its numbers are seconds or milliseconds since 1970, of this century."
-    if values.dtype == pl.String and len(values) and float(are_dates(values).mean()) >= 0.5:
-        return "At least half of its values are dates."
+    if values.dtype == pl.String and len(values) and counts[are_dates(values)].sum() >= 0.5 * counts.sum():
+        return "At least half of its records hold a date."
     return None
 
 

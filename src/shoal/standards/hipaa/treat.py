@@ -11,6 +11,8 @@ import polars as pl
 from shoal.standards.hipaa.ages import LIMIT, OLD, top_coded
 from shoal.standards.hipaa.clauses import Treatment
 from shoal.standards.hipaa.hidden import hidden
+from shoal.standards.hipaa.outliers import outliers
+from shoal.standards.hipaa.results import KEPT, Done
 from shoal.standards.hipaa.states import is_state
 from shoal.standards.hipaa.zip3 import Populations, to_prefixes
 from shoal.table import Array, Column, Table
@@ -22,21 +24,9 @@ WORDS = {
     "date": "to the year",
     "date-of-birth": "to the year, 90 and older together",
     "age": "90 and older together",
-    "kept": "kept",
+    "kept": KEPT,
 }
 EMPTIED = "cells emptied"
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """What was done to a column under a clause, and how many cells it changed."""
-
-    column: str
-    clause: str | None
-    action: str
-    cells_changed: int
-    reason: str
-    decided: bool
 
 
 @dataclass
@@ -87,8 +77,8 @@ def _note(out: Treated, treatment: Treatment, cells: int, clause: str | None = N
             clause or treatment.clause,
             action or WORDS[treatment.action],
             cells,
-            treatment.reason,
             treatment.decided,
+            treatment.reason,
         )
     )
 
@@ -125,8 +115,13 @@ def _age(out: Treated, column: Column, treatment: Treatment) -> None:
     else:
         out.series[column.name] = _spread(column, released)
     _note(out, treatment, changed)
+    if old.any() and column.values.dtype.is_numeric():
+        out.notes.append(
+            f"{column.name}: '{OLD}' stands beside numbers, so the column is text now; to anonymise it further give it "
+            "a hierarchy or drop those rows, else its ages are taken for words"
+        )
     if emptied:
-        out.notes.append(f"{column.name}: {emptied:,} different values are no ages and were emptied")
+        out.notes.append(f"{column.name}: {emptied:,} different values are not ages and were emptied")
 
 
 def years_of_columns(
@@ -190,17 +185,16 @@ def _date(out: Treated, column: Column, treatment: Treatment, years: Years, old_
     out.series[column.name] = rows.alias(column.name)
     _note(out, treatment, changed)
     if unreadable := int(np.count_nonzero(found <= 0)):
-        out.notes.append(f"{column.name}: {unreadable:,} different values are no dates and were emptied")
+        out.notes.append(f"{column.name}: {unreadable:,} different values are not dates and were emptied")
 
 
 def _kept(out: Treated, column: Column, treatment: Treatment) -> None:
     """As it is, but for cells that hold an identifier, and for places smaller than a state among states."""
-    if column.values.dtype != pl.String:
-        out.series[column.name] = column.decode()
-        _note(out, treatment, 0)
-        return
-    found = hidden(column.values)
-    if treatment.kind == "state":
+    found = dict(hidden(column.values)) if column.values.dtype == pl.String else {}
+    counts = np.bincount(column.codes, minlength=len(column.values) + 1)[: len(column.values)]
+    for clause, hits in outliers(column.values, counts).items():
+        found[clause] = found.get(clause, False) | hits
+    if treatment.kind == "state" and column.values.dtype == pl.String:
         small = ~np.array(is_state(column.values), bool)
         if small.any():
             found["B"] = found.get("B", False) | small
@@ -209,7 +203,7 @@ def _kept(out: Treated, column: Column, treatment: Treatment) -> None:
         out.series[column.name] = column.decode()
         return
     bad = np.logical_or.reduce(list(found.values()))
-    nothing = pl.Series([None], dtype=pl.String).new_from_index(0, len(bad))
-    out.series[column.name] = _spread(column, column.values.zip_with(pl.Series(~bad), nothing))
+    values = column.values.clone().set(pl.Series(bad), None)
+    out.series[column.name] = _spread(column, values)
     for clause, texts in found.items():
         _note(out, treatment, int(np.append(texts, False)[column.codes].sum()), clause, EMPTIED)

@@ -13,6 +13,7 @@ from pathlib import Path
 import polars as pl
 
 from shoal.errors import InputError
+from shoal.table.fold import fold
 
 LEAST_PEOPLE = 20_000
 RESTRICTED = "000"
@@ -40,7 +41,7 @@ class Populations:
 def read_populations(path: str | Path) -> Populations:
     """Counts from a file: two lines `# source: …` and `# vintage: …`, then `zip3,population` and the figures."""
     path = Path(path)
-    cure = "Write '# source: …' and '# vintage: …', then the header zip3,population and one line a prefix."
+    cure = "Write '# source: …' and '# vintage: …', then the header zip3,population and one line per prefix."
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
@@ -115,4 +116,4 @@ def _texts(values: pl.Series) -> pl.Series:
     """As text, without the decimals that numbers beside missing ones get."""
     if values.dtype.is_numeric():
         return values.cast(pl.Int64, strict=False).cast(pl.String).fill_null("")
-    return values.cast(pl.String).str.strip_chars().str.replace(r"^(\d+)\.0$", "${1}").fill_null("")
+    return fold(values.cast(pl.String)).str.strip_chars().str.replace(r"^(\d+)\.0$", "${1}").fill_null("")

@@ -16,11 +16,11 @@ from shoal.perturbation.swap import Swap
 from shoal.policy import share_of
 
 Settings = Mapping[str, float | str]
+NoiseSettings = Mapping[str | tuple[str, ...], float | str]
 
 
 def operators_of(
-    noise: Settings | None = None,
-    correlated_noise: Mapping[tuple[str, ...], float | str] | None = None,
+    noise: NoiseSettings | None = None,
     swap: Settings | None = None,
     shuffle: Mapping[str, Sequence[str]] | Sequence[str] | str | None = None,
     pram: Settings | None = None,
@@ -36,22 +36,27 @@ def operators_of(
     ['noise', 'top-code']
     """
     found: list[Operator] = []
-    found += [Noise((name,), _positive("noise", given)) for name, given in (noise or {}).items()]
-    for names, given in (correlated_noise or {}).items():
-        share = _positive("correlated-noise", given)
-        if share >= 1:
-            raise InputError("A share of --correlated-noise is not below 1.", "Use 0.1, for example.")
-        found.append(CorrelatedNoise(tuple(as_names(names)), share))
+    found += [_noise(names, given) for names, given in (noise or {}).items()]
     found += [Swap((name,), _share("swap", given, zero=False)) for name, given in (swap or {}).items()]
     found += [Shuffle((name,), tuple(as_names(kept))) for name, kept in _shuffles(shuffle)]
     found += [Pram((name,), _share("pram", given)) for name, given in (pram or {}).items()]
-    found += [TopCode((name,), *_limit("top-code", given)) for name, given in (top_code or {}).items()]
-    found += [BottomCode((name,), *_limit("bottom-code", given)) for name, given in (bottom_code or {}).items()]
+    found += [TopCode((name,), *_limit("top_code", given)) for name, given in (top_code or {}).items()]
+    found += [BottomCode((name,), *_limit("bottom_code", given)) for name, given in (bottom_code or {}).items()]
     found += [Round((name,), _positive("round", given)) for name, given in (round or {}).items()]
     if not found:
-        raise InputError("Nothing is to be perturbed.", "Give --noise income=0.1, for example.")
+        raise InputError("Nothing is to be perturbed.", "Give noise={'income': 0.1}, for example.")
     _check_once(found)
     return found
+
+
+def _noise(names: str | tuple[str, ...], given: float | str) -> Operator:
+    """Noise for one column, or for several together."""
+    if isinstance(names, str):
+        return Noise((names,), _positive("noise", given))
+    share = _positive("correlated noise", given)
+    if share >= 1:
+        raise InputError("A share of correlated noise is not below 1.", "Use 0.1, for example.")
+    return CorrelatedNoise(tuple(as_names(names)), share)
 
 
 def _shuffles(given: Mapping[str, Sequence[str]] | Sequence[str] | str | None) -> Iterable[tuple[str, Sequence[str]]]:
@@ -75,16 +80,16 @@ def _number(option: str, given: Any) -> float:
     try:
         number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
     except ValueError:
-        raise InputError(f"--{option} '{text}' is not a number.", f"Write --{option} income=0.1.") from None
+        raise InputError(f"{option} '{text}' is not a number.", "Write a number such as 0.1.") from None
     if not -1e300 < number < 1e300:  # NaN fails too
-        raise InputError(f"--{option} '{text}' is not a finite number.", f"Write --{option} income=0.1.")
+        raise InputError(f"{option} '{text}' is not a finite number.", "Write a number such as 0.1.")
     return number
 
 
 def _positive(option: str, given: Any) -> float:
     number = _number(option, given)
     if not number > 0:
-        raise InputError(f"--{option} '{given}' is not above 0.", "Use a number above 0.")
+        raise InputError(f"{option} '{given}' is not above 0.", "Use a number above 0.")
     return number
 
 
@@ -92,9 +97,9 @@ def _share(option: str, given: Any, zero: bool = True) -> float:
     try:
         share = float(share_of(given))
     except ValueError as error:
-        raise InputError(f"--{option} '{given}': {error}.", f"Write --{option} age=5%.") from None
+        raise InputError(f"{option} '{given}': {error}.", "Write a share such as 5%.") from None
     if not 0 <= share <= 1 or (share == 0 and not zero):
-        raise InputError(f"--{option} '{given}' is no share above 0.", f"Write --{option} age=5%.")
+        raise InputError(f"{option} '{given}' is not a share above 0.", "Write a share such as 5%.")
     return share
 
 
@@ -102,5 +107,5 @@ def _limit(option: str, given: Any) -> tuple[float, bool]:
     """A number, or with a percent sign a share of the records."""
     number, is_share = _number(option, given), str(given).strip().endswith("%")
     if is_share and not 0 < number < 1:
-        raise InputError(f"--{option} '{given}' is no share between 0 and 100%.", f"Write --{option} income=99%.")
+        raise InputError(f"{option} '{given}' is not a share between 0 and 100%.", "Write a share such as 99%.")
     return number, is_share

@@ -1,0 +1,201 @@
+"""What `safe_harbor` returns: clause by clause what was found and done, what is left, what a person must confirm."""
+
+from __future__ import annotations
+
+import csv
+import io
+import shlex
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal
+
+import polars as pl
+
+from shoal.identity import IdentityRisk
+from shoal.policy import Policy
+from shoal.reading.frames import to_native
+from shoal.results import Cell, Commands, Grid, Headline, Notes, Result, Section, Tone, left_out, where_known
+from shoal.standards.hipaa.clauses import CLAUSES, Treatment
+from shoal.standards.hipaa.zip3 import Populations
+from shoal.table import Table
+from shoal.wording import counted, in_words, percent
+
+Status = Literal["done", "confirm", "nothing-found"]
+_SHORT = {clause.letter: clause.short for clause in CLAUSES}
+_TONES: dict[str, Tone] = {"done": "good", "confirm": "warning", "nothing-found": "dim"}
+KEPT = "kept"
+
+
+@dataclass(frozen=True, slots=True)
+class ClauseReport:
+    """One clause: its columns, what was done, how many cells changed; `confirm` until a policy decides it."""
+
+    clause: str
+    title: str
+    columns: list[str]
+    action: str
+    cells_changed: int
+    status: Status
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What was done to a column under a clause, and how many cells it changed."""
+
+    column: str
+    clause: str | None
+    action: str
+    cells_changed: int
+    decided: bool
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Vintage:
+    """Whose counts of people per ZIP prefix were taken."""
+
+    source: str
+    vintage: str
+
+
+@dataclass(frozen=True, repr=False)
+class SafeHarbor(Result):
+    """A table after safe harbor: `frame` is of the kind that came in; `clauses` say what was done under (A) to (R).
+
+    `to_confirm` is what a person must look at, `residual` the risk that is left. `written`, `output` and `manifest` are
+    those of its release, where there is one.
+    """
+
+    name: ClassVar[str] = "safe-harbor"
+
+    standard: str
+    source: str
+    records: int
+    clauses: list[ClauseReport]
+    details: list[Done]
+    year_of_data: int
+    year_of_data_from: str
+    zip_populations: Vintage
+    to_confirm: list[str]
+    notes: list[str]
+    residual: IdentityRisk | None = None
+    written: int = 0
+    output: str | None = None
+    manifest: str | None = None
+    policy_file: str | None = where_known()
+    verdict: Literal["holds", "refused"] = "holds"
+    reason: str | None = where_known()
+    table: Table = left_out(default=None)
+    policy: Policy = left_out(default=None)
+    treatments: list[Treatment] = left_out(default_factory=list)
+    populations: Populations = left_out(default=None)
+    polars: pl.DataFrame = left_out(default=None)
+
+    @property
+    def frame(self) -> Any:
+        """The released table as the kind of frame that came in."""
+        changed = {entry.column for entry in self.details if entry.action != KEPT}
+        return to_native(self.polars, self.table.native, changed)
+
+    @property
+    def quasi_identifiers(self) -> list[str]:
+        """The kept columns that others may know."""
+        kept = set(self.polars.columns)
+        return [entry.column for entry in self.treatments if entry.role == "quasi-identifier" and entry.column in kept]
+
+    def manifest_section(self) -> dict[str, Any]:
+        """What the manifest keeps of it: all but where it is and what is left, which the manifest says itself."""
+        found = self.to_dict()
+        for key in ("schema_version", "residual", "written", "output", "manifest", "policy_file", "verdict", "reason"):
+            found.pop(key, None)
+        return found
+
+    def measured(self, residual: IdentityRisk | None) -> SafeHarbor:
+        """The same, with the risk that is left."""
+        return replace(self, residual=residual)
+
+    def with_policy_file(self, path: Any) -> SafeHarbor:
+        """The same, with the policy file that was written."""
+        return replace(self, policy_file=str(path))
+
+    def as_released(self, written: int, output: Any, manifest: Any) -> SafeHarbor:
+        """The same, with where its release is and how many records it holds."""
+        return replace(self, written=written, output=str(output), manifest=str(manifest))
+
+    def as_refused(self, why: str) -> SafeHarbor:
+        """The same, refused: nothing was written."""
+        return replace(self, verdict="refused", reason=why)
+
+    def summary(self) -> str:
+        """What was removed and changed, and who is still unique."""
+        if self.reason is not None:
+            return self.reason
+        removed = {entry.column for entry in self.details if entry.action == "removed"}
+        cells = sum(entry.cells_changed for entry in self.details if entry.column not in removed)
+        done = f"{counted(len(removed), 'column')} removed, {counted(cells, 'cell')} changed in others."
+        return f"{done} {what_is_left(self.residual)}"
+
+    def sections(self) -> list[Section]:
+        """Clause by clause, then what a person must confirm, then what to do next."""
+        bad = self.verdict == "refused" or (self.residual is not None and self.residual.uniques > 0)
+        shown: list[Section] = [Headline(self.summary(), "bad" if bad else "good"), _clauses(self.clauses)]
+        confirm = Grid(("For a person to confirm",), [(asked,) for asked in self.to_confirm], 1, wrap=(0,))
+        shown += [confirm, Notes([*self.notes, *self._remarks()])]
+        next_command = self._next()
+        return [*shown, Commands([next_command])] if next_command else shown
+
+    def _remarks(self) -> list[str]:
+        counted_to = f"ages counted to {self.year_of_data} ({self.year_of_data_from})"
+        remarks = [f"ZIP prefixes by {self.zip_populations.vintage}; {counted_to}"]
+        if self.policy_file:
+            remarks.append(f"policy written: {self.policy_file} (check every line: what it says counts as decided)")
+        if self.output:
+            remarks.append(f"written: {self.output} and {self.manifest}")
+        return remarks
+
+    def _next(self) -> str | None:
+        """The command that goes on from here, whole and quoted."""
+        if self.output is None or self.residual is None or not self.residual.uniques:
+            return None
+        return next_command(self.output, self.residual.quasi_identifiers)
+
+
+def next_command(output: str, quasi_identifiers: list[str]) -> str:
+    """The command that anonymises what safe harbor left.
+
+    >>> next_command("safe.csv", ["zip", "Age (yrs)"])
+    "shoal anonymize safe.csv -o safe.anonymous.csv --qi 'zip,Age (yrs)' -k 5"
+    """
+    stem, dot, ending = output.rpartition(".")
+    target = f"{stem}.anonymous{dot}{ending}" if dot else f"{output}.anonymous"
+    return f"shoal anonymize {shlex.quote(output)} -o {shlex.quote(target)} --qi {_listed(quasi_identifiers)} -k 5"
+
+
+def _listed(names: list[str]) -> str:
+    """Names for an option that takes a list; a name with a comma or a quote stands in quotes."""
+    row = io.StringIO()
+    csv.writer(row, lineterminator="").writerow(names)
+    return shlex.quote(row.getvalue())
+
+
+def what_is_left(found: IdentityRisk | None) -> str:
+    """One sentence on the residual risk."""
+    if found is None:
+        return "No kept column is a quasi-identifier: there is no residual risk to measure."
+    if not found.uniques:
+        return f"Nobody is unique on {in_words(found.quasi_identifiers)}; the smallest class has {found.k:,}."
+    return f"Still {percent(found.uniqueness)} unique on {in_words(found.quasi_identifiers)}."
+
+
+def _clauses(clauses: list[ClauseReport]) -> Grid:
+    rows = [
+        (
+            f"({entry.clause})",
+            _SHORT[entry.clause],
+            ", ".join(dict.fromkeys(entry.columns)),
+            entry.action if entry.columns else "",
+            Cell(entry.status, _TONES[entry.status]),
+            f"{entry.cells_changed:,}" if entry.columns else "",
+        )
+        for entry in clauses
+    ]
+    return Grid(("clause", "what it names", "columns", "what was done", "status", "cells"), rows, 5)
