@@ -81,7 +81,7 @@ def test_options(people: Path, tmp_path: Path) -> None:
     assert as_json("risk", odd, "--qi", '"a,b",c')["quasi_identifiers"] == ["a,b", "c"]
 
 
-def test_fail_over(people: Path) -> None:
+def test_fail_above_threshold(people: Path) -> None:
     assert shoal("risk", people, "--qi", "age", "--fail-above-threshold").returncode == 1
     assert shoal("risk", people, "--qi", "sex", "--threshold", "0.5", "--fail-above-threshold").returncode == 0
     assert shoal("risk", people, "--qi", "age").returncode == 0

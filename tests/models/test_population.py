@@ -87,7 +87,7 @@ def test_by_hand(tmp_path: Path) -> None:
     }
     found = verify(released, policy)
     assert [verdict.holds for verdict in found.models] == [False, False]
-    assert found.models[0].worst == {"people": 1, "size": 1, "classes_below": 1, "columns": ["age", "zip"]}
+    assert found.models[0].worst == {"people": 1, "size": 1, "failing_classes": 1, "columns": ["age", "zip"]}
     assert found.models[1].worst["share"] == 1
     good = verify(released.head(2), policy)
     assert good.verdict == "holds"

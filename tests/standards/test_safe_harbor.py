@@ -161,7 +161,7 @@ def test_models_of_the_policy_must_hold_on_the_written_file(tmp_path: Path) -> N
 def test_over_the_threshold_exits_with_1(tmp_path: Path) -> None:
     source = tmp_path / "visits.csv"
     VISITS.head(3).write_csv(source)
-    assert shoal_command("safe-harbor", source, "-o", tmp_path / "safe.csv", "--fail-over").returncode == 1
+    assert shoal_command("safe-harbor", source, "-o", tmp_path / "safe.csv", "--fail-above-threshold").returncode == 1
     assert shoal_command("safe-harbor", source, "-o", tmp_path / "safe2.csv").returncode == 0
 
 

@@ -64,9 +64,11 @@ def safe_harbor(
             show_default=False,
         ),
     ] = None,
-    fail_over: Annotated[
+    fail_above_threshold: Annotated[
         bool,
-        typer.Option("--fail-over", help="Exit with 1 if a record's residual risk is over the policy's threshold."),
+        typer.Option(
+            "--fail-above-threshold", help="Exit with 1 if a record's residual risk is over the policy's threshold."
+        ),
     ] = False,
     keep_order: KeepOrderOption = False,
     seed: ShuffleSeedOption = None,
@@ -115,6 +117,6 @@ def safe_harbor(
             writing=Writing(force, not keep_order, seed, excel_safe),
         )
     print_json(result.to_dict()) if as_json else show(result)
-    over = fail_over and result.residual is not None and result.residual.over_threshold
+    over = fail_above_threshold and result.residual is not None and result.residual.over_threshold
     if result.verdict == "refused" or over:
         raise typer.Exit(1)

@@ -22,7 +22,7 @@ class AlphaKAnonymity(AboutSensitive):
     >>> table = read({"illness": ["cancer", "cancer", "flu", "cancer"]})
     >>> rows = evidence_of_rows(np.zeros(4, int), table.columns)
     >>> AlphaKAnonymity(alpha=0.5, k=2, sensitive="illness").judge(rows).worst
-    {'share': 0.75, 'size': 4, 'classes_below': 1}
+    {'share': 0.75, 'size': 4, 'failing_classes': 1}
     """
 
     figure: ClassVar[str] = "share"

@@ -159,7 +159,7 @@ class Model(BaseModel, ABC):
         found: dict[str, Any] = {self.figure: _plain(figures[worst])}
         if not self.whole:
             counts = np.ones(len(figures), np.int64) if evidence.classes is None else evidence.classes
-            found |= {"size": int(evidence.sizes[worst]), "classes_below": int(counts[bad].sum())}
+            found |= {"size": int(evidence.sizes[worst]), "failing_classes": int(counts[bad].sum())}
         return self._verdict(not bad.any(), found)
 
     def _verdict(self, holds: bool, worst: dict[str, Any]) -> Verdict:

@@ -21,7 +21,7 @@ class BetaLikeness(AboutSensitive):
     >>> from shoal.reading import read
     >>> table = read({"illness": ["cancer", "cancer", "flu", "flu"]})
     >>> BetaLikeness(beta=0.5, sensitive="illness").judge(evidence_of_rows(np.array([0, 0, 0, 1]), table.columns)).worst
-    {'gain': 1, 'size': 1, 'classes_below': 1}
+    {'gain': 1, 'size': 1, 'failing_classes': 1}
     """
 
     figure: ClassVar[str] = "gain"

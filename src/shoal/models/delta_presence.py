@@ -19,7 +19,7 @@ class DeltaPresence(Model):
 
     >>> rows = Evidence(np.array([2, 3]), populations={"people.csv": np.array([4, 30])})
     >>> DeltaPresence(high=0.4, population="people.csv").judge(rows).worst
-    {'share': 0.5, 'size': 2, 'classes_below': 1}
+    {'share': 0.5, 'size': 2, 'failing_classes': 1}
     """
 
     figure: ClassVar[str] = "share"

@@ -16,7 +16,7 @@ class KAnonymity(Model):
     >>> import numpy as np
     >>> verdict = KAnonymity(k=3).judge(Evidence(np.array([2, 5]), np.array([1, 7])))
     >>> verdict.holds, verdict.worst
-    (False, {'size': 2, 'classes_below': 1})
+    (False, {'size': 2, 'failing_classes': 1})
     """
 
     model: Literal["k-anonymity"] = "k-anonymity"

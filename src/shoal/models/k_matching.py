@@ -26,7 +26,7 @@ class KMatching(Model):
     >>> stars = {"a": np.array([False, False]), "b": np.array([False, True])}
     >>> keys = {"a": np.array([0, 0]), "b": np.array([0, 1])}
     >>> KMatching(k=3).judge(Evidence(np.array([1, 2]), keys=keys, stars=stars)).worst
-    {'matches': 3, 'size': 1, 'classes_below': 0}
+    {'matches': 3, 'size': 1, 'failing_classes': 0}
     """
 
     figure: ClassVar[str] = "matches"

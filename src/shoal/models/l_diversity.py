@@ -20,7 +20,7 @@ class LDiversity(AboutSensitive):
     >>> table = read({"illness": ["cancer", "cancer", "flu", "cancer"]})
     >>> rows = evidence_of_rows(np.array([0, 0, 1, 1]), table.columns)
     >>> LDiversity(l=2, sensitive="illness").judge(rows).worst
-    {'distinct': 1, 'size': 2, 'classes_below': 1}
+    {'distinct': 1, 'size': 2, 'failing_classes': 1}
     """
 
     figure: ClassVar[str] = "distinct"
@@ -81,7 +81,7 @@ class RecursiveLDiversity(AboutSensitive):
     >>> table = read({"illness": ["cancer", "cancer", "cancer", "flu", "asthma"]})
     >>> rows = evidence_of_rows(np.zeros(5, int), table.columns)
     >>> RecursiveLDiversity(c=2, l=2, sensitive="illness").judge(rows).worst
-    {'ratio': 1.5, 'size': 5, 'classes_below': 0}
+    {'ratio': 1.5, 'size': 5, 'failing_classes': 0}
     """
 
     figure: ClassVar[str] = "ratio"

@@ -15,7 +15,7 @@ class HighestRisk(Model):
     """1 / (size of the smallest class) is at most the threshold. Cost: one look at the class sizes.
 
     >>> HighestRisk(threshold=0.2).judge(Evidence(np.array([4, 9]))).worst
-    {'risk': 0.25, 'size': 4, 'classes_below': 1}
+    {'risk': 0.25, 'size': 4, 'failing_classes': 1}
     """
 
     figure: ClassVar[str] = "risk"

@@ -32,7 +32,7 @@ class XYAnonymity(Model):
     >>> table = read({"patient": ["a", "a", "b", "c"]})
     >>> rows = evidence_of_rows(np.array([0, 0, 1, 1]), table.columns)
     >>> XYAnonymity(k=2, y="patient").judge(rows).worst
-    {'distinct': 1, 'size': 2, 'classes_below': 1}
+    {'distinct': 1, 'size': 2, 'failing_classes': 1}
     """
 
     figure: ClassVar[str] = "distinct"
