@@ -36,7 +36,14 @@ def read(source: Any, columns: Sequence[str] | None = None, options: Options | N
         return source
     if isinstance(source, (str, Path)) or _is_list_of_paths(source):
         return _read_any_encoding(find_files(source), columns, options or Options())
-    return _read_frame(pl.DataFrame(source) if isinstance(source, dict) else source, columns)
+    return _read_frame(_frame_of(source) if isinstance(source, dict) else source, columns)
+
+
+def _frame_of(columns: dict[str, Any]) -> pl.DataFrame:
+    """A dict of lists as a frame; a single value would be repeated without a word."""
+    if any(isinstance(values, str) or not hasattr(values, "__len__") for values in columns.values()):
+        raise InputError("A dict of single values is not a table.", "Give a list of values for each column.")
+    return pl.DataFrame(columns)
 
 
 def to_frame(table: Table) -> Any:
