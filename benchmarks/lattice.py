@@ -58,12 +58,12 @@ def _space(path: Path, names: Sequence[str], models: Sequence[Any]) -> Any:
 
 def _search(path: Path, names: Sequence[str], models: Sequence[Any], share: float) -> Callable[[], Any]:
     """Search after counting; a first search compiles what is not compiled yet."""
-    from shoal.anonymization.search.generalize import Wishes, generalize
+    from shoal.anonymization.search.generalize import SearchOptions, generalize
 
     space = _space(path, names, models)
 
     def job() -> Any:
-        return generalize(space, models, Wishes(suppression=share))
+        return generalize(space, models, SearchOptions(suppression=share))
 
     job()
     return job
@@ -99,7 +99,7 @@ def large(rows: int) -> Any:
 
 def wide() -> Any:
     """Fifteen columns, 10^8 nodes and more: what is found in a minute, and how far it can be from the best."""
-    from shoal.anonymization.search.generalize import Wishes, generalize, make_space
+    from shoal.anonymization.search.generalize import SearchOptions, generalize, make_space
     from shoal.hierarchy import build_hierarchy
     from shoal.models import KAnonymity
     from shoal.reading import read
@@ -112,7 +112,7 @@ def wide() -> Any:
     space = make_space(table, table.names, trees, models)
 
     def job() -> None:
-        found = generalize(space, models, Wishes(suppression=0.05, time_limit=55.0)).optimum
+        found = generalize(space, models, SearchOptions(suppression=0.05, time_limit=55.0)).optimum
         print(
             f"  {found.nodes_total:.1e} nodes, {found.nodes_checked:,} looked at: score {found.score:.4f}, "
             f"no solution below {found.lower_bound:.4f}",

@@ -111,6 +111,22 @@ def _compare(folder: Path) -> Case:
     return Case(shoal.compare(outputs), ["compare", *outputs], names_columns=False)
 
 
+def _anonymize(folder: Path) -> Case:
+    from shoal.releases.written import released
+
+    table, output = odd_table(folder), folder / "safe.csv"
+    changed = shoal.anonymize(table, quasi_identifiers=NAMES, k=2, method="lattice", suppression=0.5)
+    result = released(changed, output, shuffle=True)
+    asked = ["--qi", ",".join(NAMES), "-k", "2", "--method", "lattice", "--suppression", "50%", "--force"]
+    return Case(result, ["anonymize", str(table), "-o", str(output), *asked])
+
+
+def _lattice(folder: Path) -> Case:
+    table = odd_table(folder)
+    result = shoal.lattice(table, quasi_identifiers=NAMES, k=2, suppression=0.5)
+    return Case(result, ["lattice", str(table), "--qi", ",".join(NAMES), "-k", "2", "--suppression", "50%"])
+
+
 def _hierarchy_build(folder: Path) -> Case:
     table, output = folder / "jobs.csv", folder / "trees"
     table.write_text(f"{TAG},sex\nZqxsecret,f\nZqxsecret2,m\nsmith,m\n".replace("/", ""))
@@ -237,6 +253,8 @@ def _perturb(folder: Path) -> Case:
 CASES: dict[str, Callable[[Path], Case]] = {
     "cells": _cells,
     "compare": _compare,
+    "anonymize": _anonymize,
+    "lattice": _lattice,
     "desk-open": _desk_open,
     "desk-preview": _desk_preview,
     "desk-query": _desk_query,

@@ -13,7 +13,6 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.anonymization import chooser as choose
-from shoal.anonymization.methods import How
 from shoal.cli.app import app
 from shoal.errors import InputError
 from shoal.policy import Policy
@@ -41,20 +40,30 @@ def policy(table: dict[str, list[Any]], **more: Any) -> Policy:
     return Policy(columns=dict.fromkeys(table, "quasi-identifier"), models=[{"model": "k-anonymity", "k": 2}], **more)
 
 
+def names(table: dict[str, list[Any]], rules: Policy, **options: Any) -> list[str]:
+    return [method.name for method in choose.allowed(read(table), rules, options)[0]]
+
+
 def test_the_methods_that_a_policy_allows() -> None:
     numbers = {"a": [1, 2, 3], "b": [4, 5, 6]}
     words = {"a": ["x", "y", "z"]}
-    assert choose.allowed(read(numbers), policy(numbers), How()) == ["mondrian", "lattice", "sorted-clusters"]
-    assert choose.allowed(read(words), policy(words), How()) == ["mondrian", "lattice"]
-    assert choose.allowed(read(words), policy(words, person="p"), How()) == ["lattice"]
-    assert choose.allowed(read(numbers), policy(numbers), How(resolution=4)) == ["coarsen"]
-    assert choose.allowed(read(numbers), policy(numbers), How(strata=["c"])) == ["microaggregate"]
-    assert "lattice" not in choose.allowed(read(numbers), policy(numbers), How(interval="columns"))
+    assert names(numbers, policy(numbers)) == ["mondrian", "lattice", "sorted-clusters"]
+    assert names(words, policy(words)) == ["mondrian", "lattice"]
+    assert names(words, policy(words, person="p")) == ["lattice"]
+    assert names(numbers, policy(numbers), resolution=4) == ["coarsen"]
+    assert names(numbers, policy(numbers), strata=["c"]) == ["microaggregate"]
+    assert names(numbers, policy(numbers), interval="mean") == ["microaggregate"]
+    assert "lattice" not in names(numbers, policy(numbers), interval="columns")
+    assert names(numbers, policy(numbers), importance={"a": 2}) == ["mondrian", "lattice"]
+    assert names(numbers, policy(numbers), hierarchies="trees") == ["lattice"]
+    assert names(numbers, policy(numbers, levels={"a": [0, 1]})) == ["lattice"]
+    assert names(numbers, policy(numbers, hierarchies={"a": "a.csv"})) == ["lattice"]
+    assert names(numbers, policy(numbers, suppression=0.5)) == ["mondrian", "lattice", "sorted-clusters"]
 
 
 def test_the_least_loss_is_taken_and_why_is_said(people: pl.DataFrame) -> None:
     found = shoal.anonymize(people, quasi_identifiers=["age", "zip"], k=5)
-    choice = found.findings.to_dict()
+    choice = found.to_dict()
     losses = {entry["method"]: entry["information_loss"] for entry in choice["candidates"]}
     assert set(losses) == {"mondrian", "lattice", "sorted-clusters"}
     assert choice["method"] == found.method == min(losses, key=lambda method: losses[method])
@@ -70,7 +79,7 @@ def test_the_least_loss_is_taken_and_why_is_said(people: pl.DataFrame) -> None:
 
 
 def test_texts_are_compared_by_the_loss_of_all_columns(people: pl.DataFrame) -> None:
-    found = shoal.anonymize(people, quasi_identifiers=["age", "sex"], k=5).findings.to_dict()
+    found = shoal.anonymize(people, quasi_identifiers=["age", "sex"], k=5).to_dict()
     losses = {entry["method"]: entry["loss"] for entry in found["candidates"]}
     assert found["method"] == min(losses, key=lambda method: losses[method])
     assert all(0 < loss < 1 for loss in losses.values())
@@ -101,8 +110,8 @@ def test_a_model_that_groups_cannot_keep_goes_to_the_lattice(people: pl.DataFram
     }
     found = shoal.anonymize(people, Policy.model_validate(rules))
     assert found.method == "lattice"
-    reasons = {entry["method"]: entry["reason"] for entry in found.findings.to_dict()["candidates"]}
-    assert "average-risk" in reasons["mondrian"]
+    assert found.findings.choice is not None
+    assert "average-risk" in found.findings.choice.not_allowed["mondrian"]
 
 
 def test_the_command_chooses_and_releases_are_compared(people: pl.DataFrame, tmp_path: Path) -> None:

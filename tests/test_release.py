@@ -203,17 +203,17 @@ def test_a_search_elects_the_best_strategy(towns: pl.DataFrame) -> None:
     strategies = result.findings.strategies
     assert strategies is not None
     assert len(strategies) == 4 * 2 * 2
-    best = min(strategies, key=lambda entry: (entry["uniques"], entry["modified_rows"]))
-    assert result.parameters["elected"] == best["strategy"]
-    assert (result.findings.uniques, result.findings.modified_rows) == (best["uniques"], best["modified_rows"])
+    best = min(strategies, key=lambda entry: (entry.uniques, entry.modified_rows))
+    assert result.parameters["elected"] == best.strategy
+    assert (result.findings.uniques, result.findings.modified_rows) == (best.uniques, best.modified_rows)
     assert result.findings.suppressed_cells >= 0
 
 
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({}, "Nothing is to be recoded"),
-        ({"generalize": {"sesso": "sideways"}}, "no way to generalise"),
+        ({}, "needs something to recode"),
+        ({"generalize": {"sesso": "sideways"}}, "not a way to generalise"),
         ({"generalize": {"nothing": "*"}}, "no column 'nothing'"),
         ({"generalize": {"sesso": "*"}, "where": "here"}, "is not known"),
     ],

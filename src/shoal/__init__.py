@@ -33,6 +33,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from shoal.anonymization.anonymize import Anonymized, anonymize
+    from shoal.anonymization.methods import (
+        Coarsen,
+        Lattice,
+        Mask,
+        Method,
+        Microaggregate,
+        Mondrian,
+        Recode,
+        SortedClusters,
+        Suppress,
+    )
+    from shoal.anonymization.search.solution_space import SolutionSpace
     from shoal.anonymization.solve import apply_plan, lattice
     from shoal.detection import Detection, detect
     from shoal.detection.profile import profile
@@ -64,6 +76,16 @@ __version__ = "0.1.0"
 
 # public name -> the module that holds it
 _HOME = {
+    "Coarsen": "shoal.anonymization.methods",
+    "Lattice": "shoal.anonymization.methods",
+    "Mask": "shoal.anonymization.methods",
+    "Method": "shoal.anonymization.methods",
+    "Microaggregate": "shoal.anonymization.methods",
+    "Mondrian": "shoal.anonymization.methods",
+    "Recode": "shoal.anonymization.methods",
+    "SortedClusters": "shoal.anonymization.methods",
+    "Suppress": "shoal.anonymization.methods",
+    "SolutionSpace": "shoal.anonymization.search.solution_space",
     "Anonymized": "shoal.anonymization.anonymize",
     "BudgetRefused": "shoal.dp",
     "Cells": "shoal.standards.cells",
@@ -120,6 +142,7 @@ __all__ = [
     "Anonymized",
     "BudgetRefused",
     "Cells",
+    "Coarsen",
     "Column",
     "Comparison",
     "DateReading",
@@ -128,20 +151,29 @@ __all__ = [
     "Hierarchy",
     "IdentityRisk",
     "InputError",
+    "Lattice",
     "LeakRisk",
     "LeakSeries",
+    "Mask",
+    "Method",
+    "Microaggregate",
+    "Mondrian",
     "Perturbed",
     "Policy",
     "PopulationCounts",
     "Profile",
     "Pseudonymized",
     "QualityFigures",
+    "Recode",
     "Refused",
     "Reproduction",
     "SafeHarbor",
     "Shifted",
     "ShoalError",
     "Simulation",
+    "SolutionSpace",
+    "SortedClusters",
+    "Suppress",
     "Table",
     "Verification",
     "anonymize",

@@ -6,4 +6,5 @@ from typing import Literal
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "other"]
 NullRule = Literal["value", "wildcard", "drop"]
-Quality = Literal["loss", "precision", "entropy", "discernibility", "average-class-size"]
+# what a search minimizes
+Minimize = Literal["loss", "precision", "entropy", "discernibility", "average-class-size"]

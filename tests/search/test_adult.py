@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from shoal.anonymization.search.generalize import Wishes, generalize
+from shoal.anonymization.search.generalize import SearchOptions, generalize
 from shoal.anonymization.search.lattice import prepare
 from shoal.models import KAnonymity, LDiversity, Model, TCloseness
 from shoal.policy import Policy
@@ -46,9 +46,9 @@ def test_the_optimum(
     sensitive = {name for model in models for name in model.needs}
     names = [name for name in QI if name not in sensitive]
     policy = Policy(columns=dict.fromkeys(names, "quasi-identifier"), models=models)
-    wishes = Wishes(suppression)
-    prepared = prepare(adult, policy, data / "adult" / "hierarchies", wishes)
-    found = generalize(prepared.space, policy.models, wishes)
+    search_options = SearchOptions(suppression)
+    prepared = prepare(adult, policy, data / "adult" / "hierarchies", search_options)
+    found = generalize(prepared.space, policy.models, search_options)
     assert found.optimum.best is not None
     assert found.optimum.score == pytest.approx(score, abs=5e-7)
     assert found.optimum.best.suppressed == int((found.round_of_row < 0).sum()) == suppressed
@@ -59,7 +59,7 @@ def test_the_optimum(
     if levels is not None:
         assert found.optimum.best.levels == levels
     if classes is not None:
-        grid = prepared.space.grid(wishes)
+        grid = prepared.space.grid(search_options)
         evaluate = prepared.space.evaluator(grid, policy.models, int(suppression * adult.rows))
         import numpy as np
 

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from models.makers import MAKERS, POPULATION
 from search import brute
 from shoal.anonymization.search import optimum as searching
-from shoal.anonymization.search.generalize import Generalized, Wishes, generalize
+from shoal.anonymization.search.generalize import Generalized, SearchOptions, generalize
 from shoal.anonymization.search.lattice import prepare
 from shoal.models import KAnonymity
 from shoal.policy import as_policy
@@ -31,15 +31,17 @@ CLASS_QUALITIES = ["discernibility", "average-class-size"]
 def search(problem: brute.Problem, time_limit: float = 60.0, local: bool = False) -> Generalized:
     """What the search finds; a population is read from a file."""
     policy = as_policy(problem.policy())
-    wishes = Wishes(problem.suppression, problem.quality, problem.column_weights, problem.levels, time_limit, local)
+    search_options = SearchOptions(
+        problem.suppression, problem.quality, problem.column_weights, problem.levels, time_limit, local
+    )
     here = Path.cwd()
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         try:
             if problem.population:
                 problem.people.write_csv(POPULATION)
-            prepared = prepare(read(problem.frame), policy, problem.hierarchies, wishes)
-            return generalize(prepared.space, prepared.policy.models, wishes)
+            prepared = prepare(read(problem.frame), policy, problem.hierarchies, search_options)
+            return generalize(prepared.space, prepared.policy.models, search_options)
         finally:
             os.chdir(here)
 

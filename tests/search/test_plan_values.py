@@ -18,7 +18,7 @@ def test_unknown_values_are_suppressed_whatever_their_level() -> None:
     plan = shoal.anonymize(old, quasi_identifiers=["town"], k=2, method="lattice").plan
     assert plan is not None
     new = pl.DataFrame({"town": ["a", "a", "secret", "secret"]})
-    found = shoal.apply_plan(plan, new, misfits="suppress")
+    found = shoal.apply_plan(new, plan=plan, unseen="suppress")
     assert found.frame["town"].to_list() == ["a", "a", "*", "*"]
     assert found.findings.suppressed_rows == 2
 
@@ -29,7 +29,7 @@ def test_unknown_values_of_persons_take_the_whole_person() -> None:
     plan = shoal.anonymize(old, rules, method="lattice").plan
     assert plan is not None
     new = pl.DataFrame({"who": [1, 1, 2, 2, 3, 3], "town": ["a", "b", "a", "b", "a", "secret"]})
-    assert shoal.apply_plan(plan, new, misfits="suppress").frame["town"].to_list() == ["a", "b", "a", "b", "*", "*"]
+    assert shoal.apply_plan(new, plan=plan, unseen="suppress").frame["town"].to_list() == ["a", "b", "a", "b", "*", "*"]
 
 
 def test_a_leaf_named_like_a_node_counts_the_fewest_people() -> None:

@@ -44,7 +44,7 @@ def changed(problem: brute.Problem, **more: Any) -> Anonymized | None:
             method="lattice",
             hierarchies=problem.hierarchies,
             suppression=problem.suppression,
-            weights=problem.column_weights,
+            importance=problem.column_weights,
             levels=problem.levels,
             **more,
         )
@@ -77,7 +77,7 @@ def test_every_output_passes_verify(name: str, seed: int, suppression: float, lo
         assert found.verdict == "holds", found
     assert found.suppressed_rows == result.findings.suppressed_rows
     assert found.k == result.findings.k
-    again = apply_plan("out.plan.json", "in.parquet", misfits="suppress")
+    again = apply_plan("in.parquet", plan="out.plan.json", unseen="suppress")
     assert again.polars.equals(result.polars)
     if not local:
         wanted = brute.best(problem)
@@ -117,7 +117,7 @@ def test_a_population_is_counted_by_the_labels_of_a_given_tree() -> None:
     model = KMap(k=4, population="people.csv")
     result = anonymize(table, quasi_identifiers=["town"], models=[model], method="lattice", hierarchies={"town": tree})
     assert result.frame["town"].to_list() == ["FR", "FR", "IT"]
-    assert result.verdicts[0].worst["people"] == 4
+    assert result.models[0].worst["people"] == 4
     release(result, "out.csv")
     assert verify("out.csv").verdict == "holds"
     manifest = json.loads(Path("out.manifest.json").read_text())
@@ -128,7 +128,7 @@ def test_a_population_is_counted_by_the_labels_of_a_given_tree() -> None:
     )
     release(both, "both.csv")
     assert set(json.loads(Path("both.manifest.json").read_text())["policy"]["hierarchies"]) == {"town"}
-    release(apply_plan("both.plan.json", table), "again.csv")
+    release(apply_plan(table, plan="both.plan.json"), "again.csv")
     assert set(json.loads(Path("again.manifest.json").read_text())["policy"]["hierarchies"]) == {"town"}
 
 
@@ -241,7 +241,7 @@ def test_a_plan_is_written_read_and_applied() -> None:
     found = read_plan("out.plan.json")
     assert found.to_dict() == result.plan.to_dict()
     assert found.policy.digest() == result.policy.digest()
-    again = apply_plan("out.plan.json", result.table.to_polars())
+    again = apply_plan(result.table.to_polars(), plan="out.plan.json")
     assert again.frame.equals(result.frame)
     assert Path("out.plan.json").stat().st_mode & 0o077 == 0
     # it is for its owner: what is published names no leaf
@@ -253,12 +253,12 @@ def test_a_plan_on_new_data() -> None:
     plan = planned().plan
     assert plan is not None
     new = pl.DataFrame({"town": ["Nice", "Nice", "Lyon", "Lyon"], "illness": ["flu", "hiv", "flu", "hiv"]})
-    assert apply_plan(plan, new).frame["town"].to_list() == ["FR"] * 4
+    assert apply_plan(new, plan=plan).frame["town"].to_list() == ["FR"] * 4
     # one Roman alone breaks the policy
     more = pl.concat([new, pl.DataFrame({"town": ["Rome"], "illness": ["flu"]})])
     with pytest.raises(InputError, match="1 record would have to be suppressed"):
-        apply_plan(plan, more)
-    found = apply_plan(plan, more, misfits="suppress")
+        apply_plan(more, plan=plan)
+    found = apply_plan(more, plan=plan, unseen="suppress")
     assert found.frame["town"].to_list() == ["FR"] * 4 + ["*"]
     assert found.verdict == "holds"
     assert found.findings.suppressed_rows == 1
@@ -271,15 +271,15 @@ def test_values_that_a_plan_does_not_know() -> None:
     assert plan is not None
     new = pl.DataFrame({"town": ["Nice"] * 4 + ["Oslo"] * 3, "illness": ["flu", "hiv"] * 3 + ["flu"]})
     with pytest.raises(InputError, match="'town' 1 of 2") as error:
-        apply_plan(plan, new)
+        apply_plan(new, plan=plan)
     assert "Oslo" not in str(error.value)
-    found = apply_plan(plan, new, misfits="suppress")
+    found = apply_plan(new, plan=plan, unseen="suppress")
     assert found.frame["town"].to_list() == ["FR"] * 4 + ["*"] * 3
     assert found.findings.suppressed_rows == 3
-    with pytest.raises(InputError, match="misfits"):
-        apply_plan(plan, new, misfits="guess")  # type: ignore[arg-type]
+    with pytest.raises(InputError, match="unseen"):
+        apply_plan(new, plan=plan, unseen="guess")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="town"):
-        apply_plan(plan, new.drop("town"))
+        apply_plan(new.drop("town"), plan=plan)
 
 
 @pytest.mark.parametrize(

@@ -132,8 +132,8 @@ def test_means_keep_the_mean_of_every_column() -> None:
         assert result.frame[name].mean() == pytest.approx(frame[name].mean())
         assert result.columns[name].nature == "representative"
     assert result.findings.k >= 5
-    assert result.findings.squares_within is not None
-    assert 0 < result.findings.squares_within < 0.2
+    assert result.findings.sse_ratio is not None
+    assert 0 < result.findings.sse_ratio < 0.2
     assert result.findings.change is not None
     assert result.findings.change.means["income"] == pytest.approx(0, abs=1e-12)
 
@@ -187,7 +187,7 @@ def test_a_refused_group_is_merged_within_its_stratum() -> None:
     def bad(group_of_row: Array, count: int) -> Array:
         return np.bincount(group_of_row[group_of_row >= 0], minlength=count) < 12
 
-    boxed = microaggregate(table.select(["x", "y"]), 3, strata=table.select(["region"]), bad=bad)
+    boxed = microaggregate(table.select(["x", "y"]), 3, strata=table.select(["region"]), fails_policy=bad)
     assert np.bincount(boxed.box_of_row).min() >= 12
     for box in range(boxed.boxes):
         assert len(np.unique(table["region"].codes[boxed.box_of_row == box])) == 1
@@ -233,7 +233,7 @@ def test_t_closeness_first_loses_less_than_sorted_clusters_at_the_same_t() -> No
 
 def test_refusals_say_what_to_do() -> None:
     frame = pl.DataFrame({"x": [1.0, 2.0, 3.0, 4.0], "region": [1, 1, 2, 2], "charge": [1, 2, 3, 4]})
-    with pytest.raises(InputError, match="stratum at once"):
+    with pytest.raises(InputError, match="and in `strata`"):
         shoal.anonymize(frame, quasi_identifiers=["x"], k=2, method="microaggregate", strata=["x"])
     with pytest.raises(InputError, match="nowhere"):
         shoal.anonymize(frame, quasi_identifiers=["x"], k=2, method="microaggregate", strata="nowhere")

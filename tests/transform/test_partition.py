@@ -215,13 +215,13 @@ def test_the_loss_of_groups_is_that_of_the_release() -> None:
 
 def test_a_weight_makes_a_column_matter() -> None:
     columns = random_columns(6, 2000)
-    even, first = partition(columns, 5), partition(columns, 5, weights={"c0": 5.0})
+    even, first = partition(columns, 5), partition(columns, 5, importance={"c0": 5.0})
     losses = [information_loss(columns, boxed).by_column["c0"] for boxed in (even, first)]
     assert losses[1] < losses[0] / 2
     with pytest.raises(InputError, match="0 on"):
-        partition(columns, 5, weights={"c0": -1.0})
+        partition(columns, 5, importance={"c0": -1.0})
     with pytest.raises(InputError, match="c9"):
-        partition(columns, 5, weights={"c9": 1.0})
+        partition(columns, 5, importance={"c9": 1.0})
 
 
 def test_peeled_groups_hold_k_in_segments_too() -> None:
@@ -241,13 +241,13 @@ def test_any_model_may_refuse_groups() -> None:
         return ordered_distance(groups, count + 1, charge)[:count] > 0.12
 
     for cuts in ("best", "strict"):
-        boxed = partition(columns, 5, "fast", cuts=cuts, bad=bad)  # type: ignore[arg-type]
+        boxed = partition(columns, 5, "fast", cuts=cuts, fails_policy=bad)  # type: ignore[arg-type]
         assert not bad(boxed.box_of_row, boxed.boxes).any()
         assert sizes_of(boxed).min() >= 5
     assert boxed.boxes > 5
     for cuts in ("best", "strict"):
         with pytest.raises(InputError, match="all records together"):
-            partition(columns, 5, cuts=cuts, bad=lambda groups, count: np.ones(count, bool))  # type: ignore[arg-type]
+            partition(columns, 5, cuts=cuts, fails_policy=lambda groups, count: np.ones(count, bool))  # type: ignore[arg-type]
 
 
 def test_t_closeness_through_the_front_door(tmp_path: Path) -> None:
@@ -318,7 +318,7 @@ def test_a_group_with_some_missing_is_a_star_and_with_all_is_missing() -> None:
 
 def test_categories_are_never_stretched_over_what_lies_between() -> None:
     frame = pl.DataFrame({"race": ["asian", "white", "black", "black"], "age": [30, 31, 70, 70]})
-    result = shoal.anonymize(frame, quasi_identifiers=["race", "age"], k=2, method="mondrian", weights={"age": 9.0})
+    result = shoal.anonymize(frame, quasi_identifiers=["race", "age"], k=2, method="mondrian", importance={"age": 9.0})
     assert result.frame["race"].to_list() == ["[asian, white]", "[asian, white]", "black", "black"]
 
 

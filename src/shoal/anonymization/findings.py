@@ -1,15 +1,15 @@
-"""What a change gave: the released columns, what it cost, and the verdict of every model."""
+"""What a change cost, and whether what it gave keeps the models of the policy."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import polars as pl
 
+from shoal.anonymization.outcomes import Choice, LatticeOutcome, StrategyFigures, SuppressionOutcome
 from shoal.judgement.evidence import evidence_of, trees_of
 from shoal.models import Evidence, TCloseness, Verdict
 from shoal.models.distances import ordered_distance
@@ -20,13 +20,10 @@ from shoal.ranges.boxed import Boxed
 from shoal.ranges.columns import ReleasedColumns, modified_rows
 from shoal.ranges.coverage import fit
 from shoal.reading import read
-from shoal.reading.frames import to_native
+from shoal.results import fields_as_json, merged, where_known
 from shoal.table import Array, Column, Table
 from shoal.table.classes import Coded, class_of_each_row
 from shoal.utility.loss import Change, attribute_disclosure, change_of, information_loss
-
-if TYPE_CHECKING:
-    from shoal.anonymization.search.plan import Plan
 
 
 @dataclass(frozen=True)
@@ -41,82 +38,32 @@ class Disclosed:
 
 @dataclass(frozen=True)
 class Findings:
-    """What was done to the table and what it cost."""
+    """What was done to the table and what it cost. `information_loss` is not defined for texts, `loss` for means."""
 
     records: int
     k: int
     classes: int
     uniques: int
     undecided: int
-    information_loss: float | None  # not defined for texts
+    information_loss: float | None
     information_loss_by_column: dict[str, float]
     modified_rows: int
     removed_rows: int
     suppressed_rows: int
     suppressed_cells: int
     attribute_disclosure: list[Disclosed]
-    closeness: dict[str, float] | None
     change: Change | None
-    strategies: list[dict[str, Any]] | None = None
-    squares_within: float | None = None  # of groups, as a share of the whole table's: SSE / SST
-    loss: float | None = None  # docs/quality.md; where there are texts, so that releases can be compared
-    # what the search for the best generalisation found: levels, score, how it was proven; what was chosen and why
-    search: dict[str, Any] | None = None
+    closeness: dict[str, float] | None = where_known()
+    strategies: list[StrategyFigures] | None = where_known()
+    sse_ratio: float | None = where_known()  # within groups, as a share of the whole table's: SSE / SST
+    loss: float | None = where_known()  # docs/quality.md
+    search: LatticeOutcome | None = merged(default=None)
+    suppression: SuppressionOutcome | None = merged(default=None)
+    choice: Choice | None = merged(default=None)
 
     def to_dict(self) -> dict[str, Any]:
-        """As JSON; `closeness`, `strategies`, `squares_within`, `loss` and what a search found only where asked for."""
-        found = asdict(self)
-        search = found.pop("search") or {}
-        for name in ("closeness", "strategies", "squares_within", "loss"):
-            if found[name] is None:
-                del found[name]
-        return found | search
-
-
-@dataclass(frozen=True)
-class Anonymized:
-    """A changed table: `frame` is of the kind that came in, in the same order; `findings` say what it cost."""
-
-    table: Table
-    policy: Policy
-    method: str
-    parameters: dict[str, Any]
-    columns: dict[str, ReleasedColumns]
-    findings: Findings
-    verdicts: list[Verdict]
-    plan: Plan | None = None
-    seconds: float = 0.0
-
-    @property
-    def quasi_identifiers(self) -> list[str]:
-        """The names under which the quasi-identifiers are released."""
-        return [series.name for column in self.columns.values() for series in column.series]
-
-    @property
-    def private(self) -> dict[str, Any]:
-        """What only the owner of a release may know, beside the order of rows: nothing."""
-        return {}
-
-    @property
-    def verdict(self) -> str:
-        """Whether every model of the policy holds."""
-        return "holds" if all(verdict.holds for verdict in self.verdicts) else "refused"
-
-    @cached_property
-    def polars(self) -> pl.DataFrame:
-        """The released table; columns that identify are left out."""
-        dropped = set(self.policy.with_role("identifier"))
-        series: list[pl.Series] = []
-        for name, column in self.table.columns.items():
-            if name not in dropped:
-                series += self.columns[name].series if name in self.columns else [column.decode()]
-        return pl.DataFrame({column.name: column for column in series})
-
-    @property
-    def frame(self) -> Any:
-        """The released table as the kind of frame that came in."""
-        changed = {name for name, column in self.columns.items() if column.nature != "unchanged"}
-        return to_native(self.polars, self.table.native, changed)
+        """As JSON; what only some methods find is there where it was found."""
+        return fields_as_json(self)
 
 
 def findings_of(
@@ -127,8 +74,7 @@ def findings_of(
     classes: tuple[Array, int],
     conditions: Sequence[ColumnCondition],
     close: TCloseness | None,
-    strategies: list[dict[str, Any]] | None,
-    means: bool,
+    means: bool = False,
 ) -> Findings:
     """What a change cost, from the boxes or the released columns and the class of each row (-1: suppressed)."""
     class_of_row, count = classes
@@ -166,7 +112,6 @@ def findings_of(
         attribute_disclosure=disclosed,
         closeness=near,
         change=None if boxed is None else change_of(columns, boxed, means),
-        strategies=strategies,
     )
 
 

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from shoal.anonymization.findings import Anonymized
-from shoal.anonymization.methods import How, by_lattice
-from shoal.anonymization.search.generalize import Wishes
-from shoal.anonymization.search.lattice import Lattice, prepare, solution_space
+from shoal.anonymization.methods import Lattice
+from shoal.anonymization.methods.lattice import by_plan
+from shoal.anonymization.results import Anonymized
 from shoal.anonymization.search.plan import Plan, grown, read_plan
-from shoal.anonymization.search.wishes import wishes_of
+from shoal.anonymization.search.solution_space import SolutionSpace, solution_space
 from shoal.errors import InputError, as_names, check_choice
 from shoal.hierarchy import fit_all
 from shoal.models import AnyModel
@@ -21,7 +20,7 @@ from shoal.policy.overrides import decided
 from shoal.reading import Options, read
 from shoal.wording import counted
 
-Misfits = Literal["refuse", "suppress"]
+Unseen = Literal["refuse", "suppress"]
 
 
 def lattice(
@@ -34,16 +33,12 @@ def lattice(
     l: int | None = None,  # noqa: E741
     t: float | None = None,
     models: Sequence[AnyModel] = (),
-    hierarchies: Any = None,
-    suppression: float | str | None = None,
-    quality: str | None = None,
-    weights: Mapping[str, float] | None = None,
-    levels: Mapping[str, tuple[int, int]] | None = None,
-    complete_hierarchies: bool = False,
-    time_limit: float = 60.0,
     options: Options | None = None,
-) -> Lattice:
+    **method_options: Any,
+) -> SolutionSpace:
     """The best generalisations of a table under a policy, and the least loss for each level of risk.
+
+    `method_options` are those of `shoal.Lattice`: hierarchies, suppression, minimize, importance, levels.
 
     >>> import polars as pl
     >>> people = pl.DataFrame({"age": [30, 34, 51, 52], "sex": ["f", "f", "m", "f"]})
@@ -51,40 +46,47 @@ def lattice(
     >>> found.chosen.levels, found.optimal
     ({'age': 2, 'sex': 0}, True)
     """
-    given = decided(as_policy(policy), as_names(quasi_identifiers), as_names(sensitive), k, l, t, models)
-    if not given.models:
-        raise InputError("The search needs a privacy model to keep.", "Give -k 5, or models in a policy.")
-    wishes = wishes_of(given, suppression, quality, weights, levels, False, time_limit)
+    as_given = as_policy(policy)
+    section = as_given.method
+    decided_options = section.options if section is not None and section.name == Lattice.name else {}
+    method = Lattice(**{**decided_options, **method_options})
+    if method.local:
+        raise InputError(
+            "The solution space has one generalisation for all rows: `local` has no meaning here.", "Leave it out."
+        )
+    rules = decided(as_given, as_names(quasi_identifiers), as_names(sensitive), k, l, t, models)
     table = read(source, None, options)
-    return solution_space(prepare(table, given, hierarchies, wishes, complete_hierarchies))
+    method.check_columns(table, rules)
+    if (reason := method.allowed(table, rules)) is not None:
+        raise InputError(f"The lattice {reason}.", "Give `k`, for example.")
+    return solution_space(method.prepare(table, rules))
 
 
 def apply_plan(
-    plan: Plan | str | Path, source: Any, *, misfits: Misfits = "refuse", options: Options | None = None
+    source: Any, *, plan: Plan | str | Path, unseen: Unseen = "refuse", options: Options | None = None
 ) -> Anonymized:
     """Generalise new data by a plan; the result is judged anew against the plan's policy.
 
-    Values that the plan does not know and classes that break the policy are refused, or suppressed if asked.
+    `unseen` values, which the plan does not know, and classes that break the policy are refused, or suppressed.
 
     >>> import polars as pl
     >>> from shoal import anonymize
     >>> old = pl.DataFrame({"age": [30, 34, 31, 34, 52, 53]})
     >>> plan = anonymize(old, quasi_identifiers=["age"], k=2, method="lattice").plan
-    >>> apply_plan(plan, pl.DataFrame({"age": [31, 30, 52, 53]})).frame["age"].to_list()
+    >>> apply_plan(pl.DataFrame({"age": [31, 30, 52, 53]}), plan=plan).frame["age"].to_list()
     ['[30;31]', '[30;31]', '[34;53]', '[34;53]']
     """
-    check_choice("misfits", misfits, get_args(Misfits))
-    found = plan if isinstance(plan, Plan) else read_plan(plan)
+    check_choice("unseen", unseen, get_args(Unseen))
+    known = plan if isinstance(plan, Plan) else read_plan(plan)
     table = read(source, None, options)
-    trees = {name: grown(tree, table.select([name])[0]) for name, tree in found.trees.items()}
-    found = replace(found, trees=trees)
-    if misfits == "refuse":
-        fit_all(found.trees, table.select(list(found.trees)))
-    result = by_lattice(table, found.policy, How(wishes=Wishes(suppression=1.0)), found)
+    trees = {name: grown(tree, table.select([name])[0]) for name, tree in known.trees.items()}
+    if unseen == "refuse":
+        fit_all(trees, table.select(list(trees)))
+    result = by_plan(table, replace(known, trees=trees))
     lost = result.findings.suppressed_rows
-    if misfits == "refuse" and lost:
+    if unseen == "refuse" and lost:
         raise InputError(
             f"{counted(lost, 'record')} would have to be suppressed to keep the plan's policy.",
-            "Say --misfits suppress, or search anew with `shoal anonymize --method lattice`.",
+            "Set `unseen` to suppress, or search anew with the method lattice.",
         )
     return result

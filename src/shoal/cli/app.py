@@ -2,35 +2,62 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+import re
+from typing import Annotated, Any
 
 import typer
 
 from shoal import __version__
+from shoal.cli.commands import COMMANDS
 from shoal.cli.group import LazyGroup
 
+_TOUR = """\
+Publish a table about people without giving the people away. Start with
+
+  shoal profile people.csv
+  shoal detect people.csv
+  shoal risk people.csv --qi age,sex,zip
+  shoal anonymize people.csv -o safe.csv --qi age,sex,zip -k 5
+  shoal verify safe.csv --original people.csv
+"""
+_OPTIONS = "Options: --version, --debug (tracebacks), --help; `shoal COMMAND --help`."
+_EXIT = "Exit codes: 0 fine, 1 not met, 2 bad input, 3 budget refused. No network."
+_WIDTH = 80
+
+
+class Root(LazyGroup):
+    """All commands on one screen: what to start with, then a line each, panel by panel."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the overview."""
+        lines = [f"Usage: {ctx.command_path} COMMAND ...", _TOUR]
+        panel = None
+        for name, entry in COMMANDS.items():
+            if entry.panel != panel:
+                panel = entry.panel
+                lines.append(typer.style(panel, bold=True))
+            lines.append(_line(name, entry.help))
+        formatter.write("\n".join([*lines, _OPTIONS, _EXIT]) + "\n")
+
+
+def _line(name: str, text: str) -> str:
+    """A command and the bold words of its help, on one line.
+
+    >>> _line("detect", "**Which columns identify people?** And why.")
+    '  detect        Which columns identify people?'
+    """
+    bold = re.search(r"\*\*(.+?)\*\*", text)
+    line = f"  {name:<13} {bold.group(1) if bold else text}"
+    return line if len(line) <= _WIDTH else line[: _WIDTH - 1].rsplit(" ", 1)[0] + " …"
+
+
 app = typer.Typer(
-    cls=LazyGroup,
+    cls=Root,
     no_args_is_help=True,
     rich_markup_mode="markdown",
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
-    help="""**shoal**: publish a table about people without giving the people away.
-
-Find what identifies them, measure how likely they are to be re-identified, change as little as needed, prove it.
-
-Start with your own file:
-
-    shoal profile people.csv
-    shoal detect people.csv
-    shoal risk people.csv --qi age,sex,zip
-
-or with a generated one:
-
-    shoal sample-data discharges -n 200000 -o discharges.parquet
-""",
-    epilog="Exit codes: 0 fine, 1 measured and not met, 2 bad input, 3 budget refused, 70 a bug in shoal. "
-    "Nothing leaves this machine.",
+    help=_TOUR,
 )
 
 

@@ -26,10 +26,10 @@ def apply(
     ],
     file: Annotated[str, typer.Argument(metavar="FILE", help="New data with the same columns.")],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Where to release.")],
-    misfits: Annotated[
+    unseen: Annotated[
         str,
         typer.Option(
-            "--misfits",
+            "--unseen",
             metavar="refuse|suppress",
             help="Records with values that the plan does not know, or whose class breaks the policy.",
         ),
@@ -50,7 +50,7 @@ def apply(
 
         shoal apply safe.plan.json next-year.csv -o safe-next-year.csv
 
-        shoal apply safe.plan.json next-year.csv -o safe-next-year.csv --misfits suppress
+        shoal apply safe.plan.json next-year.csv -o safe-next-year.csv --unseen suppress
     """
     from shoal.anonymization.solve import apply_plan
     from shoal.cli.anonymize import release_and_show
@@ -60,9 +60,9 @@ def apply(
     check_target(output, force)
     with running(quiet=as_json):
         result = apply_plan(
-            plan,
             file,
-            misfits=one_of("--misfits", misfits, ("refuse", "suppress")),
+            plan=plan,
+            unseen=one_of("--unseen", unseen, ("refuse", "suppress")),
             options=reading(encoding, delimiter, missing),
         )
         release_and_show(result, output, as_json, force=force, shuffle=not keep_order, seed=seed, source=Path(file))

@@ -59,7 +59,7 @@ COMMANDS = {
         "shoal.cli.anonymize",
         "anonymize",
         CHANGE,
-        "**Change the table so that it keeps its promise, and release it.**",
+        "**Anonymise the table to satisfy its policy, and release it.**",
     ),
     "perturb": Entry(
         "shoal.cli.perturb",

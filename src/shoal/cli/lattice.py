@@ -3,37 +3,30 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from shoal.anonymization.methods import Lattice
+from shoal.cli.method_options import given_options, with_method_options
 from shoal.cli.options import (
-    CompleteOption,
     DelimiterOption,
     EncodingOption,
     File,
-    HierarchiesOption,
     JsonOption,
     KOption,
-    LevelsOption,
     LOption,
     MissingOption,
     ModelOption,
     PolicyOption,
     QiOption,
-    QualityOption,
     SensitiveOption,
-    SuppressionOption,
-    TimeLimitOption,
     TOption,
-    WeightsOption,
-    levels_of,
     models_of,
     names_of,
     one_or_many,
     print_json,
     reading,
-    weights_of,
 )
 
 
@@ -45,13 +38,6 @@ def lattice(
     l: LOption = None,  # noqa: E741
     t: TOption = None,
     model: ModelOption = None,
-    hierarchies: HierarchiesOption = None,
-    suppression: SuppressionOption = None,
-    quality: QualityOption = None,
-    weights: WeightsOption = None,
-    levels: LevelsOption = None,
-    complete_hierarchies: CompleteOption = False,
-    time_limit: TimeLimitOption = 60.0,
     chart: Annotated[
         Path | None,
         typer.Option("--chart", metavar="FILE", help="The frontier as .html, .svg or .png.", show_default=False),
@@ -62,6 +48,7 @@ def lattice(
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
     as_json: JsonOption = False,
+    **method_options: Any,
 ) -> None:
     """**Look at the solution space: the best generalisations, and what a lower risk costs.**
 
@@ -75,14 +62,13 @@ def lattice(
     """
     from shoal.anonymization.solve import lattice as look
     from shoal.cli.console import running
-    from shoal.cli.show_release import show_lattice
+    from shoal.cli.render import show
+    from shoal.reports.charts import check_chart, frontier_chart, save_chart
 
     if chart is not None:
-        from shoal.reports.charts import check_chart
-
         check_chart(chart, force)
     with running(quiet=as_json):
-        found = look(
+        space = look(
             one_or_many(file),
             policy,
             quasi_identifiers=names_of(qi),
@@ -91,17 +77,12 @@ def lattice(
             l=l,
             t=t,
             models=models_of(model),
-            hierarchies=hierarchies,
-            suppression=suppression,
-            quality=quality,
-            weights=weights_of(weights),
-            levels=levels_of(levels),
-            complete_hierarchies=complete_hierarchies,
-            time_limit=time_limit,
             options=reading(encoding, delimiter, missing),
+            **given_options(method_options),
         )
         if chart is not None:
-            from shoal.reports.charts import frontier_chart, save_chart
+            save_chart(frontier_chart(space), chart)
+    print_json(space.to_dict()) if as_json else show(space)
 
-            save_chart(frontier_chart(found), chart)
-    print_json(found.to_dict()) if as_json else show_lattice(found)
+
+with_method_options(lattice, Lattice, leave_out=("local",))

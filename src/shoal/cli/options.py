@@ -99,47 +99,6 @@ ModelOption = Annotated[
         show_default=False,
     ),
 ]
-HierarchiesOption = Annotated[
-    str | None,
-    typer.Option(
-        "--hierarchies",
-        metavar="DIR",
-        help="lattice: for column c the file c.csv or …_c.csv (leaf;level;…;*); built where there is none.",
-        show_default=False,
-    ),
-]
-SuppressionOption = Annotated[
-    str | None,
-    typer.Option(
-        "--suppression", metavar="SHARE", help="lattice: records that may be left out, such as 5%.", show_default=False
-    ),
-]
-QualityOption = Annotated[
-    str | None,
-    typer.Option(
-        "--quality",
-        metavar="NAME",
-        help="lattice: loss (default), precision, entropy, discernibility, average-class-size.",
-        show_default=False,
-    ),
-]
-WeightsOption = Annotated[
-    list[str] | None,
-    typer.Option("--weights", metavar="COLUMN=W,...", help="How much a column matters (1).", show_default=False),
-]
-LevelsOption = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--levels", metavar="COLUMN=A..B,...", help="lattice: the least and greatest level.", show_default=False
-    ),
-]
-CompleteOption = Annotated[
-    bool,
-    typer.Option("--complete-hierarchies", help="lattice: put values without a leaf directly below *."),
-]
-TimeLimitOption = Annotated[
-    float, typer.Option("--time-limit", metavar="SECONDS", help="lattice: when to stop looking for better.")
-]
 
 
 def one_or_many(files: list[str]) -> str | list[str]:
@@ -221,32 +180,11 @@ def _pairs(option: str, given: list[str], form: str) -> list[tuple[str, str]]:
     return found
 
 
-def weights_of(given: list[str] | None, option: str = "--weights") -> dict[str, float] | None:
-    """Weights from `COLUMN=W,…`."""
-    if given is None:
-        return None
-    try:
-        return {name: float(value) for name, value in _pairs(option, given, "COLUMN=WEIGHT")}
-    except InputError:
-        raise
-    except ValueError:
-        raise InputError("A weight is not a number.", f"Write {option} age=2,zip=0.5.") from None
-
-
-def levels_of(given: list[str] | None) -> dict[str, tuple[int, int]] | None:
-    """Levels from `COLUMN=A..B,…` or `COLUMN=A,…`."""
-    if given is None:
-        return None
-    try:
-        found = {}
-        for name, value in _pairs("--levels", given, "COLUMN=A..B"):
-            low, _, high = value.partition("..")
-            found[name] = (int(low), int(high or low))
-        return found
-    except InputError:
-        raise
-    except ValueError:
-        raise InputError("A level is not a whole number.", "Write --levels age=1..3,zip=2.") from None
+def pairs_of(given: list[str], option: str) -> dict[str, str]:
+    """Settings of columns from `COLUMN=VALUE,…`, each column once."""
+    pairs = _pairs(option, given, "COLUMN=VALUE")
+    _each_once(option, [name for name, _ in pairs])
+    return dict(pairs)
 
 
 def models_of(given: list[str] | None) -> list[Any]:
@@ -277,17 +215,14 @@ def _value(text: str) -> Any:
     return text
 
 
-def wishes_of(given: list[str] | None) -> dict[str, str] | None:
-    """Recodings from `COLUMN=HOW`."""
-    if given is None:
-        return None
-    wishes = {}
-    for text in given:
-        column, equals, how = text.partition("=")
+def how_of(given: list[str], option: str) -> dict[str, str]:
+    """Per column one text from `COLUMN=HOW`, which may hold commas."""
+    pairs = [text.partition("=") for text in given]
+    for text, (column, equals, how) in zip(given, pairs, strict=True):
         if not equals or not column.strip() or not how.strip():
-            raise InputError(f"--generalize '{text}' is not COLUMN=HOW.", "Write --generalize town=provinces.csv.")
-        wishes[column.strip()] = how.strip()
-    return wishes
+            raise InputError(f"{option} '{text}' is not COLUMN=HOW.", f"Write {option} town=provinces.csv.")
+    _each_once(option, [column.strip() for column, _, _ in pairs])
+    return {column.strip(): how.strip() for column, _, how in pairs}
 
 
 DateOrderOption = Annotated[
@@ -321,11 +256,7 @@ KeyFileOption = Annotated[
 
 def settings_of(option: str, given: list[str] | None) -> dict[str, float | str] | None:
     """Settings from `COLUMN=VALUE,…`, each column once."""
-    if given is None:
-        return None
-    pairs = _pairs(option, given, "COLUMN=VALUE")
-    _each_once(option, [name for name, _ in pairs])
-    return dict(pairs)
+    return None if given is None else {**pairs_of(given, option)}
 
 
 def groups_with_share(option: str, given: list[str] | None) -> dict[tuple[str, ...], float | str] | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -26,7 +27,7 @@ from shoal.policy.amounts import share_of as share_of
 from shoal.policy.unwritten import HasSourceNames
 from shoal.reading.small import read_small
 from shoal.table.dates import Order
-from shoal.vocabulary import NullRule, Quality, Role
+from shoal.vocabulary import Minimize, NullRule, Role
 
 LONGEST_POLICY = 1_000_000
 _MODEL_NAMES = {model.model_fields["model"].default for model in MODELS}
@@ -90,6 +91,28 @@ class LeakLimit(BaseModel):
         return value
 
 
+class MethodSection(BaseModel):
+    """The method of `shoal anonymize` and its options: `{name: lattice, suppression: 5%}`, or the name alone."""
+
+    model_config = ConfigDict(extra="allow", frozen=True)
+
+    name: str
+
+    @property
+    def options(self) -> dict[str, Any]:
+        """The options of the method."""
+        return dict(self.model_extra or {})
+
+
+# what the methods themselves say about a section; they register here, because they know policies and not the reverse
+_METHOD_CHECKS: list[Callable[[MethodSection], None]] = []
+
+
+def check_methods_by(check: Callable[[MethodSection], None]) -> None:
+    """Register who knows the methods: `check` raises an InputError where a section names what is not there."""
+    _METHOD_CHECKS.append(check)
+
+
 SafeHarborWord = Literal[
     "keep", "zip", "date", "date-of-birth", "age",
     "A", "B", "C", "D", "E", "F", "G", "H", "I", "J", "K", "L", "M", "N", "O", "P", "Q", "R",
@@ -113,7 +136,8 @@ class SafeHarborSection(BaseModel):
 class Policy(BaseModel):
     """Roles of columns, null rule, count and person column, knowledge of attackers, threshold and privacy models.
 
-    For the search of the best generalisation: hierarchies, suppression limit, quality, weights and levels of columns.
+    How to change a table: `method` with its options; hierarchies, suppression limit, what to minimize, importance and
+    levels of columns.
 
     >>> policy = Policy(columns={"age": "quasi-identifier", "name": "identifier"}, null_rule="drop")
     >>> policy.quasi_identifiers
@@ -130,12 +154,14 @@ class Policy(BaseModel):
     linked: list[Linked] = []
     threshold: float | str | None = None
     models: list[AnyModel] = []
+    method: MethodSection | None = None
     masking: list[MaskingStep] = []
     # a folder, or for each column a file or the rows of its tree (leaf, level 1, ..., *)
     hierarchies: str | dict[str, str | list[list[str]]] = {}
     suppression: Share = 0.0
-    quality: Quality = "loss"
-    weights: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = {}
+    minimize: Minimize = "loss"
+    # how much a column matters
+    importance: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = {}
     levels: dict[str, tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]] = {}
     leak: LeakLimit | None = None
     safe_harbor: SafeHarborSection = SafeHarborSection()
@@ -147,7 +173,7 @@ class Policy(BaseModel):
         "models",
         "masking",
         "hierarchies",
-        "weights",
+        "importance",
         "levels",
         "safe_harbor",
         mode="before",
@@ -156,6 +182,22 @@ class Policy(BaseModel):
     def _empty(cls, value: Any, info: ValidationInfo) -> Any:
         """`columns:` with nothing behind it is an empty section."""
         return type(cls.model_fields[str(info.field_name)].default)() if value is None else value
+
+    @field_validator("method", mode="before")
+    @classmethod
+    def _method_by_name(cls, value: Any) -> Any:
+        return {"name": value} if isinstance(value, str) else value
+
+    @field_validator("method")
+    @classmethod
+    def _known_method(cls, value: MethodSection | None) -> MethodSection | None:
+        try:
+            for check in _METHOD_CHECKS:
+                if value is not None:
+                    check(value)
+        except InputError as error:
+            raise ValueError(f"{error.what} {error.cure}") from None
+        return value
 
     @field_validator("threshold", mode="before")
     @classmethod

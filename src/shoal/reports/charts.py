@@ -14,7 +14,7 @@ from shoal.leakage.results import LeakRisk
 from shoal.writing import check_target, write_whole
 
 if TYPE_CHECKING:
-    from shoal.anonymization.search.lattice import Lattice
+    from shoal.anonymization.search.solution_space import SolutionSpace
 
 ENDINGS = (".svg", ".png", ".html")
 _BLUE, _RED = "#2a6f97", "#d1495b"
@@ -84,7 +84,7 @@ def detection_chart(found: Detection) -> Any:
     return alt.hconcat(left, right).configure_view(stroke=None)
 
 
-def frontier_chart(found: Lattice) -> Any:
+def frontier_chart(found: SolutionSpace) -> Any:
     """What a lower risk costs: the least loss for each highest risk, the chosen node apart."""
     import altair as alt
 
@@ -101,7 +101,7 @@ def frontier_chart(found: Lattice) -> Any:
     ]
     base = alt.Chart(_values(rows)).encode(
         x=alt.X("risk:Q", title="highest risk of a record (1 / smallest class)", scale=alt.Scale(type="log")),
-        y=alt.Y("score:Q", title=found.quality, scale=alt.Scale(zero=True)),
+        y=alt.Y("score:Q", title=found.minimize, scale=alt.Scale(zero=True)),
         tooltip=["levels:N", "k:Q", alt.Tooltip("score:Q", format=".4f"), "suppressed:Q", "what:N"],
     )
     line = base.mark_line(color=_BLUE)
@@ -121,7 +121,8 @@ def choice_chart(found: dict[str, Any]) -> Any:
         raise InputError("There is a chart only where a method was chosen.", "Leave out --method, or --chart.")
     figure = "information_loss" if all(row["information_loss"] is not None for row in found["frontier"]) else "loss"
     rows = [{"risk": row["highest_risk"], "loss": row[figure], "k": row["k"]} for row in found["frontier"]]
-    others = [{"method": row["method"], "loss": row[figure]} for row in found["candidates"] if row[figure] is not None]
+    compared = [row for row in found["candidates"] if row["rows"] == found["candidates"][0]["rows"]]
+    others = [{"method": row["method"], "loss": row[figure]} for row in compared if row[figure] is not None]
     base = alt.Chart(_values(rows)).encode(
         x=alt.X("risk:Q", title="highest risk of a record (1 / k)", scale=alt.Scale(type="log")),
         y=alt.Y("loss:Q", title=figure.replace("_", " ")),

@@ -1,6 +1,6 @@
 """What every verb returns: typed, JSON-ready, and able to describe itself in sections."""
 
-from shoal.results.result import Result, beside, known_with, left_out, results, where_known
+from shoal.results.result import Result, beside, fields_as_json, known_with, left_out, merged, results, where_known
 from shoal.results.sections import (
     Bar,
     Cell,
@@ -33,8 +33,10 @@ __all__ = [
     "Section",
     "Tone",
     "beside",
+    "fields_as_json",
     "known_with",
     "left_out",
+    "merged",
     "results",
     "where_known",
 ]

@@ -9,6 +9,7 @@ from shoal.results.result import Result, results
 
 # a result's name -> the module that defines it; a test keeps the list complete
 MODULES = {
+    "anonymize": "shoal.anonymization.results",
     "cells": "shoal.standards.cells",
     "compare": "shoal.releases.compare",
     "desk-open": "shoal.dp.results",
@@ -19,6 +20,7 @@ MODULES = {
     "detect": "shoal.detection.results",
     "hierarchy-build": "shoal.hierarchy.results",
     "hierarchy-check": "shoal.hierarchy.results",
+    "lattice": "shoal.anonymization.search.solution_space",
     "leak": "shoal.leakage.results",
     "leak-series": "shoal.leakage.results",
     "perturb": "shoal.perturbation.results",

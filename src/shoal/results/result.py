@@ -36,6 +36,11 @@ def beside(keys: Sequence[str], **how: Any) -> Any:
     return field(metadata={"json": "beside", "keys": tuple(keys)}, **how)
 
 
+def merged(**how: Any) -> Any:
+    """A field that is a dataclass, or None: its keys stand beside those of the result, not below its name."""
+    return field(metadata={"json": "merged"}, **how)
+
+
 class Result(ABC):
     """What a verb returns: a frozen dataclass whose fields are the keys of its JSON.
 
@@ -77,11 +82,11 @@ class Result(ABC):
         >>> risk({"age": [30, 30, 51]}, quasi_identifiers=["age"])
         <risk: records 3, removed_rows 0, classes 2, uniques 1, uniqueness 0.3333, k 1, ...>
         """
-        shown = []
-        for entry in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, entry.name)
-            if isinstance(value, (bool, int, float)) and entry.metadata.get("json") != "left out":
-                shown.append(f"{entry.name} {value:.4g}" if isinstance(value, float) else f"{entry.name} {value}")
+        shown = [
+            f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"
+            for name, value in as_json(self).items()
+            if isinstance(value, (bool, int, float))
+        ]
         more = ", ..." if len(shown) > _SHOWN else ""
         return f"<{self.name or type(self).__name__}: {', '.join(shown[:_SHOWN])}{more}>"
 
@@ -103,14 +108,7 @@ def as_json(value: Any) -> Any:
     if hasattr(value, "to_dict") and not isinstance(value, Result):
         return as_json(value.to_dict())
     if is_dataclass(value) and not isinstance(value, type):
-        found: dict[str, Any] = {}
-        for entry in fields(value):
-            rule, content = entry.metadata.get("json"), getattr(value, entry.name)
-            decides = getattr(value, entry.metadata.get("with", entry.name))
-            if rule == "left out" or (rule == "where known" and decides is None):
-                continue
-            found.update(as_json(content) if rule == "beside" else {entry.name: as_json(content)})
-        return found
+        return fields_as_json(value)
     if isinstance(value, Mapping):
         return {str(key): as_json(content) for key, content in value.items()}
     if isinstance(value, (list, tuple)):
@@ -124,3 +122,15 @@ def as_json(value: Any) -> Any:
     if hasattr(value, "item") and not isinstance(value, (str, bytes)):  # a numpy scalar
         return value.item()
     return value
+
+
+def fields_as_json(value: Any) -> dict[str, Any]:
+    """The fields of a dataclass as JSON, by the rules that `left_out`, `where_known`, `beside` and `merged` set."""
+    found: dict[str, Any] = {}
+    for entry in fields(value):
+        rule, content = entry.metadata.get("json"), getattr(value, entry.name)
+        decides = getattr(value, entry.metadata.get("with", entry.name))
+        if rule == "left out" or (rule in ("where known", "merged") and decides is None):
+            continue
+        found |= as_json(content) if rule in ("beside", "merged") else {entry.name: as_json(content)}
+    return found

@@ -48,13 +48,19 @@ def schema_of(result: type[Result]) -> dict[str, Any]:
 def _of_dataclass(kind: type) -> dict[str, Any]:
     hints = _hints(kind)
     properties: dict[str, Any] = {}
-    required = []
+    required: list[str] = []
     for entry in fields(kind):
         rule = entry.metadata.get("json")
         if rule == "left out":
             continue
         if rule == "beside":
             properties |= {key: {} for key in entry.metadata["keys"]}
+            continue
+        if rule == "merged":
+            kinds = [part for part in (get_args(hints[entry.name]) or (hints[entry.name],)) if is_dataclass(part)]
+            parts = _of_dataclass(kinds[0])  # type: ignore[arg-type]
+            properties |= parts["properties"]
+            required += parts["required"] if kinds[0] is hints[entry.name] else []
             continue
         properties[entry.name] = _of_type(hints[entry.name])
         if rule != "where known":

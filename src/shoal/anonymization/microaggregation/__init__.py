@@ -12,7 +12,7 @@ from typing import get_args
 
 import numpy as np
 
-from shoal.anonymization.partition.kinds import Bad, Effort
+from shoal.anonymization.partition.kinds import Effort, FailsPolicy
 from shoal.anonymization.transforms.sorted_clusters import cut
 from shoal.errors import InputError, check_choice
 from shoal.ranges.boxed import Boxed, box_clusters, check_k
@@ -36,15 +36,15 @@ def microaggregate(
     strata: Sequence[Column] = (),
     confidential: Column | None = None,
     t: float | None = None,
-    weights: Mapping[str, float] | None = None,
+    importance: Mapping[str, float] | None = None,
     seed: int = 0,
-    bad: Bad | None = None,
+    fails_policy: FailsPolicy | None = None,
 ) -> Boxed:
     """Groups of at least k records with a small sum of squares; release them as means or as ranges.
 
     `mdav`: exactly the published algorithm. `strata`: no group has records that differ in these columns. With a
-    `confidential` column and t, each group takes records of all stretches of its order. `bad` tells which groups a
-    policy does not allow: those are merged with near ones.
+    `confidential` column and t, each group takes records of all stretches of its order. `fails_policy` tells which
+    groups a policy does not allow: those are merged with near ones.
 
     >>> from shoal.reading import read
     >>> microaggregate(read({"income": [10, 12, 50, 11, 52]}).select(["income"]), 2).box_of_row.tolist()
@@ -56,13 +56,13 @@ def microaggregate(
         raise InputError("Strata and t-closeness cannot be had at once.", "Leave out one of them.")
     from shoal.anonymization.partition.coordinates import coordinates_apart
 
-    points = coordinates_apart(columns, weights)
+    points = coordinates_apart(columns, importance)
     if confidential is not None:
         group = _close(points, confidential, k, t)
     else:
         group = _in_strata(points, strata, k, effort, mdav, seed)
-    if bad is not None:
-        group = _allowed(points, strata, group, bad)
+    if fails_policy is not None:
+        group = _allowed(points, strata, group, fails_policy)
     order = np.argsort(group, kind="stable")
     return box_clusters(columns, order, np.flatnonzero(np.diff(group[order], prepend=-1)))
 
@@ -126,7 +126,7 @@ def _close(points: Array, confidential: Column, k: int, t: float | None) -> Arra
     return group
 
 
-def _allowed(points: Array, strata: Sequence[Column], group: Array, bad: Bad) -> Array:
+def _allowed(points: Array, strata: Sequence[Column], group: Array, fails_policy: FailsPolicy) -> Array:
     """Groups merged, each stratum by itself, until a policy allows all of them."""
     from shoal.anonymization.partition.groups import Groups
     from shoal.anonymization.partition.repair import merged_until_allowed
@@ -138,7 +138,7 @@ def _allowed(points: Array, strata: Sequence[Column], group: Array, bad: Bad) ->
         def refused(some: Array, count: int, rows: Array = rows) -> Array:
             whole = np.full(len(points), -1, np.int64)
             whole[rows] = some
-            return bad(whole, count)
+            return fails_policy(whole, count)
 
         order = np.argsort(group[rows], kind="stable")
         first = np.diff(group[rows][order], prepend=-1) != 0

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, get_args
 
-from shoal.anonymization.partition.kinds import Bad, Cuts, Effort
+from shoal.anonymization.partition.kinds import Cuts, Effort, FailsPolicy
 from shoal.errors import check_choice
 from shoal.ranges.boxed import Boxed, box_clusters, check_k
 from shoal.table import Array, Column
@@ -25,7 +25,7 @@ _STEPS = {"default": (1 << 16, 2, 1), "best": (1 << 18, 4, 3)}
 # few records: the best of several searches
 _FEW, _RESTARTS = 1 << 14, 16
 
-__all__ = ["Bad", "Cuts", "Effort", "partition"]
+__all__ = ["Cuts", "Effort", "FailsPolicy", "partition"]
 
 
 def partition(
@@ -34,15 +34,15 @@ def partition(
     effort: Effort = "default",
     *,
     cuts: Cuts = "best",
-    weights: Mapping[str, float] | None = None,
+    importance: Mapping[str, float] | None = None,
     seed: int = 0,
-    bad: Bad | None = None,
+    fails_policy: FailsPolicy | None = None,
 ) -> Boxed:
     """Groups of at least k near records, each released as its box.
 
-    `cuts` strict or relaxed is Mondrian as published, at the median of the widest column. `weights` say how much each
-    column matters (1 if not given). `bad` tells which groups a policy does not allow; where no grouping is allowed,
-    that is an error. The result depends on the rows, the seed and the effort, not on the number of threads.
+    `cuts` strict or relaxed is Mondrian as published, at the median of the widest column. `importance` says how much
+    each column matters (1 if not given). `fails_policy` tells which groups a policy does not allow; where no grouping
+    is allowed, that is an error. The result depends on rows, seed and effort, not on the number of threads.
 
     >>> from shoal.reading import read
     >>> boxed = partition(read({"age": [70, 30, 71, 31, 30]}).select(["age"]), 2)
@@ -55,18 +55,18 @@ def partition(
     check_k(k, len(columns[0].codes))
     from shoal.anonymization.partition.coordinates import coordinates
 
-    groups = grouped(coordinates(columns, weights), k, effort, cuts, seed, bad)
+    groups = grouped(coordinates(columns, importance), k, effort, cuts, seed, fails_policy)
     return box_clusters(columns, groups.order, groups.starts)
 
 
-def grouped(rows: Array, k: int, effort: Effort, cuts: Cuts, seed: int, bad: Bad | None) -> Groups:
+def grouped(rows: Array, k: int, effort: Effort, cuts: Cuts, seed: int, fails_policy: FailsPolicy | None) -> Groups:
     """Groups of points; `rows` is taken over."""
     from shoal.anonymization.partition.groups import Groups, blocked, loss, restarted, searched
     from shoal.anonymization.partition.mondrian import mondrian
     from shoal.anonymization.partition.repair import merged_until_allowed
 
     if cuts != "best":
-        return mondrian(Groups.of(rows), k, cuts, bad)
+        return mondrian(Groups.of(rows), k, cuts, fails_policy)
     if effort == "fast":
         groups = blocked(rows, k, _BLOCK)
     else:
@@ -74,9 +74,9 @@ def grouped(rows: Array, k: int, effort: Effort, cuts: Cuts, seed: int, bad: Bad
     if effort == "best" and len(rows) <= _FEW:
         others = [restarted(groups, k, *_STEPS[effort], seed + number) for number in range(1, _RESTARTS)]
         groups = min([groups, *others], key=loss)
-    if bad is None:
+    if fails_policy is None:
         return groups
     # two ways to what a policy allows: up from small groups, or down from all records; neither always wins
-    merged = merged_until_allowed(groups, bad)
-    cut = mondrian(Groups(merged.rows.copy(), merged.order.copy(), merged.first.copy()), k, "best", bad)
+    merged = merged_until_allowed(groups, fails_policy)
+    cut = mondrian(Groups(merged.rows.copy(), merged.order.copy(), merged.first.copy()), k, "best", fails_policy)
     return min(merged, cut, key=loss)

@@ -15,7 +15,7 @@ from shoal.table import Array, Column
 _MOST_APART = 32
 
 
-def coordinates(columns: Sequence[Column], weights: Mapping[str, float] | None = None) -> Array:
+def coordinates(columns: Sequence[Column], importance: Mapping[str, float] | None = None) -> Array:
     """A matrix with a row per record, (value - mean) / spread times the column's weight, in single precision.
 
     Numbers and dates lie by their value, categories by their order. A missing value lies a whole range behind the
@@ -25,10 +25,10 @@ def coordinates(columns: Sequence[Column], weights: Mapping[str, float] | None =
     >>> coordinates(read({"age": [30, 34, None]}).select(["age"])).astype(float).round(3).tolist()
     [[-0.707], [0.707], [2.121]]
     """
-    return _gathered(columns, weights, _along, np.dtype(np.float32))
+    return _gathered(columns, importance, _along, np.dtype(np.float32))
 
 
-def coordinates_apart(columns: Sequence[Column], weights: Mapping[str, float] | None = None) -> Array:
+def coordinates_apart(columns: Sequence[Column], importance: Mapping[str, float] | None = None) -> Array:
     """The same in double precision, with all categories of a column equally far from each other (up to 32 of them).
 
     Each category is a coordinate of its own, 1 or 0, scaled so that all together vary as much as one column of numbers.
@@ -37,18 +37,18 @@ def coordinates_apart(columns: Sequence[Column], weights: Mapping[str, float] | 
     >>> coordinates_apart(read({"sex": ["f", "m"]}).select(["sex"])).round(3).tolist()
     [[1.414, 0.0], [0.0, 1.414]]
     """
-    return _gathered(columns, weights, _apart, np.dtype(np.float64))
+    return _gathered(columns, importance, _apart, np.dtype(np.float64))
 
 
 def _gathered(
     columns: Sequence[Column],
-    weights: Mapping[str, float] | None,
+    importance: Mapping[str, float] | None,
     places_of: Callable[[Column], Array],
     dtype: np.dtype[Any],
 ) -> Array:
-    weights = dict(weights or {})
-    _check_weights(weights, columns)
-    tables = [(places_of(column) * weights.get(column.name, 1.0)).astype(dtype) for column in columns]
+    importance = dict(importance or {})
+    _check_importance(importance, columns)
+    tables = [(places_of(column) * importance.get(column.name, 1.0)).astype(dtype) for column in columns]
     rows = np.empty((len(columns[0].codes), sum(table.shape[1] for table in tables)), dtype)
     at = 0
     for column, table in zip(columns, tables, strict=True):
@@ -77,11 +77,13 @@ def _apart(column: Column) -> Array:
     return np.eye(column.cardinality) / (np.sqrt(varies) if varies > 0 else 1.0)
 
 
-def _check_weights(weights: dict[str, float], columns: Sequence[Column]) -> None:
+def _check_importance(importance: dict[str, float], columns: Sequence[Column]) -> None:
     names = [column.name for column in columns]
-    unknown = [name for name in weights if name not in names]
+    unknown = [name for name in importance if name not in names]
     if unknown:
         raise InputError.missing_columns(unknown, names, "The list of quasi-identifiers")
-    wrong = [name for name, weight in weights.items() if not (weight >= 0 and np.isfinite(weight))]
+    wrong = [name for name, weight in importance.items() if not (weight >= 0 and np.isfinite(weight))]
     if wrong:
-        raise InputError(f"The weight of '{wrong[0]}' is not a number from 0 on.", "Use 1 for as much as the others.")
+        raise InputError(
+            f"The importance of '{wrong[0]}' is not a number from 0 on.", "Use 1 for as much as the others."
+        )

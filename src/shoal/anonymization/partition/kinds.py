@@ -12,4 +12,4 @@ Effort = Literal["fast", "default", "best"]
 # how records are cut: by the loss that is left, or as Mondrian was published
 Cuts = Literal["best", "strict", "relaxed"]
 # which groups a policy does not allow, from the group of each row (-1: in none) and how many groups there are
-Bad = Callable[[Array, int], Array]
+FailsPolicy = Callable[[Array, int], Array]

@@ -11,7 +11,7 @@ import numpy as np
 
 from shoal.anonymization.partition.cut_tree import best_cut, partition_rows
 from shoal.anonymization.partition.groups import Groups
-from shoal.anonymization.partition.kinds import Bad, Cuts
+from shoal.anonymization.partition.kinds import Cuts, FailsPolicy
 from shoal.compiled import Number, compiled, in_threads
 from shoal.errors import InputError
 from shoal.table import Array
@@ -20,7 +20,7 @@ _NODES_A_TASK = 64
 _STRICT, _RELAXED, _BEST = 0, 1, 2
 
 
-def mondrian(groups: Groups, k: int, cuts: Cuts = "strict", bad: Bad | None = None) -> Groups:
+def mondrian(groups: Groups, k: int, cuts: Cuts = "strict", fails_policy: FailsPolicy | None = None) -> Groups:
     """Cut all records until no side of a further cut has k records and is allowed; `groups` is taken over.
 
     >>> points = np.array([[1], [2], [8], [9], [9]], np.float32)
@@ -29,7 +29,7 @@ def mondrian(groups: Groups, k: int, cuts: Cuts = "strict", bad: Bad | None = No
     """
     rows, first = groups.rows, groups.first
     first[:], first[:1] = False, True
-    if bad is not None and bad(np.zeros(len(rows), np.int64), 1).any():
+    if fails_policy is not None and fails_policy(np.zeros(len(rows), np.int64), 1).any():
         raise InputError(
             "No grouping keeps the policy: all records together do not.",
             "Ask for less, or look at the sensitive column.",
@@ -41,7 +41,7 @@ def mondrian(groups: Groups, k: int, cuts: Cuts = "strict", bad: Bad | None = No
         middle, column = _cut_all(groups, nodes, tried, k, style)
         cut = column >= 0
         nodes, tried, middle, column = nodes[cut], tried[cut], middle[cut], column[cut]
-        refused = np.zeros(len(nodes), bool) if bad is None else _refused(groups, nodes, middle, bad)
+        refused = np.zeros(len(nodes), bool) if fails_policy is None else _refused(groups, nodes, middle, fails_policy)
         first[middle[~refused]] = True
         tried[refused, column[refused]] = True
         starts, halves, stops = nodes[~refused, 0], middle[~refused], nodes[~refused, 1]
@@ -62,14 +62,16 @@ def _cut_all(groups: Groups, nodes: Array, tried: Array, k: int, style: int) -> 
     return middle, column
 
 
-def _refused(groups: Groups, nodes: Array, middle: Array, bad: Bad) -> Array:
+def _refused(groups: Groups, nodes: Array, middle: Array, fails_policy: FailsPolicy) -> Array:
     """Which cuts leave a side that is not allowed; rows of other nodes are in no group."""
     found = np.full(len(groups.order), -1, np.int64)
     for number, ((start, stop), half) in enumerate(zip(nodes.tolist(), middle.tolist(), strict=True)):
         found[start:half], found[half:stop] = 2 * number, 2 * number + 1
     group_of_row = np.empty_like(found)
     group_of_row[groups.order] = found
-    return np.asarray(bad(group_of_row, 2 * len(nodes)).reshape(-1, 2).any(axis=1)) if len(nodes) else np.zeros(0, bool)
+    if not len(nodes):
+        return np.zeros(0, bool)
+    return np.asarray(fails_policy(group_of_row, 2 * len(nodes)).reshape(-1, 2).any(axis=1))
 
 
 @compiled

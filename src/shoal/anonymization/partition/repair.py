@@ -7,7 +7,7 @@ import numpy as np
 from shoal import progress
 from shoal.anonymization.partition.cut_tree import cut
 from shoal.anonymization.partition.groups import Groups
-from shoal.anonymization.partition.kinds import Bad
+from shoal.anonymization.partition.kinds import FailsPolicy
 from shoal.anonymization.partition.local_search import middles
 from shoal.compiled import compiled
 from shoal.errors import InputError
@@ -16,7 +16,7 @@ from shoal.table import Array
 _BLOCK = 64
 
 
-def merged_until_allowed(groups: Groups, bad: Bad) -> Groups:
+def merged_until_allowed(groups: Groups, fails_policy: FailsPolicy) -> Groups:
     """Merge each group that is not allowed with the nearest one, again and again.
 
     >>> points = np.array([[1], [2], [8], [9]], np.float32)
@@ -26,7 +26,7 @@ def merged_until_allowed(groups: Groups, bad: Bad) -> Groups:
     """
     while True:
         group_of_row, count = groups.group_of_each_row()
-        refused = np.asarray(bad(group_of_row, count))
+        refused = np.asarray(fails_policy(group_of_row, count))
         if not refused.any():
             return groups
         if count == 1:

@@ -20,6 +20,7 @@ from shoal.anonymization.search.evaluate import (
     SensitiveEntries,
 )
 from shoal.anonymization.search.grid import Grid, make_grid
+from shoal.anonymization.search.measures import COLUMN_MEASURES
 from shoal.anonymization.search.optimum import Optimum, find_best
 from shoal.errors import InputError
 from shoal.hierarchy.fit import Fitted, fit_all
@@ -32,15 +33,16 @@ from shoal.models.evidence import whole_of
 from shoal.reading import read
 from shoal.table import Array, Column, Table
 from shoal.table.classes import Coded, CountTable, class_of_each_row, first_row_of_each_class, pack, sensitive_counts
+from shoal.vocabulary import Minimize
 
 
 @dataclass(frozen=True)
-class Wishes:
-    """How to search: what share of the records may be suppressed, by which quality, how long, within which levels."""
+class SearchOptions:
+    """What share of the records may be suppressed, what is minimized, within which levels, and for how long."""
 
     suppression: float = 0.0
-    quality: str = "loss"
-    weights: Mapping[str, float] = field(default_factory=dict)
+    minimize: Minimize = "loss"
+    importance: Mapping[str, float] = field(default_factory=dict)
     levels: Mapping[str, tuple[int, int]] = field(default_factory=dict)
     time_limit: float = 60.0
     local: bool = False
@@ -103,14 +105,14 @@ class Space:
             )
         return sensitive
 
-    def grid(self, wishes: Wishes) -> Grid:
+    def grid(self, options: SearchOptions) -> Grid:
         """The lattice of its columns."""
-        quality = wishes.quality if wishes.quality in ("loss", "precision", "entropy") else "loss"
-        return make_grid(self.fitted, self.tuples, quality, wishes.weights, wishes.levels)
+        measure = options.minimize if options.minimize in COLUMN_MEASURES else "loss"
+        return make_grid(self.fitted, self.tuples, measure, options.importance, options.levels)
 
     def grid_of_levels(self) -> Grid:
-        """The lattice without wishes, to look at given levels."""
-        return self.grid(Wishes())
+        """The lattice without limits, to look at given levels."""
+        return self.grid(SearchOptions())
 
     def evaluator(self, grid: Grid, models: Sequence[Model], limit: int, records: int | None = None) -> Evaluator:
         """What looks at the nodes of a grid."""
@@ -148,7 +150,7 @@ class Generalized:
 
 
 def score_of(found: Generalized, grid: Grid) -> float:
-    """The score of all rounds together, by the quality of a grid: every record at the level of its own round."""
+    """The score of all rounds together, by the measure of a grid: every record at the level of its own round."""
     rounds, weights = found.round_of_row, found.space.weights
     gains = np.zeros(len(grid.axes))
     levels = np.array(found.rounds[0])
@@ -267,23 +269,23 @@ def _together(columns: list[Column], tables: Sequence[Table]) -> tuple[list[Colu
     return joined[0], joined[1:]
 
 
-def generalize(space: Space, models: Sequence[Model], wishes: Wishes) -> Generalized:
+def generalize(space: Space, models: Sequence[Model], options: SearchOptions) -> Generalized:
     """Find the best node; with `local`, generalise again what it suppressed, as long as that gains something."""
-    if not 0 <= wishes.suppression <= 1:
-        raise InputError("The suppression limit is not between 0 and 100%.", "Use --suppression 5%, for example.")
-    grid = space.grid(wishes)
-    limit = int(wishes.suppression * space.members + 1e-9)
-    optimum = find_best(grid, space.evaluator(grid, models, limit), wishes.quality, wishes.time_limit)
+    if not 0 <= options.suppression <= 1:
+        raise InputError("The suppression limit is not between 0 and 100%.", "Use `suppression` 5%, for example.")
+    grid = space.grid(options)
+    limit = int(options.suppression * space.members + 1e-9)
+    optimum = find_best(grid, space.evaluator(grid, models, limit), options.minimize, options.time_limit)
     rounds: list[tuple[int, ...]] = []
     round_of_unit = np.full(len(space.units), -1, np.int64)
     if optimum.best is not None:
         rounds.append(optimum.best.levels)
         evaluate = space.evaluator(grid, models, limit)
         round_of_unit[~lost_units(evaluate, optimum.best.levels)] = 0
-    while wishes.local and rounds and (round_of_unit < 0).any():
+    while options.local and rounds and (round_of_unit < 0).any():
         part = space.part(round_of_unit < 0)
         # everything may go again: what is settled is gained
-        found = _next_round(part, models, wishes, space.members)
+        found = _next_round(part, models, options, space.members)
         if found is None:
             break
         levels, lost = found
@@ -294,12 +296,12 @@ def generalize(space: Space, models: Sequence[Model], wishes: Wishes) -> General
 
 
 def _next_round(
-    part: Space, models: Sequence[Model], wishes: Wishes, records: int
+    part: Space, models: Sequence[Model], options: SearchOptions, records: int
 ) -> tuple[tuple[int, ...], Array] | None:
-    grid = part.grid(wishes)
+    grid = part.grid(options)
     again = [model for model in models if not model.whole]
     evaluate = part.evaluator(grid, again, part.members, records)
-    found = find_best(grid, evaluate, wishes.quality, wishes.time_limit).best
+    found = find_best(grid, evaluate, options.minimize, options.time_limit).best
     if found is None or found.suppressed == part.members:
         return None
     return found.levels, lost_units(part.evaluator(grid, again, part.members, records), found.levels)

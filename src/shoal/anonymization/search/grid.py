@@ -9,7 +9,7 @@ from functools import cached_property
 import numpy as np
 
 from shoal.anonymization.search import kernels
-from shoal.anonymization.search.quality import COLUMN_QUALITIES, ColumnQuality, Costs
+from shoal.anonymization.search.measures import COLUMN_MEASURES, ColumnMeasure, Costs
 from shoal.errors import InputError
 from shoal.hierarchy.fit import Fitted
 from shoal.table import Array
@@ -37,7 +37,7 @@ class Grid:
 
     tuples: CountTable
     axes: Sequence[Axis]
-    quality: ColumnQuality
+    measure: ColumnMeasure
     # compound columns: their codes per tuple, where their tables start, their members and the codes that they pack
     codes: Array = field(repr=False)
     starts: Array = field(repr=False)
@@ -74,13 +74,13 @@ class Grid:
         return size
 
     @property
-    def weights(self) -> float:
+    def importance(self) -> float:
         return sum(axis.weight for axis in self.axes)
 
     def factors(self, gains: Array) -> Array:
         """The factors of the score by column and level, where columns cost `gains` more than if all were kept."""
         base, scale, weight, height = self._scales
-        return kernels.factors_of(self.sums, gains, base, scale, weight, height, self.quality.geometric)
+        return kernels.factors_of(self.sums, gains, base, scale, weight, height, self.measure.geometric)
 
     @cached_property
     def _scales(self) -> tuple[Array, Array, Array, Array]:
@@ -94,7 +94,7 @@ class Grid:
 
     def score(self, product: float) -> float:
         """The score that a product of factors stands for."""
-        return self.quality.score(product, self.weights)
+        return self.measure.score(product, self.importance)
 
     def cells(self, levels: Array) -> int:
         """How many classes there could be at a node."""
@@ -112,12 +112,12 @@ class Grid:
 def make_grid(
     columns: Mapping[str, Fitted],
     tuples: CountTable,
-    quality: str = "loss",
-    weights: Mapping[str, float] | None = None,
+    minimize: str = "loss",
+    importance: Mapping[str, float] | None = None,
     levels: Mapping[str, tuple[int, int]] | None = None,
 ) -> Grid:
     """Lay out the search space; `levels` are the least and greatest level allowed of a column."""
-    chosen = COLUMN_QUALITIES[quality]
+    chosen = COLUMN_MEASURES[minimize]
     axes = []
     for name, fitted in columns.items():
         records = np.bincount(tuples.tuples[name].codes, tuples.counts, minlength=len(fitted.codes[0]))
@@ -127,7 +127,7 @@ def make_grid(
             raise InputError(
                 f"Levels {low} to {high} of column '{name}' are not between 0 and {top}.", "Choose others."
             )
-        weight = (weights or {}).get(name, 1.0)
+        weight = (importance or {}).get(name, 1.0)
         if not 0 < weight < float("inf"):
             raise InputError(f"The weight of column '{name}' is not above 0.", "Use 1 for the usual weight.")
         axes.append(Axis(name, fitted, chosen.costs(fitted, records), weight, low, high))

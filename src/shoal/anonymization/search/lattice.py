@@ -1,4 +1,4 @@
-"""The solution space of a table: its best node and why it won, loss against risk, the rows as released."""
+"""A table made ready for the search for levels, its best generalisation, and the rows as released."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ import numpy as np
 import polars as pl
 
 from shoal.anonymization.search.embedded import embedded
-from shoal.anonymization.search.generalize import Generalized, Space, Wishes, generalize, make_space
+from shoal.anonymization.search.generalize import Generalized, SearchOptions, Space, generalize, make_space
 from shoal.errors import InputError
 from shoal.hierarchy import Hierarchy
 from shoal.hierarchy.chosen import complete, given_hierarchies
 from shoal.judgement.persons import linked_classes
-from shoal.models import Model
+from shoal.models import KAnonymity
 from shoal.policy import Policy
 from shoal.ranges.columns import ReleasedColumns
 from shoal.table import Array, Table
@@ -26,22 +26,6 @@ from shoal.wording import percent
 
 
 @dataclass(frozen=True)
-class Solution:
-    """One node: its levels, score and cost, and the risk of the record at highest risk."""
-
-    levels: dict[str, int]
-    score: float
-    suppressed_rows: int
-    classes: int
-    k: int
-    highest_risk: float
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return {name: getattr(self, name) for name in self.__dataclass_fields__}
-
-
-@dataclass(frozen=True)
 class Prepared:
     """A table and its decisions, ready for the search."""
 
@@ -49,49 +33,60 @@ class Prepared:
     space: Space
     trees: dict[str, Hierarchy]
     built: dict[str, str]
-    wishes: Wishes
+    options: SearchOptions
 
 
 def prepare(
-    table: Table, policy: Policy, hierarchies: Any, wishes: Wishes, complete_hierarchies: bool = False
+    table: Table, policy: Policy, hierarchies: Any, options: SearchOptions, complete_hierarchies: bool = False
 ) -> Prepared:
     """Read or build the hierarchies, count the table."""
     names = policy.quasi_identifiers
     needed = sorted({name for model in policy.models for name in model.needs})
-    _check_named(wishes, names)
+    _check_named(options, names)
     given = given_hierarchies(hierarchies or policy.hierarchies, [*names, *needed])
     trees, built = complete(given, table.select(names))
     others = {name: tree for name, tree in given.items() if name not in trees}
     rows = Rows.of(table, names, policy.count, policy.person)
     if policy.count is not None and len(rows.columns[0].codes) != table.rows:
-        raise InputError(f"Count column '{policy.count}' is zero in some rows: they are no records.", "Remove them.")
+        raise InputError(f"Count column '{policy.count}' is zero in some rows: these are not records.", "Remove them.")
     linked = None if rows.person is None else linked_classes(rows.person, policy.linked)
     space = make_space(
         table, names, {**trees, **others}, policy.models, complete_hierarchies, rows.weights, rows.person, linked
     )
-    return Prepared(embedded(policy, given), space, trees, built, wishes)
+    return Prepared(embedded(policy, given), space, trees, built, options)
 
 
-def _check_named(wishes: Wishes, names: Sequence[str]) -> None:
-    unknown = sorted({*wishes.weights, *wishes.levels} - set(names))
+def _check_named(options: SearchOptions, names: Sequence[str]) -> None:
+    unknown = sorted({*options.importance, *options.levels} - set(names))
     if unknown:
         raise InputError.missing_columns(unknown, names, "The list of quasi-identifiers")
+
+
+def _check_k(prepared: Prepared) -> None:
+    """Refuse a k that no table of so many records (or persons) can reach."""
+    members = prepared.space.members
+    k = max((model.k for model in prepared.policy.models if isinstance(model, KAnonymity)), default=0)
+    if k > members:
+        what = "records" if prepared.space.histories is None else "persons"
+        raise InputError(f"k = {k} is more than the {members:,} {what}.", "Use a smaller k.")
 
 
 def solve(prepared: Prepared) -> Generalized:
     """The best generalisation; an error that says the cure where there is none."""
     if not prepared.policy.models:
-        raise InputError("The search needs a privacy model to keep.", "Give -k 5, or models in a policy.")
-    found = generalize(prepared.space, prepared.policy.models, prepared.wishes)
+        raise InputError("The search needs a privacy model to keep.", "Give `k`, or models in a policy.")
+    found = generalize(prepared.space, prepared.policy.models, prepared.options)
     if not found.rounds:
-        limit = percent(prepared.wishes.suppression)
+        limit = percent(prepared.options.suppression)
         if not found.optimum.optimal:
             raise InputError(
-                f"No solution was found in {prepared.wishes.time_limit:g} s.", "Give more with --time-limit."
+                f"No solution was found in {prepared.options.time_limit:g} s.", "Give more with `time_limit`."
             )
+        _check_k(prepared)
+        more = "Allow more with `suppression`, ask for less," if prepared.options.suppression < 1 else "Ask for less,"
         raise InputError(
             f"No generalisation keeps the policy with at most {limit} of the records suppressed.",
-            "Allow more with --suppression, ask for less, or give hierarchies with more levels.",
+            f"{more} or give hierarchies with more levels.",
         )
     return found
 
@@ -157,112 +152,3 @@ def _labels(found: Generalized, place: int, codes: Array, rounds: Array) -> tupl
     if lost.any():
         label[lost] = numbers.setdefault("*", len(numbers))
     return list(numbers), label, changed
-
-
-# the solution space
-
-
-@dataclass(frozen=True)
-class Lattice:
-    """What was found: the chosen node, why it won, and the frontier: for each level of risk the least loss."""
-
-    chosen: Solution | None
-    reason: str
-    frontier: list[Solution]
-    best: list[Solution]
-    nodes_total: int
-    nodes_checked: int
-    optimal: bool
-    lower_bound: float | None
-    quality: str
-    built: dict[str, str]
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON."""
-        return {
-            "chosen": None if self.chosen is None else self.chosen.to_dict(),
-            "reason": self.reason,
-            "frontier": [solution.to_dict() for solution in self.frontier],
-            "best": [solution.to_dict() for solution in self.best],
-            "nodes_total": self.nodes_total,
-            "nodes_checked": self.nodes_checked,
-            "optimal": self.optimal,
-            "lower_bound": self.lower_bound,
-            "quality": self.quality,
-            "built_hierarchies": self.built,
-        }
-
-
-def solution_space(prepared: Prepared, ks: Sequence[int] = (), best: int = 10) -> Lattice:
-    """The best nodes that keep the policy, and the least loss for each k: how much a lower risk costs.
-
-    The frontier is proven too: for every k (by default 2, 3, 5, 10, 20, 50, 100 and the policy's own) the optimum is
-    searched with the other models unchanged.
-    """
-    from shoal.models import KAnonymity
-
-    found = generalize(prepared.space, prepared.policy.models, prepared.wishes)
-    optimum = found.optimum
-    own = max((model.k for model in prepared.policy.models if isinstance(model, KAnonymity)), default=1)
-    grid = prepared.space.grid(prepared.wishes)
-    limit = int(prepared.wishes.suppression * prepared.space.members + 1e-9)
-    evaluate = prepared.space.evaluator(grid, prepared.policy.models, limit)
-
-    def solution(levels: tuple[int, ...], score: float, suppressed: int) -> Solution:
-        sizes = evaluate.kept_sizes(np.array(levels))
-        k = int(sizes.min()) if len(sizes) else 0
-        named = dict(zip(prepared.space.fitted, levels, strict=True))
-        return Solution(named, score, suppressed, len(sizes), k, 1 / k if k else 1.0)
-
-    is_class_quality = prepared.wishes.quality in ("discernibility", "average-class-size")
-    feasible = sorted(
-        (node for node in optimum.seen if node.feasible), key=lambda node: (node.product, node.suppressed, node.levels)
-    )
-    scores = [node.product if is_class_quality else grid.score(node.product) for node in feasible]
-    top = [solution(node.levels, score, node.suppressed) for node, score in zip(feasible[:best], scores, strict=False)]
-    frontier = []
-    others: list[Model] = [model for model in prepared.policy.models if not isinstance(model, KAnonymity)]
-    for k in sorted({*(ks or (2, 3, 5, 10, 20, 50, 100)), *([own] if own > 1 else [])}):
-        models = [KAnonymity(k=k), *others]
-        if k == own and found.rounds:
-            at = optimum
-        else:
-            at = generalize(prepared.space, models, prepared.wishes).optimum
-        if at.best is not None and at.score is not None:
-            evaluate = prepared.space.evaluator(grid, models, limit)
-            node = solution(at.best.levels, at.score, at.best.suppressed)
-            if node not in frontier:
-                frontier.append(node)
-    evaluate = prepared.space.evaluator(grid, prepared.policy.models, limit)
-    chosen = top[0] if top else None
-    return Lattice(
-        chosen,
-        why(chosen, top[1:], optimum.optimal, optimum.nodes_total, prepared.wishes),
-        frontier,
-        top,
-        optimum.nodes_total,
-        optimum.nodes_checked,
-        optimum.optimal,
-        optimum.lower_bound,
-        prepared.wishes.quality,
-        prepared.built,
-    )
-
-
-def why(chosen: Solution | None, others: Sequence[Solution], optimal: bool, total: int, wishes: Wishes) -> str:
-    """Why the chosen node won, in one sentence."""
-    if chosen is None:
-        return (
-            f"None of the {total:,} generalisations keeps the policy with at most {percent(wishes.suppression)} of the "
-            "records suppressed."
-        )
-    proof = (
-        f"no other of the {total:,} generalisations that keep the policy has a lower {wishes.quality}"
-        if optimal
-        else f"it is the best found of {total:,} generalisations in the time that was given"
-    )
-    next_best = f", the next best found {others[0].score:.4f}" if others else ""
-    return (
-        f"Its {wishes.quality} is {chosen.score:.4f}{next_best}, with {chosen.suppressed_rows:,} records "
-        f"suppressed and classes of {chosen.k} and more: {proof}."
-    )

@@ -19,7 +19,7 @@ from shoal import progress
 from shoal.anonymization.search import kernels
 from shoal.anonymization.search.evaluate import Evaluator, Outcome
 from shoal.anonymization.search.grid import Grid
-from shoal.anonymization.search.quality import CLASS_QUALITIES, least_possible
+from shoal.anonymization.search.measures import CLASS_MEASURES, least_possible
 from shoal.models import KAnonymity
 from shoal.table import Array
 
@@ -106,7 +106,7 @@ class Optimum:
     seen: list[Outcome]
 
 
-def find_best(grid: Grid, evaluate: Evaluator, quality: str = "loss", time_limit: float = 60.0) -> Optimum:
+def find_best(grid: Grid, evaluate: Evaluator, minimize: str = "loss", time_limit: float = 60.0) -> Optimum:
     """The node with the lowest score that keeps every model within the suppression limit.
 
     Without a solution `best` is none; then `optimal` says whether there is none or none was found in time.
@@ -114,8 +114,8 @@ def find_best(grid: Grid, evaluate: Evaluator, quality: str = "loss", time_limit
     search = Search(grid, evaluate, time.monotonic() + time_limit)
     if len(grid.tuples) >= _WORTH_A_THREAD:
         search.other = evaluate.twin()
-    if quality in CLASS_QUALITIES:
-        return _walk(search, quality)
+    if minimize in CLASS_MEASURES:
+        return _walk(search, minimize)
     descend(search, grid.high)
     bound = _by_node(search) if grid.size <= _LISTED else _by_boxes(search)
     optimal = not np.isfinite(bound) or bound >= search.target
@@ -316,9 +316,9 @@ def _split_on(factors: Array, low: Array, high: Array) -> int:
 # qualities without a bound from marginals
 
 
-def _walk(search: Search, quality: str) -> Optimum:
+def _walk(search: Search, minimize: str) -> Optimum:
     """Look at every node that can be feasible, from the coarsest on, or at as many as there is time for."""
-    grid, measure = search.grid, CLASS_QUALITIES[quality]
+    grid, measure = search.grid, CLASS_MEASURES[minimize]
     found: list[Outcome] = []
     strides = _strides(grid)
     closed = np.zeros(grid.size if grid.size <= _LISTED else 0)
@@ -344,7 +344,7 @@ def _walk(search: Search, quality: str) -> Optimum:
     best = search.best
     score = None if best is None else best.product
     k = max((model.k for model in search.evaluate.models if isinstance(model, KAnonymity)), default=1)
-    bound = score if done else least_possible(quality, k, search.evaluate.records)
+    bound = score if done else least_possible(minimize, k, search.evaluate.records)
     return Optimum(best, score, bound, done, grid.size, len(found), found)
 
 

@@ -51,14 +51,14 @@ def suppress(
     k: int,
     reading: Reading = "wildcard",
     importance: Mapping[str, float] | None = None,
-    all_m: int | None = None,
+    subset_size: int | None = None,
     null_rule: NullRule = "value",
 ) -> Suppressed:
     """Suppress few cells so that every record reaches k.
 
     `wildcard`: a suppressed cell matches anything (as sdcMicro reads NA), and every record matches k. `strict`: it is a
     value of its own, and every class of equal records has k members. The cost of a cell is the `importance` of its
-    column (1 where none is given). `all_m` protects every combination of m columns instead of all of them together.
+    column (1 where none is given). `subset_size` protects every combination of so many columns instead of all together.
     Under the null rule `wildcard` a missing value matches anything too (in the wildcard reading), and costs nothing.
 
     >>> from shoal.reading import read
@@ -68,7 +68,7 @@ def suppress(
     """
     check_choice("reading", reading, get_args(Reading))
     costs = _costs(columns, importance or {})
-    _check(columns, k, reading, all_m)
+    _check(columns, k, reading, subset_size)
     tuple_of_row, count = class_of_each_row(pack(columns))
     first = first_row_of_each_class(tuple_of_row, count)
     counts = np.bincount(tuple_of_row, minlength=count)
@@ -80,8 +80,8 @@ def suppress(
     if null_rule == "wildcard":
         for place, column in enumerate(columns):
             free |= column.is_null()[first].astype(np.int64) << place
-    masks, standing_out = masks_for_wildcards(codes, counts, k, costs, all_m, free)
-    least = int(counts[standing_out].sum()) if all_m is None else int(np.count_nonzero(masks[tuple_of_row]))
+    masks, standing_out = masks_for_wildcards(codes, counts, k, costs, subset_size, free)
+    least = int(counts[standing_out].sum()) if subset_size is None else int(np.count_nonzero(masks[tuple_of_row]))
     return Suppressed(columns, masks[tuple_of_row], least)
 
 
@@ -107,7 +107,7 @@ def _costs(columns: Sequence[Column], importance: Mapping[str, float]) -> list[f
     return [float(importance.get(name, 1.0)) for name in names]
 
 
-def _check(columns: Sequence[Column], k: int, reading: Reading, all_m: int | None) -> None:
+def _check(columns: Sequence[Column], k: int, reading: Reading, subset_size: int | None) -> None:
     rows = len(columns[0].codes)
     if k < 2:
         raise InputError(f"k = {k} protects nobody.", "Use 2 or more.")
@@ -115,13 +115,14 @@ def _check(columns: Sequence[Column], k: int, reading: Reading, all_m: int | Non
         raise InputError(f"{rows:,} records cannot be {k} alike.", "Use a smaller k.")
     if len(columns) > MOST_COLUMNS:
         raise InputError(f"{len(columns)} quasi-identifiers are too many.", f"Use at most {MOST_COLUMNS}.")
-    if all_m is None:
+    if subset_size is None:
         return
-    if not 1 <= all_m <= len(columns):
+    if not 1 <= subset_size <= len(columns):
         raise InputError(
-            f"There are no combinations of {all_m} out of {len(columns)} columns.", "Use 2 or 3, for example."
+            f"There are no combinations of {subset_size} out of {len(columns)} columns.", "Use 2 or 3, for example."
         )
     if reading == "strict":
         raise InputError(
-            "All combinations of m columns are protected in the wildcard reading only.", "Leave out --all-m, or strict."
+            "Combinations of columns (`subset_size`) are protected in the wildcard reading only.",
+            "Leave out `subset_size`, or the reading strict.",
         )

@@ -24,18 +24,18 @@ class Costs:
 
 
 @dataclass(frozen=True)
-class ColumnQuality:
-    """A quality that sums over cells; `geometric`: score = (product of (1 + x)^w)^(1 / sum w) - 1, else the mean."""
+class ColumnMeasure:
+    """A measure that sums over cells; `geometric`: score = (product of (1 + x)^w)^(1 / sum w) - 1, else the mean."""
 
     name: str
     costs: Callable[[Fitted, Array], Costs]
     geometric: bool
 
-    def score(self, product: float, weights: float) -> float:
+    def score(self, product: float, importance: float) -> float:
         """The score of a product of factors."""
         if not np.isfinite(product):
             return float("inf")
-        return float(product ** (1 / weights) - 1 if self.geometric else np.log(product) / weights)
+        return float(product ** (1 / importance) - 1 if self.geometric else np.log(product) / importance)
 
 
 def _loss(fitted: Fitted, records: Array) -> Costs:
@@ -66,21 +66,21 @@ def _entropy(fitted: Fitted, records: Array) -> Costs:
     return Costs(levels, suppressed, 0.0, float((suppressed * records).sum()))
 
 
-# qualities with a bound from marginals; the others need every node to be looked at
-COLUMN_QUALITIES = {
-    "loss": ColumnQuality("loss", _loss, True),
-    "precision": ColumnQuality("precision", _precision, False),
-    "entropy": ColumnQuality("entropy", _entropy, False),
+# measures with a bound from marginals; the others need every node to be looked at
+COLUMN_MEASURES = {
+    "loss": ColumnMeasure("loss", _loss, True),
+    "precision": ColumnMeasure("precision", _precision, False),
+    "entropy": ColumnMeasure("entropy", _entropy, False),
 }
 
 
-CLASS_QUALITIES: dict[str, Callable[[Array, int, int], float]] = {
+CLASS_MEASURES: dict[str, Callable[[Array, int, int], float]] = {
     "discernibility": discernibility,
     "average-class-size": average_class_size,
 }
 
 
-def least_possible(quality: str, k: int, records: int) -> float:
+def least_possible(minimize: str, k: int, records: int) -> float:
     """What no table with classes of at least k can go below.
 
     A record shares its class with k - 1 others at least; at most (records - 1) // k classes stand beside one of
@@ -89,4 +89,4 @@ def least_possible(quality: str, k: int, records: int) -> float:
     >>> least_possible("discernibility", 5, 11), least_possible("average-class-size", 5, 11)
     (0.45454545454545453, 0.3333333333333333)
     """
-    return k / records if quality == "discernibility" else 1 / ((records - 1) // k + 1)
+    return k / records if minimize == "discernibility" else 1 / ((records - 1) // k + 1)

@@ -1,0 +1,147 @@
+"""What every method is: a frozen set of options that says where it is allowed and changes a table."""
+
+from __future__ import annotations
+
+import time
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Any, ClassVar
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from shoal.anonymization.results import Anonymized
+from shoal.errors import InputError
+from shoal.models import KAnonymity, TCloseness
+from shoal.policy import Policy, share_of
+from shoal.policy.conditions import ColumnCondition
+from shoal.table import Table
+
+Importance = dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]]
+Share = Annotated[float, BeforeValidator(share_of)]
+
+
+class MethodOptions(BaseModel):
+    """Options of a method: each with a default and a description; an option that it does not have is refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    def __init__(self, **options: Any) -> None:
+        refuse_unknown(type(self), options)
+        try:
+            super().__init__(**options)
+        except ValidationError as error:
+            raise InputError(_problems(error), "See docs/anonymize.md for the options of each method.") from None
+
+    @classmethod
+    def option_names(cls) -> list[str]:
+        """The options that there are."""
+        return list(cls.model_fields)
+
+
+class Method(MethodOptions, ABC):
+    """A way to change a table.
+
+    A file in this package says what it does, its options, where it is `allowed` and how it is done (`change`).
+    `by_default` marks those that are tried where no method is named; they are truthful and need no decision.
+    """
+
+    name: ClassVar[str]
+    does: ClassVar[str]
+    source: ClassVar[str] = ""
+    by_default: ClassVar[bool] = False
+
+    def allowed(self, table: Table, policy: Policy) -> str | None:
+        """Why this method cannot be used here (`needs k …`), or None where it can."""
+        return takes_records_only(policy)
+
+    @abstractmethod
+    def change(
+        self, table: Table, policy: Policy, conditions: Sequence[ColumnCondition] = (), k_without_policy: bool = False
+    ) -> Anonymized:
+        """Change a table for which the method is allowed."""
+
+    def run(
+        self, table: Table, policy: Policy, conditions: Sequence[ColumnCondition] = (), k_without_policy: bool = False
+    ) -> Anonymized:
+        """Change a table; `k_without_policy` says that k was given beside a policy without k-anonymity."""
+        self.check_columns(table, policy)
+        reason = self.allowed(table, policy)
+        if reason is not None:
+            raise InputError(f"The method {self.name} {reason}.", "Name another method, or change the policy.")
+        start = time.perf_counter()
+        result = self.change(table, policy, conditions, k_without_policy)
+        return replace(result, seconds=time.perf_counter() - start)
+
+    def check_columns(self, table: Table, policy: Policy) -> None:
+        """Refuse options about columns that are not there."""
+        names = policy.quasi_identifiers
+        for option in ("importance", "levels", "generalize"):
+            about = getattr(self, option, None) or getattr(policy, option, None) or {}
+            if unknown := [name for name in about if name not in names]:
+                where = f"The list of quasi-identifiers, which `{option}` is about,"
+                raise InputError.missing_columns(unknown, names, where)
+
+
+def refuse_unknown(kind: type[MethodOptions], options: Mapping[str, Any]) -> None:
+    """Refuse options that a method does not have, by name, with those that it has."""
+    unknown = [name for name in options if name not in kind.model_fields]
+    if unknown:
+        title = getattr(kind, "name", kind.__name__)
+        has = ", ".join(kind.model_fields) or "none"
+        plural = "s" if len(unknown) > 1 else ""
+        raise InputError(f"The method {title} has no option{plural} {', '.join(unknown)}.", f"Its options: {has}.")
+
+
+def _problems(error: ValidationError) -> str:
+    """What is wrong, option by option, without the value that was given."""
+    found = []
+    for entry in error.errors(include_input=False, include_url=False):
+        where, limits = ".".join(str(part) for part in entry["loc"]), entry.get("ctx", {})
+        match entry["type"]:
+            case "literal_error":
+                found.append(f"{where} is not known: use {limits['expected']}")
+            case "greater_than":
+                found.append(f"{where} is not above {limits['gt']:g}")
+            case "greater_than_equal":
+                found.append(f"{where} is not {limits['ge']:g} or more")
+            case _:
+                found.append(f"{where}: {entry['msg'].removeprefix('Value error, ')}")
+    return "; ".join(found) + "."
+
+
+# what a policy asks, as methods ask it
+
+
+def k_of(policy: Policy) -> int | None:
+    """The largest k of a policy's k-anonymity, if there is one."""
+    return max((model.k for model in policy.models if isinstance(model, KAnonymity)), default=None)
+
+
+def t_closeness_of(policy: Policy) -> TCloseness | None:
+    """The model of t-closeness, if there is one."""
+    return next((model for model in policy.models if isinstance(model, TCloseness)), None)
+
+
+def takes_records_only(policy: Policy) -> str | None:
+    """Most methods take one row per person."""
+    if policy.count is None and policy.person is None:
+        return None
+    setting = "count" if policy.count is not None else "person"
+    what = "tables of counts" if policy.count is not None else "persons with several rows"
+    return f"does not take {what} (`{setting}`): use the lattice, or one row per person without `{setting}`"
+
+
+def needs_k(policy: Policy) -> str | None:
+    """Groups of k need a k."""
+    return None if k_of(policy) is not None else "needs k: set `k`, or a k-anonymity model in the policy"
+
+
+def needs_numbers(table: Table, policy: Policy) -> str | None:
+    """Distances and ranges need numbers or dates, without missing values."""
+    for column in table.select(policy.quasi_identifiers):
+        if not (column.dtype.is_numeric() or column.dtype.is_temporal()):
+            return f"needs numbers or dates, and column '{column.name}' holds text"
+        if column.nulls:
+            return f"needs every value, and column '{column.name}' has {column.nulls:,} missing values"
+    return None

@@ -1,0 +1,39 @@
+"""`coarsen`: Sánchez et al., Algorithm S3."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from shoal.anonymization.methods.base import needs_numbers, takes_records_only
+from shoal.anonymization.methods.boxes import BoxMethod, MakeBoxes
+from shoal.anonymization.transforms.coarsen import Labels, coarsen
+from shoal.policy import Policy
+from shoal.table import Table
+
+
+class Coarsen(BoxMethod):
+    """Every quasi-identifier cut into the same number of intervals.
+
+    >>> Coarsen(resolution=16).resolution
+    16
+    """
+
+    name: ClassVar[str] = "coarsen"
+    does: ClassVar[str] = "each quasi-identifier cut into the same number of intervals, whatever k comes out"
+    source: ClassVar[str] = "Sánchez et al., Algorithm S3"
+
+    resolution: int | None = Field(default=None, ge=1, description="Into how many intervals; it must be given.")
+    labels: Labels = Field(default="range", description="Cut the whole range, or the values (labels) that occur.")
+
+    def allowed(self, table: Table, policy: Policy) -> str | None:
+        """Numbers and dates, and a resolution."""
+        if self.resolution is None:
+            return "needs a resolution: set `resolution` to 16, for example"
+        return takes_records_only(policy) or needs_numbers(table, policy)
+
+    def boxes(self, table: Table, policy: Policy) -> tuple[MakeBoxes, dict[str, Any]]:
+        """Intervals of every column."""
+        parameters = {"resolution": self.resolution, "labels": self.labels}
+        return lambda columns: coarsen(columns, self.resolution or 1, self.labels), parameters

@@ -1,0 +1,207 @@
+"""`lattice`: every column to one level of its hierarchy, the provably best choice of levels."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
+
+from pydantic import BeforeValidator, Field
+
+from shoal.anonymization.findings import evidence_of_result, findings_of, judged
+from shoal.anonymization.methods.base import Importance, Method, Share, t_closeness_of
+from shoal.anonymization.outcomes import LatticeOutcome
+from shoal.anonymization.results import Anonymized
+from shoal.policy import Policy
+from shoal.policy.conditions import ColumnCondition
+from shoal.table import Table
+from shoal.utility.quality import quality
+from shoal.vocabulary import Minimize
+
+if TYPE_CHECKING:
+    from shoal.anonymization.search.generalize import Generalized, SearchOptions
+    from shoal.anonymization.search.lattice import Prepared
+    from shoal.anonymization.search.plan import Plan
+
+# larger tables are not read again to measure their information loss
+_MEASURED = 200_000
+
+
+def _levels_of(value: Any) -> Any:
+    """`1..3` or `2` as the least and the greatest level."""
+    if not isinstance(value, str):
+        return (value, value) if isinstance(value, int) and not isinstance(value, bool) else value
+    low, _, high = value.partition("..")
+    return low.strip(), (high or low).strip()
+
+
+Levels = dict[
+    str, Annotated[tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]], BeforeValidator(_levels_of)]
+]
+
+
+class Lattice(Method):
+    """The best level of a hierarchy for every column, proven to be the best, with few records left out.
+
+    >>> Lattice(suppression="5%").suppression
+    0.05
+    """
+
+    name: ClassVar[str] = "lattice"
+    does: ClassVar[str] = (
+        "every column to one level of its hierarchy, the provably best choice of levels, under any models "
+        "([more](lattice.md))"
+    )
+    source: ClassVar[str] = "full-domain generalisation (Samarati, Sweeney; as in ARX)"
+    by_default: ClassVar[bool] = True
+
+    hierarchies: Any = Field(
+        default=None, description="A folder (for column c the file c.csv or …_c.csv), or per column a file or its rows."
+    )
+    suppression: Share | None = Field(
+        default=None, description="Records that may be left out, such as 5%; the policy's, or 0."
+    )
+    minimize: Minimize | None = Field(
+        default=None, description="The measure to minimize; the policy's, otherwise loss."
+    )
+    importance: Importance = Field(default={}, description="How much a column matters; the policy's, otherwise 1.")
+    levels: Levels = Field(default={}, description="Per column the least and the greatest level, such as 1..3.")
+    local: bool = Field(default=False, description="Generalise again what was left out, while that gains something.")
+    complete_hierarchies: bool = Field(default=False, description="Put values without a leaf directly below *.")
+    time_limit: Annotated[float, Field(gt=0)] = Field(default=60.0, description="Seconds after which to stop looking.")
+
+    def allowed(self, table: Table, policy: Policy) -> str | None:
+        """Any policy with a model."""
+        return None if policy.models else "needs a privacy model to keep: `k`, or models in the policy"
+
+    def search_options(self, policy: Policy) -> SearchOptions:
+        """What is given here, otherwise what the policy says."""
+        from shoal.anonymization.search.generalize import SearchOptions
+
+        return SearchOptions(
+            policy.suppression if self.suppression is None else self.suppression,
+            self.minimize or policy.minimize,
+            self.importance or policy.importance,
+            self.levels or policy.levels,
+            self.time_limit,
+            self.local,
+        )
+
+    def prepare(self, table: Table, policy: Policy) -> Prepared:
+        """Read or build the hierarchies, count the table."""
+        from shoal.anonymization.search.lattice import prepare
+
+        return prepare(table, policy, self.hierarchies, self.search_options(policy), self.complete_hierarchies)
+
+    def change(
+        self, table: Table, policy: Policy, conditions: Sequence[ColumnCondition] = (), k_without_policy: bool = False
+    ) -> Anonymized:
+        """Search, generalise, judge what comes out."""
+        from shoal.anonymization.search.generalize import score_of
+        from shoal.anonymization.search.lattice import solve
+        from shoal.anonymization.search.measures import COLUMN_MEASURES
+        from shoal.anonymization.search.plan import Plan
+
+        prepared = self.prepare(table, policy)
+        solved = solve(prepared)
+        result, solved = generalized(table, prepared, solved, conditions, drop_rounds=True)
+        optimum, options = solved.optimum, prepared.options
+        outcome = LatticeOutcome(
+            solved.levels,
+            prepared.built,
+            optimum.score,
+            optimum.nodes_total,
+            optimum.nodes_checked,
+            optimum.optimal,
+            optimum.lower_bound,
+            len(solved.rounds),
+        )
+        if len(solved.rounds) > 1:  # what was proven of one generalisation for all rows says nothing about several
+            score = score_of(solved, prepared.space.grid(options)) if options.minimize in COLUMN_MEASURES else None
+            outcome = replace(outcome, score=score, global_score=optimum.score, optimal=False, lower_bound=None)
+        plan = Plan(prepared.policy, prepared.trees, solved.rounds)
+        return replace(result, plan=plan, findings=replace(result.findings, search=outcome))
+
+
+def by_plan(table: Table, plan: Plan) -> Anonymized:
+    """What a plan makes of a table."""
+    from shoal.anonymization.search.generalize import SearchOptions
+    from shoal.anonymization.search.lattice import prepare
+    from shoal.anonymization.search.plan import follow
+    from shoal.hierarchy.chosen import given_hierarchies
+
+    policy = plan.policy
+    needed = {name for model in policy.models for name in model.needs}
+    hierarchies = {**given_hierarchies(policy.hierarchies, needed), **plan.trees}
+    prepared = prepare(table, policy, hierarchies, SearchOptions(suppression=1.0), True)
+    prepared = replace(prepared, policy=policy)  # trees that were built stay out of what is published
+    result, solved = generalized(table, prepared, follow(prepared.space, plan, policy))
+    outcome = LatticeOutcome(solved.levels, prepared.built)
+    parameters = {**result.parameters, "plan": True}
+    return replace(result, plan=plan, parameters=parameters, findings=replace(result.findings, search=outcome))
+
+
+def generalized(
+    table: Table,
+    prepared: Prepared,
+    solved: Generalized,
+    conditions: Sequence[ColumnCondition] = (),
+    drop_rounds: bool = False,
+) -> tuple[Anonymized, Generalized]:
+    """A generalisation as the rows that are released, measured and judged.
+
+    Each round of local recoding keeps its models, but a model about all rounds together may break: with `drop_rounds`
+    the last ones then go.
+    """
+    from shoal.anonymization.search.lattice import relabel
+
+    policy, space, options = prepared.policy, prepared.space, prepared.options
+    shown = relabel(solved)
+    evidence = evidence_of_result(table, policy, shown.columns, shown.class_of_row, _levels(solved))
+    while drop_rounds and len(solved.rounds) > 1 and not all(v.holds for v in judged(policy, evidence)):
+        solved = solved.without_last_round()
+        shown = relabel(solved)
+        evidence = evidence_of_result(table, policy, shown.columns, shown.class_of_row, _levels(solved))
+    columns = table.select(policy.quasi_identifiers)
+    classes = shown.class_of_row, shown.classes
+    findings = findings_of(table, columns, None, shown.columns, classes, conditions, t_closeness_of(policy))
+    if space.weights is not None:
+        lost = int(space.weights[solved.round_of_row < 0].sum())
+        findings = replace(findings, records=int(space.weights.sum()), suppressed_rows=lost)
+    sizes = evidence.sizes  # of records, or of persons
+    k, uniques = int(sizes.min()) if len(sizes) else 0, int((sizes == 1).sum())
+    findings = replace(findings, k=k, uniques=uniques, classes=len(sizes), loss=_loss(solved, options))
+    parameters = {
+        "suppression": options.suppression,
+        "minimize": options.minimize,
+        "importance": dict(options.importance),
+        "levels": _levels(solved),
+        "local": options.local,
+        "plan": False,
+    }
+    models = judged(policy, evidence)
+    result = Anonymized(Lattice.name, models, findings, table, policy, parameters, shown.columns)
+    return _with_information_loss(result, prepared), solved
+
+
+def _with_information_loss(result: Anonymized, prepared: Prepared) -> Anonymized:
+    """The papers' loss, read from the labels: where all columns are numbers or dates, and nothing is missing."""
+    names = result.policy.quasi_identifiers
+    columns = result.table.select(names)
+    ordered = all(not column.nulls and (column.dtype.is_numeric() or column.dtype.is_temporal()) for column in columns)
+    if not ordered or result.table.rows > _MEASURED:
+        return result
+    figures = quality(result.table.to_polars(), result.polars, names, hierarchies=dict(prepared.trees))
+    return replace(result, findings=replace(result.findings, information_loss=figures.information_loss))
+
+
+def _loss(solved: Generalized, options: SearchOptions) -> float:
+    """The loss of all rounds together, whatever was minimized."""
+    from shoal.anonymization.search.generalize import score_of
+
+    return score_of(solved, solved.space.grid(replace(options, minimize="loss", importance={})))
+
+
+def _levels(solved: Generalized) -> dict[str, int] | None:
+    """The level of each column; several rounds have no level of their own."""
+    return solved.levels if len(solved.rounds) == 1 else None

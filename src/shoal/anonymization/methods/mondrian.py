@@ -1,0 +1,49 @@
+"""`mondrian`: groups of k near records, of any columns, under any model that is judged group by group."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from shoal.anonymization.methods.base import Importance, k_of, needs_k, takes_records_only
+from shoal.anonymization.methods.boxes import BoxMethod, MakeBoxes, fits_groups, groups_that_fail
+from shoal.anonymization.partition import Cuts, Effort, partition
+from shoal.policy import Policy
+from shoal.table import Table
+
+
+class Mondrian(BoxMethod):
+    """Groups of k records that are near each other in all columns at once, each released as its box.
+
+    >>> Mondrian(effort="best").effort
+    'best'
+    """
+
+    name: ClassVar[str] = "mondrian"
+    does: ClassVar[str] = "groups of k near records, any columns, least loss ([more](least-loss.md))"
+    source: ClassVar[str] = "LeFevre et al., improved"
+    by_default: ClassVar[bool] = True
+
+    effort: Effort = Field(default="default", description="How much time is spent to lose less.")
+    cuts: Cuts = Field(default="best", description="Cut by least loss, or at medians as published (strict, relaxed).")
+    importance: Importance = Field(default={}, description="How much a column matters; the policy's, otherwise 1.")
+
+    def allowed(self, table: Table, policy: Policy) -> str | None:
+        """A k, and models that are judged group by group."""
+        return takes_records_only(policy) or needs_k(policy) or fits_groups(policy)
+
+    def boxes(self, table: Table, policy: Policy) -> tuple[MakeBoxes, dict[str, Any]]:
+        """The boxes of the groups."""
+        k, fails_policy, importance = k_of(policy) or 0, groups_that_fail(table, policy), self.importance_by(policy)
+        parameters = {"k": k, "effort": self.effort, "cuts": self.cuts, "importance": importance}
+        return (
+            lambda columns: partition(
+                columns, k, self.effort, cuts=self.cuts, importance=importance, fails_policy=fails_policy
+            ),
+            parameters,
+        )
+
+    def importance_by(self, policy: Policy) -> dict[str, float]:
+        """What is given here, otherwise what the policy says."""
+        return dict(self.importance or policy.importance)

@@ -1,0 +1,66 @@
+"""`sorted-clusters`: Sánchez et al., Algorithm S2, with t-closeness S4."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from shoal.anonymization.methods.base import k_of, needs_k, needs_numbers, t_closeness_of, takes_records_only
+from shoal.anonymization.methods.boxes import BoxMethod, MakeBoxes
+from shoal.anonymization.transforms.safe_first import untouched_if_safe
+from shoal.anonymization.transforms.sorted_clusters import Remainder, close_clusters, sorted_clusters
+from shoal.models import KAnonymity, TCloseness
+from shoal.policy import Policy
+from shoal.ranges.boxed import Boxed, spread
+from shoal.table import Table
+
+
+class SortedClusters(BoxMethod):
+    """Records sorted by distance, cut into clusters of k; with t-closeness one record of every stretch of its order.
+
+    >>> SortedClusters(remainder="middle").remainder
+    'middle'
+    """
+
+    name: ClassVar[str] = "sorted-clusters"
+    does: ClassVar[str] = (
+        "records sorted by distance and cut into clusters of k, each value becomes its cluster's range"
+    )
+    source: ClassVar[str] = "Sánchez et al., Algorithms S2 and (with t) S4"
+    by_default: ClassVar[bool] = True
+
+    remainder: Remainder = Field(default="top", description="With t: from where in the order records are left over.")
+    untouched_if_safe: bool = Field(
+        default=False, description="Leave records as they are whose class has k members already (k alone)."
+    )
+
+    def allowed(self, table: Table, policy: Policy) -> str | None:
+        """Numbers and dates, k-anonymity and the t-closeness of one column."""
+        reason = takes_records_only(policy) or needs_k(policy)
+        if reason is not None:
+            return reason
+        others = [model.model for model in policy.models if not isinstance(model, (KAnonymity, TCloseness))]
+        if others or sum(isinstance(model, TCloseness) for model in policy.models) > 1:
+            return "keeps k-anonymity and the t-closeness of one column only"
+        if self.untouched_if_safe and t_closeness_of(policy) is not None:
+            return "has the option `untouched_if_safe` with k alone, without t-closeness"
+        return needs_numbers(table, policy)
+
+    def boxed(self, table: Table, policy: Policy) -> tuple[Boxed, dict[str, Any]]:
+        """The clusters, of all records or of those that are not safe yet."""
+        make, parameters = self.boxes(table, policy)
+        columns = table.select(policy.quasi_identifiers)
+        boxed = untouched_if_safe(columns, k_of(policy) or 0, make) if self.untouched_if_safe else make(columns)
+        return boxed, {**parameters, "untouched_if_safe": self.untouched_if_safe}
+
+    def boxes(self, table: Table, policy: Policy) -> tuple[MakeBoxes, dict[str, Any]]:
+        """Clusters of k."""
+        k, close = k_of(policy) or 0, t_closeness_of(policy)
+        if close is None:
+            # distances are in units of the whole table's spread, also where only a part of the rows is changed
+            spreads = {column.name: spread(column) for column in table.select(policy.quasi_identifiers)}
+            return lambda columns: sorted_clusters(columns, k, spreads), {"k": k}
+        confidential, t = table[close.sensitive], close.t
+        parameters = {"k": k, "t": t, "remainder": self.remainder}
+        return lambda columns: close_clusters(columns, confidential, k, t, self.remainder), parameters

@@ -1,0 +1,117 @@
+"""`suppress`: few cells become `*`, so that every record reaches k by one of two readings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import ClassVar
+
+from pydantic import Field
+
+from shoal.anonymization.findings import evidence_of_result, findings_of, judged
+from shoal.anonymization.methods.base import Importance, Method, t_closeness_of, takes_records_only
+from shoal.anonymization.outcomes import ReadingFigures, SubsetFigures, SuppressionOutcome
+from shoal.anonymization.results import Anonymized
+from shoal.anonymization.suppression import Reading, Suppressed, suppress
+from shoal.anonymization.suppression.shown import boxes_of, shown
+from shoal.models import KAnonymity, KMatching
+from shoal.models.k_matching import readings_of
+from shoal.policy import Policy
+from shoal.policy.conditions import ColumnCondition
+from shoal.table import Table
+from shoal.utility.box_loss import loss_of_shares
+from shoal.utility.loss import change_of, information_loss
+
+
+class Suppress(Method):
+    """Local suppression: as few cells as needed become `*`.
+
+    >>> Suppress(reading="strict").reading
+    'strict'
+    """
+
+    name: ClassVar[str] = "suppress"
+    does: ClassVar[str] = "few cells become `*`, so that every record matches or looks like k others"
+    source: ClassVar[str] = "[Local suppression](suppression.md)"
+
+    reading: Reading | None = Field(
+        default=None, description="A suppressed cell matches anything (with k), or is a value of its own (k-anonymity)."
+    )
+    importance: Importance = Field(
+        default={}, description="What a cell of a column is worth; the policy's, otherwise 1."
+    )
+    subset_size: int | None = Field(
+        default=None,
+        ge=1,
+        description="Protect every combination of so many quasi-identifiers, not all of them together.",
+    )
+
+    def allowed(self, table: Table, policy: Policy) -> str | None:
+        """A k, by either reading."""
+        if not any(isinstance(model, (KAnonymity, KMatching)) for model in policy.models):
+            return "needs k: set `k`, or a k-anonymity model in the policy"
+        return takes_records_only(policy)
+
+    def change(
+        self, table: Table, policy: Policy, conditions: Sequence[ColumnCondition] = (), k_without_policy: bool = False
+    ) -> Anonymized:
+        """Suppress, and measure by both readings."""
+        policy, k, kept, size = policy_to_keep(policy, k_without_policy, self.reading, self.subset_size)
+        columns = table.select(policy.quasi_identifiers)
+        importance = dict(self.importance or policy.importance)
+        cells = suppress(columns, k, kept, importance, size, policy.null_rule)
+        released, classes = shown(cells)
+        evidence = evidence_of_result(table, policy, released, classes[0], shown_values=True)
+        models = judged(policy, evidence)
+        readings = {name: ReadingFigures(**figures) for name, figures in readings_of(evidence).items()}
+        findings = findings_of(table, columns, None, released, classes, conditions, t_closeness_of(policy))
+        boxed = boxes_of(cells)
+        if boxed is not None:
+            loss = information_loss(columns, boxed)
+            findings = replace(
+                findings,
+                information_loss=loss.total,
+                information_loss_by_column=loss.by_column,
+                change=change_of(columns, boxed),
+            )
+        # the fewest matches on any combination of so many columns
+        subset = None if size is None else SubsetFigures(size, models[0].worst["matches"])
+        findings = replace(
+            findings,
+            k=readings[kept].k,
+            uniques=readings[kept].uniques,
+            loss=_loss(cells),
+            suppression=SuppressionOutcome(kept, readings, cells.cells_by_column, cells.least_cells, subset),
+        )
+        parameters = {"k": k, "reading": kept, "importance": importance, "subset_size": size}
+        return Anonymized(self.name, models, findings, table, policy, parameters, released)
+
+
+def _loss(cells: Suppressed) -> float:
+    """The loss of all columns: a suppressed cell stands for every value, the others for themselves."""
+    rows, counts = max(len(cells.masks), 1), [column.cardinality for column in cells.columns]
+    stars = [count / rows for count in cells.cells_by_column.values()]
+    return loss_of_shares(counts, [1 + star * (count - 1) for star, count in zip(stars, counts, strict=True)])
+
+
+def policy_to_keep(
+    policy: Policy, k_without_policy: bool, reading: Reading | None, subset_size: int | None
+) -> tuple[Policy, int, Reading, int | None]:
+    """The policy with the model that suppression is to keep, its k, the reading, and the size of subsets.
+
+    A policy that asks for k-anonymity means classes of equal records. A k without such a policy is read as survey
+    statisticians do, where a suppressed cell matches anything; the model is then called so.
+
+    >>> asked = Policy(models=[KAnonymity(k=3)])
+    >>> policy_to_keep(asked, False, None, None)[2], policy_to_keep(asked, True, None, None)[2]
+    ('strict', 'wildcard')
+    """
+    about_k = [model for model in policy.models if isinstance(model, (KAnonymity, KMatching))]
+    k = max(model.k for model in about_k)
+    others = [model for model in policy.models if model not in about_k]
+    asked = [model for model in about_k if isinstance(model, KMatching)]
+    by_policy = "strict" if len(asked) < len(about_k) and not k_without_policy else "wildcard"
+    if (reading or by_policy) == "strict":
+        return policy.model_copy(update={"models": [KAnonymity(k=k), *asked, *others]}), k, "strict", subset_size
+    size = subset_size if subset_size is not None or not asked else asked[0].m
+    return policy.model_copy(update={"models": [KMatching(k=k, m=size), *others]}), k, "wildcard", size

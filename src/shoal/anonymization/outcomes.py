@@ -1,0 +1,104 @@
+"""What each way of deciding found, typed: the chooser, the search for levels, local suppression, the election."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from shoal.results import where_known
+
+
+@dataclass(frozen=True)
+class Candidate:
+    """One method that was tried: what it lost, how long it took, whether the policy holds; all on the same `rows`.
+
+    `information_loss` is defined for numbers and dates only; `loss` (docs/quality.md) for all columns. None is unknown.
+    """
+
+    method: str
+    information_loss: float | None
+    loss: float | None
+    seconds: float
+    verdict: str
+    rows: int
+    reason: str | None = None
+
+
+@dataclass(frozen=True)
+class FrontierPoint:
+    """The least loss found for classes of k or more, by either figure: a smaller k never costs more than a larger."""
+
+    k: int
+    highest_risk: float
+    information_loss: float | None
+    loss: float | None
+
+
+@dataclass(frozen=True)
+class Choice:
+    """Why a method was taken: those that were tried, those that were not allowed, the loss for other k on the sample.
+
+    `narrowed_by` are the options that were given: only methods that have them were tried.
+    """
+
+    candidates: list[Candidate]
+    reason: str
+    frontier: list[FrontierPoint]
+    not_allowed: dict[str, str] = field(default_factory=dict)
+    narrowed_by: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class LatticeOutcome:
+    """The levels, and how sure it is that no others are better; of a plan that was applied, the levels alone.
+
+    With several `rounds` (local recoding) `score` is that of all of them and `global_score` that of one generalisation
+    for all records: what was proven of that says nothing about several.
+    """
+
+    levels: dict[str, int]
+    built_hierarchies: dict[str, str]
+    score: float | None = where_known()
+    nodes_total: int | None = where_known()
+    nodes_checked: int | None = where_known()
+    optimal: bool | None = where_known()
+    lower_bound: float | None = where_known()
+    rounds: int | None = where_known()
+    global_score: float | None = where_known()
+
+
+@dataclass(frozen=True)
+class ReadingFigures:
+    """Smallest class and uniques by one meaning of a suppressed cell."""
+
+    k: int
+    uniques: int
+
+
+@dataclass(frozen=True)
+class SubsetFigures:
+    """The fewest records that match a record on any combination of `size` quasi-identifiers."""
+
+    size: int
+    k: int
+
+
+@dataclass(frozen=True)
+class SuppressionOutcome:
+    """The reading that was asked for and what holds by either, the cells of each column, and the fewest possible."""
+
+    reading: str
+    readings: dict[str, ReadingFigures]
+    suppressed_cells_by_column: dict[str, int]
+    least_cells: int
+    subset: SubsetFigures | None = where_known()
+
+
+@dataclass(frozen=True)
+class StrategyFigures:
+    """One combination of recodings that stood for election."""
+
+    strategy: str
+    uniques: int
+    modified_rows: int
+    classes: int
+    k: int

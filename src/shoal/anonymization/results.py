@@ -1,0 +1,226 @@
+"""What `shoal.anonymize` and `shoal.apply_plan` return: the changed table, what it cost, and every model's verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any, ClassVar, Literal
+
+import polars as pl
+
+from shoal.anonymization.findings import Findings
+from shoal.anonymization.outcomes import Choice, LatticeOutcome, StrategyFigures, SuppressionOutcome
+from shoal.models import Verdict
+from shoal.policy import Policy
+from shoal.ranges.columns import ReleasedColumns
+from shoal.reading.frames import to_native
+from shoal.results import Figure, Figures, Grid, Headline, Notes, Result, Section, left_out, merged, where_known
+from shoal.results.verdict import verdicts_grid
+from shoal.table import Table
+from shoal.wording import counted, percent
+
+_MOST_STRATEGIES = 20
+
+
+@dataclass(frozen=True, repr=False)
+class Anonymized(Result):
+    """A changed table: `frame` is of the kind that came in, in the same order; `findings` say what it cost.
+
+    `written`, `output` and `manifest` are those of its release, where there is one.
+    """
+
+    name: ClassVar[str] = "anonymize"
+
+    method: str
+    models: list[Verdict]
+    findings: Findings = merged()
+    table: Table = left_out()
+    policy: Policy = left_out()
+    parameters: dict[str, Any] = left_out()
+    columns: dict[str, ReleasedColumns] = left_out()
+    plan: Any = left_out(default=None)  # a Plan, of the lattice
+    seconds: float = left_out(default=0.0)
+    verdict: Literal["holds", "refused"] = None  # type: ignore[assignment]  # set below
+    guarantee: bool = False
+    written: int | None = None
+    output: str | None = None
+    manifest: str | None = None
+    plan_path: str | None = where_known()
+    refusal: str | None = where_known()
+
+    def __post_init__(self) -> None:
+        if self.verdict is None:
+            holds = all(verdict.holds for verdict in self.models)
+            object.__setattr__(self, "verdict", "holds" if holds else "refused")
+        object.__setattr__(self, "guarantee", bool(self.policy.models))
+
+    @property
+    def quasi_identifiers(self) -> list[str]:
+        """The names under which the quasi-identifiers are released."""
+        return [series.name for column in self.columns.values() for series in column.series]
+
+    @property
+    def private(self) -> dict[str, Any]:
+        """What only the owner of a release may know, beside the order of rows: nothing."""
+        return {}
+
+    @cached_property
+    def polars(self) -> pl.DataFrame:
+        """The released table; columns that identify are left out."""
+        dropped = set(self.policy.with_role("identifier"))
+        series: list[pl.Series] = []
+        for name, column in self.table.columns.items():
+            if name not in dropped:
+                series += self.columns[name].series if name in self.columns else [column.decode()]
+        return pl.DataFrame({column.name: column for column in series})
+
+    @property
+    def frame(self) -> Any:
+        """The released table as the kind of frame that came in."""
+        changed = {name for name, column in self.columns.items() if column.nature != "unchanged"}
+        return to_native(self.polars, self.table.native, changed)
+
+    def as_released(self, written: int, output: Any, manifest: Any, plan: Any = None) -> Anonymized:
+        """The same, with where its release is and how many records it holds."""
+        path = None if plan is None else str(plan)
+        return replace(self, written=written, output=str(output), manifest=str(manifest), plan_path=path)
+
+    def as_refused(self, why: str) -> Anonymized:
+        """The same, refused: nothing was written."""
+        return replace(self, verdict="refused", refusal=why, written=0, output=None, manifest=None, plan_path=None)
+
+    def summary(self) -> str:
+        """What was promised of how many records, in sentences."""
+        found = self.findings
+        if self.refusal is not None:
+            return self.refusal
+        outcome = found.suppression
+        among = "each matching at least" if outcome and outcome.reading == "wildcard" else "in classes of at least"
+        least, where = found.k, ""
+        if outcome and outcome.subset:
+            least, where = outcome.subset.k, f" on any {counted(outcome.subset.size, 'quasi-identifier')}"
+        kept = (found.records if self.written is None else self.written) - found.suppressed_rows
+        said = f"{counted(kept, 'record')} {'anonymised' if self.written is None else 'released'}"
+        said += f", {among} {least:,}{where}."
+        if found.suppressed_rows:
+            said += f" {counted(found.suppressed_rows, 'record')} suppressed in every quasi-identifier."
+        if self.verdict == "refused":
+            said += " The policy does not hold."
+        return said if self.guarantee else f"{said} No privacy model was checked: there is no guarantee."
+
+    def sections(self) -> list[Section]:
+        """The promise, what it cost, how it was decided, and where it is."""
+        found = self.findings
+        tone: Any = "bad" if self.verdict == "refused" else "good" if self.guarantee else "warning"
+        shown: list[Section] = [Headline(self.summary(), tone), _figures(self)]
+        if self.models:
+            shown.append(verdicts_grid(self.models))
+        if found.information_loss_by_column:
+            losses = sorted(found.information_loss_by_column.items(), key=lambda item: -item[1])
+            shown.append(Grid(("column", "information loss"), [(name, f"{loss:.4f}") for name, loss in losses]))
+        if found.strategies is not None:
+            shown.append(_strategies(found.strategies))
+        if found.choice is not None:
+            shown += _choice(found.choice)
+        if found.search is not None:
+            shown += _levels(found.search)
+        if found.suppression is not None:
+            shown += _suppressed(found.suppression, found.k)
+        return [*shown, Notes(_notes(self))]
+
+
+def or_dash(figure: float | None) -> str:
+    """A figure, or a dash where it is not known."""
+    return "–" if figure is None else f"{figure:,}" if isinstance(figure, int) else f"{figure:.4f}"
+
+
+def _figures(result: Anonymized) -> Figures:
+    found = result.findings
+    rows = {"method": result.method, "modified rows": f"{found.modified_rows:,}"}
+    if found.information_loss is not None:
+        rows["information loss"] = f"{found.information_loss:.4f}"
+    if found.loss is not None:
+        rows["loss of all columns"] = f"{found.loss:.4f}"
+    rows["uniques"] = f"{found.uniques:,}"
+    for name, near in (found.closeness or {}).items():
+        rows[f"farthest class, by {name}"] = f"{near:.4f}"
+    for entry in found.attribute_disclosure:
+        rows[f"disclosed, {entry.condition}"] = "–" if entry.share is None else percent(entry.share)
+    return Figures([Figure(name, value) for name, value in rows.items()])
+
+
+def _strategies(strategies: Sequence[StrategyFigures]) -> Grid:
+    best = sorted(strategies, key=lambda entry: (entry.uniques, entry.modified_rows))[:_MOST_STRATEGIES]
+    rows = [(entry.strategy, f"{entry.uniques:,}", f"{entry.modified_rows:,}", f"{entry.classes:,}") for entry in best]
+    return Grid(("strategy", "uniques", "modified rows", "classes"), rows)
+
+
+def _choice(choice: Choice) -> list[Section]:
+    """The methods that were tried, why one was taken, and what a lower risk would cost."""
+    rows = [
+        (
+            entry.method,
+            f"{entry.rows:,}",
+            or_dash(entry.information_loss),
+            or_dash(entry.loss),
+            f"{entry.seconds:.2f}",
+            entry.verdict,
+        )
+        for entry in choice.candidates
+    ]
+    shown: list[Section] = [Grid(("method", "records", "information loss", "loss", "seconds", "verdict"), rows)]
+    shown.append(Notes([choice.reason, *(f"{name} {why}" for name, why in choice.not_allowed.items())]))
+    if choice.frontier:
+        points = [
+            (f"{point.k}", percent(point.highest_risk), or_dash(point.information_loss), or_dash(point.loss))
+            for point in choice.frontier
+        ]
+        shown.append(Grid(("k", "highest risk", "information loss", "loss"), points, 0))
+    return shown
+
+
+def _levels(search: LatticeOutcome) -> list[Section]:
+    """The levels that were chosen, and how sure that choice is."""
+    built = search.built_hierarchies
+    rows = [
+        (name, f"built: {built[name]}" if name in built else "given", f"{level}")
+        for name, level in search.levels.items()
+    ]
+    shown: list[Section] = [Grid(("column", "hierarchy", "level"), rows, 2)]
+    if search.score is not None:
+        proven = "the optimum" if search.optimal else f"no solution can be below {search.lower_bound or 0:.4f}"
+        if search.rounds is not None and search.rounds > 1:
+            proven = f"{search.rounds} rounds; one generalisation for all: {search.global_score or 0:.6f}"
+        checked = f"{search.nodes_checked or 0:,} of {search.nodes_total or 0:,} generalisations looked at"
+        shown.append(Notes([f"score {search.score:.6f} ({proven}); {checked}"]))
+    return shown
+
+
+_READINGS = {"strict": "is a value of its own (strict)", "wildcard": "matches anything (wildcard)"}
+
+
+def _suppressed(outcome: SuppressionOutcome, k: int) -> list[Section]:
+    """The cells of each column, and what holds by either meaning of a suppressed cell."""
+    cells = [(name, f"{count:,}") for name, count in outcome.suppressed_cells_by_column.items()]
+    readings = [
+        (_READINGS[name], f"{figures.k:,}", f"{figures.uniques:,}") for name, figures in outcome.readings.items()
+    ]
+    shown: list[Section] = [
+        Grid(("column", "suppressed cells"), cells),
+        Grid(("a suppressed cell", "k", "uniques"), readings),
+    ]
+    if outcome.reading == "wildcard" and outcome.readings["strict"].k < k:
+        who = "who knows a suppressed value can rule some matches out; the reading `strict` leaves nothing to rule out"
+        shown.append(Notes([who]))
+    return shown
+
+
+def _notes(result: Anonymized) -> list[str]:
+    if result.output is None:
+        return []
+    notes = [f"data {result.output}, manifest {result.manifest}"]
+    if result.plan_path is not None:
+        what = "it names the values of this data, keep it"
+        notes.append(f"plan {result.plan_path}: `shoal apply` uses it on new data; {what}")
+    return [*notes, "the private record beside it (seed, row order) is for its owner only"]
