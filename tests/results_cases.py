@@ -250,6 +250,21 @@ def _perturb(folder: Path) -> Case:
     return Case(result, ["perturb", str(table), *asked])
 
 
+def _released(folder: Path) -> tuple[Result, str]:
+    output = folder / "safe.csv"
+    made = shoal.anonymize(odd_table(folder), quasi_identifiers=NAMES, k=2, method="mondrian")
+    return shoal.release(made, output), str(output)
+
+
+def _release(folder: Path) -> Case:
+    return Case(_released(folder)[0], names_columns=False)
+
+
+def _verify(folder: Path) -> Case:
+    output = _released(folder)[1]
+    return Case(shoal.verify(output), ["verify", output], names_columns=False)
+
+
 CASES: dict[str, Callable[[Path], Case]] = {
     "cells": _cells,
     "compare": _compare,
@@ -269,6 +284,7 @@ CASES: dict[str, Callable[[Path], Case]] = {
     "quality": _quality,
     "regenerate": _regenerate,
     "reproduce": _reproduce,
+    "release": _release,
     "risk": _risk,
     "sample-data": _sample,
     "standards": _standards,
@@ -276,4 +292,5 @@ CASES: dict[str, Callable[[Path], Case]] = {
     "pseudonymize": _pseudonymize,
     "safe-harbor": _safe_harbor,
     "shift-dates": _shift_dates,
+    "verify": _verify,
 }

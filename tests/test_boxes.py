@@ -92,10 +92,11 @@ def test_codes_with_leading_zeros_are_not_numbers() -> None:
     assert uniques({"code": ["05", "5", "*"]}) == [False, False, False]
 
 
-def test_texts_that_mean_one_range_are_one_class() -> None:
+def test_texts_that_mean_one_range_cover_each_other_and_are_two_classes() -> None:
+    """Two texts are two classes, always; ranges serve coverage only (SPEC 4b)."""
     ranges = as_ranges(read({"a": ["5", "[5;5]", "[4;6]", "[4-6]"]})["a"], "auto", False)
-    assert ranges.codes[0] == ranges.codes[1]
-    assert ranges.codes[2] == ranges.codes[3]
+    assert len(set(ranges.codes.tolist())) == 4
+    assert uniques({"a": ["5", "[5;5]", "7"]}) == [False, False, True]
 
 
 def test_forms_are_found_and_raw_text_is_left_alone() -> None:

@@ -260,7 +260,7 @@ def test_the_written_file_is_measured_not_the_plan(
             pl.when(pl.int_range(pl.len()) == 7).then(pl.lit("[0;1]")).otherwise("age_yrs").alias("age_yrs")
         ).write_csv(draft)
 
-    monkeypatch.setattr(sys.modules["shoal.releases.door"], "write_draft", lossy)
+    monkeypatch.setattr(sys.modules["shoal.releases.write"], "write_draft", lossy)
     with pytest.raises(shoal.Refused):
         released(people, tmp_path, shuffle=False)
     assert list(tmp_path.iterdir()) == []
@@ -302,7 +302,7 @@ def test_targets_that_cannot_be_written(people: pl.DataFrame, tmp_path: Path) ->
     for target, message in (
         (path, "exists already"),
         (tmp_path / "none" / "x.csv", "no folder"),
-        (tmp_path / "x.doc", "ending"),
+        (tmp_path / "x.doc", "file extension"),
     ):
         with pytest.raises(InputError, match=message):
             shoal.release(shoal.anonymize(people, quasi_identifiers=QI, k=5, method="sorted-clusters"), target)
@@ -394,7 +394,7 @@ def test_tampering_with_the_manifest_is_caught(people: pl.DataFrame, tmp_path: P
     assert changed(data_sha256="0" * 64) == "refused"
     assert changed(written=599) == "refused"
     manifest_path(path).write_text("{}")
-    with pytest.raises(InputError, match="no manifest"):
+    with pytest.raises(InputError, match="not a manifest"):
         shoal.verify(path)
 
 

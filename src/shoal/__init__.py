@@ -63,8 +63,11 @@ if TYPE_CHECKING:
     from shoal.pseudonyms.shift_dates import DateReading, shift_dates
     from shoal.reading import read
     from shoal.releases.compare import Comparison, compare
-    from shoal.releases.door import Refused, release
-    from shoal.releases.verify import Verification, verify
+    from shoal.releases.open import Release
+    from shoal.releases.results import Released, Verification
+    from shoal.releases.signing import make_signing_key
+    from shoal.releases.verify import verify
+    from shoal.releases.write import Refused, release
     from shoal.sample import sample_data
     from shoal.standards.cells import Cells, cells
     from shoal.standards.hipaa.results import SafeHarbor
@@ -126,15 +129,18 @@ _HOME = {
     "pseudonymize": "shoal.pseudonyms.pseudonymize",
     "read": "shoal.reading",
     "read_hierarchy": "shoal.hierarchy",
-    "Refused": "shoal.releases.door",
-    "release": "shoal.releases.door",
+    "Refused": "shoal.releases.write",
+    "Release": "shoal.releases.open",
+    "Released": "shoal.releases.results",
+    "make_signing_key": "shoal.releases.signing",
+    "release": "shoal.releases.write",
     "Reproduction": "shoal.papers",
     "reproduce": "shoal.papers",
     "risk": "shoal.identity",
     "safe_harbor": "shoal.standards.hipaa.safe_harbor",
     "sample_data": "shoal.sample",
     "shift_dates": "shoal.pseudonyms.shift_dates",
-    "Verification": "shoal.releases.verify",
+    "Verification": "shoal.releases.results",
     "verify": "shoal.releases.verify",
 }
 
@@ -166,6 +172,8 @@ __all__ = [
     "QualityFigures",
     "Recode",
     "Refused",
+    "Release",
+    "Released",
     "Reproduction",
     "SafeHarbor",
     "Shifted",
@@ -185,6 +193,7 @@ __all__ = [
     "lattice",
     "leak",
     "load_policy",
+    "make_signing_key",
     "open_desk",
     "perturb",
     "profile",

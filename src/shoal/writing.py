@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import secrets
 import tempfile
 from collections.abc import Callable, Collection
@@ -30,7 +31,7 @@ _WRITERS: dict[str, Callable[[pl.DataFrame, Path], None]] = {
 def check_target(path: Path, force: bool, endings: Collection[str] = tuple(_WRITERS)) -> None:
     """Refuse a target before any work is done for it."""
     if path.suffix.lower() not in endings:
-        raise InputError(f"{path} has no ending that says its format.", f"Use one of {', '.join(endings)}.")
+        raise InputError(f"{path} has no known file extension.", f"Use one of {', '.join(endings)}.")
     if not path.parent.is_dir():
         raise InputError(f"There is no folder {path.parent}.", "Make it first.")
     if path.is_dir():
@@ -77,6 +78,16 @@ def _one_file(path: Path, other: Path) -> bool:
     return any(folder.is_dir() and file.is_file() and folder in file.parents for folder, file in (ends, ends[::-1]))
 
 
+def failure(error: OSError) -> str:
+    """Why writing failed, in words; some libraries leave the reason in their message only.
+
+    >>> failure(OSError("No space left on device (os error 28)"))
+    'No space left on device'
+    """
+    code = re.search(r"os error ([0-9]+)", str(error))
+    return error.strerror or (os.strerror(int(code.group(1))) if code else "no space, or no right to write there")
+
+
 def write_frame(frame: pl.DataFrame, path: str | Path, force: bool = False) -> None:
     """Write a frame in the format of the file's ending."""
     path = Path(path)
@@ -95,7 +106,7 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
     try:
         handle, name = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=path.suffix.lower(), dir=path.parent)
     except OSError as error:
-        raise InputError(f"{path.parent} cannot be written to: {error.strerror}.", "Choose another folder.") from None
+        raise InputError(f"{path.parent} cannot be written to: {failure(error)}.", "Choose another folder.") from None
     draft = Path(name)
     try:
         os.close(handle)
@@ -104,7 +115,7 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
         give_usual_rights(draft)
         draft.replace(path)
     except OSError as error:
-        raise InputError(f"{path} could not be written: {error.strerror}.", "Nothing was written.") from None
+        raise InputError(f"{path} could not be written: {failure(error)}.", "Nothing was written.") from None
     finally:
         draft.unlink(missing_ok=True)
 

@@ -20,7 +20,7 @@ from shoal.errors import InputError
 from shoal.leakage import ClassSizes, Simulation, equation_5, several_persons
 from shoal.policy import Policy, PolicyError
 from shoal.policy.amounts import parse_leaks, parse_targets
-from shoal.releases.door import Refused
+from shoal.releases.write import Refused
 
 KEYS = {"persons", "leaked", "class_sizes", "targets", "probability", "method", "error"}
 

@@ -21,8 +21,8 @@ from shoal.anonymization.search.plan import read_plan
 from shoal.anonymization.solve import apply_plan
 from shoal.errors import InputError
 from shoal.models import AverageRisk, KAnonymity, KMap, TCloseness, XYAnonymity
-from shoal.releases.door import release
 from shoal.releases.verify import verify
+from shoal.releases.write import Refused, release
 
 NO_SOLUTION = "No generalisation keeps"
 
@@ -71,9 +71,16 @@ def test_every_output_passes_verify(name: str, seed: int, suppression: float, lo
         return
     assert result.verdict == "holds"
     path = Path(rng.choice(["out.csv", "out.parquet"]))
-    release(result, path, force=True, shuffle=True, seed=seed)
+    try:
+        release(result, path, force=True, shuffle=True, seed=seed)
+    except Refused as refusal:
+        # what suppressed records have must not stay, and without it a class is farther from the whole
+        if "were emptied" not in str(refusal):
+            raise
+        return
     for original in (None, "in.parquet"):
-        found = verify(path, original=original)
+        # a manifest does not have other tables read
+        found = verify(path, result.policy if population else None, original=original)
         assert found.verdict == "holds", found
     assert found.suppressed_rows == result.findings.suppressed_rows
     assert found.k == result.findings.k
@@ -119,7 +126,9 @@ def test_a_population_is_counted_by_the_labels_of_a_given_tree() -> None:
     assert result.frame["town"].to_list() == ["FR", "FR", "IT"]
     assert result.models[0].worst["people"] == 4
     release(result, "out.csv")
-    assert verify("out.csv").verdict == "holds"
+    assert verify("out.csv", result.policy).verdict == "holds"
+    with pytest.raises(InputError, match="names other tables"):
+        verify("out.csv")
     manifest = json.loads(Path("out.manifest.json").read_text())
     assert manifest["policy"]["hierarchies"] == {"town": tree}
     Path("people.csv").write_text("town,age\n" + "\n".join(f"{town},30" for town in people.split()[1:]) + "\n")
@@ -288,7 +297,7 @@ def test_values_that_a_plan_does_not_know() -> None:
 )
 def test_what_is_no_plan(text: str) -> None:
     Path("plan.json").write_text(text)
-    with pytest.raises(InputError, match="is no plan"):
+    with pytest.raises(InputError, match="is not a plan"):
         read_plan("plan.json")
 
 

@@ -11,6 +11,9 @@ import polars as pl
 
 from shoal.anonymization.findings import Findings
 from shoal.anonymization.outcomes import Choice, LatticeOutcome, StrategyFigures, SuppressionOutcome
+from shoal.judgement.checks import Check
+from shoal.manifest.columns import column_entries
+from shoal.manifest.schema import ColumnEntry
 from shoal.models import Verdict
 from shoal.policy import Policy
 from shoal.ranges.columns import ReleasedColumns
@@ -64,6 +67,27 @@ class Anonymized(Result):
     def private(self) -> dict[str, Any]:
         """What only the owner of a release may know, beside the order of rows: nothing."""
         return {}
+
+    @property
+    def rule(self) -> str | None:
+        """The rule that it keeps instead of a privacy model: none."""
+        return None
+
+    def manifest_columns(self) -> list[ColumnEntry]:
+        """Each column of the input as the manifest lists it."""
+        return column_entries(self.table, self.policy, self.method, self.columns)
+
+    def manifest_findings(self) -> dict[str, Any]:
+        """What was found, for the manifest."""
+        return self.findings.to_dict()
+
+    def manifest_sections(self, written: Table) -> dict[str, Any]:
+        """What a standard adds to the manifest: nothing."""
+        return {}
+
+    def checks(self, written: Table) -> list[Check]:
+        """What a standard asks of the written file: nothing."""
+        return []
 
     @cached_property
     def polars(self) -> pl.DataFrame:

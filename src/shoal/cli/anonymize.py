@@ -143,7 +143,7 @@ def anonymize(
 def release_and_show(result: Any, output: Path, as_json: bool, **how: Any) -> None:
     """Release what was anonymised and show what left; a refusal is exit code 1."""
     from shoal.cli.render import show
-    from shoal.releases.door import Refused
+    from shoal.releases.write import Refused
     from shoal.releases.written import released
 
     shown = released(result, output, **how)

@@ -97,6 +97,7 @@ COMMANDS = {
         RELEASE,
         "**Apply a plan to new data: fit once, release again, verified again.**",
     ),
+    "signing-key": Entry("shoal.cli.signing_key", "signing_key", RELEASE, "**Make a key pair to sign releases with.**"),
     "verify": Entry(
         "shoal.cli.verify",
         "verify",

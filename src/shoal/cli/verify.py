@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -26,6 +27,15 @@ def verify(
             "--original", metavar="FILE", help="The table it was made from: every row is compared.", show_default=False
         ),
     ] = None,
+    signed_by: Annotated[
+        Path | None,
+        typer.Option(
+            "--signed-by",
+            metavar="PUBKEY",
+            help="The public key by which the manifest must be signed.",
+            show_default=False,
+        ),
+    ] = None,
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
@@ -34,18 +44,20 @@ def verify(
     """**Does this file keep its promise?** Read it afresh and measure every model of the policy.
 
     The manifest beside it is checked too (without --policy, its policy is taken). With --original and the private
-    record, every range must hold its value, no other column may differ, no row may be lost. Exit code 1 if not.
+    record, every cell must hold its value, no other column may differ, no row may be lost. Exit code 1 if not.
 
     Example:
 
         shoal verify safe.parquet --policy policy.yaml --original visits.parquet
     """
     from shoal.cli.console import running
-    from shoal.cli.show_release import show_verification
+    from shoal.cli.render import show
     from shoal.releases.verify import verify as check
 
     with running(quiet=as_json):
-        found = check(file, policy, original=original, options=reading(encoding, delimiter, missing))
-    print_json(found.to_dict()) if as_json else show_verification(found)
-    if found.verdict != "holds":
+        found = check(
+            file, policy, original=original, signed_by=signed_by, options=reading(encoding, delimiter, missing)
+        )
+    print_json(found.to_dict()) if as_json else show(found)
+    if not found.holds:
         raise typer.Exit(1)

@@ -9,7 +9,7 @@ import polars as pl
 
 from shoal.errors import InputError
 from shoal.hierarchy import Hierarchy, fit
-from shoal.ranges.parsing import as_ranges
+from shoal.ranges.parsing import as_ranges, unescape
 from shoal.reading import read
 from shoal.table import Array, Column, Table
 from shoal.table.classes import Coded, CountTable, class_of_each_row, first_row_of_each_class, pack
@@ -98,7 +98,8 @@ def _families(
 
 def _ranges_hold(labels: pl.Series, values: pl.Series) -> Array:
     """Which values lie in the range, or are in the set, that each label reads as."""
-    texts = [*labels.to_list(), *values.to_list()]
+    # values are values, whatever they look like
+    texts = [*labels.to_list(), *("\\" + values).to_list()]
     if not texts:  # a column in which all is missing
         return np.zeros((0, 0), bool)
     ranges = as_ranges(read(pl.DataFrame({"": texts}, schema={"": pl.String}))[""], "yes", null_is_star=False)
@@ -126,6 +127,10 @@ def labels_hold(
             f"Column '{people.name}' has too many values to count a population in its classes.", "Generalise it more."
         )
     holds = _ranges_hold(labels, values)
+    own = {text: place for place, text in enumerate(values.to_list())}
+    for place, text in enumerate(unescape(labels).to_list()):  # a value holds itself
+        if text in own:
+            holds[place, own[text]] = True
     if hierarchy is not None:
         fitted = fit(hierarchy, people)
         known = np.arange(len(values))

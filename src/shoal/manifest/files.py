@@ -1,30 +1,43 @@
-"""The parts beside a data file, and the manifest read back."""
+"""The parts beside a data file, read back: ordinary files of a limited size only; any damage is an `InputError`."""
 
 from __future__ import annotations
 
 import json
+import stat
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
-from shoal.errors import InputError
+from pydantic import BaseModel, ValidationError
+
+from shoal.errors import InputError, ShoalError
+from shoal.manifest.schema import Manifest, PrivateRecord
 from shoal.policy import Policy
+from shoal.writing import sha256
+
+LARGEST_MANIFEST = 64_000_000
+LARGEST_PLAN = 1_000_000_000
+
+Shape = TypeVar("Shape", bound=BaseModel)
 
 
-def names_as_released(policy: Policy, manifest: dict[str, Any] | None) -> list[str]:
-    """The policy's quasi-identifiers under the names that they were released as."""
+def names_as_released(policy: Policy, manifest: Manifest | None) -> list[str]:
+    """The policy's quasi-identifiers under the names that they were released as: their own, or the two names that
+    ranges in two columns have. Without quasi-identifiers in the policy, those of the manifest."""
     if manifest is None:
         return policy.quasi_identifiers
-    released = {column["name"]: column["released_as"] for column in manifest["columns"]}
-    names = [name for column in policy.quasi_identifiers for name in released.get(column, [column])]
-    return names or list(manifest["quasi_identifiers"])
+    names: list[str] = []
+    for name in policy.quasi_identifiers:
+        entry = manifest.column(name)
+        names += [name] if entry is None or not entry.derived else entry.derived
+    return names or list(manifest.quasi_identifiers)
 
 
 def released_names(source: Any, names: Sequence[str]) -> list[str]:
     """Quasi-identifiers under the names that a file's manifest says they were released as; as they are without one."""
     manifest = read_manifest(Path(source)) if isinstance(source, (str, Path)) else None
-    released = {column["name"]: column["released_as"] for column in manifest["columns"]} if manifest else {}
-    return [found for name in names for found in released.get(name, [name])]
+    entries = {name: None if manifest is None else manifest.column(name) for name in names}
+    return [found for name, entry in entries.items() for found in ([name] if entry is None else entry.derived)]
 
 
 def manifest_path(path: Path) -> Path:
@@ -46,17 +59,81 @@ def plan_path(path: Path) -> Path:
     return path.with_name(path.stem + ".plan.json")
 
 
-def read_manifest(path: Path | None) -> dict[str, Any] | None:
-    """The manifest beside a data file, if there is one."""
-    if path is None or not manifest_path(path).exists():
-        return None
+def dictionary_path(path: Path) -> Path:
+    """The data dictionary of a data file."""
+    return path.with_name(path.stem + ".dictionary.json")
+
+
+def pending_path(part: Path, data_sha256: str) -> Path:
+    """Where a part of a release waits that replaces another: until the data has taken its name."""
+    return part.with_name(f".{part.name}.{data_sha256[:16]}")
+
+
+def read_json(path: Path, what: str, largest: int = LARGEST_MANIFEST) -> dict[str, Any]:
+    """A JSON object from an ordinary file of a limited size.
+
+    >>> read_json(Path("/dev/zero"), "manifest")
+    Traceback (most recent call last):
+    shoal.errors.InputError: /dev/zero is not an ordinary file. ...
+    """
+    cure = f"Take the {what} that was written with the release."
     try:
-        found = json.loads(manifest_path(path).read_text(encoding="utf-8"))
-        needed = {"policy", "policy_sha256", "data_sha256", "quasi_identifiers", "written", "columns"}
-        if isinstance(found, dict) and needed <= set(found):
-            return found
-    except ValueError:
-        pass
-    raise InputError(
-        f"{manifest_path(path)} is no manifest of shoal's.", "Take the one that was written with the file."
-    )
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            raise InputError(f"{path} is not an ordinary file.", cure)
+        if found.st_size > largest:
+            raise InputError(f"{path} has more than {largest:,} bytes: that is not a {what}.", cure)
+        content = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise InputError(f"There is no {what} {path}.", cure) from None
+    except InputError:
+        raise
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or type(error).__name__}.", cure) from None
+    except (ValueError, RecursionError, MemoryError):
+        raise InputError(f"{path} is not a {what} of shoal.", cure) from None
+    if not isinstance(content, dict):
+        raise InputError(f"{path} is not a {what} of shoal.", cure)
+    return content
+
+
+def as_shape(shape: type[Shape], content: dict[str, Any], path: Path, what: str) -> Shape:
+    """JSON as its pydantic model; what does not fit is named by its place, never by its value."""
+    try:
+        return shape.model_validate(content)
+    except ValidationError as error:
+        places = dict.fromkeys(".".join(str(part) for part in found["loc"][:3]) for found in error.errors())
+        shown = ", ".join(list(places)[:5])
+        raise InputError(
+            f"{path} is not a {what} of shoal: see {shown or 'its content'}.",
+            f"Take the {what} that was written with the release.",
+        ) from None
+    except (RecursionError, ValueError, TypeError, OverflowError, ShoalError):
+        raise InputError(
+            f"{path} is not a {what} of shoal.", f"Take the {what} that was written with the release."
+        ) from None
+
+
+def part_of(part: Path, data_sha256: str | None) -> Path | None:
+    """Where a part of a release is: beside its data, or waiting to replace one that belongs to older data."""
+    waiting = None if data_sha256 is None else pending_path(part, data_sha256)
+    if waiting is not None and waiting.exists():
+        return waiting
+    return part if part.exists() else None
+
+
+def read_manifest(path: Path | None, data_sha256: str | None = None) -> Manifest | None:
+    """The manifest beside a data file, if there is one."""
+    file = None if path is None else part_of(manifest_path(path), data_sha256)
+    return None if file is None else as_shape(Manifest, read_json(file, "manifest"), file, "manifest")
+
+
+def read_private(path: Path, data_sha256: str | None = None) -> PrivateRecord | None:
+    """The private record beside a data file, if there is one."""
+    file = part_of(private_path(path), data_sha256)
+    return None if file is None else as_shape(PrivateRecord, read_json(file, "private record"), file, "private record")
+
+
+def hash_of_part(path: Path) -> str:
+    """The hash of a part's bytes."""
+    return sha256(path)

@@ -23,8 +23,10 @@ from shoal.perturbation.settings import NoiseSettings, Settings, operators_of
 from shoal.perturbation.utility import utility_of
 from shoal.policy import Policy, as_policy
 from shoal.ranges.columns import ReleasedColumns, modified_rows
+from shoal.ranges.forms import ColumnForm
 from shoal.reading import Options, read
 from shoal.table import Array, Table
+from shoal.table.type_words import type_word
 
 
 def perturb(
@@ -115,7 +117,7 @@ def _released(name: str, operators: Sequence[Operator], before: pl.Series, after
     natures = {operator.nature for operator in operators if name in operator.columns}
     nature = "perturbed" if "perturbed" in natures else natures.pop()
     modified = before.ne_missing(after).to_numpy()
-    return ReleasedColumns([after], nature, modified)
+    return ReleasedColumns([after], nature, modified, ColumnForm(kind="perturbed", type=type_word(before.dtype)))
 
 
 def _findings(

@@ -8,6 +8,9 @@ from typing import Any, ClassVar, Literal
 
 import polars as pl
 
+from shoal.judgement.checks import Check
+from shoal.manifest.columns import column_entries
+from shoal.manifest.schema import ColumnEntry
 from shoal.models import Verdict
 from shoal.perturbation.risk import IntervalDisclosure, Linkage
 from shoal.perturbation.utility import Utility
@@ -99,6 +102,27 @@ class Perturbed(Result):
     def quasi_identifiers(self) -> list[str]:
         """The columns that models look at: none of them is perturbed."""
         return self.policy.quasi_identifiers if self.policy.models else []
+
+    @property
+    def rule(self) -> str | None:
+        """The rule that it keeps instead of a privacy model: none."""
+        return None
+
+    def manifest_columns(self) -> list[ColumnEntry]:
+        """Each column of the input as the manifest lists it."""
+        return column_entries(self.table, self.policy, self.method, self.columns)
+
+    def manifest_findings(self) -> dict[str, Any]:
+        """What was found, for the manifest."""
+        return self.findings.to_dict()
+
+    def manifest_sections(self, written: Table) -> dict[str, Any]:
+        """What a standard adds to the manifest: nothing."""
+        return {}
+
+    def checks(self, written: Table) -> list[Check]:
+        """What a standard asks of the written file: nothing."""
+        return []
 
     @cached_property
     def polars(self) -> pl.DataFrame:

@@ -27,6 +27,7 @@ NONE_MISSING, SOME_MISSING, ALL_MISSING = 0, 1, 2
 class Side:
     """One column of boxes: box b spans scale[low[b]] .. scale[high[b]]; the scale is sorted.
 
+    `exact` are the values of the scale in the type of the column, which floats need not hold (integers past 2^53).
     `missing[b]` says whether none, some or all of a box's records have no value there. A box with some spans the whole
     column and is released as `*`, which holds a missing value too; a box with all is released as missing.
     """
@@ -35,6 +36,7 @@ class Side:
     low: Array
     high: Array
     missing: Array | None = None
+    exact: pl.Series | None = None
 
     @property
     def starred(self) -> Array:
@@ -126,12 +128,16 @@ def _span_as_atoms(
     side: Side, column: Column, domain: Domain
 ) -> tuple[Array, Array, int, dict[int, list[tuple[int, int]]]]:
     if domain == "observed":
+        if side.exact is column.values:  # ends are codes
+            return side.low, side.high, len(column.values), {}
         values = places(column)
         low = np.searchsorted(values, side.scale[side.low])
         high = np.searchsorted(values, side.scale[side.high], side="right") - 1
         return low, high, len(values), {}
     whole = column.dtype.is_integer() or column.dtype == pl.Date
-    atom = spaced(side.scale, Spacing.WHOLE if whole else Spacing.REAL, "range")
+    atom = spaced(
+        pl.Series(side.scale) if side.exact is None else side.exact, Spacing.WHOLE if whole else Spacing.REAL, "range"
+    )
     return atom[side.low], atom[side.high], int(atom[-1]) + 1, {}
 
 
@@ -249,7 +255,7 @@ def _side(column: Column, order: Array, starts: Array, lengths: Array) -> Side:
         # the whole column where some are missing
         low, high = np.where(known, low, 0), np.where(known, high, np.where(missing == SOME_MISSING, values - 1, 0))
     if has_order(column):
-        return Side(places(column), low, high, missing)
+        return Side(places(column), low, high, missing, column.values)
     if missing is not None:
         codes[np.repeat(missing != NONE_MISSING, lengths)] = 0  # what they hold is told by `missing` alone
     return _sets(column, codes, lengths, low, high, missing)
@@ -268,7 +274,7 @@ def _sets(column: Column, codes: Array, lengths: Array, low: Array, high: Array,
     members = code[kept][np.argsort(set_of_box[box[kept]], kind="stable")]
     bounds = np.concatenate([[0], np.cumsum(sizes)])
     labels = column.values.cast(pl.String)
-    return Sets(places(column), low, high, missing, set_of_box, bounds, members, labels)
+    return Sets(places(column), low, high, missing, None, set_of_box, bounds, members, labels)
 
 
 def check_k(k: int, rows: int) -> None:

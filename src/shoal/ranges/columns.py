@@ -10,11 +10,15 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError, check_choice
-from shoal.ranges.boxed import ALL_MISSING, Boxed, Sets, Side
+from shoal.ranges.boxed import ALL_MISSING, Boxed, Sets, Side, places
+from shoal.ranges.forms import ColumnForm, escape
 from shoal.ranges.parsing import STAR, set_labels
 from shoal.table import Array, Column
 from shoal.table.classes import Coded, CountTable, class_of_each_row, first_row_of_each_class, pack
+from shoal.table.type_words import type_word
 
+# past this, neighbouring integers are one float
+LARGEST_EXACT = 2**53
 Form = Literal["bracket", "dash", "columns", "midpoint", "mean"]
 Nature = Literal["truthful", "representative", "perturbed", "unchanged"]
 
@@ -26,11 +30,14 @@ class ReleasedColumns:
     series: list[pl.Series]
     nature: Nature
     modified: Array  # per row: whether the released value says something else than the original
+    form: ColumnForm  # how its cells are written
 
     @property
     def suppressed(self) -> Array:
         """Per row: whether the value is written as `*`."""
         first = self.series[0]
+        if not self.form.generalizes:
+            return np.zeros(len(first), bool)
         return (first == STAR).fill_null(False).to_numpy() if first.dtype == pl.String else np.zeros(len(first), bool)
 
 
@@ -48,12 +55,15 @@ def released_columns(column: Column, boxed: Boxed, form: Form = "bracket") -> Re
     check_choice("The interval form", form, get_args(Form))
     side = boxed.sides[column.name]
     modified = side.wide[boxed.box_of_row]
+    kind = type_word(column.dtype)
     if not modified.any():
-        return ReleasedColumns([column.decode()], "unchanged", modified)
+        return as_it_was(column)
     if form == "mean":
-        return ReleasedColumns([_mean(column, side, boxed)], "representative", modified)
+        mean = _mean(column, side, boxed)
+        return ReleasedColumns([mean], "representative", modified, ColumnForm(kind="mean", type=kind))
     if isinstance(side, Sets):
-        return ReleasedColumns([_sets(column.name, side, boxed.box_of_row)], "truthful", modified)
+        how = ColumnForm(kind="set", type=kind, escaped=True)
+        return ReleasedColumns([_sets(column.name, side, boxed.box_of_row)], "truthful", modified, how)
     if form in ("columns", "midpoint") and side.starred.any():
         raise InputError(
             f"Column '{column.name}' mixes missing values with others: only `*` holds both.", "Use --interval bracket."
@@ -63,16 +73,50 @@ def released_columns(column: Column, boxed: Boxed, form: Form = "bracket") -> Re
             f"Column '{column.name}' has dates or negative numbers: with dashes they cannot be read again.",
             "Use --interval bracket.",
         )
-    low, high = _in_type(side.scale, column), side
+    low, high = _exact_scale(side, column), side
     if form == "columns":
         ends = [_known(low.gather(end), side).gather(boxed.box_of_row) for end in (high.low, high.high)]
         return ReleasedColumns(
-            [ends[0].alias(f"{column.name}_low"), ends[1].alias(f"{column.name}_high")], "truthful", modified
+            [ends[0].alias(f"{column.name}_low"), ends[1].alias(f"{column.name}_high")],
+            "truthful",
+            modified,
+            ColumnForm(kind="columns", type=kind),
         )
     if form == "midpoint":
+        _check_exact(side.scale, column)
         middle = _known(pl.Series((side.scale[side.low] + side.scale[side.high]) / 2), side)
-        return ReleasedColumns([middle.gather(boxed.box_of_row).alias(column.name)], "representative", modified)
-    return ReleasedColumns([_labelled(column.name, low, side, boxed.box_of_row, form)], "truthful", modified)
+        how = ColumnForm(kind="midpoint", type=kind)
+        return ReleasedColumns([middle.gather(boxed.box_of_row).alias(column.name)], "representative", modified, how)
+    how = ColumnForm(kind="range", type=kind, brackets="-" if form == "dash" else "[;]")
+    return ReleasedColumns([_labelled(column.name, low, side, boxed.box_of_row, form)], "truthful", modified, how)
+
+
+def as_it_was(column: Column) -> ReleasedColumns:
+    """A quasi-identifier in which nothing was changed.
+
+    >>> from shoal.reading import read
+    >>> as_it_was(read({"sex": ["f"]})["sex"]).form.kind
+    'as-it-was'
+    """
+    how = ColumnForm(kind="as-it-was", type=type_word(column.dtype))
+    return ReleasedColumns([column.decode()], "unchanged", np.zeros(len(column.codes), bool), how)
+
+
+def _exact_scale(side: Side, column: Column) -> pl.Series:
+    """The scale in the type of the column, every value exactly."""
+    if side.exact is not None:
+        return side.exact.cast(column.dtype) if column.dtype.is_integer() else side.exact
+    _check_exact(side.scale, column)
+    return _in_type(side.scale, column)
+
+
+def _check_exact(scale: Array, column: Column) -> None:
+    """Refuse integers that floats would round."""
+    if column.dtype.is_integer() and len(scale) and max(abs(scale[0]), abs(scale[-1])) >= LARGEST_EXACT:
+        raise InputError(
+            f"Column '{column.name}' has integers past 2^53, which this method cannot hold exactly.",
+            "Choose another method, write ranges with brackets, or use the column as text.",
+        )
 
 
 def _in_type(scale: Array, column: Column) -> pl.Series:
@@ -119,8 +163,10 @@ def _mean(column: Column, side: Side, boxed: Boxed) -> pl.Series:
         shown = side.labels.gather(_most_frequent(boxes, codes, boxed.boxes, len(side.scale)))
     else:
         # from the smallest value on, so that large numbers lose no digits
+        values = places(column)
+        _check_exact(values, column)
         counts = np.maximum(np.bincount(boxes, minlength=boxed.boxes), 1)
-        means = np.bincount(boxes, (side.scale - side.scale[0])[codes], boxed.boxes) / counts + side.scale[0]
+        means = np.bincount(boxes, (values - values[0])[codes], boxed.boxes) / counts + values[0]
         means = np.where(side.wide, means, side.scale[side.low])
         shown = _in_type(np.round(means), column) if column.dtype.is_temporal() else pl.Series(means)
     return _known(shown, side).gather(boxed.box_of_row).alias(column.name)
@@ -144,7 +190,7 @@ def _sets(name: str, side: Sets, box_of_row: Array) -> pl.Series:
         {"set": np.repeat(np.arange(len(sizes)), sizes), "label": set_labels(side.labels).gather(side.members)}
     )
     joined = lists.group_by("set", maintain_order=True).agg(pl.col("label").str.join(", "))["label"]
-    labels = alone.zip_with(pl.Series(sizes == 1), "[" + joined + "]").gather(side.set_of_box)
+    labels = escape(alone).zip_with(pl.Series(sizes == 1), "[" + joined + "]").gather(side.set_of_box)
     return _known(_starred(labels, side), side).gather(box_of_row).alias(name)
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import combinations
@@ -52,6 +52,7 @@ def fit(columns: Sequence[RangeColumn], weights: Array | None = None) -> Fitting
     >>> found.unique[found.box_of_row].tolist()
     [True, False, True]
     """
+    columns = [_equal_ranges_as_one(column) for column in columns]
     box_of_row, count = class_of_each_row(pack(columns))
     records = np.bincount(box_of_row, weights=weights, minlength=count).astype(np.int64)
     alone = np.flatnonzero(records == 1)
@@ -67,6 +68,22 @@ def fit(columns: Sequence[RangeColumn], weights: Array | None = None) -> Fitting
             covered = boxes.covered_by_others(box)
             unique[box], undecided[box] = covered is not True, covered is None
     return Fitting(box_of_row, records, unique, undecided)
+
+
+def _equal_ranges_as_one(column: RangeColumn) -> RangeColumn:
+    """Texts that mean the same range (`5` and `[5;5]`) cover each other: here, and only here, they are one."""
+    numbers: dict[tuple[tuple[int, int], ...], int] = {}
+    which_set = np.zeros(len(column.low), np.int64)
+    for index, parts in column.pieces.items():
+        which_set[index] = numbers.setdefault(tuple(parts), len(numbers) + 1)
+    keys = [Coded(column.low, column.atoms), Coded(column.high, column.atoms), Coded(which_set, len(numbers) + 1)]
+    codes, count = class_of_each_row(pack(keys))
+    if count == len(codes):
+        return column
+    first = first_row_of_each_class(codes, count)
+    pieces = {int(codes[index]): parts for index, parts in column.pieces.items()}
+    narrow = codes.astype(np.min_scalar_type(max(count - 1, 0)))
+    return replace(column, codes=narrow[column.codes], low=column.low[first], high=column.high[first], pieces=pieces)
 
 
 def _affordable(boxes: Array, count: int, columns: int) -> Iterator[int]:

@@ -3,6 +3,10 @@
 Each distinct text becomes a range of *atoms*. Atoms cut the column's domain where any range starts or ends: an end
 itself is an atom, and so is the gap between two ends if a value can lie there. Within an atom every range is either
 all there or not at all, so that what holds for atoms holds for all values, observed or not.
+
+Ranges serve coverage, loss and containment only. Classes are by equality of text: `5` and `[5;5]` cover each other and
+are two classes. Numbers are compared exactly, never as floats. A text with a `\\` before it is a value of the original,
+whatever it looks like.
 """
 
 from __future__ import annotations
@@ -10,13 +14,14 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
+from fractions import Fraction
 from typing import Literal
 
 import numpy as np
 import polars as pl
 
 from shoal.table import Array, Column
-from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class, pack
+from shoal.table.exact import exact_series
 
 Generalized = Literal["auto", "yes", "no"]
 Domain = Literal["range", "observed"]
@@ -42,6 +47,9 @@ _MEMBER = r"(?:\s*\"(?:[^\"]|\"\")*\"\s*|[^;,\"]*)"
 _SET = rf"^[\[{{]{_MEMBER}(?:,{_MEMBER})+[\]}}]$"
 _NEEDS_QUOTES = r'^$|^\s|\s$|[,;"\[\]{}]'
 _NUMBER = r"^-?[0-9]+(\.[0-9]+)?$"
+_ISO_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
+# that a 128-bit integer holds
+_MOST_DIGITS = 36
 # sort before and behind every text that continues a prefix
 _BEFORE_ALL, _AFTER_ALL = "\x01", "\U0010ffff"
 
@@ -50,7 +58,7 @@ _BEFORE_ALL, _AFTER_ALL = "\x01", "\U0010ffff"
 class RangeColumn:
     """A column of ranges: `codes[row]` names a range; range r covers the atoms low[r] .. high[r].
 
-    A set that is not one range has more pieces: `pieces[r]` lists them. Equal ranges have equal codes.
+    A set that is not one range has more pieces: `pieces[r]` lists them. Equal texts have equal codes, and only those.
     """
 
     name: str
@@ -91,7 +99,35 @@ def forms_in(column: Column, mode: Generalized) -> tuple[str, ...]:
     return _parse(column.values, mode).forms
 
 
+def looks_generalized(texts: pl.Series) -> pl.Series:
+    """Which texts read as a range, a prefix, a set or `*`.
+
+    >>> looks_generalized(pl.Series(["*", "12X", "[1;2]", "937**", "[a, b]", "20-29", "clerk"])).to_list()
+    [True, True, True, True, True, False, False]
+    """
+    return texts.str.contains(
+        "|".join(f"(?:{shape})" for shape in (_INTERVAL, _BRACKET_DASH, _PREFIX, _PREFIX_X, _SET))
+    )
+
+
+def unescape(texts: pl.Series) -> pl.Series:
+    r"""Texts of the original again: without the `\` that stands before a look-alike of a released text.
+
+    >>> unescape(pl.Series([r"\*", r"\\x", "clerk"])).to_list()
+    ['*', '\\x', 'clerk']
+    """
+    return texts.str.strip_prefix("\\")
+
+
+def sets_among(texts: pl.Series) -> Array:
+    """Which texts are sets `[a, b]`."""
+    return texts.str.contains(_SET).fill_null(False).to_numpy()
+
+
 def _parse(texts: pl.Series, mode: Generalized) -> _Parsed:
+    escaped = texts.str.starts_with("\\").fill_null(False)
+    if escaped.any():
+        return _with_escaped(texts, escaped, mode)
     star = (texts == STAR).to_numpy()
     shapes = [_INTERVAL, _BRACKET_DASH, *([_DASH] if mode == "yes" else [])]
     low, high, interval = texts, texts, np.zeros(len(texts), bool)
@@ -113,6 +149,16 @@ def _parse(texts: pl.Series, mode: Generalized) -> _Parsed:
     members = {int(index): set_members(texts[int(index)]) for index in np.flatnonzero(sets)}
     found = {"interval": interval.any(), "prefix": prefix.any(), "set": bool(members), "star": star.any()}
     return _Parsed(low, high, star, members, prefix, tuple(form for form, there in found.items() if there))
+
+
+def _with_escaped(texts: pl.Series, escaped: pl.Series, mode: Generalized) -> _Parsed:
+    """As `_parse`; escaped texts are plain values."""
+    hidden = texts.set(escaped, "")
+    found, own, plain = _parse(hidden, mode), unescape(texts), ~escaped
+    return _Parsed(
+        found.low.zip_with(plain, own), found.high.zip_with(plain, own), found.star, found.members, found.prefix,
+        found.forms,
+    )  # fmt: skip
 
 
 def set_labels(labels: pl.Series) -> pl.Series:
@@ -153,8 +199,15 @@ def sets_in(column: Column) -> pl.DataFrame:
 
 def _in_order(low: pl.Series, high: pl.Series) -> pl.Series:
     """Whether two ends make a range: numbers by value, else as texts."""
-    numbers = low.cast(pl.Float64, strict=False) <= high.cast(pl.Float64, strict=False)
-    return numbers.zip_with(numbers.is_not_null(), low <= high).fill_null(False)
+    numbers = low.str.contains(_NUMBER) & high.str.contains(_NUMBER)
+    order = low <= high
+    if numbers.any():
+        first, last = low.filter(numbers.fill_null(False)), high.filter(numbers.fill_null(False))
+        ranks = _exact_ranks(pl.concat([first, last]))
+        order = order.scatter(
+            numbers.fill_null(False).arg_true(), pl.Series(ranks[: len(first)] <= ranks[len(first) :])
+        )
+    return order.fill_null(False)
 
 
 def ends_of(column: Column) -> tuple[Array, Array]:
@@ -196,6 +249,22 @@ def _texts_as_numbers(texts: pl.Series) -> Array:
     return days.fill_null(moments).fill_null(numbers).fill_null(float("nan")).to_numpy()
 
 
+def as_texts(column: Column, raw: bool, null_is_star: bool) -> RangeColumn:
+    """A column by its texts alone, each a point of its own; `*` stands apart unless the column is `raw`.
+
+    >>> from shoal.reading import read
+    >>> as_texts(read({"age": ["5", "[5;5]", "*"]})["age"], False, False).star.tolist()
+    [False, False, True]
+    """
+    star = np.zeros(column.cardinality, bool)
+    if column.values.dtype == pl.String and not raw:
+        star[: len(column.values)] = (column.values == STAR).to_numpy()
+    if column.nulls:
+        star[-1] = null_is_star
+    places = np.arange(column.cardinality)
+    return _by_text(column, places, places, max(column.cardinality, 1), {}, star, ())
+
+
 def as_ranges(column: Column, mode: Generalized, null_is_star: bool, domain: Domain = "range") -> RangeColumn:
     """A column as ranges of atoms; columns without generalised text are points.
 
@@ -207,10 +276,10 @@ def as_ranges(column: Column, mode: Generalized, null_is_star: bool, domain: Dom
     parsed = None if mode == "no" or column.values.dtype != pl.String else _parse(column.values, mode)
     forms = parsed.forms if parsed is not None else ()
     if parsed is not None and forms:
-        low, high, atoms, pieces = _atoms_of(column.values, parsed, domain)
+        low, high, atoms, pieces = _atoms_of(unescape(column.values), parsed, domain)
         star = parsed.star
     else:
-        low = spaced(*_value_order(column.values), domain)
+        low = _value_atoms(column.values, domain)
         high, atoms, pieces = low.copy(), int(low[-1]) + 1 if len(low) else 0, {}
         star = np.zeros(len(low), bool)
     if column.nulls:
@@ -220,10 +289,10 @@ def as_ranges(column: Column, mode: Generalized, null_is_star: bool, domain: Dom
         low = np.append(low, 0 if null_is_star else atoms - 1)
         high = np.append(high, atoms - 1)
         star = np.append(star, null_is_star)
-    return _merged(column, low, high, max(atoms, 1), pieces, star, forms)
+    return _by_text(column, low, high, max(atoms, 1), pieces, star, forms)
 
 
-def _merged(
+def _by_text(
     column: Column,
     low: Array,
     high: Array,
@@ -232,24 +301,12 @@ def _merged(
     star: Array,
     forms: tuple[str, ...],
 ) -> RangeColumn:
-    """Texts that mean the same range (`5` and `[5;5]`) get one code."""
-    numbers: dict[tuple[tuple[int, int], ...], int] = {}
-    which_set = np.zeros(len(low), np.int64)
-    for index, parts in pieces.items():
-        which_set[index] = numbers.setdefault(tuple(parts), len(numbers) + 1)
-    keys = [Coded(low, atoms), Coded(high, atoms), Coded(which_set, len(numbers) + 1)]
-    codes, count = class_of_each_row(pack(keys))
-    first = first_row_of_each_class(codes, count)
-    return RangeColumn(
-        column.name,
-        codes[column.codes].astype(np.min_scalar_type(max(count - 1, 0))),
-        low[first],
-        high[first],
-        atoms,
-        {int(codes[index]): parts for index, parts in pieces.items()},
-        star[column.codes],
-        forms,
-    )
+    """Texts that differ keep different codes, whatever they may mean; a null that is a wildcard is one with `*`."""
+    codes = column.codes
+    texts = int(np.count_nonzero(star[: len(column.values)]))
+    if column.nulls and star[-1] and texts:
+        codes = np.where(codes == len(column.values), np.flatnonzero(star)[0], codes).astype(codes.dtype)
+    return RangeColumn(column.name, codes, low, high, atoms, pieces, star[column.codes], forms)
 
 
 def _atoms_of(
@@ -304,11 +361,11 @@ def _placed(
     below nor above them.
     """
     numbers = (low.str.contains(_NUMBER) & high.str.contains(_NUMBER)).to_numpy()
-    plain = low.filter(numbers & (low == high).to_numpy() & ~prefix)
-    # `05` and `5` are two codes: as numbers they would merge, which is the unsafe side
-    if plain.cast(pl.Float64).n_unique() != plain.n_unique():
+    ends = pl.concat([low.filter(numbers), high.filter(numbers)])
+    # `05` and `5`, `0937*` and `937*` are codes: as numbers they would merge, which is the unsafe side
+    if len(ends) and int(_exact_ranks(ends).max()) + 1 != ends.n_unique():
         numbers[:] = False
-    days = [side.str.to_date("%Y-%m-%d", strict=False) for side in (low, high)]
+    days = [_as_days(side) for side in (low, high)]
     dates = ~numbers & (days[0] <= days[1]).fill_null(False).to_numpy()
     first, last = np.zeros(len(texts), np.int64), np.zeros(len(texts), np.int64)
     atoms = 0
@@ -316,23 +373,49 @@ def _placed(
         if not which.any():
             continue
         if kind == "text":
-            ends = _leaves(texts.filter(which), prefix[which])
-            spacing = Spacing.LEAVES
+            places, gaps = _leaves(texts.filter(which), prefix[which]), None
         else:
-            ends = [_as_number(side.filter(which), kind) for side in (low, high)]
-            fractions = bool(pl.concat([low, high]).filter(np.tile(which, 2)).str.contains(r"\.").any())
-            spacing = Spacing.REAL if kind == "number" and fractions else Spacing.WHOLE
-        cuts = np.unique(np.concatenate(ends))
-        atom = spaced(cuts, spacing, domain) + atoms
-        first[which], last[which] = (atom[np.searchsorted(cuts, side)] for side in ends)
+            sides = days if kind == "date" else [low, high]
+            places, gaps = _exact_places([side.filter(which) for side in sides])
+        count = int(max(side.max() for side in places)) + 1
+        if gaps is None or domain != "range":
+            gaps = np.zeros(count - 1, bool)
+        atom = atoms + np.arange(count) + np.concatenate([[0], np.cumsum(gaps)])
+        first[which], last[which] = (atom[side] for side in places)
         atoms = int(atom[-1]) + 1
     return first, last, atoms
 
 
-def _as_number(texts: pl.Series, kind: str) -> Array:
-    if kind == "date":
-        return texts.str.to_date("%Y-%m-%d").to_physical().cast(pl.Float64).to_numpy()
-    return texts.cast(pl.Float64).to_numpy()
+def _as_days(texts: pl.Series) -> pl.Series:
+    """Dates, where they are written as ISO dates are."""
+    return texts.set(~texts.str.contains(_ISO_DATE), None).str.to_date("%Y-%m-%d", strict=False)
+
+
+def _exact_places(sides: list[pl.Series]) -> tuple[list[Array], Array]:
+    """The place of each end among all distinct ends, and between which of them other values can lie."""
+    both = pl.concat(sides)
+    size = len(sides[0])
+    if both.dtype == pl.String and both.str.contains(r"\.").any():
+        ranks = _exact_ranks(both)
+        return [ranks[:size], ranks[size:]], np.ones(int(ranks.max()), bool)
+    whole = both.cast(pl.Int128) if both.dtype == pl.String else both.to_physical().cast(pl.Int128)
+    ranks = whole.rank("dense").to_numpy().astype(np.int64) - 1
+    return [ranks[:size], ranks[size:]], (whole.unique().sort().diff().drop_nulls() > 1).to_numpy()
+
+
+def _exact_ranks(texts: pl.Series) -> Array:
+    """Numbers written as texts, ranked by their exact values: equal ones have one rank, the smallest 0."""
+    whole, part = texts.str.split_exact(".", 1).struct.unnest().get_columns()
+    digits = part.str.len_chars().max() or 0
+    longest = whole.str.len_chars().max() or 0
+    assert isinstance(digits, int)
+    assert isinstance(longest, int)
+    if digits + longest <= _MOST_DIGITS:
+        scaled = (whole + part.fill_null("").str.pad_end(digits, "0")).cast(pl.Int128)
+        return np.asarray(scaled.rank("dense").to_numpy().astype(np.int64) - 1)
+    values = [Fraction(text) for text in texts.to_list()]
+    place = {value: number for number, value in enumerate(sorted(set(values)))}
+    return np.array([place[value] for value in values], np.int64)
 
 
 def _leaves(texts: pl.Series, prefix: Array) -> list[Array]:
@@ -347,28 +430,32 @@ def _leaves(texts: pl.Series, prefix: Array) -> list[Array]:
     lower = (stem + _BEFORE_ALL).zip_with(pl.Series(prefix), texts)
     upper = (stem + _AFTER_ALL).zip_with(pl.Series(prefix), texts)
     both = pl.DataFrame({"length": pl.concat([length, length]), "text": pl.concat([lower, upper])})
-    places = both.select(pl.struct("length", "text").rank("dense")).to_series().cast(pl.Float64).to_numpy()
+    places = both.select(pl.struct("length", "text").rank("dense")).to_series().to_numpy().astype(np.int64) - 1
     return [places[: len(texts)], places[len(texts) :]]
 
 
-def _value_order(values: pl.Series) -> tuple[Array, Spacing]:
-    """Sorted distinct values as numbers in value order."""
+def _value_atoms(values: pl.Series, domain: Domain) -> Array:
+    """The atoms of sorted distinct values."""
+    spacing = Spacing.LEAVES
     if values.dtype.is_integer() or values.dtype == pl.Date:
-        return values.to_physical().cast(pl.Float64).to_numpy(), Spacing.WHOLE
-    if values.dtype.is_float():
-        numbers = values.cast(pl.Float64).to_numpy()
+        spacing = Spacing.WHOLE
+    elif values.dtype.is_float():
         # pandas stores whole numbers with missing ones among them as floats
-        return numbers, Spacing.WHOLE if (numbers == np.floor(numbers)).all() else Spacing.REAL
-    return np.arange(len(values), dtype=np.float64), Spacing.LEAVES
+        spacing = Spacing.WHOLE if bool((values == values.floor()).all()) else Spacing.REAL
+    return spaced(values, spacing, domain)
 
 
-def spaced(ends: Array, spacing: Spacing, domain: Domain) -> Array:
-    """The atom of each end (sorted, distinct), with one atom between for each gap in which a value can lie."""
+def spaced(ends: pl.Series, spacing: Spacing, domain: Domain) -> Array:
+    """The atom of each end (sorted, distinct), with one atom between for each gap in which a value can lie.
+
+    >>> spaced(pl.Series([2**53, 2**53 + 1, 2**53 + 3]), Spacing.WHOLE, "range").tolist()
+    [0, 1, 3]
+    """
     if len(ends) == 0:
         return np.zeros(0, np.int64)
     gaps = np.zeros(len(ends) - 1, bool)
     if domain == "range" and spacing is Spacing.WHOLE:
-        gaps = np.diff(ends) > 1
+        gaps = (exact_series(ends).diff().drop_nulls() > 1).to_numpy()
     elif domain == "range" and spacing is Spacing.REAL:
         gaps[:] = True
     return np.asarray(np.arange(len(ends)) + np.concatenate([[0], np.cumsum(gaps)]))

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from shoal.errors import InputError
+from shoal.manifest.files import as_shape, manifest_path, read_json
+from shoal.manifest.schema import Manifest
 from shoal.results import Cell, Grid, Headline, Result, Section
 from shoal.wording import counted, percent
 
@@ -98,32 +99,23 @@ def compare(manifests: Sequence[str | Path]) -> Comparison:
 
 
 def _row(path: Path) -> Row:
-    from shoal.manifest.files import manifest_path
-
     file = path if path.name.endswith(".json") else manifest_path(path)
-    try:
-        manifest = json.loads(file.read_text(encoding="utf-8"))
-        findings = manifest["findings"]
-        method = str(manifest["method"])
-        verdict = str(manifest["verdict"])
-    except OSError:
-        raise InputError(f"There is no manifest {file}.", "Name the one that was written with a release.") from None
-    except (ValueError, KeyError, TypeError):
-        raise InputError(
-            f"{file} is not a manifest of shoal's.", "Name the one that was written with a release."
-        ) from None
+    manifest = as_shape(Manifest, read_json(file, "manifest"), file, "manifest")
+    findings: dict[str, Any] = manifest.findings
     disclosed = findings.get("attribute_disclosure") or []
     return Row(
         manifest=str(path),
-        method=method,
+        method=manifest.method,
         k=findings.get("k"),
         classes=findings.get("classes"),
         uniques=findings.get("uniques"),
         suppressed_rows=findings.get("suppressed_rows"),
         information_loss=findings.get("information_loss"),
         loss=findings.get("loss"),
-        attribute_disclosure={entry["condition"]: entry["share"] for entry in disclosed},
+        attribute_disclosure={
+            str(entry.get("condition")): entry.get("share") for entry in disclosed if isinstance(entry, dict)
+        },
         modified_rows=findings.get("modified_rows"),
-        seconds=manifest.get("seconds"),
-        verdict=verdict,
+        seconds=manifest.seconds,
+        verdict=manifest.verdict,
     )

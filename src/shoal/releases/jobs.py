@@ -7,9 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from shoal.perturbation.results import Perturbed
-from shoal.releases.door import Refused, release
+from shoal.releases.write import Refused, release
 from shoal.standards.hipaa.policy_text import policy_text
-from shoal.standards.hipaa.release_safe_harbor import release_safe_harbor
 from shoal.standards.hipaa.results import SafeHarbor
 from shoal.standards.hipaa.safe_harbor import SafeHarborReading, apply_safe_harbor, residual_risk
 from shoal.writing import check_apart, check_target, write_whole
@@ -70,7 +69,7 @@ def publish_safe_harbor(
     if output is None:
         return result.measured(residual_risk(result.polars, result))
     try:
-        made, residual = release_safe_harbor(
+        made = release(
             result,
             output,
             force=writing.force,
@@ -81,6 +80,7 @@ def publish_safe_harbor(
         )
     except Refused as refusal:
         return result.as_refused(str(refusal))
+    residual = residual_risk(made.output, result)
     return result.measured(residual).as_released(made.written, made.output, made.manifest)
 
 

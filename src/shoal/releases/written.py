@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.anonymization.results import Anonymized
-from shoal.releases.door import Refused, release
+from shoal.releases.write import Refused, release
 
 
 def released(result: Anonymized, path: str | Path, **how: Any) -> Anonymized:

@@ -28,12 +28,14 @@ MODULES = {
     "pseudonymize": "shoal.pseudonyms.results",
     "quality": "shoal.utility.quality",
     "regenerate": "shoal.anonymization.regenerate",
+    "release": "shoal.releases.results",
     "reproduce": "shoal.papers.results",
     "risk": "shoal.identity.results",
     "safe-harbor": "shoal.standards.hipaa.results",
     "sample-data": "shoal.sample.written",
     "shift-dates": "shoal.pseudonyms.results",
     "standards": "shoal.policy.standards",
+    "verify": "shoal.releases.results",
 }
 
 

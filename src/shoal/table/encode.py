@@ -53,16 +53,20 @@ class ColumnEncoder:
     # polars forgets categories that no series refers to
     _keeper: pl.Series | None = None
     _texts: int = 0
+    _rows: int = 0
+    _negative_zeros: list[Array] = field(default_factory=list)
 
     def add(self, series: pl.Series) -> None:
         """One more batch of the column."""
         dtype = series.dtype
+        self._rows += len(series)
         if dtype.is_nested() or dtype == pl.Object:
             raise InputError(
                 f"Column '{self.name}' holds lists or records, not single values.",
                 "Leave it out, or spread it over columns of single values first.",
             )
         if dtype == pl.Null:
+            self._rows -= len(series)
             self.add_nulls(len(series))
             return
         if dtype not in self._dtypes:
@@ -71,6 +75,9 @@ class ColumnEncoder:
             self._parts.append(self._encode_text(series.cast(pl.String)))
         elif dtype.is_float():
             self._parts.append(_encode_floats(series))
+            negative = _negative_zeros(series)
+            if len(negative):
+                self._negative_zeros.append(negative + self._rows - len(series))
         elif dtype == pl.Boolean or series.to_physical().dtype in _NUMPY_INTEGERS:
             self._parts.append(_encode_integers(series))
         else:  # decimals, 128-bit integers, binary: rare enough for the general way
@@ -79,6 +86,7 @@ class ColumnEncoder:
 
     def add_nulls(self, count: int) -> None:
         """Rows in which the column does not appear."""
+        self._rows += count
         self._parts.append(_Part(np.zeros(count, np.uint8), pl.Series([], dtype=pl.Null)))
 
     def _encode_text(self, series: pl.Series) -> _Part:
@@ -97,8 +105,22 @@ class ColumnEncoder:
     def finish(self) -> Column:
         """The whole column, its dictionary sorted by value."""
         text = None if self._categories is None else self._categories.to_series().cast(pl.String)
+        written, respelled = None, 0
         if text is not None and self.from_text_file:
-            text = typed_dictionary(text, self.missing)
+            raw, text = text, typed_dictionary(text, self.missing)
+            respelled = respelled_texts(raw, text)
+            if respelled:
+                written = (
+                    np.concatenate(
+                        [
+                            np.minimum(part.codes, len(raw), dtype=np.int64)
+                            if part.values is None
+                            else np.full(len(part.codes), len(raw))
+                            for part in self._parts
+                        ]
+                    ),
+                    raw.extend_constant(None, 1),
+                )
         dictionaries = [part.values for part in self._parts if part.values is not None]
         if text is not None:
             dictionaries.append(text)
@@ -123,7 +145,22 @@ class ColumnEncoder:
         if not nulls:
             codes = codes.astype(smallest_unsigned(len(values)), copy=False)
         dtype = self._dtypes[0] if len(self._dtypes) == 1 and not self.from_text_file else values.dtype
-        return Column(self.name, codes, values.alias(self.name), nulls, dtype)
+        if self._negative_zeros and values.dtype.is_float():
+            written = self._with_signs(codes, values)
+        return Column(self.name, codes, values.alias(self.name), nulls, dtype, written, respelled)
+
+    def _with_signs(self, codes: Array, values: pl.Series) -> tuple[Array, pl.Series] | None:
+        """Codes and values in which 0.0 and -0.0, which are equal, stay apart."""
+        negative = np.concatenate(self._negative_zeros)
+        floats = values.to_numpy()
+        zero = int(np.flatnonzero(floats == 0)[0])
+        if np.count_nonzero(codes == zero) == len(negative) and np.signbit(floats[zero]):
+            return None
+        apart = np.append(np.where(floats == 0, 0.0, floats), -0.0)
+        found = codes.astype(np.int64)
+        found[found == len(floats)] = len(apart)
+        found[negative] = len(floats)
+        return found, pl.Series(apart, dtype=values.dtype).extend_constant(None, 1)
 
 
 def _look_up(codes: Array, lookup: Array, null: int) -> Array:
@@ -161,6 +198,31 @@ def _encode_integers(series: pl.Series) -> _Part:
     if physical.null_count():
         codes[physical.is_null().to_numpy()] = len(values)
     return _Part(codes, values.cast(physical.dtype).cast(series.dtype))
+
+
+def respelled_texts(texts: pl.Series, values: pl.Series) -> int:
+    """How many texts of a text file are not how their values are written again: `57800000` among fractions, `NA`.
+
+    >>> respelled_texts(pl.Series(["1", "2.5"]), pl.Series([1.0, 2.5]))
+    1
+    """
+    if values.dtype == pl.String or values.dtype == pl.Null:
+        return 0
+    missing = int(((texts != "") & values.is_null()).sum())
+    known = values.is_not_null()
+    if values.dtype.is_float() or values.dtype == pl.Datetime:
+        lines = values.filter(known).alias("").to_frame().write_csv(include_header=False).split("\n")
+        return missing + int((texts.filter(known) != pl.Series(lines[:-1], dtype=pl.String)).sum())
+    return missing + int((texts.filter(known) != values.filter(known).cast(pl.String)).sum())
+
+
+def _negative_zeros(series: pl.Series) -> Array:
+    """The rows of a batch that hold -0.0."""
+    zeros = (series == 0).fill_null(False)
+    if not zeros.any():
+        return np.zeros(0, np.int64)
+    rows = zeros.arg_true().to_numpy()
+    return np.asarray(rows[np.signbit(series.gather(rows).to_numpy())])
 
 
 def _encode_floats(series: pl.Series) -> _Part:

@@ -35,6 +35,10 @@ class Column:
     values: pl.Series
     nulls: int
     dtype: pl.DataType
+    # as the cells came in, where that is more than their values say: texts of a text file, or floats with -0.0
+    written: tuple[Array, pl.Series] | None = None
+    # distinct texts of a text file that are not how their values are written again
+    respelled: int = 0
 
     @property
     def cardinality(self) -> int:
@@ -51,12 +55,22 @@ class Column:
         """The same column on some rows (positions or a mask); the dictionary stays whole."""
         codes = self.codes[rows]
         nulls = int(np.count_nonzero(codes == len(self.values))) if self.nulls else 0
-        return replace(self, codes=codes, nulls=nulls)
+        written = None if self.written is None else (self.written[0][rows], self.written[1])
+        return replace(self, codes=codes, nulls=nulls, written=written)
 
     def decode(self) -> pl.Series:
         """The values row by row, in the type that came in."""
+        if self.written is not None and self.written[1].dtype.is_float():
+            return self.as_written()
         dictionary = self.values if self.nulls == 0 else self.values.extend_constant(None, 1)
         return dictionary.gather(self.codes).cast(self.dtype).alias(self.name)
+
+    def as_written(self) -> pl.Series:
+        """The cells as they came in, byte by byte where the source was text."""
+        if self.written is None:
+            return self.decode()
+        codes, texts = self.written
+        return texts.gather(codes).alias(self.name)
 
 
 @dataclass(frozen=True)

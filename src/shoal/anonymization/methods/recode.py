@@ -7,7 +7,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-import numpy as np
 import polars as pl
 from pydantic import Field
 
@@ -22,11 +21,13 @@ from shoal.anonymization.transforms.recode import Recoding, Strategy, recode
 from shoal.errors import InputError
 from shoal.policy import Policy
 from shoal.policy.conditions import ColumnCondition
-from shoal.ranges.columns import Nature, ReleasedColumns
+from shoal.ranges.columns import Nature, ReleasedColumns, as_it_was
+from shoal.ranges.forms import ColumnForm, escape
 from shoal.reading import read
 from shoal.table import Column, Table
 from shoal.table.classes import class_of_each_row, pack
 from shoal.table.rows import Rows
+from shoal.table.type_words import type_word
 from shoal.utility.quality import quality
 
 Where = Literal["all", "uniques", "below-k"]
@@ -152,9 +153,18 @@ def _released(before: Sequence[Column], after: Sequence[Column], strategy: Strat
     labels: Mapping[str, Labelling] = {step.column: step.labelling for step in strategy.steps}
     for old, new in zip(before, after, strict=True):
         if new is old:
-            columns[old.name] = ReleasedColumns([old.decode()], "unchanged", np.zeros(len(old.codes), bool))
+            columns[old.name] = as_it_was(old)
             continue
         texts = [column.decode().cast(pl.String) for column in (old, new)]
         nature: Nature = "representative" if isinstance(labels.get(old.name), Chunks) else "truthful"
-        columns[old.name] = ReleasedColumns([new.decode()], nature, texts[0].ne_missing(texts[1]).to_numpy())
+        form = ColumnForm(kind="label", type=type_word(old.dtype), escaped=old.values.dtype == pl.String)
+        modified = texts[0].ne_missing(texts[1]).to_numpy()
+        columns[old.name] = ReleasedColumns([_escaped(old, *texts)], nature, modified, form)
     return columns
+
+
+def _escaped(old: Column, own: pl.Series, shown: pl.Series) -> pl.Series:
+    """What is shown, with values of the original that look like released texts marked as what they are."""
+    if old.values.dtype != pl.String or escape(old.values).equals(old.values):
+        return shown
+    return shown.zip_with(own.ne_missing(shown), escape(shown))

@@ -17,11 +17,13 @@ from shoal.hierarchy.chosen import complete, given_hierarchies
 from shoal.judgement.persons import linked_classes
 from shoal.models import KAnonymity
 from shoal.policy import Policy
-from shoal.ranges.columns import ReleasedColumns
+from shoal.ranges.columns import ReleasedColumns, as_it_was
+from shoal.ranges.forms import ColumnForm, escape
 from shoal.table import Array, Table
 from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class, pack
 from shoal.table.rows import Rows
 from shoal.table.texts import texts_of
+from shoal.table.type_words import type_word
 from shoal.wording import percent
 
 
@@ -123,10 +125,12 @@ def relabel(found: Generalized) -> Relabelled:
         labels, label, changed = _labels(found, place, codes[place], rounds)
         keys.append(Coded(label, len(labels)))
         if not changed.any():
-            columns[column.name] = ReleasedColumns([column.decode()], "unchanged", changed[of_row])
+            columns[column.name] = as_it_was(column)
         else:
             texts = pl.Series(column.name, labels, dtype=pl.String).gather(label).gather(of_row)
-            columns[column.name] = ReleasedColumns([texts], "truthful", changed[of_row])
+            is_text = column.values.dtype == pl.String
+            form = ColumnForm(kind="node", type=type_word(column.dtype), tree=column.name, escaped=is_text)
+            columns[column.name] = ReleasedColumns([texts], "truthful", changed[of_row], form)
     kept = np.flatnonzero(rounds >= 0)
     classes, count = class_of_each_row(pack([Coded(key.codes[kept], key.cardinality) for key in keys]))
     class_of_pair = np.full(len(rounds), -1, np.int64)
@@ -139,12 +143,15 @@ def _labels(found: Generalized, place: int, codes: Array, rounds: Array) -> tupl
     column = found.space.columns[place]
     fitted = found.space.fitted[column.name]
     own = [*texts_of(column.values).to_list(), *([None] if column.nulls else [])]
+    is_text = column.values.dtype == pl.String
+    escaped = [*escape(column.values).to_list(), *([None] if column.nulls else [])] if is_text else own
     numbers: dict[str | None, int] = {}
     label, changed = np.zeros(len(codes), np.int64), np.ones(len(codes), bool)
     for number, levels in enumerate(found.rounds):
         level = levels[place]
         texts = own if level == 0 else [fitted.labels[level][node] for node in fitted.codes[level]]
-        of_code = np.array([numbers.setdefault(text, len(numbers)) for text in texts], np.int64)
+        shown = escaped if level == 0 else texts
+        of_code = np.array([numbers.setdefault(text, len(numbers)) for text in shown], np.int64)
         differs = np.array([text != leaf for text, leaf in zip(texts, own, strict=True)], bool)
         here = rounds == number
         label[here], changed[here] = of_code[codes[here]], differs[codes[here]]

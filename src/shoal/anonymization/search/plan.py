@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 import polars as pl
+from pydantic import BaseModel, ConfigDict, Field
 
 from shoal import __version__
 from shoal.anonymization.search.generalize import Generalized, Space, lost_units
@@ -17,10 +18,10 @@ from shoal.errors import InputError
 from shoal.hierarchy import Hierarchy, fit
 from shoal.hierarchy.chosen import given_hierarchies, rows_of
 from shoal.hierarchy.fit import leaf_of_each_value
+from shoal.manifest.files import LARGEST_PLAN, as_shape, read_json
 from shoal.policy import Policy, as_policy
 from shoal.ranges.parsing import as_numbers, ends_of
 from shoal.reading import read
-from shoal.reading.small import read_json
 from shoal.table import Array, Column
 from shoal.table.texts import texts_of
 
@@ -47,21 +48,6 @@ class Plan:
         }
 
 
-def _rows(given: Any) -> list[list[str]]:
-    """The rows of a tree as a plan holds them: texts, all rows of one length."""
-    if not given or not all(
-        isinstance(row, list) and row and all(isinstance(cell, str) for cell in row) for row in given
-    ):
-        raise TypeError
-    return list(given)
-
-
-def _level(given: Any) -> int:
-    if not isinstance(given, int) or isinstance(given, bool):
-        raise TypeError
-    return given
-
-
 def read_plan(path: str | Path) -> Plan:
     """A plan from its file.
 
@@ -70,28 +56,38 @@ def read_plan(path: str | Path) -> Plan:
     shoal.errors.InputError: There is no plan nothing.json. ...
     """
     path = Path(path)
-    try:
-        found = read_json(path)
-    except OSError:
-        raise InputError(
-            f"There is no plan {path}.", "Name one that `shoal anonymize --method lattice` wrote."
-        ) from None
-    except InputError:
-        raise
-    except ValueError:
-        found = None
-    if not isinstance(found, dict) or found.get("kind") != KIND or not {"policy", "columns", "rounds"} <= set(found):
-        raise InputError(f"{path} is no plan.", "Name one that `shoal anonymize --method lattice` wrote.")
-    try:
-        names = list(found["columns"])
-        rows = {name: _rows(found["columns"][name]["hierarchy"]) for name in names}
-        rounds = [tuple(_level(levels[name]) for name in names) for levels in found["rounds"]]
-        if not isinstance(found["policy"], dict):  # never the name of a file: a plan may come from elsewhere
-            raise TypeError
-    except (KeyError, TypeError, AttributeError, IndexError):
-        raise InputError(f"{path} is damaged: it is not as it was written.", "Take it as it was written.") from None
-    policy = as_policy(found["policy"])
-    trees = given_hierarchies(rows, names)
+    return plan_of(read_json(path, "plan", LARGEST_PLAN), path)
+
+
+class _PlanColumn(BaseModel):
+    """The tree of a column, row by row: never a path."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    hierarchy: Annotated[list[Annotated[list[str], Field(min_length=1)]], Field(min_length=1)]
+
+
+class _PlanFile(BaseModel):
+    """A plan as it is written."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    kind: Literal["generalisation plan"]
+    shoal: str
+    policy: dict[str, Any]
+    columns: Annotated[dict[str, _PlanColumn], Field(min_length=1)]
+    rounds: Annotated[list[dict[str, Annotated[int, Field(ge=0, lt=10_000)]]], Field(min_length=1)]
+
+
+def plan_of(content: dict[str, Any], path: Path) -> Plan:
+    """A plan from its JSON."""
+    found = as_shape(_PlanFile, content, path, "plan")
+    policy = as_policy(found.policy)
+    names = list(found.columns)
+    if set(policy.quasi_identifiers) != set(names) or any(set(levels) != set(names) for levels in found.rounds):
+        raise InputError(f"{path} names other columns than its policy.", "Take it as it was written.")
+    trees = given_hierarchies({name: found.columns[name].hierarchy for name in names}, names)
+    rounds = [tuple(levels[name] for name in names) for levels in found.rounds]
     heights = [trees[name].height for name in names]
     if any(not 0 <= level < height for levels in rounds for level, height in zip(levels, heights, strict=True)):
         raise InputError(f"{path} names levels that its hierarchies do not have.", "Take it as it was written.")

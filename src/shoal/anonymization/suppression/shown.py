@@ -7,11 +7,13 @@ import polars as pl
 
 from shoal.anonymization.suppression import Suppressed
 from shoal.ranges.boxed import Boxed, Side, numbers
-from shoal.ranges.columns import ReleasedColumns
+from shoal.ranges.columns import ReleasedColumns, as_it_was
+from shoal.ranges.forms import ColumnForm, escape
 from shoal.ranges.parsing import STAR
 from shoal.table import Array
 from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class, pack
 from shoal.table.texts import texts_of, with_null
+from shoal.table.type_words import type_word
 
 
 def shown(found: Suppressed) -> tuple[dict[str, ReleasedColumns], tuple[Array, int]]:
@@ -28,11 +30,14 @@ def shown(found: Suppressed) -> tuple[dict[str, ReleasedColumns], tuple[Array, i
     for place, column in enumerate(found.columns):
         cells = found.cells(place)
         if not cells.any():
-            columns[column.name] = ReleasedColumns([column.decode()], "unchanged", cells)
+            columns[column.name] = as_it_was(column)
             continue
-        texts = pl.concat([with_null(texts_of(column.values), None), pl.Series("label", [STAR])])
+        is_text = column.values.dtype == pl.String
+        own = escape(column.values) if is_text else texts_of(column.values)
+        form = ColumnForm(kind="suppressed-cells", type=type_word(column.dtype), escaped=is_text)
+        texts = pl.concat([with_null(own, None), pl.Series("label", [STAR])])
         codes = np.where(cells, len(texts) - 1, column.codes)
-        columns[column.name] = ReleasedColumns([texts.gather(codes).alias(column.name)], "truthful", cells)
+        columns[column.name] = ReleasedColumns([texts.gather(codes).alias(column.name)], "truthful", cells, form)
     class_of_row, count = np.full(len(found.masks), -1, np.int64), 0
     kept = np.flatnonzero(~found.throughout)
     if len(kept):

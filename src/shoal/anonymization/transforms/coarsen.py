@@ -6,9 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Literal
 
 import numpy as np
+import polars as pl
 
 from shoal.errors import InputError
 from shoal.ranges.boxed import Boxed, Side, numbers
+from shoal.ranges.columns import LARGEST_EXACT
 from shoal.table import Array, Column
 from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class, pack
 
@@ -30,6 +32,7 @@ def intervals(values: Array, resolution: int, labels: Labels = "range") -> tuple
     if labels == "range":
         first, last = _whole(values[0]), _whole(values[-1])
         cuts = _cuts(last - first + 1, resolution)
+        cuts = cuts.astype(object) if values.dtype == object else cuts
         return first + cuts[:-1], first + cuts[1:] - 1
     cuts = _cuts(len(values), resolution)
     return values[cuts[:-1]], values[cuts[1:] - 1]
@@ -45,7 +48,8 @@ def _cuts(count: int, resolution: int) -> Array:
     """Where intervals start, and the end; exact integers, empty intervals dropped."""
     if resolution >= count:  # every label is an interval of its own
         return np.arange(count + 1)
-    return np.array([i * count // resolution for i in range(resolution + 1)])
+    found = [i * count // resolution for i in range(resolution + 1)]
+    return np.array(found, object if count >= LARGEST_EXACT else np.int64)
 
 
 def coarsen(columns: Sequence[Column], resolution: int | Mapping[str, int], labels: Labels = "range") -> Boxed:
@@ -53,16 +57,29 @@ def coarsen(columns: Sequence[Column], resolution: int | Mapping[str, int], labe
     sides: dict[str, tuple[Array, Array, Array]] = {}
     for column in columns:
         wanted = resolution if isinstance(resolution, int) else resolution.get(column.name)
-        values = numbers(column)
+        values = _exact(column)
         low, high = (values, values) if wanted is None else intervals(values, wanted, labels)
         which = np.searchsorted(low, values, side="right") - 1
         sides[column.name] = (low, high, which[column.codes])
     coded = [Coded(which, len(low)) for low, _, which in sides.values()]
     box_of_row, count = class_of_each_row(pack(coded))
     first = first_row_of_each_class(box_of_row, count)
-    return Boxed(box_of_row, {name: _side(low, high, which[first]) for name, (low, high, which) in sides.items()})
+    return Boxed(
+        box_of_row,
+        {column.name: _side(column, *sides[column.name][:2], sides[column.name][2][first]) for column in columns},
+    )
 
 
-def _side(low: Array, high: Array, which: Array) -> Side:
-    scale = np.unique(np.concatenate([low, high]).astype(np.float64))
-    return Side(scale, np.searchsorted(scale, low)[which], np.searchsorted(scale, high)[which])
+def _exact(column: Column) -> Array:
+    """The values of a column; integers past 2^53 as integers, which floats would round."""
+    values = numbers(column)
+    if not column.dtype.is_integer() or max(-values[0], values[-1], 0) < LARGEST_EXACT:
+        return values
+    return np.array(column.values.to_list(), object)
+
+
+def _side(column: Column, low: Array, high: Array, which: Array) -> Side:
+    scale = np.unique(np.concatenate([low, high]))
+    ends = np.searchsorted(scale, low)[which], np.searchsorted(scale, high)[which]
+    exact = pl.Series(scale.tolist(), dtype=pl.Int128).cast(column.dtype) if scale.dtype == object else None
+    return Side(scale.astype(np.float64), *ends, None, exact)

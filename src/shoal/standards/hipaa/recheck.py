@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import polars as pl
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from shoal.judgement.checks import Check
 from shoal.policy import Policy
@@ -47,16 +48,57 @@ def recheck(
     ]
 
 
-def recheck_released(table: Table, section: dict[str, Any], policy: Policy) -> list[Check]:
+class _Populations(BaseModel):
+    """Whose population counts were taken; the prefixes too where they are not those that come with shoal."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    source: str
+    vintage: str
+    kept: list[str] | None = None
+
+
+class _Decision(BaseModel):
+    """What was decided about a column."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    column: str
+    action: str
+    decided: bool
+
+
+class SafeHarborRecord(BaseModel):
+    """The section on safe harbor of a manifest."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    standard: Literal["hipaa-safe-harbor"]
+    source: str
+    records: int
+    clauses: list[dict[str, Any]]
+    details: list[dict[str, Any]]
+    year_of_data: Annotated[int, Field(ge=1800, le=3000)]
+    year_of_data_from: str
+    zip_populations: _Populations
+    to_confirm: list[str]
+    notes: list[str]
+    plan: list[_Decision]
+
+
+def recheck_released(table: Table, section: Any, policy: Policy) -> list[Check]:
     """The same from a manifest's section on safe harbor."""
-    said = section["zip_populations"]
-    kept = said.get("kept")
-    populations = shipped() if kept is None else Populations(dict.fromkeys(kept, LEAST_PEOPLE + 1), **_named(said))
-    return recheck(table, section["plan"], section["year_of_data"], populations, policy)
-
-
-def _named(said: dict[str, Any]) -> dict[str, str]:
-    return {"source": str(said["source"]), "vintage": str(said["vintage"])}
+    try:
+        found = SafeHarborRecord.model_validate(section)
+    except ValidationError:
+        return [Check("safe harbor", False, "the manifest's section on safe harbor is damaged")]
+    told = found.zip_populations
+    populations = shipped()
+    if told.kept is not None:
+        people = dict.fromkeys(told.kept, LEAST_PEOPLE + 1)
+        populations = Populations(people, source=told.source, vintage=told.vintage)
+    plan = [entry.model_dump() for entry in found.plan]
+    return recheck(table, plan, found.year_of_data, populations, policy)
 
 
 def _check(name: str, faulty: list[str], fine: str, fault: str) -> Check:

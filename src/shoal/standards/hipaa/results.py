@@ -11,6 +11,8 @@ from typing import Any, ClassVar, Literal
 import polars as pl
 
 from shoal.identity import IdentityRisk
+from shoal.judgement.checks import Check
+from shoal.manifest.schema import ColumnEntry
 from shoal.policy import Policy
 from shoal.reading.frames import to_native
 from shoal.results import Cell, Commands, Grid, Headline, Notes, Result, Section, Tone, left_out, where_known
@@ -101,6 +103,55 @@ class SafeHarbor(Result):
         """The kept columns that others may know."""
         kept = set(self.polars.columns)
         return [entry.column for entry in self.treatments if entry.role == "quasi-identifier" and entry.column in kept]
+
+    # what the release step asks
+
+    plan: ClassVar[None] = None
+    seconds: ClassVar[float] = 0.0
+
+    @property
+    def method(self) -> str:
+        """By which name the manifest knows it."""
+        return self.standard
+
+    @property
+    def rule(self) -> str | None:
+        """The rule that it keeps instead of a privacy model."""
+        return self.source
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """None: what was decided stands in the section on safe harbor."""
+        return {}
+
+    @property
+    def private(self) -> dict[str, Any]:
+        """What only the owner of a release may know, beside the order of rows: nothing."""
+        return {}
+
+    def manifest_columns(self) -> list[ColumnEntry]:
+        """Each column of the input as the manifest lists it."""
+        from shoal.standards.hipaa.manifest import entries_of
+
+        return entries_of(self)
+
+    def manifest_findings(self) -> dict[str, Any]:
+        """What was found, for the manifest: the section on safe harbor says it."""
+        return {}
+
+    def manifest_sections(self, written: Table) -> dict[str, Any]:
+        """The clauses, and the risk that is left in the written file."""
+        from shoal.standards.hipaa.manifest import section_of
+        from shoal.standards.hipaa.safe_harbor import residual_risk
+
+        residual = residual_risk(written, self)
+        return {"safe_harbor": section_of(self), "residual": None if residual is None else residual.to_dict()}
+
+    def checks(self, written: Table) -> list[Check]:
+        """Every rule again, on what was written."""
+        from shoal.standards.hipaa.recheck import plan_of, recheck
+
+        return recheck(written, plan_of(self.treatments), self.year_of_data, self.populations, self.policy)
 
     def manifest_section(self) -> dict[str, Any]:
         """What the manifest keeps of it: all but where it is and what is left, which the manifest says itself."""

@@ -1,0 +1,39 @@
+"""The columns of a release as its manifest lists them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from shoal.manifest.schema import ColumnEntry
+from shoal.policy import Policy
+from shoal.ranges.columns import ReleasedColumns
+from shoal.ranges.forms import ColumnForm
+from shoal.table import Table
+from shoal.table.type_words import type_word
+
+
+def column_entries(
+    table: Table, policy: Policy, method: str, changed: Mapping[str, ReleasedColumns]
+) -> list[ColumnEntry]:
+    """Each column of the input: its role, what was done, under which names it is released.
+
+    >>> from shoal.reading import read
+    >>> found = column_entries(read({"name": ["x"], "age": [3]}), Policy(columns={"name": "identifier"}), "mask", {})
+    >>> [(entry.name, entry.form.kind, entry.released_as) for entry in found]
+    [('name', 'removed', []), ('age', 'as-it-was', ['age'])]
+    """
+    return [
+        _entry(name, type_word(column.dtype), policy.columns.get(name, "other"), method, changed.get(name))
+        for name, column in table.columns.items()
+    ]
+
+
+def _entry(name: str, kind: str, role: str, method: str, changed: ReleasedColumns | None) -> ColumnEntry:
+    if role == "identifier":
+        form, nature, technique, names = ColumnForm(kind="removed"), "removed", "removed", []
+    elif changed is None:
+        form, nature, technique, names = ColumnForm(kind="as-it-was", type=kind), "unchanged", "none", [name]
+    else:
+        form, nature, names = changed.form, changed.nature, [series.name for series in changed.series]
+        technique = "none" if nature == "unchanged" else method
+    return ColumnEntry(name=name, role=role, nature=nature, technique=technique, form=form, released_as=names)

@@ -1,0 +1,96 @@
+"""Whether released ranges hold original values, in exact arithmetic."""
+
+from __future__ import annotations
+
+import numpy as np
+import polars as pl
+
+from shoal.ranges.forms import as_type
+from shoal.ranges.parsing import STAR
+from shoal.table import Array, Column
+from shoal.table.exact import exact_series
+from shoal.table.texts import texts_of
+from shoal.table.type_words import type_word
+
+_ENDS = (r"^\[\s*([^;\[\]]+?)\s*;\s*([^;\[\]]+?)\s*\]$", r"^\[?([0-9.]+)-([0-9.]+)\]?$")
+
+
+def exact_ends(values: pl.Series, dtype: pl.DataType) -> tuple[pl.Series, pl.Series]:
+    """Low and high end of each released value in the exact type of the original's; null where it is no range.
+
+    >>> low, high = exact_ends(pl.Series(["[9007199254740993;9007199254740995]", "7"]), pl.Int64())
+    >>> low.to_list(), high.to_list()
+    ([9007199254740993, 7], [9007199254740995, 7])
+    """
+    if values.dtype == dtype or (values.dtype != pl.String and values.dtype.is_temporal() == dtype.is_temporal()):
+        if dtype.is_integer() and values.dtype.is_float():
+            return values, values
+        own = exact_series(values)
+        return own, own
+    texts = texts_of(values)
+    low, high = texts, texts
+    for shape in _ENDS:
+        first, last = texts.str.extract(shape, 1), texts.str.extract(shape, 2)
+        low, high = first.fill_null(low), last.fill_null(high)
+    return _typed(low, dtype), _typed(high, dtype)
+
+
+def _typed(texts: pl.Series, dtype: pl.DataType) -> pl.Series:
+    if isinstance(dtype, pl.Decimal):
+        return texts.cast(dtype, strict=False)
+    return exact_series(as_type(texts, type_word(dtype)))
+
+
+def holds_value(released: Column, original: Column) -> Array:
+    """Per row: whether the range that is shown holds the value that was there; `*` holds all, null null.
+
+    >>> from shoal.reading import read
+    >>> holds_value(read({"a": ["[1;3]", "4", "*"]})["a"], read({"a": [2, 5, 9]})["a"]).tolist()
+    [True, False, True]
+    """
+    low, high = exact_ends(released.values, original.dtype)
+    star = np.zeros(len(released.values) + 1, bool)
+    if released.values.dtype == pl.String:
+        star[:-1] = (released.values == STAR).fill_null(False).to_numpy()
+    return _between(low, high, released.codes, released.codes, original) | star[released.codes]
+
+
+def lies_between(low: Column, high: Column, original: Column) -> Array:
+    """Per row: whether the value that was there lies between two columns of ends.
+
+    >>> from shoal.reading import read
+    >>> table = read({"low": [1, 1], "high": [3, 3], "was": [2, 4]})
+    >>> lies_between(table["low"], table["high"], table["was"]).tolist()
+    [True, False]
+    """
+    first, last = (exact_ends(side.values, original.dtype)[0] for side in (low, high))
+    return _between(first, last, low.codes, high.codes, original)
+
+
+def _between(low: pl.Series, high: pl.Series, low_codes: Array, high_codes: Array, original: Column) -> Array:
+    """By ranks among all ends and values: order is kept, nothing is rounded."""
+    values = exact_series(original.values)
+    if low.dtype.is_float() != values.dtype.is_float() and not isinstance(values.dtype, pl.Decimal):
+        values, low, high = _common(values, low, high)
+    both = pl.concat([side.alias("") for side in (low, high, values.cast(low.dtype))])
+    ranks = both.rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
+    first, last, own = np.split(ranks, [len(low), len(low) + len(high)])
+    first, last, own = (np.append(side, 0) for side in (first, last, own))  # null
+    a, b, v = first[low_codes], last[high_codes], own[original.codes]
+    null = original.is_null()
+    return np.asarray((~null & (a > 0) & (a <= v) & (v <= b)) | (null & (a == 0) & (b == 0)))
+
+
+def _common(values: pl.Series, low: pl.Series, high: pl.Series) -> tuple[pl.Series, pl.Series, pl.Series]:
+    """Floats beside integers: as integers where the floats are whole, else as floats that hold the integers exactly."""
+    sides = []
+    for side in (values, low, high):
+        whole = side.is_float() if hasattr(side, "is_float") else side.dtype.is_float()
+        if whole:
+            cast = side.cast(pl.Int128, strict=False)
+            if bool((cast.cast(pl.Float64) == side).fill_null(True).all()):
+                side = cast
+        sides.append(side)
+    if len({side.dtype for side in sides}) > 1:
+        sides = [side.cast(pl.Float64) for side in sides]
+    return sides[0], sides[1], sides[2]

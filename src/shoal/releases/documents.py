@@ -1,0 +1,183 @@
+"""What accompanies the data: the manifest, the data dictionary, the private record and the plan."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from shoal import __version__
+from shoal.hierarchy.chosen import given_hierarchies, rows_of
+from shoal.manifest.schema import ColumnEntry, Manifest, PrivateRecord
+from shoal.policy import Policy
+from shoal.releases.excel import defused_name
+from shoal.releases.original import Labels
+from shoal.releases.results import Verification
+from shoal.results.result import as_json
+from shoal.table import Table
+from shoal.table.type_words import type_word
+from shoal.writing import sha256
+
+if TYPE_CHECKING:
+    from shoal.releases.write import Releasable
+
+NO_GUARANTEE = "No privacy model was checked: this release carries no guarantee."
+
+
+@dataclass(frozen=True)
+class ReleaseDocuments:
+    """The parts beside the data, as JSON and as the bytes that are written."""
+
+    manifest: dict[str, Any]
+    dictionary: dict[str, Any]
+    private: dict[str, Any]
+    plan: dict[str, Any] | None = None
+
+    @property
+    def manifest_bytes(self) -> bytes:
+        return _bytes(self.manifest)
+
+    @property
+    def dictionary_bytes(self) -> bytes:
+        return _bytes(self.dictionary)
+
+    @property
+    def private_bytes(self) -> bytes:
+        return _bytes(self.private)
+
+    @property
+    def plan_bytes(self) -> bytes | None:
+        return None if self.plan is None else _bytes(self.plan)
+
+
+def _bytes(content: dict[str, Any]) -> bytes:
+    return json.dumps(content, ensure_ascii=False, indent=2).encode()
+
+
+@dataclass(frozen=True)
+class Draft:
+    """The written data before it takes its name, and how it was written."""
+
+    target: Path
+    data_sha256: str
+    table: Table
+    blanked: dict[str, int]
+    shuffled: bool
+    seed: int
+    excel_safe: bool
+    source: Path | None
+
+    def entries(self, result: Releasable) -> list[ColumnEntry]:
+        """The columns of the release with the types that a reader finds, and what was emptied."""
+        found = []
+        for entry in result.manifest_columns():
+            names = [defused_name(name) if self.excel_safe else name for name in entry.released_as]
+            types = [type_word(self.table[name].dtype) for name in names]
+            form = entry.form.model_copy(update={"blanked": self.blanked.get(entry.name, 0)})
+            found.append(entry.model_copy(update={"released_as": names, "types": types, "form": form}))
+        return found
+
+
+def documents_of(
+    result: Releasable,
+    draft: Draft,
+    judged: Verification,
+    entries: Sequence[ColumnEntry],
+    labels: Labels,
+    no_guarantee: bool,
+    sign: str | Path | None,
+) -> ReleaseDocuments:
+    """All parts of a release whose data was judged."""
+    manifest = _manifest(result, draft, judged, entries, no_guarantee)
+    if sign is not None:
+        from shoal.releases.signing import sign as signed
+
+        manifest = signed(manifest, sign)
+    plan = None if result.plan is None else result.plan.to_dict()
+    content = manifest.to_dict()
+    row_map = (
+        "numpy.random.default_rng(seed).permutation(records)" if draft.shuffled else "rows in the order of the input"
+    )
+    source = draft.source
+    private = PrivateRecord(
+        data=draft.target.name,
+        data_sha256=draft.data_sha256,
+        manifest_sha256=manifest.digest(),
+        plan_sha256=None if plan is None else hashlib.sha256(_bytes(plan)).hexdigest(),
+        shuffled=draft.shuffled,
+        seed=draft.seed,
+        row_map=row_map,
+        records=result.table.rows,
+        input_sha256=sha256(source) if source is not None and source.is_file() else None,
+        labels=labels,  # type: ignore[arg-type]
+        **result.private,
+    )
+    return ReleaseDocuments(content, _dictionary(result, entries), private.model_dump(mode="json"), plan)
+
+
+def self_contained(policy: Policy) -> Policy:
+    """A policy that names no hierarchy by its file: the trees themselves stand there."""
+    trees = policy.hierarchies
+    if not isinstance(trees, str) and not any(isinstance(tree, str) for tree in trees.values()):
+        return policy
+    found = given_hierarchies(trees, policy.columns)
+    return policy.model_copy(update={"hierarchies": {name: rows_of(tree) for name, tree in found.items()}})
+
+
+def _manifest(
+    result: Releasable, draft: Draft, judged: Verification, entries: Sequence[ColumnEntry], no_guarantee: bool
+) -> Manifest:
+    policy = self_contained(result.policy)
+    promised = bool(policy.models)
+    standard = result.rule
+    section = result.manifest_sections(draft.table)
+    warning = None if promised else NO_GUARANTEE
+    if standard is not None:
+        warning = "Safe harbor removes what the rule lists; it bounds no risk. See its residual risk for what is left."
+    return Manifest.model_validate(
+        {
+            "shoal": __version__,
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "data": draft.target.name,
+            "data_sha256": draft.data_sha256,
+            "policy": policy,
+            "policy_sha256": policy.digest(),
+            "method": result.method,
+            "source": standard,
+            "parameters": as_json(result.parameters),
+            "quasi_identifiers": [
+                defused_name(name) if draft.excel_safe else name for name in result.quasi_identifiers
+            ],
+            "columns": list(entries),
+            "written": draft.table.rows,
+            "suppressed_rows": judged.suppressed_rows,
+            "seconds": round(result.seconds, 3),
+            "shuffled": draft.shuffled,
+            "excel_safe": draft.excel_safe,
+            "findings": as_json(result.manifest_findings()),
+            "sections": as_json(section),
+            "verdict": "holds" if promised or standard is not None else "no guarantee",
+            "models": as_json([verdict.to_dict() for verdict in judged.models]),
+            "checks": as_json(judged.checks),
+            "no_guarantee": not promised and (no_guarantee or standard is not None),
+            "warning": warning,
+        }
+    )
+
+
+def _dictionary(result: Releasable, entries: Sequence[ColumnEntry]) -> dict[str, Any]:
+    """The data dictionary: type, role, technique, form in words and what was lost, column by column."""
+    loss = result.manifest_findings().get("information_loss_by_column") or {}
+    columns = [
+        {
+            **entry.model_dump(mode="json", exclude_none=True),
+            "form_in_words": entry.form.in_words,
+            "information_loss": loss.get(entry.name),
+        }
+        for entry in entries
+    ]
+    return {"schema_version": 2, "columns": columns}

@@ -1,0 +1,113 @@
+"""A release as it lies on disk: data, manifest, policy, and for its owner plan and private record."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from shoal.anonymization.search.plan import Plan, plan_of
+from shoal.errors import InputError
+from shoal.manifest.files import (
+    LARGEST_PLAN,
+    manifest_path,
+    part_of,
+    plan_path,
+    private_path,
+    read_json,
+    read_manifest,
+    read_private,
+)
+from shoal.manifest.schema import Manifest, PrivateRecord
+from shoal.policy import Policy
+from shoal.reading import Options, read
+from shoal.table import Table
+from shoal.writing import sha256
+
+_MANIFEST = ".manifest.json"
+
+
+def is_text_file(path: Path) -> bool:
+    """Whether a file's format has no types, and writes an empty text as it writes nothing.
+
+    >>> is_text_file(Path("safe.csv")), is_text_file(Path("safe.parquet"))
+    (True, False)
+    """
+    return path.suffix.lower() in (".csv", ".tsv")
+
+
+@dataclass(frozen=True)
+class Release:
+    """A released data file and what lies beside it.
+
+    `data` is the path of the data, `table()` reads it. `plan` and `private` are None where they were not kept.
+    """
+
+    data: Path
+    options: Options | None = field(default=None, repr=False)
+
+    @classmethod
+    def open(cls, source: str | Path, *, options: Options | None = None) -> Release:
+        """A release by its data file or by its manifest.
+
+        >>> Release.open("nothing.csv")
+        Traceback (most recent call last):
+        shoal.errors.InputError: There is no file nothing.csv. ...
+        """
+        path = Path(source)
+        if path.name.endswith(_MANIFEST):
+            from shoal.manifest.files import as_shape
+
+            manifest = as_shape(Manifest, read_json(path, "manifest"), path, "manifest")
+            if Path(manifest.data).name != manifest.data:
+                raise InputError(f"{path} names data in another folder.", "Name the data file itself.")
+            path = path.with_name(manifest.data)
+        if not path.exists() and not any(sign in str(path) for sign in "*?["):
+            raise InputError(f"There is no file {path}.", "Name a released data file, or its manifest.")
+        return cls(path, options)
+
+    @cached_property
+    def data_sha256(self) -> str | None:
+        """The hash of the data as it is; None for several files."""
+        return sha256(self.data) if self.data.is_file() else None
+
+    @cached_property
+    def manifest_or_none(self) -> Manifest | None:
+        """The manifest, if there is one."""
+        return read_manifest(self.data, self.data_sha256) if self.data_sha256 is not None else None
+
+    @property
+    def manifest(self) -> Manifest:
+        """The manifest."""
+        found = self.manifest_or_none
+        if found is None:
+            raise InputError(f"There is no manifest beside {self.data}.", "Keep it beside the data.")
+        return found
+
+    @property
+    def policy(self) -> Policy:
+        """The policy that the release was made for."""
+        return self.manifest.policy
+
+    @cached_property
+    def plan(self) -> Plan | None:
+        """The plan by which it was generalised, if its owner has it."""
+        file = part_of(plan_path(self.data), self.data_sha256)
+        if file is None or (self.private is not None and self.private.plan_sha256 != sha256(file)):
+            return None  # none, or that of another release
+        return plan_of(read_json(file, "plan", LARGEST_PLAN), file)
+
+    @cached_property
+    def private(self) -> PrivateRecord | None:
+        """The private record, if its owner has it."""
+        return read_private(self.data, self.data_sha256)
+
+    def table(self) -> Table:
+        """The data, read."""
+        return read(self.data, None, self.options)
+
+    @property
+    def parts(self) -> dict[str, Any]:
+        """Where the parts are."""
+        return {"manifest": manifest_path(self.data), "private": private_path(self.data), "plan": plan_path(self.data)}

@@ -1,0 +1,336 @@
+"""A released file against the table that it was made from: every column and every row, by the rule of its form."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+import polars as pl
+
+from shoal.hierarchy import Hierarchy, fit_all
+from shoal.judgement.checks import Check
+from shoal.manifest.schema import ColumnEntry
+from shoal.ranges.exact import holds_value
+from shoal.ranges.forms import ColumnForm, escape
+from shoal.ranges.parsing import STAR, set_members, sets_among, unescape
+from shoal.releases.excel import undefused_texts
+from shoal.table import Array, Column, Table
+from shoal.table.classes import CountTable, class_of_each_row, pack
+from shoal.table.texts import texts_of, with_null
+
+Labels = Mapping[str, Sequence[tuple[str | None, Sequence[str | None]]]]
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What is known of a release besides its data and its manifest.
+
+    `order[r]`: the original row of released row r; `trees`: what nodes stand above; `labels`: what values became;
+    `vouched`: the private record says that the data is what was released; `text_file`: empty text and null are alike.
+    """
+
+    order: Array | None = None
+    trees: Mapping[str, Hierarchy] = field(default_factory=dict)
+    labels: Labels = field(default_factory=dict)
+    vouched: bool = False
+    excel_safe: bool = False
+    text_file: bool = False
+
+
+def against_original(table: Table, original: Table, entries: Sequence[ColumnEntry], beside: Beside) -> list[Check]:
+    """One check per column of the original; what could not be compared is not held."""
+    if table.rows != original.rows:
+        return [Check("rows", False, f"{table.rows:,} released of {original.rows:,}: rows were lost or doubled")]
+    checks = [Check("rows", True, f"{table.rows:,} released of {original.rows:,}")]
+    known = [entry.name for entry in entries]
+    absent = [name for name in known if name not in original.columns]
+    strange = [name for name in original.columns if name not in known]
+    if absent or strange:
+        words = f"{', '.join(absent[:8])} not in the original" if absent else f"{', '.join(strange[:8])} not released"
+        checks.append(Check("original", False, f"it is not the table of this release: {words}"))
+    suppressed = _suppressed(table, entries)
+    for entry in entries:
+        if entry.name in absent:
+            continue
+        column = original[entry.name] if beside.order is None else original[entry.name].take(beside.order)
+        checks.append(_compared(table, column, entry, beside, entries, suppressed))
+    return checks
+
+
+def _suppressed(table: Table, entries: Sequence[ColumnEntry]) -> Array:
+    """The rows that are `*` in every quasi-identifier."""
+    stars = [
+        table[entry.name].decode().cast(pl.String).eq_missing(pl.Series([STAR])).to_numpy()
+        for entry in entries
+        if entry.role == "quasi-identifier" and entry.form.generalizes and entry.name in table.columns
+    ]
+    others = [e for e in entries if e.role == "quasi-identifier" and not e.form.generalizes and e.released_as]
+    if not stars or others:
+        return np.zeros(table.rows, bool)
+    return np.asarray(np.logical_and.reduce(stars))
+
+
+def _compared(
+    table: Table,
+    original: Column,
+    entry: ColumnEntry,
+    beside: Beside,
+    entries: Sequence[ColumnEntry],
+    suppressed: Array,
+) -> Check:
+    title = f"column {entry.name}"
+    if entry.form.kind == "removed":
+        there = entry.name in table.columns
+        return Check(title, not there, "it was to be removed and is there" if there else "removed")
+    missing = [name for name in entry.released_as if name not in table.columns]
+    if missing or not entry.released_as:
+        return Check(title, False, "it is not in the file")
+    released = [_readable(table[name], beside) for name in entry.released_as]
+    original = _readable(original, beside)
+    if entry.form.kind == "columns":
+        return _outside(title, _not_between(released, original), "ranges do not hold their value")
+    shown = released[0]
+    if entry.form.kind == "mean":
+        names = [name for other in entries if other.role == "quasi-identifier" for name in other.released_as]
+        return _is_mean(title, shown, original, [table[name] for name in names if name in table.columns])
+    if entry.form.kind in ("midpoint", "perturbed", "pseudonym", "shifted"):
+        return _vouched(title, entry, shown, original, beside)
+    if entry.form.kind == "recoded":
+        same = bool((shown.is_null() >= original.is_null()).all())
+        return Check(title, same, "recoded by rules that are checked apart" if same else "missing values were filled")
+    return _RULES[entry.form.kind](title, shown, original, entry, beside, suppressed)
+
+
+def _readable(column: Column, beside: Beside) -> Column:
+    """A column of text without what a spreadsheet or a text file adds."""
+    if column.values.dtype != pl.String:
+        return column
+    values = undefused_texts(column.values) if beside.excel_safe else column.values
+    if beside.text_file and (values == "").any():
+        values = values.set(values == "", None)
+        return replace(column, values=values, nulls=max(column.nulls, 1))
+    return replace(column, values=values)
+
+
+def _outside(title: str, outside: int, words: str, fine: str = "every range holds its value") -> Check:
+    return Check(title, not outside, fine if not outside else f"{outside:,} {words}")
+
+
+def _texts(column: Column) -> pl.Series:
+    """The text of each value, and of null."""
+    return with_null(texts_of(column.values), None)
+
+
+def _wrong_pairs(released: Column, original: Column, good: Callable[[pl.Series, pl.Series], pl.Series]) -> int:
+    """In how many rows what is shown does not go with what was; each distinct pair is looked at once."""
+    pairs = CountTable.of({"shown": released, "was": original})
+    shown, was = (
+        _texts(column).gather(pairs.tuples[name].codes.astype(np.int64))
+        for name, column in (("shown", released), ("was", original))
+    )
+    return int(pairs.counts[~good(shown, was).fill_null(False).to_numpy()].sum())
+
+
+def _as_it_was(
+    title: str, shown: Column, original: Column, entry: ColumnEntry, beside: Beside, suppressed: Array
+) -> Check:
+    if entry.form.blanked:  # emptied in rows that are suppressed throughout
+        emptied = suppressed & shown.is_null()
+        shown, original = shown.take(~emptied), original.take(~emptied)
+    same = equal_columns(shown, original)
+    return Check(title, same, "as it was" if same else "it was changed")
+
+
+def equal_columns(released: Column, original: Column) -> bool:
+    """Whether two columns say the same in every row; by their codes where the dictionaries agree."""
+    if released.written is None and original.written is None and released.values.dtype == original.values.dtype:
+        whole = released.nulls == 0 or len(released.values) == len(original.values)
+        if whole and released.values.equals(original.values) and not released.values.null_count():
+            return bool((released.codes == original.codes).all())
+    sides = []
+    for column in (released, original):
+        values = column.decode()
+        if isinstance(values.dtype, pl.Datetime):
+            values = values.cast(pl.Datetime("us"))
+        sides.append(values.cast(pl.String).alias(""))
+    if released.values.dtype.is_numeric() != original.values.dtype.is_numeric():
+        return bool(released.values.dtype == pl.Null or original.values.dtype == pl.Null) and sides[0].equals(sides[1])
+    return sides[0].equals(sides[1])
+
+
+def _in_range(
+    title: str, shown: Column, original: Column, entry: ColumnEntry, beside: Beside, suppressed: Array
+) -> Check:
+    return _outside(title, int(np.count_nonzero(~holds_value(shown, original))), "ranges do not hold their value")
+
+
+def _in_set(
+    title: str, shown: Column, original: Column, entry: ColumnEntry, beside: Beside, suppressed: Array
+) -> Check:
+    def good(label: pl.Series, was: pl.Series) -> pl.Series:
+        held = label.eq_missing(escape(was)) | (label == STAR).fill_null(False)
+        sets = pl.Series(sets_among(label)) & ~held
+        members = [set_members(text) for text in label.filter(sets).to_list()]
+        inside = [value in group for value, group in zip(was.filter(sets).to_list(), members, strict=True)]
+        return held.scatter(sets.arg_true(), pl.Series(inside, dtype=pl.Boolean))
+
+    wrong = _wrong_pairs(shown, original, good)
+    return _outside(title, wrong, "cells do not hold their category", "every cell holds its category")
+
+
+def _own_or_star(
+    title: str, shown: Column, original: Column, entry: ColumnEntry, beside: Beside, suppressed: Array
+) -> Check:
+    def good(label: pl.Series, was: pl.Series) -> pl.Series:
+        own = escape(was) if entry.form.escaped else was
+        return label.eq_missing(own) | (label == STAR).fill_null(False)
+
+    wrong = _wrong_pairs(shown, original, good)
+    return _outside(title, wrong, "values are not those of the original", "every cell is as it was, or *")
+
+
+def _on_path(
+    title: str, shown: Column, original: Column, entry: ColumnEntry, beside: Beside, suppressed: Array
+) -> Check:
+    """Whether each row shows its own value or a node above it."""
+    tree = beside.trees.get(entry.name)
+    if tree is None:
+        return Check(title, False, "the plan is needed to tell what its labels hold")
+    fitted = fit_all({original.name: tree}, [original], complete=True)[0]
+    pairs = CountTable.of({"shown": shown, "was": original})
+    labels, own = _texts(shown).to_list(), _texts(original).to_list()
+    written = [None if text is None else text for text in own]
+    if entry.form.escaped:
+        written = escape(_texts(original)).to_list()
+    paths = [[names[node] for node in codes] for names, codes in zip(fitted.labels, fitted.codes, strict=True)]
+    wrong = sum(
+        int(count)
+        for label, value, count in zip(
+            pairs.tuples["shown"].codes.tolist(), pairs.tuples["was"].codes.tolist(), pairs.counts, strict=True
+        )
+        if labels[label] not in (written[value], STAR, *(level[value] for level in paths[1:]))
+    )
+    return _outside(title, wrong, "labels do not hold their value", "every label stands above its value")
+
+
+def _by_label(
+    title: str, shown: Column, original: Column, entry: ColumnEntry, beside: Beside, suppressed: Array
+) -> Check:
+    """Whether each row shows its own value or a label that the private record has for it."""
+    given = beside.labels.get(entry.name)
+    if given is None:
+        return Check(title, False, "the private record is needed to tell what its labels stand for")
+    allowed = pl.DataFrame(
+        [(value, label) for value, labels in given for label in labels],
+        schema={"was": pl.String, "label": pl.String},
+        orient="row",
+    )
+
+    def good(label: pl.Series, was: pl.Series) -> pl.Series:
+        own = label.eq_missing(escape(was) if entry.form.escaped else was)
+        asked = pl.DataFrame({"was": was, "label": label, "row": np.arange(len(was))})
+        found = asked.join(allowed.unique(), on=["was", "label"], how="semi", nulls_equal=True)["row"]
+        return own.scatter(found, True) if len(found) else own
+
+    wrong = _wrong_pairs(shown, original, good)
+    return _outside(title, wrong, "labels do not stand for their value", "every label stands for its value")
+
+
+_RULES = {
+    "as-it-was": _as_it_was,
+    "range": _in_range,
+    "set": _in_set,
+    "suppressed-cells": _own_or_star,
+    "node": _on_path,
+    "label": _by_label,
+}
+
+
+def _not_between(released: Sequence[Column], original: Column) -> int:
+    """In how many rows a value does not lie between the two ends that are shown."""
+    from shoal.ranges.exact import lies_between
+
+    return int(np.count_nonzero(~lies_between(released[0], released[1], original)))
+
+
+def _is_mean(title: str, shown: Column, original: Column, quasi_identifiers: Sequence[Column]) -> Check:
+    """Whether each number is the mean of the original values of its class, each category a most frequent one."""
+    classes, count = class_of_each_row(pack(list(quasi_identifiers)))
+    known = ~original.is_null()
+    if not (original.dtype.is_numeric() or original.dtype.is_temporal()):
+        return _is_mode(title, shown, original, classes, count)
+    values = texts_free_numbers(original)
+    means = np.bincount(classes[known], (values - values[known][:1].sum())[known], count)
+    sizes = np.bincount(classes[known], minlength=count)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        means = means / sizes + values[known][:1].sum()
+    told = texts_free_numbers(shown)
+    span = float(np.ptp(values[known])) if known.any() else 0.0
+    near = 1.0 if original.dtype.is_temporal() else max(span, float(np.abs(values[known]).max(initial=0))) * 1e-9
+    wrong = known & ~(np.abs(told - means[classes]) <= near)
+    wrong |= shown.is_null() & known
+    return _outside(title, int(wrong.sum()), "means are not those of their class", "every mean is that of its class")
+
+
+def texts_free_numbers(column: Column) -> Array:
+    """The values row by row as floats; null and text as NaN."""
+    values = column.values
+    if isinstance(values.dtype, pl.Datetime):
+        values = values.cast(pl.Datetime("us"))
+    numbers = values.to_physical().cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
+    return np.asarray(np.append(numbers, np.nan)[column.codes])
+
+
+def _is_mode(title: str, shown: Column, original: Column, classes: Array, count: int) -> Check:
+    frame = pl.DataFrame({"class": classes, "was": original.decode().cast(pl.String)}).drop_nulls()
+    counts = frame.group_by("class", "was").len()
+    most = counts.join(counts.group_by("class").agg(pl.col("len").max()), on=["class", "len"])
+    told = pl.DataFrame({"class": classes, "was": shown.decode().cast(pl.String)}).drop_nulls()
+    wrong = len(told.join(most, on=["class", "was"], how="anti"))
+    return _outside(title, wrong, "categories are not the most frequent of their class", "most frequent of its class")
+
+
+def _vouched(title: str, entry: ColumnEntry, shown: Column, original: Column, beside: Beside) -> Check:
+    """A column that no rule ties to the original: as many values are missing, and it is what was released."""
+    if entry.form.kind != "shifted" and not bool((shown.is_null() == original.is_null()).all()):
+        return Check(title, False, "other values are missing than in the original")
+    if not beside.vouched:
+        return Check(title, False, f"{entry.nature}: it cannot be compared without the private record")
+    return Check(title, True, f"{entry.nature}: as it was released")
+
+
+def labels_of(result_columns: Mapping[str, Column], originals: Mapping[str, Column]) -> Labels:
+    """What each value of a relabelled column became: for the private record."""
+    found = {}
+    for name, shown in result_columns.items():
+        pairs = CountTable.of({"shown": shown, "was": originals[name]}).tuples
+        labels, own = _texts(shown).to_list(), _texts(originals[name]).to_list()
+        became: dict[str | None, list[str | None]] = {}
+        for label, value in zip(pairs["shown"].codes.tolist(), pairs["was"].codes.tolist(), strict=True):
+            became.setdefault(own[value], []).append(labels[label])
+        found[name] = list(became.items())
+    return found
+
+
+def inferred_entries(table: Table, original: Table, roles: Mapping[str, str]) -> list[ColumnEntry]:
+    """Without a manifest: the forms that the columns of a release can only have if they hold their original."""
+    return [_inferred(name, column, table, roles.get(name, "other")) for name, column in original.columns.items()]
+
+
+def _inferred(name: str, original: Column, table: Table, role: str) -> ColumnEntry:
+    def entry(kind: str, nature: str, names: list[str]) -> ColumnEntry:
+        form = ColumnForm(kind=kind, escaped=kind == "set")  # type: ignore[arg-type]
+        return ColumnEntry(name=name, role=role, nature=nature, technique="", form=form, released_as=names)
+
+    if role == "identifier" and name not in table.columns:
+        return entry("removed", "removed", [])
+    if role != "quasi-identifier":
+        return entry("as-it-was", "unchanged", [name])
+    if name not in table.columns and f"{name}_low" in table.columns:
+        return entry("columns", "truthful", [f"{name}_low", f"{name}_high"])
+    ordered = original.dtype.is_numeric() or original.dtype.is_temporal()
+    return entry("range" if ordered else "set", "truthful", [name])
+
+
+__all__ = ["Beside", "against_original", "equal_columns", "inferred_entries", "labels_of", "unescape"]

@@ -1,0 +1,136 @@
+"""What `verify` and `release` found, as they show themselves."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from shoal.judgement.checks import Check
+from shoal.models import Verdict
+from shoal.results import Cell, Figure, Figures, Grid, Headline, Notes, Result, Section, where_known
+from shoal.wording import counted
+
+
+@dataclass(frozen=True, repr=False)
+class Verification(Result):
+    """The verdict on a file: every model of the policy and every check must hold."""
+
+    name: ClassVar[str] = "verify"
+
+    verdict: str
+    records: int
+    k: int
+    suppressed_rows: int
+    models: list[Verdict]
+    checks: list[Check]
+    # smallest class and uniques by what a suppressed cell means, where a model depends on it
+    readings: dict[str, dict[str, int]] | None = where_known()
+
+    @property
+    def holds(self) -> bool:
+        """Whether all of it holds."""
+        return self.verdict == "holds"
+
+    def summary(self) -> str:
+        """Holds or not, and on how many records."""
+        word = "Holds" if self.holds else "Does not hold"
+        if not self.models and not self.k:
+            word = "As it was released" if self.holds else word
+            return f"{word}: {counted(self.records, 'record')}, nothing promised."
+        words = f"{word}: {counted(self.records, 'record')}, smallest class {self.k:,}."
+        if self.suppressed_rows:
+            words += f" {counted(self.suppressed_rows, 'record')} of them suppressed."
+        if self.readings is not None:
+            words += f" Where * matches anything, every record matches at least {self.readings['wildcard']['k']:,}."
+        return words
+
+    def reasons(self) -> str:
+        """What does not hold, in words."""
+        lines = [
+            f"{verdict.name} {listed(verdict.parameters)} does not hold (worst class: {listed(verdict.worst)})"
+            for verdict in self.models
+            if not verdict.holds
+        ]
+        return "; ".join(lines + [f"{check.name}: {check.detail}" for check in self.checks if not check.holds])
+
+    def sections(self) -> list[Section]:
+        """The verdict, model by model and check by check."""
+        rows: list[list[str | Cell]] = [
+            [f"{verdict.name} {listed(verdict.parameters, '=')}", _word(verdict.holds), _worst(verdict)]
+            for verdict in self.models
+        ]
+        rows += [[check.name, _word(check.holds), check.detail] for check in self.checks]
+        return [
+            Headline(self.summary(), "good" if self.holds else "bad"),
+            Grid(("what", "verdict", ""), rows, left=3, wrap=(2,)),
+        ]
+
+
+def listed(entries: dict[str, Any], sign: str = " ") -> str:
+    """Names and values of parameters, without the columns.
+
+    >>> listed({"k": 5, "columns": ["age"]})
+    'k 5'
+    """
+    return ", ".join(f"{name}{sign}{value}" for name, value in entries.items() if name != "columns")
+
+
+def _worst(verdict: Verdict) -> str:
+    return f"worst class: {listed(verdict.worst)}"
+
+
+def _word(holds: bool) -> Cell:
+    return Cell("holds", "good") if holds else Cell("does not hold", "bad")
+
+
+@dataclass(frozen=True, repr=False)
+class Released(Result):
+    """Where the parts of a release are, and how many records it holds."""
+
+    name: ClassVar[str] = "release"
+
+    output: Path
+    manifest: Path
+    dictionary: Path
+    private: Path
+    written: int
+    suppressed_rows: int
+    blanked_cells: int
+    respelled_cells: int
+    verdict: str
+    k: int
+    models: list[Verdict]
+    checks: list[Check]
+    plan: Path | None = where_known()
+    signed_by: str | None = where_known()
+
+    def summary(self) -> str:
+        """How many records left, and under which promise."""
+        shown = self.written - self.suppressed_rows
+        words = f"{counted(shown, 'record')} released"
+        words += f", in classes of at least {self.k:,}." if self.models and self.k else "."
+        if self.suppressed_rows:
+            words += f" {counted(self.suppressed_rows, 'more record')} suppressed in every quasi-identifier."
+        if not self.models:
+            words += " No privacy model was checked: there is no guarantee."
+        return words
+
+    def sections(self) -> list[Section]:
+        """The promise, and where the parts are."""
+        figures = [Figure("records written", f"{self.written:,}"), Figure("suppressed", f"{self.suppressed_rows:,}")]
+        if self.blanked_cells:
+            figures.append(Figure("sensitive cells emptied in suppressed records", f"{self.blanked_cells:,}"))
+        notes = [f"data {self.output}, manifest {self.manifest}"]
+        if self.respelled_cells:
+            notes.append(
+                f"{self.respelled_cells:,} distinct values of quasi-identifiers are written in one spelling per value"
+            )
+        if self.plan is not None:
+            notes.append(
+                f"plan {self.plan}: it can be applied to new data; it names the values of this data, keep it private"
+            )
+        if self.signed_by is not None:
+            notes.append(f"signed by {self.signed_by}")
+        notes.append("the private record beside it (seed, row order) is for its owner only")
+        return [Headline(self.summary(), "good" if self.models else "warning"), Figures(figures), Notes(notes)]
