@@ -17,7 +17,8 @@ import polars as pl
 
 from shoal.errors import InputError
 
-_WRITERS: dict[str, Callable[[pl.DataFrame, Path], None]] = {
+# how a frame is written, by the extension of the file
+WRITERS: dict[str, Callable[[pl.DataFrame, Path], None]] = {
     ".parquet": lambda frame, path: frame.write_parquet(path),
     ".csv": lambda frame, path: frame.write_csv(path),
     ".tsv": lambda frame, path: frame.write_csv(path, separator="\t"),
@@ -28,8 +29,9 @@ _WRITERS: dict[str, Callable[[pl.DataFrame, Path], None]] = {
 }
 
 
-def check_target(path: Path, force: bool, endings: Collection[str] = tuple(_WRITERS)) -> None:
+def check_target(path: Path, force: bool, endings: Collection[str] | None = None) -> None:
     """Refuse a target before any work is done for it."""
+    endings = list(WRITERS) if endings is None else endings
     if path.suffix.lower() not in endings:
         raise InputError(f"{path} has no known file extension.", f"Use one of {', '.join(endings)}.")
     if not path.parent.is_dir():
@@ -92,12 +94,12 @@ def write_frame(frame: pl.DataFrame, path: str | Path, force: bool = False) -> N
     """Write a frame in the format of the file's ending."""
     path = Path(path)
     check_target(path, force)
-    write_whole(path, lambda draft: _WRITERS[path.suffix.lower()](frame, draft))
+    write_whole(path, lambda draft: WRITERS[path.suffix.lower()](frame, draft))
 
 
 def write_draft(frame: pl.DataFrame, draft: Path, target: Path) -> None:
     """Write a frame under another name than its target's, in the target's format, down to the disk."""
-    _WRITERS[target.suffix.lower()](frame, draft)
+    WRITERS[target.suffix.lower()](frame, draft)
     sync(draft)
 
 

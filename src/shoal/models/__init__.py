@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated, TypeAlias, Union
 
 from pydantic import Field
 
@@ -39,24 +39,10 @@ MODELS: tuple[type[Model], ...] = (
     AverageRisk,
     XYAnonymity,
 )
-AnyModel = Annotated[
-    KAnonymity
-    | KMap
-    | KMatching
-    | LDiversity
-    | EntropyLDiversity
-    | RecursiveLDiversity
-    | TCloseness
-    | AlphaKAnonymity
-    | DeltaDisclosure
-    | BetaLikeness
-    | EnhancedBetaLikeness
-    | DeltaPresence
-    | HighestRisk
-    | AverageRisk
-    | XYAnonymity,
-    Field(discriminator="model"),
-]
+if TYPE_CHECKING:
+    AnyModel: TypeAlias = Model
+else:  # any of them, told apart by its name
+    AnyModel = Annotated[Union[MODELS], Field(discriminator="model")]  # noqa: UP007
 
 __all__ = [
     "MODELS",

@@ -12,11 +12,6 @@ from pathlib import Path
 import polars as pl
 
 from shoal.errors import InputError, quoted
-from shoal.reading.bytes import Compression, compression_of
-
-TABLE_SUFFIXES = (
-    ".parquet", ".pq", ".csv", ".tsv", ".txt", ".arrow", ".feather", ".ipc", ".jsonl", ".ndjson",
-)  # fmt: skip
 
 _LATER = {
     ".xlsx": "Excel", ".xls": "Excel", ".sav": "SPSS", ".zsav": "SPSS", ".dta": "Stata", ".sas7bdat": "SAS",
@@ -119,13 +114,20 @@ def _in_folder(folder: Path) -> list[Found]:
             parts = file.relative_to(folder).parts[:-1]
             found.append(Found(file, dict(part.split("=", 1) for part in parts if "=" in part)))
     if not found:
-        raise InputError(f"Folder {folder} holds no table.", f"Known endings: {', '.join(TABLE_SUFFIXES)}.")
+        raise InputError(f"Folder {folder} holds no table.", f"Known extensions: {', '.join(table_extensions())}.")
     return found
 
 
+def table_extensions() -> list[str]:
+    """The extensions of files that are taken for tables in a folder; `.json` alone may be anything."""
+    from shoal.reading.formats import FORMATS
+
+    return [extension for form in FORMATS for extension in form.extensions if extension != ".json"]
+
+
 def _is_table(file: Path) -> bool:
-    endings = [suffix.lower() for suffix in file.suffixes[-2:]]
-    return not file.name.startswith(("_", ".")) and any(ending in TABLE_SUFFIXES for ending in endings)
+    known = table_extensions()
+    return not file.name.startswith(("_", ".")) and any(end.lower() in known for end in file.suffixes[-2:])
 
 
 def _near_files(path: Path) -> str:
@@ -139,7 +141,7 @@ def _near_files(path: Path) -> str:
 
 def open_file(found: Found, options: Options) -> Source:
     """Open one file by its format."""
-    from shoal.reading import binary, csv, json_lines
+    from shoal.reading.formats import FORMATS, is_zip
 
     path = found.path
     try:
@@ -150,20 +152,17 @@ def open_file(found: Found, options: Options) -> Source:
     if not head:
         raise InputError(f"{path} is empty.", "It should hold at least a header and one row.")
     suffixes = [suffix.lower() for suffix in path.suffixes]
-    if head.startswith(b"PAR1"):
-        return binary.open_parquet(path, found.keys)
-    if head.startswith((b"ARROW1", b"\xff\xff\xff\xff")):
-        return binary.open_ipc(path, stream=not head.startswith(b"ARROW1"))
-    if suffixes and suffixes[-1] in _LATER:
-        raise InputError(f"{path}: {_LATER[suffixes[-1]]} files are not read yet.", "Save the table as CSV or Parquet.")
-    if suffixes and suffixes[-1] in (".parquet", ".pq", ".arrow", ".feather", ".ipc"):
+    last = suffixes[-1] if suffixes else ""
+    exact = next((form for form in FORMATS if form.exact and form.recognises(head, suffixes)), None)
+    if exact is not None:
+        return exact.open(found, options, head)
+    if last in _LATER:
+        raise InputError(f"{path}: {_LATER[last]} files are not read yet.", "Save the table as CSV or Parquet.")
+    if any(form.exact and last in form.extensions for form in FORMATS):
         raise InputError(
-            f"{path} is not a {suffixes[-1][1:]} file: its first bytes are not those of one.",
-            "It may be damaged, or its name may have the wrong ending.",
+            f"{path} is not a {last[1:]} file: its first bytes are not those of one.",
+            "It may be damaged, or its name may have the wrong extension.",
         )
-    compression = compression_of(head)
-    if compression is Compression.NONE and head.startswith(b"PK\x03\x04"):
+    if is_zip(head):
         raise InputError(f"{path} is a ZIP archive.", "Unpack it and give the table inside.")
-    if any(suffix in (".jsonl", ".ndjson", ".json") for suffix in suffixes):
-        return json_lines.open_json_lines(path, compression)
-    return csv.open_csv(path, compression, options)
+    return next(form for form in FORMATS if form.recognises(head, suffixes)).open(found, options, head)
