@@ -265,7 +265,17 @@ def _verify(folder: Path) -> Case:
     return Case(shoal.verify(output), ["verify", output], names_columns=False)
 
 
+def _attack(folder: Path) -> Case:
+    from shoal.attacks import Homogeneity
+
+    output = folder / "attacked.csv"
+    made = shoal.anonymize(odd_table(folder), quasi_identifiers=NAMES[:1], sensitive=NAMES[1:2], k=2, method="mondrian")
+    shoal.release(made, output)
+    return Case(Homogeneity().run(shoal.Release.open(output)), names_columns=False)
+
+
 CASES: dict[str, Callable[[Path], Case]] = {
+    "attack": _attack,
     "cells": _cells,
     "compare": _compare,
     "anonymize": _anonymize,

@@ -95,6 +95,7 @@ utility
 anonymization perturbation pseudonyms dp
 standards
 releases
+attacks
 reports
 sample
 papers

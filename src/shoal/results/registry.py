@@ -10,6 +10,7 @@ from shoal.results.result import Result, results
 # a result's name -> the module that defines it; a test keeps the list complete
 MODULES = {
     "anonymize": "shoal.anonymization.results",
+    "attack": "shoal.attacks.base",
     "cells": "shoal.standards.cells",
     "compare": "shoal.releases.compare",
     "desk-open": "shoal.dp.results",

@@ -1,0 +1,64 @@
+"""Homogeneity: whoever finds a person's class learns the sensitive value that all its members share."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from shoal.attacks.base import AttackOutcome, Criterion, wilson
+from shoal.errors import InputError
+from shoal.judgement.shown import shown_in
+from shoal.manifest.files import names_as_released
+from shoal.releases.open import Release
+from shoal.table import Array, Column
+from shoal.table.classes import Coded, CountTable
+from shoal.table.rows import Rows
+
+
+class Homogeneity:
+    """The attacker knows the quasi-identifiers of everybody in the release, and nothing else.
+
+    A record is hit where all known values of a sensitive column in its class are one. The baseline is the share of the
+    most frequent value: who guesses it for everybody is right so often.
+    """
+
+    name: ClassVar[str] = "homogeneity"
+    criterion: ClassVar[Criterion] = "inference"
+
+    def run(self, release: Release) -> AttackOutcome:
+        """Attack every sensitive column of a release; a record is hit where one of its values is certain."""
+        policy, table = release.policy, release.table()
+        if not policy.sensitive:
+            raise InputError("The release has no sensitive column.", "Name one in the policy.")
+        names = names_as_released(policy, release.manifest)
+        shown = shown_in(Rows.of(table, names), policy.null_rule)
+        classes, kept = shown.class_of_row, ~shown.suppressed
+        hit, baseline = np.zeros(table.rows, bool), 0.0
+        for column in table.select([name for name in policy.sensitive if name in table.columns]):
+            hit |= certain(classes, column)
+            baseline = max(baseline, _guessed(column))
+        targets, successes = int(kept.sum()), int((hit & kept).sum())
+        low, high = wilson(successes, targets) if targets else (None, None)
+        rate = successes / targets if targets else None
+        notes = ["records that are suppressed throughout are not attacked"] if not kept.all() else []
+        return AttackOutcome(self.name, self.criterion, targets, successes, rate, low, high, baseline, notes)
+
+
+def certain(classes: Array, column: Column) -> Array:
+    """Which rows have a value that is the only known one of their class.
+
+    >>> from shoal.reading import read
+    >>> certain(np.array([0, 0, 1, 1]), read({"x": ["flu", "flu", "flu", "cold"]})["x"]).tolist()
+    [True, True, False, False]
+    """
+    known = (classes >= 0) & ~column.is_null()
+    count = int(classes.max(initial=-1)) + 1
+    pairs = CountTable.of({"class": Coded(classes[known], count), "value": column.take(known)}).tuples["class"].codes
+    one = np.bincount(pairs, minlength=count) == 1
+    return np.asarray(known & one[np.where(known, classes, 0)]) if count else np.zeros(len(classes), bool)
+
+
+def _guessed(column: Column) -> float:
+    records = np.bincount(column.codes, minlength=column.cardinality)[: len(column.values)]
+    return float(records.max(initial=0) / max(records.sum(), 1))

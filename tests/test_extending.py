@@ -1,0 +1,267 @@
+"""What CONTRIBUTING.md says of adding things is true: a dummy of each is added to a copy of the package, and works.
+
+Each test touches the files that the page names, at most three, and nothing else.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+Edit = Callable[..., None]
+
+
+class Copy:
+    """A copy of the package in which files are added and lines inserted; it counts what it touches."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        shutil.copytree(ROOT / "src" / "shoal", folder / "shoal", ignore=shutil.ignore_patterns("__pycache__"))
+        self.touched: set[str] = set()
+
+    def add(self, name: str, text: str) -> None:
+        assert not (self.folder / "shoal" / name).exists()
+        (self.folder / "shoal" / name).write_text(text)
+        self.touched.add(name)
+
+    def change(self, name: str, old: str, new: str) -> None:
+        path = self.folder / "shoal" / name
+        text = path.read_text()
+        assert old in text, f"{old!r} is not in {name}"
+        path.write_text(text.replace(old, new, 1))
+        self.touched.add(name)
+
+    def run(self, code: str) -> str:
+        assert len(self.touched) <= 3
+        page = (ROOT / "CONTRIBUTING.md").read_text()
+        for name in self.touched:  # a new file stands there with its folder
+            assert name in page or f"{Path(name).parent}/" in page, f"CONTRIBUTING.md does not name {name}"
+        done = subprocess.run(
+            [sys.executable, "-c", code],
+            cwd=self.folder,
+            env={"PYTHONPATH": str(self.folder), "PATH": ""},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Copy:
+    return Copy(tmp_path)
+
+
+PEOPLE = "{'age': [30, 30, 30, 51, 51, 51], 'illness': list('abcabc')}"
+
+
+def test_a_model(copy: Copy) -> None:
+    copy.add(
+        "models/odd_sizes.py",
+        '''"""Every class has an odd number of members."""
+
+from typing import Literal
+
+from shoal.models.base import Evidence, Model
+from shoal.table import Array
+
+
+class OddSizes(Model):
+    """A dummy."""
+
+    model: Literal["odd-sizes"] = "odd-sizes"
+
+    @property
+    def limit(self) -> float:
+        return 1
+
+    def measure(self, evidence: Evidence) -> Array:
+        return evidence.sizes % 2
+''',
+    )
+    copy.change(
+        "models/__init__.py",
+        "from shoal.models.k_anonymity import KAnonymity\n",
+        "from shoal.models.k_anonymity import KAnonymity\nfrom shoal.models.odd_sizes import OddSizes\n",
+    )
+    copy.change("models/__init__.py", "    XYAnonymity,\n)", "    XYAnonymity,\n    OddSizes,\n)")
+    policy = "{'columns': {'age': 'quasi-identifier'}, 'models': [{'model': 'odd-sizes'}]}"
+    out = copy.run(
+        f"import shoal\nfound = shoal.risk({PEOPLE}, policy={policy})\n"
+        "print(found.models[0].name, found.models[0].holds)"
+    )
+    assert out == "odd-sizes True\n"
+
+
+def test_a_method(copy: Copy) -> None:
+    copy.add(
+        "anonymization/methods/one_box.py",
+        '''"""`one-box`: everybody in one box."""
+
+from typing import Any, ClassVar
+
+from pydantic import Field
+
+from shoal.anonymization.methods.boxes import BoxMethod, MakeBoxes
+from shoal.anonymization.transforms.coarsen import coarsen
+from shoal.policy import Policy
+from shoal.table import Table
+
+
+class OneBox(BoxMethod):
+    """A dummy."""
+
+    name: ClassVar[str] = "one-box"
+    does: ClassVar[str] = "everybody in one box"
+
+    why: str = Field(default="no reason", description="An option of its own.")
+
+    def boxes(self, table: Table, policy: Policy) -> tuple[MakeBoxes, dict[str, Any]]:
+        return lambda columns: coarsen(columns, 1, "range"), {"why": self.why}
+''',
+    )
+    copy.change(
+        "anonymization/methods/__init__.py",
+        "from shoal.anonymization.methods.recode import Recode\n",
+        "from shoal.anonymization.methods.one_box import OneBox\n"
+        "from shoal.anonymization.methods.recode import Recode\n",
+    )
+    copy.change("anonymization/methods/__init__.py", "Recode, Suppress)", "Recode, Suppress, OneBox)")
+    roles = "'columns': {'age': 'quasi-identifier', 'illness': 'sensitive'}"
+    policy = (
+        f"{{{roles}, 'models': [{{'model': 'k-anonymity', 'k': 2}}], 'method': {{'name': 'one-box', 'why': 'asked'}}}}"
+    )
+    out = copy.run(
+        f"import shoal\nfound = shoal.anonymize({PEOPLE}, {policy})\n"
+        "print(found.method, found.parameters['why'], found.frame['age'].to_list()[0], found.verdict)\n"
+        "try:\n    shoal.anonymize({'age': [1, 1]}, quasi_identifiers=['age'], k=2, method='one-box', effort='best')\n"
+        "except shoal.InputError as error:\n    print('why' in str(error))"
+    )
+    assert out == "one-box asked [30;51] holds\nTrue\n"
+
+
+def test_a_format(copy: Copy) -> None:
+    copy.add(
+        "reading/pipes.py",
+        '''"""Values between bars, a dummy format: the first line begins with `|`."""
+
+from collections.abc import Iterator
+
+import polars as pl
+
+from shoal.reading.files import Found, Options, Source
+
+
+def open_pipes(found: Found, options: Options, head: bytes) -> Source:
+    """Open a file."""
+    lines = [line.strip("|").split("|") for line in found.path.read_text().splitlines()]
+
+    def batches(columns: list[str]) -> Iterator[tuple[pl.DataFrame, int]]:
+        yield pl.DataFrame(lines[1:], schema=lines[0], orient="row").select(columns), found.path.stat().st_size
+
+    return Source(found.path, lines[0], batches, from_text_file=True)
+''',
+    )
+    copy.change(
+        "reading/formats.py",
+        "FORMATS: list[Format] = [\n",
+        "from shoal.reading.pipes import open_pipes  # noqa: E402\n\n"
+        "FORMATS: list[Format] = [\n"
+        '    Format("pipes", (".pipes",), lambda head, _: head.startswith(b"|"), open_pipes),\n',
+    )
+    copy.change(
+        "writing.py",
+        '    ".ndjson": ',
+        '    ".pipes": lambda frame, path: path.write_text(\n'
+        '        "".join("|" + "|".join(map(str, row)) + "|\\n" for row in [frame.columns, *frame.rows()])\n'
+        "    ) and None,\n"
+        '    ".ndjson": ',
+    )
+    out = copy.run(
+        "import shoal, polars as pl\nfrom shoal.writing import write_frame\n"
+        f"write_frame(pl.DataFrame({PEOPLE}), 'people.pipes')\n"
+        "table = shoal.read('people.pipes')\nprint(table.names, table.rows, table['age'].values.to_list())"
+    )
+    assert out == "['age', 'illness'] 6 [30, 51]\n"
+
+
+def test_an_attack(copy: Copy) -> None:
+    copy.add(
+        "attacks/everybody.py",
+        '''"""A dummy that hits everybody."""
+
+from typing import ClassVar
+
+from shoal.attacks.base import AttackOutcome, Criterion, wilson
+from shoal.releases.open import Release
+
+
+class Everybody:
+    """A dummy."""
+
+    name: ClassVar[str] = "everybody"
+    criterion: ClassVar[Criterion] = "singling-out"
+
+    def run(self, release: Release) -> AttackOutcome:
+        rows = release.table().rows
+        return AttackOutcome(self.name, self.criterion, rows, rows, 1.0, *wilson(rows, rows), None, [])
+''',
+    )
+    copy.change(
+        "attacks/__init__.py",
+        "from shoal.attacks.homogeneity import Homogeneity\n",
+        "from shoal.attacks.everybody import Everybody\nfrom shoal.attacks.homogeneity import Homogeneity\n",
+    )
+    copy.change("attacks/__init__.py", "ATTACKS.append(Homogeneity())", "ATTACKS.extend([Homogeneity(), Everybody()])")
+    out = copy.run(
+        "import shoal\nfrom shoal.attacks import ATTACKS\n"
+        f"made = shoal.anonymize({PEOPLE}, quasi_identifiers=['age'], sensitive='illness', k=3,\n"
+        "    method='sorted-clusters')\n"
+        "shoal.release(made, 'safe.parquet')\n"
+        "for attack in ATTACKS:\n"
+        "    found = attack.run(shoal.Release.open('safe.parquet'))\n"
+        "    print(found.attack, found.successes, found.targets)"
+    )
+    assert out == "homogeneity 0 6\neverybody 6 6\n"
+
+
+def test_a_report_section(copy: Copy) -> None:
+    """A result shows one more grid in all media by naming it in `sections()`: one file."""
+    copy.change(
+        "identity/results.py",
+        "        return [*shown, ",
+        '        shown.append(Grid(("dummy", "figure"), [("one more section", "42")]))\n        return [*shown, ',
+    )
+    out = copy.run(
+        "import shoal\nfrom shoal.cli.render import show\n"
+        f"found = shoal.risk({PEOPLE}, quasi_identifiers=['age'])\n"
+        "show(found)\nprint('one more section' in found._repr_html_())"
+    )
+    assert re.search(r"one more section +42", out)
+    assert out.endswith("True\n")
+
+
+def test_an_engine_operation(copy: Copy) -> None:
+    copy.change(
+        "engine/base.py",
+        "    def write(self,",
+        '    def rows_of(self, source: Any) -> int:\n        """How many rows a source has."""\n\n    def write(self,',
+    )
+    copy.change(
+        "engine/local.py",
+        "    def write(self,",
+        "    def rows_of(self, source: Any) -> int:\n"
+        '        """How many rows a source has."""\n'
+        "        return read(source).rows\n\n"
+        "    def write(self,",
+    )
+    out = copy.run(f"from shoal.engine import LOCAL\nprint(LOCAL.rows_of({PEOPLE}))")
+    assert out == "6\n"
