@@ -46,5 +46,5 @@ def test_golden_sums(golden: Any) -> None:
 def test_bad_requests() -> None:
     with pytest.raises(InputError, match="no sample 'x'"):
         shoal.sample_data("x")
-    with pytest.raises(InputError, match="no table"):
+    with pytest.raises(InputError, match="cannot be generated"):
         shoal.sample_data("discharges", 0)
