@@ -1,4 +1,4 @@
-# Two commands do all: `make demo` shows the main job, `make test` checks the house.
+# Two commands do all: `make demo` shows the main job, `make test` checks the project.
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
