@@ -1,6 +1,6 @@
 """`python -m shoal` is `shoal`."""
 
-from shoal.cli import main
+from shoal.cli import run
 
 if __name__ == "__main__":
-    main()
+    run()

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from shoal.anonymization.outcomes import Choice, LatticeOutcome, StrategyFigures, SuppressionOutcome
 from shoal.judgement.evidence import evidence_of, trees_of
@@ -19,7 +18,6 @@ from shoal.policy.conditions import ColumnCondition
 from shoal.ranges.boxed import Boxed
 from shoal.ranges.columns import ReleasedColumns, modified_rows
 from shoal.ranges.coverage import fit
-from shoal.reading import read
 from shoal.results import fields_as_json, merged, where_known
 from shoal.table import Array, Column, Table
 from shoal.table.classes import Coded, class_of_each_row
@@ -139,15 +137,15 @@ def evidence_of_result(
     """What the models look at, as `verify` will see it in the file; `shown_values`: as the file shows them, always."""
     across = [model for model in policy.models if model.needs_population or model.needs_keys]
     if shown_values or across or policy.count or policy.person:  # these look at the released values themselves
-        shown = pl.DataFrame({series.name: series for column in released.values() for series in column.series})
-        names = shown.columns
+        shown = {entry.name: entry for column in released.values() for entry in column.encoded}
+        names = list(shown)
         needed = {name for model in policy.models for name in model.needs} | {policy.count, policy.person} - {None}
-        beside = [table[name].decode() for name in table.columns if name in needed - set(names)]
+        beside = {name: column for name, column in table.columns.items() if name in needed - set(names)}
         # where nothing was changed, `*` is a text of the original
         starred = [
             series.name for column in released.values() if column.nature != "unchanged" for series in column.series
         ]
-        return evidence_of(read(shown.with_columns(beside)), names, policy, levels, starred)[0]
+        return evidence_of(Table({**shown, **beside}, table.rows), names, policy, levels, starred)[0]
     stars = np.logical_and.reduce([column.suppressed for column in released.values()])
     rows = class_of_each_row(Coded(class_of_row[~stars], int(class_of_row.max(initial=0)) + 1))[0]
     class_of_row = np.full(table.rows, -1, np.int64)

@@ -99,6 +99,12 @@ class Anonymized(Result):
                 series += self.columns[name].series if name in self.columns else [column.decode()]
         return pl.DataFrame({column.name: column for column in series})
 
+    @cached_property
+    def shown(self) -> Table:
+        """The quasi-identifiers as they are released, in codes."""
+        columns = {entry.name: entry for column in self.columns.values() for entry in column.encoded}
+        return Table(columns, self.table.rows)
+
     @property
     def frame(self) -> Any:
         """The released table as the kind of frame that came in."""

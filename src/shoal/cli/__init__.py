@@ -2,14 +2,39 @@
 
 from __future__ import annotations
 
+import atexit
+import gc
 import io
 import os
 import sys
+from typing import NoReturn
 
 from shoal.cli.app import app
 from shoal.errors import InputError, ShoalError
 
-__all__ = ["app", "main"]
+__all__ = ["app", "main", "run"]
+
+# what importing allocates stays: looking through it for garbage again and again costs a tenth of a short command
+_ALLOCATIONS_BEFORE_COLLECTION = 100_000
+
+
+def run() -> NoReturn:
+    """The program `shoal`: `main`, then the end at once, without taking apart hundreds of modules (0.06 s)."""
+    gc.set_threshold(_ALLOCATIONS_BEFORE_COLLECTION)
+    code: object = 0
+    try:
+        main()
+    except SystemExit as ended:
+        code = ended.code
+    if code is not None and not isinstance(code, int):
+        sys.exit(str(code))
+    try:
+        atexit._run_exitfuncs()
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except BrokenPipeError:
+        code = 130
+    os._exit(code or 0)
 
 
 def main() -> None:

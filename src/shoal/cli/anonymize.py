@@ -7,8 +7,8 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal.anonymization.methods import METHODS
 from shoal.cli.method_options import given_options, with_method_options
+from shoal.cli.method_table import METHOD_OPTIONS
 from shoal.cli.options import (
     DelimiterOption,
     EncodingOption,
@@ -51,8 +51,8 @@ def anonymize(
             "--method",
             metavar="NAME",
             show_default=False,
-            help=f"{', '.join(METHODS)}. Without it those that the policy allows are tried, and the one that loses "
-            "least is taken; options of methods, below, narrow these to the methods that have them.",
+            help=f"{', '.join(METHOD_OPTIONS)}. Without it those that the policy allows are tried, and the one that "
+            "loses least is taken; options of methods, below, narrow these to the methods that have them.",
         ),
     ] = None,
     disclosure: Annotated[

@@ -83,7 +83,8 @@ COMMANDS = {
         "shoal.cli.shift_dates",
         "shift_dates",
         CHANGE,
-        "**Shift all dates of a person by the person's own secret number of days.** Intervals stay exactly as they are.",
+        "**Shift all dates of a person by the person's own secret number of days.** Intervals stay exactly as they "
+        "are.",
     ),
     "regenerate": Entry(
         "shoal.cli.regenerate",

@@ -7,7 +7,6 @@ from typing import Annotated, Any
 
 import typer
 
-from shoal.anonymization.methods import Lattice
 from shoal.cli.method_options import given_options, with_method_options
 from shoal.cli.options import (
     DelimiterOption,
@@ -85,4 +84,4 @@ def lattice(
     print_json(space.to_dict()) if as_json else show(space)
 
 
-with_method_options(lattice, Lattice, leave_out=("local",))
+with_method_options(lattice, "lattice", leave_out=("local",))

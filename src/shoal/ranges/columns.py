@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Literal, get_args
 
 import numpy as np
@@ -14,7 +15,8 @@ from shoal.ranges.boxed import ALL_MISSING, Boxed, Sets, Side, places
 from shoal.ranges.forms import ColumnForm, escape
 from shoal.ranges.parsing import STAR, set_labels
 from shoal.table import Array, Column
-from shoal.table.classes import Coded, CountTable, class_of_each_row, first_row_of_each_class, pack
+from shoal.table.classes import Coded, Codes, CountTable, class_of_each_row, first_row_of_each_class, pack
+from shoal.table.encode import encode
 from shoal.table.type_words import type_word
 
 # past this, neighbouring integers are one float
@@ -31,6 +33,21 @@ class ReleasedColumns:
     nature: Nature
     modified: Array  # per row: whether the released value says something else than the original
     form: ColumnForm  # how its cells are written
+    # codes of the rows by which they are alike: rows with the same code are released with the same values
+    alike: Codes | None = None
+    # the column itself, where nothing was changed
+    unchanged: Column | None = None
+
+    @cached_property
+    def encoded(self) -> list[Column]:
+        """The released columns in codes: what is alike is encoded once and spread over the rows."""
+        if self.unchanged is not None:
+            return [self.unchanged]
+        if self.alike is None:
+            return [encode(series) for series in self.series]
+        which, count = class_of_each_row(Coded(self.alike.codes, self.alike.cardinality))
+        first = first_row_of_each_class(which, count)
+        return [encode(series.gather(first)).take(which) for series in self.series]
 
     @property
     def suppressed(self) -> Array:
@@ -56,14 +73,15 @@ def released_columns(column: Column, boxed: Boxed, form: Form = "bracket") -> Re
     side = boxed.sides[column.name]
     modified = side.wide[boxed.box_of_row]
     kind = type_word(column.dtype)
+    alike = Coded(boxed.box_of_row, boxed.boxes)
     if not modified.any():
         return as_it_was(column)
     if form == "mean":
         mean = _mean(column, side, boxed)
-        return ReleasedColumns([mean], "representative", modified, ColumnForm(kind="mean", type=kind))
+        return ReleasedColumns([mean], "representative", modified, ColumnForm(kind="mean", type=kind), alike)
     if isinstance(side, Sets):
         how = ColumnForm(kind="set", type=kind, escaped=True)
-        return ReleasedColumns([_sets(column.name, side, boxed.box_of_row)], "truthful", modified, how)
+        return ReleasedColumns([_sets(column.name, side, boxed.box_of_row)], "truthful", modified, how, alike)
     if form in ("columns", "midpoint") and side.starred.any():
         raise InputError(
             f"Column '{column.name}' mixes missing values with others: only `*` holds both.", "Use --interval bracket."
@@ -81,14 +99,17 @@ def released_columns(column: Column, boxed: Boxed, form: Form = "bracket") -> Re
             "truthful",
             modified,
             ColumnForm(kind="columns", type=kind),
+            alike,
         )
     if form == "midpoint":
         _check_exact(side.scale, column)
         middle = _known(pl.Series((side.scale[side.low] + side.scale[side.high]) / 2), side)
         how = ColumnForm(kind="midpoint", type=kind)
-        return ReleasedColumns([middle.gather(boxed.box_of_row).alias(column.name)], "representative", modified, how)
+        middle = middle.gather(boxed.box_of_row).alias(column.name)
+        return ReleasedColumns([middle], "representative", modified, how, alike)
     how = ColumnForm(kind="range", type=kind, brackets="-" if form == "dash" else "[;]")
-    return ReleasedColumns([_labelled(column.name, low, side, boxed.box_of_row, form)], "truthful", modified, how)
+    texts = _labelled(column.name, low, side, boxed.box_of_row, form)
+    return ReleasedColumns([texts], "truthful", modified, how, alike)
 
 
 def as_it_was(column: Column) -> ReleasedColumns:
@@ -99,7 +120,7 @@ def as_it_was(column: Column) -> ReleasedColumns:
     'as-it-was'
     """
     how = ColumnForm(kind="as-it-was", type=type_word(column.dtype))
-    return ReleasedColumns([column.decode()], "unchanged", np.zeros(len(column.codes), bool), how)
+    return ReleasedColumns([column.decode()], "unchanged", np.zeros(len(column.codes), bool), how, None, column)
 
 
 def _exact_scale(side: Side, column: Column) -> pl.Series:

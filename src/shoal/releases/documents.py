@@ -99,9 +99,7 @@ def documents_of(
         manifest = signed(manifest, sign)
     plan = None if result.plan is None else result.plan.to_dict()
     content = manifest.to_dict()
-    row_map = (
-        "numpy.random.default_rng(seed).permutation(records)" if draft.shuffled else "rows in the order of the input"
-    )
+    row_map = "shoal.table.order.shuffled_order(records, seed)" if draft.shuffled else "rows in the order of the input"
     source = draft.source
     private = PrivateRecord(
         data=draft.target.name,

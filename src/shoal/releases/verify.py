@@ -25,10 +25,11 @@ from shoal.releases.original import Beside, against_original, inferred_entries
 from shoal.releases.results import Verification
 from shoal.releases.signing import check_signature
 from shoal.releases.suppressed import suppressed_check, suppressed_rows
-from shoal.table import Array, Table
+from shoal.table import Table
+from shoal.table.order import shuffled_order
 from shoal.table.type_words import type_word
 
-__all__ = ["Verification", "judge", "shuffled_order", "verify"]
+__all__ = ["Verification", "judge", "verify"]
 
 
 def verify(
@@ -245,12 +246,3 @@ def _with_original(
         text_file=is_text_file(release.data),
     )
     return against_original(table, original, manifest.columns, beside)
-
-
-def shuffled_order(rows: int, seed: int) -> Array:
-    """The order in which rows are released: it can be had again from the secret seed.
-
-    >>> sorted(shuffled_order(4, 7).tolist())
-    [0, 1, 2, 3]
-    """
-    return np.random.default_rng(seed).permutation(rows)

@@ -41,8 +41,10 @@ from shoal.releases.open import is_text_file
 from shoal.releases.original import Beside, against_original, labels_of
 from shoal.releases.results import Released, Verification
 from shoal.releases.suppressed import blank_sensitive, gives_away, sensitive_columns
-from shoal.releases.verify import judge, shuffled_order
-from shoal.table import Array, Table
+from shoal.releases.verify import judge
+from shoal.table import Array, Column, Table
+from shoal.table.encode import encode
+from shoal.table.order import shuffled_order
 from shoal.writing import check_apart, check_target, failure, sha256, sync, write_bytes, write_draft
 
 # seconds after which a part that waits for its data waits in vain
@@ -211,7 +213,8 @@ def _frame(result: Releasable, path: Path) -> tuple[pl.DataFrame, dict[str, int]
     policy = result.policy
     needed = [*sensitive_columns(policy), *(name for name in (policy.person, policy.count) if name is not None)]
     needed = [name for name in dict.fromkeys(needed) if name in frame.columns]
-    if not gives_away(read(frame.select(needed)) if needed else Table({}, len(frame)), policy, suppressed):
+    columns = {name: _encoded(result, frame[name], name in changed) for name in needed}
+    if not gives_away(Table(columns, len(frame)), policy, suppressed):
         return frame, {}
     return blank_sensitive(frame, sensitive_columns(result.policy), suppressed)
 
@@ -226,10 +229,18 @@ def _suppressed(result: Releasable, frame: pl.DataFrame) -> Array | None:
     return found.to_numpy() if found.any() else None
 
 
+def _encoded(result: Releasable, series: pl.Series, changed: bool) -> Column:
+    """A column that is released, in codes: those of the input or of the method where there are some."""
+    if not changed and series.name in result.table.columns:
+        return result.table[series.name]
+    shown = getattr(result, "shown", None)
+    return shown[series.name] if shown is not None and series.name in shown.columns else encode(series)
+
+
 def _labels(result: Releasable) -> Any:
     """What values became, for columns whose labels only their map knows."""
     names = [entry.name for entry in result.manifest_columns() if entry.form.kind == "label"]
-    shown = {name: read(result.polars.select(name))[name] for name in names}
+    shown = {name: _encoded(result, result.polars[name], True) for name in names}
     return labels_of(shown, {name: result.table[name] for name in names})
 
 

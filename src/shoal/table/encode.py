@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -17,6 +19,29 @@ WIDEST_PRESENCE_TABLE = 1 << 21
 _NUMPY_INTEGERS = (
     pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64,
 )  # fmt: skip
+_NUMPY_NAMES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
+_FEW = 1_000
+
+
+# rows of each column that was encoded, while somebody counts: `counted_encodings`
+_COUNTED: list[int] | None = None
+
+
+@contextmanager
+def counted_encodings() -> Iterator[list[int]]:
+    """The rows of every column that is encoded meanwhile: encoding is what reading costs, and once is enough.
+
+    >>> with counted_encodings() as rows:
+    ...     column = encode(pl.Series("age", [51, 34]))
+    >>> rows
+    [2]
+    """
+    global _COUNTED
+    before, _COUNTED = _COUNTED, []
+    try:
+        yield _COUNTED
+    finally:
+        _COUNTED = before
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,6 +165,8 @@ class ColumnEncoder:
             codes[row : row + len(part.codes)] = _look_up(part.codes, lookup.astype(narrow), len(values))
             row += len(part.codes)
         self._parts.clear()
+        if _COUNTED is not None:
+            _COUNTED.append(len(codes))
 
         nulls = int(np.count_nonzero(codes == len(values)))
         if not nulls:
@@ -161,6 +188,17 @@ class ColumnEncoder:
         found[found == len(floats)] = len(apart)
         found[negative] = len(floats)
         return found, pl.Series(apart, dtype=values.dtype).extend_constant(None, 1)
+
+
+def encode(series: pl.Series) -> Column:
+    """One column that is there as a whole.
+
+    >>> encode(pl.Series("sex", ["m", "f", "m"])).codes.tolist()
+    [1, 0, 1]
+    """
+    encoder = ColumnEncoder(series.name)
+    encoder.add(series)
+    return encoder.finish()
 
 
 def _look_up(codes: Array, lookup: Array, null: int) -> Array:
@@ -190,11 +228,11 @@ def _encode_integers(series: pl.Series) -> _Part:
         lookup = np.empty(len(present), smallest_unsigned(len(distinct) + 1))
         lookup[distinct] = np.arange(len(distinct))
         codes = lookup[offsets]
-        values = pl.Series(distinct.astype(np.int64)) + low if low >= 0 else pl.Series(distinct + low)
+        values = _integers(distinct) + low if low >= 0 else _integers(distinct + low)
     else:
         distinct, codes = np.unique(array, return_inverse=True)
         codes = codes.astype(smallest_unsigned(len(distinct) + 1))
-        values = pl.Series(distinct)
+        values = _integers(distinct)
     if physical.null_count():
         codes[physical.is_null().to_numpy()] = len(values)
     return _Part(codes, values.cast(physical.dtype).cast(series.dtype))
@@ -225,6 +263,13 @@ def _negative_zeros(series: pl.Series) -> Array:
     return np.asarray(rows[np.signbit(series.gather(rows).to_numpy())])
 
 
+def _integers(array: Array) -> pl.Series:
+    """Integers as a series; few of them through Python, because polars loads `numpy.ma` (0.01 s) to take an array."""
+    if len(array) > _FEW:
+        return pl.Series(array)
+    return pl.Series(array.tolist(), dtype=_NUMPY_INTEGERS[_NUMPY_NAMES.index(array.dtype.name)])
+
+
 def _encode_floats(series: pl.Series) -> _Part:
     """Floats; NaN is a missing value, as every data frame library writes it."""
     series = series.fill_nan(None)
@@ -245,7 +290,7 @@ def unite(dictionaries: list[pl.Series]) -> tuple[pl.Series, Array]:
     together = pl.concat(held) if len(held) > 1 else held[0]
     if together.dtype in _NUMPY_INTEGERS and not together.null_count():
         distinct, codes = np.unique(together.to_numpy(), return_inverse=True)
-        return pl.Series(distinct), codes
+        return _integers(distinct), codes
     return _rank(together)
 
 

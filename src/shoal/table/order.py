@@ -1,9 +1,11 @@
-"""Order and samples by what rows say, not by where they stand: a keyed hash of (row, occurrence number).
+"""Order and samples by a keyed hash.
 
-Equal rows are numbered 0, 1, 2, …, and each (row, number) has a hash under a key made from the seed. Sorted by hash,
-rows are in an order that only the seed's owner can have again; the first n of it are a sample. The order does not
-depend on how the rows came in, equal rows are not drawn together, and every engine that has the same rows gives the
-same order.
+A sample goes by what rows say, not by where they stand. Equal rows are numbered 0, 1, …, and each (row, number) has
+a hash under a key of the seed. Sorted by hash, rows are in an order that does not depend on how they came in: its
+first n are a sample. Equal rows are not drawn together, and every engine that has the same rows gives the same order.
+
+The order of a release goes by the hash of the row's position: its owner has it again from the seed alone, whatever
+types another file of the same rows has.
 
 The hash is SipHash-2-4 (Aumasson and Bernstein, 2012), a pseudorandom function: who sees the order and knows some of
 the rows learns nothing about the others.
@@ -34,7 +36,20 @@ def secret_order(columns: Sequence[Codes], seed: int) -> Array:
     >>> other_way_round[secret_order([Coded(other_way_round, 3)], seed=7)].tolist()
     [0, 2, 0, 1]
     """
-    hashes = row_hashes(columns, seed)
+    return _by_hash(row_hashes(columns, seed))
+
+
+def shuffled_order(rows: int, seed: int) -> Array:
+    """So many rows in a secret order, which can be had again from the seed: positions by their keyed hashes.
+
+    >>> shuffled_order(8, 7).tolist()
+    [7, 1, 2, 0, 6, 4, 5, 3]
+    """
+    return _by_hash(siphash(np.arange(rows, dtype=_U), key_of(seed)))
+
+
+def _by_hash(hashes: Array) -> Array:
+    """The rows sorted by their hashes."""
     bits = max(len(hashes) - 1, 1).bit_length()
     # the head of the hash and the row in one word: sorting words is far faster than sorting an index
     words = hashes >> _U(bits) << _U(bits)

@@ -108,12 +108,17 @@ def counted_rows(table: Table, names: Sequence[str], count: str | None, rule: Nu
     if keep.all():
         return table, 0
     left = table.take(keep)
-    columns = {name: _compact(column) for name, column in left.columns.items()}
+    columns = {name: compact(column) for name, column in left.columns.items()}
     return replace(left, columns=columns), int(weights[~keep].sum())
 
 
-def _compact(column: Column) -> Column:
-    """The same column without values that no row has."""
+def compact(column: Column) -> Column:
+    """The same column without values that no row has.
+
+    >>> from shoal.table.encode import encode
+    >>> compact(encode(pl.Series("age", [34, 51])).take(np.array([1]))).values.to_list()
+    [51]
+    """
     present = np.bincount(column.codes, minlength=len(column.values) + 1)[: len(column.values)] > 0
     if present.all():
         return column

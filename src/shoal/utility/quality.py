@@ -107,7 +107,8 @@ def quality(
     >>> round(found.loss, 4), round(found.entropy, 4), found.discernibility
     (0.1667, 0.25, 0.375)
     """
-    before, after = read(original), read(released)
+    wanted = list(dict.fromkeys([*quasi_identifiers, *([target] if target is not None else [])]))
+    before, after = read(original, wanted), read(released, list(dict.fromkeys(quasi_identifiers)))
     if before.rows != after.rows:
         raise InputError(
             f"The tables have {before.rows:,} and {after.rows:,} rows: they are compared row by row.",

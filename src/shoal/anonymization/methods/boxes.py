@@ -7,7 +7,6 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-import polars as pl
 from pydantic import Field
 
 from shoal.anonymization.findings import evidence_of_result, findings_of, judged
@@ -20,8 +19,7 @@ from shoal.models.evidence import evidence_of_rows
 from shoal.policy import Policy
 from shoal.policy.conditions import ColumnCondition
 from shoal.ranges.boxed import Boxed
-from shoal.ranges.columns import Form, ReleasedColumns, released_columns
-from shoal.reading import read
+from shoal.ranges.columns import Form, released_columns
 from shoal.table import Array, Column, Table
 from shoal.table.classes import class_of_each_row, pack
 from shoal.utility.box_loss import loss_of_boxes
@@ -60,7 +58,7 @@ class BoxMethod(Method):
         released = {column.name: released_columns(column, boxed, self.interval) for column in columns}
         means = self.interval == "mean"
         # boxes that are equal may have different means
-        shown = [encoded(column) for column in released.values()] if means else []
+        shown = [column.encoded[0] for column in released.values()] if means else []
         classes = class_of_each_row(pack(shown)) if shown else boxed.class_of_each_row()
         findings = findings_of(table, columns, boxed, released, classes, conditions, t_closeness_of(policy), means)
         if all(column.nature in ("truthful", "unchanged") for column in released.values()):
@@ -69,12 +67,6 @@ class BoxMethod(Method):
         models = judged(policy, evidence_of_result(table, policy, released, classes[0]))
         parameters = {**parameters, "interval": self.interval}
         return Anonymized(self.name, models, findings, table, policy, parameters, released)
-
-
-def encoded(column: ReleasedColumns) -> Column:
-    """A released column, encoded again."""
-    series = column.series[0]
-    return read(pl.DataFrame({series.name: series}))[series.name]
 
 
 def fits_groups(policy: Policy) -> str | None:

@@ -12,7 +12,6 @@ from pydantic import Field
 
 from shoal.anonymization.findings import evidence_of_result, findings_of, judged
 from shoal.anonymization.methods.base import Method, k_of, t_closeness_of, takes_records_only
-from shoal.anonymization.methods.boxes import encoded
 from shoal.anonymization.outcomes import StrategyFigures
 from shoal.anonymization.results import Anonymized
 from shoal.anonymization.transforms.election import elect, every_combination
@@ -69,7 +68,7 @@ class Recode(Method):
         """Recode, and measure what comes out."""
         columns = table.select(policy.quasi_identifiers)
         released, parameters, strategies = self.recoded(columns, k_of(policy) or 2)
-        classes = class_of_each_row(pack([encoded(column) for column in released.values()]))
+        classes = class_of_each_row(pack([column.encoded[0] for column in released.values()]))
         findings = findings_of(table, columns, None, released, classes, conditions, t_closeness_of(policy))
         models = judged(policy, evidence_of_result(table, policy, released, classes[0]))
         findings = replace(findings, strategies=strategies)
@@ -112,9 +111,9 @@ def with_losses(result: Anonymized) -> Anonymized:
     Unknown stays unknown: where a label is not a range, a set or a node of a tree that holds its value.
     """
     names = result.policy.quasi_identifiers
-    if result.table.rows > _MEASURED or not set(names) <= set(result.polars.columns):
+    if result.table.rows > _MEASURED or not set(names) <= set(result.quasi_identifiers):
         return result
-    figures = quality(result.table.to_polars(), result.polars, names)
+    figures = quality(result.table, result.shown, names)
     known = result.findings.information_loss
     information = figures.information_loss if known is None else known
     return replace(result, findings=replace(result.findings, loss=figures.loss, information_loss=information))
@@ -159,7 +158,7 @@ def _released(before: Sequence[Column], after: Sequence[Column], strategy: Strat
         nature: Nature = "representative" if isinstance(labels.get(old.name), Chunks) else "truthful"
         form = ColumnForm(kind="label", type=type_word(old.dtype), escaped=old.values.dtype == pl.String)
         modified = texts[0].ne_missing(texts[1]).to_numpy()
-        columns[old.name] = ReleasedColumns([_escaped(old, *texts)], nature, modified, form)
+        columns[old.name] = ReleasedColumns([_escaped(old, *texts)], nature, modified, form, pack([old, new]))
     return columns
 
 

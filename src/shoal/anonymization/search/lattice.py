@@ -130,7 +130,8 @@ def relabel(found: Generalized) -> Relabelled:
             texts = pl.Series(column.name, labels, dtype=pl.String).gather(label).gather(of_row)
             is_text = column.values.dtype == pl.String
             form = ColumnForm(kind="node", type=type_word(column.dtype), tree=column.name, escaped=is_text)
-            columns[column.name] = ReleasedColumns([texts], "truthful", changed[of_row], form)
+            alike = Coded(label[of_row], len(labels))
+            columns[column.name] = ReleasedColumns([texts], "truthful", changed[of_row], form, alike)
     kept = np.flatnonzero(rounds >= 0)
     classes, count = class_of_each_row(pack([Coded(key.codes[kept], key.cardinality) for key in keys]))
     class_of_pair = np.full(len(rounds), -1, np.int64)

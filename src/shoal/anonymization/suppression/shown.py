@@ -37,7 +37,8 @@ def shown(found: Suppressed) -> tuple[dict[str, ReleasedColumns], tuple[Array, i
         form = ColumnForm(kind="suppressed-cells", type=type_word(column.dtype), escaped=is_text)
         texts = pl.concat([with_null(own, None), pl.Series("label", [STAR])])
         codes = np.where(cells, len(texts) - 1, column.codes)
-        columns[column.name] = ReleasedColumns([texts.gather(codes).alias(column.name)], "truthful", cells, form)
+        written = texts.gather(codes).alias(column.name)
+        columns[column.name] = ReleasedColumns([written], "truthful", cells, form, Coded(codes, len(texts)))
     class_of_row, count = np.full(len(found.masks), -1, np.int64), 0
     kept = np.flatnonzero(~found.throughout)
     if len(kept):
