@@ -41,7 +41,8 @@ class ColumnEntry(BaseModel):
     @property
     def consistent(self) -> bool:
         """Whether nature and names are those of the form."""
-        return self.nature in NATURES[self.form.kind] and self.released_as == self.derived
+        named = (self.nature == "named") == self.form.labels_are_names
+        return named and self.nature in NATURES[self.form.kind] and self.released_as == self.derived
 
 
 class ModelEntry(BaseModel):

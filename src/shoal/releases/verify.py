@@ -194,6 +194,9 @@ def _decided(manifest: Manifest, policy: Policy) -> Check:
             problems.append(f"{name} is not released")
         elif entry.form.kind != "removed" and entry.released_as != entry.derived and not manifest.excel_safe:
             problems.append(f"{name} is released under another name")
+    if not policy.labels_are_names:
+        named = [entry.name for entry in manifest.columns if entry.form.labels_are_names]
+        problems += [f"labels of {name} are names, which the policy does not allow" for name in named]
     detail = "all columns of the policy are there under their names"
     return Check("decided columns", not problems, "; ".join(problems[:8]) or detail)
 
