@@ -28,7 +28,8 @@ class Beside:
     """What is known of a release besides its data and its manifest.
 
     `order[r]`: the original row of released row r; `trees`: what nodes stand above; `labels`: what values became;
-    `vouched`: the private record says that the data is what was released; `text_file`: empty text and null are alike.
+    `vouched`: the private record says that the data is what was released; `text_file`: empty text and null are alike;
+    `removed`: so many rows of the original are not in `order`, because their suppressed rows were removed.
     """
 
     order: Array | None = None
@@ -37,13 +38,15 @@ class Beside:
     vouched: bool = False
     excel_safe: bool = False
     text_file: bool = False
+    removed: int = 0
 
 
 def against_original(table: Table, original: Table, entries: Sequence[ColumnEntry], beside: Beside) -> list[Check]:
     """One check per column of the original; what could not be compared is not held."""
-    if table.rows != original.rows:
+    if table.rows + beside.removed != original.rows:
         return [Check("rows", False, f"{table.rows:,} released of {original.rows:,}: rows were lost or doubled")]
-    checks = [Check("rows", True, f"{table.rows:,} released of {original.rows:,}")]
+    gone = f", {beside.removed:,} suppressed ones removed" if beside.removed else ""
+    checks = [Check("rows", True, f"{table.rows:,} released of {original.rows:,}{gone}")]
     known = [entry.name for entry in entries]
     absent = [name for name in known if name not in original.columns]
     strange = [name for name in original.columns if name not in known]
