@@ -24,6 +24,7 @@ def tables() -> dict[str, tuple[Any, dict[str, Any], list[str]]]:
         names = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "salary-class"]
         options = {"quasi_identifiers": names, "sensitive": "occupation", "suppression": 0.05}
         options["hierarchies"] = str(DATA / "adult" / "hierarchies")
+        options["labels_are_names"] = True  # ARX's tree has 20 under 15-19
         found["Adult, 30,162 rows, 8 columns"] = (str(adult), options, ["mondrian", "lattice"])
     discharges = shoal.sample_data("discharges", 100_000, 0)
     options = {"quasi_identifiers": QUASI_IDENTIFIERS, "sensitive": "charge", "disclosure": ["charge>100000"]}

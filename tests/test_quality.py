@@ -80,7 +80,14 @@ def test_adult(data: Path) -> None:
     trees = data / "adult" / "hierarchies"
     source = data / "adult" / "adult.csv"
     for quality in ("loss", "precision", "entropy"):
-        options = {"k": 5, "method": "lattice", "hierarchies": str(trees), "suppression": 0.05, "minimize": quality}
+        options = {
+            "k": 5,
+            "method": "lattice",
+            "hierarchies": str(trees),
+            "suppression": 0.05,
+            "minimize": quality,
+            "labels_are_names": True,
+        }
         best = shoal.anonymize(str(source), quasi_identifiers=names, **options)  # type: ignore[arg-type]
         figures = shoal.quality(str(source), best.frame, names, hierarchies=str(trees)).to_dict()
         assert figures[quality] == pytest.approx(best.findings.search.score, abs=1e-12)

@@ -106,6 +106,16 @@ def check(
         str | None,
         typer.Option("--data", metavar="FILE", help="A table: count its values without a leaf.", show_default=False),
     ] = None,
+    fix: Annotated[
+        bool, typer.Option("--fix", help="Move leaves under the labels that hold them; the old file becomes FILE.orig.")
+    ] = False,
+    output: Annotated[
+        Path | None,
+        typer.Option(
+            "-o", "--output", metavar="FILE|FOLDER", help="Write what --fix corrects here.", show_default=False
+        ),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
@@ -113,17 +123,27 @@ def check(
 ) -> None:
     """**Are these hierarchies trees, and do they cover the data?** All problems at once, by the rows of the files.
 
-    Exit code 2 if one is broken, 1 if the data has values without a leaf.
+    Exit code 2 if one is broken, 1 if the data has values without a leaf, or a label says a range that does not hold a
+    leaf below it (`20` under `15-19`), and `--fix` was not asked for.
 
-    Example:
+    Examples:
 
         shoal hierarchy check hierarchies/ --data people.csv
+
+        shoal hierarchy check hierarchies/ --fix -o corrected/
     """
     from shoal.cli.console import running
     from shoal.cli.render import show
     from shoal.hierarchy import check_hierarchies
 
     with running(quiet=as_json):
-        result = check_hierarchies(hierarchies, data=data, options=reading(encoding, delimiter, missing))
+        result = check_hierarchies(
+            hierarchies,
+            data=data,
+            fix=fix,
+            output=output,
+            force=force,
+            options=reading(encoding, delimiter, missing),
+        )
     print_json(result.to_dict()) if as_json else show(result)
-    raise typer.Exit(0 if result.complete else 1)
+    raise typer.Exit(0 if result.complete and result.truthful else 1)

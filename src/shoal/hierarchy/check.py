@@ -7,27 +7,36 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import polars as pl
 
 from shoal.errors import InputError
 from shoal.hierarchy.fit import fit
+from shoal.hierarchy.fix import fixed
 from shoal.hierarchy.given import files_in, files_of_columns, read_owned
+from shoal.hierarchy.outside import leaves_outside
 from shoal.hierarchy.results import CheckedHierarchies, CheckedHierarchy
 from shoal.hierarchy.tree import Hierarchy
-from shoal.ranges.parsing import ends_of
 from shoal.reading import Options, read
-from shoal.table import Array, Column
+from shoal.table import Column
 
 
 def check_hierarchies(
-    source: Sequence[str | Path], *, data: Any = None, options: Options | None = None
+    source: Sequence[str | Path],
+    *,
+    data: Any = None,
+    fix: bool = False,
+    output: str | Path | None = None,
+    force: bool = False,
+    options: Options | None = None,
 ) -> CheckedHierarchies:
     """Read hierarchies (files, folders) with all their problems at once, and hold them against a table.
+
+    `fix` moves each leaf that lies outside a label under the labels that hold it and writes the tree to `output` (a
+    folder, or a file for one tree); without it the file itself is replaced and the old one is kept as `FILE.orig`.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
     >>> _ = (folder / "town.csv").write_text("Lyon;FR\\nRome;IT\\n")
-    >>> found = check_hierarchies([folder], data=pl.DataFrame({"town": ["Lyon", "Oslo"]}))[0]
+    >>> found = check_hierarchies([folder], data={"town": ["Lyon", "Oslo"]})[0]
     >>> found.nodes, found.missing
     ([2, 2, 1], 1)
     """
@@ -44,39 +53,61 @@ def check_hierarchies(
             owned.setdefault(path.stem, []).append(path)
     owned = {column: own for column, own in owned.items() if own}
     trees = read_owned(owned)
+    if output is not None and not fix:
+        raise InputError("`output` is for a corrected hierarchy.", "Give `fix` too.")
+    written = _fixed_files(trees, {name: owned[name][0] for name in trees}, output, force) if fix else {}
     columns = {} if table is None else table.columns
-    checked = [_checked(tree, str(owned[name][0]), columns.get(name)) for name, tree in trees.items()]
+    checked = [_checked(tree, owned[name][0], columns.get(name), written) for name, tree in trees.items()]
     return CheckedHierarchies(checked, with_data=table is not None)
 
 
-def _checked(hierarchy: Hierarchy, file: str, column: Column | None) -> CheckedHierarchy:
+def _checked(
+    hierarchy: Hierarchy, file: Path, column: Column | None, written: dict[Path, tuple[Path, int, int]]
+) -> CheckedHierarchy:
+    outside = np.flatnonzero(leaves_outside(hierarchy)) + 1
+    output, moved, below_star = written.get(file, (None, 0, 0))
     return CheckedHierarchy(
         hierarchy.column,
-        file,
+        str(file),
         hierarchy.leaves,
         hierarchy.height,
         hierarchy.sizes,
-        int(np.count_nonzero(leaves_outside(hierarchy))),
+        len(outside),
+        outside.tolist(),
         None if column is None else fit(hierarchy, column).missing,
+        None if output is None else str(output),
+        moved,
+        below_star,
     )
 
 
-def leaves_outside(hierarchy: Hierarchy) -> Array:
-    """Which leaves lie outside a label of theirs that reads as a range: `20` under `15-19` is not the truth.
+def _fixed_files(
+    trees: dict[str, Hierarchy], files: dict[str, Path], output: str | Path | None, force: bool
+) -> dict[Path, tuple[Path, int, int]]:
+    """Write the trees that had to be corrected; per file where, how many leaves moved, how many are below `*`."""
+    better = {name: fixed(tree) for name, tree in trees.items() if leaves_outside(tree).any()}
+    targets = {name: _target(files[name], output, len(better)) for name in better}
+    for name, target in targets.items():
+        backup = files[name].with_name(files[name].name + ".orig")
+        if target != files[name] and target.exists() and not force:
+            raise InputError(f"{target} exists already.", "Use `force` to replace it.", settings="force")
+        if target == files[name] and backup.exists() and not force:
+            raise InputError(f"{backup} exists already.", "Move it away, name an `output`, or use `force`.")
+    for name, target in targets.items():
+        target.parent.mkdir(parents=True, exist_ok=True)
+        if target == files[name]:
+            target.with_name(target.name + ".orig").write_bytes(target.read_bytes())
+        tree = better[name].tree
+        tree.to_csv(target) if target.suffix.lower() == ".csv" else tree.to_yaml(target)
+    return {files[name]: (targets[name], found.moved, found.below_star) for name, found in better.items()}
 
-    >>> leaves_outside(Hierarchy("age", tuple(map(pl.Series, (["19", "20"], ["15-19", "15-19"], ["*", "*"]))))).tolist()
-    [False, True]
-    """
-    value, same = _ends(hierarchy.levels[0])
-    points = value == same
-    outside = np.zeros(hierarchy.leaves, bool)
-    for level in hierarchy.levels[1:-1]:
-        low, high = _ends(level)
-        outside |= points & ((value < low) | (value > high))
-    return outside
 
-
-def _ends(labels: pl.Series) -> tuple[Array, Array]:
-    """Each label's ends as numbers, not a number where it has none."""
-    low, high = ends_of(Column("", np.zeros(0, np.uint8), labels, 0, labels.dtype))
-    return low, high
+def _target(file: Path, output: str | Path | None, count: int) -> Path:
+    if output is None:
+        return file
+    output = Path(output)
+    if output.suffix.lower() not in (".csv", ".yaml", ".yml"):
+        return output / file.name
+    if count > 1:
+        raise InputError(f"{output} is one file for {count} hierarchies.", "Name a folder.")
+    return output

@@ -54,8 +54,9 @@ class BuiltHierarchies(Result):
 
 @dataclass(frozen=True, slots=True)
 class CheckedHierarchy:
-    """One hierarchy: `nodes` per level; `outside` leaves that do not lie in the range that a label of theirs says;
-    `missing` values of the data without a leaf (None: no data, or no such column)."""
+    """One hierarchy: `nodes` per level; `outside` leaves that do not lie in the range that a label of theirs says, at
+    these rows of the file; `missing` values of the data without a leaf (None: no data, or no such column). Where it was
+    corrected: its `output`, how many leaves `moved`, and how many of them no label but `*` holds."""
 
     column: str
     file: str
@@ -63,7 +64,11 @@ class CheckedHierarchy:
     levels: int
     nodes: list[int]
     outside: int
+    outside_rows: list[int]
     missing: int | None
+    output: str | None = None
+    moved: int = 0
+    below_star: int = 0
 
 
 @dataclass(frozen=True, repr=False)
@@ -89,13 +94,20 @@ class CheckedHierarchies(Result):
         """Whether every value of the data has a leaf."""
         return not any(one.missing for one in self)
 
+    @property
+    def truthful(self) -> bool:
+        """Whether every label that says a range holds the leaves below it, or was corrected."""
+        return all(not one.outside or one.output is not None for one in self)
+
     def summary(self) -> str:
         """Whether they are trees, and whether they cover the data."""
-        words = f"{_hierarchies(len(self.hierarchies))} checked: no problems."
-        if self.complete:
-            return words
-        lacking = counted(sum(one.missing or 0 for one in self), "value")
-        return f"{_hierarchies(len(self.hierarchies))} checked: {lacking} of the data without a leaf."
+        problems = []
+        if not self.truthful:
+            wrong = sum(one.outside for one in self if one.output is None)
+            problems.append(f"{_leaves(wrong)} under a label that says otherwise")
+        if not self.complete:
+            problems.append(f"{counted(sum(one.missing or 0 for one in self), 'value')} of the data without a leaf")
+        return f"{_hierarchies(len(self.hierarchies))} checked: {', '.join(problems) or 'no problems'}."
 
     def sections(self) -> list[Section]:
         """One line per hierarchy; with data, the values without a leaf."""
@@ -111,9 +123,26 @@ class CheckedHierarchies(Result):
         for one in self:
             if one.outside:
                 lie = "1 leaf lies" if one.outside == 1 else f"{one.outside:,} leaves lie"
-                notes.append(f"{one.column}: {lie} outside the range that a label says, such as 20 in 15-19")
-        tone = Headline(self.summary(), "good" if self.complete else "bad")
-        return [tone, Grid(heads, rows, wrap=(3,)), Notes(notes)]
+                notes.append(f"{one.column}: {lie} outside the range that a label says ({_rows(one.outside_rows)})")
+            if one.output is not None:
+                notes.append(f"{one.column}: {_moved(one)}")
+        tone = Headline(self.summary(), "good" if self.complete and self.truthful else "bad")
+        files = {f"corrected hierarchy of {one.column}": one.output for one in self if one.output is not None}
+        return [tone, Grid(heads, rows, wrap=(3,)), Notes(notes), *([Files(files)] if files else [])]
+
+
+def _leaves(count: int) -> str:
+    return "1 leaf" if count == 1 else f"{count:,} leaves"
+
+
+def _rows(rows: list[int]) -> str:
+    shown = ", ".join(str(row) for row in rows[:8])
+    return f"row{'s' if len(rows) > 1 else ''} {shown}" + (f" and {len(rows) - 8:,} more" if len(rows) > 8 else "")
+
+
+def _moved(one: CheckedHierarchy) -> str:
+    words = f"{_leaves(one.moved)} moved under the labels that hold them"
+    return words + (f"; no label but * holds {one.below_star:,} of them" if one.below_star else "")
 
 
 def _missing(missing: int | None) -> Content:

@@ -41,7 +41,8 @@ class ColumnEntry(BaseModel):
     @property
     def consistent(self) -> bool:
         """Whether nature and names are those of the form."""
-        return self.nature in NATURES[self.form.kind] and self.released_as == self.derived
+        named = (self.nature == "named") == self.form.labels_are_names
+        return named and self.nature in NATURES[self.form.kind] and self.released_as == self.derived
 
 
 class ModelEntry(BaseModel):
@@ -94,6 +95,7 @@ class Manifest(BaseModel):
     columns: list[ColumnEntry]
     written: Annotated[int, Field(ge=0)]
     suppressed_rows: Annotated[int, Field(ge=0)] = 0
+    removed_rows: Annotated[int, Field(ge=0)] = 0
     seconds: float = 0.0
     shuffled: bool
     excel_safe: bool = False
@@ -169,6 +171,8 @@ class PrivateRecord(BaseModel):
     seed: Annotated[int, Field(ge=0, lt=2**128)]
     row_map: str
     records: Annotated[int, Field(ge=0)]
+    # rows of the input that are not released, counted from 0
+    removed: list[Annotated[int, Field(ge=0)]] = []
     input_sha256: Hash | None = None
     # per column: each original value, and the labels that it was given
     labels: dict[str, list[tuple[str | None, list[str | None]]]] = {}

@@ -158,6 +158,8 @@ class Policy(BaseModel):
     masking: list[MaskingStep] = []
     # a folder, or for each column a file or the rows of its tree (leaf, level 1, ..., *)
     hierarchies: str | dict[str, str | list[list[str]]] = {}
+    # labels of hierarchies only name nodes: a range that one seems to say need not hold the values below it
+    labels_are_names: bool = False
     suppression: Share = 0.0
     minimize: Minimize = "loss"
     # how much a column matters

@@ -22,7 +22,7 @@ from shoal.table.type_words import type_word
 # past this, neighbouring integers are one float
 LARGEST_EXACT = 2**53
 Form = Literal["bracket", "dash", "columns", "midpoint", "mean"]
-Nature = Literal["truthful", "representative", "perturbed", "unchanged"]
+Nature = Literal["truthful", "named", "representative", "perturbed", "unchanged"]
 
 
 @dataclass(frozen=True)

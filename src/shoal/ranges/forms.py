@@ -22,7 +22,7 @@ NATURES: dict[str, tuple[str, ...]] = {
     "range": ("truthful",),
     "columns": ("truthful",),
     "set": ("truthful",),
-    "node": ("truthful",),
+    "node": ("truthful", "named"),
     "label": ("truthful", "representative"),
     "mean": ("representative",),
     "midpoint": ("representative",),
@@ -41,7 +41,7 @@ class ColumnForm(BaseModel):
 
     `type`: the type of the original values; `brackets`: how a range is written; `tree`: whose nodes stand there;
     `escaped`: a raw text that looks like a released one has a `\\` before it; `blanked`: so many cells were emptied in
-    rows that are suppressed throughout.
+    rows that are suppressed throughout; `labels_are_names`: a label only names a node, whatever it seems to say.
 
     >>> ColumnForm(kind="range", type="integer", brackets="[;]").in_words
     'a value or a range [low;high]'
@@ -55,6 +55,7 @@ class ColumnForm(BaseModel):
     tree: str | None = None
     escaped: bool = False
     blanked: int = 0
+    labels_are_names: bool = False
 
     @property
     def generalizes(self) -> bool:
@@ -80,6 +81,8 @@ class ColumnForm(BaseModel):
             "shifted": "a date moved by a secret number of days",
             "removed": "removed",
         }[self.kind]
+        if self.labels_are_names:
+            words += "; its labels are names: a range that one seems to say need not hold the value"
         more = "; a text of the original that looks like a released one has a \\ before it" if self.escaped else ""
         return words + more
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -70,6 +70,8 @@ class Draft:
     seed: int
     excel_safe: bool
     source: Path | None
+    # rows of the input that are not released
+    removed: list[int] = field(default_factory=list)
 
     def entries(self, result: Releasable) -> list[ColumnEntry]:
         """The columns of the release with the types that a reader finds, and what was emptied."""
@@ -100,6 +102,8 @@ def documents_of(
     plan = None if result.plan is None else result.plan.to_dict()
     content = manifest.to_dict()
     row_map = "shoal.table.order.shuffled_order(records, seed)" if draft.shuffled else "rows in the order of the input"
+    if draft.removed:
+        row_map = row_map.replace("(records,", "(records - removed,") + ", after the removed rows were taken out"
     source = draft.source
     private = PrivateRecord(
         data=draft.target.name,
@@ -110,6 +114,7 @@ def documents_of(
         seed=draft.seed,
         row_map=row_map,
         records=result.table.rows,
+        removed=draft.removed,
         input_sha256=sha256(source) if source is not None and source.is_file() else None,
         labels=labels,  # type: ignore[arg-type]
         **result.private,
@@ -153,6 +158,7 @@ def _manifest(
             "columns": list(entries),
             "written": draft.table.rows,
             "suppressed_rows": judged.suppressed_rows,
+            "removed_rows": len(draft.removed),
             "seconds": round(result.seconds, 3),
             "shuffled": draft.shuffled,
             "excel_safe": draft.excel_safe,

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from shoal.hierarchy import Hierarchy, fit_all
+from shoal.hierarchy.outside import held
 from shoal.judgement.checks import Check
 from shoal.manifest.schema import ColumnEntry
 from shoal.ranges.exact import holds_value
@@ -27,7 +28,8 @@ class Beside:
     """What is known of a release besides its data and its manifest.
 
     `order[r]`: the original row of released row r; `trees`: what nodes stand above; `labels`: what values became;
-    `vouched`: the private record says that the data is what was released; `text_file`: empty text and null are alike.
+    `vouched`: the private record says that the data is what was released; `text_file`: empty text and null are alike;
+    `removed`: so many rows of the original are not in `order`, because their suppressed rows were removed.
     """
 
     order: Array | None = None
@@ -36,13 +38,15 @@ class Beside:
     vouched: bool = False
     excel_safe: bool = False
     text_file: bool = False
+    removed: int = 0
 
 
 def against_original(table: Table, original: Table, entries: Sequence[ColumnEntry], beside: Beside) -> list[Check]:
     """One check per column of the original; what could not be compared is not held."""
-    if table.rows != original.rows:
+    if table.rows + beside.removed != original.rows:
         return [Check("rows", False, f"{table.rows:,} released of {original.rows:,}: rows were lost or doubled")]
-    checks = [Check("rows", True, f"{table.rows:,} released of {original.rows:,}")]
+    gone = f", {beside.removed:,} suppressed ones removed" if beside.removed else ""
+    checks = [Check("rows", True, f"{table.rows:,} released of {original.rows:,}{gone}")]
     known = [entry.name for entry in entries]
     absent = [name for name in known if name not in original.columns]
     strange = [name for name in original.columns if name not in known]
@@ -211,7 +215,22 @@ def _on_path(
         )
         if labels[label] not in (written[value], STAR, *(level[value] for level in paths[1:]))
     )
-    return _outside(title, wrong, "labels do not hold their value", "every label stands above its value")
+    if not wrong and not entry.form.labels_are_names:
+        wrong = _said_otherwise(pairs, _texts(shown), _texts(original))
+    fine = "every label stands above its value"
+    fine += "; labels are names, what they seem to say was not compared" if entry.form.labels_are_names else ""
+    return _outside(title, wrong, "labels do not hold their value", fine)
+
+
+def _said_otherwise(pairs: CountTable, labels: pl.Series, values: pl.Series, numbers: bool = True) -> int:
+    """In how many rows a label says a range, a prefix, or another number, that does not hold the value."""
+    label = labels.gather(pairs.tuples["shown"].codes.astype(np.int64))
+    value = values.gather(pairs.tuples["was"].codes.astype(np.int64))
+    known = (label.is_not_null() & value.is_not_null() & (label != value)).to_numpy()
+    if not numbers:
+        known = known & label.cast(pl.Float64, strict=False).is_null().to_numpy()
+    untrue = ~held(value.filter(known), label.filter(known))
+    return int(pairs.counts[known][untrue].sum())
 
 
 def _by_label(
@@ -234,6 +253,10 @@ def _by_label(
         return own.scatter(found, True) if len(found) else own
 
     wrong = _wrong_pairs(shown, original, good)
+    if not wrong and entry.nature == "truthful":
+        wrong = _said_otherwise(
+            CountTable.of({"shown": shown, "was": original}), _texts(shown), _texts(original), False
+        )
     return _outside(title, wrong, "labels do not stand for their value", "every label stands for its value")
 
 

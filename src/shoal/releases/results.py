@@ -97,6 +97,7 @@ class Released(Result):
     written: int
     suppressed_rows: int
     blanked_cells: int
+    removed_rows: int
     respelled_cells: int
     verdict: str
     k: int
@@ -112,6 +113,8 @@ class Released(Result):
         words += f", in classes of at least {self.k:,}." if self.models and self.k else "."
         if self.suppressed_rows:
             words += f" {counted(self.suppressed_rows, 'more record')} suppressed in every quasi-identifier."
+        if self.removed_rows:
+            words += f" {counted(self.removed_rows, 'suppressed record')} removed."
         if not self.models:
             words += " No privacy model was checked: there is no guarantee."
         return words
@@ -121,6 +124,8 @@ class Released(Result):
         figures = [Figure("records written", f"{self.written:,}"), Figure("suppressed", f"{self.suppressed_rows:,}")]
         if self.blanked_cells:
             figures.append(Figure("sensitive cells emptied in suppressed records", f"{self.blanked_cells:,}"))
+        if self.removed_rows:
+            figures.append(Figure("suppressed records removed", f"{self.removed_rows:,}"))
         notes = [f"data {self.output}, manifest {self.manifest}"]
         if self.respelled_cells:
             notes.append(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from shoal.releases.original import Beside, against_original, inferred_entries
 from shoal.releases.results import Verification
 from shoal.releases.signing import check_signature
 from shoal.releases.suppressed import suppressed_check, suppressed_rows
-from shoal.table import Table
+from shoal.table import Array, Table
 from shoal.table.order import shuffled_order
 from shoal.table.type_words import type_word
 
@@ -195,6 +195,9 @@ def _decided(manifest: Manifest, policy: Policy) -> Check:
             problems.append(f"{name} is not released")
         elif entry.form.kind != "removed" and entry.released_as != entry.derived and not manifest.excel_safe:
             problems.append(f"{name} is released under another name")
+    if not policy.labels_are_names:
+        named = [entry.name for entry in manifest.columns if entry.form.labels_are_names]
+        problems += [f"labels of {name} are names, which the policy does not allow" for name in named]
     detail = "all columns of the policy are there under their names"
     return Check("decided columns", not problems, "; ".join(problems[:8]) or detail)
 
@@ -230,11 +233,13 @@ def _with_original(
         extra = [Check("columns", False, f"{', '.join(strange[:8])} not in the original")] if strange else []
         return [*extra, *against_original(table, original, entries, Beside(np.arange(table.rows)))]
     private = release.private
-    if manifest.shuffled and private is None:
+    if (manifest.shuffled or manifest.removed_rows) and private is None:
         return [Check("rows", False, "the private record is needed to find which row is whose")]
-    order = None
-    if private is not None and private.shuffled:
-        order = shuffled_order(original.rows, private.seed)
+    removed = [] if private is None else private.removed
+    if len(set(removed)) != manifest.removed_rows or any(row >= original.rows for row in removed):
+        return [Check("rows", False, "the rows that were removed are not those that the private record names")]
+    seed = private.seed if private is not None and private.shuffled else None
+    order = released_order(original.rows, seed, removed)
     beside = Beside(
         order,
         {} if release.plan is None else release.plan.trees,
@@ -244,5 +249,18 @@ def _with_original(
         and private.manifest_sha256 == manifest.digest(),
         excel_safe=manifest.excel_safe,
         text_file=is_text_file(release.data),
+        removed=len(removed),
     )
     return against_original(table, original, manifest.columns, beside)
+
+
+def released_order(rows: int, seed: int | None, removed: Sequence[int] = ()) -> Array | None:
+    """The row of the original that each released row is; None where that is its own number.
+
+    >>> released_order(4, None, [1]).tolist()
+    [0, 2, 3]
+    """
+    if seed is None and not len(removed):
+        return None
+    kept = np.delete(np.arange(rows), list(removed))
+    return kept if seed is None else kept[shuffled_order(len(kept), seed)]

@@ -13,10 +13,12 @@ import secrets
 import tempfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
 
+import numpy as np
 import polars as pl
 
 from shoal.anonymization.search.plan import Plan
@@ -41,7 +43,7 @@ from shoal.releases.open import is_text_file
 from shoal.releases.original import Beside, against_original, labels_of
 from shoal.releases.results import Released, Verification
 from shoal.releases.suppressed import blank_sensitive, gives_away, sensitive_columns
-from shoal.releases.verify import judge
+from shoal.releases.verify import judge, released_order
 from shoal.table import Array, Column, Table
 from shoal.table.encode import encode
 from shoal.table.order import shuffled_order
@@ -117,21 +119,64 @@ def release(
     inputs += [Path(result.table.name)] if _is_file(result.table.name) else []
     check_apart(input=inputs, signing_key=sign, output=path)
     seed = secrets.randbits(63) if seed is None else seed
-    frame, blanked = _frame(result, path)
-    if shuffle:
-        frame = frame[shuffled_order(len(frame), seed)]
-    if excel_safe:
+    how = _Writing(path, force, shuffle, seed, no_guarantee, excel_safe, inputs[0] if inputs else None, sign)
+    *others, last = _treatments(result, path)
+    for treated in others:
+        with suppress(Refused):  # what is emptied or removed shifts the whole table, so that a class may fail
+            return _write(result, treated, how)
+    return _write(result, last, how)
+
+
+@dataclass(frozen=True)
+class _Writing:
+    """How a release is written."""
+
+    path: Path
+    force: bool
+    shuffle: bool
+    seed: int
+    no_guarantee: bool
+    excel_safe: bool
+    source: Path | None
+    sign: str | Path | None
+
+
+@dataclass(frozen=True)
+class _Treated:
+    """What is written: cells that were emptied by column, and rows of the input that are not released."""
+
+    frame: pl.DataFrame
+    blanked: dict[str, int] = field(default_factory=dict)
+    removed: Sequence[int] = ()
+
+
+def _write(result: Releasable, treated: _Treated, how: _Writing) -> Released:
+    """Write one way to treat the suppressed rows, once the written file was judged."""
+    frame, path = treated.frame, how.path
+    if how.shuffle:
+        frame = frame[shuffled_order(len(frame), how.seed)]
+    if how.excel_safe:
         frame = defused(frame)
     found: list[Verification] = []
 
     def documents(draft: Path) -> ReleaseDocuments:
         table = read(draft)
-        made = Draft(path, sha256(draft), table, blanked, shuffle, seed, excel_safe, inputs[0] if inputs else None)
+        made = Draft(
+            path,
+            sha256(draft),
+            table,
+            treated.blanked,
+            how.shuffle,
+            how.seed,
+            how.excel_safe,
+            how.source,
+            list(treated.removed),
+        )
         labels = _labels(result)
         entries = made.entries(result)
-        order = shuffled_order(table.rows, seed) if shuffle else None
+        order = released_order(result.table.rows, how.seed if how.shuffle else None, treated.removed)
         trees = {} if result.plan is None else result.plan.trees
-        beside = Beside(order, trees, labels, True, excel_safe, is_text_file(path))
+        beside = Beside(order, trees, labels, True, how.excel_safe, is_text_file(path), len(treated.removed))
         checks = [*result.checks(table), *against_original(table, result.table, entries, beside)]
         names = [name for entry in entries for name in entry.released_as if entry.name in _promised(result)]
         raw = [name for entry in entries if not entry.form.generalizes for name in entry.released_as]
@@ -139,14 +184,14 @@ def release(
         judged = judge(table, names, result.policy, checks, levels, raw)
         if not judged.holds:
             why = ""
-            if blanked:
-                why = " The sensitive values of suppressed records were emptied; allow fewer suppressed records."
+            if treated.blanked or treated.removed:
+                why = " What suppressed records have must not stay: allow fewer of them with `suppression`."
             raise Refused(f"Refused, nothing was written. {judged.reasons()}.{why}")
         found.append(judged)
-        return documents_of(result, made, judged, entries, labels, no_guarantee, sign)
+        return documents_of(result, made, judged, entries, labels, how.no_guarantee, how.sign)
 
-    written = write_release(frame, path, force, documents)
-    return _released(result, path, written, found[0], blanked, len(frame))
+    written = write_release(frame, path, how.force, documents)
+    return _released(result, path, written, found[0], treated, len(frame))
 
 
 def _promised(result: Releasable) -> set[str]:
@@ -160,7 +205,7 @@ def _released(
     path: Path,
     documents: ReleaseDocuments,
     judged: Verification,
-    blanked: dict[str, int],
+    treated: _Treated,
     rows: int,
 ) -> Released:
     respelled = sum(
@@ -174,7 +219,8 @@ def _released(
         private_path(path),
         rows,
         judged.suppressed_rows,
-        sum(blanked.values()),
+        sum(treated.blanked.values()),
+        len(treated.removed),
         respelled,
         documents.manifest["verdict"],
         judged.k,
@@ -192,10 +238,29 @@ def _is_file(name: str) -> bool:
         return False
 
 
-def _frame(result: Releasable, path: Path) -> tuple[pl.DataFrame, dict[str, int]]:
-    """What is written: untouched cells byte by byte, no categories that no cell holds, suppressed rows kept quiet."""
-    changed = {entry.name for entry in result.manifest_columns() if entry.form.kind != "as-it-was"}
-    changed |= set(result.policy.quasi_identifiers)
+def _treatments(result: Releasable, path: Path) -> list[_Treated]:
+    """What may be written, the best first: where suppressed rows give something away, their sensitive cells are
+    emptied, or else these rows are removed."""
+    frame = _frame(result, path)
+    suppressed = _suppressed(result, frame)
+    if suppressed is None:
+        return [_Treated(frame)]
+    policy = result.policy
+    needed = [*sensitive_columns(policy), *(name for name in (policy.person, policy.count) if name is not None)]
+    needed = [name for name in dict.fromkeys(needed) if name in frame.columns]
+    changed = _changed(result)
+    columns = {name: _encoded(result, frame[name], name in changed) for name in needed}
+    if not gives_away(Table(columns, len(frame)), policy, suppressed):
+        return [_Treated(frame)]
+    found = [_Treated(*blank_sensitive(frame, sensitive_columns(policy), suppressed))]
+    if not suppressed.all():
+        found.append(_Treated(frame.filter(~suppressed), {}, np.flatnonzero(suppressed).tolist()))
+    return found
+
+
+def _frame(result: Releasable, path: Path) -> pl.DataFrame:
+    """What is written: untouched cells byte by byte, no categories that no cell holds."""
+    changed = _changed(result)
     frame = result.polars
     series = []
     for column in frame.get_columns():
@@ -206,17 +271,13 @@ def _frame(result: Releasable, path: Path) -> tuple[pl.DataFrame, dict[str, int]
         if isinstance(column.dtype, (pl.Categorical, pl.Enum)):
             column = column.cast(pl.String)
         series.append(column)
-    frame = pl.DataFrame(series)
-    suppressed = _suppressed(result, frame)
-    if suppressed is None:
-        return frame, {}
-    policy = result.policy
-    needed = [*sensitive_columns(policy), *(name for name in (policy.person, policy.count) if name is not None)]
-    needed = [name for name in dict.fromkeys(needed) if name in frame.columns]
-    columns = {name: _encoded(result, frame[name], name in changed) for name in needed}
-    if not gives_away(Table(columns, len(frame)), policy, suppressed):
-        return frame, {}
-    return blank_sensitive(frame, sensitive_columns(result.policy), suppressed)
+    return pl.DataFrame(series)
+
+
+def _changed(result: Releasable) -> set[str]:
+    """The columns that do not leave as they came."""
+    changed = {entry.name for entry in result.manifest_columns() if entry.form.kind != "as-it-was"}
+    return changed | set(result.policy.quasi_identifiers)
 
 
 def _suppressed(result: Releasable, frame: pl.DataFrame) -> Array | None:

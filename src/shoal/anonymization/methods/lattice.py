@@ -68,6 +68,9 @@ class Lattice(Method):
     levels: Levels = Field(default={}, description="Per column the least and the greatest level, such as 1..3.")
     local: bool = Field(default=False, description="Generalise again what was left out, while that gains something.")
     complete_hierarchies: bool = Field(default=False, description="Put values without a leaf directly below *.")
+    labels_are_names: bool = Field(
+        default=False, description="Labels only name nodes; a range that one seems to say need not hold its values."
+    )
     time_limit: Annotated[float, Field(gt=0)] = Field(default=60.0, description="Seconds after which to stop looking.")
 
     def allowed(self, table: Table, policy: Policy) -> str | None:
@@ -91,6 +94,8 @@ class Lattice(Method):
         """Read or build the hierarchies, count the table."""
         from shoal.anonymization.search.lattice import prepare
 
+        if self.labels_are_names:
+            policy = policy.model_copy(update={"labels_are_names": True})
         return prepare(table, policy, self.hierarchies, self.search_options(policy), self.complete_hierarchies)
 
     def change(
@@ -156,11 +161,11 @@ def generalized(
     from shoal.anonymization.search.lattice import relabel
 
     policy, space, options = prepared.policy, prepared.space, prepared.options
-    shown = relabel(solved)
+    shown = relabel(solved, policy.labels_are_names)
     evidence = evidence_of_result(table, policy, shown.columns, shown.class_of_row, _levels(solved))
     while drop_rounds and len(solved.rounds) > 1 and not all(v.holds for v in judged(policy, evidence)):
         solved = solved.without_last_round()
-        shown = relabel(solved)
+        shown = relabel(solved, policy.labels_are_names)
         evidence = evidence_of_result(table, policy, shown.columns, shown.class_of_row, _levels(solved))
     columns = table.select(policy.quasi_identifiers)
     classes = shown.class_of_row, shown.classes

@@ -14,10 +14,11 @@ from shoal.anonymization.search.generalize import Generalized, SearchOptions, Sp
 from shoal.errors import InputError
 from shoal.hierarchy import Hierarchy
 from shoal.hierarchy.chosen import complete, given_hierarchies
+from shoal.hierarchy.outside import check_labels
 from shoal.judgement.persons import linked_classes
 from shoal.models import KAnonymity
 from shoal.policy import Policy
-from shoal.ranges.columns import ReleasedColumns, as_it_was
+from shoal.ranges.columns import Nature, ReleasedColumns, as_it_was
 from shoal.ranges.forms import ColumnForm, escape
 from shoal.table import Array, Table
 from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class, pack
@@ -47,6 +48,8 @@ def prepare(
     _check_named(options, names)
     given = given_hierarchies(hierarchies or policy.hierarchies, [*names, *needed])
     trees, built = complete(given, table.select(names))
+    if not policy.labels_are_names:
+        check_labels(trees)
     others = {name: tree for name, tree in given.items() if name not in trees}
     rows = Rows.of(table, names, policy.count, policy.person)
     if policy.count is not None and len(rows.columns[0].codes) != table.rows:
@@ -105,7 +108,7 @@ class Relabelled:
     classes: int
 
 
-def relabel(found: Generalized) -> Relabelled:
+def relabel(found: Generalized, labels_are_names: bool = False) -> Relabelled:
     """Write every row with the labels of its round; what was never settled is `*` throughout.
 
     What is equal is written once: rows are dealt with as distinct (tuple, round) pairs, and spread over the table last.
@@ -129,9 +132,16 @@ def relabel(found: Generalized) -> Relabelled:
         else:
             texts = pl.Series(column.name, labels, dtype=pl.String).gather(label).gather(of_row)
             is_text = column.values.dtype == pl.String
-            form = ColumnForm(kind="node", type=type_word(column.dtype), tree=column.name, escaped=is_text)
+            form = ColumnForm(
+                kind="node",
+                type=type_word(column.dtype),
+                tree=column.name,
+                escaped=is_text,
+                labels_are_names=labels_are_names,
+            )
+            nature: Nature = "named" if labels_are_names else "truthful"
             alike = Coded(label[of_row], len(labels))
-            columns[column.name] = ReleasedColumns([texts], "truthful", changed[of_row], form, alike)
+            columns[column.name] = ReleasedColumns([texts], nature, changed[of_row], form, alike)
     kept = np.flatnonzero(rounds >= 0)
     classes, count = class_of_each_row(pack([Coded(key.codes[kept], key.cardinality) for key in keys]))
     class_of_pair = np.full(len(rounds), -1, np.int64)
