@@ -12,7 +12,7 @@ import os
 import secrets
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -20,10 +20,12 @@ from typing import Any, Protocol
 import polars as pl
 
 from shoal.anonymization.search.plan import Plan
+from shoal.detection.undecided import Decisions, decisions_of
 from shoal.errors import InputError, ShoalError
 from shoal.judgement.checks import Check
 from shoal.manifest.files import (
     dictionary_path,
+    files_of,
     manifest_path,
     pending_path,
     plan_path,
@@ -43,6 +45,7 @@ from shoal.releases.results import Released, Verification
 from shoal.releases.suppressed import blank_sensitive, gives_away, sensitive_columns
 from shoal.releases.verify import judge, shuffled_order
 from shoal.table import Array, Table
+from shoal.vocabulary import Role
 from shoal.writing import check_apart, check_target, failure, sha256, sync, write_bytes, write_draft
 
 # seconds after which a part that waits for its data waits in vain
@@ -63,10 +66,18 @@ class Releasable(Protocol):
     @property
     def policy(self) -> Policy: ...
     @property
-    def method(self) -> str: ...
+    def technique(self) -> str:
+        """By which name the manifest knows it."""
+        ...
+
     @property
     def rule(self) -> str | None:
         """The rule that it keeps instead of a privacy model, by its source."""
+        ...
+
+    @property
+    def personal(self) -> bool:
+        """Whether it stays among those who hold the original: then its columns need no decision."""
         ...
 
     @property
@@ -98,22 +109,30 @@ def release(
     excel_safe: bool = False,
     source: Path | Sequence[Path] | None = None,
     sign: str | Path | None = None,
+    decide: Mapping[str, Role] | None = None,
 ) -> Released:
     """Write a changed table, once the written file itself was measured against the policy.
 
     `shuffle` releases the rows in a secret order (their order can identify); the seed is drawn if none is given and
     goes to the private record only. `excel_safe` puts an apostrophe before text that spreadsheets run as a formula.
-    `source`: the input, which is never replaced. `sign`: the file of the key that signs the manifest.
+    `source`: the input, which is never replaced. `sign`: the file of the key that signs the manifest. `decide`: roles
+    of columns that nobody decided on yet; while one of them points at people, the release is refused.
     """
     path = Path(path)
+    result = _with_roles(result, decide)
     if not result.policy.models and not no_guarantee and result.rule is None:
         raise InputError(
             "The policy names no privacy model, so nothing would be guaranteed.",
             "Add one (k = 5, for example), or say `no_guarantee` to release without.",
         )
     inputs = [] if source is None else [source] if isinstance(source, Path) else list(source)
-    inputs += [Path(result.table.name)] if _is_file(result.table.name) else []
-    check_apart(input=inputs, signing_key=sign, output=path)
+    named = [*inputs, Path(result.table.name)] if _is_file(result.table.name) else inputs
+    check_apart(input=named, signing_key=sign, output=files_of(path))
+    one_input = inputs[0] if len(inputs) == 1 else named[0] if len(named) == 1 else None
+    check_target(path, force)
+    decisions = _decisions(result)
+    if decisions.stopping:
+        raise Refused(f"Refused, nothing was written. {decisions.refusal()}")
     seed = secrets.randbits(63) if seed is None else seed
     frame, blanked = _frame(result, path)
     if shuffle:
@@ -124,7 +143,7 @@ def release(
 
     def documents(draft: Path) -> ReleaseDocuments:
         table = read(draft)
-        made = Draft(path, sha256(draft), table, blanked, shuffle, seed, excel_safe, inputs[0] if inputs else None)
+        made = Draft(path, sha256(draft), table, blanked, shuffle, seed, excel_safe, one_input)
         labels = _labels(result)
         entries = made.entries(result)
         order = shuffled_order(table.rows, seed) if shuffle else None
@@ -141,10 +160,23 @@ def release(
                 why = " The sensitive values of suppressed records were emptied; allow fewer suppressed records."
             raise Refused(f"Refused, nothing was written. {judged.reasons()}.{why}")
         found.append(judged)
-        return documents_of(result, made, judged, entries, labels, no_guarantee, sign)
+        return documents_of(result, made, judged, entries, labels, no_guarantee, sign, decisions.notes)
 
     written = write_release(frame, path, force, documents)
-    return _released(result, path, written, found[0], blanked, len(frame))
+    return _released(result, path, written, found[0], blanked, len(frame), decisions)
+
+
+def _with_roles(result: Releasable, decide: Mapping[str, Role] | None) -> Releasable:
+    if not decide:
+        return result
+    if not hasattr(result, "with_roles"):
+        raise InputError(f"A release by {result.technique} decides on columns itself.", "Leave out `decide`.")
+    return result.with_roles(decide)  # type: ignore[no-any-return]
+
+
+def _decisions(result: Releasable) -> Decisions:
+    """What nobody decided; a standard such as safe harbor decides on every column itself."""
+    return Decisions() if result.personal or result.rule is not None else decisions_of(result)
 
 
 def _promised(result: Releasable) -> set[str]:
@@ -160,6 +192,7 @@ def _released(
     judged: Verification,
     blanked: dict[str, int],
     rows: int,
+    decisions: Decisions,
 ) -> Released:
     respelled = sum(
         column.respelled for name, column in result.table.columns.items() if name in result.policy.quasi_identifiers
@@ -180,6 +213,8 @@ def _released(
         judged.checks,
         None if documents.plan is None else plan_path(path),
         None if signature is None else signature["public_key"],
+        [entry.column for entry in decisions.undecided_columns],
+        decisions.notes,
     )
 
 
@@ -297,7 +332,7 @@ def write_release(
 
 def _check_free(path: Path) -> None:
     """Refuse to write over the parts of another release; those of one that was interrupted are no release."""
-    for part in (manifest_path(path), dictionary_path(path), private_path(path), plan_path(path)):
+    for part in files_of(path)[1:]:
         if part.exists() and not _interrupted(path):
             raise InputError(f"{part} exists already: it belongs to another release.", "Use `force` to replace it.")
 
@@ -316,7 +351,7 @@ def _interrupted(path: Path) -> bool:
 
 def _remove_leftovers(path: Path) -> None:
     """Parts that waited for a release that was never finished."""
-    for part in (manifest_path(path), dictionary_path(path), private_path(path), plan_path(path)):
+    for part in files_of(path)[1:]:
         for file in [*part.parent.glob(f".{part.name}.*"), *part.parent.glob(f"..{part.name}.*")]:
             if time.time() - file.stat().st_mtime > _LEFT:  # younger ones may be another process's
                 file.unlink(missing_ok=True)
