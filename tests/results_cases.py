@@ -112,11 +112,11 @@ def _compare(folder: Path) -> Case:
 
 
 def _anonymize(folder: Path) -> Case:
-    from shoal.releases.written import released
+    from shoal.releases.jobs import release_anonymized
 
     table, output = odd_table(folder), folder / "safe.csv"
-    changed = shoal.anonymize(table, quasi_identifiers=NAMES, k=2, method="lattice", suppression=0.5)
-    result = released(changed, output, shuffle=True)
+    how = {"quasi_identifiers": NAMES, "k": 2, "method": "lattice", "suppression": 0.5}
+    result = release_anonymized(table, output=output, **how)
     asked = ["--qi", ",".join(NAMES), "-k", "2", "--method", "lattice", "--suppression", "50%", "--force"]
     return Case(result, ["anonymize", str(table), "-o", str(output), *asked])
 
@@ -216,36 +216,39 @@ def _desk_show(folder: Path) -> Case:
 
 
 def _pseudonymize(folder: Path) -> Case:
+    from shoal.releases.jobs import release_pseudonymized
+
     table, key, out = odd_table(folder), folder / "key.bin", folder / "out.parquet"
     shoal.pseudonymize(table, column=TAG, key=key)
-    result = shoal.pseudonymize(table, column=TAG, key=key, output=out)
+    result = release_pseudonymized(table, column=TAG, key=key, output=out)
     asked = ["--column", TAG, "--key-file", str(key), "-o", str(out), "--force"]
     return Case(result, ["pseudonymize", str(table), *asked])
 
 
 def _shift_dates(folder: Path) -> Case:
+    from shoal.releases.jobs import release_shifted
+
     path, key, out = folder / "dated.parquet", folder / "key.bin", folder / "out.parquet"
     pl.DataFrame({**ODD, f"{TAG} on": ["2012-03-04", "2012-05-06", "2012-06-07", "2012-07-08"]}).write_parquet(path)
     shoal.shift_dates(path, person=TAG, key=key)
-    result = shoal.shift_dates(path, person=TAG, key=key, output=out)
+    result = release_shifted(path, person=TAG, key=key, output=out)
     asked = ["--person", TAG, "--key-file", str(key), "-o", str(out), "--force"]
     return Case(result, ["shift-dates", str(path), *asked])
 
 
 def _safe_harbor(folder: Path) -> Case:
-    from shoal.releases.jobs import publish_safe_harbor
+    from shoal.releases.jobs import release_safe_harbor
 
     table, out, policy = odd_table(folder), folder / "safe.parquet", folder / "policy.yaml"
-    result = publish_safe_harbor(table, output=out, write_policy=policy)
+    result = release_safe_harbor(table, output=out, write_policy=policy)
     return Case(result, ["safe-harbor", str(table), "-o", str(out), "--write-policy", str(policy), "--force"])
 
 
 def _perturb(folder: Path) -> Case:
-    from shoal.releases.jobs import Writing, released_perturbed
+    from shoal.releases.jobs import Writing, release_perturbed
 
     table, out = odd_table(folder), folder / "safe.parquet"
-    made = shoal.perturb(table, noise={CONTROL: 0.1}, pram={TAG: 0.5}, seed=1)
-    result = released_perturbed(made, out, table, Writing(seed=1))
+    result = release_perturbed(table, output=out, writing=Writing(seed=1), noise={CONTROL: 0.1}, pram={TAG: 0.5})
     asked = ["--noise", f"{CONTROL}=0.1", "--pram", f"{TAG}=0.5", "--seed", "1", "-o", str(out), "--force"]
     return Case(result, ["perturb", str(table), *asked])
 

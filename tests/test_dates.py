@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.pseudonyms.shift_dates import DateReading, allowed_shifts, shift_dates
+from shoal.releases.jobs import Writing, release_shifted
 from shoal.table.dates import days_of, years_of
 
 KEY = bytes(range(32))
@@ -236,17 +237,17 @@ def test_offsets_that_tell_the_season_are_dropped() -> None:
 def test_what_is_written_and_what_it_says(tmp_path: Path) -> None:
     source, out, key = tmp_path / "visits.csv", tmp_path / "moved.csv", tmp_path / "key.csv"
     VISITS.write_csv(source)
-    found = shift_dates(source, person="id", key=key, output=out)
+    found = release_shifted(source, person="id", key=key, output=out)
     assert found.to_dict() == {
         "schema_version": 1, "person": "id", "columns": ["admitted", "dob"], "persons": 2, "records": 2,
         "cells_changed": 4, "blanked": 0, "range": 365, "keep": "nothing", "unshifted": [], "key_file_created": True,
-        "output": str(out), "notes": [],
+        "output": str(out), "manifest": str(out.with_suffix(".manifest.json")), "notes": [],
     }  # fmt: skip
     assert "4 dates of 2 persons" in found.summary()
     secret = key.read_bytes()
     for target in (key, source):
         with pytest.raises(shoal.InputError, match=r"at once|never replaced"):
-            shift_dates(source, person="id", key=key, output=target, force=True)
+            release_shifted(source, person="id", key=key, output=target, writing=Writing(True, shuffle=False))
     assert key.read_bytes() == secret
 
 

@@ -26,8 +26,10 @@ from shoal.keys import Key, create_key, find_key, read_key
 from shoal.pseudonyms import keyed as keyed_module
 from shoal.pseudonyms.digits import permuted
 from shoal.pseudonyms.pseudonymize import pseudonymize
+from shoal.releases.jobs import Writing, release_pseudonymized
 
 KEY = bytes(range(32))
+FORCED = Writing(force=True, shuffle=False)
 
 
 def made(values: list[object], **options: object) -> list[str]:
@@ -258,7 +260,7 @@ def test_force_destroys_no_key_map_table_or_input(tmp_path: Path, how: str, vict
     output = same_file(tmp_path, how, tmp_path / victim)
     for source in ({"key": key}, {"surrogates": table}, {"key": tmp_path / "fresh.bin"}):
         with pytest.raises(shoal.InputError, match=r"at once|never replaced"):
-            pseudonymize(path, column="patient_id", output=output, force=True, **source)
+            release_pseudonymized(path, column="patient_id", output=output, writing=FORCED, **source)
     after = {file.name: file.read_bytes() for file in tmp_path.iterdir() if file != output or how == "itself"}
     assert after == before
 
@@ -272,7 +274,7 @@ def test_the_files_of_a_rotation_are_apart(tmp_path: Path) -> None:
         {"rotate_to": tmp_path / "new.bin", "mapping": tmp_path / "out.csv", "output": tmp_path / "out.csv"},
     ):
         with pytest.raises(shoal.InputError, match="at once"):
-            pseudonymize(path, column="patient_id", key=key, **files)  # type: ignore[arg-type]
+            release_pseudonymized(path, **{"output": tmp_path / "o.csv", "column": "patient_id", "key": key, **files})
     assert sorted(file.name for file in tmp_path.iterdir()) == ["key.bin", "visits.csv"]
 
 
@@ -282,14 +284,15 @@ def test_an_input_folder_or_pattern_is_not_written_into(tmp_path: Path) -> None:
     path = write(folder)
     for source in (str(folder), str(folder / "*.csv"), [str(path)]):
         with pytest.raises(shoal.InputError, match="at once"):
-            pseudonymize(source, column="patient_id", key=KEY, output=path, force=True)
+            release_pseudonymized(source, column="patient_id", key=KEY, output=path, writing=FORCED)
 
 
 def test_the_json_and_the_words(tmp_path: Path) -> None:
-    made_ = pseudonymize(write(tmp_path), column="patient_id", key=KEY, output=tmp_path / "out.csv")
+    made_ = release_pseudonymized(write(tmp_path), column="patient_id", key=KEY, output=tmp_path / "out.csv")
     assert made_.to_dict() == {
         "schema_version": 1, "column": "patient_id", "distinct": 2, "collisions": 0, "method": "hmac-sha-256",
         "format": "hex", "records": 3, "key_file_created": False, "mapping": None, "output": str(tmp_path / "out.csv"),
+        "manifest": str(tmp_path / "out.manifest.json"),
     }  # fmt: skip
     assert made_.summary() == "2 persons in patient_id now have a pseudonym; no two share one."
     assert "P1" not in repr(made_) + made_._repr_html_()

@@ -42,6 +42,8 @@ def released(people: pl.DataFrame, folder: Path, name: str = "safe.csv", **optio
         if key in ("shuffle", "seed", "force", "no_guarantee", "excel_safe")
     }
     result = shoal.anonymize(people, **{**anonymizing, **options})
+    left = {name: "other" for name in people.columns if name not in result.policy.columns}
+    result = result.with_roles(left)
     return shoal.release(result, folder / name, **{"shuffle": True, **leaving}).output
 
 
@@ -80,7 +82,8 @@ def test_masking_by_a_policy(people: pl.DataFrame, tmp_path: Path) -> None:
         {"column": "patzip", "digits": 2},
         {"column": "age_yrs"},
     ]
-    policy = Policy(columns=dict.fromkeys(QI, "quasi-identifier"), masking=steps)  # type: ignore[arg-type]
+    roles: Any = {**dict.fromkeys(QI, "quasi-identifier"), "race": "other"}
+    policy = Policy(columns=roles, masking=steps)
     result = shoal.anonymize(people, policy, method="mask")
     assert 0 < result.findings.modified_rows <= 600
     with pytest.raises(InputError, match="no privacy model"):
@@ -192,7 +195,8 @@ def test_recoding_where_records_stand_out(towns: pl.DataFrame, tmp_path: Path) -
     assert 0 < local.findings.uniques < before
     assert local.findings.modified_rows == before < everywhere.findings.modified_rows
     assert local.findings.information_loss is None
-    path = shoal.release(local, tmp_path / "local.csv", no_guarantee=True, shuffle=True).output
+    decide: Any = {name: "other" for name in frame.columns if name not in names}
+    path = shoal.release(local, tmp_path / "local.csv", no_guarantee=True, shuffle=True, decide=decide).output
     assert shoal.verify(path, original=frame).verdict == "holds"
 
 
@@ -242,7 +246,7 @@ def test_the_change_of_means_and_correlations(people: pl.DataFrame) -> None:
 
 def test_what_does_not_hold_is_refused_and_nothing_is_written(people: pl.DataFrame, tmp_path: Path) -> None:
     result = shoal.anonymize(
-        people, quasi_identifiers=QI, sensitive="charge", k=2, t=0.01, method="coarsen", resolution=4
+        people.drop("race"), quasi_identifiers=QI, sensitive="charge", k=2, t=0.01, method="coarsen", resolution=4
     )
     assert result.verdict == "refused"
     with pytest.raises(shoal.Refused, match="k-anonymity"):
@@ -299,17 +303,16 @@ def test_bad_input(people: pl.DataFrame, options: dict[str, Any], message: str) 
 def test_targets_that_cannot_be_written(people: pl.DataFrame, tmp_path: Path) -> None:
     path = released(people, tmp_path)
     before = path.read_bytes()
+    made = shoal.anonymize(people, quasi_identifiers=QI, k=5, method="sorted-clusters", decide={"race": "other"})
     for target, message in (
         (path, "exists already"),
         (tmp_path / "none" / "x.csv", "no folder"),
         (tmp_path / "x.doc", "file extension"),
     ):
         with pytest.raises(InputError, match=message):
-            shoal.release(shoal.anonymize(people, quasi_identifiers=QI, k=5, method="sorted-clusters"), target)
+            shoal.release(made, target)
     with pytest.raises(InputError, match="belongs to another release"):
-        shoal.release(
-            shoal.anonymize(people, quasi_identifiers=QI, k=5, method="sorted-clusters"), tmp_path / "safe.parquet"
-        )
+        shoal.release(made, tmp_path / "safe.parquet")
     assert path.read_bytes() == before
     assert shoal.verify(path).verdict == "holds"
 
@@ -413,7 +416,8 @@ def test_verify_without_a_manifest_needs_a_policy(people: pl.DataFrame, tmp_path
     manifest_path(path).unlink()
     with pytest.raises(InputError, match="no policy"):
         shoal.verify(path)
-    policy = Policy(columns=dict.fromkeys(QI, "quasi-identifier"), models=[{"model": "k-anonymity", "k": 5}])  # type: ignore[arg-type,list-item]
+    roles: Any = {**dict.fromkeys(QI, "quasi-identifier"), "race": "other"}
+    policy = Policy(columns=roles, models=[KAnonymity(k=5)])
     assert shoal.verify(path, policy).verdict == "holds"
     stricter = policy.model_copy(update={"models": [KAnonymity(k=500)]})
     assert shoal.verify(path, stricter).verdict == "refused"
@@ -426,7 +430,8 @@ KILLED = """
 import sys, shoal
 frame = shoal.sample_data("discharges", 20_000, seed=int(sys.argv[2]))
 result = shoal.anonymize(
-    frame, quasi_identifiers=["age_yrs", "sex", "patzip", "los"], sensitive="charge", k=5, method="sorted-clusters")
+    frame, quasi_identifiers=["age_yrs", "sex", "patzip", "los"], sensitive="charge", k=5, method="sorted-clusters",
+    decide=dict.fromkeys(["race", "ethncty", "patcnty", "adm_qtr", "oshpd_id"], "other"))
 print("ready", flush=True)
 while True:
     shoal.release(result, sys.argv[1], force=True, shuffle=True)
@@ -438,7 +443,12 @@ def kill_rounds(folder: Path, rounds: int) -> None:
     target = folder / "safe.csv"
     frame = shoal.sample_data("discharges", 20_000, seed=0)
     result = shoal.anonymize(
-        frame, quasi_identifiers=["age_yrs", "sex", "patzip", "los"], sensitive="charge", k=5, method="sorted-clusters"
+        frame,
+        quasi_identifiers=["age_yrs", "sex", "patzip", "los"],
+        sensitive="charge",
+        k=5,
+        method="sorted-clusters",
+        decide=dict.fromkeys(["race", "ethncty", "patcnty", "adm_qtr", "oshpd_id"], "other"),
     )
     shoal.release(result, target, shuffle=True)
     draw = np.random.default_rng(0)
@@ -483,7 +493,8 @@ def test_dates_moments_fractions_and_negative_numbers(tmp_path: Path, column: st
         }
     )
     result = shoal.anonymize(frame, quasi_identifiers=[column], k=5, method="sorted-clusters", interval=interval)
-    path = shoal.release(result, tmp_path / f"safe.{ending}", shuffle=True).output
+    decide: Any = {name: "other" for name in frame.columns if name != column}
+    path = shoal.release(result, tmp_path / f"safe.{ending}", shuffle=True, decide=decide).output
     assert shoal.verify(path, original=frame).verdict == "holds"
     with pytest.raises(InputError, match="dashes"):
         shoal.anonymize(frame, quasi_identifiers=[column], k=5, method="sorted-clusters", interval="dash")

@@ -16,6 +16,8 @@ import shoal
 from shoal.cli.app import app
 from shoal.errors import InputError
 
+DECIDED = "id=identifier,age=quasi-identifier,education=other"
+
 
 @pytest.fixture
 def survey(tmp_path: Path) -> Path:
@@ -43,7 +45,7 @@ def run(*arguments: str) -> Any:
 def test_the_command_of_the_issue(survey: Path, tmp_path: Path) -> None:
     target = tmp_path / "safe.csv"
     options = ["--noise", "income=0.1", "--swap", "age=5%", "--pram", "education=0.9", "--top-code", "income=99%"]
-    found = run(str(survey), "-o", str(target), *options)
+    found = run(str(survey), "-o", str(target), *options, "--decide", "id=other")
     assert (found["written"], found["records"], found["guarantee"], found["verdict"]) == (
         400,
         400,
@@ -52,7 +54,7 @@ def test_the_command_of_the_issue(survey: Path, tmp_path: Path) -> None:
     )
     assert set(found) == {
         "schema_version", "records", "modified_rows", "columns", "risk", "utility", "notes", "written", "guarantee",
-        "verdict", "output", "manifest",
+        "verdict", "output", "manifest", "undecided_columns",
     }  # fmt: skip
     assert set(found["risk"]) == {"interval_disclosure", "linkage", "kept"}
     assert set(found["utility"]) == {
@@ -77,7 +79,7 @@ def test_the_command_of_the_issue(survey: Path, tmp_path: Path) -> None:
 def test_the_seed_is_in_the_private_record_and_nowhere_else(survey: Path, tmp_path: Path) -> None:
     target = tmp_path / "safe.parquet"
     options = ["--noise", "income=0.1", "--correlated-noise", "hours,age=0.3", "--seed", "918273645"]
-    run(str(survey), "-o", str(target), *options)
+    run(str(survey), "-o", str(target), *options, "--decide", "id=other,education=other")
     private = tmp_path / "safe.private.json"
     assert json.loads(private.read_text())["perturbation_seed"] == 918273645
     assert stat.S_IMODE(private.stat().st_mode) == 0o600
@@ -90,9 +92,8 @@ def test_the_seed_is_in_the_private_record_and_nowhere_else(survey: Path, tmp_pa
 
 
 def test_rounding_alone_is_representative_not_perturbed(survey: Path, tmp_path: Path) -> None:
-    found = run(
-        str(survey), "-o", str(tmp_path / "safe.csv"), "--round", "income=100,hours=5", "--bottom-code", "age=21"
-    )
+    options = ["--round", "income=100,hours=5", "--bottom-code", "age=21", "--decide", "id=identifier,education=other"]
+    found = run(str(survey), "-o", str(tmp_path / "safe.csv"), *options)
     assert {column["name"]: column["nature"] for column in found["columns"]} == dict.fromkeys(
         ("income", "hours", "age"), "representative"
     )
@@ -104,7 +105,8 @@ def test_missing_values_stay_where_they_are_and_verify_looks(survey: Path, tmp_p
     assert result.polars["hours"].is_null().equals(before["hours"].is_null())
     with pytest.raises(InputError, match="nothing would be guaranteed"):
         shoal.release(result, tmp_path / "safe.csv")
-    shoal.release(result, tmp_path / "safe.csv", no_guarantee=True, shuffle=True)
+    decide: Any = dict.fromkeys(["id", "age", "education"], "other")
+    shoal.release(result, tmp_path / "safe.csv", no_guarantee=True, shuffle=True, decide=decide)
     assert shoal.verify(tmp_path / "safe.csv", original=survey).verdict == "holds"
     # another column was changed behind its back
     frame = pl.read_csv(tmp_path / "safe.csv")
@@ -119,7 +121,8 @@ def test_missing_values_stay_where_they_are_and_verify_looks(survey: Path, tmp_p
 
 def test_models_on_untouched_columns_are_still_judged(survey: Path, tmp_path: Path) -> None:
     policy = shoal.Policy(
-        columns={"id": "identifier", "education": "quasi-identifier"}, models=[{"model": "k-anonymity", "k": 50}]
+        columns={"id": "identifier", "education": "quasi-identifier", "age": "other"},
+        models=[{"model": "k-anonymity", "k": 50}],
     )
     result = shoal.perturb(survey, policy=policy, noise={"income": 0.1}, seed=3)
     shoal.release(result, tmp_path / "safe.csv")
@@ -140,7 +143,7 @@ def test_people_see_a_table(survey: Path, tmp_path: Path) -> None:
     assert isinstance(found.exception, InputError)  # hours has gaps
     found = CliRunner().invoke(
         app,
-        ["perturb", str(survey), "-o", str(tmp_path / "safe.csv"), "--shuffle", "income=age"],
+        ["perturb", str(survey), "-o", str(tmp_path / "safe.csv"), "--shuffle", "income=age", "--decide", DECIDED],
         catch_exceptions=False,
     )
     assert found.exit_code == 0

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from shoal.policy.conditions import parse_condition
 from shoal.policy.overrides import decided
 from shoal.reading import Options, read
 from shoal.table import Table
+from shoal.vocabulary import Role
 
 __all__ = ["Anonymized", "Method", "anonymize"]
 
@@ -35,6 +36,7 @@ def anonymize(
     models: Sequence[AnyModel] = (),
     method: Method | str | None = None,
     disclosure: Sequence[str] = (),
+    decide: Mapping[str, Role] | None = None,
     options: Options | None = None,
     **method_options: Any,
 ) -> Anonymized:
@@ -46,6 +48,10 @@ def anonymize(
     options that are given narrow them to the methods that have these, and the one that loses least is taken:
     `findings.choice` says why, and what the others lost. `options` are those of reading a file.
 
+    `decide` gives columns their roles beside the policy (`{"ssn": "identifier", "ward": "other"}`). A column without a
+    role that looks like an identifier, a quasi-identifier or free text is named in `undecided_columns`, and nothing is
+    released until it is decided.
+
     >>> import polars as pl
     >>> people = pl.DataFrame({"age": [30, 34, 51, 52], "charge": [1, 2, 3, 4]})
     >>> result = anonymize(people, quasi_identifiers=["age"], sensitive="charge", k=2)
@@ -54,9 +60,9 @@ def anonymize(
     """
     as_given = as_policy(policy)
     chosen = method_named(method, method_options, as_given.method)
-    rules = decided(as_given, as_names(quasi_identifiers), as_names(sensitive), k, l, t, models)
+    rules = decided(as_given, as_names(quasi_identifiers), as_names(sensitive), k, l, t, models, decide)
     table = read(source, None, options)
-    table.select([*rules.quasi_identifiers, *rules.sensitive])
+    table.select([*rules.quasi_identifiers, *rules.sensitive, *(decide or {})])
     _check_policy_columns(table, rules)
     conditions = [parse_condition(text) for text in disclosure]
     table.select([condition.column for condition in conditions])
@@ -64,9 +70,9 @@ def anonymize(
     k_without_policy = k is not None and not any(isinstance(model, KAnonymity) for model in as_given.models)
     progress.report("anonymising", 0)
     if chosen is not None:
-        return chosen.run(table, rules, conditions, k_without_policy)
+        return chosen.run(table, rules, conditions, k_without_policy).looked_at()
     limit = _time_limit(method_options.pop("time_limit", TIME_LIMIT))
-    return choose(table, rules, method_options, limit, conditions, k_without_policy)
+    return choose(table, rules, method_options, limit, conditions, k_without_policy).looked_at()
 
 
 def _check_policy_columns(table: Table, policy: Policy) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
@@ -11,16 +11,20 @@ import polars as pl
 
 from shoal.anonymization.findings import Findings
 from shoal.anonymization.outcomes import Choice, LatticeOutcome, StrategyFigures, SuppressionOutcome
+from shoal.detection.undecided import Decisions, decision_notes, decisions_of
+from shoal.errors import InputError
 from shoal.judgement.checks import Check
 from shoal.manifest.columns import column_entries
 from shoal.manifest.schema import ColumnEntry
 from shoal.models import Verdict
 from shoal.policy import Policy
+from shoal.policy.overrides import with_roles
 from shoal.ranges.columns import ReleasedColumns
 from shoal.reading.frames import to_native
 from shoal.results import Figure, Figures, Grid, Headline, Notes, Result, Section, left_out, merged, where_known
 from shoal.results.verdict import verdicts_grid
 from shoal.table import Table
+from shoal.vocabulary import Role
 from shoal.wording import counted, percent
 
 _MOST_STRATEGIES = 20
@@ -44,8 +48,9 @@ class Anonymized(Result):
     columns: dict[str, ReleasedColumns] = left_out()
     plan: Any = left_out(default=None)  # a Plan, of the lattice
     seconds: float = left_out(default=0.0)
-    verdict: Literal["holds", "refused"] = None  # type: ignore[assignment]  # set below
+    verdict: Literal["holds", "undecided", "refused"] = None  # type: ignore[assignment]  # set below
     guarantee: bool = False
+    decisions: Decisions = merged(default_factory=Decisions)
     written: int | None = None
     output: str | None = None
     manifest: str | None = None
@@ -69,9 +74,37 @@ class Anonymized(Result):
         return {}
 
     @property
+    def technique(self) -> str:
+        """By which name the manifest knows it."""
+        return self.method
+
+    @property
     def rule(self) -> str | None:
         """The rule that it keeps instead of a privacy model: none."""
         return None
+
+    @property
+    def personal(self) -> bool:
+        """Whether it stays among those who hold the original: no, it may leave."""
+        return False
+
+    def looked_at(self) -> Anonymized:
+        """The same, with what nobody decided; columns that point at people make it `undecided`."""
+        found = decisions_of(self)
+        verdict = "undecided" if found.stopping and self.verdict == "holds" else self.verdict
+        return replace(self, decisions=found, verdict=verdict)
+
+    def with_roles(self, decide: Mapping[str, Role]) -> Anonymized:
+        """The same, with roles for columns that are not quasi-identifiers; those must be known when it is made."""
+        self.table.select(list(decide))
+        odd = [name for name, role in decide.items() if (role == "quasi-identifier") != (name in self.columns)]
+        if odd:
+            raise InputError(
+                f"Column '{odd[0]}' cannot become {decide[odd[0]]} after the table was anonymised.",
+                "Decide on it when you anonymise.",
+            )
+        verdict = None if self.verdict == "undecided" else self.verdict
+        return replace(self, policy=with_roles(self.policy, decide), verdict=verdict).looked_at()  # type: ignore[arg-type]
 
     def manifest_columns(self) -> list[ColumnEntry]:
         """Each column of the input as the manifest lists it."""
@@ -137,12 +170,14 @@ class Anonymized(Result):
             said += f" {counted(found.suppressed_rows, 'record')} suppressed in every quasi-identifier."
         if self.verdict == "refused":
             said += " The policy does not hold."
+        if self.verdict == "undecided":
+            said += " " + self.decisions.until_decided()
         return said if self.guarantee else f"{said} No privacy model was checked: there is no guarantee."
 
     def sections(self) -> list[Section]:
         """The promise, what it cost, how it was decided, and where it is."""
         found = self.findings
-        tone: Any = "bad" if self.verdict == "refused" else "good" if self.guarantee else "warning"
+        tone: Any = "bad" if self.verdict != "holds" else "good" if self.guarantee else "warning"
         shown: list[Section] = [Headline(self.summary(), tone), _figures(self)]
         if self.models:
             shown.append(verdicts_grid(self.models))
@@ -247,9 +282,10 @@ def _suppressed(outcome: SuppressionOutcome, k: int) -> list[Section]:
 
 
 def _notes(result: Anonymized) -> list[str]:
+    notes = decision_notes(result.decisions)
     if result.output is None:
-        return []
-    notes = [f"data {result.output}, manifest {result.manifest}"]
+        return notes
+    notes += [f"data {result.output}, manifest {result.manifest}"]
     if result.plan_path is not None:
         what = "it names the values of this data, keep it"
         notes.append(f"plan {result.plan_path}: `shoal apply` uses it on new data; {what}")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -16,8 +16,9 @@ from shoal.errors import InputError, as_names, check_choice
 from shoal.hierarchy import fit_all
 from shoal.models import AnyModel
 from shoal.policy import Policy, as_policy
-from shoal.policy.overrides import decided
+from shoal.policy.overrides import decided, with_roles
 from shoal.reading import Options, read
+from shoal.vocabulary import Role
 from shoal.wording import counted
 
 Unseen = Literal["refuse", "suppress"]
@@ -63,11 +64,17 @@ def lattice(
 
 
 def apply_plan(
-    source: Any, *, plan: Plan | str | Path, unseen: Unseen = "refuse", options: Options | None = None
+    source: Any,
+    *,
+    plan: Plan | str | Path,
+    unseen: Unseen = "refuse",
+    decide: Mapping[str, Role] | None = None,
+    options: Options | None = None,
 ) -> Anonymized:
     """Generalise new data by a plan; the result is judged anew against the plan's policy.
 
     `unseen` values, which the plan does not know, and classes that break the policy are refused, or suppressed.
+    `decide` gives columns that the plan's policy does not know their roles; quasi-identifiers are the plan's.
 
     >>> import polars as pl
     >>> from shoal import anonymize
@@ -78,7 +85,9 @@ def apply_plan(
     """
     check_choice("unseen", unseen, get_args(Unseen))
     known = plan if isinstance(plan, Plan) else read_plan(plan)
+    known = replace(known, policy=_with_more_roles(known.policy, decide or {}))
     table = read(source, None, options)
+    table.select(list(decide or {}))
     trees = {name: grown(tree, table.select([name])[0]) for name, tree in known.trees.items()}
     if unseen == "refuse":
         fit_all(trees, table.select(list(trees)))
@@ -89,4 +98,15 @@ def apply_plan(
             f"{counted(lost, 'record')} would have to be suppressed to keep the plan's policy.",
             "Set `unseen` to suppress, or search anew with the method lattice.",
         )
-    return result
+    return result.looked_at()
+
+
+def _with_more_roles(policy: Policy, decide: Mapping[str, Role]) -> Policy:
+    """The plan's policy with the roles of other columns; it has levels for its own quasi-identifiers only."""
+    for name, role in decide.items():
+        if "quasi-identifier" in (role, policy.columns.get(name)) and policy.columns.get(name) != role:
+            raise InputError(
+                f"The plan cannot be applied with '{name}' decided as {role}: its quasi-identifiers are fixed.",
+                "Search anew with the method lattice.",
+            )
+    return with_roles(policy, decide)

@@ -10,6 +10,7 @@ import typer
 from shoal.cli.method_options import given_options, with_method_options
 from shoal.cli.method_table import METHOD_OPTIONS
 from shoal.cli.options import (
+    DecideOption,
     DelimiterOption,
     EncodingOption,
     ExcelSafeOption,
@@ -25,12 +26,14 @@ from shoal.cli.options import (
     QiOption,
     SensitiveOption,
     ShuffleSeedOption,
+    SignOption,
     TOption,
     models_of,
     names_of,
     one_or_many,
-    print_json,
     reading,
+    roles_of,
+    show_release,
 )
 
 
@@ -75,7 +78,9 @@ def anonymize(
     no_guarantee: Annotated[
         bool, typer.Option("--no-guarantee", help="Release although the policy names no privacy model.")
     ] = False,
+    decide: DecideOption = None,
     excel_safe: ExcelSafeOption = False,
+    sign: SignOption = None,
     force: ForceOption = False,
     policy: PolicyOption = None,
     encoding: EncodingOption = None,
@@ -87,11 +92,14 @@ def anonymize(
     """**Anonymise the table to satisfy its policy, and release it.**
 
     The written file itself is measured against the policy; what does not hold is refused and nothing is written. A
-    release is the data, a public manifest, a data dictionary, and a private record for its owner.
+    release is the data, a public manifest, a data dictionary, and a private record for its owner. A column without a
+    role that looks like an identifier, a quasi-identifier or free text stops the release: decide on it.
 
     Examples:
 
         shoal anonymize people.csv -o safe.csv --qi age,sex,zip -k 5
+
+        shoal anonymize people.csv -o safe.csv --qi age,sex,zip -k 5 --decide ssn=identifier,ward=other
 
         shoal anonymize visits.parquet -o safe.parquet --qi age,los --sensitive charge -k 5 --t 0.1
 
@@ -102,18 +110,19 @@ def anonymize(
 
         shoal anonymize survey.csv -o safe.csv --qi region,age,sex -k 3 --method suppress --importance sex=5
     """
-    from shoal.anonymization.anonymize import anonymize as change
     from shoal.cli.console import running
+    from shoal.releases.jobs import Writing, release_anonymized
     from shoal.reports.charts import check_chart, choice_chart, save_chart
-    from shoal.writing import check_target
 
-    check_target(output, force)
     if chart is not None:
         check_chart(chart, force)
     with running(quiet=as_json):
-        result = change(
+        result = release_anonymized(
             one_or_many(file),
-            policy,
+            output=output,
+            policy=policy,
+            writing=Writing(force, not keep_order, seed, excel_safe, no_guarantee, sign),
+            chart=chart,
             quasi_identifiers=names_of(qi),
             sensitive=names_of(sensitive),
             k=k,
@@ -122,36 +131,13 @@ def anonymize(
             models=models_of(model),
             method=method,
             disclosure=disclosure or (),
+            decide=roles_of(decide),
             options=reading(encoding, delimiter, missing),
             **given_options(method_options),
         )
         if chart is not None:
             save_chart(choice_chart(result.to_dict()), chart)
-        release_and_show(
-            result,
-            output,
-            as_json,
-            force=force,
-            shuffle=not keep_order,
-            seed=seed,
-            no_guarantee=no_guarantee,
-            excel_safe=excel_safe,
-            source=Path(file[0]) if len(file) == 1 else None,
-        )
-
-
-def release_and_show(result: Any, output: Path, as_json: bool, **how: Any) -> None:
-    """Release what was anonymised and show what left; a refusal is exit code 1."""
-    from shoal.cli.render import show
-    from shoal.releases.write import Refused
-    from shoal.releases.written import released
-
-    shown = released(result, output, **how)
-    if shown.refusal is not None and not as_json:
-        raise Refused(shown.refusal)
-    print_json(shown.to_dict()) if as_json else show(shown)
-    if shown.refusal is not None:
-        raise typer.Exit(1)
+    show_release(result, as_json)
 
 
 with_method_options(anonymize)

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli.options import (
+    DecideOption,
     DelimiterOption,
     EncodingOption,
     ForceOption,
@@ -15,8 +16,11 @@ from shoal.cli.options import (
     KeepOrderOption,
     MissingOption,
     ShuffleSeedOption,
+    SignOption,
     one_of,
     reading,
+    roles_of,
+    show_release,
 )
 
 
@@ -36,6 +40,8 @@ def apply(
     ] = "refuse",
     keep_order: KeepOrderOption = False,
     seed: ShuffleSeedOption = None,
+    decide: DecideOption = None,
+    sign: SignOption = None,
     force: ForceOption = False,
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
@@ -52,17 +58,17 @@ def apply(
 
         shoal apply safe.plan.json next-year.csv -o safe-next-year.csv --unseen suppress
     """
-    from shoal.anonymization.solve import apply_plan
-    from shoal.cli.anonymize import release_and_show
     from shoal.cli.console import running
-    from shoal.writing import check_target
+    from shoal.releases.jobs import Writing, release_applied
 
-    check_target(output, force)
     with running(quiet=as_json):
-        result = apply_plan(
+        result = release_applied(
             file,
             plan=plan,
+            output=output,
+            writing=Writing(force, not keep_order, seed, sign=sign),
             unseen=one_of("--unseen", unseen, ("refuse", "suppress")),
+            decide=roles_of(decide),
             options=reading(encoding, delimiter, missing),
         )
-        release_and_show(result, output, as_json, force=force, shuffle=not keep_order, seed=seed, source=Path(file))
+    show_release(result, as_json)

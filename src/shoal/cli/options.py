@@ -75,7 +75,24 @@ ShuffleSeedOption = Annotated[
 ExcelSafeOption = Annotated[
     bool, typer.Option("--excel-safe", help="Defuse text that spreadsheets would run as formulas.")
 ]
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace a release that exists.")]
+ForceOption = Annotated[
+    bool, typer.Option("--force", help="Replace a release that exists; never an input, a key, a map or a plan.")
+]
+SignOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--sign", metavar="KEYFILE", help="Sign the manifest (`shoal signing-key` makes a key).", show_default=False
+    ),
+]
+DecideOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--decide",
+        metavar="COLUMN=ROLE,...",
+        help="Roles of columns: identifier (removed), quasi-identifier, sensitive or other.",
+        show_default=False,
+    ),
+]
 SensitiveOption = Annotated[
     list[str] | None, typer.Option("--sensitive", metavar="COLUMNS", help="Sensitive columns.", show_default=False)
 ]
@@ -185,6 +202,28 @@ def pairs_of(given: list[str], option: str) -> dict[str, str]:
     pairs = _pairs(option, given, "COLUMN=VALUE")
     _each_once(option, [name for name, _ in pairs])
     return dict(pairs)
+
+
+def show_release(result: Any, as_json: bool) -> None:
+    """Show what left; a refusal is exit code 1."""
+    from shoal.cli.render import show
+    from shoal.releases.write import Refused
+
+    if result.refusal is not None and not as_json:
+        raise Refused(result.refusal)
+    print_json(result.to_dict()) if as_json else show(result)
+    if result.refusal is not None:
+        raise typer.Exit(1)
+
+
+def roles_of(given: list[str] | None) -> dict[str, Any] | None:
+    """Roles of columns from `COLUMN=ROLE,…`, each column once."""
+    from typing import get_args
+
+    from shoal.vocabulary import Role
+
+    found = None if given is None else pairs_of(given, "--decide")
+    return found and {name: one_of(f"--decide {name}", role, get_args(Role)) for name, role in found.items()}
 
 
 def models_of(given: list[str] | None) -> list[Any]:

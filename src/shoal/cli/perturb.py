@@ -8,6 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from shoal.cli.options import (
+    DecideOption,
     DelimiterOption,
     EncodingOption,
     ExcelSafeOption,
@@ -18,11 +19,13 @@ from shoal.cli.options import (
     MissingOption,
     PolicyOption,
     ShuffleSeedOption,
+    SignOption,
     groups_with_share,
     one_or_many,
-    print_json,
     reading,
+    roles_of,
     settings_of,
+    show_release,
     shuffles_of,
 )
 
@@ -79,7 +82,9 @@ def perturb(
     ] = 0.05,
     keep_order: KeepOrderOption = False,
     seed: ShuffleSeedOption = None,
+    decide: DecideOption = None,
     excel_safe: ExcelSafeOption = False,
+    sign: SignOption = None,
     force: ForceOption = False,
     policy: PolicyOption = None,
     encoding: EncodingOption = None,
@@ -102,18 +107,17 @@ def perturb(
         shoal perturb survey.csv -o safe.csv --shuffle income=age+hours --bottom-code age=18
     """
     from shoal.cli.console import running
-    from shoal.cli.render import show
-    from shoal.perturbation import perturb as change
-    from shoal.releases.jobs import Writing, check_output, released_perturbed
+    from shoal.releases.jobs import Writing, release_perturbed
 
-    source, writing = one_or_many(file), Writing(force, not keep_order, seed, excel_safe)
     noises: dict[Any, float | str] = dict(settings_of("--noise", noise) or {})
     noises.update(groups_with_share("--correlated-noise", correlated_noise) or {})
-    check_output(source, output, writing, policy)
     with running(quiet=as_json):
-        result = change(
-            source,
+        result = release_perturbed(
+            one_or_many(file),
+            output=output,
             policy=policy,
+            decide=roles_of(decide),
+            writing=Writing(force, not keep_order, seed, excel_safe, sign=sign),
             noise=noises,
             swap=settings_of("--swap", swap),
             shuffle=shuffles_of(shuffle),
@@ -122,8 +126,6 @@ def perturb(
             bottom_code=settings_of("--bottom-code", bottom_code),
             round=settings_of("--round", round),
             interval=interval,
-            seed=seed,
             options=reading(encoding, delimiter, missing),
         )
-        result = released_perturbed(result, output, source, writing)
-    print_json(result.to_dict()) if as_json else show(result)
+    show_release(result, as_json)

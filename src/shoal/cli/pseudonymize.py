@@ -14,6 +14,7 @@ from shoal.cli.options import (
     JsonOption,
     KeyFileOption,
     MissingOption,
+    SignOption,
     one_of,
     one_or_many,
     print_json,
@@ -64,6 +65,7 @@ def pseudonymize(
             show_default=False,
         ),
     ] = None,
+    sign: SignOption = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace an output that exists; never a key, a map or an input.")
     ] = False,
@@ -87,21 +89,21 @@ def pseudonymize(
     """
     from shoal.cli.console import running
     from shoal.cli.render import show
-    from shoal.pseudonyms.pseudonymize import pseudonymize as make
+    from shoal.releases.jobs import Writing, release_pseudonymized
 
     with running(quiet=as_json):
-        result = make(
+        result = release_pseudonymized(
             one_or_many(file),
+            output=output,
+            writing=Writing(force, shuffle=False, sign=sign),
             column=column,
             key=key_file,
             surrogates=surrogates,
-            method=method,  # type: ignore[arg-type]
+            method=method,
             format=one_of("--format", form, ("hex", "short", "uuid", "digits")),
             domain=domain,
             rotate_to=rotate_to,
             mapping=mapping,
-            output=output,
-            force=force,
             options=reading(encoding, delimiter, missing),
         )
     print_json(result.to_dict()) if as_json else show(result)

@@ -20,6 +20,7 @@ from shoal.cli.options import (
     MissingOption,
     PolicyOption,
     ShuffleSeedOption,
+    SignOption,
     one_of,
     one_or_many,
     print_json,
@@ -73,6 +74,7 @@ def safe_harbor(
     keep_order: KeepOrderOption = False,
     seed: ShuffleSeedOption = None,
     excel_safe: ExcelSafeOption = False,
+    sign: SignOption = None,
     force: ForceOption = False,
     policy: PolicyOption = None,
     encoding: EncodingOption = None,
@@ -98,7 +100,7 @@ def safe_harbor(
     from shoal.cli.console import running
     from shoal.cli.render import show
     from shoal.errors import InputError
-    from shoal.releases.jobs import Writing, publish_safe_harbor
+    from shoal.releases.jobs import Writing, release_safe_harbor
     from shoal.standards.hipaa.safe_harbor import SafeHarborReading
 
     if output is None and write_policy is None:
@@ -108,13 +110,13 @@ def safe_harbor(
     order = one_of("--date-order", date_order, ("dmy", "mdy", "ymd"))
     options = reading(encoding, delimiter, missing)
     with running(quiet=as_json):
-        result = publish_safe_harbor(
+        result = release_safe_harbor(
             one_or_many(file),
             policy=policy,
             reading=SafeHarborReading(year_of_data, order, century_from, zip_populations, options),
             output=output,
             write_policy=write_policy,
-            writing=Writing(force, not keep_order, seed, excel_safe),
+            writing=Writing(force, not keep_order, seed, excel_safe, sign=sign),
         )
     print_json(result.to_dict()) if as_json else show(result)
     over = fail_above_threshold and result.residual is not None and result.residual.over_threshold

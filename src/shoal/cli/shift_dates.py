@@ -15,6 +15,7 @@ from shoal.cli.options import (
     File,
     JsonOption,
     MissingOption,
+    SignOption,
     names_of,
     one_of,
     one_or_many,
@@ -75,6 +76,7 @@ def shift_dates(
     ] = "error",
     date_order: DateOrderOption = None,
     century_from: CenturyOption = None,
+    sign: SignOption = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace an output that exists; never a key or an input.")
     ] = False,
@@ -98,12 +100,14 @@ def shift_dates(
     from shoal.cli.console import running
     from shoal.cli.render import show
     from shoal.pseudonyms.shift_dates import DateReading
-    from shoal.pseudonyms.shift_dates import shift_dates as shift
+    from shoal.releases.jobs import Writing, release_shifted
 
     order = one_of("--date-order", date_order, ("dmy", "mdy", "ymd"))
     with running(quiet=as_json):
-        result = shift(
+        result = release_shifted(
             one_or_many(file),
+            output=output or beside(file[0]),
+            writing=Writing(force, shuffle=False, sign=sign),
             person=person,
             key=key_file,
             columns=names_of(columns),
@@ -111,8 +115,6 @@ def shift_dates(
             range=days,
             keep=one_of("--keep", keep, ("nothing", "weekday", "season", "weekday-and-season")),
             dates=DateReading(order, century_from, one_of("--unreadable", unreadable, ("error", "blank"))),
-            output=output or beside(file[0]),
-            force=force,
             options=reading(encoding, delimiter, missing),
         )
     print_json(result.to_dict()) if as_json else show(result)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from shoal.manifest.schema import ColumnEntry
+from shoal.manifest.schema import ColumnEntry, DecidedBy
 from shoal.policy import Policy
 from shoal.ranges.columns import ReleasedColumns
 from shoal.ranges.forms import ColumnForm
@@ -22,13 +22,32 @@ def column_entries(
     >>> [(entry.name, entry.form.kind, entry.released_as) for entry in found]
     [('name', 'removed', []), ('age', 'as-it-was', ['age'])]
     """
+    known = decided_names(policy) | set(changed)
     return [
-        _entry(name, type_word(column.dtype), policy.columns.get(name, "other"), method, changed.get(name))
+        _entry(
+            name,
+            type_word(column.dtype),
+            policy.columns.get(name, "other"),
+            method,
+            changed.get(name),
+            "policy" if name in known else "detection",
+        )
         for name, column in table.columns.items()
     ]
 
 
-def _entry(name: str, kind: str, role: str, method: str, changed: ReleasedColumns | None) -> ColumnEntry:
+def decided_names(policy: Policy) -> set[str]:
+    """The columns that a policy decides on: those with a role, and those that a model is about.
+
+    >>> decided_names(Policy(columns={"age": "other"}))
+    {'age'}
+    """
+    return set(policy.columns) | {name for model in policy.models for name in model.needs}
+
+
+def _entry(
+    name: str, kind: str, role: str, method: str, changed: ReleasedColumns | None, decided_by: DecidedBy
+) -> ColumnEntry:
     if role == "identifier":
         form, nature, technique, names = ColumnForm(kind="removed"), "removed", "removed", []
     elif changed is None:
@@ -36,4 +55,12 @@ def _entry(name: str, kind: str, role: str, method: str, changed: ReleasedColumn
     else:
         form, nature, names = changed.form, changed.nature, [series.name for series in changed.series]
         technique = "none" if nature == "unchanged" else method
-    return ColumnEntry(name=name, role=role, nature=nature, technique=technique, form=form, released_as=names)
+    return ColumnEntry(
+        name=name,
+        role=role,
+        decided_by=decided_by,
+        nature=nature,
+        technique=technique,
+        form=form,
+        released_as=names,
+    )

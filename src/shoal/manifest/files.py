@@ -64,6 +64,18 @@ def dictionary_path(path: Path) -> Path:
     return path.with_name(path.stem + ".dictionary.json")
 
 
+def files_of(path: str | Path | None) -> list[Path]:
+    """All files that a release writes: the data and what lies beside it.
+
+    >>> [file.name for file in files_of("safe.csv")][:2]
+    ['safe.csv', 'safe.manifest.json']
+    """
+    if path is None:
+        return []
+    path = Path(path)
+    return [path, manifest_path(path), dictionary_path(path), private_path(path), plan_path(path)]
+
+
 def pending_path(part: Path, data_sha256: str) -> Path:
     """Where a part of a release waits that replaces another: until the data has taken its name."""
     return part.with_name(f".{part.name}.{data_sha256[:16]}")

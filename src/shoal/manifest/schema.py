@@ -17,13 +17,22 @@ Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 
 
+# methods whose tables are still personal data: they promise nothing, and nobody needs to decide on their columns
+PERSONAL = ("pseudonymize", "shift-dates")
+DecidedBy = Literal["policy", "detection"]
+
+
 class ColumnEntry(BaseModel):
-    """One column of the input: its role, what was done to it, and under which names and types it is released."""
+    """One column of the input: its role, what was done to it, and under which names and types it is released.
+
+    `decided_by`: a policy or an option said so, or nobody did and detection found nothing that points at people.
+    """
 
     model_config = _STRICT
 
     name: str
     role: str
+    decided_by: DecidedBy = "policy"
     nature: str
     technique: str
     form: ColumnForm
@@ -106,6 +115,7 @@ class Manifest(BaseModel):
     checks: list[CheckEntry]
     no_guarantee: bool
     warning: str | None = None
+    notes: list[str] = []
     signature: Signature | None = None
 
     @field_validator("policy", mode="before")
@@ -125,6 +135,11 @@ class Manifest(BaseModel):
     def released_names(self) -> list[str]:
         """The columns of the data file in their order."""
         return [name for column in self.columns for name in column.released_as]
+
+    @property
+    def undecided(self) -> list[str]:
+        """The columns of the input that nobody decided on."""
+        return [column.name for column in self.columns if column.decided_by == "detection"]
 
     def column(self, name: str) -> ColumnEntry | None:
         """The entry of a column of the input."""

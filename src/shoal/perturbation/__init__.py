@@ -84,7 +84,7 @@ def perturb(
         columns=columns,
         findings=findings,
         private={"perturbation_seed": seed},
-    )
+    ).looked_at()
 
 
 def _check(operators: Sequence[Operator], policy: Policy, table: Table) -> None:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import polars as pl
 
+from shoal.detection.undecided import Decisions, UndecidedColumn, decision_notes, decisions_of
+from shoal.errors import InputError
 from shoal.judgement.checks import Check
 from shoal.manifest.columns import column_entries
 from shoal.manifest.schema import ColumnEntry
@@ -15,6 +18,7 @@ from shoal.models import Verdict
 from shoal.perturbation.risk import IntervalDisclosure, Linkage
 from shoal.perturbation.utility import Utility
 from shoal.policy import Policy
+from shoal.policy.overrides import with_roles
 from shoal.ranges.columns import ReleasedColumns
 from shoal.reading.frames import to_native
 from shoal.results import (
@@ -27,8 +31,10 @@ from shoal.results import (
     Section,
     beside,
     left_out,
+    where_known,
 )
 from shoal.table import Table
+from shoal.vocabulary import Role
 from shoal.wording import counted, percent
 
 
@@ -88,13 +94,15 @@ class Perturbed(Result):
     columns: dict[str, ReleasedColumns] = left_out()
     findings: PerturbationFindings = beside(("records", "modified_rows", "columns", "risk", "utility", "notes"))
     private: dict[str, Any] = left_out()
+    undecided_columns: list[UndecidedColumn] = field(default_factory=list)
     written: int | None = None
     guarantee: bool = False
-    verdict: Literal["holds", "no guarantee", "refused"] = "no guarantee"
+    verdict: Literal["holds", "no guarantee", "undecided", "refused"] = "no guarantee"
     output: str | None = None
     manifest: str | None = None
+    refusal: str | None = where_known()
     verdicts: list[Verdict] = left_out(default_factory=list)
-    method: str = left_out(default="perturb")
+    technique: ClassVar[str] = "perturb"
     plan: None = left_out(default=None)
     seconds: float = left_out(default=0.0)
 
@@ -108,9 +116,29 @@ class Perturbed(Result):
         """The rule that it keeps instead of a privacy model: none."""
         return None
 
+    @property
+    def personal(self) -> bool:
+        """Whether it stays among those who hold the original: no, it may leave."""
+        return False
+
+    def looked_at(self) -> Perturbed:
+        """The same, with what nobody decided; columns that point at people make it `undecided`."""
+        found = decisions_of(self)
+        verdict: Any = "undecided" if found.stopping else "no guarantee"
+        notes = [note for note in self.findings.notes if note not in found.notes] + found.notes
+        findings = replace(self.findings, notes=notes)
+        return replace(self, undecided_columns=found.undecided_columns, findings=findings, verdict=verdict)
+
+    def with_roles(self, decide: Mapping[str, Role]) -> Perturbed:
+        """The same, with roles for columns that were not perturbed."""
+        self.table.select(list(decide))
+        if odd := [name for name in decide if name in self.columns]:
+            raise InputError(f"Column '{odd[0]}' was perturbed: that is decided.", "Leave it out of `decide`.")
+        return replace(self, policy=with_roles(self.policy, decide)).looked_at()
+
     def manifest_columns(self) -> list[ColumnEntry]:
         """Each column of the input as the manifest lists it."""
-        return column_entries(self.table, self.policy, self.method, self.columns)
+        return column_entries(self.table, self.policy, self.technique, self.columns)
 
     def manifest_findings(self) -> dict[str, Any]:
         """What was found, for the manifest."""
@@ -153,12 +181,20 @@ class Perturbed(Result):
             verdict="holds" if holds else "no guarantee",
         )
 
+    def as_refused(self, why: str) -> Perturbed:
+        """The same, refused: nothing was written."""
+        return replace(self, verdict="refused", refusal=why, written=0, output=None, manifest=None)
+
     def summary(self) -> str:
         """How many records, and that nothing is guaranteed."""
+        if self.refusal is not None:
+            return self.refusal
         records = self.findings.records if self.written is None else self.written
         words = f"{counted(records, 'record')} {'perturbed' if self.written is None else 'released'}."
         if not self.guarantee:
             words += " Perturbed, not anonymous: no privacy model was checked, there is no guarantee."
+        if self.verdict == "undecided":
+            words += " " + Decisions(self.undecided_columns).until_decided()
         return words
 
     def sections(self) -> list[Section]:
@@ -201,7 +237,7 @@ def _figures(found: PerturbationFindings) -> Figures:
 
 def _notes(result: Perturbed) -> list[str]:
     found = result.findings
-    notes = list(found.notes)
+    notes = [*decision_notes(Decisions(result.undecided_columns)), *found.notes]
     if found.utility.propensity is not None and not found.utility.propensity.settled:
         notes.append("the propensity score could not be fitted")
     if result.output is not None:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import get_args
 
-from shoal.errors import InputError
+from shoal.errors import InputError, check_choice
 from shoal.models import AnyModel, KAnonymity, LDiversity, TCloseness
 from shoal.policy import Policy
 from shoal.vocabulary import Role
@@ -18,8 +19,14 @@ def decided(
     l: int | None,  # noqa: E741
     t: float | None,
     more: Sequence[AnyModel] = (),
+    decide: Mapping[str, Role] | None = None,
 ) -> Policy:
     """The policy with what was given beside it; l and t are asked of every sensitive column."""
+    decide = decide or {}
+    _check_once(decide, names, sensitive)
+    policy = with_roles(policy, decide)
+    if names:
+        names = [*names, *(name for name, role in decide.items() if role == "quasi-identifier" and name not in names)]
     roles: dict[str, Role] = dict(policy.columns)
     for name in names:
         roles[name] = "quasi-identifier"
@@ -50,6 +57,31 @@ def decided(
         close = [model for model in models if not isinstance(model, TCloseness)]
         models = [*close, *(TCloseness(t=t, sensitive=name) for name in named)]
     return policy.model_copy(update={"columns": roles, "models": [*models, *more]})
+
+
+def with_roles(policy: Policy, decide: Mapping[str, Role] | None) -> Policy:
+    """The policy with roles that were decided beside it.
+
+    >>> with_roles(Policy(columns={"age": "other"}), {"ssn": "identifier"}).columns
+    {'age': 'other', 'ssn': 'identifier'}
+    """
+    if not decide:
+        return policy
+    for name, role in decide.items():
+        check_choice(f"decide for column '{name}'", role, get_args(Role))
+    return policy.model_copy(update={"columns": {**policy.columns, **decide}})
+
+
+def _check_once(decide: Mapping[str, Role], names: Sequence[str], sensitive: Sequence[str]) -> None:
+    """What is decided of a column is not what another setting says otherwise."""
+    for setting, role, listed in (
+        ("quasi_identifiers", "quasi-identifier", names),
+        ("sensitive", "sensitive", sensitive),
+    ):
+        if odd := [name for name in listed if decide.get(name, role) != role]:
+            raise InputError(
+                f"Column '{odd[0]}' stands in `{setting}` and is decided as {decide[odd[0]]}.", "Decide on one role."
+            )
 
 
 def _need_sensitive(model: str, named: list[str]) -> None:

@@ -10,14 +10,14 @@ import polars as pl
 
 from shoal import progress
 from shoal.errors import InputError, ShoalError, check_choice
-from shoal.keys import Key, check_no_secret, key_or_new, path_of
+from shoal.keys import Key, key_or_new, path_of
 from shoal.pseudonyms.digits import digits
 from shoal.pseudonyms.keyed import FORMATS, UNKEYED, Format, Method, check_method, keyed, texts_of
 from shoal.pseudonyms.results import Pseudonymized
 from shoal.pseudonyms.surrogates import extended, read_surrogates, write_private_table, write_surrogates
 from shoal.reading import Options, read
 from shoal.table import Column
-from shoal.writing import check_apart, check_target, write_frame
+from shoal.writing import check_apart
 
 _Maker = Callable[[list[bytes]], pl.Series]
 
@@ -33,8 +33,6 @@ def pseudonymize(
     domain: str = "",
     rotate_to: Key | bytes | str | Path | None = None,
     mapping: str | Path | None = None,
-    output: str | Path | None = None,
-    force: bool = False,
     options: Options | None = None,
 ) -> Pseudonymized:
     """Replace the values of a column by pseudonyms: the same value, key and domain give the same pseudonym anywhere.
@@ -42,7 +40,7 @@ def pseudonymize(
     pseudonym = HMAC-SHA-256(key, value) (or keyed BLAKE2b), written as `hex` (128 bits), `short` (80 bits, base32),
     `uuid`, or as `digits` (a keyed permutation of the numbers of a length). A key file that is not there is made. With
     `surrogates` a table of random words is read, extended and written instead. `rotate_to` gives the pseudonyms of a
-    new key, and old and new in `pairs` (and in the file `mapping`). With `output` the table is written.
+    new key, and old and new in `pairs` (and in the file `mapping`). `shoal.release` writes the table.
 
     >>> import polars as pl
     >>> visits = pl.DataFrame({"patient": ["A-7", "B-2", "A-7"]})
@@ -56,7 +54,9 @@ def pseudonymize(
     check_choice("format", format, FORMATS)
     _check_keys(key, surrogates, rotate_to, mapping, format != "hex" or bool(domain))
     files = {"key_file": path_of(key), "surrogates": surrogates, "new_key_file": path_of(rotate_to)}
-    _check_files(source, output, mapping, files, force)
+    check_apart(input=source, **files, mapping=mapping)
+    if mapping is not None and Path(mapping).exists():
+        raise InputError(f"{mapping} exists already: mappings are never overwritten.", "Choose another name.")
     table = read(source, None, options)
     persons = table.select([column])[0]  # before a key is made for it
     pairs, created = None, False
@@ -80,15 +80,12 @@ def pseudonymize(
         records=table.rows,
         key_file_created=created,
         mapping=None if mapping is None else str(mapping),
-        output=None if output is None else str(output),
         table=table,
         pseudonyms=made,
         pairs=pairs,
     )
     if mapping is not None:
         write_private_table(Path(mapping), ["old", "new"], pairs or [])
-    if output is not None:
-        write_frame(result.polars, output, force)
     return result
 
 
@@ -108,20 +105,6 @@ def _check_keys(key: Any, surrogates: Any, rotate_to: Any, mapping: Any, has_opt
         raise InputError(
             "A mapping needs a rotation: the old key, and the new one in rotate_to.", "Give rotate_to, or no mapping."
         )
-
-
-def _check_files(source: Any, output: Any, mapping: Any, secrets: dict[str, Any], force: bool) -> None:
-    """All files apart from each other, and none of the secret ones replaced, before anything is made."""
-    check_apart(input=source, **secrets, mapping=mapping, output=output)
-    if output is not None:
-        check_target(Path(output), force)
-        check_no_secret(Path(output))
-        if secrets["new_key_file"] is not None and mapping is None:
-            raise InputError(
-                "A rotation that is written needs a place for old and new pseudonyms.", "Give mapping a file name."
-            )
-    if mapping is not None and Path(mapping).exists():
-        raise InputError(f"{mapping} exists already: mappings are never overwritten.", "Choose another name.")
 
 
 def _by_key(key: Key, method: Method, form: Format, domain: str, name: str) -> _Maker:

@@ -2,22 +2,79 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 import polars as pl
 
+from shoal.judgement.checks import Check
+from shoal.manifest.schema import ColumnEntry
+from shoal.policy import Policy
+from shoal.ranges.forms import NATURES, ColumnForm, FormKind
 from shoal.reading.frames import to_native
 from shoal.results import Headline, Notes, Result, Section, left_out
-from shoal.table import Table
+from shoal.table import Column, Table
+from shoal.table.type_words import type_word
 from shoal.wording import counted, in_words
 
 NEW_KEY = "a new key was made: keep it safe and apart from the data; without it no other file gets the same result"
 
 
+class Personal(Result):
+    """A table that is still personal data, as the release step asks for it: it promises nothing."""
+
+    policy: ClassVar[Policy] = Policy()
+    plan: ClassVar[None] = None
+    rule: ClassVar[None] = None
+    seconds: ClassVar[float] = 0.0
+    personal: ClassVar[bool] = True
+    quasi_identifiers: ClassVar[list[str]] = []
+    private: ClassVar[dict[str, Any]] = {}
+
+    table: Table
+
+    @property
+    def technique(self) -> str:
+        """By which name the manifest knows it."""
+        return self.name
+
+    @property
+    def changed(self) -> dict[str, FormKind]:
+        """The columns that were changed, and how their cells are written now."""
+        raise NotImplementedError
+
+    def manifest_columns(self) -> list[ColumnEntry]:
+        """Each column of the input as the manifest lists it."""
+        return [self._entry(name, column) for name, column in self.table.columns.items()]
+
+    def _entry(self, name: str, column: Column) -> ColumnEntry:
+        kind = self.changed.get(name, "as-it-was")
+        return ColumnEntry(
+            name=name,
+            role="other",
+            decided_by="policy" if name in self.changed else "detection",
+            nature=NATURES[kind][0],
+            technique=self.name if name in self.changed else "none",
+            form=ColumnForm(kind=kind, type=type_word(column.dtype)),
+            released_as=[name],
+        )
+
+    def manifest_findings(self) -> dict[str, Any]:
+        """What was found, for the manifest: nothing was measured."""
+        return {}
+
+    def manifest_sections(self, written: Table) -> dict[str, Any]:
+        """What a standard adds to the manifest: nothing."""
+        return {}
+
+    def checks(self, written: Table) -> list[Check]:
+        """What a standard asks of the written file: nothing."""
+        return []
+
+
 @dataclass(frozen=True, repr=False)
-class Pseudonymized(Result):
+class Pseudonymized(Personal):
     """A table whose persons have pseudonyms; `distinct` counts the persons.
 
     `pairs` are old and new pseudonyms of a rotation, `mapping` is the file that they were written to.
@@ -33,10 +90,25 @@ class Pseudonymized(Result):
     records: int
     key_file_created: bool
     mapping: str | None
-    output: str | None
-    table: Table = left_out()
-    pseudonyms: pl.Series = left_out()
+    output: str | None = None
+    manifest: str | None = None
+    table: Table = left_out(default=None)
+    pseudonyms: pl.Series = left_out(default=None)
     pairs: list[tuple[str, str]] | None = left_out(default=None)
+
+    @property
+    def changed(self) -> dict[str, FormKind]:
+        """The column of the persons."""
+        return {self.column: "pseudonym"}
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """How pseudonyms were made; the key is not among it."""
+        return {"method": self.method, "format": self.format}
+
+    def as_released(self, output: Any, manifest: Any) -> Pseudonymized:
+        """The same, with where its release is."""
+        return replace(self, output=str(output), manifest=str(manifest))
 
     @cached_property
     def polars(self) -> pl.DataFrame:
@@ -66,7 +138,7 @@ class Pseudonymized(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class Shifted(Result):
+class Shifted(Personal):
     """A table with shifted dates.
 
     `unshifted` are columns with dates that were left as they are by decision: they give the shifts away.
@@ -84,10 +156,25 @@ class Shifted(Result):
     keep: str
     unshifted: list[str]
     key_file_created: bool
-    output: str | None
+    output: str | None = None
+    manifest: str | None = None
     notes: list[str] = field(default_factory=list)
     table: Table = left_out(default=None)
     series: dict[str, pl.Series] = left_out(default_factory=dict)
+
+    @property
+    def changed(self) -> dict[str, FormKind]:
+        """The columns of dates."""
+        return dict.fromkeys(self.columns, "shifted")
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """How far dates were shifted; neither the key nor a shift is among it."""
+        return {"person": self.person, "range": self.range, "keep": self.keep}
+
+    def as_released(self, output: Any, manifest: Any) -> Shifted:
+        """The same, with where its release is."""
+        return replace(self, output=str(output), manifest=str(manifest))
 
     @cached_property
     def polars(self) -> pl.DataFrame:
@@ -118,4 +205,4 @@ class Shifted(Result):
 
 
 def _with_output(notes: list[str], output: str | None) -> list[str]:
-    return notes if output is None else [*notes, f"written: {output}"]
+    return notes if output is None else [*notes, f"written: {output}, with its manifest beside it"]

@@ -16,7 +16,7 @@ import polars as pl
 
 from shoal import progress
 from shoal.errors import InputError, as_names, check_choice
-from shoal.keys import Key, check_no_secret, key_or_new, path_of
+from shoal.keys import Key, key_or_new, path_of
 from shoal.kinds.numeric_dates import UNITS as NUMBER_UNITS
 from shoal.kinds.numeric_dates import NumericDate, compact_days, numeric_date
 from shoal.pseudonyms.dated import check_decided, dated_columns
@@ -27,7 +27,7 @@ from shoal.table import Array, Column, Table
 from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class, pack
 from shoal.table.dates import Order, days_of, whole_dates, write_days
 from shoal.table.fold import plain_dates
-from shoal.writing import check_apart, check_target, write_frame
+from shoal.writing import check_apart
 
 Keep = Literal["nothing", "weekday", "season", "weekday-and-season"]
 Unreadable = Literal["error", "blank"]
@@ -86,15 +86,13 @@ def shift_dates(
     range: int | None = None,
     keep: Keep = "nothing",
     dates: DateReading | None = None,
-    output: str | Path | None = None,
-    force: bool = False,
     options: Options | None = None,
 ) -> Shifted:
     """Shift all dates of each person by the person's secret number of days within ± range.
 
     Without `columns`, all columns that hold whole dates are shifted, also those written as numbers. While another
     column still tells dates (months, weeks, dates inside texts) the table is refused, unless `leave` names it. Clock
-    times stay; intervals between dates of a person stay exactly. With `output` the table is written.
+    times stay; intervals between dates of a person stay exactly. `shoal.release` writes the table.
 
     >>> import polars as pl
     >>> visits = pl.DataFrame({"id": ["a", "a"], "admitted": ["2012-03-04", "2012-03-09"]})
@@ -109,10 +107,7 @@ def shift_dates(
     if not 1 <= limit <= 36_525:
         raise InputError(f"A range of {limit} days is not between a day and a century.", "Use a range of 365 days.")
     allowed = allowed_shifts(limit, keep)
-    check_apart(input=source, key_file=path_of(key), output=output)
-    if output is not None:
-        check_target(Path(output), force)
-        check_no_secret(Path(output))
+    check_apart(input=source, key_file=path_of(key))
     table = read(source, None, options)
     whose = _person(table, person)
     names, unshifted, unsure = _decided(table, person, as_names(columns), as_names(leave))
@@ -125,7 +120,7 @@ def shift_dates(
         notes += [f"{column.name}: {remark}"] if remark else []
     if unsure:
         notes.append(f"shifted although only its numbers say that it holds dates: {', '.join(unsure)}")
-    result = Shifted(
+    return Shifted(
         person=person,
         columns=names,
         persons=texts_of(whose.values).n_unique(),
@@ -136,14 +131,10 @@ def shift_dates(
         keep=keep,
         unshifted=unshifted,
         key_file_created=created,
-        output=None if output is None else str(output),
         notes=notes,
         table=table,
         series=series,
     )
-    if output is not None:
-        write_frame(result.polars, output, force)
-    return result
 
 
 def _person(table: Table, person: str) -> Column:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 
 NO_GUARANTEE = "No privacy model was checked: this release carries no guarantee."
 
+STILL_PERSONAL = "This is still personal data: other columns may tell who people are. No privacy model was checked."
+
 
 @dataclass(frozen=True)
 class ReleaseDocuments:
@@ -92,9 +94,10 @@ def documents_of(
     labels: Labels,
     no_guarantee: bool,
     sign: str | Path | None,
+    notes: Sequence[str] = (),
 ) -> ReleaseDocuments:
     """All parts of a release whose data was judged."""
-    manifest = _manifest(result, draft, judged, entries, no_guarantee)
+    manifest = _manifest(result, draft, judged, entries, no_guarantee, notes)
     if sign is not None:
         from shoal.releases.signing import sign as signed
 
@@ -132,13 +135,20 @@ def self_contained(policy: Policy) -> Policy:
 
 
 def _manifest(
-    result: Releasable, draft: Draft, judged: Verification, entries: Sequence[ColumnEntry], no_guarantee: bool
+    result: Releasable,
+    draft: Draft,
+    judged: Verification,
+    entries: Sequence[ColumnEntry],
+    no_guarantee: bool,
+    notes: Sequence[str],
 ) -> Manifest:
     policy = self_contained(result.policy)
     promised = bool(policy.models)
     standard = result.rule
     section = result.manifest_sections(draft.table)
     warning = None if promised else NO_GUARANTEE
+    if result.personal:
+        warning = STILL_PERSONAL
     if standard is not None:
         warning = "Safe harbor removes what the rule lists; it bounds no risk. See its residual risk for what is left."
     return Manifest.model_validate(
@@ -149,7 +159,7 @@ def _manifest(
             "data_sha256": draft.data_sha256,
             "policy": policy,
             "policy_sha256": policy.digest(),
-            "method": result.method,
+            "method": result.technique,
             "source": standard,
             "parameters": as_json(result.parameters),
             "quasi_identifiers": [
@@ -169,6 +179,7 @@ def _manifest(
             "checks": as_json(judged.checks),
             "no_guarantee": not promised and (no_guarantee or standard is not None),
             "warning": warning,
+            "notes": list(notes),
         }
     )
 

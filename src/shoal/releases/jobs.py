@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
+from shoal.anonymization.anonymize import Anonymized, anonymize
+from shoal.anonymization.solve import apply_plan
+from shoal.errors import InputError
+from shoal.keys import check_no_secret, path_of
+from shoal.manifest.files import files_of
+from shoal.perturbation import perturb
 from shoal.perturbation.results import Perturbed
-from shoal.releases.write import Refused, release
+from shoal.policy import as_policy
+from shoal.policy.overrides import with_roles
+from shoal.pseudonyms.pseudonymize import pseudonymize
+from shoal.pseudonyms.results import Pseudonymized, Shifted
+from shoal.pseudonyms.shift_dates import shift_dates
+from shoal.releases.results import Released
+from shoal.releases.write import Refused, Releasable, release
 from shoal.standards.hipaa.policy_text import policy_text
 from shoal.standards.hipaa.results import SafeHarbor
 from shoal.standards.hipaa.safe_harbor import SafeHarborReading, apply_safe_harbor, residual_risk
+from shoal.vocabulary import Role
 from shoal.writing import check_apart, check_target, write_whole
 
 
@@ -22,31 +36,99 @@ class Writing:
     shuffle: bool = True
     seed: int | None = None
     excel_safe: bool = False
+    no_guarantee: bool = False
+    sign: str | Path | None = None
 
 
-def check_output(source: Any, output: str | Path | None, writing: Writing, policy: Any = None) -> None:
-    """Refuse an output that is an input or the policy, or that is there already, before any work is done for it."""
-    check_apart(input=source, policy=policy, output=output)
+def check_output(source: Any, output: str | Path | None, writing: Writing, **others: Any) -> None:
+    """Refuse an output that is an input, a policy, a plan or a key, or that is there already, before any work."""
+    named = {name: file for name, file in others.items() if isinstance(file, (str, Path, list, tuple))}
+    check_apart(input=source, signing_key=writing.sign, **named, output=files_of(output))
     if output is not None:
         check_target(Path(output), writing.force)
+        check_no_secret(Path(output))
 
 
-def released_perturbed(result: Perturbed, output: str | Path, source: Any, writing: Writing) -> Perturbed:
-    """Release a perturbed table: the same result, with where it is."""
-    made = release(
-        result,
-        output,
-        force=writing.force,
-        shuffle=writing.shuffle,
-        seed=writing.seed,
-        no_guarantee=True,
-        excel_safe=writing.excel_safe,
-        source=one_file(source),
-    )
+def release_anonymized(
+    source: Any,
+    *,
+    output: str | Path,
+    policy: Any = None,
+    writing: Writing | None = None,
+    chart: str | Path | None = None,
+    **settings: Any,
+) -> Anonymized:
+    """`shoal.anonymize` and its release; `settings` are those of the verb, `chart` is a file to stay apart from."""
+    writing = writing or Writing()
+    check_output(source, output, writing, policy=policy, hierarchies=settings.get("hierarchies"), chart=chart)
+    return _left(anonymize(source, policy, **settings), output, source, writing)
+
+
+def release_applied(
+    source: Any, *, plan: str | Path, output: str | Path, writing: Writing | None = None, **settings: Any
+) -> Anonymized:
+    """`shoal.apply_plan` and its release."""
+    writing = writing or Writing()
+    check_output(source, output, writing, plan=plan)
+    return _left(apply_plan(source, plan=plan, **settings), output, source, writing)
+
+
+def _left(result: Anonymized, output: str | Path, source: Any, writing: Writing) -> Anonymized:
+    try:
+        made = _released(result, output, source, writing)
+    except Refused as refusal:
+        return result.as_refused(str(refusal))
+    return result.as_released(made.written, made.output, made.manifest, made.plan)
+
+
+def release_perturbed(
+    source: Any,
+    *,
+    output: str | Path,
+    policy: Any = None,
+    decide: Mapping[str, Role] | None = None,
+    writing: Writing | None = None,
+    **settings: Any,
+) -> Perturbed:
+    """`shoal.perturb` and its release; without a model it carries no guarantee, and says so."""
+    writing = writing or Writing()
+    check_output(source, output, writing, policy=policy)
+    result = perturb(source, policy=with_roles(as_policy(policy), decide), seed=writing.seed, **settings)
+    result.table.select(list(decide or {}))
+    try:
+        made = _released(result, output, source, writing, no_guarantee=True)
+    except Refused as refusal:
+        return result.as_refused(str(refusal))
     return result.as_released(made.written, made.output, made.manifest)
 
 
-def publish_safe_harbor(
+def release_pseudonymized(
+    source: Any, *, output: str | Path, writing: Writing | None = None, **settings: Any
+) -> Pseudonymized:
+    """`shoal.pseudonymize` and its release, in the order of the rows: it is still personal data."""
+    writing = writing or Writing(shuffle=False)
+    keys = {"key_file": path_of(settings.get("key")), "new_key_file": path_of(settings.get("rotate_to"))}
+    files = {"surrogates": settings.get("surrogates"), "mapping": settings.get("mapping")}
+    check_output(source, output, writing, **keys, **files)
+    if settings.get("rotate_to") is not None and settings.get("mapping") is None:
+        raise InputError(
+            "A rotation that is written needs a place for old and new pseudonyms.", "Give mapping a file name."
+        )
+    result = pseudonymize(source, **settings)
+    made = _released(result, output, source, writing, no_guarantee=True)
+    return result.as_released(made.output, made.manifest)
+
+
+def release_shifted(source: Any, *, output: str | Path, writing: Writing | None = None, **settings: Any) -> Shifted:
+    """`shoal.shift_dates` and its release, in the order of the rows: it is still personal data."""
+    writing = writing or Writing(shuffle=False)
+    check_output(source, output, writing, key_file=path_of(settings["key"]))
+    result = shift_dates(source, **settings)
+    made = _released(result, output, source, writing, no_guarantee=True)
+    return result.as_released(made.output, made.manifest)
+
+
+def release_safe_harbor(
     source: Any,
     *,
     policy: Any = None,
@@ -57,10 +139,9 @@ def publish_safe_harbor(
 ) -> SafeHarbor:
     """Safe harbor, its proposal written as a policy file, and its release, each where a file is named for it."""
     writing = writing or Writing()
-    check_output(source, output, writing, policy if isinstance(policy, (str, Path)) else None)
+    populations = None if reading is None else reading.zip_populations
+    check_output(source, output, writing, policy=policy, zip_populations=populations, written_policy=write_policy)
     if write_policy is not None:
-        given = policy if isinstance(policy, (str, Path)) else None
-        check_apart(input=source, policy=given, output=output, written_policy=write_policy)
         check_target(Path(write_policy), writing.force, (".yaml", ".yml"))
     result = apply_safe_harbor(source, policy, reading or SafeHarborReading())
     if write_policy is not None:
@@ -69,23 +150,18 @@ def publish_safe_harbor(
     if output is None:
         return result.measured(residual_risk(result.polars, result))
     try:
-        made = release(
-            result,
-            output,
-            force=writing.force,
-            shuffle=writing.shuffle,
-            seed=writing.seed,
-            excel_safe=writing.excel_safe,
-            source=one_file(source),
-        )
+        made = _released(result, output, source, writing)
     except Refused as refusal:
         return result.as_refused(str(refusal))
     residual = residual_risk(made.output, result)
     return result.measured(residual).as_released(made.written, made.output, made.manifest)
 
 
-def one_file(source: Any) -> Path | None:
-    """The file that was read, where it is one."""
-    if isinstance(source, (list, tuple)) and len(source) == 1:
-        source = source[0]
-    return Path(source) if isinstance(source, (str, Path)) else None
+def _released(result: Releasable, output: str | Path, source: Any, writing: Writing, **more: Any) -> Released:
+    return release(result, output, source=_files(source), **{**asdict(writing), **more})
+
+
+def _files(source: Any) -> list[Path]:
+    """The files that were read, where a source is files."""
+    several = source if isinstance(source, (list, tuple)) else [source]
+    return [Path(path) for path in several if isinstance(path, (str, Path))]

@@ -316,11 +316,30 @@ def _is_mode(title: str, shown: Column, original: Column, classes: Array, count:
 
 def _vouched(title: str, entry: ColumnEntry, shown: Column, original: Column, beside: Beside) -> Check:
     """A column that no rule ties to the original: as many values are missing, and it is what was released."""
-    if entry.form.kind != "shifted" and not bool((shown.is_null() == original.is_null()).all()):
+    if entry.form.kind == "pseudonym":
+        if not _one_to_one(shown, original):
+            return Check(title, False, "two values share a pseudonym, or one value has two")
+    elif entry.form.kind != "shifted" and not bool((shown.is_null() == original.is_null()).all()):
         return Check(title, False, "other values are missing than in the original")
     if not beside.vouched:
         return Check(title, False, f"{entry.nature}: it cannot be compared without the private record")
     return Check(title, True, f"{entry.nature}: as it was released")
+
+
+def _one_to_one(shown: Column, original: Column) -> bool:
+    """Whether each person has one pseudonym, and no two share one; spellings of one person count once."""
+    pairs = CountTable.of({"shown": shown, "was": original}).tuples
+    was = texts_of(original.values).str.strip_chars().str.normalize("NFC").str.replace(r"^(-?\d+)\.0+$", "$1")
+    known = pl.DataFrame(
+        {
+            "shown": _texts(shown).gather(pairs["shown"].codes.astype(np.int64)),
+            "was": with_null(was, None).gather(pairs["was"].codes.astype(np.int64)),
+        }
+    )
+    known = known.with_columns(pl.col("was").replace("", None)).unique()
+    if (known["shown"].is_null() != known["was"].is_null()).any():
+        return False
+    return known["shown"].n_unique() == len(known) == known["was"].n_unique()
 
 
 def labels_of(result_columns: Mapping[str, Column], originals: Mapping[str, Column]) -> Labels:

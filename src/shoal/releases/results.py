@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
 from shoal.judgement.checks import Check
 from shoal.models import Verdict
 from shoal.results import Cell, Figure, Figures, Grid, Headline, Notes, Result, Section, where_known
-from shoal.wording import counted
+from shoal.wording import counted, in_words
 
 
 @dataclass(frozen=True, repr=False)
@@ -105,6 +105,8 @@ class Released(Result):
     checks: list[Check]
     plan: Path | None = where_known()
     signed_by: str | None = where_known()
+    undecided: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
 
     def summary(self) -> str:
         """How many records left, and under which promise."""
@@ -137,5 +139,8 @@ class Released(Result):
             )
         if self.signed_by is not None:
             notes.append(f"signed by {self.signed_by}")
+        if self.undecided:
+            notes.append(f"nobody decided on {in_words(self.undecided)}: detection found nothing there")
+        notes += self.notes
         notes.append("the private record beside it (seed, row order) is for its owner only")
         return [Headline(self.summary(), "good" if self.models else "warning"), Figures(figures), Notes(notes)]

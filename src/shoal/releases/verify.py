@@ -9,17 +9,20 @@ from typing import Any
 
 import numpy as np
 
+from shoal.detection.undecided import look_at
 from shoal.errors import InputError
 from shoal.judgement.checks import Check
 from shoal.judgement.evidence import evidence_of
 from shoal.leakage.check import leak_check
+from shoal.manifest.columns import decided_names
 from shoal.manifest.files import names_as_released
-from shoal.manifest.schema import Manifest
+from shoal.manifest.schema import PERSONAL, Manifest
 from shoal.models import KMatching
 from shoal.models.k_matching import readings_of
 from shoal.policy import Policy, as_policy
 from shoal.ranges.forms import not_canonical
 from shoal.reading import Options, read
+from shoal.releases.excel import defused_name
 from shoal.releases.open import Release, is_text_file
 from shoal.releases.original import Beside, against_original, inferred_entries
 from shoal.releases.results import Verification
@@ -28,6 +31,7 @@ from shoal.releases.suppressed import suppressed_check, suppressed_rows
 from shoal.table import Array, Table
 from shoal.table.order import shuffled_order
 from shoal.table.type_words import type_word
+from shoal.wording import in_words
 
 __all__ = ["Verification", "judge", "verify"]
 
@@ -58,6 +62,7 @@ def verify(
         checks.append(check_signature(manifest, signed_by))
     if release is not None and manifest is not None:
         checks += _against_manifest(release, manifest, decided, policy is not None, table)
+    checks += _undecided(table, decided, manifest)
     names = names_as_released(decided, manifest)
     absent = [name for name in names if name not in table.columns]
     if absent and manifest is not None:  # a check that says so stands there already
@@ -123,6 +128,29 @@ def judge(
     return Verification("holds" if holds else "refused", records, k, suppressed, verdicts, checks, readings)
 
 
+def _undecided(table: Table, policy: Policy, manifest: Manifest | None) -> list[Check]:
+    """Columns of the file that neither the policy nor the manifest's policy decides on, looked at again."""
+    if manifest is not None and not policy.models and (manifest.method in PERSONAL or _by_rule(manifest)):
+        return []
+    decided = decided_names(policy) | set(names_as_released(policy, manifest))
+    if manifest is not None:
+        decided |= decided_names(manifest.policy)
+        decided |= {name for entry in manifest.columns if entry.form.kind != "as-it-was" for name in entry.released_as}
+    if manifest is not None and manifest.excel_safe:
+        decided |= {defused_name(name) for name in decided}
+    found = [look_at(column, table.rows) for name, column in table.columns.items() if name not in decided]
+    if not found:
+        return []
+    lines = "; ".join(entry.in_words().removesuffix(".") for entry in found if entry.stops)
+    detail = lines or f"nothing in {in_words([entry.column for entry in found])} points at people by detection alone"
+    return [Check("undecided columns", not lines, detail)]
+
+
+def _by_rule(manifest: Manifest) -> bool:
+    """Whether a standard decided on every column, and is checked again."""
+    return "safe_harbor" in manifest.sections
+
+
 # the manifest
 
 
@@ -175,6 +203,14 @@ def _consistent(manifest: Manifest) -> Check:
         entry.name
         for entry in manifest.columns
         if "quasi-identifier" in {entry.role, roles.get(entry.name)} and entry.role != roles.get(entry.name, entry.role)
+    ]
+    by_policy = decided_names(manifest.policy)
+    odd += [
+        entry.name
+        for entry in manifest.columns
+        if entry.form.kind == "as-it-was"
+        and (entry.decided_by == "policy") != (entry.name in by_policy)
+        and not _by_rule(manifest)
     ]
     detail = "forms, natures and names of columns agree"
     return Check("manifest", not odd, f"contradicts itself: {', '.join(odd[:8])}" if odd else detail)

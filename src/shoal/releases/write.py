@@ -12,7 +12,7 @@ import os
 import secrets
 import tempfile
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,10 +22,12 @@ import numpy as np
 import polars as pl
 
 from shoal.anonymization.search.plan import Plan
+from shoal.detection.undecided import Decisions, decisions_of
 from shoal.errors import InputError, ShoalError
 from shoal.judgement.checks import Check
 from shoal.manifest.files import (
     dictionary_path,
+    files_of,
     manifest_path,
     pending_path,
     plan_path,
@@ -47,6 +49,7 @@ from shoal.releases.verify import judge, released_order
 from shoal.table import Array, Column, Table
 from shoal.table.encode import encode
 from shoal.table.order import shuffled_order
+from shoal.vocabulary import Role
 from shoal.writing import check_apart, check_target, failure, sha256, sync, write_bytes, write_draft
 
 # seconds after which a part that waits for its data waits in vain
@@ -67,10 +70,18 @@ class Releasable(Protocol):
     @property
     def policy(self) -> Policy: ...
     @property
-    def method(self) -> str: ...
+    def technique(self) -> str:
+        """By which name the manifest knows it."""
+        ...
+
     @property
     def rule(self) -> str | None:
         """The rule that it keeps instead of a privacy model, by its source."""
+        ...
+
+    @property
+    def personal(self) -> bool:
+        """Whether it stays among those who hold the original: then its columns need no decision."""
         ...
 
     @property
@@ -102,24 +113,32 @@ def release(
     excel_safe: bool = False,
     source: Path | Sequence[Path] | None = None,
     sign: str | Path | None = None,
+    decide: Mapping[str, Role] | None = None,
 ) -> Released:
     """Write a changed table, once the written file itself was measured against the policy.
 
     `shuffle` releases the rows in a secret order (their order can identify); the seed is drawn if none is given and
     goes to the private record only. `excel_safe` puts an apostrophe before text that spreadsheets run as a formula.
-    `source`: the input, which is never replaced. `sign`: the file of the key that signs the manifest.
+    `source`: the input, which is never replaced. `sign`: the file of the key that signs the manifest. `decide`: roles
+    of columns that nobody decided on yet; while one of them points at people, the release is refused.
     """
     path = Path(path)
+    result = _with_roles(result, decide)
     if not result.policy.models and not no_guarantee and result.rule is None:
         raise InputError(
             "The policy names no privacy model, so nothing would be guaranteed.",
             "Add one (k = 5, for example), or say `no_guarantee` to release without.",
         )
     inputs = [] if source is None else [source] if isinstance(source, Path) else list(source)
-    inputs += [Path(result.table.name)] if _is_file(result.table.name) else []
-    check_apart(input=inputs, signing_key=sign, output=path)
+    named = [*inputs, Path(result.table.name)] if _is_file(result.table.name) else inputs
+    check_apart(input=named, signing_key=sign, output=files_of(path))
+    one_input = inputs[0] if len(inputs) == 1 else named[0] if len(named) == 1 else None
+    check_target(path, force)
+    decisions = _decisions(result)
+    if decisions.stopping:
+        raise Refused(f"Refused, nothing was written. {decisions.refusal()}")
     seed = secrets.randbits(63) if seed is None else seed
-    how = _Writing(path, force, shuffle, seed, no_guarantee, excel_safe, inputs[0] if inputs else None, sign)
+    how = _Writing(path, force, shuffle, seed, no_guarantee, excel_safe, one_input, sign, decisions)
     *others, last = _treatments(result, path)
     for treated in others:
         with suppress(Refused):  # what is emptied or removed shifts the whole table, so that a class may fail
@@ -139,6 +158,7 @@ class _Writing:
     excel_safe: bool
     source: Path | None
     sign: str | Path | None
+    decisions: Decisions
 
 
 @dataclass(frozen=True)
@@ -188,10 +208,23 @@ def _write(result: Releasable, treated: _Treated, how: _Writing) -> Released:
                 why = " What suppressed records have must not stay: allow fewer of them with `suppression`."
             raise Refused(f"Refused, nothing was written. {judged.reasons()}.{why}")
         found.append(judged)
-        return documents_of(result, made, judged, entries, labels, how.no_guarantee, how.sign)
+        return documents_of(result, made, judged, entries, labels, how.no_guarantee, how.sign, how.decisions.notes)
 
     written = write_release(frame, path, how.force, documents)
-    return _released(result, path, written, found[0], treated, len(frame))
+    return _released(result, path, written, found[0], treated, len(frame), how.decisions)
+
+
+def _with_roles(result: Releasable, decide: Mapping[str, Role] | None) -> Releasable:
+    if not decide:
+        return result
+    if not hasattr(result, "with_roles"):
+        raise InputError(f"A release by {result.technique} decides on columns itself.", "Leave out `decide`.")
+    return result.with_roles(decide)  # type: ignore[no-any-return]
+
+
+def _decisions(result: Releasable) -> Decisions:
+    """What nobody decided; a standard such as safe harbor decides on every column itself."""
+    return Decisions() if result.personal or result.rule is not None else decisions_of(result)
 
 
 def _promised(result: Releasable) -> set[str]:
@@ -207,6 +240,7 @@ def _released(
     judged: Verification,
     treated: _Treated,
     rows: int,
+    decisions: Decisions,
 ) -> Released:
     respelled = sum(
         column.respelled for name, column in result.table.columns.items() if name in result.policy.quasi_identifiers
@@ -228,6 +262,8 @@ def _released(
         judged.checks,
         None if documents.plan is None else plan_path(path),
         None if signature is None else signature["public_key"],
+        [entry.column for entry in decisions.undecided_columns],
+        decisions.notes,
     )
 
 
@@ -369,7 +405,7 @@ def write_release(
 
 def _check_free(path: Path) -> None:
     """Refuse to write over the parts of another release; those of one that was interrupted are no release."""
-    for part in (manifest_path(path), dictionary_path(path), private_path(path), plan_path(path)):
+    for part in files_of(path)[1:]:
         if part.exists() and not _interrupted(path):
             raise InputError(f"{part} exists already: it belongs to another release.", "Use `force` to replace it.")
 
@@ -388,7 +424,7 @@ def _interrupted(path: Path) -> bool:
 
 def _remove_leftovers(path: Path) -> None:
     """Parts that waited for a release that was never finished."""
-    for part in (manifest_path(path), dictionary_path(path), private_path(path), plan_path(path)):
+    for part in files_of(path)[1:]:
         for file in [*part.parent.glob(f".{part.name}.*"), *part.parent.glob(f"..{part.name}.*")]:
             if time.time() - file.stat().st_mtime > _LEFT:  # younger ones may be another process's
                 file.unlink(missing_ok=True)

@@ -108,9 +108,10 @@ class SafeHarbor(Result):
 
     plan: ClassVar[None] = None
     seconds: ClassVar[float] = 0.0
+    personal: ClassVar[bool] = False
 
     @property
-    def method(self) -> str:
+    def technique(self) -> str:
         """By which name the manifest knows it."""
         return self.standard
 

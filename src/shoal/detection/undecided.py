@@ -1,0 +1,172 @@
+"""Columns that nobody decided on: what each looks like, whether it may leave, and what to warn about."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+import numpy as np
+import polars as pl
+
+from shoal.detection.dependencies import determines
+from shoal.detection.profile import LONG_CODES, NEARLY_ALL, RECORDS_THAT_TELL, propose_role
+from shoal.kinds import DECIDED, ColumnView, find_kinds
+from shoal.manifest.schema import ColumnEntry
+from shoal.policy import Policy
+from shoal.table import Array, Column, Table
+from shoal.vocabulary import Role
+from shoal.wording import in_words
+
+# More distinct values than these are looked at by a sample of them; the most frequent ones are always in it.
+_LOOKED_AT = 20_000
+_HEAVY = 300
+
+
+@dataclass(frozen=True, slots=True)
+class UndecidedColumn:
+    """A column without a role: what detection takes it for, and why; `stops` the release if that points at people."""
+
+    column: str
+    looks_like: Role
+    kind: str | None
+    confidence: float
+    reason: str
+    stops: bool
+
+    def in_words(self) -> str:
+        """One line of the list: the column, what it looks like, why."""
+        kind = f" ({self.kind})" if self.kind else ""
+        return f"{self.column} looks like {_ARTICLE[self.looks_like]} {self.looks_like}{kind}: {self.reason}"
+
+
+@dataclass(frozen=True, slots=True)
+class Decisions:
+    """What was not decided about the columns of a table, and what to warn about those of the role `other`."""
+
+    undecided_columns: list[UndecidedColumn] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+    @property
+    def stopping(self) -> list[UndecidedColumn]:
+        """The columns that must be decided before anything is released."""
+        return [entry for entry in self.undecided_columns if entry.stops]
+
+    def proposed(self) -> str:
+        """The roles that detection proposes, as `decide` takes them on the command line."""
+        return ",".join(_pair(entry.column, entry.looks_like) for entry in self.stopping)
+
+    def until_decided(self) -> str:
+        """One sentence for a summary."""
+        names = [entry.column for entry in self.stopping]
+        return f"It cannot be released until {in_words(names)} {'are' if len(names) > 1 else 'is'} decided."
+
+    def refusal(self) -> str:
+        """The list of what must be decided, and the cure."""
+        several = len(self.stopping) > 1
+        lines = "".join(f"\n  {entry.in_words()}" for entry in self.stopping)
+        return (
+            f"Nobody decided on {in_words([entry.column for entry in self.stopping])}, and "
+            f"{'they look' if several else 'it looks'} like something that points at people:{lines}\n"
+            f"Decide each as identifier (removed), quasi-identifier, sensitive or other: "
+            f"--decide {self.proposed()} on the command line, decide={{...}} in Python, or a policy "
+            f"(shoal profile --write-policy starts one)."
+        )
+
+
+_ARTICLE = {"identifier": "an", "quasi-identifier": "a", "sensitive": "a", "other": "an"}
+
+
+def _pair(name: str, role: str) -> str:
+    """A pair for the command line; a name with a comma or a quote stands in quotes."""
+    pair = f"{name}={role}"
+    return '"' + pair.replace('"', '""') + '"' if any(sign in name for sign in ',"') else pair
+
+
+def decisions_about(
+    table: Table, undecided: Collection[str], others: Collection[str], quasi_identifiers: Sequence[str]
+) -> Decisions:
+    """Look at the columns that nobody decided on, and warn about those that leave as they are.
+
+    >>> from shoal.reading import read
+    >>> found = decisions_about(read({"mail": ["a@b.org", "c@d.org"], "ward": ["x", "y"]}), ["mail", "ward"], [], [])
+    >>> [(entry.column, entry.looks_like, entry.stops) for entry in found.undecided_columns]
+    [('mail', 'identifier', True), ('ward', 'other', False)]
+    """
+    looked = [look_at(table[name], table.rows) for name in undecided if name in table.columns]
+    stopped = {entry.column for entry in looked if entry.stops}
+    leaving = [table[name] for name in [*others, *undecided] if name in table.columns and name not in stopped]
+    known = [table[name] for name in quasi_identifiers if name in table.columns]
+    return Decisions(looked, _warnings(leaving, known, table.rows))
+
+
+class Decidable(Protocol):
+    """A changed table: the original, its policy, and what is said of each column."""
+
+    @property
+    def table(self) -> Table: ...
+    @property
+    def policy(self) -> Policy: ...
+    def manifest_columns(self) -> list[ColumnEntry]: ...
+
+
+def decisions_of(result: Decidable) -> Decisions:
+    """What was not decided about the columns of a changed table."""
+    entries = [entry for entry in result.manifest_columns() if entry.form.kind == "as-it-was"]
+    undecided = [entry.name for entry in entries if entry.decided_by == "detection"]
+    others = [entry.name for entry in entries if entry.role == "other" and entry.decided_by == "policy"]
+    return decisions_about(result.table, undecided, others, result.policy.quasi_identifiers)
+
+
+def decision_notes(decisions: Decisions) -> list[str]:
+    """What a result tells about columns that nobody decided on, and about those that leave as they are."""
+    notes = [entry.in_words() for entry in decisions.stopping]
+    harmless = [entry.column for entry in decisions.undecided_columns if not entry.stops]
+    if harmless:
+        notes.append(f"nobody decided on {in_words(harmless)}: nothing there points at people by detection alone")
+    return notes + decisions.notes
+
+
+def look_at(column: Column, records: int) -> UndecidedColumn:
+    """What detection takes a column for.
+
+    Identifiers, quasi-identifiers and free text of a decided confidence stop a release, and so do values that nearly
+    tell records apart or are long codes, whatever the confidence.
+    """
+    counts = np.bincount(column.codes, minlength=len(column.values))[: len(column.values)]
+    view = _view(column, counts, records)
+    kinds = find_kinds(view) if len(view.counts) else []
+    role, confidence, reasons = propose_role(column, counts, records, kinds)
+    kind = kinds[0].kind if kinds and kinds[0].confidence >= DECIDED else None
+    sure = confidence >= DECIDED or reasons[0] == LONG_CODES
+    stops = role in ("identifier", "quasi-identifier") and sure
+    return UndecidedColumn(column.name, role if sure else "other", kind, round(confidence, 3), reasons[0], stops)
+
+
+def _view(column: Column, counts: Array, records: int) -> ColumnView:
+    """A column for the recognisers: where it has very many values a sample of them, as frequent as they all are."""
+    if len(counts) <= _LOOKED_AT:
+        return ColumnView(column.name, column.values, counts, records)
+    heavy = np.flatnonzero(counts > np.partition(counts, -_HEAVY)[-_HEAVY])
+    rest = np.setdiff1d(np.arange(len(counts)), heavy, assume_unique=True)
+    drawn = np.random.default_rng(0).choice(rest, _LOOKED_AT - _HEAVY, replace=False)
+    share = len(drawn) / len(rest)
+    values = pl.concat([column.values.gather(heavy), column.values.gather(drawn)])
+    scaled = np.maximum(1, np.rint(counts[heavy] * share)).astype(counts.dtype)
+    return ColumnView(column.name, values, np.concatenate([scaled, counts[drawn]]), records)
+
+
+def _warnings(leaving: Sequence[Column], quasi_identifiers: Sequence[Column], records: int) -> list[str]:
+    """Columns that leave as they are and nearly tell records apart, or tell what a quasi-identifier was."""
+    notes = []
+    for column in leaving:
+        known, distinct = records - column.nulls, len(column.values)
+        if known < RECORDS_THAT_TELL:
+            continue
+        if distinct >= NEARLY_ALL * known:
+            notes.append(f"{column.name} leaves as it is, and nearly every record has a value of its own there")
+            continue
+        told = [other.name for other in quasi_identifiers if len(other.values) > 1 and determines(column, other)]
+        if told:
+            notes.append(f"{column.name} leaves as it is, and whoever knows it knows {in_words(told)}")
+    return notes
