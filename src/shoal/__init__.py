@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from shoal.dp import BudgetRefused, Desk, open_desk
     from shoal.errors import InputError, ShoalError
     from shoal.hierarchy import Hierarchy, build_hierarchy, read_hierarchy
-    from shoal.identity import IdentityRisk, PopulationCounts, risk
+    from shoal.identity import GeneralizedText, IdentityRisk, PopulationCounts, SensitiveQuestions, risk
     from shoal.leakage import LeakRisk, LeakSeries, Simulation, leak
     from shoal.papers import Reproduction, reproduce
     from shoal.perturbation import perturb
@@ -97,6 +97,7 @@ _HOME = {
     "Comparison": "shoal.releases.compare",
     "DateReading": "shoal.pseudonyms.shift_dates",
     "Detection": "shoal.detection",
+    "GeneralizedText": "shoal.identity",
     "Hierarchy": "shoal.hierarchy",
     "IdentityRisk": "shoal.identity",
     "InputError": "shoal.errors",
@@ -108,6 +109,7 @@ _HOME = {
     "Profile": "shoal.detection.profiles",
     "Pseudonymized": "shoal.pseudonyms.results",
     "SafeHarbor": "shoal.standards.hipaa.results",
+    "SensitiveQuestions": "shoal.identity",
     "Shifted": "shoal.pseudonyms.results",
     "Simulation": "shoal.leakage",
     "ShoalError": "shoal.errors",
@@ -154,6 +156,7 @@ __all__ = [
     "DateReading",
     "Desk",
     "Detection",
+    "GeneralizedText",
     "Hierarchy",
     "IdentityRisk",
     "InputError",
@@ -176,6 +179,7 @@ __all__ = [
     "Released",
     "Reproduction",
     "SafeHarbor",
+    "SensitiveQuestions",
     "Shifted",
     "ShoalError",
     "Simulation",

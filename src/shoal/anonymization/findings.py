@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from shoal.anonymization.outcomes import Choice, LatticeOutcome, StrategyFigures, SuppressionOutcome
+from shoal.judgement.disclosure import attribute_disclosure
 from shoal.judgement.evidence import evidence_of, trees_of
 from shoal.models import Evidence, TCloseness, Verdict
 from shoal.models.distances import ordered_distance
@@ -24,7 +25,7 @@ from shoal.results import fields_as_json, merged, where_known
 from shoal.table import Array, Column, Table
 from shoal.table.classes import Coded, class_of_each_row
 from shoal.utility.cost import ColumnCost, cost_of_boxes, cost_of_labels
-from shoal.utility.loss import Change, attribute_disclosure, change_of, information_loss
+from shoal.utility.loss import Change, change_of, information_loss
 
 
 @dataclass(frozen=True)
