@@ -20,7 +20,14 @@ def main() -> None:
     baseline = command(sys.executable, "-c", script, path, names)
     row("polars: read, group, histogram", baseline, baseline)
     row("shoal risk discharges.parquet", shoal_command("risk", path, "--qi", names, "--json"), baseline)
-    know = ["--knowledge", "C=age_yrs,sex,ethncty,race,patzip,patcnty", "--knowledge", "S=oshpd_id", "--knowledge", "T=los,adm_qtr"]
+    know = [
+        "--knowledge",
+        "C=age_yrs,sex,ethncty,race,patzip,patcnty",
+        "--knowledge",
+        "S=oshpd_id",
+        "--knowledge",
+        "T=los,adm_qtr",
+    ]
     row("shoal risk, 7 combinations of knowledge", shoal_command("risk", path, *know, "--json"), baseline)
     row("shoal profile", shoal_command("profile", path, "--json"), baseline)
     title("Start")

@@ -15,8 +15,11 @@ import shoal
 from shoal.anonymization.methods import METHODS
 from shoal.ranges.boxed import box_clusters
 from shoal.ranges.columns import ReleasedColumns, released_columns
+from shoal.ranges.forms import ColumnForm
 from shoal.reading import read
 from shoal.utility.cost import ColumnCost, cost_of_boxes, cost_of_labels
+
+LABEL = ColumnForm(kind="label")
 
 
 def cost(data: Any, k: int = 2, **options: Any) -> dict[str, ColumnCost]:
@@ -85,11 +88,11 @@ def test_a_node_stands_for_the_values_of_the_table_below_it() -> None:
 def test_labels_of_ordered_columns_are_read_or_measured() -> None:
     column = read({"age": [20, 24, 41, 60]})["age"]
     texts = pl.Series("age", ["20-29", "20-29", "older", "older"])
-    shown = ReleasedColumns([texts], "truthful", np.ones(4, bool))
+    shown = ReleasedColumns([texts], "truthful", np.ones(4, bool), LABEL)
     # the first says 9, the second was given for 41 and 60
     assert cost_of_labels([column], {"age": shown})[0].within == (9 + 9 + 19 + 19) / 4
     years = read({"seen": [date(2012, 1, 1), date(2012, 12, 31)]})["seen"]
-    shown = ReleasedColumns([pl.Series("seen", ["2012", "2012"])], "truthful", np.ones(2, bool))
+    shown = ReleasedColumns([pl.Series("seen", ["2012", "2012"])], "truthful", np.ones(2, bool), LABEL)
     assert cost_of_labels([years], {"seen": shown})[0].within == 365.0
 
 

@@ -83,9 +83,11 @@ def cost_of_labels(
     """The cost of every column, from the labels that it was given: a range by its ends, a set by its members, a node by
     the column's values below it, any other label by the values that it was given for.
 
+    >>> from shoal.ranges.forms import ColumnForm
     >>> column = read({"job": ["clerk", "monk", "poet", "poet"]})["job"]
     >>> texts = pl.Series("job", ["[clerk, monk]", "[clerk, monk]", "poet", "*"])
-    >>> shown = ReleasedColumns([texts], "truthful", np.array([True, True, False, True]))
+    >>> form = ColumnForm(kind="set", type="text")
+    >>> shown = ReleasedColumns([texts], "truthful", np.array([True, True, False, True]), form)
     >>> cost_of_labels([column], {"job": shown})[0].sentence
     'job exact in 25.0%, one of 2 in 50.0%, unknown in 25.0%'
     """
