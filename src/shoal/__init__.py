@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from shoal.pseudonyms.shift_dates import DateReading, shift_dates
     from shoal.reading import read
     from shoal.releases.compare import Comparison, compare
+    from shoal.releases.decode import decode
     from shoal.releases.open import Release
     from shoal.releases.results import Released, Verification
     from shoal.releases.signing import make_signing_key
@@ -119,6 +120,7 @@ _HOME = {
     "build_hierarchy": "shoal.hierarchy",
     "compare": "shoal.releases.compare",
     "cells": "shoal.standards.cells",
+    "decode": "shoal.releases.decode",
     "detect": "shoal.detection",
     "lattice": "shoal.anonymization.solve",
     "leak": "shoal.leakage",
@@ -193,6 +195,7 @@ __all__ = [
     "build_hierarchy",
     "cells",
     "compare",
+    "decode",
     "detect",
     "lattice",
     "leak",
