@@ -68,8 +68,10 @@ def _detect(folder: Path) -> Case:
 def _risk(folder: Path) -> Case:
     table, policy = odd_table(folder), folder / "policy.yaml"
     policy.write_text("models: [{model: k-anonymity, k: 2}, {model: average-risk, threshold: 0.5}]\n")
-    result = shoal.risk(table, quasi_identifiers=NAMES, knowledge={TAG: ["sex"]}, policy=policy)
-    options = [item for name in NAMES for item in ("--qi", name)]
+    result = shoal.risk(
+        table, quasi_identifiers=NAMES, knowledge={TAG: ["sex"]}, policy=policy, sensitive=["sex", CONTROL]
+    )
+    options = [item for name in NAMES for item in ("--qi", name)] + ["--sensitive", f"sex,{CONTROL}"]
     command = ["risk", str(table), *options, "--knowledge", f"{TAG}=sex", "--policy", str(policy)]
     return Case(result, command)
 

@@ -202,7 +202,13 @@ def test_where_everything_is_suppressed_nothing_is_certified() -> None:
 
 @pytest.mark.parametrize(
     "arguments",
-    [{"null_rule": "foo"}, {"generalized": "maybe"}, {"domain": "zz"}, {"threshold": [1]}, {"knowledge": ["a"]}],
+    [
+        {"null_rule": "foo"},
+        {"generalized": "maybe"},
+        {"generalized": shoal.GeneralizedText("auto", "zz")},  # type: ignore[arg-type]
+        {"threshold": [1]},
+        {"knowledge": ["a"]},
+    ],
 )
 def test_unknown_words_are_refused_in_python_too(arguments: dict[str, Any]) -> None:
     with pytest.raises(InputError):

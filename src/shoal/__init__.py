@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from shoal.dp import BudgetRefused, Desk, open_desk
     from shoal.errors import InputError, ShoalError
     from shoal.hierarchy import Hierarchy, build_hierarchy, read_hierarchy
-    from shoal.identity import IdentityRisk, PopulationCounts, risk
+    from shoal.identity import GeneralizedText, IdentityRisk, PopulationCounts, SensitiveQuestions, risk
     from shoal.leakage import LeakRisk, LeakSeries, Simulation, leak
     from shoal.papers import Reproduction, reproduce
     from shoal.perturbation import perturb
@@ -63,6 +63,7 @@ if TYPE_CHECKING:
     from shoal.pseudonyms.shift_dates import DateReading, shift_dates
     from shoal.reading import read
     from shoal.releases.compare import Comparison, compare
+    from shoal.releases.decode import decode
     from shoal.releases.open import Release
     from shoal.releases.results import Released, Verification
     from shoal.releases.signing import make_signing_key
@@ -97,6 +98,7 @@ _HOME = {
     "Comparison": "shoal.releases.compare",
     "DateReading": "shoal.pseudonyms.shift_dates",
     "Detection": "shoal.detection",
+    "GeneralizedText": "shoal.identity",
     "Hierarchy": "shoal.hierarchy",
     "IdentityRisk": "shoal.identity",
     "InputError": "shoal.errors",
@@ -108,6 +110,7 @@ _HOME = {
     "Profile": "shoal.detection.profiles",
     "Pseudonymized": "shoal.pseudonyms.results",
     "SafeHarbor": "shoal.standards.hipaa.results",
+    "SensitiveQuestions": "shoal.identity",
     "Shifted": "shoal.pseudonyms.results",
     "Simulation": "shoal.leakage",
     "ShoalError": "shoal.errors",
@@ -117,6 +120,7 @@ _HOME = {
     "build_hierarchy": "shoal.hierarchy",
     "compare": "shoal.releases.compare",
     "cells": "shoal.standards.cells",
+    "decode": "shoal.releases.decode",
     "detect": "shoal.detection",
     "lattice": "shoal.anonymization.solve",
     "leak": "shoal.leakage",
@@ -154,6 +158,7 @@ __all__ = [
     "DateReading",
     "Desk",
     "Detection",
+    "GeneralizedText",
     "Hierarchy",
     "IdentityRisk",
     "InputError",
@@ -176,6 +181,7 @@ __all__ = [
     "Released",
     "Reproduction",
     "SafeHarbor",
+    "SensitiveQuestions",
     "Shifted",
     "ShoalError",
     "Simulation",
@@ -189,6 +195,7 @@ __all__ = [
     "build_hierarchy",
     "cells",
     "compare",
+    "decode",
     "detect",
     "lattice",
     "leak",

@@ -17,12 +17,13 @@ import shoal
 from shoal.anonymization.transforms.coarsen import coarsen, intervals
 from shoal.anonymization.transforms.sorted_clusters import close_clusters, closeness_bound, cut, sorted_clusters
 from shoal.errors import InputError
+from shoal.judgement.disclosure import attribute_disclosure
 from shoal.models.distances import ordered_distance
 from shoal.ranges.boxed import Boxed, distance_to_zero, numbers, spread
 from shoal.reading import read
 from shoal.sample.discharges import QUASI_IDENTIFIERS
 from shoal.table import Column
-from shoal.utility.loss import attribute_disclosure, information_loss
+from shoal.utility.loss import information_loss
 
 
 def columns_of(rows: list[list[int]]) -> list[Column]:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from shoal.anonymization.outcomes import Choice, LatticeOutcome, StrategyFigures, SuppressionOutcome
+from shoal.judgement.disclosure import attribute_disclosure
 from shoal.judgement.evidence import evidence_of, trees_of
 from shoal.models import Evidence, TCloseness, Verdict
 from shoal.models.distances import ordered_distance
@@ -21,7 +22,8 @@ from shoal.ranges.coverage import fit
 from shoal.results import fields_as_json, merged, where_known
 from shoal.table import Array, Column, Table
 from shoal.table.classes import Coded, class_of_each_row
-from shoal.utility.loss import Change, attribute_disclosure, change_of, information_loss
+from shoal.utility.cost import ColumnCost, cost_of_boxes, cost_of_labels
+from shoal.utility.loss import Change, change_of, information_loss
 
 
 @dataclass(frozen=True)
@@ -51,6 +53,7 @@ class Findings:
     suppressed_cells: int
     attribute_disclosure: list[Disclosed]
     change: Change | None
+    cost: list[ColumnCost]
     closeness: dict[str, float] | None = where_known()
     strategies: list[StrategyFigures] | None = where_known()
     sse_ratio: float | None = where_known()  # within groups, as a share of the whole table's: SSE / SST
@@ -73,8 +76,12 @@ def findings_of(
     conditions: Sequence[ColumnCondition],
     close: TCloseness | None,
     means: bool = False,
+    cost: list[ColumnCost] | None = None,
 ) -> Findings:
-    """What a change cost, from the boxes or the released columns and the class of each row (-1: suppressed)."""
+    """What a change cost, from the boxes or the released columns and the class of each row (-1: suppressed).
+
+    `cost`: what it cost in words, where that is known already.
+    """
     class_of_row, count = classes
     kept = class_of_row >= 0
     sizes = np.bincount(class_of_row[kept], minlength=count)
@@ -110,7 +117,14 @@ def findings_of(
         attribute_disclosure=disclosed,
         closeness=near,
         change=None if boxed is None else change_of(columns, boxed, means),
+        cost=cost or _cost(columns, boxed, released, means),
     )
+
+
+def _cost(
+    columns: Sequence[Column], boxed: Boxed | None, released: Mapping[str, ReleasedColumns], means: bool
+) -> list[ColumnCost]:
+    return cost_of_labels(columns, released) if boxed is None else cost_of_boxes(columns, boxed, means)
 
 
 def _uniques(columns: Sequence[Column], boxed: Boxed, sizes: Array) -> tuple[int, int]:

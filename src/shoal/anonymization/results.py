@@ -181,9 +181,7 @@ class Anonymized(Result):
         shown: list[Section] = [Headline(self.summary(), tone), _figures(self)]
         if self.models:
             shown.append(verdicts_grid(self.models))
-        if found.information_loss_by_column:
-            losses = sorted(found.information_loss_by_column.items(), key=lambda item: -item[1])
-            shown.append(Grid(("column", "information loss"), [(name, f"{loss:.4f}") for name, loss in losses]))
+        shown.append(_cost(found))
         if found.strategies is not None:
             shown.append(_strategies(found.strategies))
         if found.choice is not None:
@@ -213,6 +211,22 @@ def _figures(result: Anonymized) -> Figures:
     for entry in found.attribute_disclosure:
         rows[f"disclosed, {entry.condition}"] = "–" if entry.share is None else percent(entry.share)
     return Figures([Figure(name, value) for name, value in rows.items()])
+
+
+def _cost(found: Findings) -> Grid:
+    """What became of each column, in words; the one that lost most first, where the papers' loss is known."""
+    losses = found.information_loss_by_column
+    entries = sorted(found.cost, key=lambda entry: -losses.get(entry.column, 0.0))
+    rows: list[tuple[str, ...]] = [(entry.column, entry.sentence) for entry in entries]
+    if not losses:
+        return Grid(("column", "what it cost"), rows, 2, wrap=(1,))
+    known = [f"{losses[entry.column]:.4f}" if entry.column in losses else "–" for entry in entries]
+    return Grid(
+        ("column", "what it cost", "information loss"),
+        [(*row, loss) for row, loss in zip(rows, known, strict=True)],
+        2,
+        wrap=(1,),
+    )
 
 
 def _strategies(strategies: Sequence[StrategyFigures]) -> Grid:

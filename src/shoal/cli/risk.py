@@ -15,6 +15,7 @@ from shoal.cli.options import (
     MissingOption,
     PolicyOption,
     QiOption,
+    SensitiveOption,
     groups_of,
     names_of,
     one_of,
@@ -94,6 +95,16 @@ def risk(
             help="Read [20;29], 937**, [a, b] and * as ranges; auto says what it found.",
         ),
     ] = "auto",
+    sensitive: SensitiveOption = None,
+    disclosure: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--disclosure",
+            metavar="CONDITION",
+            help="Measure how many are disclosed to meet it, such as 'illness in HIV'. Repeat it.",
+            show_default=False,
+        ),
+    ] = None,
     domain: Annotated[
         str,
         typer.Option(
@@ -119,11 +130,13 @@ def risk(
 
         shoal risk visits.parquet --knowledge census=age,sex,zip --knowledge dates=admitted --person patient_id
 
+        shoal risk safe.csv --qi age,sex,zip --sensitive illness --disclosure "illness in HIV,cancer"
+
         shoal risk counts.csv --qi year,town,sex --count n --threshold ema --fail-above-threshold
     """
     from shoal.cli.console import running
     from shoal.cli.render import show
-    from shoal.identity import PopulationCounts
+    from shoal.identity import GeneralizedText, PopulationCounts, SensitiveQuestions
     from shoal.identity import risk as measure
 
     with running(quiet=as_json):
@@ -136,8 +149,11 @@ def risk(
             person=person,
             threshold=threshold,
             population=PopulationCounts(population, population_count) if population_count else population,
-            generalized=one_of("--generalized", generalized, ("auto", "yes", "no")),
-            domain=one_of("--domain", domain, ("range", "observed")),
+            generalized=GeneralizedText(
+                one_of("--generalized", generalized, ("auto", "yes", "no")),
+                one_of("--domain", domain, ("range", "observed")),
+            ),
+            sensitive=SensitiveQuestions(names_of(sensitive) or (), disclosure or ()),
             policy=policy,
             options=reading(encoding, delimiter, missing),
         )

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from shoal.identity.identity import PopulationCounts, risk
-from shoal.identity.results import AttackerRisk, IdentityRisk, Knowledge, SizeCount
+from shoal.identity.identity import GeneralizedText, PopulationCounts, risk
+from shoal.identity.results import AttackerRisk, IdentityRisk, Knowledge, SensitiveFigures, SizeCount
+from shoal.identity.sensitive import SensitiveQuestions
 from shoal.policy.thresholds import NAMED, Threshold, find_threshold
 
 __all__ = [
     "NAMED",
     "AttackerRisk",
+    "GeneralizedText",
     "IdentityRisk",
     "Knowledge",
     "PopulationCounts",
+    "SensitiveFigures",
+    "SensitiveQuestions",
     "SizeCount",
     "Threshold",
     "find_threshold",

@@ -16,6 +16,7 @@ from shoal.engine import LOCAL, Engine
 from shoal.errors import InputError, as_names, check_choice, quoted
 from shoal.identity.measure import Cells, measure
 from shoal.identity.results import AttackerRisk, IdentityRisk, Knowledge, Population, SizeCount
+from shoal.identity.sensitive import SensitiveQuestions, asked, sensitive_figures
 from shoal.policy.thresholds import Threshold, find_threshold
 from shoal.policy.unwritten import Unwritten, written
 from shoal.ranges.parsing import Domain, Generalized, forms_in
@@ -42,6 +43,14 @@ class PopulationCounts:
     count: str | None
 
 
+@dataclass(frozen=True, slots=True)
+class GeneralizedText:
+    """How generalised texts are read (`auto`, `yes`, `no`), and whether `*` is the whole range or what was seen."""
+
+    reading: Generalized = "auto"
+    domain: Domain = "range"
+
+
 # 2^12 - 1 combinations are as many as anyone reads
 MOST_GROUPS = 12
 
@@ -56,8 +65,8 @@ def risk(
     person: str | None = None,
     threshold: float | str | None = None,
     population: Any = None,
-    generalized: Generalized = "auto",
-    domain: Domain = "range",
+    generalized: Generalized | GeneralizedText = "auto",
+    sensitive: Sequence[str] | str | SensitiveQuestions | None = None,
     policy: Policy | str | Path | None = None,
     options: Options | None = None,
 ) -> IdentityRisk:
@@ -67,7 +76,9 @@ def risk(
     class in the population; the marketer's average is the share re-identified when everybody is linked.
 
     `knowledge` names groups of columns that an attacker may know; every combination of them is measured. `population`
-    is a table of records, or a `PopulationCounts`. What is given here overrides the policy.
+    is a table of records, or a `PopulationCounts`. For `sensitive` columns the result says which l, t, alpha, beta and
+    delta hold; `SensitiveQuestions` adds conditions whose disclosure is measured. `generalized` says how texts such as
+    `[20;29]` are read. What is given here overrides the policy.
 
     >>> import polars as pl
     >>> table = pl.DataFrame({"age": [30, 30, 41], "sex": ["f", "f", "m"]})
@@ -80,22 +91,27 @@ def risk(
     names = _quasi_identifiers(quasi_identifiers, given, groups)
     rule: NullRule = null_rule or given.null_rule
     check_choice("null_rule", rule, get_args(NullRule))
+    text = generalized if isinstance(generalized, GeneralizedText) else GeneralizedText(generalized)
+    generalized, domain = text.reading, text.domain
     check_choice("generalized", generalized, get_args(Generalized))
     check_choice("domain", domain, get_args(Domain))
+    questions = asked(sensitive)
     # an option overrides the policy, also when it names the other way of counting
     count = count or (given.count if person is None else None)
     person = person or (given.person if count is None else None)
     limit = find_threshold(threshold if threshold is not None else given.threshold)
     _check_roles(names, groups, count, person)
+    _check_sensitive(questions.columns, count, person)
 
     measured = list(dict.fromkeys([*names, *(name for columns in groups.values() for name in columns)]))
-    counted = ENGINE.count(source, measured, count=count, person=person, options=options)
+    together = list(dict.fromkeys([*measured, *questions.columns]))
+    counted = ENGINE.count(source, together, count=count, person=person, options=options)
     rows = counted.rows
     if rows.person is not None and person == given.person and given.linked:
         from shoal.judgement.persons import linked_classes
 
         rows = replace(rows, linked=linked_classes(rows.person, given.linked))
-    kept, removed = rows.without_nulls(rule)
+    kept, removed = rows.without_nulls(rule, measured)
     progress.report("counting", 0)
     main = kept.select(names)
     cells = measure(main, rule, generalized, domain)
@@ -121,6 +137,7 @@ def risk(
         marketer=journalist or prosecutor,
         histogram=_histogram(cells),
         knowledge=_knowledge(kept, groups, total, rule, generalized, domain) if groups else None,
+        sensitive=sensitive_figures(kept, names, questions, rule, generalized, given) if questions.columns else None,
         models=_judged(given, cells),
         generalized=forms,
         readings=cells.readings or {},
@@ -192,6 +209,16 @@ def _check_roles(names: list[str], groups: Mapping[str, list[str]], count: str |
             f"Knowledge group {quoted(empty)} has no columns.",
             "Name at least one column for each group.",
             settings="knowledge",
+        )
+
+
+def _check_sensitive(columns: Sequence[str], count: str | None, person: str | None) -> None:
+    both = [name for name in (count, person) if name is not None and name in columns]
+    if both:
+        raise InputError(
+            f"Column {quoted(both)} says how rows are counted: it is not a sensitive one.",
+            "Take it out of the sensitive columns.",
+            settings="sensitive",
         )
 
 

@@ -56,6 +56,48 @@ class Population:
     classes_not_found: int
 
 
+@dataclass(frozen=True, slots=True)
+class RecursiveFigure:
+    """(c,l)-diversity holds for every c above this one."""
+
+    l: int  # noqa: E741
+    c: float
+
+
+@dataclass(frozen=True, slots=True)
+class WorstClass:
+    """The class that gives away most of a sensitive column: the fewest values, then the largest share of one."""
+
+    size: int
+    l_distinct: int
+    l_entropy: float
+    t: float
+    alpha: float
+    beta: float
+    delta: float
+
+
+@dataclass(frozen=True, slots=True)
+class SensitiveFigures:
+    """Which models about a sensitive column hold: the strictest limit that every class keeps, null without a class.
+
+    l-diversity by distinct values, by entropy and recursively ((c,l) for every c above `c`), t-closeness, the greatest
+    share of one value (alpha), the greatest relative gain (beta) and |ln(q/p)| (delta, which must be above it);
+    `attribute_disclosure` is Eq 5 for each condition.
+    """
+
+    column: str
+    l_distinct: int | None
+    l_entropy: float | None
+    l_recursive: list[RecursiveFigure]
+    t: float | None
+    alpha: float | None
+    beta: float | None
+    delta: float | None
+    worst: WorstClass | None
+    attribute_disclosure: dict[str, float | None]
+
+
 @dataclass(frozen=True, repr=False)
 class IdentityRisk(Result):
     """Identity risk of a table on its quasi-identifiers.
@@ -90,6 +132,7 @@ class IdentityRisk(Result):
     missing: dict[str, int]
     notes: list[str]
     knowledge: list[Knowledge] | None = where_known()
+    sensitive: list[SensitiveFigures] | None = where_known()
 
     @property
     def over_threshold(self) -> bool:
@@ -135,6 +178,8 @@ class IdentityRisk(Result):
         shown += [_class_sizes(self), _attackers(self)]
         if self.knowledge:
             shown.append(_knowledge(self.knowledge))
+        if self.sensitive:
+            shown += _sensitive(self)
         if self.models:
             shown.append(verdicts_grid(self.models))
         return [*shown, Notes(_notes(self))]
@@ -209,6 +254,44 @@ def _attackers(result: IdentityRisk) -> Grid:
     return Grid(
         ("attacker", "what they do", "highest risk", "average", f"{_who(result)} over {limit:.2g}{named}"), rows, 2
     )
+
+
+def _sensitive(result: IdentityRisk) -> list[Section]:
+    """For what k and l: what holds of every sensitive column, its worst class, and what is disclosed."""
+    entries = result.sensitive or []
+    heads = ("column", "l (distinct)", "l (entropy)", "t", "alpha", "beta", "delta")
+    rows = [
+        (entry.column, *(_figure(getattr(entry, name)) for name in _SENSITIVE))
+        for entry in entries
+        if entry.worst is not None
+    ]
+    notes = [_worst(result, entry, entry.worst) for entry in entries if entry.worst is not None]
+    for entry in entries:
+        for condition, share in entry.attribute_disclosure.items():
+            who = _who(result)
+            met = f"none of the {who} meets it"
+            if share is not None:
+                met = f"of the {who} that meet it {percent(share)} are in classes where everybody does"
+            notes.append(f"{condition}: {met}")
+    return [Grid(heads, rows, title="For what k and l?"), Notes(notes)]
+
+
+_SENSITIVE = ("l_distinct", "l_entropy", "t", "alpha", "beta", "delta")
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.4g}"
+
+
+def _worst(result: IdentityRisk, entry: SensitiveFigures, worst: WorstClass) -> str:
+    """`k = 3 and l = 2 hold for illness; its worst class has 3 records with 2 values, one of them in 66.7%`"""
+    who = counted(worst.size, "record" if result.persons is None else "person")
+    recursive = "".join(f", ({figure.c:.3g}, {figure.l})" for figure in entry.l_recursive if figure.c < float("inf"))
+    also = f"; recursive (c, l) for c above {recursive[2:]}" if recursive else ""
+    values = counted(worst.l_distinct, "value")
+    share = "" if not worst.l_distinct else f", the most frequent in {percent(worst.alpha)}"
+    holds = f"k = {result.k:,} and l = {entry.l_distinct:,} hold for {entry.column}"
+    return f"{holds}; its worst class has {who} with {values}{share}{also}"
 
 
 def _knowledge(known: list[Knowledge]) -> Grid:

@@ -12,6 +12,7 @@ from shoal.anonymization.transforms.coarsen import intervals
 from shoal.anonymization.transforms.regenerate import regenerate
 from shoal.anonymization.transforms.sorted_clusters import closeness_bound, sorted_clusters
 from shoal.errors import InputError
+from shoal.judgement.disclosure import attribute_disclosure
 from shoal.papers import sanchez_beside as beside
 from shoal.papers import sanchez_figures as figures
 from shoal.papers import sanchez_masks as masks
@@ -33,7 +34,7 @@ from shoal.papers.sanchez_methods import (
 from shoal.papers.sanchez_sweep import sweep
 from shoal.reading import read
 from shoal.sample.discharges import QUASI_IDENTIFIERS
-from shoal.utility.loss import attribute_disclosure, compared
+from shoal.utility.loss import compared
 
 LEAST_ROWS = 100
 TITLE = "How to avoid reidentification with proper anonymization"

@@ -12,6 +12,7 @@ from shoal import progress
 from shoal.anonymization.partition import Effort, partition
 from shoal.anonymization.transforms.mask import AGE_GROUPS, COARSE_AGE_GROUPS, Step, mask, masked_uniques
 from shoal.anonymization.transforms.sorted_clusters import close_clusters, closeness_bound, cut, sorted_clusters
+from shoal.judgement.disclosure import attribute_disclosure
 from shoal.models.distances import ordered_distance
 from shoal.papers.sanchez_chain import by_value, chain, masked_cells
 from shoal.papers.sanchez_printed import KS
@@ -21,7 +22,7 @@ from shoal.sample import sample_data
 from shoal.sample.discharges import CENSUS, QUASI_IDENTIFIERS, SPATIAL, TEMPORAL
 from shoal.table import Array, Column
 from shoal.table.classes import Coded, class_of_each_row, class_sizes, pack
-from shoal.utility.loss import attribute_disclosure, information_loss, moments
+from shoal.utility.loss import information_loss, moments
 
 # what an attacker may know: census data, where, when
 KNOWLEDGE = {

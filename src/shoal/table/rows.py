@@ -77,11 +77,14 @@ class Rows:
         whole = self.distinct and set(names) == set(by_name)
         return Rows([by_name[name] for name in names], self.weights, self.person, whole, self.linked)
 
-    def without_nulls(self, rule: NullRule) -> tuple[Rows, int]:
-        """Under the rule `drop`, the rows without a null, and how many records were set aside."""
-        if rule != "drop" or not any(column.nulls for column in self.columns):
+    def without_nulls(self, rule: NullRule, names: Sequence[str] | None = None) -> tuple[Rows, int]:
+        """Under the rule `drop`, the rows without a null in some columns (all), and how many records were set aside."""
+        empty = [
+            column.is_null() for column in self.columns if column.nulls and (names is None or column.name in names)
+        ]
+        if rule != "drop" or not empty:
             return self, 0
-        keep = ~np.logical_or.reduce([column.is_null() for column in self.columns if column.nulls])
+        keep = ~np.logical_or.reduce(empty)
         if not keep.any():
             raise InputError(
                 "Every row has a missing value in these columns: under the null rule 'drop' nothing is left.",

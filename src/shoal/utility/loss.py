@@ -62,30 +62,6 @@ def _farthest(column: Column, boxed: Boxed) -> Array:
 
 
 @dataclass(frozen=True, slots=True)
-class Disclosure:
-    """Eq 5: of the records that meet a condition, those in classes where everybody does."""
-
-    records: int
-    disclosed: int
-
-    @property
-    def share(self) -> float | None:
-        """Undefined where no record meets the condition."""
-        return self.disclosed / self.records if self.records else None
-
-
-def attribute_disclosure(class_of_row: Array, classes: int, meets: Array) -> Disclosure:
-    """Sánchez et al., Eq 5: records in classes all of whose members meet the condition, over records that meet it.
-
-    >>> attribute_disclosure(np.array([0, 0, 1, 1]), 2, np.array([True, True, True, False]))
-    Disclosure(records=3, disclosed=2)
-    """
-    sizes = np.bincount(class_of_row, minlength=classes)
-    meeting = np.bincount(class_of_row[meets], minlength=classes)
-    return Disclosure(int(meeting.sum()), int(sizes[sizes == meeting].sum()))
-
-
-@dataclass(frozen=True, slots=True)
 class Change:
     """How the middles of the boxes differ from the original values, column by column and between columns.
 

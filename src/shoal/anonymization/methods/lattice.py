@@ -15,6 +15,7 @@ from shoal.anonymization.results import Anonymized
 from shoal.policy import Policy
 from shoal.policy.conditions import ColumnCondition
 from shoal.table import Table
+from shoal.utility.cost import cost_of_labels
 from shoal.utility.quality import quality
 from shoal.vocabulary import Minimize
 
@@ -169,7 +170,8 @@ def generalized(
         evidence = evidence_of_result(table, policy, shown.columns, shown.class_of_row, _levels(solved))
     columns = table.select(policy.quasi_identifiers)
     classes = shown.class_of_row, shown.classes
-    findings = findings_of(table, columns, None, shown.columns, classes, conditions, t_closeness_of(policy))
+    cost = cost_of_labels(columns, shown.columns, prepared.trees, space.weights)
+    findings = findings_of(table, columns, None, shown.columns, classes, conditions, t_closeness_of(policy), cost=cost)
     if space.weights is not None:
         lost = int(space.weights[solved.round_of_row < 0].sum())
         findings = replace(findings, records=int(space.weights.sum()), suppressed_rows=lost)

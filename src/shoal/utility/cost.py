@@ -1,0 +1,219 @@
+"""What a change cost, in words: per column what is unchanged, how wide the others are, what is unknown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from shoal.hierarchy import Hierarchy, fit
+from shoal.ranges.boxed import Boxed, Sets, Side, has_order
+from shoal.ranges.columns import ReleasedColumns
+from shoal.ranges.parsing import STAR, as_numbers, ends_of, sets_in
+from shoal.reading import read
+from shoal.table import Array, Column
+from shoal.table.classes import Coded, CountTable
+from shoal.utility.units import in_days, unit_of
+from shoal.wording import percent
+
+
+@dataclass(frozen=True)
+class ColumnCost:
+    """What became of the values of one quasi-identifier, over all records.
+
+    `unchanged` and `unknown` (released as `*`) are shares of the records. Of the others `within` is the average width,
+    high - low, of what a number or date was widened to (dates in days), `members` the average number of categories that
+    a released one stands for. A mean counts as what it is the mean of.
+    """
+
+    column: str
+    unchanged: float
+    within: float | None
+    members: float | None
+    unknown: float
+    sentence: str
+
+
+@dataclass(frozen=True)
+class Widened:
+    """Groups of records of one column: how many records, the width or the number of members of what is shown, and
+    whether nothing is. A width of 0 and a size of 1 is a value as it was."""
+
+    records: Array
+    unknown: Array
+    width: Array | None
+    size: Array | None
+
+    @property
+    def changed(self) -> Array:
+        """Which groups show something else than one value or nothing."""
+        wide = self.width > 0 if self.width is not None else self.size > 1  # type: ignore[operator]
+        return np.asarray(wide & ~self.unknown)
+
+
+def cost_of_boxes(columns: Sequence[Column], boxed: Boxed, means: bool = False) -> list[ColumnCost]:
+    """The cost of every column, straight from the boxes.
+
+    >>> from shoal.anonymization.transforms.sorted_clusters import sorted_clusters
+    >>> columns = read({"age": [30, 34, 51, 51]}).select(["age"])
+    >>> cost_of_boxes(columns, sorted_clusters(columns, 2))[0].sentence
+    '50.0% of ages unchanged, the others within 4 years on average'
+    """
+    records = np.bincount(boxed.box_of_row, minlength=boxed.boxes)
+    return [_cost(column, _of_side(column, boxed.sides[column.name], records), means) for column in columns]
+
+
+def _of_side(column: Column, side: Side, records: Array) -> Widened:
+    if not len(side.scale):  # nothing but missing values
+        return Widened(records, side.starred, np.zeros(len(records)), None)
+    if isinstance(side, Sets):
+        return Widened(records, side.starred, None, np.diff(side.starts)[side.set_of_box])
+    width = in_days(side.scale[side.high] - side.scale[side.low], column.values.dtype)
+    return Widened(records, side.starred, width, None)
+
+
+def cost_of_labels(
+    columns: Sequence[Column],
+    released: Mapping[str, ReleasedColumns],
+    trees: Mapping[str, Hierarchy] | None = None,
+    weights: Array | None = None,
+) -> list[ColumnCost]:
+    """The cost of every column, from the labels that it was given: a range by its ends, a set by its members, a node by
+    the column's values below it, any other label by the values that it was given for.
+
+    >>> from shoal.ranges.forms import ColumnForm
+    >>> column = read({"job": ["clerk", "monk", "poet", "poet"]})["job"]
+    >>> texts = pl.Series("job", ["[clerk, monk]", "[clerk, monk]", "poet", "*"])
+    >>> form = ColumnForm(kind="set", type="text")
+    >>> shown = ReleasedColumns([texts], "truthful", np.array([True, True, False, True]), form)
+    >>> cost_of_labels([column], {"job": shown})[0].sentence
+    'job exact in 25.0%, one of 2 in 50.0%, unknown in 25.0%'
+    """
+    found = []
+    for column in columns:
+        label = released[column.name]
+        widened = _unchanged(column, weights)
+        if label.nature != "unchanged":
+            widened = _of_labels(column, label, (trees or {}).get(column.name), weights)
+        found.append(_cost(column, widened, label.nature == "representative"))
+    return found
+
+
+def _unchanged(column: Column, weights: Array | None) -> Widened:
+    records = np.array([len(column.codes) if weights is None else weights.sum()])
+    ordered = has_order(column)
+    return Widened(records, np.zeros(1, bool), np.zeros(1) if ordered else None, None if ordered else np.ones(1, int))
+
+
+def _of_labels(column: Column, label: ReleasedColumns, tree: Hierarchy | None, weights: Array | None) -> Widened:
+    series = label.series[0].alias("shown")
+    shown = read(pl.DataFrame({"shown": series}))["shown"]
+    kept = read(pl.DataFrame({"kept": ~label.modified}))["kept"]
+    pairs = CountTable.of({"was": column, "shown": shown, "kept": kept}, weights)
+    was, code = (pairs.tuples[name].codes.astype(np.int64) for name in ("was", "shown"))
+    same = kept.values.to_numpy()[pairs.tuples["kept"].codes]
+    texts = shown.values.cast(pl.String)
+    star = np.append((texts == STAR).to_numpy(), False)[code] & ~same
+    if has_order(column):
+        width = in_days(_widths(column, shown, was, code, tree), pl.Datetime("us") if _is_clock(column) else pl.Date)
+        return Widened(pairs.counts, star, np.where(same, 0.0, width), None)
+    return Widened(pairs.counts, star, None, np.where(same, 1, _sizes(column, shown, was, code, tree)))
+
+
+def _is_clock(column: Column) -> bool:
+    return isinstance(column.values.dtype, pl.Datetime)
+
+
+def _widths(column: Column, shown: Column, was: Array, code: Array, tree: Hierarchy | None) -> Array:
+    """By pair the width that its label says, where the label reads as a range around the value; otherwise the width of
+    the values below the node, or of those that the label was given for."""
+    values = np.append(as_numbers(column.values), np.nan)
+    low, high = (np.append(end, np.nan)[code] for end in ends_of(shown))
+    says = (low <= values[was]) & (values[was] <= high)
+    least, most = np.full(shown.cardinality + 1, np.inf), np.full(shown.cardinality + 1, -np.inf)
+    np.fmin.at(least, code, values[was])
+    np.fmax.at(most, code, values[was])
+    if tree is not None:
+        for place, under in _below(column, shown, tree):
+            least[place] = min(least[place], values[:-1][under].min())
+            most[place] = max(most[place], values[:-1][under].max())
+    hull = np.where(np.isfinite(least), most - least, 0.0)[code]
+    return np.asarray(np.where(says, high - low, hull))
+
+
+def _sizes(column: Column, shown: Column, was: Array, code: Array, tree: Hierarchy | None) -> Array:
+    """By pair the members of its label's set, the values below its node, or how many values have the label."""
+    distinct = CountTable.of({"shown": Coded(code, shown.cardinality + 1), "was": Coded(was, column.cardinality)})
+    sizes = np.bincount(distinct.tuples["shown"].codes, minlength=shown.cardinality + 1)
+    if tree is not None:
+        for place, under in _below(column, shown, tree):
+            sizes[place] = max(sizes[place], int(np.count_nonzero(under)))
+    if shown.values.dtype == pl.String:
+        members = np.bincount(sets_in(shown)["set"].to_numpy(), minlength=len(sizes))
+        sizes = np.where(members > 0, members, sizes)
+    return np.asarray(sizes[code])
+
+
+def _below(column: Column, shown: Column, tree: Hierarchy) -> list[tuple[int, Array]]:
+    """Every label that is a node, and which of the column's values are below it; of equal names the highest."""
+    places = {text: place for place, text in enumerate(shown.values.cast(pl.String).to_list())}
+    fitted, found = fit(tree, column), {}
+    for codes, labels in zip(fitted.codes[1:], fitted.labels[1:], strict=True):
+        for node, label in enumerate(labels):
+            if label in places:
+                found[places[label]] = codes[: len(column.values)] == node
+    return [(place, under) for place, under in found.items() if under.any()]
+
+
+def _cost(column: Column, cells: Widened, means: bool) -> ColumnCost:
+    records, changed = int(cells.records.sum()), cells.changed
+    total, hidden, others = max(records, 1), int(cells.records[cells.unknown].sum()), int(cells.records[changed].sum())
+    unchanged, unknown = (records - others - hidden) / total if records else 1.0, hidden / total
+    within = members = None
+    if others and cells.width is not None:
+        within = float((cells.width * cells.records)[changed].sum()) / others
+    if others and cells.size is not None:
+        members = float((cells.size * cells.records)[changed].sum()) / others
+    if unchanged == 1.0:
+        sentence = f"{column.name} unchanged"
+    elif unknown == 1.0:
+        sentence = f"{column.name} unknown in every record"
+    elif cells.size is not None:
+        sentence = _categories(column.name, unchanged, others / total, cells.size[changed], unknown, means)
+    else:
+        sentence = _ordered(column, unchanged, others / total, within, unknown, means)
+    return ColumnCost(column.name, unchanged, within, members, unknown, sentence)
+
+
+def _categories(name: str, unchanged: float, others: float, sizes: Array, unknown: float, means: bool) -> str:
+    """`education exact in 61.0%, one of 2–5 in 31.0%, unknown in 8.0%`"""
+    words = [f"exact in {percent(unchanged)}"] if unchanged else []
+    if others:
+        few, many = int(sizes.min()), int(sizes.max())
+        among = f"{few:,}" if few == many else f"{few:,}–{many:,}"
+        words.append(f"{'the most frequent' if means else 'one'} of {among} in {percent(others)}")
+    if unknown:
+        words.append(f"unknown in {percent(unknown)}")
+    return f"{name} {', '.join(words)}"
+
+
+def _ordered(column: Column, unchanged: float, others: float, within: float | None, unknown: float, means: bool) -> str:
+    """`28.0% of ages unchanged, the others within 13 years on average`"""
+    ages = column.name.lower() == "age"
+    words = [f"{percent(unchanged)}{' of ages' if ages else ''} unchanged"] if unchanged else []
+    if within is not None:
+        who = "the others" if words and not unknown else percent(others) + (" of ages" if ages and not words else "")
+        if not words and not unknown:
+            who = "every age" if ages else "every value"
+        what = "a mean of values within" if means else "within"
+        words.append(f"{who} {what} {_amount(within)}{unit_of(column, within)} on average")
+    if unknown:
+        words.append(f"{percent(unknown)} unknown")
+    return ("" if ages else f"{column.name}: ") + ", ".join(words)
+
+
+def _amount(width: float) -> str:
+    """A width as people write it: two digits, and all before the point."""
+    return f"{width:,.0f}" if width >= 9.95 else f"{width:.2g}"
