@@ -302,5 +302,6 @@ def _notes(result: Anonymized) -> list[str]:
     notes += [f"data {result.output}, manifest {result.manifest}"]
     if result.plan_path is not None:
         what = "it names the values of this data, keep it"
-        notes.append(f"plan {result.plan_path}: `shoal apply` uses it on new data; {what}")
+        use = "`shoal apply` uses it on new data" if result.plan.rounds else "it says what labels hold"
+        notes.append(f"plan {result.plan_path}: {use}; {what}")
     return [*notes, "the private record beside it (seed, row order) is for its owner only"]

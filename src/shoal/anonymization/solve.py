@@ -86,6 +86,11 @@ def apply_plan(
     check_choice("unseen", unseen, get_args(Unseen))
     known = plan if isinstance(plan, Plan) else read_plan(plan)
     known = replace(known, policy=_with_more_roles(known.policy, decide or {}))
+    if not known.rounds:
+        raise InputError(
+            "The plan has no levels: its release has groups of near records, which new records cannot join.",
+            "Apply a plan of the method lattice, or anonymise all records together.",
+        )
     table = read(source, None, options)
     table.select(list(decide or {}))
     trees = {name: grown(tree, table.select([name])[0]) for name, tree in known.trees.items()}

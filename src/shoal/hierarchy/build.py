@@ -94,6 +94,16 @@ def build_hierarchy(
     return stacked(column.name, leaves, steps, _WORDS[kind] + reason, least)
 
 
+def kind_of(column: Column) -> Kind:
+    """The kind of hierarchy that is built for a column where none is named.
+
+    >>> from shoal.reading import read
+    >>> kind_of(read({"land": ["FR", "IT", "DE"]})["land"])
+    'countries'
+    """
+    return _choose(column, None, None, None)[0]
+
+
 def _check_options(kind: Kind, width: float | None, factor: int | None, groups: int | None, cut: int | None) -> None:
     """Refuse an option that would change nothing, and numbers that make no sense."""
     given = {"width": width, "factor": factor, "groups": groups, "cut": cut}

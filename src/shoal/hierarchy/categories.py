@@ -36,14 +36,18 @@ def category_steps(column: Column, factor: int = 2) -> Iterator[Step]:
     while left > 1:
         left = -(-left // factor)
         kept = rank < left
-        label = _set_label(texts.filter(~kept))
+        label = set_label(texts.filter(~kept))
         while label in taken:  # a category may have that name
             label += "'"
         yield np.where(kept, np.cumsum(kept) - 1, left), texts.filter(kept).append(pl.Series([label]))
 
 
-def _set_label(members: pl.Series) -> str:
-    """The members where they are few and can be read back, else how many there are."""
+def set_label(members: pl.Series) -> str:
+    """The members where they are few and can be read back, else how many there are.
+
+    >>> set_label(pl.Series(["monk", "poet"])), set_label(pl.Series(["a, b", "c"]))
+    ('{monk, poet}', 'other (2 values)')
+    """
     if len(members) <= _MOST_MEMBERS and not members.str.contains(_NO_MEMBER).any():
         label = "{" + ", ".join(members) + "}"
         if len(label) <= _LONGEST_SET:

@@ -13,6 +13,7 @@ import polars as pl
 from shoal.errors import InputError, check_choice
 from shoal.ranges.boxed import ALL_MISSING, Boxed, Sets, Side, places
 from shoal.ranges.forms import ColumnForm, escape
+from shoal.ranges.nodes import Nodes
 from shoal.ranges.parsing import STAR, set_labels
 from shoal.table import Array, Column
 from shoal.table.classes import Coded, Codes, CountTable, class_of_each_row, first_row_of_each_class, pack
@@ -79,6 +80,9 @@ def released_columns(column: Column, boxed: Boxed, form: Form = "bracket") -> Re
     if form == "mean":
         mean = _mean(column, side, boxed)
         return ReleasedColumns([mean], "representative", modified, ColumnForm(kind="mean", type=kind), alike)
+    if isinstance(side, Nodes):
+        how = ColumnForm(kind="node", type=kind, tree=column.name, escaped=column.values.dtype == pl.String)
+        return ReleasedColumns([_nodes(column, side, boxed.box_of_row)], "truthful", modified, how, alike)
     if isinstance(side, Sets):
         how = ColumnForm(kind="set", type=kind, escaped=True)
         return ReleasedColumns([_sets(column.name, side, boxed.box_of_row)], "truthful", modified, how, alike)
@@ -213,6 +217,14 @@ def _sets(name: str, side: Sets, box_of_row: Array) -> pl.Series:
     joined = lists.group_by("set", maintain_order=True).agg(pl.col("label").str.join(", "))["label"]
     labels = escape(alone).zip_with(pl.Series(sizes == 1), "[" + joined + "]").gather(side.set_of_box)
     return _known(_starred(labels, side), side).gather(box_of_row).alias(name)
+
+
+def _nodes(column: Column, side: Nodes, box_of_row: Array) -> pl.Series:
+    """Categories: the one that a box holds, or the lowest node above all that occur in it."""
+    alone = np.diff(side.starts) == 1
+    own = escape(side.texts) if column.values.dtype == pl.String else side.texts
+    labels = own.zip_with(pl.Series(alone), side.texts).gather(side.set_of_box)
+    return _known(_starred(labels, side), side).gather(box_of_row).alias(column.name)
 
 
 def modified_rows(columns: Sequence[ReleasedColumns]) -> Array:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from shoal.ranges.boxed import ALL_MISSING, Boxed, Sets, Side, places
+from shoal.ranges.nodes import Nodes
 from shoal.table import Array, Column
 
 
-def loss_of_boxes(columns: Sequence[Column], boxed: Boxed) -> float:
+def loss_of_boxes(columns: Sequence[Column], boxed: Boxed, leaves: Mapping[str, Array] | None = None) -> float:
     """The share of a column's values that a released cell stands for: per column x = (mean share - 1/h) / (1 - 1/h).
 
-    h is the number of the column's values, a missing one among them; the loss is the product of (1 + x), root, minus 1.
+    h is the number of the column's values, a missing one among them; of a column that is released as nodes of a tree,
+    the number of the tree's leaves (ARX's measure), and likewise where the `leaves` of a tree over numbers are given.
+    The loss is the product of (1 + x), root, minus 1.
 
     >>> from shoal.reading import read
     >>> from shoal.anonymization.transforms.sorted_clusters import sorted_clusters
@@ -22,8 +25,12 @@ def loss_of_boxes(columns: Sequence[Column], boxed: Boxed) -> float:
     0.25
     """
     records = np.bincount(boxed.box_of_row, minlength=boxed.boxes)
-    shares = [(_values(column, boxed.sides[column.name]) * records).sum() / records.sum() for column in columns]
-    return loss_of_shares([column.cardinality for column in columns], shares)
+    counts, held = [], []
+    for column in columns:
+        values, count = _values(column, boxed.sides[column.name], (leaves or {}).get(column.name))
+        counts.append(count)
+        held.append((values * records).sum() / records.sum())
+    return loss_of_shares(counts, held)
 
 
 def loss_of_shares(values: Sequence[int], held: Sequence[float]) -> float:
@@ -36,17 +43,21 @@ def loss_of_shares(values: Sequence[int], held: Sequence[float]) -> float:
     return float(np.prod(np.maximum(parts, 0.0) + 1) ** (1 / len(parts)) - 1)
 
 
-def _values(column: Column, side: Side) -> Array:
-    """How many of a column's values each box stands for; `*` stands for all, a missing value for itself."""
+def _values(column: Column, side: Side, leaves: Array | None) -> tuple[Array, int]:
+    """How many values each box stands for, and of how many; `*` stands for all, a missing value for itself."""
     if not len(side.scale):  # nothing but missing values
-        return np.ones(len(side.low))
-    if isinstance(side, Sets):
+        return np.ones(len(side.low)), column.cardinality
+    count = column.cardinality
+    if isinstance(side, Nodes):
+        held, count = side.leaves[side.set_of_box], side.total
+    elif isinstance(side, Sets):
         held = np.diff(side.starts)[side.set_of_box]
     else:
-        scale = places(column)
+        scale = places(column) if leaves is None else leaves
+        count += len(scale) - len(column.values)
         held = np.searchsorted(scale, side.scale[side.high], side="right") - np.searchsorted(
             scale, side.scale[side.low]
         )
     if side.missing is None:
-        return np.asarray(held)
-    return np.where(side.starred, column.cardinality, np.where(side.missing == ALL_MISSING, 1, held))
+        return np.asarray(held), count
+    return np.where(side.starred, count, np.where(side.missing == ALL_MISSING, 1, held)), count

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from pydantic import Field
 
-from shoal.anonymization.findings import evidence_of_result, findings_of, judged
+from shoal.anonymization.findings import Findings, evidence_of_result, findings_of, judged
 from shoal.anonymization.methods.base import Method, t_closeness_of
 from shoal.anonymization.partition.kinds import FailsPolicy
 from shoal.anonymization.results import Anonymized
@@ -18,7 +18,7 @@ from shoal.models import KAnonymity, XYAnonymity
 from shoal.models.evidence import evidence_of_rows
 from shoal.policy import Policy
 from shoal.policy.conditions import ColumnCondition
-from shoal.ranges.boxed import Boxed
+from shoal.ranges.boxed import Boxed, has_order
 from shoal.ranges.columns import Form, released_columns
 from shoal.table import Array, Column, Table
 from shoal.table.classes import class_of_each_row, pack
@@ -45,28 +45,45 @@ class BoxMethod(Method):
         make, parameters = self.boxes(table, policy)
         return make(table.select(policy.quasi_identifiers)), parameters
 
-    def more_findings(self, columns: Sequence[Column], boxed: Boxed) -> dict[str, Any]:
-        """What only this method finds."""
-        return {}
-
     def change(
         self, table: Table, policy: Policy, conditions: Sequence[ColumnCondition] = (), k_without_policy: bool = False
     ) -> Anonymized:
         """Make the boxes, write them, measure what was written."""
-        columns = table.select(policy.quasi_identifiers)
         boxed, parameters = self.boxed(table, policy)
+        return self.measured(table, policy, conditions, boxed, parameters)
+
+    def measured(
+        self,
+        table: Table,
+        policy: Policy,
+        conditions: Sequence[ColumnCondition],
+        boxed: Boxed,
+        parameters: dict[str, Any],
+        leaves: Mapping[str, Array] | None = None,
+    ) -> Anonymized:
+        """The boxes written, and what was written measured; `leaves`: of trees over columns of numbers."""
+        columns = table.select(policy.quasi_identifiers)
         released = {column.name: released_columns(column, boxed, self.interval) for column in columns}
         means = self.interval == "mean"
         # boxes that are equal may have different means
         shown = [column.encoded[0] for column in released.values()] if means else []
         classes = class_of_each_row(pack(shown)) if shown else boxed.class_of_each_row()
         findings = findings_of(table, columns, boxed, released, classes, conditions, t_closeness_of(policy), means)
+        findings = _without_order(findings, columns)
         if all(column.nature in ("truthful", "unchanged") for column in released.values()):
-            findings = replace(findings, loss=loss_of_boxes(columns, boxed))
-        findings = replace(findings, **self.more_findings(columns, boxed))
+            findings = replace(findings, loss=loss_of_boxes(columns, boxed, leaves))
         models = judged(policy, evidence_of_result(table, policy, released, classes[0]))
         parameters = {**parameters, "interval": self.interval}
         return Anonymized(self.name, models, findings, table, policy, parameters, released)
+
+
+def _without_order(findings: Findings, columns: Sequence[Column]) -> Findings:
+    """The papers' information loss is a distance between values: categories have none."""
+    ordered = {column.name for column in columns if has_order(column)}
+    if len(ordered) == len(columns):
+        return findings
+    by_column = {name: loss for name, loss in findings.information_loss_by_column.items() if name in ordered}
+    return replace(findings, information_loss=None, information_loss_by_column=by_column)
 
 
 def fits_groups(policy: Policy) -> str | None:

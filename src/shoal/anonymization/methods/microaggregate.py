@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 from pydantic import Field, field_validator
@@ -14,17 +14,20 @@ from shoal.anonymization.methods.base import (
     t_closeness_of,
     takes_records_only,
 )
-from shoal.anonymization.methods.boxes import BoxMethod, MakeBoxes, fits_groups, groups_that_fail
+from shoal.anonymization.methods.boxes import fits_groups, groups_that_fail
+from shoal.anonymization.methods.categories import CategoryMethod
 from shoal.anonymization.microaggregation import microaggregate, sum_of_squares
 from shoal.anonymization.partition.kinds import Effort
 from shoal.errors import InputError, as_names
+from shoal.hierarchy.on_columns import Labelling
 from shoal.policy import Policy
 from shoal.ranges.boxed import Boxed
 from shoal.ranges.columns import Form
+from shoal.ranges.nodes import ColumnTree
 from shoal.table import Column, Table
 
 
-class Microaggregate(BoxMethod):
+class Microaggregate(CategoryMethod):
     """Groups of k near records, each value replaced by its group's mean (or, with `interval`, its range).
 
     >>> Microaggregate(strata="region").strata
@@ -61,10 +64,23 @@ class Microaggregate(BoxMethod):
         if both:
             raise InputError(f"Column '{both[0]}' is a quasi-identifier and in `strata`.", "Decide on one of them.")
 
-    def boxes(self, table: Table, policy: Policy) -> tuple[MakeBoxes, dict[str, Any]]:
+    def grouped(self, table: Table, policy: Policy, near: Mapping[str, Labelling]) -> tuple[Boxed, dict[str, Any]]:
         """The boxes of the groups."""
-        k, close, fails_policy = k_of(policy) or 0, t_closeness_of(policy), groups_that_fail(table, policy)
-        importance, strata = dict(self.importance or policy.importance), table.select(self.strata)
+        trees = _used(near)
+        k, close = k_of(policy) or 0, t_closeness_of(policy)
+        importance, columns = dict(self.importance or policy.importance), table.select(policy.quasi_identifiers)
+        boxed = microaggregate(
+            columns,
+            k,
+            self.effort,
+            mdav=self.mdav,
+            strata=table.select(self.strata),
+            confidential=table[close.sensitive] if close and not self.strata and not self.mdav else None,
+            t=close.t if close else None,
+            importance=importance,
+            fails_policy=groups_that_fail(table, policy),
+            trees=trees,
+        )
         parameters = {
             "k": k,
             "effort": self.effort,
@@ -73,26 +89,19 @@ class Microaggregate(BoxMethod):
             "importance": importance,
             **({"t": close.t} if close else {}),
         }
-        confidential = table[close.sensitive] if close and not self.strata and not self.mdav else None
+        return boxed, parameters
 
-        def make(columns: Sequence[Column]) -> Boxed:
-            return microaggregate(
-                columns,
-                k,
-                self.effort,
-                mdav=self.mdav,
-                strata=strata,
-                confidential=confidential,
-                t=close.t if close else None,
-                importance=importance,
-                fails_policy=fails_policy,
-            )
-
-        return make, parameters
-
-    def more_findings(self, columns: Sequence[Column], boxed: Boxed) -> dict[str, Any]:
+    def more_findings(self, columns: Sequence[Column], boxed: Boxed, near: Mapping[str, Labelling]) -> dict[str, Any]:
         """SSE / SST of the groups, each column in units of its spread; none where nothing varies."""
         from shoal.anonymization.partition.coordinates import coordinates_apart
 
-        within, whole = sum_of_squares(coordinates_apart(columns), boxed.box_of_row)
+        within, whole = sum_of_squares(coordinates_apart(columns, trees=_used(near)), boxed.box_of_row)
         return {"sse_ratio": within / whole if whole else None}
+
+
+def _used(near: Mapping[str, Labelling]) -> dict[str, ColumnTree]:
+    """Trees whose nodes are released, and those of columns that are too large for a coordinate per category."""
+    from shoal.anonymization.partition.coordinates import MOST_APART
+
+    trees = {name: (labelling.labels, labelling.on_column) for name, labelling in near.items()}
+    return {name: tree for name, (labels, tree) in trees.items() if labels == "node" or len(tree.place) > MOST_APART}

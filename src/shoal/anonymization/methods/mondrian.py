@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from pydantic import Field
 
 from shoal.anonymization.methods.base import Importance, k_of, needs_k, takes_records_only
-from shoal.anonymization.methods.boxes import BoxMethod, MakeBoxes, fits_groups, groups_that_fail
+from shoal.anonymization.methods.boxes import fits_groups, groups_that_fail
+from shoal.anonymization.methods.categories import CategoryMethod
 from shoal.anonymization.partition import Cuts, Effort, partition
+from shoal.hierarchy.on_columns import Labelling
 from shoal.policy import Policy
+from shoal.ranges.boxed import Boxed
 from shoal.table import Table
 
 
-class Mondrian(BoxMethod):
+class Mondrian(CategoryMethod):
     """Groups of k records that are near each other in all columns at once, each released as its box.
 
     >>> Mondrian(effort="best").effort
@@ -33,16 +37,19 @@ class Mondrian(BoxMethod):
         """A k, and models that are judged group by group."""
         return takes_records_only(policy) or needs_k(policy) or fits_groups(policy)
 
-    def boxes(self, table: Table, policy: Policy) -> tuple[MakeBoxes, dict[str, Any]]:
+    def grouped(self, table: Table, policy: Policy, near: Mapping[str, Labelling]) -> tuple[Boxed, dict[str, Any]]:
         """The boxes of the groups."""
-        k, fails_policy, importance = k_of(policy) or 0, groups_that_fail(table, policy), self.importance_by(policy)
-        parameters = {"k": k, "effort": self.effort, "cuts": self.cuts, "importance": importance}
-        return (
-            lambda columns: partition(
-                columns, k, self.effort, cuts=self.cuts, importance=importance, fails_policy=fails_policy
-            ),
-            parameters,
+        k, importance = k_of(policy) or 0, self.importance_by(policy)
+        boxed = partition(
+            table.select(policy.quasi_identifiers),
+            k,
+            self.effort,
+            cuts=self.cuts,
+            importance=importance,
+            fails_policy=groups_that_fail(table, policy),
+            trees={name: labelling.on_column for name, labelling in near.items()},
         )
+        return boxed, {"k": k, "effort": self.effort, "cuts": self.cuts, "importance": importance}
 
     def importance_by(self, policy: Policy) -> dict[str, float]:
         """What is given here, otherwise what the policy says."""

@@ -16,6 +16,7 @@ from shoal.anonymization.partition.kinds import Effort, FailsPolicy
 from shoal.anonymization.transforms.sorted_clusters import cut
 from shoal.errors import InputError, check_choice
 from shoal.ranges.boxed import Boxed, box_clusters, check_k
+from shoal.ranges.nodes import ColumnTree
 from shoal.table import Array, Column
 from shoal.table.classes import class_of_each_row, pack
 
@@ -39,12 +40,13 @@ def microaggregate(
     importance: Mapping[str, float] | None = None,
     seed: int = 0,
     fails_policy: FailsPolicy | None = None,
+    trees: Mapping[str, ColumnTree] | None = None,
 ) -> Boxed:
     """Groups of at least k records with a small sum of squares; release them as means or as ranges.
 
     `mdav`: exactly the published algorithm. `strata`: no group has records that differ in these columns. With a
     `confidential` column and t, each group takes records of all stretches of its order. `fails_policy` tells which
-    groups a policy does not allow: those are merged with near ones.
+    groups a policy does not allow: those are merged with near ones. `trees` say which categories are near.
 
     >>> from shoal.reading import read
     >>> microaggregate(read({"income": [10, 12, 50, 11, 52]}).select(["income"]), 2).box_of_row.tolist()
@@ -56,7 +58,7 @@ def microaggregate(
         raise InputError("Strata and t-closeness cannot be had at once.", "Leave out one of them.")
     from shoal.anonymization.partition.coordinates import coordinates_apart
 
-    points = coordinates_apart(columns, importance)
+    points = coordinates_apart(columns, importance, trees)
     if confidential is not None:
         group = _close(points, confidential, k, t)
     else:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, get_args
 from shoal.anonymization.partition.kinds import Cuts, Effort, FailsPolicy
 from shoal.errors import check_choice
 from shoal.ranges.boxed import Boxed, box_clusters, check_k
+from shoal.ranges.nodes import ColumnTree
 from shoal.table import Array, Column
 
 if TYPE_CHECKING:
@@ -37,12 +38,14 @@ def partition(
     importance: Mapping[str, float] | None = None,
     seed: int = 0,
     fails_policy: FailsPolicy | None = None,
+    trees: Mapping[str, ColumnTree] | None = None,
 ) -> Boxed:
     """Groups of at least k near records, each released as its box.
 
     `cuts` strict or relaxed is Mondrian as published, at the median of the widest column. `importance` says how much
     each column matters (1 if not given). `fails_policy` tells which groups a policy does not allow; where no grouping
-    is allowed, that is an error. The result depends on rows, seed and effort, not on the number of threads.
+    is allowed, that is an error. `trees` say which categories are near. The result depends on rows, seed and effort,
+    not on the number of threads.
 
     >>> from shoal.reading import read
     >>> boxed = partition(read({"age": [70, 30, 71, 31, 30]}).select(["age"]), 2)
@@ -55,7 +58,7 @@ def partition(
     check_k(k, len(columns[0].codes))
     from shoal.anonymization.partition.coordinates import coordinates
 
-    groups = grouped(coordinates(columns, importance), k, effort, cuts, seed, fails_policy)
+    groups = grouped(coordinates(columns, importance, trees), k, effort, cuts, seed, fails_policy)
     return box_clusters(columns, groups.order, groups.starts)
 
 

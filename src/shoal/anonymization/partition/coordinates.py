@@ -9,35 +9,49 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.ranges.boxed import has_order, places, spread
+from shoal.ranges.nodes import ColumnTree
 from shoal.table import Array, Column
 
 # with more categories than this, they lie by their order instead of all apart
-_MOST_APART = 32
+MOST_APART = 32
 
 
-def coordinates(columns: Sequence[Column], importance: Mapping[str, float] | None = None) -> Array:
+def coordinates(
+    columns: Sequence[Column],
+    importance: Mapping[str, float] | None = None,
+    trees: Mapping[str, ColumnTree] | None = None,
+) -> Array:
     """A matrix with a row per record, (value - mean) / spread times the column's weight, in single precision.
 
-    Numbers and dates lie by their value, categories by their order. A missing value lies a whole range behind the
-    largest: it mixes with others only where nothing else is left, for such a group is released as `*`.
+    Numbers and dates lie by their value, columns with a tree along its walk: from end to end as far as numbers lie
+    apart on average. Other categories lie by their order. A missing value lies a whole range behind the largest: it
+    mixes with others only where nothing else is left, for such a group is released as `*`.
 
     >>> from shoal.reading import read
     >>> coordinates(read({"age": [30, 34, None]}).select(["age"])).astype(float).round(3).tolist()
     [[-0.707], [0.707], [2.121]]
     """
-    return _gathered(columns, importance, _along, np.dtype(np.float32))
+    lines = _lines(columns, trees or {})
+    return _gathered(columns, importance, lambda column: _along(column, lines), np.dtype(np.float32))
 
 
-def coordinates_apart(columns: Sequence[Column], importance: Mapping[str, float] | None = None) -> Array:
+def coordinates_apart(
+    columns: Sequence[Column],
+    importance: Mapping[str, float] | None = None,
+    trees: Mapping[str, ColumnTree] | None = None,
+) -> Array:
     """The same in double precision, with all categories of a column equally far from each other (up to 32 of them).
 
     Each category is a coordinate of its own, 1 or 0, scaled so that all together vary as much as one column of numbers.
+    With a tree each of its nodes is one: two categories are the farther apart the higher the node that holds both.
 
     >>> from shoal.reading import read
     >>> coordinates_apart(read({"sex": ["f", "m"]}).select(["sex"])).round(3).tolist()
     [[1.414, 0.0], [0.0, 1.414]]
     """
-    return _gathered(columns, importance, _apart, np.dtype(np.float64))
+    trees = trees or {}
+    lines = _lines(columns, trees)
+    return _gathered(columns, importance, lambda column: _apart(column, lines, trees), np.dtype(np.float64))
 
 
 def _gathered(
@@ -58,23 +72,57 @@ def _gathered(
     return rows
 
 
-def _along(column: Column) -> Array:
+def _lines(columns: Sequence[Column], trees: Mapping[str, ColumnTree]) -> dict[str, Array]:
+    """The places of columns with a tree, as far from end to end as the other numbers and dates are on average."""
+    if not trees:
+        return {}
+    ranges = []
+    for column in columns:
+        if column.name not in trees and has_order(column) and (sigma := spread(column)) > 0:
+            values = places(column)
+            ranges.append((values[-1] - values[0]) / sigma)
+    width = float(np.mean(ranges)) if ranges else 1.0
+    return {name: tree.line() * width for name, tree in trees.items()}
+
+
+def _along(column: Column, lines: Mapping[str, Array]) -> Array:
     """Where each code lies on one line."""
-    found, sigma = places(column), spread(column)
-    found = (found - found.mean()) / sigma if sigma > 0 else np.zeros(len(found))
+    if column.name in lines:
+        found = lines[column.name]
+        top, range_ = found.max(initial=0.0), found.max(initial=0.0) - found.min(initial=0.0)
+    else:
+        found, sigma = places(column), spread(column)
+        found = (found - found.mean()) / sigma if sigma > 0 else np.zeros(len(found))
+        top, range_ = (found[-1], found[-1] - found[0]) if len(found) else (0.0, 0.0)
     if column.nulls:
-        behind = found[-1] + max(found[-1] - found[0], 1.0) if len(found) else 0.0
+        behind = top + max(range_, 1.0) if len(found) else 0.0
         found = np.append(found, behind)
     return found[:, None]
 
 
-def _apart(column: Column) -> Array:
+def _apart(column: Column, lines: Mapping[str, Array], trees: Mapping[str, ColumnTree]) -> Array:
     """Where each code lies, categories apart."""
-    if has_order(column) or column.cardinality > _MOST_APART:
-        return _along(column)
+    tree = trees.get(column.name)
+    if (has_order(column) and tree is None) or column.cardinality > MOST_APART:
+        return _along(column, lines)
     shares = np.bincount(column.codes, minlength=column.cardinality) / len(column.codes)
-    varies = 1.0 - float((shares**2).sum())
-    return np.eye(column.cardinality) / (np.sqrt(varies) if varies > 0 else 1.0)
+    if tree is None:
+        nodes = np.eye(column.cardinality)
+        varies = 1.0 - float((shares**2).sum())
+    else:
+        nodes = _indicators(column, tree)
+        varies = float((shares @ nodes**2 - (shares @ nodes) ** 2).sum())
+    return nodes / (np.sqrt(varies) if varies > 0 else 1.0)
+
+
+def _indicators(column: Column, tree: ColumnTree) -> Array:
+    """Which node of each level a code is under; null is under none but its own."""
+    tables = [np.eye(int(nodes.max()) + 1)[nodes[tree.place]] for nodes in tree.nodes[:-1]]
+    found = np.concatenate(tables, axis=1)
+    if column.nulls:
+        found = np.pad(found, ((0, 1), (0, 1)))
+        found[-1, -1] = np.sqrt(len(tables))
+    return found
 
 
 def _check_importance(importance: dict[str, float], columns: Sequence[Column]) -> None:

@@ -30,7 +30,10 @@ KIND = "generalisation plan"
 
 @dataclass(frozen=True)
 class Plan:
-    """The levels of every round, the trees they refer to, and the policy that they keep."""
+    """The levels of every round, the trees they refer to, and the policy that they keep.
+
+    Without rounds it only tells what the labels of a release hold, and cannot be applied to new data.
+    """
 
     policy: Policy
     trees: Mapping[str, Hierarchy]
@@ -76,7 +79,7 @@ class _PlanFile(BaseModel):
     shoal: str
     policy: dict[str, Any]
     columns: Annotated[dict[str, _PlanColumn], Field(min_length=1)]
-    rounds: Annotated[list[dict[str, Annotated[int, Field(ge=0, lt=10_000)]]], Field(min_length=1)]
+    rounds: list[dict[str, Annotated[int, Field(ge=0, lt=10_000)]]]
 
 
 def plan_of(content: dict[str, Any], path: Path) -> Plan:
@@ -84,7 +87,9 @@ def plan_of(content: dict[str, Any], path: Path) -> Plan:
     found = as_shape(_PlanFile, content, path, "plan")
     policy = as_policy(found.policy)
     names = list(found.columns)
-    if set(policy.quasi_identifiers) != set(names) or any(set(levels) != set(names) for levels in found.rounds):
+    asked = set(policy.quasi_identifiers)
+    fits = asked == set(names) if found.rounds else asked >= set(names)
+    if not fits or any(set(levels) != set(names) for levels in found.rounds):
         raise InputError(f"{path} names other columns than its policy.", "Take it as it was written.")
     trees = given_hierarchies({name: found.columns[name].hierarchy for name in names}, names)
     rounds = [tuple(levels[name] for name in names) for levels in found.rounds]

@@ -1,0 +1,80 @@
+"""Methods that group records of any columns: which categories are near, and how a group of them is written."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Annotated, Any
+
+from pydantic import Field
+
+from shoal.anonymization.methods.boxes import BoxMethod
+from shoal.anonymization.results import Anonymized
+from shoal.anonymization.search.embedded import embedded
+from shoal.anonymization.search.plan import Plan
+from shoal.hierarchy.chosen import given_hierarchies
+from shoal.hierarchy.on_columns import CategoryLabels, Labelling, labellings
+from shoal.policy import Policy
+from shoal.policy.conditions import ColumnCondition
+from shoal.ranges.boxed import Boxed, Side
+from shoal.ranges.nodes import as_nodes, with_short_sets
+from shoal.table import Column, Table
+
+
+class CategoryMethod(BoxMethod):
+    """A method that makes boxes of categories too, by trees that are given, shipped or built."""
+
+    hierarchies: Any = Field(
+        default=None, description="A folder (for column c the file c.csv or …_c.csv), or per column a file or its rows."
+    )
+    complete_hierarchies: bool = Field(default=False, description="Put values without a leaf directly below *.")
+    category_labels: CategoryLabels | None = Field(
+        default=None,
+        description="Write a group of categories as the node above them, or as the set [a, b]; "
+        "nodes where a tree is given or known, otherwise sets.",
+    )
+    largest_set: Annotated[int, Field(ge=2)] = Field(
+        default=5, description="A set of more members than this is written as *."
+    )
+
+    @abstractmethod
+    def grouped(self, table: Table, policy: Policy, near: Mapping[str, Labelling]) -> tuple[Boxed, dict[str, Any]]:
+        """The boxes around groups of near records, and the parameters for the manifest."""
+
+    def more_findings(self, columns: Sequence[Column], boxed: Boxed, near: Mapping[str, Labelling]) -> dict[str, Any]:
+        """What only this method finds."""
+        return {}
+
+    def change(
+        self, table: Table, policy: Policy, conditions: Sequence[ColumnCondition] = (), k_without_policy: bool = False
+    ) -> Anonymized:
+        """Lay the categories out by their trees, group, label the groups, measure what was written."""
+        names = policy.quasi_identifiers
+        needed = sorted({name for model in policy.models for name in model.needs})
+        given = given_hierarchies(self.hierarchies or policy.hierarchies, [*names, *needed])
+        policy = embedded(policy, given) if given else policy
+        columns = table.select(names)
+        trees = {name: tree for name, tree in given.items() if name in names}
+        labelled = labellings(columns, trees, self.category_labels, self.complete_hierarchies)
+        near = {name: labelling for name, labelling in labelled.items() if labelling.labels != "range"}
+        boxed, parameters = self.grouped(table, policy, near)
+        findings = self.more_findings(columns, boxed, near)
+        if self.interval != "mean":  # the most frequent category stands for its group
+            sides = {column.name: self._side(column, boxed, labelled.get(column.name)) for column in columns}
+            boxed = Boxed(boxed.box_of_row, sides)
+        leaves = {name: labelling.leaf_numbers for name, labelling in labelled.items()}
+        parameters["category_trees"] = {
+            name: {"labels": labelling.labels, "source": labelling.source} for name, labelling in labelled.items()
+        }
+        known = {name: numbers for name, numbers in leaves.items() if numbers is not None}
+        result = self.measured(table, policy, conditions, boxed, parameters, known)
+        # what nodes hold is for the owner of the release: it names values of the data
+        shown = {name: labelled[name].tree for name, column in result.columns.items() if column.form.kind == "node"}
+        plan = Plan(policy, shown, []) if shown else None
+        return replace(result, plan=plan, findings=replace(result.findings, **findings))
+
+    def _side(self, column: Column, boxed: Boxed, labelling: Labelling | None) -> Side:
+        if labelling is not None and labelling.labels == "node":
+            return as_nodes(column, boxed, labelling.on_column)
+        return with_short_sets(boxed.sides[column.name], self.largest_set)
