@@ -4,7 +4,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 
-.PHONY: setup demo test test-slow browser lint format bench docs clean
+.PHONY: generated setup demo test test-slow browser lint format bench docs clean
 
 setup: $(STAMP)
 
@@ -62,6 +62,11 @@ bench: setup
 
 docs: setup
 	$(BIN)/python docs/build.py
+
+# What is made from the code and committed; tests say when it is stale.
+generated: setup
+	$(BIN)/python docs/map.py
+	$(BIN)/python docs/method_table.py
 
 clean:
 	rm -rf $(VENV) build dist site demo .mypy_cache .pytest_cache .ruff_cache .hypothesis
