@@ -250,8 +250,11 @@ def _perturb(folder: Path) -> Case:
     from shoal.releases.jobs import Writing, release_perturbed
 
     table, out = odd_table(folder), folder / "safe.parquet"
-    result = release_perturbed(table, output=out, writing=Writing(seed=1), noise={CONTROL: 0.1}, pram={TAG: 0.5})
+    decide: Any = {"sex": "quasi-identifier"}
+    how: Any = {"noise": {CONTROL: 0.1}, "pram": {TAG: 0.5}, "decide": decide}
+    result = release_perturbed(table, output=out, writing=Writing(seed=1), **how)
     asked = ["--noise", f"{CONTROL}=0.1", "--pram", f"{TAG}=0.5", "--seed", "1", "-o", str(out), "--force"]
+    asked += ["--decide", "sex=quasi-identifier"]
     return Case(result, ["perturb", str(table), *asked])
 
 

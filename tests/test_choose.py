@@ -119,6 +119,7 @@ def test_the_command_chooses_and_releases_are_compared(people: pl.DataFrame, tmp
     people.write_csv(source)
     chart = tmp_path / "choice.svg"
     arguments = ["anonymize", source, "--qi", "age,zip", "--sensitive", "charge", "-k", 5, "--disclosure", "charge>400"]
+    arguments += ["--decide", "sex=other"]
     chosen = run(*arguments, "-o", tmp_path / "a.csv", "--json", "--chart", chart)
     assert chosen.exit_code == 0, chosen.output
     found = json.loads(chosen.stdout)

@@ -152,6 +152,13 @@ def test_detect(people: Path, tmp_path: Path) -> None:
     assert "SECRET" not in done.stdout
 
 
+DECIDED_LICENCES = ",".join(
+    f"{name}=other"
+    for name in (
+        "comune_residenza", "provincia_residenza", "regione_residenza", "stato_nascita", "data_rilascio",
+        "data_rinnovo", "data_scadenza", "data_abilitazione",
+    )
+)  # fmt: skip
 ANONYMIZE_KEYS = {
     "records", "written", "k", "classes", "uniques", "information_loss", "information_loss_by_column",
     "modified_rows", "removed_rows", "suppressed_rows", "suppressed_cells", "attribute_disclosure", "verdict",
@@ -163,6 +170,7 @@ def test_anonymize_and_verify(tmp_path: Path) -> None:
     source, target = tmp_path / "d.parquet", tmp_path / "safe.parquet"
     assert shoal("sample-data", "discharges", "-n", "500", "-o", source).returncode == 0
     options = ["--qi", "age_yrs,sex,los", "--sensitive", "charge", "-k", "5"]
+    options += ["--decide", "ethncty=other,race=other,patzip=identifier", "--decide", "patcnty=other,adm_qtr=other"]
     found = as_json("anonymize", source, "-o", target, *options, "--t", "0.3", "--disclosure", "charge>100000")
     assert set(found) >= ANONYMIZE_KEYS | {"closeness"}
     assert (found["records"], found["written"], found["verdict"], found["uniques"]) == (500, 500, "holds", 0)
@@ -186,6 +194,7 @@ def test_anonymize_and_verify(tmp_path: Path) -> None:
     assert refused.returncode == 1
     assert "does not hold" in refused.stdout
     coarse = ["anonymize", source, "-o", tmp_path / "c.csv", "--qi", "age_yrs,los", "--method", "coarsen"]
+    coarse += [*options[-4:], "--decide", "sex=other"]
     assert shoal(*coarse, "--resolution", "8").returncode == 2
     assert shoal(*coarse, "--resolution", "8", "--no-guarantee").returncode == 0
     refused = shoal(*coarse, "--resolution", "32", "-k", "5", "--force", "--json")
@@ -198,7 +207,7 @@ def test_anonymize_and_verify(tmp_path: Path) -> None:
 def test_recode_and_regenerate(tmp_path: Path) -> None:
     source = tmp_path / "l.csv"
     assert shoal("sample-data", "licences", "-n", "500", "-o", source).returncode == 0
-    columns = ["--qi", "anno_nascita,sesso", "--method", "recode", "--no-guarantee"]
+    columns = ["--qi", "anno_nascita,sesso", "--method", "recode", "--no-guarantee", "--decide", DECIDED_LICENCES]
     found = as_json("anonymize", source, "-o", tmp_path / "r.csv", *columns, "--generalize", "anno_nascita=runs:4")
     assert found["information_loss"] is None
     assert found["modified_rows"] > 0

@@ -310,7 +310,7 @@ def test_columns_released_under_other_names(people: pl.DataFrame, tmp_path: Path
 
 def test_verify_by_person(tmp_path: Path) -> None:
     table = pl.DataFrame({"who": [1, 1, 2, 2, 3, 4], "age": [30, 40, 30, 40, 50, 50]})
-    rules: dict[str, Any] = {"columns": {"age": "quasi-identifier"}, "person": "who"}
+    rules: dict[str, Any] = {"columns": {"age": "quasi-identifier", "who": "other"}, "person": "who"}
     kept = Policy.model_validate({**rules, "leak": {"leaked": "100%", "threshold": 0.5}})
     assert shoal.verify(table, kept).verdict == "holds"
     assert "4 of 4 persons" in shoal.verify(table, kept).checks[0].detail

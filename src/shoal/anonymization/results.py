@@ -157,7 +157,7 @@ class Anonymized(Result):
         """What was promised of how many records, in sentences."""
         found = self.findings
         if self.refusal is not None:
-            return self.refusal
+            return " ".join(self.refusal.split())
         outcome = found.suppression
         among = "each matching at least" if outcome and outcome.reading == "wildcard" else "in classes of at least"
         least, where = found.k, ""

@@ -188,7 +188,7 @@ class Perturbed(Result):
     def summary(self) -> str:
         """How many records, and that nothing is guaranteed."""
         if self.refusal is not None:
-            return self.refusal
+            return " ".join(self.refusal.split())
         records = self.findings.records if self.written is None else self.written
         words = f"{counted(records, 'record')} {'perturbed' if self.written is None else 'released'}."
         if not self.guarantee:
