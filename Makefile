@@ -24,7 +24,8 @@ demo: setup
 	$(BIN)/shoal risk demo/discharges.parquet --threshold ema \
 	  --knowledge census=age_yrs,sex,ethncty,race,patzip,patcnty --knowledge spatial=oshpd_id --knowledge temporal=los,adm_qtr
 	$(BIN)/shoal anonymize demo/discharges.parquet -o demo/safe.parquet --force -k 5 \
-	  --qi age_yrs,sex,ethncty,race,patzip,patcnty --sensitive charge --disclosure 'charge>100000' --decide oshpd_id=other,los=other,adm_qtr=other
+	  --qi age_yrs,sex,ethncty,race,patzip,patcnty --sensitive charge --disclosure 'charge>100000' \
+	  --decide oshpd_id=other,los=other,adm_qtr=other
 	$(BIN)/shoal verify demo/safe.parquet --original demo/discharges.parquet
 	@echo
 	@echo "  200,000 hospital stays about nobody. A neighbour knows the census columns, a colleague also the hospital,"

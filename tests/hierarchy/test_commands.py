@@ -109,7 +109,7 @@ def test_all_problems_of_all_files_at_once(folder: Path, shoal: Callable[..., Do
         (["build", "people.csv", "--column", "none", "-o", "x.csv"], "no column"),
         (["build", "people.csv", "--kind", "odd", "-o", "x"], "not known"),
         (["build", "people.csv", "-o", "there/is/none"], "not a folder"),
-        (["build", "people.csv", "--column", "age", "-o", "people.csv", "--force"], "would replace the table"),
+        (["build", "people.csv", "--column", "age", "-o", "people.csv", "--force"], "at once"),
         (["check", "none.csv"], "no hierarchy"),
         (["check", "."], "problem"),
     ],

@@ -12,7 +12,7 @@ from shoal.errors import InputError
 from shoal.reading import Options, read
 from shoal.results import Files, Headline, Notes, Result, Section
 from shoal.wording import counted
-from shoal.writing import check_target, write_frame
+from shoal.writing import check_apart, check_target, write_frame
 
 
 @dataclass(frozen=True, repr=False)
@@ -61,6 +61,7 @@ def regenerate(
     '2 cells of race filled, 1 still masked.'
     """
     target = Path(output)
+    check_apart(input=source, distribution=distribution, output=target)
     check_target(target, force)
     table = read(source, None, options)
     wanted = read(distribution).to_polars()

@@ -13,7 +13,7 @@ from shoal.hierarchy.given import ENDINGS
 from shoal.hierarchy.results import BuiltHierarchies, BuiltHierarchy
 from shoal.hierarchy.tree import Hierarchy
 from shoal.reading import Options, read
-from shoal.writing import check_target
+from shoal.writing import check_apart, check_target
 
 
 def build_hierarchies(
@@ -39,10 +39,7 @@ def build_hierarchies(
     folder = Path(output)
     table = read(source, columns, options)
     targets = _targets(table.names, folder, force)
-    sources = [source] if isinstance(source, (str, Path)) else source if isinstance(source, list) else []
-    read_from = {Path(path).resolve() for path in sources if isinstance(path, (str, Path))}
-    if {path.resolve() for path in targets} & read_from:
-        raise InputError("A hierarchy would replace the table.", "Give it another name or folder.")
+    check_apart(input=source, hierarchy=targets)
     trees = []
     for number, name in enumerate(table.names):
         progress.report("building hierarchies", number, len(table.names))

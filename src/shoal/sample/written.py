@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from shoal.keys import check_no_secret
 from shoal.results import Files, Headline, Result, Section
 from shoal.sample import sample_data
 from shoal.wording import counted
@@ -43,6 +44,7 @@ def write_sample(
     """
     target = Path(output)
     check_target(target, force)
+    check_no_secret(target)
     frame = sample_data(sample, rows, seed)
     write_frame(frame, target, force)
     return SampleWritten(sample, len(frame), seed, str(target))
