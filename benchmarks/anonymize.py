@@ -83,6 +83,12 @@ def main() -> None:
         target = str(Path(folder) / "safe.parquet")
         names = ",".join(QUASI_IDENTIFIERS)
         options = ["--qi", names, "--sensitive", "charge", "-k", "5", "--force", "--json"]
+        left = [
+            name
+            for name in ("oshpd_id", "sex", "ethncty", "race", "patzip", "patcnty", "adm_qtr")
+            if name not in QUASI_IDENTIFIERS
+        ]
+        options += ["--decide", ",".join(f"{name}=other" for name in left)]
         row("sorted-clusters, k=5", shoal_command("anonymize", str(path), "-o", target, *options, repeat=1))
 
 

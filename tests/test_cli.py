@@ -170,7 +170,12 @@ def test_anonymize_and_verify(tmp_path: Path) -> None:
     source, target = tmp_path / "d.parquet", tmp_path / "safe.parquet"
     assert shoal("sample-data", "discharges", "-n", "500", "-o", source).returncode == 0
     options = ["--qi", "age_yrs,sex,los", "--sensitive", "charge", "-k", "5"]
-    options += ["--decide", "ethncty=other,race=other,patzip=identifier", "--decide", "patcnty=other,adm_qtr=other"]
+    options += [
+        "--decide",
+        "oshpd_id=other,ethncty=other,race=other,patzip=identifier",
+        "--decide",
+        "patcnty=other,adm_qtr=other",
+    ]
     found = as_json("anonymize", source, "-o", target, *options, "--t", "0.3", "--disclosure", "charge>100000")
     assert set(found) >= ANONYMIZE_KEYS | {"closeness"}
     assert (found["records"], found["written"], found["verdict"], found["uniques"]) == (500, 500, "holds", 0)
