@@ -109,8 +109,8 @@ def _models(trial: Trial, shown: list[Cells], suppressed: list[bool], beside: di
     counted = [row for row, texts in enumerate(shown) if rule != "drop" or "" not in texts]
     case, classes = _case(trial, shown, suppressed, beside, counted)
     left = [row for row in counted if suppressed[row] and (beside["s"][row] or beside["v"][row] is not None)]
-    people = case.size([counted.index(row) for row in left])
-    few = ["fewer than k suppressed rows keep their sensitive values"] if 0 < people < trial.k else []
+    people = case.size([place for place, row in enumerate(counted) if suppressed[row]])
+    few = ["fewer than k suppressed rows keep their sensitive values"] if left and people < trial.k else []
     if trial.method == "suppress" or rule == "wildcard":  # matching, not classes
         return few + _matching(trial, shown, suppressed)
     found = []
