@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 
 import shoal
-from adversarial.nasty import Trial
+from adversarial.nasty import POPULATION, Trial
 from shoal.errors import ShoalError
 
 
@@ -19,6 +19,12 @@ def released(trial: Trial, folder: Path) -> Path | None:
         path = folder / "linked.csv"
         path.write_text("who,ward\n" + "".join(f"{who},{ward}\n" for who, ward in trial.linked))
         policy["linked"] = [{**policy["linked"][0], "table": str(path)}]
+    if trial.population is not None:
+        people = folder / POPULATION
+        people.write_text("".join(",".join(map(str, row)) + "\n" for row in [trial.names, *trial.population]))
+        policy["models"] = [
+            {**model, "population": str(people)} if "population" in model else model for model in policy["models"]
+        ]
     try:
         result = shoal.anonymize(data, policy=policy, method=trial.method, **trial.settings)
         shoal.release(result, folder / "released.csv", force=True)

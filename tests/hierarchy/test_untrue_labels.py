@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.errors import InputError, ShoalError
+from shoal.errors import InputError
 from shoal.hierarchy import Hierarchy, check_hierarchies, read_hierarchy
 from shoal.hierarchy.fix import fixed
 from shoal.hierarchy.outside import UntrueLabels, leaves_outside
@@ -57,8 +57,20 @@ def test_the_policy_s_own_tree_and_a_plan_are_refused_too() -> None:
 
 
 def test_the_default_choice_does_not_take_it() -> None:
-    with pytest.raises(ShoalError, match="does not hold"):
-        shoal.anonymize(PEOPLE, POLICY, hierarchies={"age": ROWS})
+    result = shoal.anonymize(PEOPLE, POLICY, hierarchies={"age": ROWS})
+    assert "15-19" not in result.polars["age"].cast(pl.String).to_list()
+    PEOPLE.write_csv("in.csv")
+    shoal.release(result, "out.csv")
+    assert shoal.verify("out.csv", original="in.csv").verdict == "holds"
+
+
+@pytest.mark.parametrize("method", ["mondrian", "microaggregate"])
+def test_categories_laid_out_by_a_tree_are_refused_too(method: str) -> None:
+    codes = pl.DataFrame({"zip": ["93701", "93702", "93801", "93802"]})
+    rows = [[code, "937**", "*"] for code in codes["zip"]]
+    rules = as_policy({"columns": {"zip": "quasi-identifier"}, "models": [{"model": "k-anonymity", "k": 2}]})
+    with pytest.raises(UntrueLabels, match="93801"):
+        shoal.anonymize(codes, rules, method=method, hierarchies={"zip": rows})
 
 
 def test_a_map_of_labels_that_say_a_false_range_is_refused() -> None:

@@ -118,6 +118,14 @@ class Manifest(BaseModel):
     notes: list[str] = []
     signature: Signature | None = None
 
+    @field_validator("data")
+    @classmethod
+    def _beside(cls, value: str) -> str:
+        """The data lies beside its manifest: a path would name another file."""
+        if value in ("", ".", "..") or "/" in value or "\\" in value:
+            raise ValueError("the data of a manifest is the name of a file beside it")
+        return value
+
     @field_validator("policy", mode="before")
     @classmethod
     def _a_mapping(cls, value: Any) -> Any:

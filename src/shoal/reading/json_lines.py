@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,8 @@ from shoal.reading.small import parse_json
 
 LINES = 4096
 MOST_KEYS = 10_000
+# whole numbers of so many digits may not be exact as floats
+_LONG = re.compile(rb"[0-9]{16,}")
 
 
 def open_json_lines(path: Path, compression: Compression) -> Source:
@@ -46,8 +49,26 @@ def _frames(path: Path, compression: Compression) -> Iterator[tuple[pl.DataFrame
             frame = pl.read_ndjson(block, infer_schema_length=None)
         except (pl.exceptions.PolarsError, UnicodeDecodeError):
             raise _fault(path, block, line) from None
+        _check_exact(path, frame, block, line)
         yield frame, position
         line += block.count(b"\n")
+
+
+def _check_exact(path: Path, frame: pl.DataFrame, block: bytes, line: int) -> None:
+    """Refuse whole numbers beside decimals that no float holds: two of them could become one value."""
+    floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
+    if not floats or _LONG.search(block) is None:
+        return
+    for number, text in enumerate(block.splitlines(), line):
+        if _LONG.search(text) is None:
+            continue
+        for name, value in parse_json(text).items():
+            if name in floats and isinstance(value, int) and int(float(value)) != value:
+                raise InputError(
+                    f"{path}, line {number:,}: column '{name}' has decimals, and a whole number that they cannot hold "
+                    "exactly.",
+                    "Write its numbers as text, in quotes.",
+                )
 
 
 def _small_blocks(path: Path, compression: Compression) -> Iterator[tuple[bytes, int]]:

@@ -12,6 +12,7 @@ MISSING_WORDS = frozenset(["NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "nu
 # A leading zero (`00501`) or a plus sign says that it is a code, not a number; so does `12e4`.
 _INTEGER = r"^-?(0|[1-9][0-9]*)$"
 _FLOAT = r"^-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-][0-9]+)?$"
+_POINT = r"\.0*$"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _MOMENT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]+)?)?$"
 
@@ -43,6 +44,8 @@ def typed_dictionary(texts: pl.Series, missing: frozenset[str] = frozenset()) ->
     [7, 12, None]
     >>> typed_dictionary(pl.Series(["00501", "10001"])).to_list()
     ['00501', '10001']
+    >>> [typed_dictionary(pl.Series(texts)).to_list() for texts in (["1", "1.0", "2.5"], ["2.5", "2.50"])]
+    [[1.0, 1.0, 2.5], ['2.5', '2.50']]
     >>> typed_dictionary(pl.Series(["IT", "NA"])).to_list()
     ['IT', 'NA']
     """
@@ -57,6 +60,9 @@ def typed_dictionary(texts: pl.Series, missing: frozenset[str] = frozenset()) ->
                 values.str.strptime(dtype, strict=False) if dtype.is_temporal() else values.cast(dtype, strict=False)
             )
             # Two texts for one number (250.1 and 250.10 are two diagnoses), a date that is none, more digits
-            # than a machine integer holds: then they are codes, and telling them apart is the safe side.
-            return found if found.drop_nulls().n_unique() == len(known) else texts
+            # than a machine integer holds: then they are codes, and telling them apart is the safe side. But a whole
+            # number may stand there with and without its point: 1 and 1.0 are one number.
+            apart = known.str.replace(_POINT, "") if dtype.is_float() else known
+            lost = found.null_count() > values.null_count()
+            return found if not lost and found.drop_nulls().n_unique() == apart.n_unique() else texts
     return texts

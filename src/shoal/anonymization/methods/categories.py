@@ -15,6 +15,7 @@ from shoal.anonymization.search.embedded import embedded
 from shoal.anonymization.search.plan import Plan
 from shoal.hierarchy.chosen import given_hierarchies
 from shoal.hierarchy.on_columns import CategoryLabels, Labelling, labellings
+from shoal.hierarchy.outside import check_labels
 from shoal.policy import Policy
 from shoal.policy.conditions import ColumnCondition
 from shoal.ranges.boxed import Boxed, Side
@@ -57,6 +58,9 @@ class CategoryMethod(BoxMethod):
         columns = table.select(names)
         trees = {name: tree for name, tree in given.items() if name in names}
         labelled = labellings(columns, trees, self.category_labels, self.complete_hierarchies)
+        check_labels(
+            {name: tree for name, tree in trees.items() if name in labelled and labelled[name].labels == "node"}
+        )
         near = {name: labelling for name, labelling in labelled.items() if labelling.labels != "range"}
         boxed, parameters = self.grouped(table, policy, near)
         findings = self.more_findings(columns, boxed, near)

@@ -161,7 +161,10 @@ def _labels(found: Generalized, place: int, codes: Array, rounds: Array) -> tupl
     for number, levels in enumerate(found.rounds):
         level = levels[place]
         texts = own if level == 0 else [fitted.labels[level][node] for node in fitted.codes[level]]
-        shown = escaped if level == 0 else texts
+        alone = np.bincount(fitted.codes[level])[fitted.codes[level]] == 1
+        # a value that still stands for itself is a text of the original, whatever it looks like
+        itself = [level == 0 or (single and text == leaf) for text, leaf, single in zip(texts, own, alone, strict=True)]
+        shown = [raw if same else text for raw, text, same in zip(escaped, texts, itself, strict=True)]
         of_code = np.array([numbers.setdefault(text, len(numbers)) for text in shown], np.int64)
         differs = np.array([text != leaf for text, leaf in zip(texts, own, strict=True)], bool)
         here = rounds == number
