@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,9 +14,12 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
+from shoal import progress
 from shoal.anonymization import chooser as choose
+from shoal.anonymization import frontier, trials
 from shoal.cli.app import app
 from shoal.errors import InputError
+from shoal.models import KAnonymity
 from shoal.policy import Policy
 from shoal.reading import read
 
@@ -143,3 +148,96 @@ def test_what_is_no_manifest(tmp_path: Path) -> None:
     for path in (tmp_path / "x.json", tmp_path / "none.csv"):
         with pytest.raises(InputError, match="manifest"):
             shoal.compare([path])
+
+
+def test_the_frontier_never_rises_and_each_point_is_one_release(
+    people: pl.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tried = frontier.tried
+    runs: list[tuple[int, float | None, float | None]] = []
+
+    def counted(method: Any, table: Any, task: Any, seconds: float) -> Any:
+        trial = tried(method, table, task, seconds)
+        runs.append((task.policy.models[0].k, trial.candidate.information_loss, trial.candidate.loss))
+        return trial
+
+    monkeypatch.setattr(frontier, "tried", counted)
+    choice = shoal.anonymize(people, quasi_identifiers=["age", "zip"], k=5).findings.choice
+    assert choice is not None
+    assert len(runs) <= 3
+    own = next(entry for entry in choice.candidates if entry.method == choice.reason.split()[0])
+    releases = {(own.information_loss, own.loss), *((first, second) for _, first, second in runs)}
+    assert all((point.information_loss, point.loss) in releases for point in choice.frontier)
+    assert all(point.found_for >= point.k for point in choice.frontier)
+    losses = [point.information_loss or 0 for point in choice.frontier]
+    assert losses == sorted(losses)
+
+
+def test_a_release_for_a_larger_k_that_loses_less_is_kept(
+    people: pl.DataFrame, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def worse_for_small_k(method: Any, table: Any, task: Any, seconds: float) -> Any:
+        trial = trials.tried(method, table, task, seconds)
+        if task.policy.models[0].k >= 10 or trial.result is None:
+            return trial
+        return replace(trial, candidate=replace(trial.candidate, loss=2.0))
+
+    for module in (choose, frontier):
+        monkeypatch.setattr(module, "tried", worse_for_small_k)
+    found = shoal.anonymize(people, quasi_identifiers=["age", "sex"], k=5)
+    assert found.findings.choice is not None
+    assert found.verdict == "holds"
+    assert found.policy.models == [KAnonymity(k=5)]
+    assert [verdict.parameters for verdict in found.models] == [{"k": 5}]
+    assert found.polars.group_by("age", "sex").len()["len"].min() >= 10  # type: ignore[operator]
+    assert "for k = 10 loses less than the one for k = 5" in found.findings.choice.reason
+    point = next(point for point in found.findings.choice.frontier if point.k == 5)
+    assert point.found_for == 10
+    # on a sample the larger k is run on the whole table too
+    monkeypatch.setattr(choose, "SAMPLE", 300)
+    whole = shoal.anonymize(people, quasi_identifiers=["age", "sex"], k=5)
+    assert whole.table.rows == 900
+    assert whole.polars.group_by("age", "sex").len()["len"].min() >= 10  # type: ignore[operator]
+
+
+def test_what_is_preferred_decides_and_is_said(people: pl.DataFrame) -> None:
+    trees = {"sex": [["f", "*"], ["m", "*"]]}
+    asked: dict[str, Any] = {"quasi_identifiers": ["age", "zip", "sex"], "k": 5}
+    given = shoal.anonymize(people, **asked, hierarchies=trees).findings.choice
+    assert given is not None
+    assert given.prefer == "hierarchies"
+    assert {entry.method for entry in given.candidates} == {"mondrian", "lattice"}
+    assert "that use hierarchies" in given.reason
+    # whoever gives no tree and prefers them gets nodes of built ones
+    found = shoal.anonymize(people, **asked, prefer="hierarchies")
+    assert found.columns["sex"].form.kind in ("node", "as-it-was")
+    few = shoal.anonymize(people, Policy(suppression=0.2), **asked, prefer="few-suppressed").findings.choice
+    assert few is not None
+    assert few.prefer == "few-suppressed"
+    assert "suppresses least" in few.reason
+    with pytest.raises(InputError, match="prefer"):
+        shoal.anonymize(people, **asked, prefer="most")
+    with pytest.raises(InputError, match="no option prefer"):
+        shoal.anonymize(people, **asked, method="mondrian", prefer="least-loss")
+
+
+def test_the_command_takes_what_is_preferred(people: pl.DataFrame, tmp_path: Path) -> None:
+    people.write_csv(tmp_path / "people.csv")
+    found = run(
+        "anonymize", tmp_path / "people.csv", "-o", tmp_path / "safe.csv", "--qi", "age,sex", "-k", 5,
+        "--prefer", "few-suppressed", "--json",
+    )  # fmt: skip
+    assert found.exit_code == 0, found.output
+    assert json.loads(found.stdout)["prefer"] == "few-suppressed"
+
+
+def test_compiling_is_shown_and_not_charged(people: pl.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+    steps: list[str] = []
+    monkeypatch.setattr(choose, "_WARM", 100)
+    with progress.listening(lambda step, done, total: steps.append(step)):
+        shoal.anonymize(people, quasi_identifiers=["age", "zip"], k=5)
+    assert steps.index("compiling mondrian (once, kept on disk)") < steps.index("trying mondrian")
+    clock = trials.Clock(10.0)
+    with clock.pause():
+        time.sleep(0.05)
+    assert clock.left > 9.96

@@ -177,7 +177,7 @@ def test_releases_are_compared_on_80_columns(run: Run) -> None:
         assert all(len(line) <= 80 for line in done.out.splitlines())
         words = "".join(done.out.split())
         for row in shoal.compare(outputs).releases:
-            assert f"{row.information_loss:.4f}" in words
+            assert f"{row.loss:.4f}" in words
             assert f"{row.seconds:.2f}" in words
         assert "…" not in words
         assert done.out.count("mondrian") == len(outputs)

@@ -8,3 +8,5 @@ Role = Literal["identifier", "quasi-identifier", "sensitive", "other"]
 NullRule = Literal["value", "wildcard", "drop"]
 # what a search minimizes
 Minimize = Literal["loss", "precision", "entropy", "discernibility", "average-class-size"]
+# what decides between methods that keep the policy
+Prefer = Literal["hierarchies", "least-loss", "few-suppressed"]

@@ -45,8 +45,9 @@ def anonymize(
     `method` is a method object (`shoal.Lattice(suppression=0.05)`) or its name with its options beside it
     (`method="lattice", suppression=0.05`); docs/anonymize.md lists them all. An option that the method does not have is
     refused. Without a method (here or in the policy) those that the policy allows are tried within the `time_limit`,
-    options that are given narrow them to the methods that have these, and the one that loses least is taken:
-    `findings.choice` says why, and what the others lost. `options` are those of reading a file.
+    options that are given narrow them to the methods that have these, and the best is taken by what you `prefer`
+    (hierarchies, least-loss or few-suppressed): `findings.choice` says why, and what the others lost. `options` are
+    those of reading a file.
 
     `decide` gives columns their roles beside the policy (`{"ssn": "identifier", "ward": "other"}`). A column without a
     role that looks like an identifier, a quasi-identifier or free text is named in `undecided_columns`, and nothing is
@@ -72,7 +73,8 @@ def anonymize(
     if chosen is not None:
         return chosen.run(table, rules, conditions, k_without_policy).looked_at()
     limit = _time_limit(method_options.pop("time_limit", TIME_LIMIT))
-    return choose(table, rules, method_options, limit, conditions, k_without_policy).looked_at()
+    prefer = method_options.pop("prefer", None)
+    return choose(table, rules, method_options, limit, conditions, k_without_policy, prefer).looked_at()
 
 
 def _check_policy_columns(table: Table, policy: Policy) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from shoal.results import where_known
+from shoal.vocabulary import Prefer
 
 
 @dataclass(frozen=True)
@@ -21,23 +22,29 @@ class Candidate:
     verdict: str
     rows: int
     reason: str | None = None
+    suppressed_rows: int | None = None
+    suppressed_cells: int | None = None
 
 
 @dataclass(frozen=True)
 class FrontierPoint:
-    """The least loss found for classes of k or more, by either figure: a smaller k never costs more than a larger."""
+    """The best release that was found with classes of k or more: a smaller k never costs more than a larger one.
+
+    Both figures are of one release, that for `found_for`, which is k or larger.
+    """
 
     k: int
     highest_risk: float
     information_loss: float | None
     loss: float | None
+    found_for: int
 
 
 @dataclass(frozen=True)
 class Choice:
     """Why a method was taken: those that were tried, those that were not allowed, the loss for other k on the sample.
 
-    `narrowed_by` are the options that were given: only methods that have them were tried.
+    `narrowed_by` are the options that were given: only methods that have them were tried. `prefer` is what decided.
     """
 
     candidates: list[Candidate]
@@ -45,6 +52,7 @@ class Choice:
     frontier: list[FrontierPoint]
     not_allowed: dict[str, str] = field(default_factory=dict)
     narrowed_by: list[str] = field(default_factory=list)
+    prefer: Prefer = "least-loss"
 
 
 @dataclass(frozen=True)

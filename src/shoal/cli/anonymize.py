@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, get_args
 
 import typer
 
@@ -35,6 +35,7 @@ from shoal.cli.options import (
     roles_of,
     show_release,
 )
+from shoal.vocabulary import Prefer
 
 
 def anonymize(
@@ -56,6 +57,16 @@ def anonymize(
             show_default=False,
             help=f"{', '.join(METHOD_OPTIONS)}. Without it those that the policy allows are tried, and the one that "
             "loses least is taken; options of methods, below, narrow these to the methods that have them.",
+        ),
+    ] = None,
+    prefer: Annotated[
+        str | None,
+        typer.Option(
+            "--prefer",
+            metavar="|".join(get_args(Prefer)),
+            show_default=False,
+            help="Without a method: what decides between those that keep the policy. "
+            "[default: hierarchies where some are given, otherwise least-loss]",
         ),
     ] = None,
     disclosure: Annotated[
@@ -134,6 +145,7 @@ def anonymize(
             decide=roles_of(decide),
             options=reading(encoding, delimiter, missing),
             **given_options(method_options),
+            **({} if prefer is None else {"prefer": prefer}),
         )
         if chart is not None:
             save_chart(choice_chart(result.to_dict()), chart)

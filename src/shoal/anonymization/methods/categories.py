@@ -32,8 +32,7 @@ class CategoryMethod(BoxMethod):
     complete_hierarchies: bool = Field(default=False, description="Put values without a leaf directly below *.")
     category_labels: CategoryLabels | None = Field(
         default=None,
-        description="Write a group of categories as the node above them, or as the set [a, b]; "
-        "nodes where a tree is given or known, otherwise sets.",
+        description="Groups of categories as the node above them (default where a tree is known) or as sets.",
     )
     largest_set: Annotated[int, Field(ge=2)] = Field(
         default=5, description="A set of more members than this is written as *."
