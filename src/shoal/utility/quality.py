@@ -18,20 +18,10 @@ from shoal.results import Bar, Figure, Figures, Grid, Headline, Result, Section
 from shoal.table import Array, Column, Table
 from shoal.table.classes import Coded, CountTable, class_of_each_row, pack
 from shoal.table.texts import texts_of
+from shoal.utility.analysis import Accuracy, Analysis, Features, accuracy_of, analysed, features_of_all
+from shoal.utility.analysis_shown import analysis_sections
 from shoal.utility.class_measures import average_class_size, discernibility
 from shoal.wording import percent
-
-_FOLDS = 5
-
-
-@dataclass(frozen=True, slots=True)
-class Accuracy:
-    """How well a column can be predicted: from the original, from what was released, and by always saying the same."""
-
-    target: str
-    original: float
-    released: float
-    baseline: float
 
 
 @dataclass(frozen=True, repr=False)
@@ -52,6 +42,7 @@ class QualityFigures(Result):
     information_loss: float | None
     accuracy: Accuracy | None
     by_column: dict[str, float | None]
+    analysis: Analysis | None = None
 
     def summary(self) -> str:
         """How much was lost, and how well the target can still be predicted."""
@@ -62,22 +53,28 @@ class QualityFigures(Result):
         if self.accuracy is None:
             return words
         before, after = percent(self.accuracy.original), percent(self.accuracy.released)
-        return f"{words} {self.accuracy.target} is predicted rightly for {after} of the records, {before} before."
+        if self.accuracy.measure == "r2":
+            before, after = f"{self.accuracy.original:.3f}", f"{self.accuracy.released:.3f}"
+            return f"{words} A regression explains {after} of the variance of {self.accuracy.target}, {before} before."
+        learnt = f"A learner trained on the release predicts {self.accuracy.target} rightly for {after} of the records"
+        return f"{words} {learnt}, one trained on the original for {before}."
 
     def sections(self) -> list[Section]:
         """Every figure, then the loss of each column."""
         figures = ("loss", "precision", "entropy", "discernibility", "average_class_size", "information_loss")
         rows = [Figure(name.replace("_", " "), _shown(getattr(self, name))) for name in figures]
         if self.accuracy is not None:
+            word = "accuracy" if self.accuracy.measure == "accuracy" else "variance explained"
             rows += [
-                Figure(f"accuracy, {name}", percent(getattr(self.accuracy, name)))
+                Figure(f"{word}, {name}", f"{getattr(self.accuracy, name):.3f}")
                 for name in ("original", "released", "baseline")
             ]
         columns = [
             (name, _shown(loss), Bar(min(loss, 1.0)) if loss is not None else "")
             for name, loss in self.by_column.items()
         ]
-        return [Headline(self.summary()), Figures(rows), Grid(("column", "loss", ""), columns)]
+        shown: list[Section] = [Headline(self.summary()), Figures(rows), Grid(("column", "loss", ""), columns)]
+        return shown if self.analysis is None else [*shown, *analysis_sections(self.analysis)]
 
 
 def _shown(figure: float | None) -> str:
@@ -91,6 +88,7 @@ def quality(
     *,
     hierarchies: Any = None,
     target: str | None = None,
+    analysis: bool = True,
 ) -> QualityFigures:
     """Compare a released table with its original, row by row in the same order.
 
@@ -98,7 +96,8 @@ def quality(
     is one), x = (mean share - 1/h) / (1 - 1/h) per column, together the product of (1 + x), root, minus 1. `entropy`:
     the bits that are missing to tell the value from the others it may be, over all bits. `precision`: the height in the
     hierarchy. `discernibility`: the mean share of the table that a record cannot be told from. `average_class_size`:
-    records per class, over records.
+    records per class, over records. `analysis`: what means, shares, correlations and, with a `target`, a regression
+    and a learner come out as, where a range is its middle and a set shares over its members.
 
     >>> import polars as pl
     >>> old = pl.DataFrame({"age": [30, 34, 51, 52]})
@@ -121,6 +120,10 @@ def quality(
     bits = [cell.entropy for cell in cells if cell.entropy is not None]
     heights = [cell.height for cell in cells if cell.height is not None]
     sizes, suppressed = _classes(after, names)
+    features: list[Features] = []
+    if analysis or target is not None:
+        features = features_of_all(_pairs(before, after, names), trees)
+    wanted = None if target is None else before.select([target])[0]
     return QualityFigures(
         float(np.prod(np.array(parts) + 1) ** (1 / len(parts)) - 1) if len(parts) == len(cells) else None,
         float(np.mean(heights)) if len(heights) == len(cells) else None,
@@ -128,8 +131,9 @@ def quality(
         discernibility(sizes, suppressed, before.rows),
         average_class_size(sizes, suppressed, before.rows) if before.rows else 0.0,
         _information_loss(_pairs(before, after, names)),
-        None if target is None else _accuracy(before, after, names, target),
+        None if wanted is None else accuracy_of(features, wanted),
         {name: cell.loss for name, cell in zip(names, cells, strict=True)},
+        analysed(features, wanted) if analysis and before.rows else None,
     )
 
 
@@ -240,42 +244,3 @@ def _information_loss(pairs: Sequence[tuple[Column, Column]]) -> float | None:
             farthest = np.maximum(high[new.codes] - values, values - low[new.codes]) / spread
             squares += farthest**2
     return float(np.sqrt(squares).sum() / (len(squares) * len(pairs)))
-
-
-def _accuracy(before: Table, after: Table, names: Sequence[str], target: str) -> Accuracy:
-    wanted = before.select([target])[0]
-    others = [name for name in names if name != target]
-    if not others:
-        raise InputError("There is no column to predict from.", "Name quasi-identifiers besides the target.")
-    frequent = np.bincount(wanted.codes).max() / len(wanted.codes)
-    return Accuracy(
-        target,
-        _predicted(before.select(others), wanted),
-        _predicted(after.select(others), wanted),
-        float(frequent),
-    )
-
-
-def _predicted(columns: Sequence[Column], wanted: Column) -> float:
-    """The accuracy of naive Bayes, learnt on four fifths of the rows and tried on the last, in turn.
-
-    Counts plus one (Laplace); which fifth a row is in depends on its values only, not on the order of rows.
-    """
-    rows, classes = len(wanted.codes), wanted.cardinality
-    key = pack([*columns, wanted]).codes.astype(np.uint64)
-    order = np.argsort(key, kind="stable")
-    fold = np.empty(rows, np.int64)
-    fold[order] = np.arange(rows) % _FOLDS
-    right = 0
-    for number in range(_FOLDS):
-        learn, tried = fold != number, fold == number
-        if not tried.any() or not learn.any():
-            continue
-        totals = np.bincount(wanted.codes[learn], minlength=classes)
-        score = np.tile(np.log(totals + 1.0), (int(tried.sum()), 1))
-        for column in columns:
-            cells = column.codes[learn].astype(np.int64) * classes + wanted.codes[learn]
-            table = np.bincount(cells, minlength=column.cardinality * classes).reshape(-1, classes)
-            score += np.log((table + 1.0) / (totals + column.cardinality))[column.codes[tried]]
-        right += int((score.argmax(axis=1) == wanted.codes[tried]).sum())
-    return right / rows

@@ -198,7 +198,7 @@ def _with_information_loss(result: Anonymized, prepared: Prepared) -> Anonymized
     ordered = all(not column.nulls and (column.dtype.is_numeric() or column.dtype.is_temporal()) for column in columns)
     if not ordered or result.table.rows > _MEASURED:
         return result
-    figures = quality(result.table, result.shown, names, hierarchies=dict(prepared.trees))
+    figures = quality(result.table, result.shown, names, hierarchies=dict(prepared.trees), analysis=False)
     return replace(result, findings=replace(result.findings, information_loss=figures.information_loss))
 
 

@@ -113,7 +113,7 @@ def with_losses(result: Anonymized) -> Anonymized:
     names = result.policy.quasi_identifiers
     if result.table.rows > _MEASURED or not set(names) <= set(result.quasi_identifiers):
         return result
-    figures = quality(result.table, result.shown, names)
+    figures = quality(result.table, result.shown, names, analysis=False)
     known = result.findings.information_loss
     information = figures.information_loss if known is None else known
     return replace(result, findings=replace(result.findings, loss=figures.loss, information_loss=information))

@@ -1,0 +1,288 @@
+"""What an analyst would get: means, shares, correlations, a regression and a learner, on the original and the release.
+
+A released range counts as its middle, a set or node as equal shares over its members, `*` as what the column holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import InputError
+from shoal.hierarchy import Hierarchy
+from shoal.judgement.population import labels_hold
+from shoal.ranges.boxed import has_order
+from shoal.ranges.parsing import STAR, as_numbers, ends_of
+from shoal.table import Array, Column
+from shoal.table.classes import pack
+from shoal.utility.learner import linear_weights, predicted, softmax_weights
+
+_FOLDS = 5
+# records that correlations and learners look at, and categories of a column that are features
+_MOST_ROWS, _MOST_FEATURES = 50_000, 100
+# a number with more values than this is a quantity, not a class
+_MOST_CLASSES = 20
+
+
+@dataclass(frozen=True, slots=True)
+class Accuracy:
+    """How well a column can be predicted: by a learner trained on the original, by one trained on the release, both
+    tried on original records that they did not see, and by always saying the same.
+
+    `accuracy`: the share of records predicted rightly; `r2`: the share of the variance explained, for quantities.
+    """
+
+    target: str
+    original: float
+    released: float
+    baseline: float
+    measure: Literal["accuracy", "r2"]
+
+
+@dataclass(frozen=True, slots=True)
+class MeanChange:
+    """The mean of a number or date (days since 1970), and its change in units of the original spread."""
+
+    column: str
+    original: float
+    released: float
+    in_spreads: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ShareChange:
+    """The shares of categories: the largest change of one, and half the sum of all changes."""
+
+    column: str
+    largest: float
+    total_variation: float
+
+
+@dataclass(frozen=True, slots=True)
+class CoefficientChange:
+    """The coefficients of one column in a regression on the target: how many, and the largest change.
+
+    Numbers are in spreads; a single coefficient is given as it was and is.
+    """
+
+    column: str
+    coefficients: int
+    largest_change: float
+    original: float | None
+    released: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class Analysis:
+    """Means, shares, correlations (largest and mean change of a pair of features of different columns), and, with a
+    target, a regression's coefficients with their correlation before and after."""
+
+    means: list[MeanChange]
+    shares: list[ShareChange]
+    largest_correlation_change: float | None
+    mean_correlation_change: float | None
+    regression: list[CoefficientChange] | None
+    coefficients_alike: float | None
+
+
+@dataclass(frozen=True)
+class Features:
+    """One column as features: a row of `before` for each original code, one of `after` for each released one."""
+
+    old: Column
+    new: Column
+    before: Array
+    after: Array
+    ordered: bool
+
+
+def features_of(old: Column, new: Column, tree: Hierarchy | None = None) -> Features:
+    """A column before and after as the same features.
+
+    >>> from shoal.reading import read
+    >>> found = features_of(read({"job": ["a", "b"]})["job"], read({"job": ["[a, b]", "b"]})["job"])
+    >>> found.after[found.new.codes].tolist()
+    [[0.5, 0.5], [0.0, 1.0]]
+    """
+    return _ordered(old, new, tree) if has_order(old) else _categories(old, new, tree)
+
+
+def _ordered(old: Column, new: Column, tree: Hierarchy | None) -> Features:
+    before = as_numbers(old.values)
+    low, high = ends_of(new)
+    middle = (low + high) / 2 if new.values.dtype != pl.String else _middles(low, high)
+    if tree is not None and np.isnan(middle[: len(new.values)]).any():
+        held = labels_hold(new, old, tree)[:, : len(before)].astype(float)
+        sizes = held.sum(axis=1)
+        middle = np.where(np.isnan(middle) & (sizes > 0), held @ before / np.maximum(sizes, 1), middle)
+    if old.nulls:
+        before = np.append(before, np.nan)
+    return Features(old, new, _filled(before, old)[:, None], _filled(middle, new)[:, None], True)
+
+
+def _middles(low: Array, high: Array) -> Array:
+    known = np.isfinite(low) & np.isfinite(high)
+    return np.where(known, (np.where(known, low, 0) + np.where(known, high, 0)) / 2, np.nan)
+
+
+def _filled(values: Array, column: Column) -> Array:
+    """What is not known is the mean of what is."""
+    records = np.bincount(column.codes, minlength=len(values))
+    known = ~np.isnan(values)
+    total = records[known].sum()
+    mean = float((values[known] * records[known]).sum() / total) if total else 0.0
+    return np.where(known, values, mean)
+
+
+def _categories(old: Column, new: Column, tree: Hierarchy | None) -> Features:
+    count = len(old.values)
+    holds = labels_hold(new, old, tree)[:, :count].astype(float)
+    star = np.zeros(len(holds), bool)
+    star[: len(new.values)] = (new.values.cast(pl.String) == STAR).to_numpy()
+    sizes = holds.sum(axis=1, keepdims=True)
+    shares = np.divide(holds, sizes, out=np.zeros_like(holds), where=sizes > 0)
+    records = np.bincount(new.codes, minlength=len(shares))
+    told = (shares * records[:, None])[~star].sum(axis=0)
+    # `*`, and a word that is none of the column's: what the rest of the column holds
+    unread = star | ((sizes[:, 0] == 0) & (np.arange(len(shares)) < len(new.values)))
+    shares[unread] = told / max(told.sum(), 1e-300)
+    own = np.eye(count) if not old.nulls else np.vstack([np.eye(count), np.zeros(count)])
+    if count > _MOST_FEATURES:  # the most frequent
+        often = np.argsort(-np.bincount(old.codes, minlength=count)[:count], kind="stable")[:_MOST_FEATURES]
+        shares, own = shares[:, np.sort(often)], own[:, np.sort(often)]
+    return Features(old, new, own, shares, False)
+
+
+def features_of_all(pairs: Sequence[tuple[Column, Column]], trees: Mapping[str, Hierarchy]) -> list[Features]:
+    """Every column before and after as the same features."""
+    return [features_of(old, new, trees.get(old.name)) for old, new in pairs]
+
+
+def analysed(features: Sequence[Features], target: Column | None) -> Analysis:
+    """Means, shares, correlations, and the coefficients of a regression on the target."""
+    means, shares = [], []
+    for found in features:
+        old, new = (
+            np.bincount(codes, minlength=len(matrix)) @ matrix / len(codes)
+            for codes, matrix in ((found.old.codes, found.before), (found.new.codes, found.after))
+        )
+        if found.ordered:
+            spread = float(found.before[found.old.codes, 0].std())
+            shift = float(new[0] - old[0]) / spread if spread else None
+            means.append(MeanChange(found.old.name, float(old[0]), float(new[0]), shift))
+        else:
+            change = np.abs(new - old)
+            shares.append(ShareChange(found.old.name, float(change.max(initial=0.0)), float(change.sum() / 2)))
+    rows = _rows(features, target)
+    before, after = _matrices(features, rows)
+    largest, mean = _correlations(features, before, after)
+    regression, alike = (None, None) if target is None else _regression(features, before, after, target, rows)
+    return Analysis(means, shares, largest, mean, regression, alike)
+
+
+def accuracy_of(features: Sequence[Features], target: Column) -> Accuracy:
+    """How well a learner predicts the target, learnt on four fifths of the records and tried on the last, in turn.
+
+    Which fifth a record is in depends on its values only, not on the order of rows.
+    """
+    features = [found for found in features if found.old.name != target.name]
+    if not features:
+        raise InputError("There is no column to predict from.", "Name quasi-identifiers besides the target.")
+    rows = _rows(features, target)
+    before, after = _matrices(features, rows)
+    fold = np.arange(len(rows)) % _FOLDS
+    quantity = _is_quantity(target)
+    wanted = as_numbers(target.values)[target.codes[rows]] if quantity else target.codes[rows].astype(np.int64)
+    right = np.zeros(2)
+    for number in range(_FOLDS):
+        learn, tried = fold != number, fold == number
+        if not learn.any() or not tried.any():
+            continue
+        for place, learnt_on in enumerate((before, after)):
+            if quantity:
+                weights = linear_weights(learnt_on[learn], wanted[learn])
+                right[place] += ((before[tried] @ weights[:-1] + weights[-1] - wanted[tried]) ** 2).sum()
+            else:
+                weights = softmax_weights(learnt_on[learn], wanted[learn], target.cardinality)
+                right[place] += (predicted(before[tried], weights) == wanted[tried]).sum()
+    if quantity:
+        explained = 1 - right / max(float(((wanted - wanted.mean()) ** 2).sum()), 1e-300)
+        return Accuracy(target.name, float(explained[0]), float(explained[1]), 0.0, "r2")
+    frequent = np.bincount(target.codes).max() / len(target.codes)
+    original, released = (right / len(rows)).tolist()
+    return Accuracy(target.name, original, released, float(frequent), "accuracy")
+
+
+def _is_quantity(target: Column) -> bool:
+    return has_order(target) and not target.nulls and len(target.values) > _MOST_CLASSES
+
+
+def _rows(features: Sequence[Features], target: Column | None) -> Array:
+    """The records to look at, in the order of their values: all, or evenly drawn ones."""
+    sides = [side for found in features for side in (found.old, found.new)]
+    order = np.argsort(pack([*sides, *([] if target is None else [target])]).codes, kind="stable")
+    return order if len(order) <= _MOST_ROWS else order[np.linspace(0, len(order) - 1, _MOST_ROWS).astype(np.int64)]
+
+
+def _matrices(features: Sequence[Features], rows: Array) -> tuple[Array, Array]:
+    """All features of the records; numbers in spreads of the original, around its mean."""
+    before, after = [], []
+    for found in features:
+        old, new = found.before[found.old.codes[rows]], found.after[found.new.codes[rows]]
+        if found.ordered:
+            middle, spread = float(old.mean()), float(old.std()) or 1.0
+            old, new = (old - middle) / spread, (new - middle) / spread
+        before.append(old)
+        after.append(new)
+    return np.hstack(before), np.hstack(after)
+
+
+def _correlations(features: Sequence[Features], before: Array, after: Array) -> tuple[float | None, float | None]:
+    """How much the correlations of features of different columns changed; one that does not vary has none."""
+    owner = np.repeat(np.arange(len(features)), [found.before.shape[1] for found in features])
+    vary = (before.std(axis=0) > 0) & (after.std(axis=0) > 0)
+    pairs = np.triu(owner[:, None] != owner[None, :]) & vary[:, None] & vary[None, :]
+    if not pairs.any():
+        return None, None
+    with np.errstate(invalid="ignore", divide="ignore"):
+        change = np.abs(np.corrcoef(after, rowvar=False) - np.corrcoef(before, rowvar=False))[pairs]
+    return float(change.max()), float(change.mean())
+
+
+def _regression(
+    features: Sequence[Features], before: Array, after: Array, target: Column, rows: Array
+) -> tuple[list[CoefficientChange] | None, float | None]:
+    """The coefficients of the target on all columns, before and after; of more than two classes those of each."""
+    owner = np.repeat(np.arange(len(features)), [found.before.shape[1] for found in features])
+    others = np.array([found.old.name != target.name for found in features])[owner]
+    if not others.any():
+        return None, None
+    weights = []
+    for matrix in (before[:, others], after[:, others]):
+        if _is_quantity(target):
+            values = as_numbers(target.values)[target.codes[rows]]
+            weights.append(linear_weights(matrix, (values - values.mean()) / (values.std() or 1.0))[:-1, None])
+            continue
+        found = softmax_weights(matrix, target.codes[rows].astype(np.int64), target.cardinality)[:-1]
+        weights.append(found[:, 1:2] - found[:, :1] if target.cardinality == 2 else found)
+    old, new = weights
+    entries = []
+    for place, column in enumerate(features):
+        here = owner[others] == place
+        if here.any():
+            single = old[here].size == 1
+            entries.append(
+                CoefficientChange(
+                    column.old.name,
+                    int(old[here].size),
+                    float(np.abs(old[here] - new[here]).max()),
+                    float(old[here][0, 0]) if single else None,
+                    float(new[here][0, 0]) if single else None,
+                )
+            )
+    alike = float(np.corrcoef(old.ravel(), new.ravel())[0, 1]) if old.std() and new.std() and old.size > 1 else None
+    return entries, alike
