@@ -123,7 +123,7 @@ def quality(
     features: list[Features] = []
     if analysis or target is not None:
         features = features_of_all(_pairs(before, after, names), trees)
-    wanted = None if target is None else before.select([target])[0]
+    aim = None if target is None else before.select([target])[0]
     return QualityFigures(
         float(np.prod(np.array(parts) + 1) ** (1 / len(parts)) - 1) if len(parts) == len(cells) else None,
         float(np.mean(heights)) if len(heights) == len(cells) else None,
@@ -131,9 +131,9 @@ def quality(
         discernibility(sizes, suppressed, before.rows),
         average_class_size(sizes, suppressed, before.rows) if before.rows else 0.0,
         _information_loss(_pairs(before, after, names)),
-        None if wanted is None else accuracy_of(features, wanted),
+        None if aim is None else accuracy_of(features, aim),
         {name: cell.loss for name, cell in zip(names, cells, strict=True)},
-        analysed(features, wanted) if analysis and before.rows else None,
+        analysed(features, aim) if analysis and before.rows else None,
     )
 
 
