@@ -206,6 +206,24 @@ def test_nodes_are_written_and_verified(tmp_path: Path) -> None:
     assert run("verify", tmp_path / "safe.csv", "--original", tmp_path / "people.csv").exit_code == 1
 
 
+@pytest.mark.parametrize("options", [{}, {"category_labels": "node"}, {"largest_set": 2}], ids=str)
+@pytest.mark.parametrize("method", ["mondrian", "microaggregate"])
+def test_texts_that_look_released_are_told_apart(method: str, options: dict[str, Any], tmp_path: Path) -> None:
+    random = np.random.default_rng(0)
+    values = ["*", "[a, b]", "12X", "\\x", "a", "b", "a, b", "", " a", "{a, b}", "group 1.1 (3 values)", "937**"]
+    for number, k in enumerate((2, 3, 5)):
+        # the first value is frequent, so that built trees keep it longest
+        codes = np.where(random.random(80) < 0.3, 0, random.integers(0, len(values), 80))
+        frame = pl.DataFrame({"c": [values[code] for code in codes], "age": random.integers(0, 30, 80)})
+        found = shoal.anonymize(
+            frame, quasi_identifiers=["c", "age"], k=k, method=method, interval="bracket", **options
+        )
+        original, safe = tmp_path / f"o{number}.parquet", tmp_path / f"s{number}.parquet"
+        frame.write_parquet(original)
+        shoal.release(found, safe)
+        assert shoal.verify(safe, original=original).verdict == "holds"
+
+
 def test_a_value_without_a_leaf() -> None:
     table = pl.DataFrame({"marital": ["Married", "Married", "unknown", "unknown"]})
     asked: dict[str, Any] = {"quasi_identifiers": ["marital"], "k": 2, "hierarchies": {"marital": MARITAL}}
@@ -213,6 +231,13 @@ def test_a_value_without_a_leaf() -> None:
         shoal.anonymize(table, **asked, method="mondrian")
     found = shoal.anonymize(table, **asked, method="mondrian", complete_hierarchies=True)
     assert found.polars["marital"].to_list() == ["Married", "Married", "unknown", "unknown"]
+
+
+def test_a_leaf_for_missing_values() -> None:
+    tree = [["", "none", "*"], *MARITAL]
+    table = {"age": [20, 20, 50, 50], "marital": [None, None, "Divorced", "Widowed"]}
+    shown = released(table, k=2, hierarchies={"marital": tree})
+    assert shown == [(20, None), (20, None), (50, "alone"), (50, "alone")]
 
 
 def test_microaggregation_by_a_tree() -> None:

@@ -8,6 +8,7 @@ import numpy as np
 import polars as pl
 
 from shoal.hierarchy.steps import Step
+from shoal.ranges.parsing import STAR
 from shoal.table import Column
 from shoal.table.texts import texts_of
 
@@ -39,7 +40,9 @@ def category_steps(column: Column, factor: int = 2) -> Iterator[Step]:
         label = set_label(texts.filter(~kept))
         while label in taken:  # a category may have that name
             label += "'"
-        yield np.where(kept, np.cumsum(kept) - 1, left), texts.filter(kept).append(pl.Series([label]))
+        # above the leaves `*` means everything: a category of that name is the set of itself
+        stay = texts.filter(kept).replace(STAR, f"{{{STAR}}}")
+        yield np.where(kept, np.cumsum(kept) - 1, left), stay.append(pl.Series([label]))
 
 
 def set_label(members: pl.Series) -> str:

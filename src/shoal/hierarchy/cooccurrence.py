@@ -14,6 +14,7 @@ import polars as pl
 from shoal.hierarchy.categories import category_steps, set_label
 from shoal.hierarchy.steps import leaf_texts, stacked
 from shoal.hierarchy.tree import Hierarchy
+from shoal.ranges.parsing import STAR
 from shoal.table import Array, Column
 
 # with more categories than this their frequency decides
@@ -51,6 +52,7 @@ def cooccurrence_tree(column: Column, others: Sequence[Column]) -> Hierarchy:
         for group in range(int(groups.max()) + 1):
             members = texts.filter(pl.Series(groups == group))
             label = members[0] if len(members) == 1 else set_label(members)
+            label = f"{{{STAR}}}" if label == STAR else label  # above the leaves it means everything
             if label.startswith("other (") and len(members) > 1:
                 label = f"group {number + 1}.{group + 1} ({len(members):,} values)"
             while len(members) > 1 and label in taken:

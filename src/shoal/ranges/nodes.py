@@ -90,7 +90,8 @@ def as_nodes(column: Column, boxed: Boxed, tree: ColumnTree) -> Nodes:
     missing = np.zeros(boxed.boxes, np.int64) if side.missing is None else side.missing.copy()
     star = np.array([label == STAR for labels in tree.labels for label in labels], bool)[tree.number(level, node)]
     missing[(level > 0) & star & (missing == NONE_MISSING)] = SOME_MISSING
-    level[missing == ALL_MISSING], node[missing == ALL_MISSING] = 0, 0
+    # what these hold is told by `missing` alone; a tree may have a leaf that only a missing value has
+    level[missing == ALL_MISSING], node[missing == ALL_MISSING] = 0, tree.nodes[0][0]
     level[missing == SOME_MISSING], node[missing == SOME_MISSING] = len(tree.nodes) - 1, 0
     pairs, set_of_box = np.unique(np.stack([level, node]), axis=1, return_inverse=True)
     code_at = np.argsort(tree.place, kind="stable")
