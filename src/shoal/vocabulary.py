@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal, get_args
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "other"]
 NullRule = Literal["value", "wildcard", "drop"]
@@ -10,3 +10,35 @@ NullRule = Literal["value", "wildcard", "drop"]
 Minimize = Literal["loss", "precision", "entropy", "discernibility", "average-class-size"]
 # what decides between methods that keep the policy
 Prefer = Literal["hierarchies", "least-loss", "few-suppressed"]
+# whether released texts such as [20;29] and 937** are read as ranges
+Generalized = Literal["auto", "yes", "no"]
+# what a range stands for: every value between its ends, or those that occur
+Domain = Literal["range", "observed"]
+# what a plan does with values that it has not seen
+Unseen = Literal["refuse", "suppress"]
+# how hierarchies are built
+HierarchyKind = Literal[
+    "auto", "equal-width", "powers", "equal-frequency", "dates", "prefix", "categories", "boolean",
+    "countries", "us-states", "icd-10", "nace", "isced",
+]  # fmt: skip
+# how a leak is computed, what leaks, and whom an attacker looks for
+LeakMethod = Literal["exact", "recursion", "recursion-class-weights"]
+LeakUnit = Literal["persons", "records"]
+Draw = Literal["everybody", "leak"]
+PseudonymFormat = Literal["hex", "short", "uuid", "digits"]
+DateOrder = Literal["dmy", "mdy", "ymd"]
+# what a shift of dates keeps, and what happens to dates that cannot be read
+KeptOfDates = Literal["nothing", "weekday", "season", "weekday-and-season"]
+Unreadable = Literal["error", "blank"]
+# how a privacy budget is added up, and the kind of noise
+Accounting = Literal["basic", "zcdp"]
+Mechanism = Literal["laplace", "gaussian"]
+
+
+def words_of(vocabulary: Any) -> tuple[str, ...]:
+    """The words of a vocabulary.
+
+    >>> words_of(NullRule)
+    ('value', 'wildcard', 'drop')
+    """
+    return get_args(vocabulary)

@@ -115,15 +115,9 @@ def hierarchy_yaml() -> list[bytes]:
 
 
 def plan() -> list[bytes]:
-    tree = [["f", "*"], ["m", "*"]]
-    content = {
-        "kind": "generalisation plan",
-        "version": "0.1.0",
-        "policy": {"columns": {"sex": "quasi-identifier"}, "models": [{"model": "k-anonymity", "k": 2}]},
-        "columns": {"sex": {"hierarchy": tree}},
-        "rounds": [{"sex": 1}],
-    }
-    return [json.dumps(content).encode()]
+    roles = dict.fromkeys(people().columns, "other") | {"age": "quasi-identifier", "sex": "quasi-identifier"}
+    policy = {"columns": roles, "models": [{"model": "k-anonymity", "k": 2}], "suppression": "100%"}
+    return [json.dumps(shoal.anonymize(people(), policy=policy, method="lattice").plan.to_dict()).encode()]
 
 
 def conditions() -> list[bytes]:

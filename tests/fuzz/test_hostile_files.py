@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import io
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 import zstandard
@@ -26,6 +29,29 @@ def test_a_page_with_a_negative_count_is_refused(tmp_path: Path) -> None:
     path.write_bytes(data)
     with pytest.raises(InputError, match="damaged"):
         shoal.read(path)
+
+
+def test_a_parquet_file_made_to_fill_memory_is_refused_before_it_is_decoded(tmp_path: Path) -> None:
+    """200 million rows in less than a megabyte."""
+    arrow = pytest.importorskip("pyarrow")
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "bomb.parquet"
+    part = arrow.table({"age": arrow.array(np.zeros(10_000_000, np.int8))})
+    with parquet.ParquetWriter(path, part.schema, compression="zstd") as writer:
+        for _ in range(20):
+            writer.write_table(part)
+    assert path.stat().st_size < 1 << 20
+    code = (
+        "import resource, sys\nfrom shoal.cli import main\nsys.argv = ['shoal', *sys.argv[1:]]\n"
+        "try:\n    main()\nexcept SystemExit as ended:\n"
+        "    print(ended.code, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss)"
+    )
+    command = [sys.executable, "-c", code, "risk", str(path), "--qi", "age"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    exit_code, kilobytes = map(int, done.stdout.split())
+    assert exit_code == 2
+    assert "200,000,000 rows" in done.stderr
+    assert kilobytes < 400_000
 
 
 def test_zstd_comes_in_pieces_and_a_cut_is_noticed() -> None:

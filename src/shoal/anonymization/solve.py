@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 from shoal.anonymization.methods import Lattice
 from shoal.anonymization.methods.lattice import by_plan
@@ -18,10 +18,8 @@ from shoal.models import AnyModel
 from shoal.policy import Policy, as_policy
 from shoal.policy.overrides import decided, with_roles
 from shoal.reading import Options, read
-from shoal.vocabulary import Role
+from shoal.vocabulary import Role, Unseen
 from shoal.wording import counted
-
-Unseen = Literal["refuse", "suppress"]
 
 
 def lattice(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any
 
 import typer
 
@@ -28,6 +28,7 @@ from shoal.cli.options import (
     ShuffleSeedOption,
     SignOption,
     TOption,
+    either,
     models_of,
     names_of,
     one_or_many,
@@ -63,7 +64,7 @@ def anonymize(
         str | None,
         typer.Option(
             "--prefer",
-            metavar="|".join(get_args(Prefer)),
+            metavar=either(Prefer),
             show_default=False,
             help="Without a method: what decides between those that keep the policy. "
             "[default: hierarchies where some are given, otherwise least-loss]",

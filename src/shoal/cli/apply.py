@@ -17,11 +17,13 @@ from shoal.cli.options import (
     MissingOption,
     ShuffleSeedOption,
     SignOption,
+    either,
     one_of,
     reading,
     roles_of,
     show_release,
 )
+from shoal.vocabulary import Unseen
 
 
 def apply(
@@ -34,7 +36,7 @@ def apply(
         str,
         typer.Option(
             "--unseen",
-            metavar="refuse|suppress",
+            metavar=either(Unseen),
             help="Records with values that the plan does not know, or whose class breaks the policy.",
         ),
     ] = "refuse",
@@ -67,7 +69,7 @@ def apply(
             plan=plan,
             output=output,
             writing=Writing(force, not keep_order, seed, sign=sign),
-            unseen=one_of("--unseen", unseen, ("refuse", "suppress")),
+            unseen=one_of("--unseen", unseen, Unseen),
             decide=roles_of(decide),
             options=reading(encoding, delimiter, missing),
         )

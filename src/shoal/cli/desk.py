@@ -14,12 +14,14 @@ from shoal.cli.options import (
     File,
     JsonOption,
     MissingOption,
+    either,
     names_of,
     one_or_many,
     print_json,
     reading,
     settings_of,
 )
+from shoal.vocabulary import Accounting, Mechanism
 
 if TYPE_CHECKING:
     from shoal.dp.queries import QueryOptions
@@ -104,7 +106,7 @@ def open_desk(
         str,
         typer.Option(
             "--accounting",
-            metavar="basic|zcdp",
+            metavar=either(Accounting),
             help="basic: epsilons add up. zcdp: their squares do; more queries fit, needs a delta.",
         ),
     ] = "basic",
@@ -225,7 +227,7 @@ def query(
         ),
     ] = None,
     mechanism: Annotated[
-        str, typer.Option("--mechanism", metavar="laplace|gaussian", help="The kind of noise.")
+        str, typer.Option("--mechanism", metavar=either(Mechanism), help="The kind of noise.")
     ] = "laplace",
     preview: Annotated[
         bool, typer.Option("--preview", help="Show cost and expected error; nothing is spent, no data is read.")

@@ -22,6 +22,7 @@ from shoal.cli.options import (
     print_json,
     reading,
 )
+from shoal.vocabulary import NullRule
 
 if TYPE_CHECKING:
     from shoal.detection import Detection
@@ -98,7 +99,7 @@ def detect(
         return find(
             one_or_many(file),
             columns=names_of(columns),
-            null_rule=one_of("--null-rule", null_rule, ("value", "wildcard", "drop")),
+            null_rule=one_of("--null-rule", null_rule, NullRule),
             count=count,
             max_size=max_size,
             time_limit=time_limit,

@@ -19,6 +19,7 @@ from shoal.cli.options import (
     print_json,
     reading,
 )
+from shoal.vocabulary import HierarchyKind, words_of
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -28,8 +29,6 @@ app = typer.Typer(
 A hierarchy is a file with a row per value, `leaf;level1;…;*`, or nested YAML.
 """,
 )
-
-KINDS = ("auto", "equal-width", "powers", "equal-frequency", "dates", "prefix", "categories", "boolean")
 
 
 @app.command()
@@ -45,7 +44,9 @@ def build(
         list[str] | None,
         typer.Option("--column", metavar="COLUMNS", help="Which columns, a,b,c; all if not given.", show_default=False),
     ] = None,
-    kind: Annotated[str, typer.Option("--kind", metavar="KIND", help=", ".join(KINDS) + ".")] = "auto",
+    kind: Annotated[
+        str, typer.Option("--kind", metavar="KIND", help=", ".join(words_of(HierarchyKind)) + ".")
+    ] = "auto",
     width: Annotated[
         float | None, typer.Option("--width", help="Width of the finest intervals.", show_default=False)
     ] = None,
@@ -86,7 +87,7 @@ def build(
             one_or_many(file),
             output=output,
             columns=names_of(column),
-            kind=one_of("--kind", kind, KINDS),
+            kind=one_of("--kind", kind, HierarchyKind),
             width=width,
             factor=factor,
             groups=groups,

@@ -15,12 +15,14 @@ from shoal.cli.options import (
     MissingOption,
     PolicyOption,
     QiOption,
+    either,
     names_of,
     one_of,
     one_or_many,
     print_json,
     reading,
 )
+from shoal.vocabulary import Draw, Generalized, LeakMethod, LeakUnit, NullRule
 
 if TYPE_CHECKING:
     from shoal.leakage import LeakRisk, LeakSeries
@@ -79,7 +81,7 @@ def leak(
         str,
         typer.Option(
             "--method",
-            metavar="exact|recursion|recursion-class-weights",
+            metavar=either(LeakMethod),
             help="The exact law; the published recursion, repaired; the same with weights as printed.",
         ),
     ] = "exact",
@@ -96,13 +98,13 @@ def leak(
         str,
         typer.Option(
             "--draw",
-            metavar="everybody|leak",
+            metavar=either(Draw),
             help="Whom simulated targets are drawn from; leak is the published way, which overstates.",
         ),
     ] = "everybody",
     unit: Annotated[
         str,
-        typer.Option("--unit", metavar="persons|records", help="What leaks: persons whole, or records (simulated)."),
+        typer.Option("--unit", metavar=either(LeakUnit), help="What leaks: persons whole, or records (simulated)."),
     ] = "persons",
     history: Annotated[
         str | None,
@@ -126,7 +128,7 @@ def leak(
         typer.Option("--null-rule", metavar="RULE", help="value (default), wildcard or drop.", show_default=False),
     ] = None,
     generalized: Annotated[
-        str, typer.Option("--generalized", metavar="auto|yes|no", help="Read [20;29], 937** and * as ranges.")
+        str, typer.Option("--generalized", metavar=either(Generalized), help="Read [20;29], 937** and * as ranges.")
     ] = "auto",
     policy: PolicyOption = None,
     chart: Annotated[
@@ -169,19 +171,19 @@ def leak(
             sizes=sizes,
             targets=targets,
             threshold=limits[0] if limits is not None and len(limits) == 1 else limits,
-            method=one_of("--method", method, ("exact", "recursion", "recursion-class-weights")),
+            method=one_of("--method", method, LeakMethod),
             simulate=Simulation(
                 simulate,
                 seed,
-                one_of("--draw", draw, ("everybody", "leak")),
-                one_of("--unit", unit, ("persons", "records")),
+                one_of("--draw", draw, Draw),
+                one_of("--unit", unit, LeakUnit),
                 history,
             ),
             quasi_identifiers=names_of(qi),
             person=person,
             count=count,
-            null_rule=one_of("--null-rule", null_rule, ("value", "wildcard", "drop")),
-            generalized=one_of("--generalized", generalized, ("auto", "yes", "no")),
+            null_rule=one_of("--null-rule", null_rule, NullRule),
+            generalized=one_of("--generalized", generalized, Generalized),
             policy=policy,
             options=reading(encoding, delimiter, missing),
         )

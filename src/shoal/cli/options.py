@@ -10,6 +10,17 @@ from typing import Annotated, Any
 import typer
 
 from shoal.errors import InputError
+from shoal.vocabulary import DateOrder, words_of
+
+
+def either(vocabulary: Any) -> str:
+    """The words of a vocabulary as the help shows what may be given.
+
+    >>> either(DateOrder)
+    'dmy|mdy|ymd'
+    """
+    return "|".join(words_of(vocabulary))
+
 
 File = Annotated[
     list[str],
@@ -161,8 +172,9 @@ def groups_of(given: list[str] | None) -> dict[str, list[str]] | None:
     return groups
 
 
-def one_of(option: str, given: str | None, known: tuple[str, ...]) -> Any:
-    """A word of a closed list."""
+def one_of(option: str, given: str | None, vocabulary: Any) -> Any:
+    """A word of a vocabulary."""
+    known = words_of(vocabulary)
     if given is not None and given not in known:
         raise InputError(f"{option} '{given}' is not known.", f"Use one of {', '.join(known)}.")
     return given
@@ -268,7 +280,7 @@ DateOrderOption = Annotated[
     str | None,
     typer.Option(
         "--date-order",
-        metavar="dmy|mdy|ymd",
+        metavar=either(DateOrder),
         help="How dates such as 03/04/2012 are written, where the column does not tell.",
         show_default=False,
     ),

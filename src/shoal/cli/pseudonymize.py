@@ -15,11 +15,13 @@ from shoal.cli.options import (
     KeyFileOption,
     MissingOption,
     SignOption,
+    either,
     one_of,
     one_or_many,
     print_json,
     reading,
 )
+from shoal.vocabulary import PseudonymFormat
 
 
 def pseudonymize(
@@ -39,7 +41,7 @@ def pseudonymize(
         ),
     ] = None,
     form: Annotated[
-        str, typer.Option("--format", metavar="hex|short|uuid|digits", help="How a pseudonym is written.")
+        str, typer.Option("--format", metavar=either(PseudonymFormat), help="How a pseudonym is written.")
     ] = "hex",
     method: Annotated[
         str, typer.Option("--method", metavar="NAME", help="hmac-sha-256 or blake2b; unkeyed hashes are refused.")
@@ -100,7 +102,7 @@ def pseudonymize(
             key=key_file,
             surrogates=surrogates,
             method=method,
-            format=one_of("--format", form, ("hex", "short", "uuid", "digits")),
+            format=one_of("--format", form, PseudonymFormat),
             domain=domain,
             rotate_to=rotate_to,
             mapping=mapping,

@@ -16,6 +16,7 @@ from shoal.cli.options import (
     PolicyOption,
     QiOption,
     SensitiveOption,
+    either,
     groups_of,
     names_of,
     one_of,
@@ -23,6 +24,7 @@ from shoal.cli.options import (
     print_json,
     reading,
 )
+from shoal.vocabulary import Domain, Generalized, NullRule
 
 
 def risk(
@@ -91,7 +93,7 @@ def risk(
         str,
         typer.Option(
             "--generalized",
-            metavar="auto|yes|no",
+            metavar=either(Generalized),
             help="Read [20;29], 937**, [a, b] and * as ranges; auto says what it found.",
         ),
     ] = "auto",
@@ -109,7 +111,7 @@ def risk(
         str,
         typer.Option(
             "--domain",
-            metavar="range|observed",
+            metavar=either(Domain),
             help="What * stands for: the whole range, or the values seen.",
         ),
     ] = "range",
@@ -144,14 +146,14 @@ def risk(
             one_or_many(file),
             quasi_identifiers=names_of(qi),
             knowledge=groups_of(knowledge),
-            null_rule=one_of("--null-rule", null_rule, ("value", "wildcard", "drop")),
+            null_rule=one_of("--null-rule", null_rule, NullRule),
             count=count,
             person=person,
             threshold=threshold,
             population=PopulationCounts(population, population_count) if population_count else population,
             generalized=GeneralizedText(
-                one_of("--generalized", generalized, ("auto", "yes", "no")),
-                one_of("--domain", domain, ("range", "observed")),
+                one_of("--generalized", generalized, Generalized),
+                one_of("--domain", domain, Domain),
             ),
             sensitive=SensitiveQuestions(names_of(sensitive) or (), disclosure or ()),
             policy=policy,

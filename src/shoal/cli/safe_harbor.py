@@ -26,6 +26,7 @@ from shoal.cli.options import (
     print_json,
     reading,
 )
+from shoal.vocabulary import DateOrder
 
 
 def safe_harbor(
@@ -107,7 +108,7 @@ def safe_harbor(
         raise InputError(
             "No output file given.", "Name one with -o safe.csv, or --write-policy policy.yaml to look first."
         )
-    order = one_of("--date-order", date_order, ("dmy", "mdy", "ymd"))
+    order = one_of("--date-order", date_order, DateOrder)
     options = reading(encoding, delimiter, missing)
     with running(quiet=as_json):
         result = release_safe_harbor(

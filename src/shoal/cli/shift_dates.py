@@ -16,12 +16,14 @@ from shoal.cli.options import (
     JsonOption,
     MissingOption,
     SignOption,
+    either,
     names_of,
     one_of,
     one_or_many,
     print_json,
     reading,
 )
+from shoal.vocabulary import DateOrder, KeptOfDates, Unreadable
 
 
 def shift_dates(
@@ -72,7 +74,10 @@ def shift_dates(
         typer.Option("--keep", metavar="WHAT", help="nothing, weekday, season, or weekday-and-season."),
     ] = "nothing",
     unreadable: Annotated[
-        str, typer.Option("--unreadable", metavar="error|blank", help="What to do with values that are no whole dates.")
+        str,
+        typer.Option(
+            "--unreadable", metavar=either(Unreadable), help="What to do with values that are no whole dates."
+        ),
     ] = "error",
     date_order: DateOrderOption = None,
     century_from: CenturyOption = None,
@@ -102,7 +107,7 @@ def shift_dates(
     from shoal.pseudonyms.shift_dates import DateReading
     from shoal.releases.jobs import Writing, release_shifted
 
-    order = one_of("--date-order", date_order, ("dmy", "mdy", "ymd"))
+    order = one_of("--date-order", date_order, DateOrder)
     with running(quiet=as_json):
         result = release_shifted(
             one_or_many(file),
@@ -113,8 +118,8 @@ def shift_dates(
             columns=names_of(columns),
             leave=names_of(leave),
             range=days,
-            keep=one_of("--keep", keep, ("nothing", "weekday", "season", "weekday-and-season")),
-            dates=DateReading(order, century_from, one_of("--unreadable", unreadable, ("error", "blank"))),
+            keep=one_of("--keep", keep, KeptOfDates),
+            dates=DateReading(order, century_from, one_of("--unreadable", unreadable, Unreadable)),
             options=reading(encoding, delimiter, missing),
         )
     print_json(result.to_dict()) if as_json else show(result)

@@ -23,15 +23,15 @@ from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from shoal.dp.exact import float_below, share
 from shoal.errors import InputError
 from shoal.table import Array
+from shoal.vocabulary import Mechanism
 
-Mechanism = Literal["laplace", "gaussian"]
 MECHANISMS: tuple[Mechanism, ...] = ("laplace", "gaussian")
 # past it, noise could leave 64 bits
 LARGEST_SCALE = 2.0**55

@@ -22,7 +22,6 @@ from shoal.dp.terms import (
     ACCOUNTINGS,
     FORMAT,
     MOST_ROWS_OF_A_PERSON,
-    Accounting,
     Terms,
     checked_delta,
     checked_epsilon,
@@ -34,6 +33,7 @@ from shoal.policy.decimals import written
 from shoal.reading import Options, read
 from shoal.table import Table
 from shoal.table.rows import Rows
+from shoal.vocabulary import Accounting
 from shoal.writing import sha256, sync, write_bytes
 
 Number = Decimal | str | float

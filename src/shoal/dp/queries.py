@@ -12,11 +12,12 @@ from decimal import Decimal
 from itertools import pairwise, product
 from typing import Any, Literal, Required, TypedDict, cast, get_args
 
-from shoal.dp.mechanisms import MECHANISMS, Mechanism
+from shoal.dp.mechanisms import MECHANISMS
 from shoal.dp.terms import Price, Terms, checked_delta, checked_epsilon
 from shoal.errors import InputError, as_names, check_choice
 from shoal.policy.conditions import Condition, Value, columns_of, parse_where, typed
 from shoal.policy.decimals import decimal_of, written
+from shoal.vocabulary import Mechanism
 
 Kind = Literal["count", "persons", "sum", "mean", "variance", "median", "quantile", "histogram", "bounds"]
 KINDS: tuple[Kind, ...] = get_args(Kind)

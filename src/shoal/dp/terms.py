@@ -12,10 +12,10 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from shoal.dp.exact import half_square, minus, plus, share
 from shoal.errors import InputError
 from shoal.policy.decimals import decimal_of
+from shoal.vocabulary import Accounting
 
 FORMAT: Literal[2] = 2
 LARGEST_TERMS = 1 << 24
-Accounting = Literal["basic", "zcdp"]
 ACCOUNTINGS: tuple[Accounting, ...] = ("basic", "zcdp")
 MOST_ROWS_OF_A_PERSON = 1_000_000
 # a private list of keys spends this part of the desk's delta unless the query says how much

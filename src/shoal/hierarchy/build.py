@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 import polars as pl
@@ -18,11 +18,7 @@ from shoal.hierarchy.steps import Step, leaf_texts, stacked
 from shoal.hierarchy.tree import Hierarchy
 from shoal.ranges.parsing import STAR
 from shoal.table import Column
-
-Kind = Literal[
-    "auto", "equal-width", "powers", "equal-frequency", "dates", "prefix", "categories", "boolean",
-    "countries", "us-states", "icd-10", "nace", "isced",
-]  # fmt: skip
+from shoal.vocabulary import HierarchyKind
 
 _WORDS = {
     "equal-width": "intervals of equal width",
@@ -45,7 +41,7 @@ _NUMBERED = ("ethnicity", "geography", "marital-status", "nationality", "occupat
 
 def build_hierarchy(
     column: Column,
-    kind: Kind = "auto",
+    kind: HierarchyKind = "auto",
     *,
     width: float | None = None,
     factor: int | None = None,
@@ -62,7 +58,7 @@ def build_hierarchy(
     >>> built.source, [built.labels(level)[0] for level in range(built.height)]
     ('intervals of equal width', ['17', '[15;19]', '*'])
     """
-    check_choice("kind", kind, get_args(Kind))
+    check_choice("kind", kind, get_args(HierarchyKind))
     _check_options(kind, width, factor, groups, cut)
     leaves, reason = leaf_texts(column), ""
     if kind == "auto":
@@ -94,7 +90,7 @@ def build_hierarchy(
     return stacked(column.name, leaves, steps, _WORDS[kind] + reason, least)
 
 
-def kind_of(column: Column) -> Kind:
+def kind_of(column: Column) -> HierarchyKind:
     """The kind of hierarchy that is built for a column where none is named.
 
     >>> from shoal.reading import read
@@ -104,7 +100,9 @@ def kind_of(column: Column) -> Kind:
     return _choose(column, None, None, None)[0]
 
 
-def _check_options(kind: Kind, width: float | None, factor: int | None, groups: int | None, cut: int | None) -> None:
+def _check_options(
+    kind: HierarchyKind, width: float | None, factor: int | None, groups: int | None, cut: int | None
+) -> None:
     """Refuse an option that would change nothing, and numbers that make no sense."""
     given = {"width": width, "factor": factor, "groups": groups, "cut": cut}
     takes = {
@@ -125,7 +123,7 @@ def _check_options(kind: Kind, width: float | None, factor: int | None, groups: 
             check_at_least(least, int(value), f"The {name}")
 
 
-def _choose(column: Column, width: float | None, groups: int | None, cut: int | None) -> tuple[Kind, str]:
+def _choose(column: Column, width: float | None, groups: int | None, cut: int | None) -> tuple[HierarchyKind, str]:
     """The kind for a column, and why if its type alone does not say it; an option decides."""
     dtype = column.values.dtype
     if dtype == pl.Boolean or dtype == pl.Null:
@@ -143,7 +141,7 @@ def _choose(column: Column, width: float | None, groups: int | None, cut: int | 
     return _by_content(column)
 
 
-def _by_content(column: Column) -> tuple[Kind, str]:
+def _by_content(column: Column) -> tuple[HierarchyKind, str]:
     """The kind for numbers and text, by what detection says of them."""
     if (listed := recognised(column)) is not None:
         return listed.kind, ""

@@ -8,11 +8,12 @@ from typing import Any
 
 from shoal import progress
 from shoal.errors import InputError, quoted
-from shoal.hierarchy.build import Kind, build_hierarchy
+from shoal.hierarchy.build import build_hierarchy
 from shoal.hierarchy.given import ENDINGS
 from shoal.hierarchy.results import BuiltHierarchies, BuiltHierarchy
 from shoal.hierarchy.tree import Hierarchy
 from shoal.reading import Options, read
+from shoal.vocabulary import HierarchyKind
 from shoal.writing import check_apart, check_target
 
 
@@ -21,7 +22,7 @@ def build_hierarchies(
     *,
     output: str | Path,
     columns: Sequence[str] | None = None,
-    kind: Kind = "auto",
+    kind: HierarchyKind = "auto",
     width: float | None = None,
     factor: int | None = None,
     groups: int | None = None,

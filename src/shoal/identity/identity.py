@@ -19,14 +19,14 @@ from shoal.identity.results import AttackerRisk, IdentityRisk, Knowledge, Popula
 from shoal.identity.sensitive import SensitiveQuestions, asked, sensitive_figures
 from shoal.policy.thresholds import Threshold, find_threshold
 from shoal.policy.unwritten import Unwritten, written
-from shoal.ranges.parsing import Domain, Generalized, forms_in
+from shoal.ranges.parsing import forms_in
 from shoal.reading.files import Options
 from shoal.results.verdict import Verdict
 from shoal.table import Column
 from shoal.table.classes import Coded, CountTable, class_of_each_row, pack
 from shoal.table.encode import unite
 from shoal.table.rows import Rows
-from shoal.vocabulary import NullRule
+from shoal.vocabulary import Domain, Generalized, NullRule
 
 if TYPE_CHECKING:
     from shoal.policy import Policy

@@ -9,11 +9,11 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.identity.results import Reading
-from shoal.ranges.parsing import Domain, Generalized, as_ranges, forms_in
+from shoal.ranges.parsing import as_ranges, forms_in
 from shoal.table import Array
 from shoal.table.classes import class_sizes
 from shoal.table.rows import Rows
-from shoal.vocabulary import NullRule
+from shoal.vocabulary import Domain, Generalized, NullRule
 
 if TYPE_CHECKING:
     from shoal.judgement.shown import Shown

@@ -11,11 +11,10 @@ import numpy as np
 from shoal.errors import as_names
 from shoal.identity.results import RecursiveFigure, SensitiveFigures, WorstClass
 from shoal.policy.unwritten import Unwritten
-from shoal.ranges.parsing import Generalized
 from shoal.table import Array, Column
 from shoal.table.classes import Coded
 from shoal.table.rows import Rows, compact
-from shoal.vocabulary import NullRule
+from shoal.vocabulary import Generalized, NullRule
 
 if TYPE_CHECKING:
     from shoal.judgement.shown import Shown

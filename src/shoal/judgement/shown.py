@@ -16,11 +16,11 @@ import polars as pl
 from shoal.errors import InputError
 from shoal.judgement.persons import classes_of_persons
 from shoal.ranges.coverage import match_tuples
-from shoal.ranges.parsing import STAR, Generalized, forms_in
+from shoal.ranges.parsing import STAR, forms_in
 from shoal.table import Array, Column
 from shoal.table.classes import Coded, Codes, class_of_each_row, first_row_of_each_class, pack
 from shoal.table.rows import Rows
-from shoal.vocabulary import NullRule
+from shoal.vocabulary import Generalized, NullRule
 
 
 @dataclass(frozen=True)

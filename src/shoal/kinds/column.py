@@ -12,6 +12,7 @@ import polars as pl
 from shoal.kinds.base import ColumnView
 from shoal.kinds.header import read_header
 from shoal.table.fold import fold
+from shoal.table.text_types import WORDS_FOR_MISSING
 
 if TYPE_CHECKING:
     from shoal.kinds.dates import Dates
@@ -30,9 +31,6 @@ _PILOT = 64
 # No kind but free text is longer; patterns see no more of a value than this.
 _LONGEST = 300
 
-# What stands in a table for "no value".
-_MISSING = """-|--|?|.|na|n/a|n.a.|nan|null|none|nil|unknown|missing|not
-available|sconosciuto|unbekannt|k.a.|inconnu| desconocido|onbekend|nd|n.d.|#n/a|""".replace("\n", "").split("|")
 _NUMBER = r"^[+-]?(\d+(\.\d*)?|\.\d+)([eE][+-]?\d{1,2})?$"
 
 # Python's patterns have no \p{L}; these are the letters of the scripts in use, for use within brackets.
@@ -177,7 +175,7 @@ def _present(values: pl.Series, counts: Numbers) -> tuple[pl.Series, Numbers]:
     keep = values.is_not_null()
     if values.dtype == pl.String:
         short = fold(values.str.slice(0, 20)).str.strip_chars().str.to_lowercase()
-        keep &= ~short.is_in(_MISSING).fill_null(True)
+        keep &= ~short.is_in(WORDS_FOR_MISSING).fill_null(True)
     elif values.dtype.is_float():
         keep &= values.is_finite().fill_null(False)
     return values.filter(keep), counts[keep.to_numpy()]

@@ -7,13 +7,11 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.kinds.column import Column, Mask
+from shoal.table.dates import MONTH_NAMES
 
 _CLOCK = r"([T\s]\s*\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?\s*(?i:[ap]m|z|[+-]\d{2}:?\d{2})?)?"
 _DAY, _MONTH = r"(0?[1-9]|[12]\d|3[01])", r"(0?[1-9]|1[0-2])"
-_MONTH_NAME = (
-    r"(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|gen|mag|giu|lug|ago|set|ott|dic|mai|okt|dez|m[aä]rz|janv|f[eé]v|avr"
-    r"|juin|juil|ao[uû]t|d[eé]c|ene|abr|mrt|mei)[\p{L}]*\.?"
-)
+_MONTH_NAME = rf"{MONTH_NAMES}\.?"
 _CENTURY = r"(1[89]|20)\d{2}"
 _NUMERIC_YEAR = r"^\d{1,2}[./-]\d{1,2}[./-](\d{4}|\d{2})"
 # Rule, pattern, and the pattern that takes the year out of it.

@@ -12,17 +12,11 @@ import numpy as np
 import polars as pl
 
 from shoal.table import Array
+from shoal.table.dates import WHOLE_MONTH_NAMES
 from shoal.table.fold import fold
 
 _CENTURY = r"(?:1[89]|20|21)\d{2}"
 _DAY, _MONTH = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])"
-# whole names and their short forms; a word that only starts like a month is not one
-_NAME = (
-    r"(?:jan(?:uary|uar|vier)?|feb(?:ruary|ruar|braio|rero)?|f[eé]v(?:rier)?|mar(?:ch|zo|s)?|m[aä]rz|maart|apr(?:il|ile)?"
-    r"|avril|abril|may|mayo|mai|mei|maggio|june?|juni|junio|juin|giugno|july?|juli|julio|juillet|luglio|aug(?:ust|ustus)?"
-    r"|ao[uû]t|agosto|sept?(?:ember|embre|iembre)?|settembre|okt(?:ober)?|oct(?:ober|obre|ubre)?|ottobre"
-    r"|nov(?:ember|embre|iembre)?|dec(?:ember)?|dez(?:ember)?|d[eé]cembre|dicembre|diciembre|gennaio|enero)"
-)
 _END = r"\b\.?"
 _ROMAN = r"(?:I{1,3}|I?V|VI{1,3}|I?X|XI{1,2})"
 _SEASON = r"(?:spring|summer|autumn|fall|winter)"
@@ -75,11 +69,11 @@ PATTERNS: tuple[tuple[str, str], ...] = (
     ("date", rf"(?:^|[^\d])\d{{1,2}}[-./ ]{_ROMAN}[-./ ]{_CENTURY}(?:[^\d]|$)"),
     ("date", rf"(?i)\b{_CENTURY}-?W\d{{2}}(?:-?[1-7])?\b|\b(?:week|wk)\W{{0,2}}\d{{1,2}}\W{{1,4}}(?:of )?{_CENTURY}\b"),
     ("date", rf"(?i)\b{_SEASON},?\s(?:of\s)?{_CENTURY}\b"),
-    ("date", rf"(?i)\b{_DAY}(?:\.|st|nd|rd|th)?[ -]+(?:de |of )?{_NAME}{_END}"),
-    ("date", rf"(?i)\b{_NAME}{_END}[ ,-]*(?:the )?{_DAY}(?:st|nd|rd|th)?\b"),
-    ("date", rf"(?i)\b{_NAME}{_END}[ ,'-]*(?:de |of )?(?:{_CENTURY}|\d{{2}})\b"),
-    ("date", rf"(?i)\b{_CENTURY}[ ,'-]{_NAME}\b"),
-    ("date", rf"(?i)\b\d{{1,2}}{_NAME}(?:{_CENTURY}|\d{{2}})\b"),
+    ("date", rf"(?i)\b{_DAY}(?:\.|st|nd|rd|th)?[ -]+(?:de |of )?{WHOLE_MONTH_NAMES}{_END}"),
+    ("date", rf"(?i)\b{WHOLE_MONTH_NAMES}{_END}[ ,-]*(?:the )?{_DAY}(?:st|nd|rd|th)?\b"),
+    ("date", rf"(?i)\b{WHOLE_MONTH_NAMES}{_END}[ ,'-]*(?:de |of )?(?:{_CENTURY}|\d{{2}})\b"),
+    ("date", rf"(?i)\b{_CENTURY}[ ,'-]{WHOLE_MONTH_NAMES}\b"),
+    ("date", rf"(?i)\b\d{{1,2}}{WHOLE_MONTH_NAMES}(?:{_CENTURY}|\d{{2}})\b"),
     ("date", rf"(?i)\b(?:{_CENTURY}[ -]?Q[1-4]|Q[1-4][ /-]?{_CENTURY})\b"),
     ("date", rf"^{_CENTURY}[-/.](?:0[1-9]|1[0-2])$|^(?:0[1-9]|1[0-2])[-/.]{_CENTURY}$"),
     ("date", rf"^{_CENTURY}(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01])(?:[T ]?\d{{4,6}}Z?)?$"),

@@ -12,7 +12,6 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
@@ -20,8 +19,8 @@ from shoal import progress
 from shoal.leakage.simulate import Simulated, generator
 from shoal.table import Array
 from shoal.table.classes import Coded, class_of_each_row, pack, sorted_with_order
+from shoal.vocabulary import LeakUnit
 
-Unit = Literal["persons", "records"]
 # where one target is asked for, so many are tried in every leak
 _SINGLE_TARGETS = 8
 
@@ -57,7 +56,7 @@ def simulate_histories(
     targets: int = 1,
     runs: int = 1000,
     seed: int | None = None,
-    unit: Unit = "persons",
+    unit: LeakUnit = "persons",
     history: float = 1.0,
 ) -> Simulated:
     """Play the attack on a table: `leaked` persons, of whose records each leaks with probability `history`, or
@@ -94,7 +93,7 @@ class _Play:
         # what the target at hand has of each class; empty between targets
         self.has = np.zeros(int(self.kind.max()) + 1, np.int64)
 
-    def leak(self, leaked: int, unit: Unit, history: float, chance: np.random.Generator) -> Array:
+    def leak(self, leaked: int, unit: LeakUnit, history: float, chance: np.random.Generator) -> Array:
         """Which records leak."""
         histories = self.histories
         if unit == "records":

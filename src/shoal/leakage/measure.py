@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal, Unpack, get_args
+from typing import Any, Unpack, get_args
 
 from shoal import progress
 from shoal.errors import InputError, check_choice
@@ -23,8 +23,8 @@ from shoal.leakage.subject import Sizes, Subject, TableSettings, from_numbers, f
 from shoal.policy import Policy, as_policy
 from shoal.policy.amounts import Amounts, is_several, parse_leaks, parse_targets
 from shoal.policy.thresholds import Threshold, find_threshold
+from shoal.vocabulary import LeakMethod
 
-Method = Literal["exact", "recursion", "recursion-class-weights"]
 MOST_RESULTS = 10_000
 
 
@@ -37,7 +37,7 @@ def leak(
     sizes: Sizes | None = None,
     targets: Amounts | None = None,
     threshold: float | str | Sequence[float | str] | None = None,
-    method: Method = "exact",
+    method: LeakMethod = "exact",
     simulate: int | Simulation | None = None,
     policy: Policy | str | Path | None = None,
     **table: Unpack[TableSettings],
@@ -55,7 +55,7 @@ def leak(
     >>> [entry.smallest_k for entry in leak(persons=10_000, leaked=[1_000, 4_000], threshold=0.09)]
     [4, 12]
     """
-    check_choice("method", method, get_args(Method))
+    check_choice("method", method, get_args(LeakMethod))
     decided = as_policy(policy)
     promised = decided.leak
     leaked = leaked if leaked is not None else promised.leaked if promised else None
@@ -102,7 +102,7 @@ class _Ask:
     """What is asked of a subject, whatever the leak and the targets."""
 
     subject: Subject
-    method: Method
+    method: LeakMethod
     simulation: Simulation
     largest: dict[tuple[int | None, int, float], int] = field(default_factory=dict)
 

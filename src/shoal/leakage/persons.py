@@ -13,9 +13,8 @@ from shoal.identity.measure import Cells, measure_persons
 from shoal.judgement.shown import Shown, shown_in
 from shoal.leakage.histories import Histories
 from shoal.leakage.sizes import ClassSizes
-from shoal.ranges.parsing import Generalized
 from shoal.table.rows import Rows
-from shoal.vocabulary import NullRule
+from shoal.vocabulary import Generalized, NullRule
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from typing import ClassVar
 
 from shoal.leakage.curves import over_k
-from shoal.leakage.histories import Unit
 from shoal.leakage.simulate import Simulated
 from shoal.leakage.sizes import ClassSizes
 from shoal.results import (
@@ -26,6 +25,7 @@ from shoal.results import (
     left_out,
     where_known,
 )
+from shoal.vocabulary import LeakUnit
 from shoal.wording import counted, percent
 
 _SIZES = (1, 2, 3, 5, 10, 15, 20, 50)
@@ -54,7 +54,7 @@ class LeakRisk(Result):
     method: str
     error: float
     classes: ClassSizes = left_out()
-    unit: Unit = "persons"
+    unit: LeakUnit = "persons"
     suppressed_rows: int = 0
     notes: list[str] = field(default_factory=list)
     class_size: int | None = left_out(default=None)  # where Eq 5 was asked for with one size

@@ -11,7 +11,7 @@ from __future__ import annotations
 import math
 import secrets
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 
@@ -20,8 +20,8 @@ from shoal.errors import InputError, check_choice
 from shoal.leakage.sizes import ClassSizes
 from shoal.results import left_out
 from shoal.table import Array
+from shoal.vocabulary import Draw
 
-Draw = Literal["everybody", "leak"]
 # numpy draws hypergeometric numbers for fewer persons than this
 MOST_PERSONS = 1_000_000_000
 MOST_RUNS = 10_000_000

@@ -6,9 +6,8 @@ from dataclasses import dataclass
 from typing import get_args
 
 from shoal.errors import InputError, check_choice
-from shoal.leakage.histories import Unit
-from shoal.leakage.simulate import Draw
 from shoal.policy.amounts import parse_share
+from shoal.vocabulary import Draw, LeakUnit
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +24,7 @@ class Simulation:
     runs: int | None = None
     seed: int | None = None
     draw: Draw = "everybody"
-    unit: Unit = "persons"
+    unit: LeakUnit = "persons"
     history: float | str | None = None
 
     @property
@@ -40,7 +39,7 @@ class Simulation:
 
     def check(self, exact: bool, has_table: bool, has_classes: bool) -> None:
         """Refuse what does not go together with the law that is asked for and with what the classes come from."""
-        check_choice("unit", self.unit, get_args(Unit))
+        check_choice("unit", self.unit, get_args(LeakUnit))
         check_choice("draw", self.draw, get_args(Draw))
         if self.partial and (not has_table or self.runs is None):
             raise InputError(

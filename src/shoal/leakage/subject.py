@@ -12,10 +12,9 @@ from shoal.judgement.persons import linked_classes
 from shoal.leakage.persons import People
 from shoal.leakage.sizes import MOST_PERSONS, ClassSizes, check_sums, parse_sizes, whole_number
 from shoal.policy import Policy
-from shoal.ranges.parsing import Generalized
 from shoal.reading import Options, read
 from shoal.table.rows import Rows
-from shoal.vocabulary import NullRule
+from shoal.vocabulary import Generalized, NullRule
 from shoal.wording import counted
 
 Sizes = ClassSizes | Mapping[int, int] | Iterable[int] | str

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from shoal.compiled import compiled, compiled_inside
 from shoal.table import Array
 from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class, pack
 
@@ -40,7 +40,7 @@ class Tree:
         return np.sqrt(squares), ties
 
 
-@njit(cache=True)
+@compiled
 def _build(points: Array, order: Array) -> tuple[Array, Array, Array]:
     """Nodes (start, stop, left, right; -1: a leaf) and their boxes; `order` is brought into the order of the leaves."""
     count, width = points.shape
@@ -74,7 +74,7 @@ def _build(points: Array, order: Array) -> tuple[Array, Array, Array]:
     return nodes[:made], low[:made], high[:made]
 
 
-@njit(cache=True, inline="always")
+@compiled_inside
 def _to_box(query: Array, low: Array, high: Array, node: int) -> float:
     square = 0.0
     for axis in range(len(query)):
@@ -83,7 +83,7 @@ def _to_box(query: Array, low: Array, high: Array, node: int) -> float:
     return square
 
 
-@njit(cache=True)
+@compiled
 def _nearest(points: Array, nodes: Array, low: Array, high: Array, queries: Array) -> Array:
     found = np.empty(len(queries))
     stack = np.empty(256, np.int64)
@@ -114,7 +114,7 @@ def _nearest(points: Array, nodes: Array, low: Array, high: Array, queries: Arra
     return found
 
 
-@njit(cache=True)
+@compiled
 def _within(
     points: Array, records: Array, nodes: Array, low: Array, high: Array, queries: Array, reach: Array
 ) -> Array:

@@ -14,6 +14,7 @@ from shoal.perturbation.round import Round
 from shoal.perturbation.shuffle import Shuffle
 from shoal.perturbation.swap import Swap
 from shoal.policy import share_of
+from shoal.policy.amounts import number_of
 
 Settings = Mapping[str, float | str]
 NoiseSettings = Mapping[str | tuple[str, ...], float | str]
@@ -75,15 +76,19 @@ def _check_once(operators: Sequence[Operator]) -> None:
             raise InputError(f"Column '{operator.columns[0]}' is shuffled by itself.", "Name another column to keep.")
 
 
+_LARGEST = 10**300
+
+
 def _number(option: str, given: Any) -> float:
     text = str(given).strip()
     try:
-        number = float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        number = number_of(text)
     except ValueError:
-        raise InputError(f"{option} '{text}' is not a number.", "Write a number such as 0.1.") from None
-    if not -1e300 < number < 1e300:  # NaN fails too
+        what = "a finite number" if text.strip("+-").lower() in ("nan", "inf", "infinity") else "a number"
+        raise InputError(f"{option} '{text}' is not {what}.", "Write a number such as 0.1.") from None
+    if abs(number) >= _LARGEST:
         raise InputError(f"{option} '{text}' is not a finite number.", "Write a number such as 0.1.")
-    return number
+    return float(number)
 
 
 def _positive(option: str, given: Any) -> float:

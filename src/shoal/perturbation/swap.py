@@ -8,8 +8,8 @@ from typing import ClassVar
 
 import numpy as np
 import polars as pl
-from numba import njit
 
+from shoal.compiled import compiled
 from shoal.errors import InputError
 from shoal.perturbation.operator import Operator, as_numbers
 from shoal.table import Array
@@ -64,7 +64,7 @@ def swap_partners(window: int, draws: Array) -> Array:
     return np.asarray(_partners(window, draws))
 
 
-@njit(cache=True)
+@compiled
 def _partners(window: int, draws: Array) -> Array:
     count = len(draws)
     partner = np.full(count, -1, np.int64)

@@ -26,8 +26,7 @@ from shoal.models import MODELS, AnyModel
 from shoal.policy.amounts import share_of as share_of
 from shoal.policy.unwritten import HasSourceNames
 from shoal.reading.small import read_small
-from shoal.table.dates import Order
-from shoal.vocabulary import Minimize, NullRule, Role
+from shoal.vocabulary import DateOrder, Minimize, NullRule, Role
 
 LONGEST_POLICY = 1_000_000
 _MODEL_NAMES = {model.model_fields["model"].default for model in MODELS}
@@ -129,7 +128,7 @@ class SafeHarborSection(BaseModel):
 
     columns: dict[str, SafeHarborWord] = {}
     year_of_data: int | None = None
-    date_order: Order | None = None
+    date_order: DateOrder | None = None
     century_from: int | None = None
 
 

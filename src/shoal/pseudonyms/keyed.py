@@ -15,10 +15,10 @@ import polars as pl
 from shoal import progress
 from shoal.errors import InputError, check_choice
 from shoal.table import Array
+from shoal.vocabulary import PseudonymFormat
 
 Method = Literal["hmac-sha-256", "blake2b"]
 METHODS = ("hmac-sha-256", "blake2b")
-Format = Literal["hex", "short", "uuid", "digits"]
 FORMATS = ("hex", "short", "uuid", "digits")
 # bytes of the digest that each way of writing shows
 _BYTES = {"hex": 16, "short": 10, "uuid": 16}
@@ -61,7 +61,7 @@ def digester(secret: bytes, method: Method, size: int) -> Callable[[bytes], byte
     return digest
 
 
-def keyed(values: list[bytes], secret: bytes, method: Method, form: Format) -> pl.Series:
+def keyed(values: list[bytes], secret: bytes, method: Method, form: PseudonymFormat) -> pl.Series:
     """A pseudonym for each value.
 
     >>> import hmac

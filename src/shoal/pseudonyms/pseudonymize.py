@@ -12,11 +12,12 @@ from shoal import progress
 from shoal.errors import InputError, ShoalError, check_choice
 from shoal.keys import Key, key_or_new, path_of
 from shoal.pseudonyms.digits import digits
-from shoal.pseudonyms.keyed import FORMATS, UNKEYED, Format, Method, check_method, keyed, texts_of
+from shoal.pseudonyms.keyed import FORMATS, UNKEYED, Method, check_method, keyed, texts_of
 from shoal.pseudonyms.results import Pseudonymized
 from shoal.pseudonyms.surrogates import extended, read_surrogates, write_private_table, write_surrogates
 from shoal.reading import Options, read
 from shoal.table import Column
+from shoal.vocabulary import PseudonymFormat
 from shoal.writing import check_apart
 
 _Maker = Callable[[list[bytes]], pl.Series]
@@ -29,7 +30,7 @@ def pseudonymize(
     key: Key | bytes | str | Path | None = None,
     surrogates: str | Path | None = None,
     method: Method = "hmac-sha-256",
-    format: Format = "hex",
+    format: PseudonymFormat = "hex",
     domain: str = "",
     rotate_to: Key | bytes | str | Path | None = None,
     mapping: str | Path | None = None,
@@ -107,7 +108,7 @@ def _check_keys(key: Any, surrogates: Any, rotate_to: Any, mapping: Any, has_opt
         )
 
 
-def _by_key(key: Key, method: Method, form: Format, domain: str, name: str) -> _Maker:
+def _by_key(key: Key, method: Method, form: PseudonymFormat, domain: str, name: str) -> _Maker:
     secret = key.secret_for(f"pseudonyms {domain}")
     if form == "digits":
         return lambda values: digits(values, secret, method, name)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, get_args
 
 import numpy as np
 import polars as pl
@@ -25,12 +25,10 @@ from shoal.pseudonyms.results import Shifted
 from shoal.reading import Options, read
 from shoal.table import Array, Column, Table
 from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class, pack
-from shoal.table.dates import Order, days_of, whole_dates, write_days
+from shoal.table.dates import days_of, whole_dates, write_days
 from shoal.table.fold import plain_dates
+from shoal.vocabulary import DateOrder, KeptOfDates, Unreadable
 from shoal.writing import check_apart
-
-Keep = Literal["nothing", "weekday", "season", "weekday-and-season"]
-Unreadable = Literal["error", "blank"]
 
 RANGE = 365
 # Keeping the season means whole years: three of them to hide among, and a week at most beside the day.
@@ -45,12 +43,12 @@ _FIRST, _LAST = -719_162, 2_932_896
 class DateReading:
     """How written dates are read: which number is the month, the century of short years, what is no date."""
 
-    order: Order | None = None
+    order: DateOrder | None = None
     century_from: int | None = None
     unreadable: Unreadable = "error"
 
 
-def allowed_shifts(limit: int, keep: Keep = "nothing") -> Array:
+def allowed_shifts(limit: int, keep: KeptOfDates = "nothing") -> Array:
     """All numbers of days within ± limit, without zero, that keep what is to be kept.
 
     Weekday: multiples of 7. Season: whole years, at most a week beside the day.
@@ -60,7 +58,7 @@ def allowed_shifts(limit: int, keep: Keep = "nothing") -> Array:
     >>> allowed_shifts(370, "season").min(), 300 in allowed_shifts(370, "season")
     (np.int64(-370), False)
     """
-    check_choice("keep", keep, get_args(Keep))
+    check_choice("keep", keep, get_args(KeptOfDates))
     days = np.arange(-limit, limit + 1)
     good = days != 0
     if "weekday" in keep:
@@ -84,7 +82,7 @@ def shift_dates(
     columns: Sequence[str] | str | None = None,
     leave: Sequence[str] | str | None = None,
     range: int | None = None,
-    keep: Keep = "nothing",
+    keep: KeptOfDates = "nothing",
     dates: DateReading | None = None,
     options: Options | None = None,
 ) -> Shifted:

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.ranges.parsing import Domain, RangeColumn, Spacing, runs, spaced
+from shoal.ranges.parsing import RangeColumn, Spacing, runs, spaced
 from shoal.table import Array, Column
 from shoal.table.classes import (
     Coded,
@@ -19,6 +19,7 @@ from shoal.table.classes import (
     first_row_of_each_class,
     pack,
 )
+from shoal.vocabulary import Domain
 
 NONE_MISSING, SOME_MISSING, ALL_MISSING = 0, 1, 2
 

@@ -15,16 +15,13 @@ import re
 from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from typing import Literal
 
 import numpy as np
 import polars as pl
 
 from shoal.table import Array, Column
 from shoal.table.exact import exact_series
-
-Generalized = Literal["auto", "yes", "no"]
-Domain = Literal["range", "observed"]
+from shoal.vocabulary import Domain, Generalized
 
 STAR = "*"
 

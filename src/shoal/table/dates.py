@@ -7,7 +7,7 @@ or the person who asks, says which number is the month; two-digit years only whe
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import get_args
 
 import numpy as np
 import polars as pl
@@ -15,13 +15,20 @@ import polars as pl
 from shoal.errors import InputError, check_choice
 from shoal.table import Array
 from shoal.table.fold import plain_dates
-
-Order = Literal["dmy", "mdy", "ymd"]
+from shoal.vocabulary import DateOrder
 
 _CENTURY = r"(?:1[89]|20|21)\d{2}"
+# how a month's name may start, with any letters behind
 MONTH_NAMES = (
     r"(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|gen|mag|giu|lug|ago|set|ott|dic|mai|okt|dez|m[aä]rz|janv|f[eé]v"
     r"|avr|juin|juil|ao[uû]t|d[eé]c|ene|abr|mrt|mei)\p{L}*"
+)
+# whole names and their short forms; a word that only starts like a month is not one
+WHOLE_MONTH_NAMES = (
+    r"(?:jan(?:uary|uar|vier)?|feb(?:ruary|ruar|braio|rero)?|f[eé]v(?:rier)?|mar(?:ch|zo|s)?|m[aä]rz|maart|apr(?:il|ile)?"
+    r"|avril|abril|may|mayo|mai|mei|maggio|june?|juni|junio|juin|giugno|july?|juli|julio|juillet|luglio|aug(?:ust|ustus)?"
+    r"|ao[uû]t|agosto|sept?(?:ember|embre|iembre)?|settembre|okt(?:ober)?|oct(?:ober|obre|ubre)?|ottobre"
+    r"|nov(?:ember|embre|iembre)?|dec(?:ember)?|dez(?:ember)?|d[eé]cembre|dicembre|diciembre|gennaio|enero)"
 )
 _CLOCK = (
     r"(?P<clock>[T ,]\s*\d{1,2}(?::?\d{2}){0,2}(?:[.,]\d{1,9})?\s*(?:[AaPp]\.?[Mm]\.?)?"
@@ -57,6 +64,8 @@ _FULL_MONTHS = (
     "december",
 )  # fmt: skip
 _MONTHS = {name[:3]: number for number, name in enumerate(_FULL_MONTHS, 1)}
+# the English names, whole or short (also `sept`)
+ENGLISH_MONTH_NAMES = f"(?:{'|'.join(f'{name[:3]}(?:{name[3:]})?' for name in _FULL_MONTHS)}|sept)"
 # Seconds and milliseconds since 1970, from 2000 to 2035.
 EPOCH_SECONDS = (946_684_800, 2_051_222_400)
 
@@ -127,7 +136,7 @@ def is_epoch(values: pl.Series) -> Array:
     return ((numbers >= low) & (numbers < high)) | ((numbers >= low * 1000) & (numbers < high * 1000))
 
 
-def years_of(values: pl.Series, name: str, order: Order | None = None, century_from: int | None = None) -> Array:
+def years_of(values: pl.Series, name: str, order: DateOrder | None = None, century_from: int | None = None) -> Array:
     """The year of each value, -1 where none can be read; only what is sure, or what `order` and `century_from` decide.
 
     >>> years_of(pl.Series(["2012-03-04", "3/4/2012", "4 Mar 2012", "2012-03", "soon"]), "admitted").tolist()
@@ -158,7 +167,7 @@ def years_of(values: pl.Series, name: str, order: Order | None = None, century_f
     return years
 
 
-def _short_years(parts: pl.DataFrame, name: str, order: Order | None) -> pl.Series:
+def _short_years(parts: pl.DataFrame, name: str, order: DateOrder | None) -> pl.Series:
     """The two digits of the year: last by day-month or month-day, first by year-month-day."""
     if order is None:
         first, last = (int(parts[part].cast(pl.Int64).max() or 0) for part in ("p", "r"))  # type: ignore[arg-type]
@@ -198,13 +207,13 @@ class Days:
     case: str
 
 
-def days_of(texts: pl.Series, name: str, order: Order | None = None, century_from: int | None = None) -> Days:
+def days_of(texts: pl.Series, name: str, order: DateOrder | None = None, century_from: int | None = None) -> Days:
     """Whole dates as days; what is not one, and what can be read in two ways, is an error.
 
     >>> days_of(pl.Series(["1970-01-02", "1970-01-31"]), "admitted").days.tolist()
     [1, 30]
     """
-    check_choice("date order", order or "dmy", get_args(Order))
+    check_choice("date order", order or "dmy", get_args(DateOrder))
     written = whole_dates(texts)
     unreadable = int((written.form < 0).sum())
     if unreadable:
@@ -242,7 +251,7 @@ def _padded(short: Array, form: Array) -> Array:
     return np.asarray(~unpadded)
 
 
-def _decided_order(parts: pl.DataFrame, name: str, loose: str, order: Order | None) -> str:
+def _decided_order(parts: pl.DataFrame, name: str, loose: str, order: DateOrder | None) -> str:
     """Which number is the day: as decided, or as a number above 12 proves for all dates written so."""
     if order is not None:
         return order if loose == "???" or order != "ymd" else _refuse_order(name)

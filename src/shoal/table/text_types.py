@@ -8,6 +8,11 @@ import polars as pl
 
 # Words for "missing" that count only where every other value is a number or a date: `NA` among names is Namibia.
 MISSING_WORDS = frozenset(["NA", "N/A", "n/a", "#N/A", "NaN", "nan", "NULL", "null", "None", "none", "-", ".", "?"])
+# What may stand in a table for "no value", in small letters, where nothing is decided by it but what a column is about.
+WORDS_FOR_MISSING = [
+    "", *sorted({word.lower() for word in MISSING_WORDS}), "--", "n.a.", "nil", "unknown", "missing", "not available",
+    "sconosciuto", "unbekannt", "k.a.", "inconnu", "desconocido", "onbekend", "nd", "n.d.",
+]  # fmt: skip
 
 # A leading zero (`00501`) or a plus sign says that it is a code, not a number; so does `12e4`.
 _INTEGER = r"^-?(0|[1-9][0-9]*)$"

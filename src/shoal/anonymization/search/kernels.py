@@ -5,15 +5,15 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from numba import njit
 
+from shoal.compiled import compiled, compiled_inside
 from shoal.table import Array
 
 # A dense table of counts beats hashing while it stays in the cache.
 DENSE = 1 << 18
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def look_up(
     levels: Array,
     members: Array,
@@ -45,7 +45,7 @@ def look_up(
     return total
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def class_of_each_tuple(
     codes: Array, starts: Array, table: Array, total: int, place: Array, stamp: Array, keys: Array
 ) -> int:
@@ -99,14 +99,14 @@ def class_of_each_tuple(
     return classes
 
 
-@njit(cache=True, nogil=True, inline="always")
+@compiled_inside
 def _slot(key: int, mask: int) -> int:
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= mixed >> np.uint64(29)
     return np.int64(mixed & np.uint64(mask))  # type: ignore[return-value]
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def sizes_of(place: Array, counts: Array, classes: int) -> Array:
     """Records of each class."""
     sizes = np.zeros(classes, np.int64)
@@ -115,7 +115,7 @@ def sizes_of(place: Array, counts: Array, classes: int) -> Array:
     return sizes
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def lost_records(codes: Array, starts: Array, place: Array, counts: Array, lost: Array, width: int) -> Array:
     """Records of each compound code that are in lost classes (`lost`: the share of each class that is lost)."""
     found = np.zeros(width, np.float64)
@@ -129,7 +129,7 @@ def lost_records(codes: Array, starts: Array, place: Array, counts: Array, lost:
     return found
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def small_classes_dense(
     codes: Array,
     starts: Array,
@@ -164,7 +164,7 @@ def small_classes_dense(
     return lost
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def small_classes(
     place: Array, counts: Array, sizes: Array, k: int, codes: Array, starts: Array, limit: int, found: Array
 ) -> int:
@@ -183,7 +183,7 @@ def small_classes(
     return lost
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def gains(
     found: Array,
     levels: Array,
@@ -211,7 +211,7 @@ def gains(
     return result
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def factors_of(
     sums: Array, gains: Array, bases: Array, scales: Array, weights: Array, heights: Array, geometric: bool
 ) -> Array:
@@ -224,7 +224,7 @@ def factors_of(
     return found
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def product_at(factors: Array, levels: Array) -> float:
     """The product of the factors of a node."""
     product = 1.0
@@ -233,7 +233,7 @@ def product_at(factors: Array, levels: Array) -> float:
     return product
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def raise_bounds(bounds: Array, strides: Array, low: Array, levels: Array, factors: Array) -> None:
     """Raise the lower bounds of all nodes at or below a node; factors[j, l] is column j's at level l."""
     columns = len(levels)
@@ -264,7 +264,7 @@ def raise_bounds(bounds: Array, strides: Array, low: Array, levels: Array, facto
             return
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def highest_below(bounds: Array, limit: float, candidates: Array, count: int) -> Any:
     """The open node with the highest lower bound under the limit, or -1, and how many candidates are left.
 
@@ -284,7 +284,7 @@ def highest_below(bounds: Array, limit: float, candidates: Array, count: int) ->
     return best, left
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def lowest(bounds: Array) -> float:
     """The lowest bound of an open node; infinite if none is open."""
     value = np.inf
@@ -293,7 +293,7 @@ def lowest(bounds: Array) -> float:
     return value
 
 
-@njit(cache=True, nogil=True)
+@compiled
 def spread_over_classes(
     place: Array, wanted: Array, entry_tuple: Array, entry_code: Array, entry_count: Array, labels: int, classes: int
 ) -> Any:

@@ -27,7 +27,7 @@ from shoal.standards.hipaa.results import ClauseReport, Done, SafeHarbor, Status
 from shoal.standards.hipaa.treat import EMPTIED, Treated, Years, treat, years_of_columns
 from shoal.standards.hipaa.zip3 import read_populations, shipped
 from shoal.table import Table
-from shoal.table.dates import Order
+from shoal.vocabulary import DateOrder
 from shoal.wording import in_words
 
 __all__ = ["SafeHarbor", "SafeHarborReading", "apply_safe_harbor", "residual_risk", "safe_harbor"]
@@ -38,7 +38,7 @@ class SafeHarborReading:
     """How the table is read: the year to which ages are counted, the order of dates, the counts of people."""
 
     year_of_data: int | None = None
-    date_order: Order | None = None
+    date_order: DateOrder | None = None
     century_from: int | None = None
     zip_populations: str | Path | None = None
     options: Options | None = None
@@ -49,7 +49,7 @@ def safe_harbor(
     *,
     policy: Policy | str | Path | None = None,
     year_of_data: int | None = None,
-    date_order: Order | None = None,
+    date_order: DateOrder | None = None,
     century_from: int | None = None,
     zip_populations: str | Path | None = None,
     options: Options | None = None,
@@ -75,7 +75,7 @@ def apply_safe_harbor(source: Any, policy: Any, reading: SafeHarborReading) -> S
     given = as_policy(policy)
     decided = given.safe_harbor
     order = reading.date_order or decided.date_order
-    check_choice("date order", order or "dmy", get_args(Order))
+    check_choice("date order", order or "dmy", get_args(DateOrder))
     this_year = datetime.now(UTC).year
     wanted = reading.year_of_data if reading.year_of_data is not None else decided.year_of_data
     if wanted is not None and not 1900 <= wanted <= this_year + 1:

@@ -14,14 +14,13 @@ from shoal.standards.hipaa.ages import top_coded
 from shoal.standards.hipaa.clauses import Treatment
 from shoal.standards.hipaa.headers import clause_of_header, says_age, says_birth, says_zip, says_zip_suffix
 from shoal.table import Array, Column
-from shoal.table.dates import are_dates, is_epoch
+from shoal.table.dates import ENGLISH_MONTH_NAMES, are_dates, is_epoch
 from shoal.table.fold import fold
 from shoal.vocabulary import Role
 
 _NAMED_PARTS = (
     r"(?i)^(?:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?:day)?\.?$"
-    r"|^(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
-    r"|nov(?:ember)?|dec(?:ember)?)\.?$"
+    rf"|^{ENGLISH_MONTH_NAMES}\.?$"
 )
 # 120/80, 12.5 mg: measured, nobody's code
 _MEASURED = r"(?i)^\d{2,3}/\d{2,3}$|^\d{1,5}(?:[.,]\d+)?\s?(?:%|mg|g|kg|µg|mcg|ml|l|dl|mmol/l|mg/dl|iu|u|cm|mm|bpm)$"

@@ -16,7 +16,8 @@ from shoal.standards.hipaa.results import KEPT, Done
 from shoal.standards.hipaa.states import is_state
 from shoal.standards.hipaa.zip3 import Populations, to_prefixes
 from shoal.table import Array, Column, Table
-from shoal.table.dates import Order, years_of
+from shoal.table.dates import years_of
+from shoal.vocabulary import DateOrder
 
 WORDS = {
     "removed": "removed",
@@ -128,7 +129,7 @@ def years_of_columns(
     table: Table,
     treatments: Sequence[Treatment],
     given: int | None,
-    order: Order | None,
+    order: DateOrder | None,
     century_from: int | None,
     this_year: int,
 ) -> Years:
