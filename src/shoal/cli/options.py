@@ -230,12 +230,11 @@ def show_release(result: Any, as_json: bool) -> None:
 
 def roles_of(given: list[str] | None) -> dict[str, Any] | None:
     """Roles of columns from `COLUMN=ROLE,…`, each column once."""
-    from typing import get_args
 
     from shoal.vocabulary import Role
 
     found = None if given is None else pairs_of(given, "--decide")
-    return found and {name: one_of(f"--decide {name}", role, get_args(Role)) for name, role in found.items()}
+    return found and {name: one_of(f"--decide {name}", role, Role) for name, role in found.items()}
 
 
 def models_of(given: list[str] | None) -> list[Any]:

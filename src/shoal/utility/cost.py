@@ -12,7 +12,6 @@ from shoal.hierarchy import Hierarchy, fit
 from shoal.ranges.boxed import Boxed, Sets, Side, has_order
 from shoal.ranges.columns import ReleasedColumns
 from shoal.ranges.parsing import STAR, as_numbers, ends_of, sets_in
-from shoal.reading import read
 from shoal.table import Array, Column
 from shoal.table.classes import Coded, CountTable
 from shoal.utility.units import in_days, unit_of
@@ -57,6 +56,7 @@ def cost_of_boxes(columns: Sequence[Column], boxed: Boxed, means: bool = False) 
     """The cost of every column, straight from the boxes.
 
     >>> from shoal.anonymization.transforms.sorted_clusters import sorted_clusters
+    >>> from shoal.reading import read
     >>> columns = read({"age": [30, 34, 51, 51]}).select(["age"])
     >>> cost_of_boxes(columns, sorted_clusters(columns, 2))[0].sentence
     '50.0% of ages unchanged, the others within 4 years on average'
@@ -84,6 +84,7 @@ def cost_of_labels(
     the column's values below it, any other label by the values that it was given for.
 
     >>> from shoal.ranges.forms import ColumnForm
+    >>> from shoal.reading import read
     >>> column = read({"job": ["clerk", "monk", "poet", "poet"]})["job"]
     >>> texts = pl.Series("job", ["[clerk, monk]", "[clerk, monk]", "poet", "*"])
     >>> form = ColumnForm(kind="set", type="text")
@@ -108,12 +109,12 @@ def _unchanged(column: Column, weights: Array | None) -> Widened:
 
 
 def _of_labels(column: Column, label: ReleasedColumns, tree: Hierarchy | None, weights: Array | None) -> Widened:
-    series = label.series[0].alias("shown")
-    shown = read(pl.DataFrame({"shown": series}))["shown"]
-    kept = read(pl.DataFrame({"kept": ~label.modified}))["kept"]
-    pairs = CountTable.of({"was": column, "shown": shown, "kept": kept}, weights)
+    shown = label.encoded[0]
+    pairs = CountTable.of(
+        {"was": column, "shown": shown, "kept": Coded((~label.modified).astype(np.uint8), 2)}, weights
+    )
     was, code = (pairs.tuples[name].codes.astype(np.int64) for name in ("was", "shown"))
-    same = kept.values.to_numpy()[pairs.tuples["kept"].codes]
+    same = pairs.tuples["kept"].codes.astype(bool)
     texts = shown.values.cast(pl.String)
     star = np.append((texts == STAR).to_numpy(), False)[code] & ~same
     if has_order(column):
