@@ -17,7 +17,7 @@ from models.naive import Case, keeps, keeps_whole
 # a cell that the release suppressed: equal to no text
 STAR = ("suppressed",)
 Cells = tuple[Any, ...]
-DEFAULTS = {"absent": "ignored", "distance": "auto", "x": (), "population": None}
+DEFAULTS = {"low": 0.0, "absent": "ignored", "distance": "auto", "x": (), "population": None}
 
 
 # forms in whose cells `*` is a suppressed value and a raw `*` has a backslash before it
