@@ -62,7 +62,8 @@ STRICT: dict[str, dict[str, Any]] = {
 
 @pytest.mark.parametrize("name", NAMES)
 def test_from_a_file_to_a_verdict_and_back(name: str) -> None:
-    content = {"columns": {"q0": "quasi-identifier"}, "models": [{"model": name, **STRICT[name]}], "hierarchies": TREE}
+    roles = {"q0": "quasi-identifier", "s": "sensitive", "v": "sensitive", "who": "other"}
+    content = {"columns": roles, "models": [{"model": name, **STRICT[name]}], "hierarchies": TREE}
     Path("policy.yaml").write_text(yaml.safe_dump(content))
     policy = load_policy("policy.yaml")
     assert policy.models[0].model == name

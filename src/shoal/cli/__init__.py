@@ -39,7 +39,7 @@ def run() -> NoReturn:
 
 def main() -> None:
     """Run a command; an error is one clear message and an exit code, a traceback only with --debug."""
-    arguments = sys.argv[1:]
+    arguments = sys.argv[1:] or ["--help"]
     debug = "--debug" in arguments
     if debug:
         arguments.remove("--debug")
@@ -54,15 +54,15 @@ def main() -> None:
         app(arguments, prog_name="shoal")
     except (KeyboardInterrupt, BrokenPipeError):
         sys.exit(130)
-    except Exception as error:
-        if debug:
+    except BaseException as error:  # a panic inside polars is no Exception
+        if debug or isinstance(error, (SystemExit, GeneratorExit)):
             raise
         from shoal.cli.console import show_error
 
         sys.exit(show_error(_as_ours(error)))
 
 
-def _as_ours(error: Exception) -> Exception:
+def _as_ours(error: BaseException) -> BaseException:
     """What the machine refused, in our words."""
     if isinstance(error, MemoryError):
         return InputError("There is not enough memory for this table.", "Name fewer columns, or use a larger machine.")

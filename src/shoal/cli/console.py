@@ -46,7 +46,7 @@ def running(quiet: bool) -> Iterator[None]:
             yield
 
 
-def show_error(error: Exception) -> int:
+def show_error(error: BaseException) -> int:
     """What happened, and the cure; the exit code. The message of a bug may hold values and is not shown."""
     code = 70
     what, cure = (

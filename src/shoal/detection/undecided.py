@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 import numpy as np
@@ -12,6 +13,7 @@ import polars as pl
 from shoal.detection.dependencies import determines
 from shoal.detection.profile import LONG_CODES, NEARLY_ALL, RECORDS_THAT_TELL, propose_role
 from shoal.kinds import DECIDED, ColumnView, find_kinds
+from shoal.kinds.inside import inside
 from shoal.manifest.schema import ColumnEntry
 from shoal.policy import Policy
 from shoal.table import Array, Column, Table
@@ -20,6 +22,9 @@ from shoal.wording import in_words
 
 # More distinct values than these are looked at by a sample of them; the most frequent ones are always in it.
 _LOOKED_AT = 20_000
+# A hint of identifiers counts where a column has many different values: this confidence, this share of the records.
+HINTED = 0.3
+MANY = 0.1
 _HEAVY = 300
 
 
@@ -69,7 +74,7 @@ class Decisions:
             f"Nobody decided on {in_words([entry.column for entry in self.stopping])}, and "
             f"{'they look' if several else 'it looks'} like something that points at people:{lines}\n"
             f"Decide each as identifier (removed), quasi-identifier, sensitive or other: "
-            f"--decide {self.proposed()} on the command line, decide={{...}} in Python, or a policy "
+            f"--decide {shlex.quote(self.proposed())} on the command line, decide={{...}} in Python, or a policy "
             f"(shoal profile --write-policy starts one)."
         )
 
@@ -115,7 +120,22 @@ def decisions_of(result: Decidable) -> Decisions:
     entries = [entry for entry in result.manifest_columns() if entry.form.kind == "as-it-was"]
     undecided = [entry.name for entry in entries if entry.decided_by == "detection"]
     others = [entry.name for entry in entries if entry.role == "other" and entry.decided_by == "policy"]
-    return decisions_about(result.table, undecided, others, result.policy.quasi_identifiers)
+    found = decisions_about(result.table, undecided, others, result.policy.quasi_identifiers)
+    return replace(found, notes=[*found.notes, *_repeated(result.table, result.policy)])
+
+
+def _repeated(table: Table, policy: Policy) -> list[str]:
+    """Identifiers that repeat may be persons with several records: then a class of k records is fewer persons."""
+    if policy.person is not None or policy.count is not None:
+        return []
+    columns = [table[name] for name in policy.with_role("identifier") if name in table.columns]
+    repeated = [column.name for column in columns if 1 < len(column.values) < NEARLY_ALL * (table.rows - column.nulls)]
+    if not repeated:
+        return []
+    which = in_words(repeated)
+    return [
+        f"{which} repeat: if a value stands for a person with several records, name it as `person`; k counts records"
+    ]
 
 
 def decision_notes(decisions: Decisions) -> list[str]:
@@ -139,8 +159,28 @@ def look_at(column: Column, records: int) -> UndecidedColumn:
     role, confidence, reasons = propose_role(column, counts, records, kinds)
     kind = kinds[0].kind if kinds and kinds[0].confidence >= DECIDED else None
     sure = confidence >= DECIDED or reasons[0] == LONG_CODES
+    if not sure and role == "identifier" and confidence >= HINTED and len(column.values) >= MANY * records:
+        sure, kind = True, kinds[0].kind if kinds else None
     stops = role in ("identifier", "quasi-identifier") and sure
+    if not stops and (told := told_inside(view.values)):
+        return UndecidedColumn(column.name, "identifier", "free-text", round(confidence, 3), told, True)
     return UndecidedColumn(column.name, role if sure else "other", kind, round(confidence, 3), reasons[0], stops)
+
+
+def told_inside(values: pl.Series) -> str | None:
+    """Which kinds of identifiers stand inside the texts of a column, in a sentence; None where none does.
+
+    >>> told_inside(pl.Series(["stable", "call 617-555-0172"]))
+    '1 of its 2 different texts holds a phone.'
+    """
+    if values.dtype != pl.String or not len(values):
+        return None
+    found = {kind: hits for kind, hits in inside(values).items() if hits.any()}
+    if not found:
+        return None
+    count = int(np.logical_or.reduce(list(found.values())).sum())
+    kinds = in_words([f"a {kind.replace('-', ' ')}" for kind in found])
+    return f"{count:,} of its {len(values):,} different texts {'holds' if count == 1 else 'hold'} {kinds}."
 
 
 def _view(column: Column, counts: Array, records: int) -> ColumnView:

@@ -32,7 +32,7 @@ class AlphaKAnonymity(AboutSensitive):
 
     model: Literal["alpha-k-anonymity"] = "alpha-k-anonymity"
     alpha: Annotated[float, Field(gt=0, lt=1)]
-    k: Annotated[int, Field(ge=2, strict=True)]
+    k: Annotated[int, Field(ge=2, le=2**53, strict=True)]
 
     @property
     def limit(self) -> float:

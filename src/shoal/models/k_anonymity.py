@@ -20,7 +20,7 @@ class KAnonymity(Model):
     """
 
     model: Literal["k-anonymity"] = "k-anonymity"
-    k: Annotated[int, Field(ge=2, strict=True)]
+    k: Annotated[int, Field(ge=2, le=2**53, strict=True)]
 
     @property
     def limit(self) -> float:

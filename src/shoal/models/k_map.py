@@ -26,7 +26,7 @@ class KMap(Model):
     figure: ClassVar[str] = "people"
 
     model: Literal["k-map"] = "k-map"
-    k: Annotated[int, Field(ge=2, strict=True)]
+    k: Annotated[int, Field(ge=2, le=2**53, strict=True)]
     population: str | None = None
     population_size: Annotated[int, Field(ge=1, strict=True)] | None = None
 

@@ -32,7 +32,7 @@ class KMatching(Model):
     figure: ClassVar[str] = "matches"
 
     model: Literal["k-matching"] = "k-matching"
-    k: Annotated[int, Field(ge=2, strict=True)]
+    k: Annotated[int, Field(ge=2, le=2**53, strict=True)]
     m: Annotated[int | None, Field(ge=1, strict=True)] = None
 
     @property

@@ -38,7 +38,7 @@ class XYAnonymity(Model):
     figure: ClassVar[str] = "distinct"
 
     model: Literal["xy-anonymity"] = "xy-anonymity"
-    k: Annotated[int, Field(ge=2, strict=True)]
+    k: Annotated[int, Field(ge=2, le=2**53, strict=True)]
     y: str
     x: Annotated[tuple[str, ...], BeforeValidator(_as_names)] = ()
 

@@ -41,8 +41,12 @@ def decided(
     named = [name for name, role in roles.items() if role == "sensitive"]
     models: list[AnyModel] = list(policy.models)
     if k is not None:
+        if isinstance(k, bool) or not isinstance(k, int):
+            raise InputError("k is not a whole number.", "Use 5, for example.")
         if k < 2:
             raise InputError(f"k = {k} protects nobody.", "Use 2 or more.")
+        if k > 2**53:
+            raise InputError("k is larger than any table.", "Use a smaller one.")
         models = [KAnonymity(k=k), *(model for model in models if not isinstance(model, KAnonymity))]
     if l is not None:
         if l < 2:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Callable
 from difflib import get_close_matches
 from pathlib import Path
@@ -29,6 +30,8 @@ from shoal.reading.small import read_small
 from shoal.vocabulary import DateOrder, Minimize, NullRule, Role
 
 LONGEST_POLICY = 1_000_000
+# so many brackets in a row would keep the reader of YAML busy for minutes
+_DEEP = re.compile(r"(?:[\[{]\s*){50}")
 _MODEL_NAMES = {model.model_fields["model"].default for model in MODELS}
 _COUNT_OR_PERSON = "count and person exclude each other: a row stands for many records or belongs to one person"
 
@@ -297,7 +300,9 @@ def load_policy(path: str | Path) -> Policy:
     except (UnicodeDecodeError, OSError):
         raise InputError(f"Policy {path} cannot be read as UTF-8 text.", "Save it as plain UTF-8 YAML.") from None
     if len(text) > LONGEST_POLICY:
-        raise InputError(f"Policy {path} is longer than {LONGEST_POLICY:,} characters.", "That is no policy.")
+        raise InputError(f"Policy {path} is longer than {LONGEST_POLICY:,} characters.", "That is not a policy.")
+    if _DEEP.search(text):
+        raise PolicyError(path, [(None, "brackets within brackets within brackets: this is not a policy")])
     try:
         aliases = [token.start_mark.line + 1 for token in yaml.scan(text) if isinstance(token, yaml.AliasToken)]
         if aliases:

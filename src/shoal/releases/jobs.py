@@ -20,7 +20,7 @@ from shoal.pseudonyms.pseudonymize import pseudonymize
 from shoal.pseudonyms.results import Pseudonymized, Shifted
 from shoal.pseudonyms.shift_dates import shift_dates
 from shoal.releases.results import Released
-from shoal.releases.write import Refused, Releasable, release
+from shoal.releases.write import Refused, Releasable, files_read, release
 from shoal.standards.hipaa.policy_text import policy_text
 from shoal.standards.hipaa.results import SafeHarbor
 from shoal.standards.hipaa.safe_harbor import SafeHarborReading, apply_safe_harbor, residual_risk
@@ -60,7 +60,9 @@ def release_anonymized(
 ) -> Anonymized:
     """`shoal.anonymize` and its release; `settings` are those of the verb, `chart` is a file to stay apart from."""
     writing = writing or Writing()
-    check_output(source, output, writing, policy=policy, hierarchies=settings.get("hierarchies"), chart=chart)
+    read = files_read(as_policy(policy), settings.get("generalize") or {})
+    trees = settings.get("hierarchies")
+    check_output(source, output, writing, policy=policy, hierarchies=trees, file_that_is_read=read, chart=chart)
     return _left(anonymize(source, policy, **settings), output, source, writing)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.anonymization.methods import METHODS
 from shoal.detection.undecided import look_at
 from shoal.errors import InputError
 from shoal.judgement.checks import Check
@@ -16,7 +17,7 @@ from shoal.judgement.evidence import evidence_of
 from shoal.leakage.check import leak_check
 from shoal.manifest.columns import decided_names
 from shoal.manifest.files import names_as_released
-from shoal.manifest.schema import PERSONAL, Manifest
+from shoal.manifest.schema import PERSONAL, ColumnEntry, Manifest
 from shoal.models import KMatching
 from shoal.models.k_matching import readings_of
 from shoal.policy import Policy, as_policy
@@ -212,8 +213,16 @@ def _consistent(manifest: Manifest) -> Check:
         and (entry.decided_by == "policy") != (entry.name in by_policy)
         and not _by_rule(manifest)
     ]
+    odd += [entry.name for entry in manifest.columns if not _fits_method(entry, manifest)]
     detail = "forms, natures and names of columns agree"
     return Check("manifest", not odd, f"contradicts itself: {', '.join(odd[:8])}" if odd else detail)
+
+
+def _fits_method(entry: ColumnEntry, manifest: Manifest) -> bool:
+    """Whether a column has a form that its release can have: methods of anonymisation write none of these forms."""
+    if entry.form.kind == "recoded":  # its rules are checked by the section on safe harbor alone
+        return "safe_harbor" in manifest.sections
+    return entry.form.kind not in ("perturbed", "pseudonym", "shifted") or manifest.method not in METHODS
 
 
 def _decided(manifest: Manifest, policy: Policy) -> Check:

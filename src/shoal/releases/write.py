@@ -131,7 +131,7 @@ def release(
         )
     inputs = [] if source is None else [source] if isinstance(source, Path) else list(source)
     named = [*inputs, Path(result.table.name)] if _is_file(result.table.name) else inputs
-    check_apart(input=named, signing_key=sign, output=files_of(path))
+    check_apart(input=[*named, *_read_files(result)], signing_key=sign, output=files_of(path))
     one_input = inputs[0] if len(inputs) == 1 else named[0] if len(named) == 1 else None
     check_target(path, force)
     decisions = _decisions(result)
@@ -267,6 +267,20 @@ def _released(
     )
 
 
+def files_read(policy: Policy, maps: Mapping[str, Any]) -> list[str]:
+    """The files among what a policy names (populations, linked tables, hierarchies) and what columns are recoded by."""
+    trees = [policy.hierarchies] if isinstance(policy.hierarchies, str) else list(policy.hierarchies.values())
+    named: list[Any] = [model.needs_population for model in policy.models]
+    named += [*(link.table for link in policy.linked), *trees, *maps.values()]
+    return [name for name in named if isinstance(name, str) and Path(name).exists()]
+
+
+def _read_files(result: Releasable) -> list[str]:
+    """The files that the policy and the method read: populations, linked tables, hierarchies, maps of labels."""
+    maps = result.parameters.get("generalize")
+    return files_read(result.policy, maps if isinstance(maps, dict) else {})
+
+
 def _is_file(name: str) -> bool:
     try:
         return Path(name).is_file()
@@ -392,7 +406,7 @@ def write_release(
         sync(path.parent)  # the renames themselves must survive a crash
     except OSError as error:
         raise InputError(f"{path} could not be written: {failure(error)}.", "Nothing was released.") from None
-    except pl.exceptions.ComputeError:  # its message may show values
+    except (pl.exceptions.ComputeError, pl.exceptions.PanicException):  # its message may show values
         raise InputError(
             f"A column has a type that a {path.suffix} file cannot hold.",
             "Write .parquet. Nothing was released.",

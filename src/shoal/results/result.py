@@ -87,6 +87,8 @@ class Result(ABC):
             for name, value in as_json(self).items()
             if isinstance(value, (bool, int, float))
         ]
+        if isinstance(getattr(self, "verdict", None), str):  # a word of ours, never one of the data
+            shown.insert(0, f"verdict {self.verdict}")  # type: ignore[attr-defined]
         more = ", ..." if len(shown) > _SHOWN else ""
         return f"<{self.name or type(self).__name__}: {', '.join(shown[:_SHOWN])}{more}>"
 

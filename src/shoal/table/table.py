@@ -93,7 +93,7 @@ class Table:
     source_names: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Column:
-        return self.columns[name]
+        return self.select([name])[0]
 
     @property
     def names(self) -> list[str]:

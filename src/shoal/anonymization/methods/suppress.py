@@ -14,6 +14,7 @@ from shoal.anonymization.outcomes import ReadingFigures, SubsetFigures, Suppress
 from shoal.anonymization.results import Anonymized
 from shoal.anonymization.suppression import Reading, Suppressed, suppress
 from shoal.anonymization.suppression.shown import boxes_of, shown
+from shoal.errors import InputError
 from shoal.models import KAnonymity, KMatching
 from shoal.models.k_matching import readings_of
 from shoal.policy import Policy
@@ -111,6 +112,12 @@ def policy_to_keep(
     others = [model for model in policy.models if model not in about_k]
     asked = [model for model in about_k if isinstance(model, KMatching)]
     by_policy = "strict" if len(asked) < len(about_k) and not k_without_policy else "wildcard"
+    if reading == "wildcard" and by_policy == "strict":
+        raise InputError(
+            "The policy names k-anonymity, which a suppressed cell that matches anything does not keep.",
+            "Name k-matching in the policy, or leave out `reading`.",
+            settings=["reading"],
+        )
     if (reading or by_policy) == "strict":
         return policy.model_copy(update={"models": [KAnonymity(k=k), *asked, *others]}), k, "strict", subset_size
     size = subset_size if subset_size is not None or not asked else asked[0].m
