@@ -176,3 +176,21 @@ def test_fixed_trees_are_true(ages: list[int], shift: int) -> None:
     made = tree(texts, [label(age, 5) for age in ages], [label(age, 20) for age in ages])
     assert not leaves_outside(fixed(made).tree).any()
     assert fixed(made).tree.levels[0].to_list() == texts
+
+
+@pytest.mark.parametrize(
+    ("low", "high"),
+    [
+        ("20–24", "25–29"), ("20 to 24", "25 to 29"), ("20..24", "25..29"), ("<25", ">=25"), ("under 25", "25+"),
+        ("≤24", "≥25"), ("[20, 25)", "[25, 30)"), ("[20;25[", "[25;30["),
+        ("{20, 21, 22, 23, 24}", "{25, 26, 27, 28, 29}"),
+        ("[20, 21, 22, 23, 24]", "[25, 26, 27, 28, 29]"), ("up to 24", "25 and over"),
+    ],
+)  # fmt: skip
+def test_ranges_in_any_writing_are_read(low: str, high: str) -> None:
+    """Swapped labels were certified once in every writing but shoal's own."""
+    leaves = [str(age) for age in range(20, 30)]
+    right = [low] * 5 + [high] * 5
+    assert not leaves_outside(Hierarchy("age", tuple(map(pl.Series, (leaves, right, ["*"] * 10))))).any()
+    swapped = [high] * 5 + [low] * 5
+    assert leaves_outside(Hierarchy("age", tuple(map(pl.Series, (leaves, swapped, ["*"] * 10))))).all()

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from shoal import progress
 from shoal.anonymization.chooser import choose
 from shoal.anonymization.methods import Lattice, Method, method_named
@@ -64,6 +66,7 @@ def anonymize(
     rules = decided(as_given, as_names(quasi_identifiers), as_names(sensitive), k, l, t, models, decide)
     table = read(source, None, options)
     table.select([*rules.quasi_identifiers, *rules.sensitive, *(decide or {})])
+    _check_types(table, rules.quasi_identifiers)
     _check_policy_columns(table, rules)
     conditions = [parse_condition(text) for text in disclosure]
     table.select([condition.column for condition in conditions])
@@ -75,6 +78,16 @@ def anonymize(
     limit = _time_limit(method_options.pop("time_limit", TIME_LIMIT))
     prefer = method_options.pop("prefer", None)
     return choose(table, rules, method_options, limit, conditions, k_without_policy, prefer).looked_at()
+
+
+def _check_types(table: Table, names: Sequence[str]) -> None:
+    """Refuse quasi-identifiers that have neither an order of values nor a text."""
+    for column in table.select(names):
+        if column.values.dtype in (pl.Duration, pl.Binary) or column.values.dtype.is_nested():
+            raise InputError(
+                f"Column '{column.name}' holds spans of time, bytes or lists, which cannot be generalised.",
+                "Turn it into numbers or text first.",
+            )
 
 
 def _check_policy_columns(table: Table, policy: Policy) -> None:

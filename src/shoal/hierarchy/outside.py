@@ -6,7 +6,8 @@ are mere names of nodes.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Callable, Mapping
 from fractions import Fraction
 
 import numpy as np
@@ -88,7 +89,61 @@ def held(leaves: pl.Series, labels: pl.Series) -> Array:
     for place in np.flatnonzero(large).tolist():  # few, and floats would not tell them apart
         outside[place] = not _holds_exactly(labels[place], leaves[place])
     outside &= ~_begins(leaves, labels)
-    return np.asarray(~outside & ~_masked_otherwise(leaves, labels))
+    return np.asarray(~outside & ~_masked_otherwise(leaves, labels) & ~_said_otherwise(leaves, labels, value == same))
+
+
+# other ways in which people write ranges: what is before a low end, between the ends, behind a high end
+_NUMBER = r"[+-]?[0-9]+(?:\.[0-9]+)?"
+_BETWEEN = re.compile(
+    rf"\s*(?P<open>[\[(\]])?\s*({_NUMBER})\s*(?:–|—|to|\.\.+|,|;|-)\s*({_NUMBER})\s*(?P<close>[\])\[])?\s*"
+)
+_FROM = re.compile(
+    rf"\s*(?P<sign>>=?|≥|from|over|above)\s*({_NUMBER})\s*|\s*({_NUMBER})\s*(?:\+|and (?:over|more|older))\s*"
+)
+_UNTIL = re.compile(rf"\s*(?P<sign><=?|≤|under|below|up to)\s*({_NUMBER})\s*")
+
+
+def _said_otherwise(leaves: pl.Series, labels: pl.Series, numbers: Array) -> Array:
+    """Where a label says a range or a set in another way of writing, and the number below it is not in it."""
+    found = np.zeros(len(leaves), bool)
+    holds: dict[str, Callable[[Fraction], bool] | None] = {}
+    for place in np.flatnonzero(numbers).tolist():  # leaves of a hierarchy, not rows
+        label = labels[place]
+        if label not in holds:
+            holds[label] = said_by(label)
+        test = holds[label]
+        try:
+            found[place] = test is not None and not test(Fraction(leaves[place].strip()))
+        except (ValueError, ZeroDivisionError):
+            continue
+    return found
+
+
+def said_by(label: str) -> Callable[[Fraction], bool] | None:
+    """Which numbers a label says to hold: a range or a set as people write them; None where it says neither.
+
+    >>> [said_by(label)(Fraction(25)) for label in ("25–29", "under 25", ">=25", "[20;25[", "{24, 25}")]
+    [True, False, True, False, True]
+    """
+    text = label.strip()
+    members = [member.strip() for member in text[1:-1].split(",")]
+    if text[:1] + text[-1:] in ("{}", "[]") and (len(members) > 2 or text[0] == "{"):
+        try:
+            values = {Fraction(member) for member in members}
+        except (ValueError, ZeroDivisionError):
+            return None
+        return lambda value: value in values
+    if between := _BETWEEN.fullmatch(label):
+        low, high = Fraction(between[2]), Fraction(between[3])
+        above, below = between["open"] in ("(", "]"), between["close"] in (")", "[")
+        return lambda value: low <= value <= high and not (above and value == low) and not (below and value == high)
+    if (start := _FROM.fullmatch(label)) is not None:
+        least, without = Fraction(start[2] or start[3]), start["sign"] in (">", "over", "above")
+        return lambda value: value >= least and not (without and value == least)
+    if (end := _UNTIL.fullmatch(label)) is not None:
+        most, with_it = Fraction(end[2]), end["sign"] in ("<=", "≤", "up to")
+        return lambda value: value <= most and (with_it or value != most)
+    return None
 
 
 def _begins(leaves: pl.Series, labels: pl.Series) -> Array:
