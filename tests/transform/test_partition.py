@@ -251,7 +251,7 @@ def test_any_model_may_refuse_groups() -> None:
 
 
 def test_t_closeness_through_the_front_door(tmp_path: Path) -> None:
-    visits = shoal.sample_data("discharges", 1500, 3)
+    visits = shoal.sample_data("discharges", 1500, 3).select([*QUASI_IDENTIFIERS[:4], "charge"])
     result = shoal.anonymize(
         visits, quasi_identifiers=QUASI_IDENTIFIERS[:4], sensitive="charge", k=5, t=0.2, method="mondrian"
     )
