@@ -224,7 +224,7 @@ def test_a_k_larger_than_the_table_names_its_records() -> None:
 def test_a_result_describes_itself_without_values() -> None:
     result = shoal.anonymize(PEOPLE.to_pandas(), **QI)
     assert type(result.frame).__module__.startswith("pandas")
-    assert repr(result).startswith("<anonymize: records 6")
+    assert repr(result).startswith("<anonymize: verdict holds, records 6")
     assert "51" not in repr(result)
     assert set(result.to_dict()) >= {
         "schema_version",

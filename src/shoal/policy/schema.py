@@ -302,7 +302,7 @@ def load_policy(path: str | Path) -> Policy:
     if len(text) > LONGEST_POLICY:
         raise InputError(f"Policy {path} is longer than {LONGEST_POLICY:,} characters.", "That is not a policy.")
     if _DEEP.search(text):
-        raise PolicyError(path, [(None, "brackets within brackets within brackets: this is not a policy")])
+        raise PolicyError(path, [(None, "brackets are nested too deeply: this is not YAML of a policy")])
     try:
         aliases = [token.start_mark.line + 1 for token in yaml.scan(text) if isinstance(token, yaml.AliasToken)]
         if aliases:
