@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, ClassVar
@@ -40,9 +41,9 @@ class Personal(Result):
         return self.name
 
     @property
+    @abstractmethod
     def changed(self) -> dict[str, FormKind]:
         """The columns that were changed, and how their cells are written now."""
-        raise NotImplementedError
 
     def manifest_columns(self) -> list[ColumnEntry]:
         """Each column of the input as the manifest lists it."""
