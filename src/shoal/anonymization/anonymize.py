@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,9 @@ import polars as pl
 from shoal import progress
 from shoal.anonymization.chooser import choose
 from shoal.anonymization.methods import Lattice, Method, method_named
+from shoal.anonymization.model_costs import cost_by_model
 from shoal.anonymization.results import Anonymized
+from shoal.anonymization.trials import Task, candidate_of
 from shoal.errors import InputError, as_names
 from shoal.models import AnyModel, KAnonymity
 from shoal.policy import Policy, as_policy
@@ -74,7 +77,10 @@ def anonymize(
     k_without_policy = k is not None and not any(isinstance(model, KAnonymity) for model in as_given.models)
     progress.report("anonymising", 0)
     if chosen is not None:
-        return chosen.run(table, rules, conditions, k_without_policy).looked_at()
+        result = chosen.run(table, rules, conditions, k_without_policy)
+        task = Task(rules, conditions, k_without_policy)
+        by_model = cost_by_model(chosen, table, task, candidate_of(result, result.seconds))
+        return replace(result, findings=replace(result.findings, cost_by_model=by_model)).looked_at()
     limit = _time_limit(method_options.pop("time_limit", TIME_LIMIT))
     prefer = method_options.pop("prefer", None)
     return choose(table, rules, method_options, limit, conditions, k_without_policy, prefer).looked_at()

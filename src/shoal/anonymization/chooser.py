@@ -10,9 +10,10 @@ from shoal import progress
 from shoal.anonymization.frontier import best_for_each_k, for_policy, frontier_of, tried_for_other_ks
 from shoal.anonymization.methods import METHODS, Method, methods_with
 from shoal.anonymization.methods.base import k_of
+from shoal.anonymization.model_costs import cost_by_model
 from shoal.anonymization.outcomes import Candidate, Choice
 from shoal.anonymization.results import Anonymized
-from shoal.anonymization.sampling import members_of, sample_of
+from shoal.anonymization.sampling import SAMPLE, members_of, sample_of
 from shoal.anonymization.trials import Clock, Task, Trial, common_figure, cost, tried
 from shoal.errors import InputError, check_choice
 from shoal.policy import Policy
@@ -21,8 +22,6 @@ from shoal.table import Table
 from shoal.vocabulary import Prefer
 from shoal.wording import percent
 
-# rows on which every method is tried before the best is run on all
-SAMPLE = 20_000
 _WARM = 500
 _LARGE_K = 1_000
 _ASK_LESS = "Ask for less, or allow `suppression`."
@@ -129,7 +128,8 @@ def choose(
     if narrowed_by:
         reason += f" Tried were the methods that have what was asked for ({', '.join(narrowed_by)})."
     choice = Choice(candidates, reason, frontier_of(others, kept), not_allowed, narrowed_by, wanted)
-    return replace(result, findings=replace(result.findings, choice=choice))
+    by_model = cost_by_model(best.method, small, task, best.candidate)
+    return replace(result, findings=replace(result.findings, choice=choice, cost_by_model=by_model))
 
 
 def _checked_k(table: Table, policy: Policy) -> int:

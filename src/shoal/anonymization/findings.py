@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.anonymization.outcomes import Choice, LatticeOutcome, StrategyFigures, SuppressionOutcome
+from shoal.anonymization.outcomes import Choice, LatticeOutcome, ModelCost, StrategyFigures, SuppressionOutcome
 from shoal.judgement.disclosure import attribute_disclosure
 from shoal.judgement.evidence import evidence_of, trees_of
 from shoal.models import Evidence, TCloseness, Verdict
@@ -58,6 +58,7 @@ class Findings:
     strategies: list[StrategyFigures] | None = where_known()
     sse_ratio: float | None = where_known()  # within groups, as a share of the whole table's: SSE / SST
     loss: float | None = where_known()  # docs/quality.md
+    cost_by_model: list[ModelCost] | None = where_known()  # where several models were asked for
     search: LatticeOutcome | None = merged(default=None)
     suppression: SuppressionOutcome | None = merged(default=None)
     choice: Choice | None = merged(default=None)

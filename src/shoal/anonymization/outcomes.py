@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from shoal.results import where_known
 from shoal.vocabulary import Prefer
@@ -53,6 +54,22 @@ class Choice:
     not_allowed: dict[str, str] = field(default_factory=dict)
     narrowed_by: list[str] = field(default_factory=list)
     prefer: Prefer = "least-loss"
+
+
+@dataclass(frozen=True)
+class ModelCost:
+    """What the models up to this one cost together, by the same method on the same `rows`, and what this one added.
+
+    `added` is of `loss`, or of `information_loss` where the method has no other. A figure is None
+    where it is not defined, or where the method found nothing that keeps these models alone.
+    """
+
+    model: str
+    parameters: dict[str, Any]
+    rows: int
+    information_loss: float | None
+    loss: float | None
+    added: float | None
 
 
 @dataclass(frozen=True)

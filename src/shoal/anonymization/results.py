@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -10,7 +11,7 @@ from typing import Any, ClassVar, Literal
 import polars as pl
 
 from shoal.anonymization.findings import Findings
-from shoal.anonymization.outcomes import Choice, LatticeOutcome, StrategyFigures, SuppressionOutcome
+from shoal.anonymization.outcomes import Choice, LatticeOutcome, ModelCost, StrategyFigures, SuppressionOutcome
 from shoal.detection.undecided import Decisions, decision_notes, decisions_of
 from shoal.errors import InputError
 from shoal.judgement.checks import Check
@@ -21,7 +22,20 @@ from shoal.policy import Policy
 from shoal.policy.overrides import with_roles
 from shoal.ranges.columns import ReleasedColumns
 from shoal.reading.frames import to_native
-from shoal.results import Figure, Figures, Grid, Headline, Notes, Result, Section, left_out, merged, where_known
+from shoal.results import (
+    Commands,
+    Figure,
+    Figures,
+    Grid,
+    Headline,
+    Notes,
+    Result,
+    Section,
+    left_out,
+    merged,
+    where_known,
+    without_unknown,
+)
 from shoal.results.verdict import verdicts_grid
 from shoal.table import Table
 from shoal.vocabulary import Role
@@ -54,6 +68,7 @@ class Anonymized(Result):
     written: int | None = None
     output: str | None = None
     manifest: str | None = None
+    original: str | None = left_out(default=None)  # the file that was read, quoted for a shell
     plan_path: str | None = where_known()
     refusal: str | None = where_known()
 
@@ -182,6 +197,8 @@ class Anonymized(Result):
         if self.models:
             shown.append(verdicts_grid(self.models))
         shown.append(_cost(found))
+        if found.cost_by_model:
+            shown.append(_cost_by_model(found.cost_by_model))
         if found.strategies is not None:
             shown.append(_strategies(found.strategies))
         if found.choice is not None:
@@ -190,7 +207,10 @@ class Anonymized(Result):
             shown += _levels(found.search)
         if found.suppression is not None:
             shown += _suppressed(found.suppression, found.k)
-        return [*shown, Notes(_notes(self))]
+        shown.append(Notes(_notes(self)))
+        if self.output is not None and self.original is not None:
+            shown.append(Commands([f"shoal verify {shlex.quote(self.output)} --original {self.original}"]))
+        return shown
 
 
 def or_dash(figure: float | None) -> str:
@@ -205,6 +225,8 @@ def _figures(result: Anonymized) -> Figures:
         rows["information loss"] = f"{found.information_loss:.4f}"
     if found.loss is not None:
         rows["loss of all columns"] = f"{found.loss:.4f}"
+    if found.sse_ratio is not None:
+        rows["sum of squares within groups"] = percent(found.sse_ratio)
     rows["uniques"] = f"{found.uniques:,}"
     for name, near in (found.closeness or {}).items():
         rows[f"farthest class, by {name}"] = f"{near:.4f}"
@@ -218,15 +240,26 @@ def _cost(found: Findings) -> Grid:
     losses = found.information_loss_by_column
     entries = sorted(found.cost, key=lambda entry: -losses.get(entry.column, 0.0))
     rows: list[tuple[str, ...]] = [(entry.column, entry.sentence) for entry in entries]
-    if not losses:
+    if len(losses) < len(entries):  # of some columns only: beside the others it would say nothing
         return Grid(("column", "what it cost"), rows, 2, wrap=(1,))
-    known = [f"{losses[entry.column]:.4f}" if entry.column in losses else "–" for entry in entries]
+    known = [f"{losses[entry.column]:.4f}" for entry in entries]
     return Grid(
         ("column", "what it cost", "information loss"),
         [(*row, loss) for row, loss in zip(rows, known, strict=True)],
         2,
         wrap=(1,),
     )
+
+
+def _cost_by_model(steps: Sequence[ModelCost]) -> Grid:
+    """What each model added to those before it."""
+    figure = "loss" if any(step.loss is not None for step in steps) else "information_loss"
+    rows = []
+    for place, step in enumerate(steps):
+        settings = ", ".join(f"{name}={value}" for name, value in step.parameters.items())
+        words = f"{'+ ' if place else ''}{step.model} {settings}".rstrip()
+        rows.append((words, or_dash(getattr(step, figure)), or_dash(step.added) if place else ""))
+    return Grid(("models", figure.replace("_", " "), "added"), rows, wrap=(0,), title="What each model added")
 
 
 def _strategies(strategies: Sequence[StrategyFigures]) -> Grid:
@@ -248,14 +281,16 @@ def _choice(choice: Choice) -> list[Section]:
         )
         for entry in choice.candidates
     ]
-    shown: list[Section] = [Grid(("method", "records", "information loss", "loss", "seconds", "verdict"), rows)]
+    heads = ("method", "records", "information loss", "loss", "seconds", "verdict")
+    shown: list[Section] = [without_unknown(Grid(heads, rows, title="Methods that were tried"))]
     shown.append(Notes([choice.reason, *(f"{name} {why}" for name, why in choice.not_allowed.items())]))
     if choice.frontier:
         points = [
             (f"{point.k}", percent(point.highest_risk), or_dash(point.information_loss), or_dash(point.loss))
             for point in choice.frontier
         ]
-        shown.append(Grid(("k", "highest risk", "information loss", "loss"), points, 0))
+        title = f"What another k would cost, on {choice.candidates[0].rows:,} records"
+        shown.append(without_unknown(Grid(("k", "highest risk", "information loss", "loss"), points, 0, title=title)))
     return shown
 
 

@@ -12,6 +12,8 @@ from shoal.table.classes import Coded
 from shoal.table.order import sample_rows
 from shoal.table.rows import Rows, compact
 
+# rows on which methods are tried and compared
+SAMPLE = 20_000
 # a sample need not be secret, only fair
 _SEED = 0
 

@@ -76,19 +76,23 @@ def tried(method: Method, table: Table, task: Task, seconds: float) -> Trial:
         reason = error.what if isinstance(error, InputError) else str(error)
         took = time.monotonic() - start
         return Trial(method, Candidate(method.name, None, None, took, "refused", table.rows, reason.rstrip(".")), None)
-    took, findings = time.monotonic() - start, result.findings
-    candidate = Candidate(
-        method.name,
+    return Trial(method, candidate_of(result, time.monotonic() - start), result)
+
+
+def candidate_of(result: Anonymized, seconds: float) -> Candidate:
+    """How a method did, from what it made."""
+    findings = result.findings
+    return Candidate(
+        result.method,
         findings.information_loss,
         findings.loss,
-        took,
+        seconds,
         result.verdict,
-        table.rows,
+        findings.records,
         None,
         findings.suppressed_rows,
         findings.suppressed_cells,
     )
-    return Trial(method, candidate, result)
 
 
 def common_figure(good: Sequence[Candidate]) -> str:

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 from shoal.errors import InputError
 from shoal.manifest.files import as_shape, manifest_path, read_json
 from shoal.manifest.schema import Manifest
-from shoal.results import Cell, Grid, Headline, Result, Section
+from shoal.results import Cell, Grid, Headline, Result, Section, without_unknown
 from shoal.wording import counted, percent
 
 
@@ -34,17 +34,23 @@ class Row:
 
 @dataclass(frozen=True, repr=False)
 class Comparison(Result):
-    """Releases in the order given; `best` is the one of least loss of those that hold, by a figure that all have."""
+    """Releases in the order given; `best` is the one of least loss of those that hold, by a figure that all have.
+
+    Where they have other quasi-identifiers or other numbers of records, `differ` says so, and none is the best.
+    """
 
     name: ClassVar[str] = "compare"
 
     releases: list[Row]
     best: str | None
     by: str | None
+    differ: list[str]
 
     def summary(self) -> str:
         """Which release lost least."""
         words = f"{counted(len(self.releases), 'release')} compared"
+        if self.differ:
+            return f"{words}; their losses cannot be ranked: they differ in {' and '.join(self.differ)}."
         if self.best is None or self.by is None:
             return f"{words}; no figure of loss is known for all that hold."
         return f"{words}; least {self.by.replace('_', ' ')}: {self.best}."
@@ -67,8 +73,8 @@ class Comparison(Result):
             for row in self.releases
         ]
         heads = ("release", "method", "verdict", "k", "classes", "information loss", "loss")
-        grid = Grid((*heads, "largest disclosure", "suppressed rows", "seconds"), rows, 3)
-        return [Headline(self.summary()), grid]
+        grid = Grid((*heads, "largest disclosure", "suppressed rows", "seconds"), rows, 3, wrap=(0,))
+        return [Headline(self.summary()), without_unknown(grid)]
 
 
 def _figure(figure: float | None, digits: int = 4) -> str:
@@ -89,22 +95,37 @@ def compare(manifests: Sequence[str | Path]) -> Comparison:
     """
     if not manifests:
         raise InputError("There is nothing to compare.", "Name manifests or released files.")
-    rows = [_row(Path(path)) for path in manifests]
+    read = [(str(path), _manifest(Path(path))) for path in manifests]
+    rows = [_row(path, manifest) for path, manifest in read]
+    differ = _differences([manifest for _, manifest in read])
     good = [row for row in rows if row.verdict == "holds"]
     for figure in ("information_loss", "loss"):
-        if good and all(getattr(row, figure) is not None for row in good):
+        if good and not differ and all(getattr(row, figure) is not None for row in good):
             best = min(good, key=lambda row: float(getattr(row, figure)))
-            return Comparison(rows, best.manifest, figure)
-    return Comparison(rows, None, None)
+            return Comparison(rows, best.manifest, figure, [])
+    return Comparison(rows, None, None, differ)
 
 
-def _row(path: Path) -> Row:
+def _differences(manifests: Sequence[Manifest]) -> list[str]:
+    """Why the losses of releases do not say which is better: they are not of the same columns and records."""
+    found = []
+    if len({frozenset(manifest.policy.quasi_identifiers) for manifest in manifests}) > 1:
+        found.append("their quasi-identifiers")
+    if len({manifest.written + manifest.removed_rows for manifest in manifests}) > 1:
+        found.append("their numbers of records")
+    return found
+
+
+def _manifest(path: Path) -> Manifest:
     file = path if path.name.endswith(".json") else manifest_path(path)
-    manifest = as_shape(Manifest, read_json(file, "manifest"), file, "manifest")
+    return as_shape(Manifest, read_json(file, "manifest"), file, "manifest")
+
+
+def _row(path: str, manifest: Manifest) -> Row:
     findings: dict[str, Any] = manifest.findings
     disclosed = findings.get("attribute_disclosure") or []
     return Row(
-        manifest=str(path),
+        manifest=path,
         method=manifest.method,
         k=findings.get("k"),
         classes=findings.get("classes"),

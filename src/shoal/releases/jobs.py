@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +20,7 @@ from shoal.policy.overrides import with_roles
 from shoal.pseudonyms.pseudonymize import pseudonymize
 from shoal.pseudonyms.results import Pseudonymized, Shifted
 from shoal.pseudonyms.shift_dates import shift_dates
+from shoal.reading import Options
 from shoal.releases.results import Released
 from shoal.releases.write import Refused, Releasable, files_read, release
 from shoal.standards.hipaa.policy_text import policy_text
@@ -63,7 +65,14 @@ def release_anonymized(
     read = files_read(as_policy(policy), settings.get("generalize") or {})
     trees = settings.get("hierarchies")
     check_output(source, output, writing, policy=policy, hierarchies=trees, file_that_is_read=read, chart=chart)
-    return _left(anonymize(source, policy, **settings), output, source, writing)
+    result = replace(anonymize(source, policy, **settings), original=_as_argument(source, settings.get("options")))
+    return _left(result, output, source, writing)
+
+
+def _as_argument(source: Any, options: Any) -> str | None:
+    """The file that was read as a shell takes it; None where it is not one file, or was read in a way of its own."""
+    one = isinstance(source, (str, Path)) and str(source) != "-"
+    return shlex.quote(str(source)) if one and options in (None, Options()) else None
 
 
 def release_applied(

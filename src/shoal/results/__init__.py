@@ -15,6 +15,7 @@ from shoal.results.sections import (
     Notes,
     Section,
     Tone,
+    without_unknown,
 )
 
 __all__ = [
@@ -39,4 +40,5 @@ __all__ = [
     "merged",
     "results",
     "where_known",
+    "without_unknown",
 ]

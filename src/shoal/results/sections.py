@@ -69,6 +69,24 @@ class Grid:
     wrap: Sequence[int] = ()
 
 
+def without_unknown(grid: Grid, unknown: str = "–") -> Grid:
+    """A grid without the columns in which nothing is known.
+
+    >>> without_unknown(Grid(("method", "loss", "score"), [("a", "–", "1"), ("b", "–", "2")])).heads
+    ('method', 'score')
+    """
+    known = [place for place in range(len(grid.heads)) if any(row[place] != unknown for row in grid.rows)]
+    if len(known) == len(grid.heads) or not grid.rows:
+        return grid
+    return Grid(
+        tuple(grid.heads[place] for place in known),
+        [tuple(row[place] for place in known) for row in grid.rows],
+        sum(place < grid.left for place in known),
+        grid.title,
+        tuple(known.index(place) for place in grid.wrap if place in known),
+    )
+
+
 @dataclass(frozen=True, slots=True)
 class Chart:
     """A picture by its name in `reports/charts.py`, what it draws, and words for who cannot see it.

@@ -28,9 +28,16 @@ def verdicts_grid(verdicts: Sequence[Verdict]) -> Grid:
     rows = []
     for verdict in verdicts:
         parameters = ", ".join(f"{name}={value}" for name, value in verdict.parameters.items())
-        worst = ", ".join(f"{name} {value}" for name, value in verdict.worst.items() if name != "columns")
+        worst = ", ".join(
+            f"{name.replace('_', ' ')} {_shown(value)}" for name, value in verdict.worst.items() if name != "columns"
+        )
         rows.append((f"{verdict.name} {parameters}", holds_cell(verdict.holds), worst))
     return Grid(("model", "verdict", "worst class"), rows, 3)
+
+
+def _shown(value: Any) -> str:
+    """A figure with the digits that matter on a screen; the JSON has them all."""
+    return f"{value:.4g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def holds_cell(holds: bool) -> Cell:
