@@ -6,6 +6,8 @@ from typing import Any, Literal, get_args
 
 Role = Literal["identifier", "quasi-identifier", "sensitive", "other"]
 NullRule = Literal["value", "wildcard", "drop"]
+# whether a risk is that of a record in the table, or estimated for the population that the table is a sample of
+RiskOver = Literal["sample", "population"]
 # what a search minimizes
 Minimize = Literal["loss", "precision", "entropy", "discernibility", "average-class-size"]
 # what decides between methods that keep the policy

@@ -25,9 +25,10 @@ from pydantic import (
 from shoal.errors import InputError
 from shoal.models import MODELS, AnyModel
 from shoal.policy.amounts import share_of as share_of
+from shoal.policy.survey import check_survey_column, with_survey_roles
 from shoal.policy.unwritten import HasSourceNames
 from shoal.reading.small import read_small
-from shoal.vocabulary import DateOrder, Minimize, NullRule, Role
+from shoal.vocabulary import DateOrder, Minimize, NullRule, RiskOver, Role
 
 LONGEST_POLICY = 1_000_000
 # so many brackets in a row would keep the reader of YAML busy for minutes
@@ -136,7 +137,7 @@ class SafeHarborSection(BaseModel):
 
 
 class Policy(BaseModel):
-    """Roles of columns, null rule, count and person column, knowledge of attackers, threshold and privacy models.
+    """Roles of columns, null rule, count and person column, the sample, knowledge of attackers, threshold and models.
 
     How to change a table: `method` with its options; hierarchies, suppression limit, what to minimize, importance and
     levels of columns.
@@ -154,6 +155,13 @@ class Policy(BaseModel):
     count: str | None = None
     person: str | None = None
     linked: list[Linked] = []
+    # the table is a sample: how many people each record stands for, who lives together, how large the population is
+    weight: str | None = None
+    household: str | None = None
+    population_size: Annotated[int, Field(ge=1, le=2**53, strict=True)] | None = None
+    sampling: Share | None = None
+    # whether risk limits and the threshold are about the records of the sample or estimated for the population
+    risk_over: RiskOver = "sample"
     threshold: float | str | None = None
     models: list[AnyModel] = []
     method: MethodSection | None = None
@@ -186,6 +194,27 @@ class Policy(BaseModel):
     def _empty(cls, value: Any, info: ValidationInfo) -> Any:
         """`columns:` with nothing behind it is an empty section."""
         return type(cls.model_fields[str(info.field_name)].default)() if value is None else value
+
+    @model_validator(mode="before")
+    @classmethod
+    def _survey_roles(cls, content: Any) -> Any:
+        return with_survey_roles(content)
+
+    @field_validator("weight", "household")
+    @classmethod
+    def _survey_column(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is not None:
+            check_survey_column(str(info.field_name), value, info.data)
+        return value
+
+    @field_validator("sampling")
+    @classmethod
+    def _one_size(cls, value: float | None, info: ValidationInfo) -> float | None:
+        if value is not None and info.data.get("population_size") is not None:
+            raise ValueError("population_size and sampling exclude each other: both say how large the population is")
+        if value == 0:
+            raise ValueError("a sample of 0% has no records; write 5%, for example")
+        return value
 
     @field_validator("method", mode="before")
     @classmethod

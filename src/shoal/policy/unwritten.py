@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from shoal.vocabulary import NullRule, Role
+from shoal.vocabulary import NullRule, RiskOver, Role
 
 if TYPE_CHECKING:
     from shoal.policy.schema import Policy
@@ -28,6 +28,11 @@ class Unwritten:
     null_rule: NullRule = "value"
     count: str | None = None
     person: str | None = None
+    weight: str | None = None
+    household: str | None = None
+    population_size: int | None = None
+    sampling: float | None = None
+    risk_over: RiskOver = "sample"
     threshold: float | str | None = None
     models: Sequence[Any] = ()
     linked: Sequence[Any] = ()
