@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.attacks import AttackOutcome, Homogeneity, wilson
+from shoal.attacks import AttackOutcome, Homogeneity, Subject, excess_of, koopman, wilson
 from shoal.attacks.homogeneity import certain
 from shoal.reading import read
+from shoal.releases.readable import readable
 
 
 def attacked(tmp_path: Path, illness: list[str | None]) -> AttackOutcome:
@@ -21,7 +22,7 @@ def attacked(tmp_path: Path, illness: list[str | None]) -> AttackOutcome:
     frame = pl.DataFrame({"age": ages, "illness": illness})
     made = shoal.anonymize(frame, quasi_identifiers=["age"], sensitive="illness", k=2, method="sorted-clusters")
     shoal.release(made, tmp_path / "safe.parquet")
-    return Homogeneity().run(shoal.Release.open(tmp_path / "safe.parquet"))
+    return shoal.attack(tmp_path / "safe.parquet").attacks[0]
 
 
 def test_two_of_three_classes_give_their_value_away(tmp_path: Path) -> None:
@@ -39,8 +40,9 @@ def test_a_missing_value_is_no_shield(tmp_path: Path) -> None:
 def test_a_release_without_sensitive_columns_is_refused(tmp_path: Path) -> None:
     made = shoal.anonymize({"age": [1, 1]}, quasi_identifiers=["age"], k=2, method="sorted-clusters")
     shoal.release(made, tmp_path / "safe.parquet")
+    released = readable(tmp_path / "safe.parquet")
     with pytest.raises(shoal.InputError, match="no sensitive column"):
-        Homogeneity().run(shoal.Release.open(tmp_path / "safe.parquet"))
+        Homogeneity().run(Subject(released, released.source.policy))  # type: ignore[union-attr]
 
 
 @given(st.lists(st.tuples(st.integers(-1, 3), st.sampled_from(["a", "b", None])), min_size=1, max_size=30))
@@ -56,3 +58,20 @@ def test_wilson_as_published() -> None:
     """Newcombe 1998, Table I: 81 of 263 gives .2553 to .3662; 0 of 20 gives 0 to .1611."""
     assert wilson(81, 263) == pytest.approx((0.2553, 0.3662), abs=5e-5)
     assert wilson(0, 20) == pytest.approx((0.0, 0.1611), abs=5e-5)
+
+
+def test_koopman_as_published() -> None:
+    """Koopman 1984, his example: 36 of 40 over 16 of 80 gives 2.94 to 7.15."""
+    assert koopman(36, 40, 16, 80) == pytest.approx((2.940, 7.152), abs=5e-3)
+
+
+@given(st.integers(0, 40), st.integers(0, 40))
+def test_the_ratio_lies_in_its_interval(first: int, second: int) -> None:
+    low, high = koopman(first, 40, second, 40)
+    assert 0 <= low <= high
+    if second:
+        assert low - 1e-9 <= first / second <= high + 1e-9
+
+
+def test_an_excess_where_the_control_always_succeeds_is_not_defined() -> None:
+    assert excess_of(np.ones(50), np.ones(50)) is None

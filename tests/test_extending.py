@@ -200,8 +200,10 @@ def test_an_attack(copy: Copy) -> None:
 
 from typing import ClassVar
 
-from shoal.attacks.base import AttackOutcome, Criterion, wilson
-from shoal.releases.open import Release
+import numpy as np
+
+from shoal.attacks.base import AttackOutcome, Criterion
+from shoal.attacks.subject import Subject
 
 
 class Everybody:
@@ -210,9 +212,11 @@ class Everybody:
     name: ClassVar[str] = "everybody"
     criterion: ClassVar[Criterion] = "singling-out"
 
-    def run(self, release: Release) -> AttackOutcome:
-        rows = release.table().rows
-        return AttackOutcome(self.name, self.criterion, rows, rows, 1.0, *wilson(rows, rows), None, [])
+    def skips(self, subject: Subject) -> str | None:
+        return None
+
+    def run(self, subject: Subject) -> AttackOutcome:
+        return AttackOutcome.of(self.name, self.criterion, np.ones(subject.table.rows))
 ''',
     )
     copy.change(
@@ -220,17 +224,16 @@ class Everybody:
         "from shoal.attacks.homogeneity import Homogeneity\n",
         "from shoal.attacks.everybody import Everybody\nfrom shoal.attacks.homogeneity import Homogeneity\n",
     )
-    copy.change("attacks/__init__.py", "ATTACKS.append(Homogeneity())", "ATTACKS.extend([Homogeneity(), Everybody()])")
+    copy.change("attacks/__init__.py", "ATTACKS.extend([", "ATTACKS.extend([Everybody(), ")
     out = copy.run(
-        "import shoal\nfrom shoal.attacks import ATTACKS\n"
+        "import shoal\n"
         f"made = shoal.anonymize({PEOPLE}, quasi_identifiers=['age'], sensitive='illness', k=3,\n"
         "    method='sorted-clusters')\n"
         "shoal.release(made, 'safe.parquet')\n"
-        "for attack in ATTACKS:\n"
-        "    found = attack.run(shoal.Release.open('safe.parquet'))\n"
-        "    print(found.attack, found.successes, found.targets)"
+        "found = shoal.attack('safe.parquet').attacks[0]\n"
+        "print(found.name, found.successes, found.targets)"
     )
-    assert out == "homogeneity 0 6\neverybody 6 6\n"
+    assert out == "everybody 6 6\n"
 
 
 def test_a_report_section(copy: Copy) -> None:

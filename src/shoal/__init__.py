@@ -46,6 +46,8 @@ if TYPE_CHECKING:
     )
     from shoal.anonymization.search.solution_space import SolutionSpace
     from shoal.anonymization.solve import apply_plan, lattice
+    from shoal.attacks.base import AttackResult
+    from shoal.attacks.battery import attack
     from shoal.detection import Detection, detect
     from shoal.detection.profile import profile
     from shoal.detection.profiles import Profile
@@ -91,6 +93,7 @@ _HOME = {
     "Suppress": "shoal.anonymization.methods",
     "SolutionSpace": "shoal.anonymization.search.solution_space",
     "Anonymized": "shoal.anonymization.anonymize",
+    "AttackResult": "shoal.attacks.base",
     "BudgetRefused": "shoal.dp",
     "Cells": "shoal.standards.cells",
     "Column": "shoal.table",
@@ -118,6 +121,7 @@ _HOME = {
     "anonymize": "shoal.anonymization.anonymize",
     "apply_plan": "shoal.anonymization.solve",
     "build_hierarchy": "shoal.hierarchy",
+    "attack": "shoal.attacks.battery",
     "compare": "shoal.releases.compare",
     "cells": "shoal.standards.cells",
     "decode": "shoal.releases.decode",
@@ -150,6 +154,7 @@ _HOME = {
 
 __all__ = [
     "Anonymized",
+    "AttackResult",
     "BudgetRefused",
     "Cells",
     "Coarsen",
@@ -192,6 +197,7 @@ __all__ = [
     "Verification",
     "anonymize",
     "apply_plan",
+    "attack",
     "build_hierarchy",
     "cells",
     "compare",

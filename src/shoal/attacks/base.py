@@ -1,78 +1,179 @@
-"""What every attack says of itself, and what it found: targets, successes and how sure the rate is."""
+"""What every attack says of itself, and what it found: targets, successes, and how sure the rate is."""
 
 from __future__ import annotations
 
-import math
-from dataclasses import dataclass
-from typing import ClassVar, Literal, Protocol
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Literal, Protocol, get_args
 
-from shoal.releases.open import Release
-from shoal.results import Figure, Figures, Headline, Notes, Result, Section
+import polars as pl
+
+from shoal.attacks.statistics import excess_of, rate_interval
+from shoal.attacks.subject import Subject
+from shoal.policy.schema import AttackLimits
+from shoal.reading.frames import to_native
+from shoal.results import Cell, Grid, Headline, Notes, Result, Section, left_out
+from shoal.results.sections import Content
+from shoal.table import Array
 from shoal.wording import percent
 
 Criterion = Literal["singling-out", "linkability", "inference", "membership"]
-# two-sided 95% of a normal distribution
-_Z = 1.959963984540054
+AttackVerdict = Literal["pass", "fail", "measured", "not tested"]
+FEW_TARGETS = 30
+_EXCESS = ("excess", "excess_low", "excess_high")
+_TONES: dict[str, Any] = {"pass": "good", "fail": "bad", "measured": "plain", "not tested": "warning"}
 
 
-@dataclass(frozen=True, repr=False)
-class AttackOutcome(Result):
-    """One attack: of so many targets, so many were hit; the rate with its 95% Wilson interval.
+@dataclass(frozen=True)
+class AttackOutcome:
+    """One attack: of so many targets, so many were hit; the rate with its 95% interval.
 
-    `baseline` is what somebody guesses right who has not seen the release.
+    A target whose candidates cannot be told apart counts for its share, so that successes need not be whole.
+    `baseline` is what somebody gets right who has not seen the release, `control` the rate among people who are not in
+    it, and `excess` = 1 - (1 - rate) / (1 - control) what being in it adds.
     """
 
-    name: ClassVar[str] = "attack"
-
-    attack: str
+    name: str
     criterion: Criterion
     targets: int
-    successes: int
+    successes: float
     rate: float | None
     low: float | None
     high: float | None
     baseline: float | None
+    control: float | None
+    excess: float | None
+    excess_low: float | None
+    excess_high: float | None
     notes: list[str]
 
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        criterion: Criterion,
+        scores: Array,
+        control: Array | None = None,
+        *,
+        baseline: float | None = None,
+        notes: Iterable[str] = (),
+        seed: int = 0,
+    ) -> AttackOutcome:
+        """From the score of every target (1: hit, a share where candidates are alike) and of every control person.
+
+        >>> import numpy as np
+        >>> found = AttackOutcome.of("guess", "inference", np.repeat([1, 0], 50), np.repeat([1, 0], [25, 75]))
+        >>> found.rate, found.control, round(found.excess, 3)
+        (0.5, 0.25, 0.333)
+        """
+        said = list(notes)
+        if not len(scores):
+            said.append("there was nobody to attack")
+            return cls(name, criterion, 0, 0, None, None, None, baseline, None, None, None, None, said)
+        if len(scores) < FEW_TARGETS:
+            said.append(f"fewer than {FEW_TARGETS} targets: the interval is wide, and the rate says little")
+        hits, (low, high) = float(scores.sum()), rate_interval(scores, seed)
+        beside, excess = None, None
+        if control is not None and len(control):
+            beside, excess = float(control.mean()), excess_of(scores, control, seed)
+            if excess is None:
+                said.append("the attack always succeeds on people who are not in the data: the excess is not defined")
+        whole, rate = int(hits) if hits.is_integer() else hits, hits / len(scores)
+        found = cls(name, criterion, len(scores), whole, rate, low, high, baseline, beside, None, None, None, said)
+        return found if excess is None else replace(found, **dict(zip(_EXCESS, excess, strict=True)))  # type: ignore[arg-type]
+
+
+def verdicts_of(outcomes: Sequence[AttackOutcome], limits: AttackLimits | None = None) -> dict[str, AttackVerdict]:
+    """For every criterion: whether the upper end of each excess is at most the policy's limit.
+
+    `measured`: no limit is given. `not tested`: no attack had a control.
+
+    >>> verdicts_of([])["inference"]
+    'not tested'
+    """
+    found: dict[str, AttackVerdict] = {}
+    for criterion in get_args(Criterion):
+        limit = None if limits is None else getattr(limits, criterion.replace("-", "_"))
+        ends = [one.excess_high for one in outcomes if one.criterion == criterion and one.excess_high is not None]
+        if not ends:
+            found[criterion] = "not tested"
+        elif limit is None:
+            found[criterion] = "measured"
+        else:
+            found[criterion] = "pass" if max(ends) <= limit else "fail"
+    return found
+
+
+@dataclass(frozen=True, repr=False)
+class AttackResult(Result):
+    """What attacks found: each with its rates, the verdict on every criterion, and the seed of all chance."""
+
+    name: ClassVar[str] = "attack"
+
+    attacks: list[AttackOutcome]
+    verdict: dict[str, AttackVerdict]
+    seed: int
+    native: Any = left_out(default=None, kw_only=True)  # the kind of frame that came in
+
+    @property
+    def holds(self) -> bool:
+        """Whether no criterion fails; one that was not tested does not count."""
+        return "fail" not in self.verdict.values()
+
+    @property
+    def table(self) -> Any:
+        """The attacks as a table, a row each: of the kind of frame that came in, else polars."""
+        rows = [{key: value for key, value in vars(one).items() if key != "notes"} for one in self.attacks]
+        frame = pl.DataFrame(rows, infer_schema_length=None)
+        return to_native(frame, self.native, set(frame.columns))
+
     def summary(self) -> str:
-        """What the attack found, in a sentence."""
-        if self.rate is None:
-            return f"{self.attack}: there was nobody to attack."
-        return f"{self.attack}: {self.successes:,} of {self.targets:,} targets were hit ({percent(self.rate)})."
+        """The verdicts, in a sentence."""
+        said = ", ".join(f"{criterion}: {word}" for criterion, word in self.verdict.items())
+        return f"{said[:1].upper()}{said[1:]}."
 
     def sections(self) -> list[Section]:
-        """The sentence, the interval and what it must be held against."""
-        shown: list[Section] = [Headline(self.summary(), "bad" if self.successes else "good")]
-        if self.low is not None and self.high is not None:
-            figures = [Figure("95% interval", f"{percent(self.low)} to {percent(self.high)}")]
-            if self.baseline is not None:
-                figures.append(Figure("guessed right without the release", percent(self.baseline)))
-            shown.append(Figures(figures))
-        return [*shown, Notes(self.notes)]
+        """The verdicts, then attack by attack the rates, what they must be held against, and the remarks."""
+        tone = "good" if "pass" in self.verdict.values() else "warning"
+        shown: list[Section] = [Headline(self.summary(), tone if self.holds else "bad")]  # type: ignore[arg-type]
+        return [*shown, *outcome_sections(self.attacks, self.verdict)]
+
+
+def outcome_sections(outcomes: Sequence[AttackOutcome], verdict: dict[str, AttackVerdict]) -> list[Section]:
+    """Attacks as a grid, a row each, and their remarks."""
+    heads = ("attack", "criterion", "targets", "rate", "95% interval", "guessed", "control", "excess", "its interval")
+    rows: list[Sequence[Content]] = []
+    for one in outcomes:
+        criterion = Cell(one.criterion, _TONES[verdict.get(one.criterion, "measured")])
+        between, beside = _interval(one.low, one.high), _interval(one.excess_low, one.excess_high)
+        rates = [_share(rate) for rate in (one.rate, one.baseline, one.control, one.excess)]
+        rows.append((one.name, criterion, f"{one.targets:,}", rates[0], between, *rates[1:], beside))
+    notes = [f"{one.name}: {note}" for one in outcomes for note in one.notes]
+    return [Grid(heads, rows, 2), Notes(notes)]
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else percent(value)
+
+
+def _interval(low: float | None, high: float | None) -> str:
+    return "" if low is None or high is None else f"{percent(low)} to {percent(high)}"
 
 
 class Attack(Protocol):
-    """An attack on a release: its name, the WP29 criterion that it tests, and how it is run."""
+    """An attack on a release: its name, the WP29 criterion that it tests, why it may not apply, and how it is run."""
 
     name: ClassVar[str]
     criterion: ClassVar[Criterion]
 
-    def run(self, release: Release) -> AttackOutcome:
-        """Attack a release."""
+    def skips(self, subject: Subject) -> str | None:
+        """Why the attack has nothing to do here; None where it can run."""
+        ...
+
+    def run(self, subject: Subject) -> AttackOutcome:
+        """Attack the people of a release."""
         ...
 
 
 # every attack, in the order in which a battery runs them
 ATTACKS: list[Attack] = []
-
-
-def wilson(successes: float, targets: int) -> tuple[float, float]:
-    """The 95% interval of a rate (Wilson 1927): it is never wider than 0 to 1, and right for few targets too.
-
-    >>> [round(end, 4) for end in wilson(0, 30)], [round(end, 4) for end in wilson(15, 30)]
-    ([0.0, 0.1135], [0.3315, 0.6685])
-    """
-    rate, square = successes / targets, _Z * _Z / targets
-    middle = (rate + square / 2) / (1 + square)
-    half = _Z * math.sqrt(rate * (1 - rate) / targets + square / (4 * targets)) / (1 + square)
-    return max(0.0, middle - half), min(1.0, middle + half)

@@ -6,11 +6,10 @@ from typing import ClassVar
 
 import numpy as np
 
-from shoal.attacks.base import AttackOutcome, Criterion, wilson
+from shoal.attacks.base import AttackOutcome, Criterion
+from shoal.attacks.subject import Subject
 from shoal.errors import InputError
 from shoal.judgement.shown import shown_in
-from shoal.manifest.files import names_as_released
-from shoal.releases.open import Release
 from shoal.table import Array, Column
 from shoal.table.classes import Coded, CountTable
 from shoal.table.rows import Rows
@@ -26,23 +25,24 @@ class Homogeneity:
     name: ClassVar[str] = "homogeneity"
     criterion: ClassVar[Criterion] = "inference"
 
-    def run(self, release: Release) -> AttackOutcome:
+    def skips(self, subject: Subject) -> str | None:
+        """Without a sensitive column there is nothing to learn."""
+        there = [name for name in subject.policy.sensitive if name in subject.table.columns]
+        return None if there else "the release has no sensitive column"
+
+    def run(self, subject: Subject) -> AttackOutcome:
         """Attack every sensitive column of a release; a record is hit where one of its values is certain."""
-        policy, table = release.policy, release.table()
-        if not policy.sensitive:
+        policy, table = subject.policy, subject.table
+        if self.skips(subject) is not None:
             raise InputError("The release has no sensitive column.", "Name one in the policy.")
-        names = names_as_released(policy, release.manifest)
-        shown = shown_in(Rows.of(table, names), policy.null_rule)
+        shown = shown_in(Rows.of(table, subject.released_quasi_identifiers), policy.null_rule)
         classes, kept = shown.class_of_row, ~shown.suppressed
         hit, baseline = np.zeros(table.rows, bool), 0.0
         for column in table.select([name for name in policy.sensitive if name in table.columns]):
             hit |= certain(classes, column)
             baseline = max(baseline, _guessed(column))
-        targets, successes = int(kept.sum()), int((hit & kept).sum())
-        low, high = wilson(successes, targets) if targets else (None, None)
-        rate = successes / targets if targets else None
         notes = ["records that are suppressed throughout are not attacked"] if not kept.all() else []
-        return AttackOutcome(self.name, self.criterion, targets, successes, rate, low, high, baseline, notes)
+        return AttackOutcome.of(self.name, self.criterion, hit[kept], baseline=baseline, notes=notes)
 
 
 def certain(classes: Array, column: Column) -> Array:

@@ -105,6 +105,12 @@ COMMANDS = {
         RELEASE,
         "**Does this file keep its promise?** Read it afresh and measure every model of the policy.",
     ),
+    "attack": Entry(
+        "shoal.cli.attack",
+        "app",
+        RELEASE,
+        "**Attack the release**: what somebody learns about the people in it who tries.",
+    ),
     "compare": Entry(
         "shoal.cli.compare", "compare", RELEASE, "**Set releases side by side: loss, disclosure, classes, time.**"
     ),

@@ -38,6 +38,7 @@ _COUNT_OR_PERSON = "count and person exclude each other: a row stands for many r
 
 
 Share = Annotated[float, BeforeValidator(share_of)]
+ShareOrNone = Annotated[float | None, BeforeValidator(lambda given: None if given is None else share_of(given))]
 
 
 class MaskingStep(BaseModel):
@@ -92,6 +93,18 @@ class LeakLimit(BaseModel):
         except InputError as error:
             raise ValueError(f"{error.what} {error.cure}") from None
         return value
+
+
+class AttackLimits(BaseModel):
+    """How much more an attack may succeed on people in the release than on others: the upper end of the excess, for
+    each criterion. `shoal verify --attack` enforces them; a criterion without a limit is measured."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    singling_out: ShareOrNone = None
+    linkability: ShareOrNone = None
+    inference: ShareOrNone = None
+    membership: ShareOrNone = None
 
 
 class MethodSection(BaseModel):
@@ -176,6 +189,7 @@ class Policy(BaseModel):
     importance: dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]] = {}
     levels: dict[str, tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]]] = {}
     leak: LeakLimit | None = None
+    attacks: AttackLimits | None = None
     safe_harbor: SafeHarborSection = SafeHarborSection()
 
     @field_validator(

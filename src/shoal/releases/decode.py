@@ -3,39 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
 import polars as pl
 
-from shoal.anonymization.results import Anonymized
 from shoal.errors import InputError, as_names, check_choice
 from shoal.hierarchy import Hierarchy
 from shoal.hierarchy.chosen import given_hierarchies
 from shoal.ranges.forms import ColumnForm
-from shoal.reading import Options, read
+from shoal.reading import Options
 from shoal.reading.frames import to_native
-from shoal.releases.open import Release
+from shoal.releases.readable import readable
 from shoal.table import Array, Column, Table
-from shoal.table.type_words import type_word
 from shoal.utility.decoding import Ends, How, Members, decoded
 
 Unknown = Literal["distribution", "null"]
 # more columns than anyone computes with
 _MOST_MEMBERS = 1_000
-
-
-@dataclass(frozen=True)
-class _Source:
-    """A released table, the kind of frame it is, the forms of its columns, pairs of columns that are one range."""
-
-    table: Table
-    native: Any
-    forms: dict[str, ColumnForm]
-    pairs: dict[str, tuple[str, str]]
-    trees: Any
 
 
 def decode(
@@ -68,7 +53,7 @@ def decode(
     """
     check_choice("how", how, get_args(How))
     check_choice("unknown", unknown, get_args(Unknown))
-    found = _source(source, options)
+    found = readable(source, options)
     names = as_names(columns) or list(dict.fromkeys([*found.pairs, *found.table.names]))
     ends = {end for name, pair in found.pairs.items() if name in names for end in pair}
     found.table.select([name for name in names if name not in found.pairs])
@@ -86,37 +71,6 @@ def decode(
             series.append(found.table[name].decode())
     out = pl.DataFrame(series)
     return to_native(out, found.native, set(out.columns))
-
-
-def _source(source: Any, options: Options | None) -> _Source:
-    if isinstance(source, Anonymized):
-        frame = source.polars
-        forms = {
-            name: ColumnForm(kind="as-it-was", type=type_word(column.dtype))
-            for name, column in source.table.columns.items()
-        }
-        pairs: dict[str, tuple[str, str]] = {}
-        for name, column in source.columns.items():
-            forms |= {series.name: column.form for series in column.series}
-            if column.form.kind == "columns":
-                pairs[name] = (column.series[0].name, column.series[1].name)
-        trees: Any = source.policy.hierarchies if source.plan is None else dict(source.plan.trees)
-        return _Source(read(frame), source.table.native, forms, pairs, trees)
-    if isinstance(source, (str, Path)):
-        source = Release.open(source, options=options)
-    if not isinstance(source, Release):
-        return _Source(read(source, None, options), source, {}, {}, None)
-    manifest = source.manifest_or_none
-    if manifest is None:
-        return _Source(source.table(), None, {}, {}, None)
-    forms = {name: entry.form for entry in manifest.columns for name in entry.released_as}
-    pairs = {
-        entry.name: (entry.released_as[0], entry.released_as[1])
-        for entry in manifest.columns
-        if entry.form.kind == "columns"
-    }
-    trees = manifest.policy.hierarchies if source.plan is None else dict(source.plan.trees)
-    return _Source(source.table(), None, forms, pairs, trees)
 
 
 def _decoded(

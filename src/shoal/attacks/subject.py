@@ -1,0 +1,81 @@
+"""What is attacked: a released table, the people in it, and people who are not."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from shoal.manifest.files import names_as_released
+from shoal.manifest.schema import Manifest
+from shoal.policy import Policy
+from shoal.releases.open import Release
+from shoal.releases.readable import Readable
+from shoal.table import Array, Table
+from shoal.table.classes import first_row_of_each_class
+
+TARGETS = 2_000
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A release as an attack sees it.
+
+    `original` holds the people in the release as they are, `control` people of the same kind who are not in it; both
+    may be absent. `place[r]` is the released row of row r of the original (-1: not released), where it is known.
+    `knows` are the columns of which the attacker knows the target's values. At most `targets` people are attacked.
+    """
+
+    released: Readable
+    policy: Policy
+    knows: tuple[str, ...] = ()
+    original: Table | None = None
+    control: Table | None = None
+    place: Array | None = None
+    targets: int = TARGETS
+    seed: int = 0
+
+    @property
+    def table(self) -> Table:
+        """The released table."""
+        return self.released.table
+
+    @property
+    def source(self) -> Release | None:
+        """The release as it lies on disk, if it does: manifest, plan, private record."""
+        return self.released.source
+
+    @property
+    def manifest(self) -> Manifest | None:
+        """The manifest, if there is one."""
+        return None if self.source is None else self.source.manifest_or_none
+
+    @property
+    def released_quasi_identifiers(self) -> list[str]:
+        """The policy's quasi-identifiers under the names that they were released as, those that are there."""
+        names = names_as_released(self.policy, self.manifest)
+        pairs = self.released.pairs
+        names = [end for name in names for end in pairs.get(name, (name,))]
+        return [name for name in names if name in self.table.columns]
+
+    @cached_property
+    def sampled(self) -> tuple[Array, Array]:
+        """Rows of the original and of the control that are attacked: one per person, and as many of each."""
+        generator = np.random.default_rng(self.seed)
+        ours = _one_each(self.original, self.policy, generator)
+        theirs = _one_each(self.control, self.policy, generator)
+        most = min(self.targets, *(len(rows) for rows in (ours, theirs) if len(rows))) if len(ours) else 0
+        return tuple(np.sort(generator.choice(rows, min(most, len(rows)), False)) for rows in (ours, theirs))  # type: ignore[return-value]
+
+
+def _one_each(table: Table | None, policy: Policy, generator: np.random.Generator) -> Array:
+    """The rows of a table; where it has persons, one of each, drawn at random."""
+    if table is None:
+        return np.zeros(0, np.int64)
+    rows = generator.permutation(table.rows)
+    if policy.person is None or policy.person not in table.columns:
+        return rows
+    person = table[policy.person].codes[rows]
+    _, dense = np.unique(person, return_inverse=True)
+    return np.asarray(rows[first_row_of_each_class(dense, int(dense.max(initial=-1)) + 1)])

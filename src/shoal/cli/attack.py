@@ -1,0 +1,18 @@
+"""`shoal attack`: the group. Each of its commands has a module of its own, and a line here."""
+
+from __future__ import annotations
+
+import typer
+
+from shoal.cli.attack_all import attack_all
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    help="""**Attack the release**: what somebody learns about the people in it who tries.
+
+    shoal attack all safe.parquet --original visits.parquet
+""",
+)
+
+app.command("all")(attack_all)

@@ -1,0 +1,69 @@
+"""A released table with how its columns are to be read: from a file, from a frame, or as it was just made."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from shoal.anonymization.results import Anonymized
+from shoal.ranges.forms import ColumnForm
+from shoal.reading import Options, read
+from shoal.releases.open import Release
+from shoal.table import Table
+from shoal.table.type_words import type_word
+
+
+@dataclass(frozen=True)
+class Readable:
+    """A released table, the kind of frame it is, the forms of its columns, pairs of columns that are one range.
+
+    `trees` are the hierarchies of its columns: read, or where they are to be found. `source` is the release itself,
+    where it lies on disk.
+    """
+
+    table: Table
+    native: Any
+    forms: dict[str, ColumnForm]
+    pairs: dict[str, tuple[str, str]]
+    trees: Any
+    source: Release | None = None
+
+
+def readable(source: Any, options: Options | None = None) -> Readable:
+    """A release from a path, a `Release`, what `shoal.anonymize` returned, or a frame.
+
+    >>> readable({"age": ["[20;29]"]}).table.rows
+    1
+    """
+    if isinstance(source, Anonymized):
+        return _made(source)
+    if isinstance(source, (str, Path)):
+        source = Release.open(source, options=options)
+    if not isinstance(source, Release):
+        return Readable(read(source, None, options), source, {}, {}, None)
+    manifest = source.manifest_or_none
+    if manifest is None:
+        return Readable(source.table(), None, {}, {}, None, source)
+    forms = {name: entry.form for entry in manifest.columns for name in entry.released_as}
+    pairs = {
+        entry.name: (entry.released_as[0], entry.released_as[1])
+        for entry in manifest.columns
+        if entry.form.kind == "columns"
+    }
+    trees = manifest.policy.hierarchies if source.plan is None else dict(source.plan.trees)
+    return Readable(source.table(), None, forms, pairs, trees, source)
+
+
+def _made(source: Anonymized) -> Readable:
+    forms = {
+        name: ColumnForm(kind="as-it-was", type=type_word(column.dtype))
+        for name, column in source.table.columns.items()
+    }
+    pairs: dict[str, tuple[str, str]] = {}
+    for name, column in source.columns.items():
+        forms |= {series.name: column.form for series in column.series}
+        if column.form.kind == "columns":
+            pairs[name] = (column.series[0].name, column.series[1].name)
+    trees: Any = source.policy.hierarchies if source.plan is None else dict(source.plan.trees)
+    return Readable(read(source.polars), source.table.native, forms, pairs, trees)
