@@ -6,6 +6,7 @@ Whoever adds a result adds a case here.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -281,6 +282,23 @@ def _attack(folder: Path) -> Case:
     return Case(shoal.attack(output), ["attack", "all", str(output)], names_columns=False)
 
 
+def _published(folder: Path) -> tuple[shoal.Publication, list[str]]:
+    table, policy, output = odd_table(folder), folder / "decided.yaml", folder / "published"
+    columns = {TAG: "quasi-identifier", CONTROL: "sensitive", "sex": "other"}
+    policy.write_text(json.dumps({"columns": columns, "models": [{"model": "k-anonymity", "k": 2}]}))
+    command = ["publish", str(table), "--policy", str(policy), "-o", str(output), "--force", "--no-pdf"]
+    return shoal.publish(table, policy, output=output, pdf=False), command
+
+
+def _publish(folder: Path) -> Case:
+    result, command = _published(folder)
+    return Case(result, command, names_columns=False, apart=frozenset({"steps"}))  # they take other times
+
+
+def _findings(folder: Path) -> Case:
+    return Case(_published(folder)[0].document)
+
+
 CASES: dict[str, Callable[[Path], Case]] = {
     "attack": _attack,
     "cells": _cells,
@@ -293,11 +311,13 @@ CASES: dict[str, Callable[[Path], Case]] = {
     "desk-refusal": _desk_refusal,
     "desk-show": _desk_show,
     "detect": _detect,
+    "findings": _findings,
     "hierarchy-build": _hierarchy_build,
     "hierarchy-check": _hierarchy_check,
     "leak": _leak,
     "leak-series": _leak_series,
     "profile": _profile,
+    "publish": _publish,
     "quality": _quality,
     "regenerate": _regenerate,
     "reproduce": _reproduce,

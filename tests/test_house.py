@@ -97,6 +97,7 @@ standards
 releases
 attacks
 reports
+publication
 sample
 papers
 cli

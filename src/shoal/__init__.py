@@ -63,6 +63,8 @@ if TYPE_CHECKING:
     from shoal.pseudonyms.pseudonymize import pseudonymize
     from shoal.pseudonyms.results import Pseudonymized, Shifted
     from shoal.pseudonyms.shift_dates import DateReading, shift_dates
+    from shoal.publication.publish import publish
+    from shoal.publication.results import Publication
     from shoal.reading import read
     from shoal.releases.compare import Comparison, compare
     from shoal.releases.decode import decode
@@ -110,6 +112,7 @@ _HOME = {
     "Perturbed": "shoal.perturbation.results",
     "Policy": "shoal.policy",
     "PopulationCounts": "shoal.identity",
+    "Publication": "shoal.publication.results",
     "Profile": "shoal.detection.profiles",
     "Pseudonymized": "shoal.pseudonyms.results",
     "SafeHarbor": "shoal.standards.hipaa.results",
@@ -135,6 +138,7 @@ _HOME = {
     "QualityFigures": "shoal.utility.quality",
     "quality": "shoal.utility.quality",
     "pseudonymize": "shoal.pseudonyms.pseudonymize",
+    "publish": "shoal.publication.publish",
     "read": "shoal.reading",
     "read_hierarchy": "shoal.hierarchy",
     "Refused": "shoal.releases.write",
@@ -179,6 +183,7 @@ __all__ = [
     "PopulationCounts",
     "Profile",
     "Pseudonymized",
+    "Publication",
     "QualityFigures",
     "Recode",
     "Refused",
@@ -211,6 +216,7 @@ __all__ = [
     "perturb",
     "profile",
     "pseudonymize",
+    "publish",
     "quality",
     "read",
     "read_hierarchy",

@@ -99,6 +99,15 @@ COMMANDS = {
         "**Apply a plan to new data: fit once, release again, verified again.**",
     ),
     "signing-key": Entry("shoal.cli.signing_key", "signing_key", RELEASE, "**Make a key pair to sign releases with.**"),
+    "publish": Entry(
+        "shoal.cli.publish",
+        "publish",
+        RELEASE,
+        "**From a table to a folder that may be published: measured, changed, verified, attacked, reported.**",
+    ),
+    "report": Entry(
+        "shoal.cli.report", "report", RELEASE, "**Write the report of a publication again**, from its findings alone."
+    ),
     "verify": Entry(
         "shoal.cli.verify",
         "verify",

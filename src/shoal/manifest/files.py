@@ -59,6 +59,15 @@ def plan_path(path: Path) -> Path:
     return path.with_name(path.stem + ".plan.json")
 
 
+def private_folder(folder: Path) -> Path:
+    """The owner's folder of a published folder: it lies beside it.
+
+    >>> private_folder(Path("release")).name
+    'release.private'
+    """
+    return folder.with_name(folder.name + ".private")
+
+
 def dictionary_path(path: Path) -> Path:
     """The data dictionary of a data file."""
     return path.with_name(path.stem + ".dictionary.json")
@@ -126,12 +135,16 @@ def as_shape(shape: type[Shape], content: dict[str, Any], path: Path, what: str)
         ) from None
 
 
-def part_of(part: Path, data_sha256: str | None) -> Path | None:
-    """Where a part of a release is: beside its data, or waiting to replace one that belongs to older data."""
+def part_of(part: Path, data_sha256: str | None, owners: bool = False) -> Path | None:
+    """Where a part of a release is: beside its data, waiting to replace one that belongs to older data, or, if it
+    is its `owners`, in the folder beside a published one."""
     waiting = None if data_sha256 is None else pending_path(part, data_sha256)
     if waiting is not None and waiting.exists():
         return waiting
-    return part if part.exists() else None
+    if part.exists():
+        return part
+    kept = private_folder(part.parent.absolute()) / part.name
+    return kept if owners and kept.exists() else None
 
 
 def read_manifest(path: Path | None, data_sha256: str | None = None) -> Manifest | None:
@@ -142,7 +155,7 @@ def read_manifest(path: Path | None, data_sha256: str | None = None) -> Manifest
 
 def read_private(path: Path, data_sha256: str | None = None) -> PrivateRecord | None:
     """The private record beside a data file, if there is one."""
-    file = part_of(private_path(path), data_sha256)
+    file = part_of(private_path(path), data_sha256, owners=True)
     return None if file is None else as_shape(PrivateRecord, read_json(file, "private record"), file, "private record")
 
 

@@ -37,6 +37,14 @@ def is_text_file(path: Path) -> bool:
     return path.suffix.lower() in (".csv", ".tsv")
 
 
+def _manifest_in(path: Path) -> Path:
+    """The manifest of a published folder; a folder of tables without one stays what it is."""
+    found = sorted(path.glob(f"*{_MANIFEST}")) if path.is_dir() else []
+    if len(found) > 1:
+        raise InputError(f"{path} holds {len(found)} releases.", "Name one of their data files.")
+    return found[0] if found else path
+
+
 @dataclass(frozen=True)
 class Release:
     """A released data file and what lies beside it.
@@ -49,13 +57,13 @@ class Release:
 
     @classmethod
     def open(cls, source: str | Path, *, options: Options | None = None) -> Release:
-        """A release by its data file or by its manifest.
+        """A release by its data file, by its manifest, or by the folder that `shoal publish` wrote.
 
         >>> Release.open("nothing.csv")
         Traceback (most recent call last):
         shoal.errors.InputError: There is no file nothing.csv. ...
         """
-        path = Path(source)
+        path = _manifest_in(Path(source))
         if path.name.endswith(_MANIFEST):
             from shoal.manifest.files import as_shape
 
@@ -93,7 +101,7 @@ class Release:
     @cached_property
     def plan(self) -> Plan | None:
         """The plan by which it was generalised, if its owner has it."""
-        file = part_of(plan_path(self.data), self.data_sha256)
+        file = part_of(plan_path(self.data), self.data_sha256, owners=True)
         if file is None or (self.private is not None and self.private.plan_sha256 != sha256(file)):
             return None  # none, or that of another release
         return plan_of(read_json(file, "plan", LARGEST_PLAN), file)

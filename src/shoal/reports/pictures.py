@@ -32,6 +32,12 @@ def draw(chart: Any) -> Picture:
     """Draw a chart; the PNG is made from the SVG, so that both show the same."""
     import vl_convert
 
+    text = svg_of(chart)
+    return Picture(with_lengths(text), vl_convert.svg_to_png(text, scale=2))
+
+
+def svg_of(chart: Any) -> str:
+    """Draw a chart as SVG, in one style."""
     text = io.StringIO()
     whole = (
         chart.configure_view(stroke=None)
@@ -40,7 +46,7 @@ def draw(chart: Any) -> Picture:
         .configure_title(limit=0)
     )
     whole.save(text, format="svg")
-    return Picture(with_lengths(text.getvalue()), vl_convert.svg_to_png(text.getvalue(), scale=2))
+    return text.getvalue()
 
 
 def data(rows: Rows) -> Any:

@@ -1,0 +1,1 @@
+"""From a table to a folder that may be published: every step, its findings, the report."""

@@ -1,0 +1,200 @@
+"""The steps of a publication, one after the other, each with its time and how it ended."""
+
+from __future__ import annotations
+
+import platform
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from shoal import __version__, progress
+from shoal.anonymization.anonymize import Anonymized, anonymize
+from shoal.attacks.battery import attack
+from shoal.detection import detect
+from shoal.detection.profile import profile
+from shoal.errors import InputError
+from shoal.identity import risk
+from shoal.leakage import leak
+from shoal.manifest.files import released_names
+from shoal.policy import Policy
+from shoal.policy.overrides import with_roles
+from shoal.publication.results import Step
+from shoal.publication.small_counts import policy_without_values, without_small_counts
+from shoal.releases.results import Released
+from shoal.releases.verify import verify
+from shoal.releases.write import Refused, release
+from shoal.reports.findings import FindingsDocument
+from shoal.results import Result
+from shoal.table import Table
+from shoal.utility.quality import quality
+from shoal.vocabulary import Role
+from shoal.writing import sha256
+
+# parts of the release that may leak, for the curve
+LEAKS = ["0.1%", "1%", "5%", "10%", "20%", "40%", "60%", "80%", "100%"]
+
+
+class Steps:
+    """What was found so far; `document` has it at any time, also after a step was refused."""
+
+    def __init__(self, table: Table, rules: Policy, decide: dict[str, Role], source: str | Path | None) -> None:
+        self.table, self.source, self.decide = table, source, decide
+        self.rules = with_roles(rules, decide)
+        self.steps: list[Step] = []
+        self.found: dict[str, dict[str, Any] | None] = {}
+        self.limits: list[str] = []
+        self.changed: Anonymized | None = None
+        self.released: Released | None = None
+
+    def run(self, data: Path, *, seed: int | None, sign: str | Path | None) -> None:
+        """All steps up to the report; the release is written to `data` and measured there."""
+        self._find("profile", lambda: profile(self.table, policy=self.rules))
+        self._find("detect", lambda: detect(self.table, policy=self.rules), needed=False)
+        self._find("risk before", lambda: risk(self.table, policy=self.rules))
+        self.timed("anonymise", self._anonymise)
+        self.timed("release", lambda: self._release(data, seed, sign))
+        self._find("verify", lambda: verify(data, original=self.table))
+        if self.found["verify"]["verdict"] != "holds":  # type: ignore[index]
+            raise Refused("Refused, nothing was written. The written file does not hold.")
+        names = released_names(data, self.rules.quasi_identifiers)
+        self._find("risk after", lambda: risk(data, quasi_identifiers=names, policy=self._as_released(names)))
+        self._find("attack", lambda: attack(data, original=self.table), needed=False)
+        if "fail" in ((self.found["attack"] or {}).get("verdict") or {}).values():
+            raise Refused("Refused, nothing was written. An attack succeeds more often than the policy allows.")
+        settings: dict[str, Any] = {"leaked": LEAKS, "policy": self._as_released(names)}
+        self._find("leak", lambda: leak(data, **settings), needed=False)
+        self._find("utility", self._utility, needed=False)
+
+    def timed(self, name: str, work: Callable[[], str]) -> None:
+        """One step; a refusal is its verdict too."""
+        progress.report(name, 0)
+        start, verdict = time.monotonic(), "refused"
+        try:
+            verdict = work()
+        finally:
+            self.steps.append(Step(name, time.monotonic() - start, verdict))
+
+    def _find(self, name: str, measure: Callable[[], Result], needed: bool = True) -> None:
+        """A step that measures; one that is not `needed` may be impossible here, and its reason is a limit."""
+
+        def work() -> str:
+            self.found[name] = None
+            try:
+                result = measure()
+            except InputError as error:
+                if needed:
+                    raise
+                self.limits.append(f"{name}: not possible here. {error.what}")
+                return "not possible"
+            self.found[name] = result.to_dict()
+            verdict = getattr(result, "verdict", "done")
+            return verdict if isinstance(verdict, str) else "measured"
+
+        self.timed(name, work)
+
+    def _anonymise(self) -> str:
+        self.changed = anonymize(self.table, self.rules)
+        if self.changed.verdict == "refused":
+            raise Refused("Refused, nothing was written. The policy does not hold.")
+        if self.changed.verdict == "undecided":
+            raise Refused(f"Refused, nothing was written. {self.changed.decisions.refusal()}")
+        return self.changed.verdict
+
+    def _release(self, data: Path, seed: int | None, sign: str | Path | None) -> str:
+        assert self.changed is not None
+        self.released = release(self.changed, data, shuffle=True, seed=seed, sign=sign)
+        return self.released.verdict
+
+    def _utility(self) -> Result:
+        assert self.changed is not None
+        names = self.rules.quasi_identifiers
+        if self.changed.quasi_identifiers != names:
+            raise InputError("Ranges stand in two columns each: they are not compared.", "Release them as text.")
+        return quality(self.table, self.changed.polars, names)
+
+    def _as_released(self, names: list[str]) -> Policy:
+        """The policy for the released file: its quasi-identifiers under their released names, without a population."""
+        known = set(names)
+        knowledge = {name: group for name, group in self.rules.knowledge.items() if set(group) <= known}
+        roles = dict.fromkeys(self.rules.quasi_identifiers, "other") | dict.fromkeys(names, "quasi-identifier")
+        return self.rules.model_copy(update={"columns": roles, "knowledge": knowledge})
+
+    def document(self) -> FindingsDocument:
+        """What was found, without counts of few people."""
+        found = {name: without_small_counts(content) for name, content in self.found.items()}
+        change = None
+        if self.changed is not None:
+            change = without_small_counts(self.changed.to_dict())
+            change["columns"] = self._columns()
+        return FindingsDocument(
+            created=datetime.now(UTC).isoformat(timespec="seconds"),
+            software=_software(),
+            data=self._data(),
+            policy=policy_without_values(self.rules.model_dump(mode="json", exclude_defaults=True)),
+            profile=found.get("profile"),
+            detect=found.get("detect"),
+            risk={"before": found.get("risk before"), "after": found.get("risk after")},
+            change=change,
+            verification=found.get("verify"),
+            attacks=found.get("attack"),
+            leak=found.get("leak"),
+            utility=found.get("utility"),
+            context={"edition": "internal"},
+            limits=[*self.limits, *self._assumptions()],
+        )
+
+    def _columns(self) -> list[dict[str, Any]]:
+        """Each column: its role, who decided it, why, and what was done to it."""
+        assert self.changed is not None
+        columns = (self.found.get("profile") or {}).get("columns") or []
+        reasons = {entry["name"]: entry["reasons"] for entry in columns}
+        return [
+            {
+                "column": entry.name,
+                "role": entry.role,
+                "decided_by": entry.decided_by,
+                "reasons": reasons.get(entry.name, []),
+                "nature": entry.nature,
+                "technique": entry.technique,
+                "released": bool(entry.released_as),
+            }
+            for entry in self.changed.manifest_columns()
+        ]
+
+    def _data(self) -> dict[str, Any]:
+        released = self.released
+        return {
+            "records": self.table.rows,
+            "columns": len(self.table.columns),
+            "released": 0 if released is None else released.written,
+            "suppressed_rows": 0 if released is None else released.suppressed_rows,
+            "removed_rows": 0 if released is None else released.removed_rows,
+            "sha256": sha256(Path(self.source)) if self.source is not None and Path(self.source).is_file() else None,
+            "released_sha256": None if released is None else sha256(released.output),
+        }
+
+    def _assumptions(self) -> list[str]:
+        """What the figures rest on, in sentences."""
+        rules = self.rules
+        missing = {
+            "value": "A missing value counts as a value of its own.",
+            "wildcard": "A missing value matches anything.",
+            "drop": "Records with missing quasi-identifiers were set aside.",
+        }[rules.null_rule]
+        who = "Persons" if rules.person else "Records"
+        return [
+            missing,
+            f"{who} are counted within this table: a person who is unique here may share their values with others "
+            "outside it.",
+            f"An attacker is taken to know {', '.join(rules.quasi_identifiers)}, and no other column.",
+            "The attacks that were tried are those listed; that they fail does not prove that others do.",
+            "Data that is published later, about the same people, can add to what an attacker knows.",
+        ]
+
+
+def _software() -> dict[str, str]:
+    packages = {name: version(name) for name in ("polars", "numpy", "numba")}
+    return {"shoal": __version__, "python": platform.python_version(), **packages}

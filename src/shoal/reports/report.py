@@ -1,0 +1,113 @@
+"""A report from findings: one HTML file, or a PDF. Nothing is computed here, nothing is loaded from elsewhere."""
+
+from __future__ import annotations
+
+import base64
+from collections.abc import Mapping
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from shoal.errors import InputError
+from shoal.reports.chapters import Chapter, chapters_of
+from shoal.reports.crosswalk import arranged
+from shoal.reports.report_charts import drawing
+from shoal.results import Bar, Cell, Chart, Figures, Grid, Headline, Notes, Section
+from shoal.results.sections import Content
+from shoal.writing import write_bytes
+
+
+def write_report(found: Mapping[str, Any], path: Path, *, crosswalk: str | None = None, force: bool = True) -> Path:
+    """Write the report as HTML or, by its name's ending, as PDF."""
+    if path.suffix.lower() not in (".html", ".pdf"):
+        raise InputError(f"{path} is not the name of a report.", "End it in .html or .pdf.")
+    if path.exists() and not force:
+        raise InputError(f"{path} is there already.", "Replace it with --force.")
+    if not path.parent.is_dir():
+        raise InputError(f"There is no folder {path.parent}.", "Make it first.")
+    made = report_pdf(found, crosswalk) if path.suffix.lower() == ".pdf" else report_html(found, crosswalk).encode()
+    write_bytes(path, made, 0o644 if found["context"].get("edition") == "public" else 0o600)
+    return path
+
+
+def report_html(found: Mapping[str, Any], crosswalk: str | None = None) -> str:
+    """The report as one page: no script, nothing from outside, all texts escaped."""
+    try:
+        from jinja2 import Environment
+    except ImportError:
+        raise InputError("A report needs Jinja2.", "Install it with: pip install 'shoal[report]'.") from None
+    folder = files("shoal.reports") / "templates"
+    environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    template = environment.from_string((folder / "report.html.j2").read_text(encoding="utf-8"))
+    page = document(found, crosswalk)
+    for chapter in page["chapters"]:
+        for block in chapter["blocks"]:
+            if block["kind"] == "chart":
+                block["svg"] = base64.b64encode(drawing(block["name"], block["data"]).encode()).decode()
+    style = (folder / "report.css").read_text(encoding="utf-8")
+    return template.render(style=style, **page)
+
+
+def report_pdf(found: Mapping[str, Any], crosswalk: str | None = None) -> bytes:
+    """The report as PDF, with page numbers, contents and a place to sign."""
+    from shoal.reports.pdf import pdf_of
+
+    return pdf_of(document(found, crosswalk))
+
+
+def document(found: Mapping[str, Any], crosswalk: str | None = None) -> dict[str, Any]:
+    """What both media set: titles, chapters, blocks; plain texts and numbers, ready to be escaped."""
+    edition = found["context"].get("edition", "internal")
+    chapters = arranged(chapters_of(found), crosswalk)
+    return {
+        "title": "How this table was made safe to share",
+        "subtitle": f"{edition.capitalize()} report, {found['created'][:10]}",
+        "edition": edition,
+        "version": found["software"]["shoal"],
+        "created": found["created"],
+        "hash": found["data"].get("released_sha256") or "",
+        "chapters": [_chapter(chapter) for chapter in chapters],
+    }
+
+
+def _chapter(chapter: Chapter) -> dict[str, Any]:
+    blocks = [block for section in chapter.sections if (block := _block(section)) is not None]
+    return {"key": chapter.key, "title": chapter.title, "about": chapter.about, "blocks": blocks}
+
+
+def _block(section: Section) -> dict[str, Any] | None:
+    match section:
+        case Headline(text, tone):
+            return {"kind": "headline", "text": text, "tone": tone}
+        case Figures(figures, title):
+            shown = [{"name": one.name, "value": one.value, "tone": one.tone} for one in figures]
+            return {"kind": "figures", "title": title, "figures": shown}
+        case Grid():
+            return _grid(section)
+        case Chart(name, data, alternative, title):
+            return {"kind": "chart", "name": name, "data": dict(data), "alternative": alternative, "title": title}
+        case Notes(notes):
+            return {"kind": "notes", "notes": list(notes)}
+    return None
+
+
+def _grid(grid: Grid) -> dict[str, Any]:
+    def number(place: int) -> bool:
+        return place >= grid.left and place not in grid.wrap
+
+    return {
+        "kind": "grid",
+        "title": grid.title,
+        "label": grid.title or ", ".join(head for head in grid.heads if head) or "table",
+        "has_heads": any(grid.heads),
+        "heads": [{"text": head, "number": number(place)} for place, head in enumerate(grid.heads)],
+        "rows": [[_cell(content, number(place)) for place, content in enumerate(row)] for row in grid.rows],
+    }
+
+
+def _cell(content: Content, number: bool) -> dict[str, Any]:
+    if isinstance(content, Bar):
+        return {"text": f"{content.share:.1%}", "tone": "plain", "number": number}
+    if isinstance(content, Cell):
+        return {"text": content.text, "tone": content.tone, "number": number}
+    return {"text": content, "tone": "plain", "number": number}
