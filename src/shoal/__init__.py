@@ -54,7 +54,15 @@ if TYPE_CHECKING:
     from shoal.dp import BudgetRefused, Desk, open_desk
     from shoal.errors import InputError, ShoalError
     from shoal.hierarchy import Hierarchy, build_hierarchy, read_hierarchy
-    from shoal.identity import GeneralizedText, IdentityRisk, PopulationCounts, Sample, SensitiveQuestions, risk
+    from shoal.identity import (
+        GeneralizedText,
+        IdentityRisk,
+        MissingKeys,
+        PopulationCounts,
+        Sample,
+        SensitiveQuestions,
+        risk,
+    )
     from shoal.leakage import LeakRisk, LeakSeries, Simulation, leak
     from shoal.papers import Reproduction, reproduce
     from shoal.perturbation import perturb
@@ -109,6 +117,7 @@ _HOME = {
     "LeakSeries": "shoal.leakage",
     "Perturbed": "shoal.perturbation.results",
     "Policy": "shoal.policy",
+    "MissingKeys": "shoal.identity",
     "PopulationCounts": "shoal.identity",
     "Profile": "shoal.detection.profiles",
     "Pseudonymized": "shoal.pseudonyms.results",
@@ -174,6 +183,7 @@ __all__ = [
     "Mask",
     "Method",
     "Microaggregate",
+    "MissingKeys",
     "Mondrian",
     "Perturbed",
     "Policy",

@@ -48,6 +48,15 @@ def risk(
             show_default=False,
         ),
     ] = None,
+    wildcard_alpha: Annotated[
+        str | None,
+        typer.Option(
+            "--wildcard-alpha",
+            metavar="SHARE",
+            help="For how much of a record one with missing values counts where it matches another (0.5).",
+            show_default=False,
+        ),
+    ] = None,
     count: CountOption = None,
     person: Annotated[
         str | None,
@@ -191,7 +200,7 @@ def risk(
     """
     from shoal.cli.console import running
     from shoal.cli.render import show
-    from shoal.identity import GeneralizedText, PopulationCounts, Sample, SensitiveQuestions
+    from shoal.identity import GeneralizedText, MissingKeys, PopulationCounts, Sample, SensitiveQuestions
     from shoal.identity import risk as measure
 
     with running(quiet=as_json):
@@ -199,7 +208,7 @@ def risk(
             one_or_many(file),
             quasi_identifiers=names_of(qi),
             knowledge=groups_of(knowledge),
-            null_rule=one_of("--null-rule", null_rule, NullRule),
+            null_rule=MissingKeys(one_of("--null-rule", null_rule, NullRule), wildcard_alpha),
             count=count,
             person=person,
             threshold=threshold,

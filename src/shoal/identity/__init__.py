@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.identity.identity import GeneralizedText, PopulationCounts, risk
+from shoal.identity.identity import GeneralizedText, MissingKeys, PopulationCounts, risk
 from shoal.identity.results import AttackerRisk, IdentityRisk, Knowledge, SensitiveFigures, SizeCount
 from shoal.identity.sample import Sample
 from shoal.identity.sensitive import SensitiveQuestions
@@ -14,6 +14,7 @@ __all__ = [
     "GeneralizedText",
     "IdentityRisk",
     "Knowledge",
+    "MissingKeys",
     "PopulationCounts",
     "Sample",
     "SensitiveFigures",

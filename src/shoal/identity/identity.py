@@ -14,11 +14,12 @@ import polars as pl
 from shoal import progress
 from shoal.engine import LOCAL, Engine
 from shoal.errors import InputError, as_names, check_choice, quoted
-from shoal.identity.measure import Cells, measure
+from shoal.identity.measure import Cells, measure, readings_of_missing
 from shoal.identity.results import AttackerRisk, IdentityRisk, Knowledge, PopulationTable, SizeCount
 from shoal.identity.sample import asked_sample, check_sample
 from shoal.identity.sample_figures import sample_figures, sample_rows
 from shoal.identity.sensitive import SensitiveQuestions, asked, sensitive_figures
+from shoal.policy.amounts import share_of
 from shoal.policy.thresholds import Threshold, find_threshold
 from shoal.policy.unwritten import Unwritten, written
 from shoal.ranges.parsing import forms_in
@@ -53,6 +54,15 @@ class GeneralizedText:
     domain: Domain = "range"
 
 
+@dataclass(frozen=True, slots=True)
+class MissingKeys:
+    """How missing quasi-identifiers count: the rule, and for how much of a record (`alpha`, from 0 to 1) a record with
+    missing values counts where it matches another one. The figures by `alpha` are the reading `weighted`."""
+
+    rule: NullRule | None = None
+    alpha: float | str | None = None
+
+
 # 2^12 - 1 combinations are as many as anyone reads
 MOST_GROUPS = 12
 
@@ -62,7 +72,7 @@ def risk(
     *,
     quasi_identifiers: Sequence[str] | None = None,
     knowledge: Mapping[str, Sequence[str]] | None = None,
-    null_rule: NullRule | None = None,
+    null_rule: NullRule | MissingKeys | None = None,
     count: str | None = None,
     person: str | None = None,
     threshold: float | str | None = None,
@@ -81,7 +91,8 @@ def risk(
     is a table of records, a `PopulationCounts`, or, where the table is a sample, a `Sample`: weights, households, the
     size of the population and what to estimate of it. For `sensitive` columns the result says which l, t, alpha, beta
     and delta hold; `SensitiveQuestions` adds conditions whose disclosure is measured. `generalized` says how texts such
-    as `[20;29]` are read. What is given here overrides the policy.
+    as `[20;29]` are read; `null_rule` is the rule for missing values, or `MissingKeys` with the `alpha` of a match.
+    What is given here overrides the policy.
 
     >>> import polars as pl
     >>> table = pl.DataFrame({"age": [30, 30, 41], "sex": ["f", "f", "m"]})
@@ -92,8 +103,10 @@ def risk(
     given = written(policy)
     groups = _groups(knowledge) if knowledge is not None else given.knowledge
     names = _quasi_identifiers(quasi_identifiers, given, groups)
-    rule: NullRule = null_rule or given.null_rule
+    keys = null_rule if isinstance(null_rule, MissingKeys) else MissingKeys(null_rule)
+    rule: NullRule = keys.rule or given.null_rule
     check_choice("null_rule", rule, get_args(NullRule))
+    alpha = given.wildcard_alpha if keys.alpha is None else _alpha(keys.alpha)
     text = generalized if isinstance(generalized, GeneralizedText) else GeneralizedText(generalized)
     generalized, domain = text.reading, text.domain
     check_choice("generalized", generalized, get_args(Generalized))
@@ -149,7 +162,7 @@ def risk(
         sensitive=sensitive_figures(kept, names, questions, rule, generalized, given) if questions.columns else None,
         models=_judged(given, cells),
         generalized=forms,
-        readings=cells.readings or {},
+        readings={**(readings_of_missing(main, alpha) if not forms else {}), **(cells.readings or {})},
         population_table=people,
         threshold_name=limit.name,
         missing={column.name: missing for column in main.columns if (missing := main.records_in(column.is_null()))},
@@ -178,6 +191,13 @@ def _remarks(forms: Mapping[str, tuple[str, ...]], rule: NullRule, rows: Rows) -
     if forms and rule == "wildcard" and any(column.nulls for column in rows.columns):
         return ["beside generalised values a null is read as *, the whole range: classes are of equal boxes"]
     return []
+
+
+def _alpha(given: float | str) -> float:
+    try:
+        return share_of(given)
+    except ValueError:
+        raise InputError("wildcard_alpha is not a share from 0 to 1.", "Use 0.5, for example.") from None
 
 
 def _groups(knowledge: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:

@@ -63,9 +63,12 @@ class Knowledge:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """Uniques and smallest class under another reading of missing or generalised values."""
+    """Uniques and smallest class under another reading of missing or generalised values.
 
-    k: int
+    Where a match counts for a part of a record, a size is a fraction, and a unique has less than one record beside it.
+    """
+
+    k: float
     uniques: int
 
 
@@ -341,7 +344,7 @@ def _notes(result: IdentityRisk) -> list[str]:
         columns = ", ".join(f"{name} {nulls:,}" for name, nulls in result.missing.items())
         notes.append(f"missing values ({columns}): {_NULL_RULES[result.null_rule]}")
     for name, reading in result.readings.items():
-        notes.append(f"{_READINGS[name]}: smallest class {reading.k:,}, {counted(reading.uniques, 'unique')}")
+        notes.append(f"{_READINGS[name]}: smallest class {reading.k:,.6g}, {counted(reading.uniques, 'unique')}")
     if result.population_table is not None and result.population_table.classes_not_found:
         count = result.population_table.classes_not_found
         notes.append(f"{count:,} classes are larger here than in the population table: it does not hold everybody")
@@ -354,7 +357,8 @@ _NULL_RULES = {"value": "null equals null", "wildcard": "null matches everything
 _READINGS = {
     "strict": "strict reading, only equal values are alike",
     "fitting": "fitting reading, null is the whole range and must be covered",
-    "wildcard": "wildcard reading, a suppressed cell matches everything",
+    "wildcard": "wildcard reading, a missing or suppressed cell matches everything",
+    "weighted": "weighted reading, a match with a record that has missing values counts as `wildcard_alpha` of one",
 }
 _FORMS = {"interval": "intervals", "prefix": "prefixes such as 937**", "set": "sets", "star": "*"}
 

@@ -165,6 +165,8 @@ class Policy(BaseModel):
     columns: dict[str, Role] = {}
     knowledge: dict[str, list[str]] = {}
     null_rule: NullRule = "value"
+    # where a missing value matches anything, for how much of a record such a match counts
+    wildcard_alpha: Share = 1.0
     count: str | None = None
     person: str | None = None
     linked: list[Linked] = []
