@@ -69,7 +69,7 @@ def test_each_row_gets_what_its_tuple_becomes(tmp_path: Path) -> None:
 
 def test_a_policy_that_is_not_written_says_what_an_empty_one_says() -> None:
     nothing, empty = Unwritten(), Policy()
-    survey = ("weight", "household", "population_size", "sampling", "risk_over")
+    survey = ("wildcard_alpha", "weight", "household", "population_size", "sampling", "risk_over")
     for name in ("knowledge", "null_rule", "count", "person", *survey, "threshold", "quasi_identifiers"):
         assert getattr(nothing, name) == getattr(empty, name), name
     assert list(nothing.models) == list(empty.models)

@@ -150,11 +150,18 @@ def evidence_of_result(
     shown_values: bool = False,
 ) -> Evidence:
     """What the models look at, as `verify` will see it in the file; `shown_values`: as the file shows them, always."""
-    across = [model for model in policy.models if model.needs_population or model.needs_keys]
-    if shown_values or across or policy.count or policy.person:  # these look at the released values themselves
+    across = [model for model in policy.models if model.needs_files or model.needs_keys]
+    sampled = policy.weight or policy.population_size or policy.sampling or policy.risk_over == "population"
+    if (
+        shown_values or across or sampled or policy.count or policy.person
+    ):  # these look at the released values themselves
         shown = {entry.name: entry for column in released.values() for entry in column.encoded}
         names = list(shown)
-        needed = {name for model in policy.models for name in model.needs} | {policy.count, policy.person} - {None}
+        needed = {name for model in policy.models for name in model.needs} | {
+            policy.count,
+            policy.person,
+            policy.weight,
+        } - {None}
         beside = {name: column for name, column in table.columns.items() if name in needed - set(names)}
         # where nothing was changed, `*` is a text of the original
         starred = [

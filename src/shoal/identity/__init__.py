@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from shoal.identity.identity import GeneralizedText, PopulationCounts, risk
+from shoal.identity.identity import GeneralizedText, MissingKeys, PopulationCounts, risk
 from shoal.identity.results import AttackerRisk, IdentityRisk, Knowledge, SensitiveFigures, SizeCount
+from shoal.identity.sample import Sample
 from shoal.identity.sensitive import SensitiveQuestions
 from shoal.policy.thresholds import NAMED, Threshold, find_threshold
 
@@ -13,7 +14,9 @@ __all__ = [
     "GeneralizedText",
     "IdentityRisk",
     "Knowledge",
+    "MissingKeys",
     "PopulationCounts",
+    "Sample",
     "SensitiveFigures",
     "SensitiveQuestions",
     "SizeCount",

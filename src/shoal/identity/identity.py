@@ -14,13 +14,16 @@ import polars as pl
 from shoal import progress
 from shoal.engine import LOCAL, Engine
 from shoal.errors import InputError, as_names, check_choice, quoted
-from shoal.identity.measure import Cells, measure
-from shoal.identity.results import AttackerRisk, IdentityRisk, Knowledge, Population, SizeCount
+from shoal.identity.measure import Cells, measure, readings_of_missing
+from shoal.identity.results import AttackerRisk, IdentityRisk, Knowledge, PopulationTable, SizeCount
+from shoal.identity.sample import asked_sample, check_sample
+from shoal.identity.sample_figures import sample_figures, sample_rows
 from shoal.identity.sensitive import SensitiveQuestions, asked, sensitive_figures
+from shoal.policy.amounts import share_of
 from shoal.policy.thresholds import Threshold, find_threshold
 from shoal.policy.unwritten import Unwritten, written
 from shoal.ranges.parsing import forms_in
-from shoal.reading.files import Options
+from shoal.reading import Options, read
 from shoal.results.verdict import Verdict
 from shoal.table import Column
 from shoal.table.classes import Coded, CountTable, class_of_each_row, pack
@@ -51,6 +54,15 @@ class GeneralizedText:
     domain: Domain = "range"
 
 
+@dataclass(frozen=True, slots=True)
+class MissingKeys:
+    """How missing quasi-identifiers count: the rule, and for how much of a record (`alpha`, from 0 to 1) a record with
+    missing values counts where it matches another one. The figures by `alpha` are the reading `weighted`."""
+
+    rule: NullRule | None = None
+    alpha: float | str | None = None
+
+
 # 2^12 - 1 combinations are as many as anyone reads
 MOST_GROUPS = 12
 
@@ -60,7 +72,7 @@ def risk(
     *,
     quasi_identifiers: Sequence[str] | None = None,
     knowledge: Mapping[str, Sequence[str]] | None = None,
-    null_rule: NullRule | None = None,
+    null_rule: NullRule | MissingKeys | None = None,
     count: str | None = None,
     person: str | None = None,
     threshold: float | str | None = None,
@@ -76,9 +88,11 @@ def risk(
     class in the population; the marketer's average is the share re-identified when everybody is linked.
 
     `knowledge` names groups of columns that an attacker may know; every combination of them is measured. `population`
-    is a table of records, or a `PopulationCounts`. For `sensitive` columns the result says which l, t, alpha, beta and
-    delta hold; `SensitiveQuestions` adds conditions whose disclosure is measured. `generalized` says how texts such as
-    `[20;29]` are read. What is given here overrides the policy.
+    is a table of records, a `PopulationCounts`, or, where the table is a sample, a `Sample`: weights, households, the
+    size of the population and what to estimate of it. For `sensitive` columns the result says which l, t, alpha, beta
+    and delta hold; `SensitiveQuestions` adds conditions whose disclosure is measured. `generalized` says how texts such
+    as `[20;29]` are read; `null_rule` is the rule for missing values, or `MissingKeys` with the `alpha` of a match.
+    What is given here overrides the policy.
 
     >>> import polars as pl
     >>> table = pl.DataFrame({"age": [30, 30, 41], "sex": ["f", "f", "m"]})
@@ -89,8 +103,10 @@ def risk(
     given = written(policy)
     groups = _groups(knowledge) if knowledge is not None else given.knowledge
     names = _quasi_identifiers(quasi_identifiers, given, groups)
-    rule: NullRule = null_rule or given.null_rule
+    keys = null_rule if isinstance(null_rule, MissingKeys) else MissingKeys(null_rule)
+    rule: NullRule = keys.rule or given.null_rule
     check_choice("null_rule", rule, get_args(NullRule))
+    alpha = given.wildcard_alpha if keys.alpha is None else _alpha(keys.alpha)
     text = generalized if isinstance(generalized, GeneralizedText) else GeneralizedText(generalized)
     generalized, domain = text.reading, text.domain
     check_choice("generalized", generalized, get_args(Generalized))
@@ -100,11 +116,15 @@ def risk(
     count = count or (given.count if person is None else None)
     person = person or (given.person if count is None else None)
     limit = find_threshold(threshold if threshold is not None else given.threshold)
+    sample = asked_sample(population, given)
     _check_roles(names, groups, count, person)
     _check_sensitive(questions.columns, count, person)
 
     measured = list(dict.fromkeys([*names, *(name for columns in groups.values() for name in columns)]))
     together = list(dict.fromkeys([*measured, *questions.columns]))
+    check_sample(sample, together, count, person)
+    if sample.needs_rows:  # weights, households and row numbers belong to rows: then the table is read once and kept
+        source = read(source, [*together, *filter(None, (count, person)), *sample.columns], options)
     counted = ENGINE.count(source, together, count=count, person=person, options=options)
     rows = counted.rows
     if rows.person is not None and person == given.person and given.linked:
@@ -117,7 +137,9 @@ def risk(
     cells = measure(main, rule, generalized, domain)
     persons = None if person is None else cells.measured + cells.suppressed_persons
     total = kept.records if persons is None else persons
-    journalist, found_population = _journalist(main, population, rule, generalized, limit, options)
+    journalist, people = _journalist(main, sample.population, rule, generalized, limit, options)
+    single = sample_rows(source, names, measured, count, (rule, generalized)) if sample.needs_rows else None
+    estimated = sample_figures(sample, single, cells.measured)
     prosecutor = _attacker(cells, limit)
     forms = {column.name: found for column in main.columns if (found := forms_in(column, generalized))}
     return IdentityRisk(
@@ -140,11 +162,17 @@ def risk(
         sensitive=sensitive_figures(kept, names, questions, rule, generalized, given) if questions.columns else None,
         models=_judged(given, cells),
         generalized=forms,
-        readings=cells.readings or {},
-        population=found_population,
+        readings={**(readings_of_missing(main, alpha) if not forms else {}), **(cells.readings or {})},
+        population_table=people,
         threshold_name=limit.name,
         missing={column.name: missing for column in main.columns if (missing := main.records_in(column.is_null()))},
-        notes=[*counted.notes, *given.remarks(counted), *_remarks(forms, rule, main)],
+        notes=[*counted.notes, *given.remarks(counted), *_remarks(forms, rule, main), *estimated.notes],
+        population=estimated.population,
+        chosen=estimated.chosen,
+        chosen_reason=estimated.chosen_reason,
+        individual=estimated.individual,
+        suda=estimated.suda,
+        per_record=estimated.per_record,
     )
 
 
@@ -163,6 +191,13 @@ def _remarks(forms: Mapping[str, tuple[str, ...]], rule: NullRule, rows: Rows) -
     if forms and rule == "wildcard" and any(column.nulls for column in rows.columns):
         return ["beside generalised values a null is read as *, the whole range: classes are of equal boxes"]
     return []
+
+
+def _alpha(given: float | str) -> float:
+    try:
+        return share_of(given)
+    except ValueError:
+        raise InputError("wildcard_alpha is not a share from 0 to 1.", "Use 0.5, for example.") from None
 
 
 def _groups(knowledge: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
@@ -261,7 +296,7 @@ def _journalist(
     generalized: Generalized,
     limit: Threshold,
     options: Options | None,
-) -> tuple[AttackerRisk | None, Population | None]:
+) -> tuple[AttackerRisk | None, PopulationTable | None]:
     """The risk of a record = 1 / records of the population with its combination."""
     if population is None:
         return None, None
@@ -290,7 +325,7 @@ def _journalist(
     # a released person is in the population: where the table does not show it, the release itself does
     sizes = np.maximum(in_population, ours.counts)
     missing = int(np.count_nonzero(in_population < ours.counts))
-    return _attacker(Cells.of_matches(sizes, ours.counts), limit), Population(theirs.records, missing)
+    return _attacker(Cells.of_matches(sizes, ours.counts), limit), PopulationTable(theirs.records, missing)
 
 
 def _aligned(column: Column, tuples: Coded, other: Column) -> Coded:

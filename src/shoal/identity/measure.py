@@ -11,12 +11,15 @@ from shoal.errors import InputError
 from shoal.identity.results import Reading
 from shoal.ranges.parsing import as_ranges, forms_in
 from shoal.table import Array
-from shoal.table.classes import class_sizes
+from shoal.table.classes import Coded, class_sizes, pack
 from shoal.table.rows import Rows
 from shoal.vocabulary import Domain, Generalized, NullRule
 
 if TYPE_CHECKING:
     from shoal.judgement.shown import Shown
+
+# tuples times patterns of missing values up to which readings that nobody asked for are measured too: about a second
+_MOST_MATCHED = 20_000_000
 
 
 @dataclass(frozen=True)
@@ -116,6 +119,36 @@ def _where_star_matches(shown: Shown) -> dict[str, Reading]:
     except InputError:
         return {}
     return {"wildcard": Reading(found["k"], found["uniques"])}
+
+
+def readings_of_missing(rows: Rows, alpha: float) -> dict[str, Reading]:
+    """The strict and the wildcard reading of rows with missing values beside each other, whichever the null rule is.
+
+    With `alpha` below 1 also the weighted one: a match with a record that has missing values counts as `alpha` of one.
+    Nothing where no value is missing, where persons are counted, or where matching would be too much work.
+
+    >>> from shoal.reading import read
+    >>> table = read({"a": [1, 1, 1], "b": [2, 3, None]})
+    >>> {name: (found.k, found.uniques) for name, found in readings_of_missing(Rows.of(table, ["a", "b"]), 0.5).items()}
+    {'strict': (1, 3), 'wildcard': (2, 0), 'weighted': (1.5, 2)}
+    """
+    if rows.person is not None or not any(column.nulls for column in rows.columns):
+        return {}
+    from shoal.judgement.shown import shown_in
+
+    shown = shown_in(rows, "wildcard", (), "no")
+    patterns = len(np.unique(pack([Coded(star.astype(np.int64), 2) for star in shown.stars]).codes))
+    if not len(shown.members) or patterns * len(shown.members) > _MOST_MATCHED:
+        return {}
+    sizes = {"strict": shown.members, "wildcard": shown.sizes}
+    if alpha < 1:
+        sizes["weighted"] = shown.matched(shown.members, alpha)
+    return {name: _reading(found, shown.members) for name, found in sizes.items()}
+
+
+def _reading(sizes: Array, members: Array) -> Reading:
+    least = float(sizes.min())
+    return Reading(int(least) if least.is_integer() else least, int(members[sizes < 2].sum()))
 
 
 def measure_persons(shown: Shown) -> Cells:

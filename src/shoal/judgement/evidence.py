@@ -10,15 +10,19 @@ import numpy as np
 from shoal.errors import InputError
 from shoal.hierarchy import fit_all
 from shoal.hierarchy.chosen import given_hierarchies
+from shoal.judgement.margins import population_of_margins
 from shoal.judgement.persons import linked_classes
 from shoal.judgement.population import people_in_classes, read_population
 from shoal.judgement.shown import Shown, shown_in
-from shoal.models import Evidence
+from shoal.models import Evidence, KMap
+from shoal.models.base import PeopleEstimate
 from shoal.models.evidence import evidence_of_persons, evidence_of_rows
 from shoal.policy import Policy
+from shoal.policy.survey import population_size
 from shoal.table import Array, Column, Table
 from shoal.table.classes import Coded
 from shoal.table.rows import Rows, counted_rows
+from shoal.table.weights import record_weights
 
 
 def evidence_of(
@@ -68,7 +72,8 @@ def evidence_of(
         )
         if shown.matching:
             evidence = replace(evidence, sizes=shown.sizes, members=shown.members)
-    return replace(evidence, removed=removed), suppressed
+    estimate = estimated_people(table, policy, shown, evidence.sizes, removed)
+    return replace(evidence, removed=removed, estimate=estimate, risk_over=policy.risk_over), suppressed
 
 
 def _of_persons(
@@ -78,7 +83,7 @@ def _of_persons(
     sensitive: Mapping[str, Column],
     trees: Mapping[str, tuple[Array, ...]],
 ) -> Evidence:
-    if any(model.needs_population for model in policy.models):
+    if any(model.needs_files for model in policy.models):
         raise InputError("A population is not counted where a person has many rows.", "Use one row a person.")
     person = shown.rows.person
     assert person is not None
@@ -99,7 +104,46 @@ def _people(
         people[source] = people_in_classes(
             table.select(names), class_of_row, population, given, policy.quasi_identifiers, levels
         )
+    for model in policy.models:
+        if isinstance(model, KMap) and model.margins is not None:
+            fitted = population_of_margins(model.margins, policy.quasi_identifiers)
+            given = given_hierarchies(policy.hierarchies, policy.quasi_identifiers)
+            people[model.margins_name] = people_in_classes(
+                table.select(names), class_of_row, fitted.table, given, policy.quasi_identifiers, levels, fitted.people
+            )
     return people
+
+
+def estimated_people(
+    table: Table, policy: Policy, shown: Shown, sizes: Array, removed: int = 0
+) -> PeopleEstimate | None:
+    """The people of the population behind each class: the sum of its weights, or its share of the population.
+
+    f records of a sample of n stand for f N / n people. None where the policy says nothing of a sample.
+
+    >>> from shoal.reading import read
+    >>> table = read({"a": [1, 1, 2], "w": [10, 30, 5]})
+    >>> policy = Policy(weight="w")
+    >>> shown = shown_in(Rows.of(table, ["a"]), "value")
+    >>> estimated_people(table, policy, shown, shown.sizes).people.tolist()
+    [40.0, 5.0]
+    """
+    if policy.weight is not None and policy.weight in table.columns and policy.person is None:
+        weights = record_weights(table[policy.weight])
+        kept = ~shown.suppressed
+        sums = np.bincount(shown.class_of_row[kept], weights[kept], len(shown.members))
+        return PeopleEstimate(shown.matched(sums), "weights")
+    records = removed + (shown.rows.records if shown.rows.person is None else shown.rows.person.cardinality)
+    total = population_size(records, None, policy.population_size, policy.sampling)
+    if total is not None:
+        by = "sampling" if policy.population_size is None else "population_size"
+        return PeopleEstimate(sizes * (total / records), by)
+    if policy.weight is None:
+        return None
+    if policy.person is not None:
+        reason = "weights of records say nothing of persons with several rows"
+        return PeopleEstimate(None, reason=f"{reason}: give population_size or sampling")
+    return PeopleEstimate(None, reason=f"the weight column {policy.weight} is not in the table")
 
 
 def trees_of(policy: Policy, columns: Sequence[Column]) -> dict[str, tuple[Array, ...]]:

@@ -38,10 +38,12 @@ def people_in_classes(
     hierarchies: Mapping[str, Hierarchy] | None = None,
     names: Sequence[str] | None = None,
     levels: Mapping[str, int] | None = None,
+    weights: Array | None = None,
 ) -> Array:
     """People of the population in the box of each class (rows of class -1 are in none).
 
-    `levels`: to which level of its hierarchy each column was raised, where that is known.
+    `levels`: to which level of its hierarchy each column was raised, where that is known; `weights`: the people that
+    each row of the population stands for, where that is not one.
 
     >>> released = read({"age": ["[30;39]", "[30;39]", "[40;49]"]}).select(["age"])
     >>> people_in_classes(released, np.array([0, 0, 1]), read({"age": [31, 39, 45, 50]})).tolist()
@@ -52,7 +54,10 @@ def people_in_classes(
     first = kept[first_row_of_each_class(class_of_row[kept], classes)]
     people = population.select(list(names or [column.name for column in released]))
     distinct = CountTable.of({str(j): column for j, column in enumerate(people)})
-    found = np.zeros(classes, np.int64)
+    counts = distinct.counts
+    if weights is not None:  # rows in the order of their tuples
+        counts = np.bincount(class_of_each_row(pack(people))[0], weights, len(distinct))
+    found = np.zeros(classes, counts.dtype)
     sides = []
     for j, (column, theirs) in enumerate(zip(released, people, strict=True)):
         family, label_of = _families(
@@ -70,8 +75,8 @@ def people_in_classes(
             for (labels, _, _), theirs, column in zip(sides, fitting, released, strict=True)
         ]
         cell, cells = class_of_each_row(pack(keys))
-        counts = np.bincount(cell[len(here) :], distinct.counts[inside], minlength=cells)
-        found[here] = counts[cell[: len(here)]]
+        sums = np.bincount(cell[len(here) :], counts[inside], minlength=cells)
+        found[here] = sums[cell[: len(here)]]
     return found
 
 

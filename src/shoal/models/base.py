@@ -15,6 +15,7 @@ from shoal.models.spread import Spread
 from shoal.results.verdict import Verdict
 from shoal.table import Array
 from shoal.table.classes import Coded
+from shoal.vocabulary import RiskOver
 
 # How a model behaves when classes are joined, which is what coarser columns do. `any`: a good class stays good whatever
 # joins it. `good`: good classes stay good together. `none`: neither; only looking tells.
@@ -34,6 +35,16 @@ class Histories:
 
 
 @dataclass(frozen=True)
+class PeopleEstimate:
+    """The people of the population that each class is estimated to stand for, and what the estimate is made `by`; where
+    there is none, the `reason`."""
+
+    people: Array | None
+    by: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True)
 class Evidence:
     """What models look at: the members of each class, and what else they ask for.
 
@@ -42,7 +53,8 @@ class Evidence:
     of the population; `keys` tell classes apart column by column, `stars` say where they are suppressed. Where members
     are persons, a class has no single key: then `histories` holds the records of its persons. Where a missing value
     matches anything, a size is the number of records that match, and `members` the records of the class itself.
-    `removed` records were set aside (null rule `drop`).
+    `removed` records were set aside (null rule `drop`). Where the table is a sample, `estimate` has the people behind
+    each class; `risk_over` says whether limits on risk are about the sample or about the population.
     """
 
     sizes: Array
@@ -55,6 +67,8 @@ class Evidence:
     histories: Histories | None = None
     members: Array | None = None
     removed: int = 0
+    estimate: PeopleEstimate | None = None
+    risk_over: RiskOver = "sample"
 
     @property
     def own(self) -> Array:
@@ -76,6 +90,17 @@ class Evidence:
         return self.populations[population]
 
 
+def no_estimate(evidence: Evidence) -> str | None:
+    """Why there is no estimate of the people behind each class; None where there is one.
+
+    >>> no_estimate(Evidence(np.array([1])))
+    'the policy names neither weight, population_size nor sampling'
+    """
+    if evidence.estimate is None:
+        return "the policy names neither weight, population_size nor sampling"
+    return evidence.estimate.reason if evidence.estimate.people is None else None
+
+
 class Model(BaseModel, ABC):
     """A privacy model with its parameters; `model` is its name in a policy.
 
@@ -93,6 +118,11 @@ class Model(BaseModel, ABC):
     whole: ClassVar[bool] = False
 
     model: str
+
+    @property
+    def proves(self) -> bool:
+        """Whether its figure proves that it holds; otherwise the status is `estimated` at best."""
+        return True
 
     @abstractmethod
     def measure(self, evidence: Evidence) -> Array:
@@ -121,6 +151,19 @@ class Model(BaseModel, ABC):
     def needs_population(self) -> str | None:
         """The population table that is needed."""
         return None
+
+    @property
+    def needs_files(self) -> tuple[str, ...]:
+        """The files that it reads."""
+        return () if self.needs_population is None else (self.needs_population,)
+
+    def lacks(self, evidence: Evidence) -> str | None:
+        """Why it cannot be judged on this evidence: then it does not hold."""
+        return None
+
+    def judged_on(self, evidence: Evidence) -> dict[str, Any]:
+        """What the verdict names besides its worst class: what was estimated, and by what."""
+        return {}
 
     @property
     def needs_keys(self) -> bool:
@@ -153,6 +196,8 @@ class Model(BaseModel, ABC):
         if not len(evidence.sizes):
             # without a class nothing is shown, and what is not shown does not hold
             return self._verdict(False, {self.figure: None, "size": 0})
+        if (reason := self.lacks(evidence)) is not None:
+            return self._verdict(False, {self.figure: None, "status": "no estimate", "reason": reason})
         figures = self.measure(evidence)
         bad = ~self.good(figures)
         worst = int(np.argmax(figures) if self.at_most else np.argmin(figures))
@@ -160,6 +205,9 @@ class Model(BaseModel, ABC):
         if not self.whole:
             counts = np.ones(len(figures), np.int64) if evidence.classes is None else evidence.classes
             found |= {"size": int(evidence.sizes[worst]), "failing_classes": int(counts[bad].sum())}
+        found |= self.judged_on(evidence)
+        if not self.proves and not bad.any():
+            return self._verdict(False, {**found, "status": "estimated"})
         return self._verdict(not bad.any(), found)
 
     def _verdict(self, holds: bool, worst: dict[str, Any]) -> Verdict:

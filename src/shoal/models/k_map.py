@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field, model_validator
 
 from shoal.errors import InputError
-from shoal.models.base import Evidence, Model
+from shoal.models.base import Evidence, Model, no_estimate
+from shoal.population.individual import expected_risk
 from shoal.table import Array
 
 
@@ -16,7 +17,9 @@ class KMap(Model):
     """Every class stands for at least k people of the population (Sweeney). Cost: one look at the class sizes.
 
     With `population`, a table of the population with the same columns, people are counted. With `population_size`, the
-    people behind a class of f records are estimated: 1 / E[1/F] for a sample of that share (`expected_risk`).
+    people behind a class of f records are estimated: 1 / E[1/F] for a sample of that share (`expected_risk`). With
+    `margins`, marginal tables of the population, they are fitted to these: that proves nothing, so the verdict is
+    `estimated` at best. With none of them the policy's weight, population_size or sampling gives the estimate.
 
     >>> verdict = KMap(k=5, population_size=100).judge(Evidence(np.array([1, 9]), records=10))
     >>> verdict.holds, round(verdict.worst["people"], 3)
@@ -29,12 +32,45 @@ class KMap(Model):
     k: Annotated[int, Field(ge=2, le=2**53, strict=True)]
     population: str | None = None
     population_size: Annotated[int, Field(ge=1, strict=True)] | None = None
+    margins: Annotated[list[str], Field(min_length=1)] | None = None
 
     @model_validator(mode="after")
     def _one_source(self) -> KMap:
-        if (self.population is None) == (self.population_size is None):
-            raise ValueError("k-map needs either population (a table) or population_size (a number of people)")
+        if sum(source is not None for source in (self.population, self.population_size, self.margins)) > 1:
+            raise ValueError(
+                "k-map takes one of population (a table), population_size (a number of people) and margins (tables)"
+            )
         return self
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether it says nothing of the population, so that the policy's sample is asked."""
+        return self.population is None and self.population_size is None and self.margins is None
+
+    @property
+    def proves(self) -> bool:
+        """Margins do not say who lives together in a cell."""
+        return self.margins is None
+
+    @property
+    def needs_files(self) -> tuple[str, ...]:
+        """The population table, or the margins."""
+        return (*super().needs_files, *(self.margins or ()))
+
+    @property
+    def margins_name(self) -> str:
+        """The margins as one name of a population."""
+        return "\n".join(self.margins or ())
+
+    def lacks(self, evidence: Evidence) -> str | None:
+        """Without a population of its own it needs an estimate."""
+        return no_estimate(evidence) if self.is_estimated else None
+
+    def judged_on(self, evidence: Evidence) -> dict[str, Any]:
+        """What the people are estimated by."""
+        if self.margins is not None:
+            return {"estimated_by": "margins"}
+        return {"estimated_by": evidence.estimate.by} if self.is_estimated and evidence.estimate else {}
 
     @property
     def limit(self) -> float:
@@ -50,6 +86,8 @@ class KMap(Model):
         """People behind each class, counted or estimated."""
         if self.population is not None:
             return evidence.people(self.population)
+        if self.margins is not None or self.is_estimated:
+            return self._estimated(evidence)
         assert self.population_size is not None
         records = int(evidence.own.sum()) if evidence.records is None else evidence.records
         if records > self.population_size:
@@ -58,25 +96,12 @@ class KMap(Model):
                 "A sample is no larger than its population.",
             )
         sizes, inverse = np.unique(evidence.own, return_inverse=True)
-        return np.asarray(1 / expected_risk(sizes, records / self.population_size))[inverse]
+        return np.asarray(1 / expected_risk(sizes, sizes * (self.population_size / records)))[inverse]
 
-
-def expected_risk(sizes: Array, share: float) -> Array:
-    """E[1/F | f]: the expected re-identification risk of a record in a sample class of f, sampled with a share p.
-
-    (p / f) 2F1(1, 1; f+1; 1-p), the mean over F - f negative binomial (Benedetti and Franconi); by its series.
-
-    >>> expected_risk(np.array([1, 2]), 0.5).round(6).tolist()
-    [0.693147, 0.306853]
-    """
-    total = np.ones(len(sizes))
-    term = np.ones(len(sizes))
-    for step in range(100_000):
-        term = term * ((step + 1) * (1 - share) / (sizes + 1 + step))
-        total += term
-        if (term < 1e-16 * total).all():
-            return np.asarray(share / sizes * total)
-    raise InputError(
-        f"The sample is too small a share of its population ({share:.1e}) to estimate the people behind a class.",
-        "Give a population table instead of a population size.",
-    )
+    def _estimated(self, evidence: Evidence) -> Array:
+        """By margins, or by what the policy says of the sample; where nothing is said, the records themselves."""
+        if self.margins is not None and self.margins_name in evidence.populations:
+            return np.maximum(evidence.people(self.margins_name), evidence.own)
+        if self.is_estimated and evidence.estimate is not None and evidence.estimate.people is not None:
+            return np.asarray(1 / expected_risk(evidence.sizes, evidence.estimate.people))
+        return evidence.own

@@ -1,27 +1,26 @@
-"""Limits on the risk itself: of the record at highest risk, and on average."""
+"""Limits on the risk itself: of the record at highest risk, and on average.
+
+Where the policy says `risk_over: population`, the risk of a record is E[1/F | f], estimated for the population.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import Field
 
-from shoal.models.base import Evidence, Merging, Model
+from shoal.models.base import Evidence, Merging, Model, no_estimate
+from shoal.population.individual import expected_risk
 from shoal.table import Array
 
 
-class HighestRisk(Model):
-    """1 / (size of the smallest class) is at most the threshold. Cost: one look at the class sizes.
-
-    >>> HighestRisk(threshold=0.2).judge(Evidence(np.array([4, 9]))).worst
-    {'risk': 0.25, 'size': 4, 'failing_classes': 1}
-    """
+class RiskLimit(Model):
+    """A limit on a risk that is about the sample, or estimated for the population."""
 
     figure: ClassVar[str] = "risk"
     at_most: ClassVar[bool] = True
 
-    model: Literal["highest-risk"] = "highest-risk"
     threshold: Annotated[float, Field(gt=0, le=1)]
 
     @property
@@ -29,12 +28,42 @@ class HighestRisk(Model):
         """The threshold."""
         return self.threshold
 
-    def measure(self, evidence: Evidence) -> Array:
-        """1 / size."""
+    def lacks(self, evidence: Evidence) -> str | None:
+        """Over the population an estimate is needed."""
+        return no_estimate(evidence) if evidence.risk_over == "population" else None
+
+    def judged_on(self, evidence: Evidence) -> dict[str, Any]:
+        """What the risk is about, where it is not the table."""
+        if evidence.risk_over == "sample" or evidence.estimate is None:
+            return {}
+        return {"risk_over": "population", "estimated_by": evidence.estimate.by}
+
+
+def risk_of_classes(evidence: Evidence) -> Array:
+    """The risk of a record of each class: 1 / size, or E[1/F | f] where it is estimated for the population.
+
+    The estimate is never above 1 / size. Where there is none, that is the safe side.
+    """
+    if evidence.risk_over == "sample" or evidence.estimate is None or evidence.estimate.people is None:
         return np.asarray(1 / evidence.sizes)
+    return expected_risk(evidence.sizes, evidence.estimate.people)
 
 
-class AverageRisk(Model):
+class HighestRisk(RiskLimit):
+    """1 / (size of the smallest class) is at most the threshold. Cost: one look at the class sizes.
+
+    >>> HighestRisk(threshold=0.2).judge(Evidence(np.array([4, 9]))).worst
+    {'risk': 0.25, 'size': 4, 'failing_classes': 1}
+    """
+
+    model: Literal["highest-risk"] = "highest-risk"
+
+    def measure(self, evidence: Evidence) -> Array:
+        """1 / size, or its estimate for the population."""
+        return risk_of_classes(evidence)
+
+
+class AverageRisk(RiskLimit):
     """classes / records is at most the threshold: the risk of a record on average. One figure for the whole table.
 
     Suppressed rows are no records here. Cost: one look at the class sizes.
@@ -43,22 +72,16 @@ class AverageRisk(Model):
     {'risk': 0.16666666666666666}
     """
 
-    figure: ClassVar[str] = "risk"
-    at_most: ClassVar[bool] = True
     # leaving out a small class lowers the average, so a coarser table with fewer classes left out can be worse
     joins: ClassVar[Merging] = "none"
     whole: ClassVar[bool] = True
 
     model: Literal["average-risk"] = "average-risk"
-    threshold: Annotated[float, Field(gt=0, le=1)]
-
-    @property
-    def limit(self) -> float:
-        """The threshold."""
-        return self.threshold
 
     def measure(self, evidence: Evidence) -> Array:
-        """Classes over records."""
+        """Classes over records, or the mean of the estimated risks."""
         counts = np.ones(len(evidence.sizes)) if evidence.classes is None else evidence.classes
         members = evidence.sizes * counts if evidence.members is None else evidence.members
-        return np.array([(members / evidence.sizes).sum() / members.sum()])
+        if evidence.risk_over == "sample":
+            return np.array([(members / evidence.sizes).sum() / members.sum()])
+        return np.array([(members * risk_of_classes(evidence)).sum() / members.sum()])

@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import (
+    AfterValidator,
     BaseModel,
     BeforeValidator,
     ConfigDict,
@@ -25,7 +26,7 @@ from pydantic import (
 from shoal.errors import InputError
 from shoal.models import MODELS, AnyModel
 from shoal.policy.amounts import share_of as share_of
-from shoal.policy.survey import check_survey_column, with_survey_roles
+from shoal.policy.survey import check_k_map, check_survey_column, with_survey_roles
 from shoal.policy.unwritten import HasSourceNames
 from shoal.reading.small import read_small
 from shoal.vocabulary import DateOrder, Minimize, NullRule, RiskOver, Role
@@ -149,6 +150,11 @@ class SafeHarborSection(BaseModel):
     century_from: int | None = None
 
 
+def _known_population(model: AnyModel, info: ValidationInfo) -> AnyModel:
+    check_k_map(model, info.data)
+    return model
+
+
 class Policy(BaseModel):
     """Roles of columns, null rule, count and person column, the sample, knowledge of attackers, threshold and models.
 
@@ -165,6 +171,8 @@ class Policy(BaseModel):
     columns: dict[str, Role] = {}
     knowledge: dict[str, list[str]] = {}
     null_rule: NullRule = "value"
+    # where a missing value matches anything, for how much of a record such a match counts
+    wildcard_alpha: Share = 1.0
     count: str | None = None
     person: str | None = None
     linked: list[Linked] = []
@@ -176,7 +184,7 @@ class Policy(BaseModel):
     # whether risk limits and the threshold are about the records of the sample or estimated for the population
     risk_over: RiskOver = "sample"
     threshold: float | str | None = None
-    models: list[AnyModel] = []
+    models: list[Annotated[AnyModel, AfterValidator(_known_population)]] = []
     method: MethodSection | None = None
     masking: list[MaskingStep] = []
     # a folder, or for each column a file or the rows of its tree (leaf, level 1, ..., *)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InputError
+from shoal.models import KMap, Model
 from shoal.table import Array
 from shoal.vocabulary import Role
 
@@ -50,6 +51,19 @@ def check_survey_column(key: str, name: str, said: Mapping[str, Any]) -> None:
         )
     if key == "weight" and said.get("count") is not None:
         raise ValueError("count and weight exclude each other: a row of many records has no weight of its own")
+
+
+def check_k_map(model: Model, said: Mapping[str, Any]) -> None:
+    """Refuse a k-map that names no population where the policy does not say of what the table is a sample.
+
+    >>> check_k_map(KMap(k=5), {"sampling": 0.05})
+    """
+    asking = isinstance(model, KMap) and model.is_estimated
+    if asking and all(said.get(key) is None for key in ("weight", "population_size", "sampling")):
+        raise ValueError(
+            "k-map needs a population: population (a table), population_size or margins, "
+            "or the policy's weight, population_size or sampling"
+        )
 
 
 def population_size(

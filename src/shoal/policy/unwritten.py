@@ -26,6 +26,7 @@ class Unwritten:
 
     knowledge: dict[str, list[str]] = field(default_factory=dict)
     null_rule: NullRule = "value"
+    wildcard_alpha: float = 1.0
     count: str | None = None
     person: str | None = None
     weight: str | None = None

@@ -118,14 +118,17 @@ def match(columns: Sequence[Column], weights: Array | None = None) -> Matching:
     return Matching(tuples.counts, match_tuples(list(tuples.tuples.values()), known, tuples.counts))
 
 
-def match_tuples(columns: Sequence[Coded], known: Array, counts: Array) -> Array:
+def match_tuples(columns: Sequence[Coded], known: Array, counts: Array, alpha: float = 1.0) -> Array:
     """The records that match each tuple: those that agree wherever both are `known[tuple, column]`.
 
-    Tuples that are known in the same columns must differ there.
+    Tuples that are known in the same columns must differ there. A record of another tuple that is not known in every
+    column counts as `alpha` of one (sdcMicro's alpha): it may be somebody else. Counts may be weights of records.
 
     >>> a, b = Coded(np.array([0, 0, 0]), 1), Coded(np.array([0, 1, 2]), 3)
     >>> match_tuples([a, b], np.array([[True, True], [True, True], [True, False]]), np.array([1, 5, 1])).tolist()
     [2, 6, 7]
+    >>> match_tuples([a, b], np.array([[True, True], [True, True], [True, False]]), np.array([1, 5, 1]), 0.5).tolist()
+    [1.5, 5.5, 7.0]
     """
     patterns, pattern_of = np.unique(known, axis=0, return_inverse=True)
     if len(patterns) * len(counts) > MOST_LOOKUPS // 8:
@@ -134,7 +137,9 @@ def match_tuples(columns: Sequence[Coded], known: Array, counts: Array) -> Array
             "Use --null-rule value or drop, or fewer quasi-identifiers.",
         )
     rows_of = [np.flatnonzero(pattern_of.reshape(-1) == number) for number in range(len(patterns))]
-    matches = counts.astype(np.int64)
+    whole = alpha == 1 and np.issubdtype(counts.dtype, np.integer)
+    matches = counts.astype(np.int64 if whole else np.float64)
+    share = np.where(patterns.all(axis=1), 1.0, alpha)
     for first, second in combinations(range(len(patterns)), 2):
         progress.report("matching", first, len(patterns))
         ours, theirs = rows_of[first], rows_of[second]
@@ -143,8 +148,8 @@ def match_tuples(columns: Sequence[Coded], known: Array, counts: Array) -> Array
         group_of_ours, group_of_theirs = group[: len(ours)], group[len(ours) :]
         records_of_ours = np.bincount(group_of_ours, counts[ours], groups)
         records_of_theirs = np.bincount(group_of_theirs, counts[theirs], groups)
-        matches[ours] += records_of_theirs[group_of_ours].astype(np.int64)
-        matches[theirs] += records_of_ours[group_of_theirs].astype(np.int64)
+        matches[ours] += (share[second] * records_of_theirs[group_of_ours]).astype(matches.dtype)
+        matches[theirs] += (share[first] * records_of_ours[group_of_theirs]).astype(matches.dtype)
     return matches
 
 

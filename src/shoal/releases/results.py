@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from shoal.judgement.checks import Check
 from shoal.models import Verdict
 from shoal.results import Cell, Figure, Figures, Grid, Headline, Notes, Result, Section, where_known
+from shoal.results.verdict import holds_cell
 from shoal.wording import counted, in_words
 
 
@@ -57,10 +58,14 @@ class Verification(Result):
     def sections(self) -> list[Section]:
         """The verdict, model by model and check by check."""
         rows: list[list[str | Cell]] = [
-            [f"{verdict.name} {listed(verdict.parameters, '=')}", _word(verdict.holds), _worst(verdict)]
+            [
+                f"{verdict.name} {listed(verdict.parameters, '=')}",
+                holds_cell(verdict.holds, verdict.status),
+                _worst(verdict),
+            ]
             for verdict in self.models
         ]
-        rows += [[check.name, _word(check.holds), check.detail] for check in self.checks]
+        rows += [[check.name, holds_cell(check.holds), check.detail] for check in self.checks]
         return [
             Headline(self.summary(), "good" if self.holds else "bad"),
             Grid(("what", "verdict", ""), rows, left=3, wrap=(2,)),
@@ -78,10 +83,6 @@ def listed(entries: dict[str, Any], sign: str = " ") -> str:
 
 def _worst(verdict: Verdict) -> str:
     return f"worst class: {listed(verdict.worst)}"
-
-
-def _word(holds: bool) -> Cell:
-    return Cell("holds", "good") if holds else Cell("does not hold", "bad")
 
 
 @dataclass(frozen=True, repr=False)

@@ -84,7 +84,7 @@ def _policy(policy: Policy | str | Path | None, manifest: Manifest | None) -> Po
             "There is no policy to verify against.", "Give a policy, or keep the manifest beside the file."
         )
     named = [link.table for link in manifest.policy.linked]
-    named += [model.needs_population for model in manifest.policy.models if model.needs_population is not None]
+    named += [name for model in manifest.policy.models for name in model.needs_files]
     if named:
         raise InputError(
             "The manifest's policy names other tables, which are not read on its word.", "Give the policy yourself."

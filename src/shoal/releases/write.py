@@ -270,7 +270,7 @@ def _released(
 def files_read(policy: Policy, maps: Mapping[str, Any]) -> list[str]:
     """The files among what a policy names (populations, linked tables, hierarchies) and what columns are recoded by."""
     trees = [policy.hierarchies] if isinstance(policy.hierarchies, str) else list(policy.hierarchies.values())
-    named: list[Any] = [model.needs_population for model in policy.models]
+    named: list[Any] = [name for model in policy.models for name in model.needs_files]
     named += [*(link.table for link in policy.linked), *trees, *maps.values()]
     return [name for name in named if isinstance(name, str) and Path(name).exists()]
 

@@ -18,6 +18,11 @@ class Verdict:
     holds: bool
     worst: dict[str, Any]
 
+    @property
+    def status(self) -> str:
+        """`holds`, `does not hold`, or why that cannot be said: `estimated`, `no estimate`."""
+        return str(self.worst.get("status", "holds" if self.holds else "does not hold"))
+
     def to_dict(self) -> dict[str, Any]:
         """As JSON."""
         return {"name": self.name, "parameters": self.parameters, "holds": self.holds, "worst": self.worst}
@@ -29,17 +34,23 @@ def verdicts_grid(verdicts: Sequence[Verdict]) -> Grid:
     for verdict in verdicts:
         parameters = ", ".join(f"{name}={value}" for name, value in verdict.parameters.items())
         worst = ", ".join(
-            f"{name.replace('_', ' ')} {_shown(value)}" for name, value in verdict.worst.items() if name != "columns"
+            f"{name.replace('_', ' ')} {_shown(value)}" for name, value in verdict.worst.items() if name not in _BESIDE
         )
-        rows.append((f"{verdict.name} {parameters}", holds_cell(verdict.holds), worst))
+        rows.append((f"{verdict.name} {parameters}", holds_cell(verdict.holds, verdict.status), worst))
     return Grid(("model", "verdict", "worst class"), rows, 3)
+
+
+# what stands elsewhere
+_BESIDE = ("columns", "status")
 
 
 def _shown(value: Any) -> str:
     """A figure with the digits that matter on a screen; the JSON has them all."""
+    if value is None:
+        return "unknown"
     return f"{value:.4g}" if isinstance(value, float) else f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def holds_cell(holds: bool) -> Cell:
-    """Holds or not, with its tone."""
-    return Cell("holds", "good") if holds else Cell("does not hold", "bad")
+def holds_cell(holds: bool, status: str | None = None) -> Cell:
+    """Holds or not, with its tone; `estimated` and `no estimate` do not hold."""
+    return Cell(status or ("holds" if holds else "does not hold"), "good" if holds else "bad")

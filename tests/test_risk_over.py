@@ -1,0 +1,217 @@
+"""Limits on risk that are held against an estimate for the population, and k-map by estimate and by margins."""
+
+from __future__ import annotations
+
+import math
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import shoal
+from shoal.errors import InputError
+from shoal.judgement.evidence import evidence_of
+from shoal.judgement.margins import population_of_margins, proportional_fit
+from shoal.models import AverageRisk, Evidence, HighestRisk, KMap
+from shoal.models.base import PeopleEstimate
+from shoal.policy import Policy, as_policy
+from shoal.population.individual import expected_risk
+from shoal.reading import read
+
+SURVEY = pl.DataFrame({"age": [30, 30, 41, 52, 52], "sex": list("ffmmm"), "w": [10.0, 20.0, 50.0, 4.0, 4.0]})
+ROLES = {"age": "quasi-identifier", "sex": "quasi-identifier"}
+
+
+def policy_of(**said: Any) -> Policy:
+    return as_policy({"columns": ROLES, **said})
+
+
+def judged(policy: Policy, frame: pl.DataFrame = SURVEY) -> list[tuple[bool, dict[str, Any]]]:
+    table = read(frame)
+    evidence, _ = evidence_of(table, ["age", "sex"], policy)
+    return [(verdict.holds, verdict.worst) for verdict in (model.judge(evidence) for model in policy.models)]
+
+
+def test_the_highest_risk_over_the_population_by_hand() -> None:
+    """A unique of weight 50: p/(1-p) ln(1/p), p = 1/50. A pair that stands for 8: q - q^2 ln(1/p), p = 1/4."""
+    single = 1 / 49 * math.log(50)
+    q = 1 / 3
+    pair = q - q * q * math.log(4)
+    policy = policy_of(weight="w", risk_over="population", models=[{"model": "highest-risk", "threshold": 0.2}])
+    ((holds, worst),) = judged(policy)
+    assert holds is True
+    assert worst["risk"] == pytest.approx(max(single, pair)) == pytest.approx(pair)
+    assert (worst["risk_over"], worst["estimated_by"]) == ("population", "weights")
+    sample = judged(policy.model_copy(update={"risk_over": "sample"}))
+    assert sample[0] == (False, {"risk": 1, "size": 1, "failing_classes": 3})
+
+
+def test_by_the_size_of_the_population() -> None:
+    models = [{"model": "highest-risk", "threshold": 0.1}, {"model": "average-risk", "threshold": 0.1}]
+    for said, by in (({"population_size": 100}, "population_size"), ({"sampling": "5%"}, "sampling")):
+        (highest, average) = judged(policy_of(risk_over="population", models=models, **said))
+        single = 1 / 19 * math.log(20)
+        pair = 1 / 19 - 1 / 19**2 * math.log(20)
+        assert highest[1]["risk"] == pytest.approx(single)
+        assert highest[1]["estimated_by"] == by
+        assert average[1]["risk"] == pytest.approx((single + 4 * pair) / 5)
+
+
+@pytest.mark.parametrize(
+    ("said", "reason"),
+    [
+        ({}, "neither weight, population_size nor sampling"),
+        ({"weight": "v"}, "weight column v is not in the table"),
+        ({"weight": "w", "person": "who"}, "persons with several rows"),
+    ],
+)
+def test_without_an_estimate_nothing_holds(said: dict[str, Any], reason: str) -> None:
+    models = [{"model": "highest-risk", "threshold": 1.0}, {"model": "average-risk", "threshold": 1.0}]
+    frame = SURVEY.with_columns(who=pl.int_range(5))
+    for holds, worst in judged(policy_of(risk_over="population", models=models, **said), frame):
+        assert holds is False
+        assert worst["status"] == "no estimate"
+        assert reason in worst["reason"]
+        assert worst["risk"] is None
+
+
+def test_verify_names_what_was_estimated(tmp_path: Path) -> None:
+    path = tmp_path / "survey.csv"
+    SURVEY.write_csv(path)
+    policy = policy_of(weight="w", risk_over="population", models=[{"model": "highest-risk", "threshold": 0.2}])
+    found = shoal.verify(path, policy=policy)
+    assert found.verdict == "holds"
+    assert found.to_dict()["models"][0]["worst"]["estimated_by"] == "weights"
+    with pytest.raises(InputError, match="no larger than its population"):
+        shoal.verify(path, policy=policy_of(population_size=3, risk_over="population", models=policy.models))
+    refused = shoal.verify(path, policy=policy_of(risk_over="population", models=policy.models))
+    assert refused.verdict == "refused"
+    assert "neither weight" in refused.reasons()
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.lists(st.tuples(st.integers(1, 60), st.floats(0, 1e5)), min_size=2, max_size=2))
+def test_joined_classes_are_never_at_higher_risk(classes: list[tuple[int, float]]) -> None:
+    """`highest-risk` may say of itself that a good class stays good whatever joins it, over the population too."""
+    sizes = np.array([f for f, _ in classes])
+    people = sizes + np.array([more for _, more in classes])
+    apart = expected_risk(sizes, people)
+    joined = expected_risk(np.array([sizes.sum()]), np.array([people.sum()]))
+    assert joined[0] <= apart.min() * (1 + 1e-9)
+    assert (apart <= 1 / sizes + 1e-12).all()
+
+
+def test_anonymize_is_judged_over_the_population() -> None:
+    """What the sample refuses the population may allow, and the release says which it was."""
+    policy = policy_of(
+        weight="w", risk_over="population", models=[{"model": "highest-risk", "threshold": 0.5}], suppression=0.5
+    )
+    result = shoal.anonymize(SURVEY, policy, method="lattice")
+    assert result.verdict == "holds"
+    assert result.models[0].worst["risk_over"] == "population"
+    assert result.frame.columns == ["age", "sex", "w"]
+
+
+def test_k_map_by_the_estimate_of_the_policy() -> None:
+    model = {"model": "k-map", "k": 10}
+    ((holds, worst),) = judged(policy_of(weight="w", models=[model]))
+    q = 1 / 3
+    assert holds is False
+    assert worst["people"] == pytest.approx(1 / (q - q * q * math.log(4)))
+    assert worst["estimated_by"] == "weights"
+    with pytest.raises(InputError, match="k-map needs a population"):
+        policy_of(models=[model])
+    verdict = KMap(k=2).judge(Evidence(np.array([5])))
+    assert (verdict.holds, verdict.status) == (False, "no estimate")
+
+
+def test_k_map_by_margins_is_never_more_than_estimated(tmp_path: Path) -> None:
+    pl.DataFrame({"age": [30, 41, 52], "n": [60, 20, 20]}).write_csv(tmp_path / "age.csv")
+    pl.DataFrame({"sex": ["f", "m"], "n": [50, 50]}).write_csv(tmp_path / "sex.csv")
+    margins = [str(tmp_path / "age.csv"), str(tmp_path / "sex.csv")]
+    for k, status in ((10, "estimated"), (11, "does not hold")):
+        policy = policy_of(models=[{"model": "k-map", "k": k, "margins": margins}])
+        evidence, _ = evidence_of(read(SURVEY), ["age", "sex"], policy)
+        verdict = policy.models[0].judge(evidence)
+        assert (verdict.holds, verdict.status, verdict.worst["people"]) == (False, status, 10)
+        assert verdict.worst["estimated_by"] == "margins"
+    generalised = pl.DataFrame({"age": ["[30;41]", "[30;41]", "[30;41]", "52", "52"], "sex": ["*"] * 5})
+    policy = policy_of(models=[{"model": "k-map", "k": 20, "margins": margins}])
+    verdict = policy.models[0].judge(evidence_of(read(generalised), ["age", "sex"], policy)[0])
+    assert (verdict.status, verdict.worst["people"]) == ("estimated", pytest.approx(20))
+
+
+def test_who_is_in_the_table_is_in_the_population(tmp_path: Path) -> None:
+    """Margins that leave out a class do not make it smaller than it is."""
+    pl.DataFrame({"age": [30], "n": [60]}).write_csv(tmp_path / "age.csv")
+    pl.DataFrame({"sex": ["f", "m"], "n": [50, 10]}).write_csv(tmp_path / "sex.csv")
+    margins = [str(tmp_path / "age.csv"), str(tmp_path / "sex.csv")]
+    policy = policy_of(models=[{"model": "k-map", "k": 2, "margins": margins}])
+    verdict = policy.models[0].judge(evidence_of(read(SURVEY), ["age", "sex"], policy)[0])
+    assert verdict.worst["people"] == 1
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.tuples(st.integers(1, 4), st.integers(1, 4), st.integers(1, 3)).flatmap(
+        lambda shape: st.tuples(
+            st.just(shape), st.lists(st.integers(0, 9), min_size=math.prod(shape), max_size=math.prod(shape))
+        )
+    )
+)
+def test_margins_are_reproduced(case: tuple[tuple[int, int, int], list[int]]) -> None:
+    """Whatever table the margins come from, the fitted one has them too."""
+    shape, cells = case
+    truth = np.array(cells, float).reshape(shape)
+    if truth.sum() == 0:
+        truth[0, 0, 0] = 1
+    axes = [(0, 1), (1, 2), (2,)]
+    margins = [(kept, truth.sum(axis=tuple(axis for axis in range(3) if axis not in kept))) for kept in axes]
+    fitted, _ = proportional_fit(shape, margins)
+    assert (fitted >= 0).all()
+    for kept, wanted in margins:
+        found = fitted.sum(axis=tuple(axis for axis in range(3) if axis not in kept))
+        assert found == pytest.approx(wanted, abs=1e-6 * truth.sum())
+    # decomposable margins have a closed form: n(a,b) n(b,c) / n(b)
+    middle = truth.sum(axis=(0, 2))
+    closed = margins[0][1][:, :, None] * margins[1][1][None] / np.maximum(middle, 1e-300)[None, :, None]
+    assert fitted == pytest.approx(closed, abs=1e-6 * truth.sum())
+
+
+@pytest.mark.parametrize(
+    ("margins", "said"),
+    [
+        ([{"age": [30], "n": [5]}], "No margin of the population has the column 'sex'"),
+        ([{"x": [1], "n": [5]}], "no quasi-identifier"),
+        ([{"age": [30], "n": [5], "m": [5]}, {"sex": ["f"], "n": [5]}], "2 columns that are not quasi-identifiers"),
+        ([{"age": [30], "n": ["a"]}, {"sex": ["f"], "n": [5]}], "does not hold a number"),
+        ([{"age": [30], "n": [-5]}, {"sex": ["f"], "n": [5]}], "does not hold numbers of people"),
+        ([{"age": [30], "n": [0]}, {"sex": ["f"], "n": [5]}], "does not hold numbers of people"),
+        ([{"age": [30], "n": [500]}, {"sex": ["f"], "n": [900]}], "500 people"),
+        (
+            [{"age": [1, 2], "sex": ["f", "m"], "n": [5, 5]}, {"age": [1, 2], "sex": ["m", "f"], "n": [5, 5]}],
+            "contradict each other",
+        ),
+    ],
+)
+def test_margins_that_cannot_be_fitted(margins: list[dict[str, Any]], said: str) -> None:
+    with pytest.raises(InputError, match=said):
+        population_of_margins(margins, ["age", "sex"])
+
+
+def test_too_many_cells(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("shoal.judgement.margins.MOST_CELLS", 3)
+    with pytest.raises(InputError, match="4 combinations of values, too many"):
+        population_of_margins([{"age": [1, 2], "n": [5, 5]}, {"sex": ["m", "f"], "n": [5, 5]}], ["age", "sex"])
+
+
+def test_models_take_the_sample_where_nobody_says_otherwise() -> None:
+    sizes = np.array([2, 5])
+    estimate = PeopleEstimate(np.array([20.0, 50.0]), "weights")
+    evidence = Evidence(sizes, estimate=estimate)
+    assert HighestRisk(threshold=0.5).judge(evidence).worst == {"risk": 0.5, "size": 2, "failing_classes": 0}
+    assert AverageRisk(threshold=0.5).measure(evidence).tolist() == [pytest.approx(2 / 7)]
