@@ -84,6 +84,7 @@ table
 reading kinds
 ranges
 hierarchy
+population
 models
 policy
 manifest

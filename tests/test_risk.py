@@ -67,11 +67,11 @@ def test_a_journalist_looks_in_the_population() -> None:
     people = pl.DataFrame({"x": ["a", "b", "c"], "n": [4, 2, 1]})
     found = shoal.risk(sample, quasi_identifiers=["x"], population=shoal.PopulationCounts(people, "n"), threshold=0.4)
     assert found.journalist is not None
-    assert found.population is not None
+    assert found.population_table is not None
     assert found.journalist.highest == 1
     assert found.journalist.average == pytest.approx((2 / 4 + 1 / 2 + 1 / 1) / 4)
     assert found.journalist.share_over_threshold == 2 / 4
-    assert (found.population.records, found.population.classes_not_found) == (7, 1)
+    assert (found.population_table.records, found.population_table.classes_not_found) == (7, 1)
     assert found.prosecutor.average == pytest.approx(3 / 4)
     assert found.marketer == found.journalist
 
@@ -85,9 +85,9 @@ def test_codes_are_compared_as_text_where_one_file_keeps_their_zeros() -> None:
     """A CSV of ZIP codes without leading zeros reads as integers, one with them as text."""
     sample, people = pl.DataFrame({"zip": [93701, 93702]}), pl.DataFrame({"zip": ["93701", "93701", "93702", "00501"]})
     found = shoal.risk(sample, quasi_identifiers=["zip"], population=people)
-    assert found.population is not None
+    assert found.population_table is not None
     assert found.journalist is not None
-    assert (found.population.classes_not_found, found.journalist.average) == (0, 0.75)
+    assert (found.population_table.classes_not_found, found.journalist.average) == (0, 0.75)
 
 
 def test_a_population_with_nulls_counts_null_as_a_value() -> None:

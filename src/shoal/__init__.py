@@ -54,7 +54,7 @@ if TYPE_CHECKING:
     from shoal.dp import BudgetRefused, Desk, open_desk
     from shoal.errors import InputError, ShoalError
     from shoal.hierarchy import Hierarchy, build_hierarchy, read_hierarchy
-    from shoal.identity import GeneralizedText, IdentityRisk, PopulationCounts, SensitiveQuestions, risk
+    from shoal.identity import GeneralizedText, IdentityRisk, PopulationCounts, Sample, SensitiveQuestions, risk
     from shoal.leakage import LeakRisk, LeakSeries, Simulation, leak
     from shoal.papers import Reproduction, reproduce
     from shoal.perturbation import perturb
@@ -113,6 +113,7 @@ _HOME = {
     "Profile": "shoal.detection.profiles",
     "Pseudonymized": "shoal.pseudonyms.results",
     "SafeHarbor": "shoal.standards.hipaa.results",
+    "Sample": "shoal.identity",
     "SensitiveQuestions": "shoal.identity",
     "Shifted": "shoal.pseudonyms.results",
     "Simulation": "shoal.leakage",
@@ -186,6 +187,7 @@ __all__ = [
     "Released",
     "Reproduction",
     "SafeHarbor",
+    "Sample",
     "SensitiveQuestions",
     "Shifted",
     "ShoalError",

@@ -89,6 +89,57 @@ def risk(
             "--population-count", metavar="COLUMN", help="Count column of the population.", show_default=False
         ),
     ] = None,
+    weight: Annotated[
+        str | None,
+        typer.Option(
+            "--weight",
+            metavar="COLUMN",
+            help="How many people each record stands for: gives the individual risk of a survey.",
+            show_default=False,
+        ),
+    ] = None,
+    household: Annotated[
+        str | None,
+        typer.Option(
+            "--household", metavar="COLUMN", help="Who lives together: risk through households.", show_default=False
+        ),
+    ] = None,
+    population_size: Annotated[
+        int | None,
+        typer.Option(
+            "--population-size", metavar="N", help="How many people the sample comes from.", show_default=False
+        ),
+    ] = None,
+    sampling: Annotated[
+        str | None,
+        typer.Option(
+            "--sampling", metavar="SHARE", help="Which share of the population the sample is: 5%.", show_default=False
+        ),
+    ] = None,
+    suda: Annotated[
+        bool, typer.Option("--suda", help="Search special uniques: records that few columns already single out.")
+    ] = False,
+    suda_size: Annotated[
+        int | None,
+        typer.Option(
+            "--suda-size",
+            metavar="M",
+            help="Special uniques of up to M columns (all if not given).",
+            show_default=False,
+        ),
+    ] = None,
+    global_limit: Annotated[
+        str | None,
+        typer.Option(
+            "--global-limit",
+            metavar="SHARE",
+            help="The global risk to keep: says which individual risk needs protection.",
+            show_default=False,
+        ),
+    ] = None,
+    approximate: Annotated[
+        bool, typer.Option("--approximate", help="Individual risk by sdcMicro's approximation.")
+    ] = False,
     generalized: Annotated[
         str,
         typer.Option(
@@ -134,11 +185,13 @@ def risk(
 
         shoal risk safe.csv --qi age,sex,zip --sensitive illness --disclosure "illness in HIV,cancer"
 
+        shoal risk survey.csv --qi region,sex,age --weight w --household hid --suda
+
         shoal risk counts.csv --qi year,town,sex --count n --threshold ema --fail-above-threshold
     """
     from shoal.cli.console import running
     from shoal.cli.render import show
-    from shoal.identity import GeneralizedText, PopulationCounts, SensitiveQuestions
+    from shoal.identity import GeneralizedText, PopulationCounts, Sample, SensitiveQuestions
     from shoal.identity import risk as measure
 
     with running(quiet=as_json):
@@ -150,7 +203,16 @@ def risk(
             count=count,
             person=person,
             threshold=threshold,
-            population=PopulationCounts(population, population_count) if population_count else population,
+            population=Sample(
+                weight=weight,
+                household=household,
+                population_size=population_size,
+                sampling=sampling,
+                suda=suda_size if suda_size is not None else suda,
+                global_limit=global_limit,
+                approximate=approximate,
+                population=PopulationCounts(population, population_count) if population_count else population,
+            ),
             generalized=GeneralizedText(
                 one_of("--generalized", generalized, Generalized),
                 one_of("--domain", domain, Domain),

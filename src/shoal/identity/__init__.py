@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from shoal.identity.identity import GeneralizedText, PopulationCounts, risk
 from shoal.identity.results import AttackerRisk, IdentityRisk, Knowledge, SensitiveFigures, SizeCount
+from shoal.identity.sample import Sample
 from shoal.identity.sensitive import SensitiveQuestions
 from shoal.policy.thresholds import NAMED, Threshold, find_threshold
 
@@ -14,6 +15,7 @@ __all__ = [
     "IdentityRisk",
     "Knowledge",
     "PopulationCounts",
+    "Sample",
     "SensitiveFigures",
     "SensitiveQuestions",
     "SizeCount",

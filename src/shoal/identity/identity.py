@@ -15,12 +15,14 @@ from shoal import progress
 from shoal.engine import LOCAL, Engine
 from shoal.errors import InputError, as_names, check_choice, quoted
 from shoal.identity.measure import Cells, measure
-from shoal.identity.results import AttackerRisk, IdentityRisk, Knowledge, Population, SizeCount
+from shoal.identity.results import AttackerRisk, IdentityRisk, Knowledge, PopulationTable, SizeCount
+from shoal.identity.sample import asked_sample, check_sample
+from shoal.identity.sample_figures import sample_figures, sample_rows
 from shoal.identity.sensitive import SensitiveQuestions, asked, sensitive_figures
 from shoal.policy.thresholds import Threshold, find_threshold
 from shoal.policy.unwritten import Unwritten, written
 from shoal.ranges.parsing import forms_in
-from shoal.reading.files import Options
+from shoal.reading import Options, read
 from shoal.results.verdict import Verdict
 from shoal.table import Column
 from shoal.table.classes import Coded, CountTable, class_of_each_row, pack
@@ -76,9 +78,10 @@ def risk(
     class in the population; the marketer's average is the share re-identified when everybody is linked.
 
     `knowledge` names groups of columns that an attacker may know; every combination of them is measured. `population`
-    is a table of records, or a `PopulationCounts`. For `sensitive` columns the result says which l, t, alpha, beta and
-    delta hold; `SensitiveQuestions` adds conditions whose disclosure is measured. `generalized` says how texts such as
-    `[20;29]` are read. What is given here overrides the policy.
+    is a table of records, a `PopulationCounts`, or, where the table is a sample, a `Sample`: weights, households, the
+    size of the population and what to estimate of it. For `sensitive` columns the result says which l, t, alpha, beta
+    and delta hold; `SensitiveQuestions` adds conditions whose disclosure is measured. `generalized` says how texts such
+    as `[20;29]` are read. What is given here overrides the policy.
 
     >>> import polars as pl
     >>> table = pl.DataFrame({"age": [30, 30, 41], "sex": ["f", "f", "m"]})
@@ -100,11 +103,15 @@ def risk(
     count = count or (given.count if person is None else None)
     person = person or (given.person if count is None else None)
     limit = find_threshold(threshold if threshold is not None else given.threshold)
+    sample = asked_sample(population, given)
     _check_roles(names, groups, count, person)
     _check_sensitive(questions.columns, count, person)
 
     measured = list(dict.fromkeys([*names, *(name for columns in groups.values() for name in columns)]))
     together = list(dict.fromkeys([*measured, *questions.columns]))
+    check_sample(sample, together, count, person)
+    if sample.needs_rows:  # weights, households and row numbers belong to rows: then the table is read once and kept
+        source = read(source, [*together, *filter(None, (count, person)), *sample.columns], options)
     counted = ENGINE.count(source, together, count=count, person=person, options=options)
     rows = counted.rows
     if rows.person is not None and person == given.person and given.linked:
@@ -117,7 +124,9 @@ def risk(
     cells = measure(main, rule, generalized, domain)
     persons = None if person is None else cells.measured + cells.suppressed_persons
     total = kept.records if persons is None else persons
-    journalist, found_population = _journalist(main, population, rule, generalized, limit, options)
+    journalist, people = _journalist(main, sample.population, rule, generalized, limit, options)
+    single = sample_rows(source, names, measured, count, (rule, generalized)) if sample.needs_rows else None
+    estimated = sample_figures(sample, single, cells.measured)
     prosecutor = _attacker(cells, limit)
     forms = {column.name: found for column in main.columns if (found := forms_in(column, generalized))}
     return IdentityRisk(
@@ -141,10 +150,16 @@ def risk(
         models=_judged(given, cells),
         generalized=forms,
         readings=cells.readings or {},
-        population=found_population,
+        population_table=people,
         threshold_name=limit.name,
         missing={column.name: missing for column in main.columns if (missing := main.records_in(column.is_null()))},
-        notes=[*counted.notes, *given.remarks(counted), *_remarks(forms, rule, main)],
+        notes=[*counted.notes, *given.remarks(counted), *_remarks(forms, rule, main), *estimated.notes],
+        population=estimated.population,
+        chosen=estimated.chosen,
+        chosen_reason=estimated.chosen_reason,
+        individual=estimated.individual,
+        suda=estimated.suda,
+        per_record=estimated.per_record,
     )
 
 
@@ -261,7 +276,7 @@ def _journalist(
     generalized: Generalized,
     limit: Threshold,
     options: Options | None,
-) -> tuple[AttackerRisk | None, Population | None]:
+) -> tuple[AttackerRisk | None, PopulationTable | None]:
     """The risk of a record = 1 / records of the population with its combination."""
     if population is None:
         return None, None
@@ -290,7 +305,7 @@ def _journalist(
     # a released person is in the population: where the table does not show it, the release itself does
     sizes = np.maximum(in_population, ours.counts)
     missing = int(np.count_nonzero(in_population < ours.counts))
-    return _attacker(Cells.of_matches(sizes, ours.counts), limit), Population(theirs.records, missing)
+    return _attacker(Cells.of_matches(sizes, ours.counts), limit), PopulationTable(theirs.records, missing)
 
 
 def _aligned(column: Column, tuples: Coded, other: Column) -> Coded:

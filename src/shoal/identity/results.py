@@ -3,9 +3,30 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
-from shoal.results import Bar, Cell, Figure, Figures, Grid, Headline, Notes, Result, Section, where_known
+from shoal.population.results import (
+    Estimate,
+    IndividualRisk,
+    SpecialUniqueFigures,
+    individual_sections,
+    population_sections,
+    special_sections,
+)
+from shoal.results import (
+    Bar,
+    Cell,
+    Figure,
+    Figures,
+    Grid,
+    Headline,
+    Notes,
+    Result,
+    Section,
+    known_with,
+    left_out,
+    where_known,
+)
 from shoal.results.verdict import Verdict, verdicts_grid
 from shoal.vocabulary import NullRule
 from shoal.wording import counted, in_words, percent
@@ -49,7 +70,7 @@ class Reading:
 
 
 @dataclass(frozen=True, slots=True)
-class Population:
+class PopulationTable:
     """What was found of the population table that a journalist would use."""
 
     records: int
@@ -127,12 +148,19 @@ class IdentityRisk(Result):
     models: list[Verdict]
     generalized: dict[str, tuple[str, ...]]
     readings: dict[str, Reading]
-    population: Population | None
+    population_table: PopulationTable | None
     threshold_name: str | None
     missing: dict[str, int]
     notes: list[str]
     knowledge: list[Knowledge] | None = where_known()
     sensitive: list[SensitiveFigures] | None = where_known()
+    population: list[Estimate] | None = where_known()
+    chosen: str | None = known_with("population")
+    chosen_reason: str | None = known_with("population")
+    individual: IndividualRisk | None = where_known()
+    suda: SpecialUniqueFigures | None = where_known()
+    # a frame: what is known of each row of the table
+    per_record: Any = left_out(default=None)
 
     @property
     def over_threshold(self) -> bool:
@@ -180,6 +208,8 @@ class IdentityRisk(Result):
             shown.append(_knowledge(self.knowledge))
         if self.sensitive:
             shown += _sensitive(self)
+        shown += population_sections(self.population, self.chosen, self.chosen_reason)
+        shown += [*individual_sections(self.individual), *special_sections(self.suda)]
         if self.models:
             shown.append(verdicts_grid(self.models))
         return [*shown, Notes(_notes(self))]
@@ -312,8 +342,8 @@ def _notes(result: IdentityRisk) -> list[str]:
         notes.append(f"missing values ({columns}): {_NULL_RULES[result.null_rule]}")
     for name, reading in result.readings.items():
         notes.append(f"{_READINGS[name]}: smallest class {reading.k:,}, {counted(reading.uniques, 'unique')}")
-    if result.population is not None and result.population.classes_not_found:
-        count = result.population.classes_not_found
+    if result.population_table is not None and result.population_table.classes_not_found:
+        count = result.population_table.classes_not_found
         notes.append(f"{count:,} classes are larger here than in the population table: it does not hold everybody")
     if result.k == 1 and result.uniques == 0 and not result.undecided:
         notes.append("a class of 1 is not unique here: the record also fits into other records' ranges")

@@ -62,13 +62,22 @@ class Shown:
     @cached_property
     def sizes(self) -> Array:
         """The records that nobody can tell from those of each class: its own, and with `matching` those that match."""
+        return self._with_matches(self.members)
+
+    def sum_of(self, values: Array) -> Array:
+        """What the rows of each class, and with `matching` those that match, have in all; one value for each row."""
+        kept = ~self.suppressed
+        return self._with_matches(np.bincount(self.class_of_row[kept], values[kept], len(self.members)))
+
+    def _with_matches(self, amounts: Array) -> Array:
+        """The amounts of each class, and with `matching` of those that match."""
         if not self.matching or not len(self.members):
-            return self.members
+            return amounts
         kept = np.flatnonzero(~self.suppressed)
         first = kept[first_row_of_each_class(self.class_of_row[kept], len(self.members))]
         tuples = [Coded(column.codes[first], column.cardinality) for column in self.columns]
         known = np.stack([~star[first] for star in self.stars], axis=1)
-        return match_tuples(tuples, known, self.members)
+        return match_tuples(tuples, known, amounts)
 
     @cached_property
     def class_of_person(self) -> Array:

@@ -9,6 +9,7 @@ from pydantic import Field, model_validator
 
 from shoal.errors import InputError
 from shoal.models.base import Evidence, Model
+from shoal.population.individual import expected_risk
 from shoal.table import Array
 
 
@@ -58,25 +59,4 @@ class KMap(Model):
                 "A sample is no larger than its population.",
             )
         sizes, inverse = np.unique(evidence.own, return_inverse=True)
-        return np.asarray(1 / expected_risk(sizes, records / self.population_size))[inverse]
-
-
-def expected_risk(sizes: Array, share: float) -> Array:
-    """E[1/F | f]: the expected re-identification risk of a record in a sample class of f, sampled with a share p.
-
-    (p / f) 2F1(1, 1; f+1; 1-p), the mean over F - f negative binomial (Benedetti and Franconi); by its series.
-
-    >>> expected_risk(np.array([1, 2]), 0.5).round(6).tolist()
-    [0.693147, 0.306853]
-    """
-    total = np.ones(len(sizes))
-    term = np.ones(len(sizes))
-    for step in range(100_000):
-        term = term * ((step + 1) * (1 - share) / (sizes + 1 + step))
-        total += term
-        if (term < 1e-16 * total).all():
-            return np.asarray(share / sizes * total)
-    raise InputError(
-        f"The sample is too small a share of its population ({share:.1e}) to estimate the people behind a class.",
-        "Give a population table instead of a population size.",
-    )
+        return np.asarray(1 / expected_risk(sizes, sizes * (self.population_size / records)))[inverse]

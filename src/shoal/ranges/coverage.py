@@ -134,7 +134,7 @@ def match_tuples(columns: Sequence[Coded], known: Array, counts: Array) -> Array
             "Use --null-rule value or drop, or fewer quasi-identifiers.",
         )
     rows_of = [np.flatnonzero(pattern_of.reshape(-1) == number) for number in range(len(patterns))]
-    matches = counts.astype(np.int64)
+    matches = counts.astype(np.result_type(counts, np.int64))
     for first, second in combinations(range(len(patterns)), 2):
         progress.report("matching", first, len(patterns))
         ours, theirs = rows_of[first], rows_of[second]
@@ -143,8 +143,8 @@ def match_tuples(columns: Sequence[Coded], known: Array, counts: Array) -> Array
         group_of_ours, group_of_theirs = group[: len(ours)], group[len(ours) :]
         records_of_ours = np.bincount(group_of_ours, counts[ours], groups)
         records_of_theirs = np.bincount(group_of_theirs, counts[theirs], groups)
-        matches[ours] += records_of_theirs[group_of_ours].astype(np.int64)
-        matches[theirs] += records_of_ours[group_of_theirs].astype(np.int64)
+        matches[ours] += records_of_theirs[group_of_ours].astype(matches.dtype)
+        matches[theirs] += records_of_ours[group_of_theirs].astype(matches.dtype)
     return matches
 
 

@@ -1,6 +1,16 @@
 """What every verb returns: typed, JSON-ready, and able to describe itself in sections."""
 
-from shoal.results.result import Result, beside, fields_as_json, known_with, left_out, merged, results, where_known
+from shoal.results.result import (
+    Result,
+    beside,
+    fields_as_json,
+    keyed,
+    known_with,
+    left_out,
+    merged,
+    results,
+    where_known,
+)
 from shoal.results.sections import (
     Bar,
     Cell,
@@ -35,6 +45,7 @@ __all__ = [
     "Tone",
     "beside",
     "fields_as_json",
+    "keyed",
     "known_with",
     "left_out",
     "merged",

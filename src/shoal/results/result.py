@@ -36,6 +36,11 @@ def beside(keys: Sequence[str], **how: Any) -> Any:
     return field(metadata={"json": "beside", "keys": tuple(keys)}, **how)
 
 
+def keyed(key: str, **how: Any) -> Any:
+    """A field whose key is a word that Python keeps for itself, such as `global`."""
+    return field(metadata={"key": key}, **how)
+
+
 def merged(**how: Any) -> Any:
     """A field that is a dataclass, or None: its keys stand beside those of the result, not below its name."""
     return field(metadata={"json": "merged"}, **how)
@@ -134,5 +139,6 @@ def fields_as_json(value: Any) -> dict[str, Any]:
         decides = getattr(value, entry.metadata.get("with", entry.name))
         if rule == "left out" or (rule in ("where known", "merged") and decides is None):
             continue
-        found |= as_json(content) if rule in ("beside", "merged") else {entry.name: as_json(content)}
+        key = entry.metadata.get("key", entry.name)
+        found |= as_json(content) if rule in ("beside", "merged") else {key: as_json(content)}
     return found

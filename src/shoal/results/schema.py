@@ -62,9 +62,10 @@ def _of_dataclass(kind: type) -> dict[str, Any]:
             properties |= parts["properties"]
             required += parts["required"] if kinds[0] is hints[entry.name] else []
             continue
-        properties[entry.name] = _of_type(hints[entry.name])
+        key = entry.metadata.get("key", entry.name)
+        properties[key] = _of_type(hints[entry.name])
         if rule != "where known":
-            required.append(entry.name)
+            required.append(key)
     return {"type": "object", "properties": properties, "required": required, "additionalProperties": False}
 
 

@@ -1,0 +1,106 @@
+"""The table as a sample: what is known and asked about the population that it comes from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from shoal.errors import InputError
+from shoal.policy.amounts import share_of
+
+if TYPE_CHECKING:
+    from shoal.policy import Policy
+    from shoal.policy.unwritten import Unwritten
+
+# rows to look at first, and column sets that are named
+_FIRST = 20
+_PATTERNS = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """The table is a sample, with what is known of its population, and what to estimate.
+
+    `weight`: how many people each record stands for; `household`: who lives together; `population_size` or `sampling`
+    (a share such as `5%`): how large the population is. `estimate`: `all` estimators or one by its name. `suda`: search
+    special uniques, of up to so many columns if it is a number. `global_limit`: the global risk to keep. `approximate`:
+    the individual risk as sdcMicro computes it. `population`: a table of the population, as in `risk`.
+    """
+
+    weight: str | None = None
+    household: str | None = None
+    population_size: int | None = None
+    sampling: float | str | None = None
+    estimate: str | None = None
+    suda: bool | int = False
+    global_limit: float | str | None = None
+    approximate: bool = False
+    population: Any = None
+
+    @property
+    def columns(self) -> list[str]:
+        """The columns that say something about the records and are not compared."""
+        return [name for name in (self.weight, self.household) if name is not None]
+
+    @property
+    def needs_rows(self) -> bool:
+        """Whether rows must be seen one by one."""
+        return bool(self.columns) or self.suda is not False
+
+
+def asked_sample(given: Any, policy: Policy | Unwritten) -> Sample:
+    """What is asked of a sample: as given, else as the policy says; anything else is a table of the population."""
+    sample = given if isinstance(given, Sample) else Sample(population=given)
+    sized = sample.population_size is not None or sample.sampling is not None
+    sample = replace(
+        sample,
+        weight=sample.weight or policy.weight,
+        household=sample.household or policy.household,
+        population_size=sample.population_size if sized else policy.population_size,
+        sampling=sample.sampling if sized else policy.sampling,
+    )
+    return replace(
+        sample, sampling=_share("sampling", sample.sampling), global_limit=_share("global_limit", sample.global_limit)
+    )
+
+
+def _share(setting: str, given: float | str | None) -> float | None:
+    try:
+        return None if given is None else share_of(given)
+    except ValueError as error:
+        raise InputError(f"{setting}: {error}.", "Write 5% or 0.05.", settings=setting) from None
+
+
+def check_sample(sample: Sample, names: Sequence[str], count: str | None, person: str | None) -> None:
+    """Refuse what cannot be asked together."""
+    both = [name for name in sample.columns if name in names or name in (count, person)]
+    if both or (sample.weight is not None and sample.weight == sample.household):
+        name = both[0] if both else sample.weight
+        raise InputError(
+            f"Column '{name}' is the weight or the household and has another part too.",
+            "Name a column of its own for each.",
+            settings=("weight", "household"),
+        )
+    if sample.household is not None and sample.weight is None:
+        raise InputError(
+            "Household risk needs weights.",
+            "Name the weight column, or leave out the household.",
+            settings=("weight", "household"),
+        )
+    if sample.weight is not None and (count is not None or person is not None):
+        raise InputError(
+            "A weight belongs to a record: it excludes a count column and a person column.",
+            "Measure the records with weight, or persons and counts without.",
+            settings=("weight", "count", "person"),
+        )
+    if sample.suda is not False and person is not None:
+        raise InputError(
+            "Special uniques are records: there are none of persons with many rows.",
+            "Leave out the person column, or special uniques.",
+            settings=("suda", "person"),
+        )
+    if sample.global_limit is not None and sample.weight is None:
+        raise InputError(
+            "A limit on the global risk needs weights.", "Name the weight column.", settings=("global_limit", "weight")
+        )

@@ -1,0 +1,246 @@
+"""What a sample says about its population, from the rows of the table: individual risk and special uniques."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import InputError
+from shoal.identity.sample import Sample
+from shoal.policy.survey import population_size, size_notes
+from shoal.population.individual import approximate_risk, expected_risk, household_risk, threshold_for
+from shoal.population.results import (
+    ColumnContribution,
+    DisSuda,
+    Estimate,
+    GlobalLimit,
+    HouseholdRisk,
+    IndividualRisk,
+    PatternContribution,
+    SpecialUniqueFigures,
+)
+from shoal.population.suda import SpecialUniques, dis_suda, special_uniques
+from shoal.table import Array, Column, Table
+from shoal.table.classes import Coded, first_row_of_each_class
+from shoal.table.rows import Rows
+from shoal.table.weights import record_weights, weight_notes
+from shoal.vocabulary import Generalized, NullRule
+
+if TYPE_CHECKING:
+    from shoal.judgement.shown import Shown
+
+# rows to look at first, and column sets that are named
+_FIRST = 20
+_PATTERNS = 50
+
+
+@dataclass(frozen=True)
+class SampleRows:
+    """The rows of a table that are counted, one by one: `places` says where they stand in the table."""
+
+    table: Table
+    places: Array
+    shown: Shown
+    # all rows of the table, also those that are not counted
+    total: int
+
+    @property
+    def names(self) -> list[str]:
+        return [column.name for column in self.shown.rows.columns]
+
+
+def sample_rows(
+    table: Table,
+    names: Sequence[str],
+    measured: Sequence[str],
+    count: str | None,
+    reading: tuple[NullRule, Generalized],
+) -> SampleRows:
+    """The rows that `risk` counts: not those of a count of zero, nor under `drop` those with a missing value."""
+    from shoal.judgement.shown import shown_in
+
+    rule, generalized = reading
+    keep = np.ones(table.rows, bool)
+    if rule == "drop":
+        keep &= ~np.logical_or.reduce([column.is_null() for column in table.select(measured)])
+    if count is not None:
+        counts = table[count].values.cast(pl.Float64).to_numpy()[table[count].codes]
+        keep &= counts > 0
+    left = table if keep.all() else table.take(keep)
+    shown = shown_in(Rows.of(left, names, count), rule, generalized=generalized)
+    return SampleRows(left, np.flatnonzero(keep), shown, table.rows)
+
+
+@dataclass(frozen=True)
+class Weighted:
+    """The records that stand in a class, each with its weight, its risk and that of its household."""
+
+    weights: Array
+    risk: Array
+    household_risk: Array | None
+    notes: tuple[str, ...]
+
+
+def weighted(rows: SampleRows, sample: Sample) -> Weighted | None:
+    """The risk of each row by its weight; NaN where a row stands in no class.
+
+    f records of a class stand for F^ = sum of their weights people; with wildcards, those that match.
+    """
+    if sample.weight is None:
+        return None
+    table, shown = rows.table, rows.shown
+    weights = record_weights(table[sample.weight])
+    household = None if sample.household is None else _whole(table[sample.household])
+    notes = weight_notes(sample.weight, weights, household)
+    classes = shown.class_of_row
+    kept = classes >= 0
+    people = shown.sum_of(weights)
+    found = (approximate_risk if sample.approximate else expected_risk)(shown.sizes, people)
+    if under := int(np.count_nonzero(people < shown.sizes)):
+        notes.append(f"in {under:,} classes the weights sum to less than the records: they count as all there are")
+    risk = np.full(len(classes), np.nan)
+    risk[kept] = found[classes[kept]]
+    through = None if household is None else household_risk(np.where(kept, risk, 0.0), household)
+    return Weighted(weights, risk, through, tuple(notes))
+
+
+def _whole(household: Column) -> Column:
+    if household.nulls:
+        raise InputError(
+            f"Household column '{household.name}' is empty in {household.nulls:,} rows.",
+            "Fill it: somebody who lives alone has a household too.",
+            settings="household",
+        )
+    return household
+
+
+def individual_risk(found: Weighted, sample: Sample) -> IndividualRisk:
+    """The figures over all records."""
+    kept = ~np.isnan(found.risk)
+    risk, count = found.risk[kept], int(np.count_nonzero(kept))
+    expected = float(risk.sum())
+    household = limit = None
+    if found.household_risk is not None:
+        total = float(found.household_risk[kept].sum())
+        household = HouseholdRisk(total, total / count if count else 0.0)
+    if sample.global_limit is not None and count:
+        threshold = threshold_for(risk, float(sample.global_limit))
+        limit = GlobalLimit(float(sample.global_limit), threshold.risk, threshold.records)
+    return IndividualRisk(
+        expected_reidentifications=expected,
+        share=expected / count if count else 0.0,
+        highest=float(risk.max(initial=0.0)),
+        people=float(found.weights[kept].sum()),
+        approximate=sample.approximate,
+        household=household,
+        limit=limit,
+    )
+
+
+@dataclass(frozen=True)
+class Special:
+    """The special uniques with their scores, row by row."""
+
+    figures: SpecialUniqueFigures
+    scores: Array
+    dis_suda: Array | None
+
+
+def special(rows: SampleRows, sample: Sample, share: float | None) -> Special | None:
+    """Special uniques, and with a known share of the population the chance that a match with one is right."""
+    if sample.suda is False:
+        return None
+    shown = rows.shown
+    if shown.matching:
+        raise InputError(
+            "Special uniques are searched by equal values: a missing value cannot match everything.",
+            "Use the null rule value or drop.",
+            settings=("suda", "null_rule"),
+        )
+    kept = np.flatnonzero(~shown.suppressed)
+    first = kept[first_row_of_each_class(shown.class_of_row[kept], len(shown.members))]
+    columns = [Coded(column.codes[first], column.cardinality) for column in shown.columns]
+    found = special_uniques(columns, shown.members, None if sample.suda is True else sample.suda)
+    chances = None
+    if share is not None:
+        uniques, pairs = (int(np.count_nonzero(shown.members == size)) for size in (1, 2))
+        chances = dis_suda(found.scores, uniques, 2 * pairs, share, len(columns))
+    order = np.argsort(-found.scores, kind="stable")[: min(_FIRST, int(np.count_nonzero(found.scores)))]
+    figures = _special_figures(found, rows.names, rows.places[first[order]], chances)
+    of_row = np.where(shown.class_of_row >= 0, shown.class_of_row, len(found.scores))
+    return Special(
+        figures, np.append(found.scores, 0.0)[of_row], None if chances is None else np.append(chances, 0.0)[of_row]
+    )
+
+
+def _special_figures(
+    found: SpecialUniques, names: Sequence[str], first: Array, chances: Array | None
+) -> SpecialUniqueFigures:
+    special = found.scores > 0
+    patterns = [
+        PatternContribution([names[place] for place in members], records, found.share_of_set(members, records))
+        for members, records in found.sets
+    ]
+    return SpecialUniqueFigures(
+        records=int(np.count_nonzero(special)),
+        sum=float(found.total),
+        max=float(found.scores.max(initial=0.0)),
+        size=found.size,
+        contributions=[ColumnContribution(name, found.share_of_column(place)) for place, name in enumerate(names)],
+        patterns=sorted(patterns, key=lambda entry: -entry.share)[:_PATTERNS],
+        first=[int(row) for row in first],
+        dis_suda=None
+        if chances is None or not special.any()
+        else DisSuda(float(chances[special].max()), float(chances[special].mean())),
+    )
+
+
+def per_record(rows: SampleRows, risk: Weighted | None, unique: Special | None) -> pl.DataFrame:
+    """What is known of each row of the table; null where a row is not counted."""
+    columns: dict[str, Array | None] = {
+        "risk": None if risk is None else risk.risk,
+        "household_risk": None if risk is None else risk.household_risk,
+        "suda_score": None if unique is None else unique.scores,
+        "dis_suda": None if unique is None else unique.dis_suda,
+    }
+    found = {}
+    for name, values in columns.items():
+        if values is not None:
+            whole = np.full(rows.total, np.nan)
+            whole[rows.places] = values
+            found[name] = pl.Series(name, whole).fill_nan(None)
+    return pl.DataFrame(found)
+
+
+@dataclass(frozen=True)
+class SampleFigures:
+    """What was found about the population; None where it was not asked for."""
+
+    individual: IndividualRisk | None = None
+    suda: SpecialUniqueFigures | None = None
+    population: list[Estimate] | None = None
+    chosen: str | None = None
+    chosen_reason: str | None = None
+    per_record: pl.DataFrame | None = None
+    notes: tuple[str, ...] = ()
+
+
+def sample_figures(sample: Sample, rows: SampleRows | None, records: int) -> SampleFigures:
+    """All that is asked about the population behind a sample of so many records."""
+    risk = None if rows is None else weighted(rows, sample)
+    weights = None if risk is None else risk.weights
+    size, sampling = sample.population_size, None if sample.sampling is None else float(sample.sampling)
+    people = population_size(records, weights, size, sampling)
+    if rows is None:
+        return SampleFigures()
+    unique = special(rows, sample, None if people is None else records / people)
+    return SampleFigures(
+        individual=None if risk is None else individual_risk(risk, sample),
+        suda=None if unique is None else unique.figures,
+        per_record=per_record(rows, risk, unique),
+        notes=() if risk is None else (*risk.notes, *size_notes(records, weights, size, sampling)),
+    )
