@@ -281,8 +281,15 @@ def _attack(folder: Path) -> Case:
     return Case(shoal.attack(output), ["attack", "all", str(output)], names_columns=False)
 
 
+def _attack_link(folder: Path) -> Case:
+    output, people = _released(folder)[1], str(odd_table(folder))
+    found = shoal.attack_link(output, identified=people, on=NAMES)
+    return Case(found, ["attack", "link", output, "--with", people, "--on", ",".join(NAMES)])
+
+
 CASES: dict[str, Callable[[Path], Case]] = {
     "attack": _attack,
+    "attack-link": _attack_link,
     "cells": _cells,
     "compare": _compare,
     "anonymize": _anonymize,
