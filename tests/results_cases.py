@@ -299,8 +299,15 @@ def _findings(folder: Path) -> Case:
     return Case(_published(folder)[0].document)
 
 
+def _attack_link(folder: Path) -> Case:
+    output, people = _released(folder)[1], str(odd_table(folder))
+    found = shoal.attack_link(output, identified=people, on=NAMES)
+    return Case(found, ["attack", "link", output, "--with", people, "--on", ",".join(NAMES)])
+
+
 CASES: dict[str, Callable[[Path], Case]] = {
     "attack": _attack,
+    "attack-link": _attack_link,
     "cells": _cells,
     "compare": _compare,
     "anonymize": _anonymize,

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from shoal.anonymization.solve import apply_plan, lattice
     from shoal.attacks.base import AttackResult
     from shoal.attacks.battery import attack
+    from shoal.attacks.link import LinkResult, attack_link
     from shoal.detection import Detection, detect
     from shoal.detection.profile import profile
     from shoal.detection.profiles import Profile
@@ -135,6 +136,8 @@ _HOME = {
     "apply_plan": "shoal.anonymization.solve",
     "build_hierarchy": "shoal.hierarchy",
     "attack": "shoal.attacks.battery",
+    "attack_link": "shoal.attacks.link",
+    "LinkResult": "shoal.attacks.link",
     "compare": "shoal.releases.compare",
     "cells": "shoal.standards.cells",
     "decode": "shoal.releases.decode",
@@ -184,6 +187,7 @@ __all__ = [
     "Lattice",
     "LeakRisk",
     "LeakSeries",
+    "LinkResult",
     "Mask",
     "Method",
     "Microaggregate",
@@ -215,6 +219,7 @@ __all__ = [
     "anonymize",
     "apply_plan",
     "attack",
+    "attack_link",
     "build_hierarchy",
     "cells",
     "compare",

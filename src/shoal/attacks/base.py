@@ -106,7 +106,10 @@ def verdicts_of(outcomes: Sequence[AttackOutcome], limits: AttackLimits | None =
 
 @dataclass(frozen=True, repr=False)
 class AttackResult(Result):
-    """What attacks found: each with its rates, the verdict on every criterion, and the seed of all chance."""
+    """What attacks found: each with its rates, the verdict on every criterion, and the seed of all chance.
+
+    A command with more to say has a subclass (`kw_only=True`) with a name of its own.
+    """
 
     name: ClassVar[str] = "attack"
 

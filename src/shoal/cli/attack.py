@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from shoal.cli.attack_all import attack_all
+from shoal.cli.attack_link import attack_link
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -12,7 +13,10 @@ app = typer.Typer(
     help="""**Attack the release**: what somebody learns about the people in it who tries.
 
     shoal attack all safe.parquet --original visits.parquet
+
+    shoal attack link safe.parquet --with voters.csv --on age=age_yrs,sex
 """,
 )
 
 app.command("all")(attack_all)
+app.command("link")(attack_link)

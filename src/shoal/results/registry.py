@@ -11,6 +11,7 @@ from shoal.results.result import Result, results
 MODULES = {
     "anonymize": "shoal.anonymization.results",
     "attack": "shoal.attacks.base",
+    "attack-link": "shoal.attacks.link",
     "cells": "shoal.standards.cells",
     "compare": "shoal.releases.compare",
     "desk-open": "shoal.dp.results",

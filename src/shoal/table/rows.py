@@ -40,7 +40,7 @@ class Rows:
             return cls(columns, None, table[person])
         if count is None:
             return cls(columns)
-        weights = _weights(table[count])
+        weights = weights_of(table[count])
         rows = cls(columns, weights)
         return rows.take(weights > 0) if (weights == 0).any() else rows
 
@@ -104,7 +104,7 @@ def counted_rows(table: Table, names: Sequence[str], count: str | None, rule: Nu
     >>> table.rows, removed, table["a"].values.to_list()
     (1, 3, [1])
     """
-    weights = np.ones(table.rows, np.int64) if count is None else _weights(table[count])
+    weights = np.ones(table.rows, np.int64) if count is None else weights_of(table[count])
     keep = weights > 0
     if rule == "drop":
         keep &= ~np.logical_or.reduce([column.is_null() for column in table.select(names)])
@@ -130,7 +130,7 @@ def compact(column: Column) -> Column:
     return replace(column, codes=codes, values=column.values.filter(present))
 
 
-def _weights(column: Column) -> Array:
+def weights_of(column: Column) -> Array:
     """The records that each row stands for."""
     cure = "A count is a whole number of records, zero or more, in every row."
     if column.nulls:

@@ -1,0 +1,225 @@
+"""Linkage: an identified file against a release. Who is in which record?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+import polars as pl
+
+from shoal.attacks.base import AttackOutcome, AttackResult, outcome_sections, verdicts_of
+from shoal.attacks.common import On, columns_in_common, differ_in_writing
+from shoal.attacks.linking.columns import cells_of
+from shoal.attacks.linking.link import Linkage
+from shoal.attacks.rows_out import check_rows_out, write_rows
+from shoal.errors import InputError
+from shoal.policy import Policy
+from shoal.reading import Options, read
+from shoal.releases.readable import Readable, readable
+from shoal.results import Figure, Figures, Headline, Section, where_known
+from shoal.table import Array, Column, Table
+from shoal.vocabulary import NullRule
+from shoal.wording import counted, percent
+
+# boxes times columns up to which it is also measured what each column adds
+_CHEAP = 4_000_000
+
+
+@dataclass(frozen=True)
+class CandidateCounts:
+    """The records that a target may be, among targets that fit any: the median and the fewest."""
+
+    median: float | None
+    smallest: int | None
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class LinkResult(AttackResult):
+    """An identified file against a release: who fits how many records.
+
+    `expected_correct`: what an attacker gets right who picks one of the candidates of everybody at random; without
+    `truth` the right one is taken to be among them. `correct`: unique matches that are right, `precision` their share.
+    """
+
+    name: ClassVar[str] = "attack-link"
+
+    targets: int
+    unmatched: int
+    unique_matches: int
+    expected_correct: float
+    candidates: CandidateCounts
+    columns: list[str]
+    correct: int | None = where_known()
+    precision: float | None = where_known()
+
+    def summary(self) -> str:
+        """Who fits one record only, and how many are named right."""
+        words = f"{self.unique_matches:,} of {counted(self.targets, 'target')} fit exactly one record"
+        words += f", {self.correct:,} of them rightly" if self.correct is not None else ""
+        share = percent(self.expected_correct / self.targets)
+        return f"{words}. Who picks among the candidates of everybody names {share} right."
+
+    def sections(self) -> list[Section]:
+        """The sentence, the candidates, and the rate with its interval."""
+        some = self.candidates.median is not None
+        figures = [
+            Figure("targets that fit no record", f"{self.unmatched:,}"),
+            Figure("records that a target may be, median", f"{self.candidates.median:,g}" if some else ""),
+            Figure("the fewest", f"{self.candidates.smallest:,}" if some else ""),
+        ]
+        if self.precision is not None:
+            figures.append(Figure("unique matches that are right", percent(self.precision)))
+        headline = Headline(self.summary(), "bad" if self.unique_matches else "good")
+        return [headline, Figures(figures), *outcome_sections(self.attacks, self.verdict)]
+
+
+def attack_link(
+    source: Any,
+    *,
+    identified: Any,
+    on: On = None,
+    truth: str | None = None,
+    null_rule: NullRule | None = None,
+    policy: Policy | None = None,
+    seed: int = 0,
+    targets_out: str | Path | None = None,
+    force: bool = False,
+    options: Options | None = None,
+) -> LinkResult:
+    """Link the people of an identified file with the records of a release, by the columns that both have.
+
+    A released cell may be a value, a range, a prefix, a set, a node of a tree or `*`: a record is a candidate for
+    everybody whose values lie in all its cells. Where values were replaced by means or changed at random, the nearest
+    records are candidates, equally near ones alike. `truth` is a column of both files that says who is who. In
+    `targets_out` are the rows of the identified file that fit one record only.
+
+    >>> release = {"age": ["[20;29]", "[20;29]", "31"], "sex": ["f", "f", "m"]}
+    >>> found = attack_link(release, identified={"age": [25, 31], "sex": ["f", "m"]})
+    >>> found.unique_matches, found.expected_correct, found.candidates.smallest
+    (1, 1.5, 1)
+    """
+    check_rows_out(targets_out, force, release=source, identified_file=identified)
+    released, people = readable(source, options), read(identified, None, options)
+    if not people.rows:
+        raise InputError("The identified file has no rows.", "Give people to look for.")
+    known = policy if policy is not None else _policy(released)
+    columns = columns_in_common(_without(released, truth), people, on)
+    check_writing(released, people, columns)
+    found = Linkage.of(
+        released,
+        people,
+        columns,
+        rule=null_rule or (known.null_rule if known else "value"),
+        count=_count(released, known),
+    )
+    records = found.records
+    right = None if truth is None else _right(found, released, people, truth)
+    scores = np.divide(1.0 if right is None else right, records, out=np.zeros(people.rows), where=records > 0)
+    notes = (
+        [] if truth is not None else ["who is who is not known: the right record is taken to be among those that fit"]
+    )
+    notes += _what_helped(released, people, columns, float(scores.mean()), known) if truth is None else []
+    outcome = AttackOutcome.of("linkage", "linkability", scores, notes=notes, seed=seed)
+    write_rows(targets_out, np.flatnonzero(records == 1))
+    return _result(outcome, records, right, list(columns), seed, known, released)
+
+
+def _result(
+    outcome: AttackOutcome,
+    records: Array,
+    right: Array | None,
+    columns: list[str],
+    seed: int,
+    policy: Policy | None,
+    released: Readable,
+) -> LinkResult:
+    fits = records[records > 0]
+    unique = int((records == 1).sum())
+    correct = None if right is None else int(((records == 1) & (right > 0)).sum())
+    return LinkResult(
+        attacks=[outcome],
+        verdict=verdicts_of([outcome], None if policy is None else policy.attacks),
+        seed=seed,
+        targets=len(records),
+        unmatched=int((records == 0).sum()),
+        unique_matches=unique,
+        expected_correct=float(outcome.successes),
+        candidates=CandidateCounts(
+            float(np.median(fits)) if len(fits) else None, int(fits.min()) if len(fits) else None
+        ),
+        columns=columns,
+        correct=correct,
+        precision=correct / unique if correct is not None and unique else None,
+        native=released.native,
+    )
+
+
+def _policy(released: Readable) -> Policy | None:
+    manifest = None if released.source is None else released.source.manifest_or_none
+    return None if manifest is None else manifest.policy
+
+
+def _count(released: Readable, policy: Policy | None) -> str | None:
+    count = None if policy is None else policy.count
+    return count if count in released.table.columns else None
+
+
+def _without(released: Readable, truth: str | None) -> Readable:
+    """The release without the column that only says who is who."""
+    if truth is None or truth not in released.table.columns:
+        return released
+    columns = {name: column for name, column in released.table.columns.items() if name != truth}
+    return replace(released, table=replace(released.table, columns=columns))
+
+
+def check_writing(released: Readable, people: Table, columns: Mapping[str, str]) -> None:
+    """Refuse columns that are written so differently that nobody can fit, with the likely reason."""
+    for name, theirs in columns.items():
+        if name in released.pairs:
+            continue
+        column = released.table[name]
+        form = released.forms.get(name)
+        if form is not None and form.kind not in ("as-it-was", "recoded"):
+            continue
+        if len(column.values) and len(people[theirs].values) and not _any_alike(released, name, people[theirs]):
+            raise InputError(
+                f"No value of column '{theirs}' fits column '{name}' of the release.",
+                differ_in_writing(column, people[theirs]),
+            )
+
+
+def _any_alike(released: Readable, name: str, column: Column) -> bool:
+    cells = cells_of(released, name, column, "value")
+    return bool((cells.low <= cells.high).any())
+
+
+def _right(found: Linkage, released: Readable, people: Table, truth: str) -> Array:
+    """Of each target: how many candidates are its own record."""
+    for name, table in (("the release", released.table), ("the identified file", people)):
+        if truth not in table.columns:
+            raise InputError(f"Column '{truth}' is not in {name}.", "Name a column of both files that says who is who.")
+    ours = pl.DataFrame({"who": released.table[truth].decode().cast(pl.String)}).with_row_index("row")
+    theirs = pl.DataFrame({"who": people[truth].decode().cast(pl.String)}).with_row_index("target")
+    same = theirs.join(ours, on="who", how="inner")
+    target, row = same["target"].to_numpy().astype(np.int64), same["row"].to_numpy().astype(np.int64)
+    held = found.holds(target, row)
+    return np.bincount(target[held], minlength=people.rows).astype(np.float64)
+
+
+def _what_helped(
+    released: Readable, people: Table, columns: Mapping[str, str], rate: float, policy: Policy | None
+) -> list[str]:
+    """The column without which the attack loses most, where that is quickly found."""
+    if len(columns) < 2 or len(columns) * released.table.rows > _CHEAP or rate <= 0:
+        return []
+    rule, count = policy.null_rule if policy else "value", _count(released, policy)
+    left = {}
+    for name in columns:
+        others = {key: value for key, value in columns.items() if key != name}
+        records = Linkage.of(released, people, others, rule=rule, count=count).records
+        left[name] = float(np.divide(1.0, records, out=np.zeros(len(records)), where=records > 0).mean())
+    name = min(left, key=lambda key: left[key])
+    return [f"column {name} helps most: without it the rate falls from {percent(rate)} to {percent(left[name])}"]
