@@ -11,6 +11,8 @@ from shoal.results.result import Result, results
 MODULES = {
     "anonymize": "shoal.anonymization.results",
     "attack": "shoal.attacks.base",
+    "attack-scoreboard": "shoal.attacks.scoreboard",
+    "attack-unicity": "shoal.attacks.unicity",
     "cells": "shoal.standards.cells",
     "compare": "shoal.releases.compare",
     "desk-open": "shoal.dp.results",
