@@ -305,9 +305,37 @@ def _attack_link(folder: Path) -> Case:
     return Case(found, ["attack", "link", output, "--with", people, "--on", ",".join(NAMES)])
 
 
+def _long_table(folder: Path) -> Path:
+    """Everybody's rows of one odd thing after the other, with a day each."""
+    path = folder / "long.parquet"
+    users, things = (
+        [1, 1, 1, 2, 2, 3],
+        ["Zqxsecret1", "Zqxsecret2", "Zqxsecret3", "Zqxsecret1", "Zqxsecret2", "Zqxsecret3"],
+    )
+    frame = {"who": users, TAG: things, CONTROL: [73919, 73918, 73917, 1, 2, 3], "day": [1, 20, 300, 4, 50, 600]}
+    pl.DataFrame(frame).write_parquet(path)
+    return path
+
+
+def _unicity(folder: Path) -> Case:
+    from shoal.attacks.unicity import unicity
+
+    path = _long_table(folder)
+    return Case(unicity(path, person="who", columns=[TAG, CONTROL], points=[1, 2], coarsen={CONTROL: ["10", "100"]}))
+
+
+def _scoreboard(folder: Path) -> Case:
+    from shoal.attacks.scoreboard import scoreboard
+
+    path = _long_table(folder)
+    return Case(scoreboard(path, person="who", item=TAG, value=CONTROL, date="day", known=2, wrong=1), None, False)
+
+
 CASES: dict[str, Callable[[Path], Case]] = {
     "attack": _attack,
     "attack-link": _attack_link,
+    "attack-scoreboard": _scoreboard,
+    "attack-unicity": _unicity,
     "cells": _cells,
     "compare": _compare,
     "anonymize": _anonymize,

@@ -15,7 +15,8 @@ def sample_data(
         str,
         typer.Argument(
             metavar="NAME",
-            help="discharges: hospital stays in California. licences: driving licences of a small region.",
+            help="discharges: hospital stays in California. licences: driving licences of a small region. "
+            "ratings: who rated which film when. trips: which phone was in which cell in which hour.",
         ),
     ],
     output: Annotated[

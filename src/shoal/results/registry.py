@@ -12,6 +12,8 @@ MODULES = {
     "anonymize": "shoal.anonymization.results",
     "attack": "shoal.attacks.base",
     "attack-link": "shoal.attacks.link",
+    "attack-scoreboard": "shoal.attacks.scoreboard",
+    "attack-unicity": "shoal.attacks.unicity",
     "cells": "shoal.standards.cells",
     "compare": "shoal.releases.compare",
     "desk-open": "shoal.dp.results",

@@ -10,11 +10,15 @@ import polars as pl
 from shoal.errors import InputError, quoted
 from shoal.sample.discharges import discharges
 from shoal.sample.licences import licences
+from shoal.sample.ratings import ratings
+from shoal.sample.trips import trips
 
 # name -> (rows by default, generator)
 SAMPLES: dict[str, tuple[int, Callable[[int, int], Any]]] = {
     "discharges": (3_985_166, discharges),
     "licences": (87_642, licences),
+    "ratings": (200_000, ratings),
+    "trips": (200_000, trips),
 }
 
 

@@ -1,0 +1,245 @@
+"""Unicity: whoever knows a few points of a person's trace finds the only trace that has them all.
+
+de Montjoye et al., *Unique in the Crowd* (2013): the share of persons whom p points of theirs, drawn at random, tell
+from everybody else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from shoal.attacks.coarsening import coarsened, sweep
+from shoal.attacks.statistics import wilson
+from shoal.errors import InputError, as_names, check_at_least
+from shoal.reading import Options, read
+from shoal.results import Bar, Grid, Headline, Notes, Result, Section, where_known
+from shoal.table import Array, Table
+from shoal.table.classes import Coded, Codes, pack
+from shoal.table.rows import Rows
+from shoal.wording import counted, in_words, percent
+
+FEW = 30
+# up to so many different points a table of flags is smaller than a search
+_FLAGS = 1 << 28
+
+
+@dataclass(frozen=True, slots=True)
+class Uniqueness:
+    """The share of persons who are alone with so many of their points, and its 95% interval (Wilson)."""
+
+    points: int
+    uniqueness: float
+    low: float
+    high: float
+
+
+@dataclass(frozen=True, slots=True)
+class Coarsened:
+    """The same with columns made coarser."""
+
+    steps: dict[str, str]
+    points: list[Uniqueness]
+
+
+@dataclass(frozen=True, repr=False)
+class Unicity(Result):
+    """How many points of a trace single its person out."""
+
+    name: ClassVar[str] = "attack-unicity"
+
+    persons: int
+    targets: int
+    columns: list[str]
+    points: list[Uniqueness]
+    seed: int
+    notes: list[str]
+    sweep: list[Coarsened] | None = where_known()
+
+    def summary(self) -> str:
+        """The most points that were tried, and whom they single out."""
+        most = max(self.points, key=lambda entry: entry.points)
+        columns = in_words(self.columns)
+        known = f"{counted(most.points, 'point')} ({columns})"
+        alone = f"tell {percent(most.uniqueness)} of {counted(self.persons, 'person')} from everybody else"
+        return f"{known} {alone}."
+
+    def sections(self) -> list[Section]:
+        """The share for each number of points, then for each coarsening."""
+        rows = [_row(str(entry.points), entry) for entry in self.points]
+        shown: list[Section] = [Headline(self.summary()), Grid(("points known", "unique", "95% interval", ""), rows)]
+        if self.sweep:
+            heads = ("coarsened to", "points known", "unique", "95% interval", "")
+            swept = [
+                (", ".join(f"{name}: {step}" for name, step in part.steps.items()), *_row(str(entry.points), entry))
+                for part in self.sweep
+                for entry in part.points
+            ]
+            shown.append(Grid(heads, swept))
+        return [*shown, Notes(self.notes)]
+
+
+def _row(name: str, entry: Uniqueness) -> tuple[str, str, str, Bar]:
+    between = f"{percent(entry.low)} to {percent(entry.high)}"
+    return name, percent(entry.uniqueness), between, Bar(entry.uniqueness)
+
+
+def unicity(
+    source: Any,
+    *,
+    person: str,
+    columns: Sequence[str] | str,
+    points: Sequence[int] = (1, 2, 3, 4),
+    coarsen: Mapping[str, Sequence[str]] | None = None,
+    targets: int = 10_000,
+    seed: int = 0,
+    options: Options | None = None,
+) -> Unicity:
+    """How many points (values of `columns` together) of a person's rows tell the person from everybody else.
+
+    Up to `targets` persons are drawn, and points of each; who has fewer points is known by all of them. `coarsen`
+    names steps for columns (a width for numbers, `6h` or `1w` for times, leading characters for texts).
+
+    >>> found = unicity({"user": [1, 1, 2, 2], "cell": [7, 8, 7, 9]}, person="user", columns="cell", points=[2])
+    >>> found.points[0].uniqueness
+    1.0
+    """
+    names, asked = as_names(columns), sorted(set(points))
+    _check(names, asked, person, targets)
+    table = read(source, [*names, person], options)
+    table, notes = _whole_points(table, names)
+    owner = owner_of(table, person)
+    target = targets_of(owner, targets, seed)
+    if len(target) < FEW:
+        notes.append(f"fewer than {FEW} targets: the interval is wide, and the rate says little")
+    swept = [
+        Coarsened(steps, _measure(table, owner, names, steps, target, asked, seed)[0])
+        for steps in sweep(coarsen or {}, names)
+    ]
+    found, few = _measure(table, owner, names, {}, target, asked, seed)
+    if few:
+        notes.append(f"{counted(few, 'target')} with fewer than {asked[-1]} different points: known by all of them")
+    return Unicity(owner.cardinality, len(target), names, found, seed, notes, swept if coarsen else None)
+
+
+def _check(names: list[str], asked: list[int], person: str, targets: int) -> None:
+    if not names:
+        raise InputError("No columns are named: what does the attacker know of a point?", "Name them in columns.")
+    if person in names:
+        raise InputError(f"Column '{person}' says whose row it is: it is not a part of a point.", "Leave it out.")
+    if not asked or asked[0] < 1:
+        raise InputError("The numbers of points must be 1 or more.", "Use for example 1, 2, 3 and 4.")
+    check_at_least(1, targets, "The number of targets")
+
+
+def _whole_points(table: Table, names: list[str]) -> tuple[Table, list[str]]:
+    """The rows that say a whole point; one with a missing part is not something that somebody knows."""
+    empty = [column.is_null() for column in table.select(names) if column.nulls]
+    if not empty:
+        return table, list(table.notes)
+    keep = ~np.logical_or.reduce(empty)
+    if not keep.any():
+        raise InputError("Every row lacks a part of its point.", "Name columns that are filled.")
+    note = f"{counted(int((~keep).sum()), 'row')} without a whole point left out"
+    return table.take(keep), [*table.notes, note]
+
+
+def owner_of(table: Table, person: str) -> Coded:
+    """Whose row it is, persons numbered densely in the order of their names."""
+    column = Rows.of(table, [person], person=person).person
+    assert column is not None
+    there = np.zeros(column.cardinality, bool)
+    there[column.codes] = True
+    if there.all():
+        return Coded(column.codes, column.cardinality)
+    return Coded((np.cumsum(there) - 1)[column.codes], int(there.sum()))
+
+
+def targets_of(owner: Coded, targets: int, seed: int) -> Array:
+    """So many persons drawn at random, all of them where there are fewer; in order."""
+    draw = np.random.default_rng(seed)
+    return np.sort(draw.choice(owner.cardinality, min(targets, owner.cardinality), replace=False))
+
+
+def _measure(
+    table: Table, owner: Coded, names: list[str], steps: Mapping[str, str], target: Array, asked: list[int], seed: int
+) -> tuple[list[Uniqueness], int]:
+    parts: list[Codes] = [coarsened(table[name], steps[name]) if name in steps else table[name] for name in names]
+    unique, few = alone_with(owner, pack(parts), target, asked, seed)
+    found = []
+    for number, hits in zip(asked, unique.sum(axis=0).tolist(), strict=True):
+        low, high = wilson(hits, len(target))
+        found.append(Uniqueness(number, hits / len(target), low, high))
+    return found, few
+
+
+def alone_with(owner: Coded, point: Coded, target: Array, asked: list[int], seed: int) -> tuple[Array, int]:
+    """Whether each target is the only person with its first so many points, and how many targets have fewer points.
+
+    The points of a target are drawn without replacement from its different ones; with more points the same are known
+    and others beside them. An index of persons by point is made for known points only: one pass over the rows.
+    """
+    from shoal.attacks.kernels import others_with_all
+
+    known = known_points(owner, point, target, asked[-1], seed)
+    needed = np.unique(known.codes[known.codes >= 0])
+    ranks = np.where(known.codes >= 0, np.searchsorted(needed, known.codes), -1)
+    rows = rows_among(point, needed)
+    persons = owner.cardinality
+    index = np.searchsorted(needed, point.codes[rows].astype(np.int64)) * persons + owner.codes[rows]
+    index.sort()
+    starts = np.searchsorted(index, np.arange(len(needed) + 1) * persons)
+    others = others_with_all(index, starts, persons, target.astype(np.int64), ranks, np.array(asked))
+    return ~others, int((known.different < asked[-1]).sum())
+
+
+class Known(NamedTuple):
+    """Points that an attacker knows: one line per target, padded with -1, and how many the target has in all."""
+
+    codes: Array
+    different: Array
+
+
+def known_points(owner: Coded, point: Coded, target: Array, most: int, seed: int) -> Known:
+    """Up to `most` different points of each target, in a random order that does not depend on the order of rows.
+
+    >>> owner, point = Coded(np.array([0, 0, 1]), 2), Coded(np.array([5, 5, 6]), 7)
+    >>> known_points(owner, point, np.array([0, 1]), 2, seed=0).codes.tolist()
+    [[5, -1], [6, -1]]
+    """
+    rows = rows_among(owner, target)
+    mine = np.searchsorted(target, owner.codes[rows].astype(np.int64))
+    pairs = np.unique(np.stack([mine, point.codes[rows].astype(np.int64)], axis=1), axis=0)
+    count = np.bincount(pairs[:, 0], minlength=len(target))
+    order, rank = drawn(pairs[:, 0], count, seed)
+    kept = rank < most
+    codes = np.full((len(target), most), -1, np.int64)
+    codes[pairs[order, 0][kept], rank[kept]] = pairs[order, 1][kept]
+    return Known(codes, count)
+
+
+def drawn(group: Array, count: Array, seed: int) -> tuple[Array, Array]:
+    """The members of each group in a random order: positions group by group, and the number of each in its group.
+
+    >>> drawn(np.array([0, 0, 1]), np.array([2, 1]), seed=0)[1].tolist()
+    [0, 1, 0]
+    """
+    order = np.lexsort((np.random.default_rng([seed, 1]).random(len(group)), group))
+    return order, np.arange(len(group)) - np.repeat(np.cumsum(count) - count, count)
+
+
+def rows_among(column: Coded, wanted: Array) -> Array:
+    """The rows whose code is among those wanted, which are sorted.
+
+    >>> rows_among(Coded(np.array([3, 1, 3, 0]), 4), np.array([0, 3])).tolist()
+    [0, 2, 3]
+    """
+    if column.cardinality <= _FLAGS:
+        flags = np.zeros(column.cardinality, bool)
+        flags[wanted] = True
+        return np.flatnonzero(flags[column.codes])
+    places = np.searchsorted(wanted, column.codes)
+    return np.flatnonzero(wanted[np.minimum(places, len(wanted) - 1)] == column.codes)
