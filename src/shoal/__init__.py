@@ -77,6 +77,7 @@ if TYPE_CHECKING:
     from shoal.standards.hipaa.safe_harbor import safe_harbor
     from shoal.table import Column, Table
     from shoal.utility.quality import QualityFigures, quality
+    from shoal.writing import OutputFormat
 
 __version__ = "0.1.0"
 
@@ -137,6 +138,7 @@ _HOME = {
     "pseudonymize": "shoal.pseudonyms.pseudonymize",
     "read": "shoal.reading",
     "read_hierarchy": "shoal.hierarchy",
+    "OutputFormat": "shoal.writing",
     "Refused": "shoal.releases.write",
     "Release": "shoal.releases.open",
     "Released": "shoal.releases.results",
@@ -174,6 +176,7 @@ __all__ = [
     "Method",
     "Microaggregate",
     "Mondrian",
+    "OutputFormat",
     "Perturbed",
     "Policy",
     "PopulationCounts",
