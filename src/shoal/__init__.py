@@ -88,6 +88,7 @@ if TYPE_CHECKING:
     from shoal.standards.hipaa.safe_harbor import safe_harbor
     from shoal.table import Column, Table
     from shoal.utility.quality import QualityFigures, quality
+    from shoal.writing import OutputFormat
 
 __version__ = "0.1.0"
 
@@ -154,6 +155,7 @@ _HOME = {
     "publish": "shoal.publication.publish",
     "read": "shoal.reading",
     "read_hierarchy": "shoal.hierarchy",
+    "OutputFormat": "shoal.writing",
     "Refused": "shoal.releases.write",
     "Release": "shoal.releases.open",
     "Released": "shoal.releases.results",
@@ -193,6 +195,7 @@ __all__ = [
     "Microaggregate",
     "MissingKeys",
     "Mondrian",
+    "OutputFormat",
     "Perturbed",
     "Policy",
     "PopulationCounts",

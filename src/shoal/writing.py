@@ -11,9 +11,10 @@ import tempfile
 from collections.abc import Callable, Collection
 from glob import glob
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
+from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
 from shoal.errors import InputError
 
@@ -27,6 +28,107 @@ WRITERS: dict[str, Callable[[pl.DataFrame, Path], None]] = {
     ".jsonl": lambda frame, path: frame.write_ndjson(path),
     ".ndjson": lambda frame, path: frame.write_ndjson(path),
 }
+
+_LONGEST_WORD = 60
+# `delimiter` alone is that of the input
+_OPTIONS = {"delimiter": "output_delimiter"}
+
+
+class OutputFormat(BaseModel):
+    """How the cells of a release are written in its file.
+
+    `delimiter`: comma, semicolon, tab or | (`;` with a decimal comma, otherwise by the extension); `bom`: a mark at the
+    start by which Excel knows UTF-8; `suppressed_as`: the text for `*`; `missing_as`: the text for a missing value.
+
+    >>> OutputFormat(decimal_comma=True).separator(Path("safe.csv"))
+    ';'
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+    delimiter: Literal[",", ";", "\t", "|"] | None = None
+    decimal_comma: bool = False
+    bom: bool = False
+    suppressed_as: str | None = None
+    missing_as: str | None = None
+
+    def __init__(self, **settings: Any) -> None:
+        try:
+            super().__init__(**settings)
+        except ValidationError as error:
+            found = "; ".join(_in_words(entry) for entry in error.errors(include_input=False, include_url=False))
+            raise InputError(f"The output format cannot be used: {found}.", "See docs/releases.md.") from None
+
+    @field_validator("delimiter", mode="before")
+    @classmethod
+    def _tab(cls, value: Any) -> Any:
+        return "\t" if value in ("tab", "\\t") else value
+
+    @field_validator("suppressed_as", "missing_as")
+    @classmethod
+    def _one_word(cls, value: str | None) -> str | None:
+        if value is not None and (len(value) > _LONGEST_WORD or value != value.strip() or not value.isprintable()):
+            raise ValueError(f"write at most {_LONGEST_WORD} characters in one line, without blanks around them")
+        return value
+
+    @field_validator("missing_as")
+    @classmethod
+    def _nothing(cls, value: str | None) -> str | None:
+        return value or None
+
+    @model_validator(mode="after")
+    def _apart(self) -> OutputFormat:
+        word = self.missing_as
+        if word is not None and (word in ("*", self.suppressed_as) or _is_number(word)):
+            raise ValueError("missing_as must be neither a number nor what suppressed cells are written as")
+        return self
+
+    def overridden(self, by: OutputFormat | None) -> OutputFormat:
+        """The same with the settings that another one gives."""
+        return self if by is None else OutputFormat(**self.model_dump() | by.model_dump(exclude_unset=True))
+
+    def separator(self, path: Path) -> str:
+        """What stands between the columns of a text file."""
+        return self.delimiter or ("\t" if path.suffix.lower() == ".tsv" else ";" if self.decimal_comma else ",")
+
+    @property
+    def star(self) -> str | None:
+        """What `*` is written as, where that is another text."""
+        return None if self.suppressed_as == "*" else self.suppressed_as
+
+    def check(self, path: Path) -> None:
+        """Refuse settings that have no meaning in the format of a file."""
+        if is_text_file(path):
+            return
+        said = [name for name in ("delimiter", "decimal_comma", "bom", "missing_as") if getattr(self, name)]
+        if said:
+            settings = [_OPTIONS.get(name, name) for name in said]
+            words = " and no ".join(said)
+            raise InputError(f"A {path.suffix} file has no {words}.", "Leave it out, or write .csv.", settings=settings)
+
+
+def _is_number(text: str) -> bool:
+    return re.fullmatch(r"[-+]?[0-9]*[.,]?[0-9]+([eE][-+]?[0-9]+)?", text) is not None
+
+
+def _in_words(entry: Any) -> str:
+    """A problem of a setting, without the value that was given."""
+    where = ".".join(str(part) for part in entry["loc"])
+    if entry["type"] == "literal_error":
+        return f"{where} is comma, semicolon, tab or |"
+    if entry["type"] == "extra_forbidden":
+        return f"there is no setting {where}; there are {', '.join(OutputFormat.model_fields)}"
+    message = entry["msg"].removeprefix("Value error, ")
+    return f"{where}: {message}" if where else message
+
+
+def is_text_file(path: Path) -> bool:
+    """Whether a file's format has no types, and writes an empty text as it writes nothing.
+
+    >>> is_text_file(Path("safe.csv")), is_text_file(Path("safe.parquet"))
+    (True, False)
+    """
+    return path.suffix.lower() in (".csv", ".tsv")
 
 
 def check_target(path: Path, force: bool, endings: Collection[str] | None = None) -> None:
@@ -97,9 +199,18 @@ def write_frame(frame: pl.DataFrame, path: str | Path, force: bool = False) -> N
     write_whole(path, lambda draft: WRITERS[path.suffix.lower()](frame, draft))
 
 
-def write_draft(frame: pl.DataFrame, draft: Path, target: Path) -> None:
+def write_draft(frame: pl.DataFrame, draft: Path, target: Path, output: OutputFormat | None = None) -> None:
     """Write a frame under another name than its target's, in the target's format, down to the disk."""
-    WRITERS[target.suffix.lower()](frame, draft)
+    if output is None or not is_text_file(target):
+        WRITERS[target.suffix.lower()](frame, draft)
+    else:
+        frame.write_csv(
+            draft,
+            separator=output.separator(target),
+            include_bom=output.bom,
+            decimal_comma=output.decimal_comma,
+            null_value=output.missing_as,
+        )
     sync(draft)
 
 

@@ -67,9 +67,7 @@ def test_what_the_folders_hold(published: tuple[Path, shoal.Publication]) -> Non
         "report.pdf",
     ]  # fmt: skip
     private = folder / "release.private"
-    assert {"findings.json", "report.html", "report.pdf", "policy.yaml", "data.private.json"} <= set(
-        os.listdir(private)
-    )
+    assert {"findings.json", "report.html", "report.pdf", "policy.yaml", "data.private.json"} <= names_in(private)
     assert stat.S_IMODE(private.stat().st_mode) == 0o700
     assert all(stat.S_IMODE(file.stat().st_mode) == 0o600 for file in private.iterdir())
     assert not [name for name in names_in(folder) if name.startswith(".")]

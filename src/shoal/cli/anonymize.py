@@ -36,6 +36,14 @@ from shoal.cli.options import (
     roles_of,
     show_release,
 )
+from shoal.cli.output_options import (
+    BomOption,
+    DecimalCommaOption,
+    MissingAsOption,
+    OutputDelimiterOption,
+    SuppressedAsOption,
+    output_of,
+)
 from shoal.vocabulary import Prefer
 
 
@@ -92,6 +100,11 @@ def anonymize(
     ] = False,
     decide: DecideOption = None,
     excel_safe: ExcelSafeOption = False,
+    output_delimiter: OutputDelimiterOption = None,
+    decimal_comma: DecimalCommaOption = False,
+    bom: BomOption = False,
+    suppressed_as: SuppressedAsOption = None,
+    missing_as: MissingAsOption = None,
     sign: SignOption = None,
     force: ForceOption = False,
     policy: PolicyOption = None,
@@ -128,12 +141,13 @@ def anonymize(
 
     if chart is not None:
         check_chart(chart, force)
+    written = output_of(output_delimiter, decimal_comma, bom, missing_as, suppressed_as)
     with running(quiet=as_json):
         result = release_anonymized(
             one_or_many(file),
             output=output,
             policy=policy,
-            writing=Writing(force, not keep_order, seed, excel_safe, no_guarantee, sign),
+            writing=Writing(force, not keep_order, seed, excel_safe, no_guarantee, sign, output=written),
             chart=chart,
             quasi_identifiers=names_of(qi),
             sensitive=names_of(sensitive),

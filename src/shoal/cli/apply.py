@@ -23,6 +23,14 @@ from shoal.cli.options import (
     roles_of,
     show_release,
 )
+from shoal.cli.output_options import (
+    BomOption,
+    DecimalCommaOption,
+    MissingAsOption,
+    OutputDelimiterOption,
+    SuppressedAsOption,
+    output_of,
+)
 from shoal.vocabulary import Unseen
 
 
@@ -43,6 +51,11 @@ def apply(
     keep_order: KeepOrderOption = False,
     seed: ShuffleSeedOption = None,
     decide: DecideOption = None,
+    output_delimiter: OutputDelimiterOption = None,
+    decimal_comma: DecimalCommaOption = False,
+    bom: BomOption = False,
+    suppressed_as: SuppressedAsOption = None,
+    missing_as: MissingAsOption = None,
     sign: SignOption = None,
     force: ForceOption = False,
     encoding: EncodingOption = None,
@@ -63,12 +76,13 @@ def apply(
     from shoal.cli.console import running
     from shoal.releases.jobs import Writing, release_applied
 
+    written = output_of(output_delimiter, decimal_comma, bom, missing_as, suppressed_as)
     with running(quiet=as_json):
         result = release_applied(
             file,
             plan=plan,
             output=output,
-            writing=Writing(force, not keep_order, seed, sign=sign),
+            writing=Writing(force, not keep_order, seed, sign=sign, output=written),
             unseen=one_of("--unseen", unseen, Unseen),
             decide=roles_of(decide),
             options=reading(encoding, delimiter, missing),

@@ -28,6 +28,13 @@ from shoal.cli.options import (
     show_release,
     shuffles_of,
 )
+from shoal.cli.output_options import (
+    BomOption,
+    DecimalCommaOption,
+    MissingAsOption,
+    OutputDelimiterOption,
+    output_of,
+)
 
 
 def _setting(option: str, metavar: str, text: str) -> Any:
@@ -84,6 +91,10 @@ def perturb(
     seed: ShuffleSeedOption = None,
     decide: DecideOption = None,
     excel_safe: ExcelSafeOption = False,
+    output_delimiter: OutputDelimiterOption = None,
+    decimal_comma: DecimalCommaOption = False,
+    bom: BomOption = False,
+    missing_as: MissingAsOption = None,
     sign: SignOption = None,
     force: ForceOption = False,
     policy: PolicyOption = None,
@@ -111,13 +122,14 @@ def perturb(
 
     noises: dict[Any, float | str] = dict(settings_of("--noise", noise) or {})
     noises.update(groups_with_share("--correlated-noise", correlated_noise) or {})
+    written = output_of(output_delimiter, decimal_comma, bom, missing_as)
     with running(quiet=as_json):
         result = release_perturbed(
             one_or_many(file),
             output=output,
             policy=policy,
             decide=roles_of(decide),
-            writing=Writing(force, not keep_order, seed, excel_safe, sign=sign),
+            writing=Writing(force, not keep_order, seed, excel_safe, sign=sign, output=written),
             noise=noises,
             swap=settings_of("--swap", swap),
             shuffle=shuffles_of(shuffle),

@@ -21,6 +21,13 @@ from shoal.cli.options import (
     print_json,
     reading,
 )
+from shoal.cli.output_options import (
+    BomOption,
+    DecimalCommaOption,
+    MissingAsOption,
+    OutputDelimiterOption,
+    output_of,
+)
 from shoal.vocabulary import PseudonymFormat
 
 
@@ -67,6 +74,10 @@ def pseudonymize(
             show_default=False,
         ),
     ] = None,
+    output_delimiter: OutputDelimiterOption = None,
+    decimal_comma: DecimalCommaOption = False,
+    bom: BomOption = False,
+    missing_as: MissingAsOption = None,
     sign: SignOption = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace an output that exists; never a key, a map or an input.")
@@ -93,11 +104,12 @@ def pseudonymize(
     from shoal.cli.render import show
     from shoal.releases.jobs import Writing, release_pseudonymized
 
+    written = output_of(output_delimiter, decimal_comma, bom, missing_as)
     with running(quiet=as_json):
         result = release_pseudonymized(
             one_or_many(file),
             output=output,
-            writing=Writing(force, shuffle=False, sign=sign),
+            writing=Writing(force, shuffle=False, sign=sign, output=written),
             column=column,
             key=key_file,
             surrogates=surrogates,

@@ -26,6 +26,13 @@ from shoal.cli.options import (
     print_json,
     reading,
 )
+from shoal.cli.output_options import (
+    BomOption,
+    DecimalCommaOption,
+    MissingAsOption,
+    OutputDelimiterOption,
+    output_of,
+)
 from shoal.vocabulary import DateOrder
 
 
@@ -75,6 +82,10 @@ def safe_harbor(
     keep_order: KeepOrderOption = False,
     seed: ShuffleSeedOption = None,
     excel_safe: ExcelSafeOption = False,
+    output_delimiter: OutputDelimiterOption = None,
+    decimal_comma: DecimalCommaOption = False,
+    bom: BomOption = False,
+    missing_as: MissingAsOption = None,
     sign: SignOption = None,
     force: ForceOption = False,
     policy: PolicyOption = None,
@@ -110,6 +121,7 @@ def safe_harbor(
         )
     order = one_of("--date-order", date_order, DateOrder)
     options = reading(encoding, delimiter, missing)
+    written = output_of(output_delimiter, decimal_comma, bom, missing_as)
     with running(quiet=as_json):
         result = release_safe_harbor(
             one_or_many(file),
@@ -117,7 +129,7 @@ def safe_harbor(
             reading=SafeHarborReading(year_of_data, order, century_from, zip_populations, options),
             output=output,
             write_policy=write_policy,
-            writing=Writing(force, not keep_order, seed, excel_safe, sign=sign),
+            writing=Writing(force, not keep_order, seed, excel_safe, sign=sign, output=written),
         )
     print_json(result.to_dict()) if as_json else show(result)
     over = fail_above_threshold and result.residual is not None and result.residual.over_threshold

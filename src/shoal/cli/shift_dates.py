@@ -23,6 +23,13 @@ from shoal.cli.options import (
     print_json,
     reading,
 )
+from shoal.cli.output_options import (
+    BomOption,
+    DecimalCommaOption,
+    MissingAsOption,
+    OutputDelimiterOption,
+    output_of,
+)
 from shoal.vocabulary import DateOrder, KeptOfDates, Unreadable
 
 
@@ -81,6 +88,10 @@ def shift_dates(
     ] = "error",
     date_order: DateOrderOption = None,
     century_from: CenturyOption = None,
+    output_delimiter: OutputDelimiterOption = None,
+    decimal_comma: DecimalCommaOption = False,
+    bom: BomOption = False,
+    missing_as: MissingAsOption = None,
     sign: SignOption = None,
     force: Annotated[
         bool, typer.Option("--force", help="Replace an output that exists; never a key or an input.")
@@ -108,11 +119,12 @@ def shift_dates(
     from shoal.releases.jobs import Writing, release_shifted
 
     order = one_of("--date-order", date_order, DateOrder)
+    written = output_of(output_delimiter, decimal_comma, bom, missing_as)
     with running(quiet=as_json):
         result = release_shifted(
             one_or_many(file),
             output=output or beside(file[0]),
-            writing=Writing(force, shuffle=False, sign=sign),
+            writing=Writing(force, shuffle=False, sign=sign, output=written),
             person=person,
             key=key_file,
             columns=names_of(columns),

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator
 
 from shoal.policy import Policy
 from shoal.ranges.forms import NATURES, ColumnForm
+from shoal.writing import OutputFormat
 
 MANIFEST_VERSION: Literal[2] = 2
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
@@ -52,6 +53,12 @@ class ColumnEntry(BaseModel):
         """Whether nature and names are those of the form."""
         named = (self.nature == "named") == self.form.labels_are_names
         return named and self.nature in NATURES[self.form.kind] and self.released_as == self.derived
+
+
+class WrittenAs(OutputFormat):
+    """How the file is written; `decimal_columns` are those whose decimal points are commas."""
+
+    decimal_columns: tuple[str, ...] = ()
 
 
 class ModelEntry(BaseModel):
@@ -108,6 +115,8 @@ class Manifest(BaseModel):
     seconds: float = 0.0
     shuffled: bool
     excel_safe: bool = False
+    # how the file is written, where that is not the usual way
+    output: WrittenAs | None = None
     findings: dict[str, JsonValue] = {}
     sections: dict[str, JsonValue] = {}
     verdict: Literal["holds", "no guarantee"]

@@ -30,6 +30,7 @@ from shoal.policy.survey import check_k_map, check_survey_column, with_survey_ro
 from shoal.policy.unwritten import HasSourceNames
 from shoal.reading.small import read_small
 from shoal.vocabulary import DateOrder, Minimize, NullRule, RiskOver, Role
+from shoal.writing import OutputFormat
 
 LONGEST_POLICY = 1_000_000
 # so many brackets in a row would keep the reader of YAML busy for minutes
@@ -199,6 +200,8 @@ class Policy(BaseModel):
     leak: LeakLimit | None = None
     attacks: AttackLimits | None = None
     safe_harbor: SafeHarborSection = SafeHarborSection()
+    # how releases are written: delimiter, decimal comma, what * is written as
+    output: OutputFormat = OutputFormat()
 
     @field_validator(
         "columns",
@@ -210,6 +213,7 @@ class Policy(BaseModel):
         "importance",
         "levels",
         "safe_harbor",
+        "output",
         mode="before",
     )
     @classmethod

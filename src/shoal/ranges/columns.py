@@ -22,6 +22,7 @@ from shoal.table.type_words import type_word
 
 # past this, neighbouring integers are one float
 LARGEST_EXACT = 2**53
+_MOST_DECIMALS = 9
 Form = Literal["bracket", "dash", "columns", "midpoint", "mean"]
 Nature = Literal["truthful", "named", "representative", "perturbed", "unchanged"]
 
@@ -78,8 +79,9 @@ def released_columns(column: Column, boxed: Boxed, form: Form = "bracket") -> Re
     if not modified.any():
         return as_it_was(column)
     if form == "mean":
+        how = ColumnForm(kind="mean", type=kind, decimals=decimals_of(column))
         mean = _mean(column, side, boxed)
-        return ReleasedColumns([mean], "representative", modified, ColumnForm(kind="mean", type=kind), alike)
+        return ReleasedColumns([mean], "representative", modified, how, alike)
     if isinstance(side, Nodes):
         how = ColumnForm(kind="node", type=kind, tree=column.name, escaped=column.values.dtype == pl.String)
         return ReleasedColumns([_nodes(column, side, boxed.box_of_row)], "truthful", modified, how, alike)
@@ -178,6 +180,21 @@ def _known(labels: pl.Series, side: Side) -> pl.Series:
         return labels
     nothing = pl.Series([None], dtype=labels.dtype).new_from_index(0, len(labels))
     return labels.zip_with(pl.Series(side.missing != ALL_MISSING), nothing)
+
+
+def decimals_of(column: Column) -> int | None:
+    """The most decimals that a value of a column of numbers has: means are written with as many. None past nine.
+
+    >>> from shoal.reading import read
+    >>> decimals_of(read({"pay": [1.5, 2.25]})["pay"]), decimals_of(read({"age": [30]})["age"])
+    (2, 0)
+    """
+    if column.dtype.is_integer():
+        return 0
+    if not column.values.dtype.is_float():
+        return None
+    values = column.values.to_numpy()
+    return next((digits for digits in range(_MOST_DECIMALS + 1) if (np.round(values, digits) == values).all()), None)
 
 
 def _mean(column: Column, side: Side, boxed: Boxed) -> pl.Series:

@@ -41,7 +41,8 @@ class ColumnForm(BaseModel):
 
     `type`: the type of the original values; `brackets`: how a range is written; `tree`: whose nodes stand there;
     `escaped`: a raw text that looks like a released one has a `\\` before it; `blanked`: so many cells were emptied in
-    rows that are suppressed throughout; `labels_are_names`: a label only names a node, whatever it seems to say.
+    rows that are suppressed throughout; `labels_are_names`: a label only names a node, whatever it seems to say;
+    `decimals`: means are written with so many, as the original values are.
 
     >>> ColumnForm(kind="range", type="integer", brackets="[;]").in_words
     'a value or a range [low;high]'
@@ -56,6 +57,7 @@ class ColumnForm(BaseModel):
     escaped: bool = False
     blanked: int = 0
     labels_are_names: bool = False
+    decimals: int | None = None
 
     @property
     def generalizes(self) -> bool:
@@ -72,7 +74,8 @@ class ColumnForm(BaseModel):
             "set": "a category or a set [a, b]",
             "node": f"a value or a node of the tree of {self.tree or 'the column'}",
             "label": "a value or a label that stands for it",
-            "mean": "the mean of the records of a class",
+            "mean": "the mean of the records of a class"
+            + ("" if self.decimals is None else f", rounded to {self.decimals} decimals"),
             "midpoint": "the middle of a range",
             "suppressed-cells": "the value, or * where it is suppressed",
             "perturbed": "changed at random",

@@ -8,22 +8,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from shoal import __version__
 from shoal.hierarchy.chosen import given_hierarchies, rows_of
-from shoal.manifest.schema import ColumnEntry, Manifest, PrivateRecord
+from shoal.manifest.schema import ColumnEntry, Manifest, PrivateRecord, WrittenAs
 from shoal.policy import Policy
 from shoal.releases.excel import defused_name
 from shoal.releases.original import Labels
+from shoal.releases.releasable import Releasable
 from shoal.releases.results import Verification
 from shoal.results.result import as_json
 from shoal.table import Table
 from shoal.table.type_words import type_word
 from shoal.writing import sha256
-
-if TYPE_CHECKING:
-    from shoal.releases.write import Releasable
 
 NO_GUARANTEE = "No privacy model was checked: this release carries no guarantee."
 
@@ -74,6 +72,8 @@ class Draft:
     source: Path | None
     # rows of the input that are not released
     removed: list[int] = field(default_factory=list)
+    # how the file is written, where that is not the usual way
+    output: WrittenAs | None = None
 
     def entries(self, result: Releasable) -> list[ColumnEntry]:
         """The columns of the release with the types that a reader finds, and what was emptied."""
@@ -172,6 +172,7 @@ def _manifest(
             "seconds": round(result.seconds, 3),
             "shuffled": draft.shuffled,
             "excel_safe": draft.excel_safe,
+            "output": draft.output,
             "findings": as_json(result.manifest_findings()),
             "sections": as_json(section),
             "verdict": "holds" if promised or standard is not None else "no guarantee",

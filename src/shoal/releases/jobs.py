@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -21,13 +21,15 @@ from shoal.pseudonyms.pseudonymize import pseudonymize
 from shoal.pseudonyms.results import Pseudonymized, Shifted
 from shoal.pseudonyms.shift_dates import shift_dates
 from shoal.reading import Options
+from shoal.releases.open import Release
+from shoal.releases.releasable import Releasable
 from shoal.releases.results import Released
-from shoal.releases.write import Refused, Releasable, files_read, release
+from shoal.releases.write import Refused, files_read, release
 from shoal.standards.hipaa.policy_text import policy_text
 from shoal.standards.hipaa.results import SafeHarbor
 from shoal.standards.hipaa.safe_harbor import SafeHarborReading, apply_safe_harbor, residual_risk
 from shoal.vocabulary import Role
-from shoal.writing import check_apart, check_target, write_whole
+from shoal.writing import OutputFormat, check_apart, check_target, write_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +42,7 @@ class Writing:
     excel_safe: bool = False
     no_guarantee: bool = False
     sign: str | Path | None = None
+    output: OutputFormat | None = None
 
 
 def check_output(source: Any, output: str | Path | None, writing: Writing, **others: Any) -> None:
@@ -49,6 +52,7 @@ def check_output(source: Any, output: str | Path | None, writing: Writing, **oth
     if output is not None:
         check_target(Path(output), writing.force)
         check_no_secret(Path(output))
+        as_policy(others.get("policy")).output.overridden(writing.output).check(Path(output))
 
 
 def release_anonymized(
@@ -164,12 +168,13 @@ def release_safe_harbor(
         made = _released(result, output, source, writing)
     except Refused as refusal:
         return result.as_refused(str(refusal))
-    residual = residual_risk(made.output, result)
+    residual = residual_risk(Release.open(made.output).table(), result)
     return result.measured(residual).as_released(made.written, made.output, made.manifest)
 
 
 def _released(result: Releasable, output: str | Path, source: Any, writing: Writing, **more: Any) -> Released:
-    return release(result, output, source=_files(source), **{**asdict(writing), **more})
+    settings = {entry.name: getattr(writing, entry.name) for entry in fields(writing)}
+    return release(result, output, source=_files(source), **{**settings, **more})
 
 
 def _files(source: Any) -> list[Path]:

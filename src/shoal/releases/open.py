@@ -21,20 +21,12 @@ from shoal.manifest.files import (
 )
 from shoal.manifest.schema import Manifest, PrivateRecord
 from shoal.policy import Policy
-from shoal.reading import Options, read
+from shoal.reading import Options
+from shoal.releases.notation import Notation, read_back
 from shoal.table import Table
 from shoal.writing import sha256
 
 _MANIFEST = ".manifest.json"
-
-
-def is_text_file(path: Path) -> bool:
-    """Whether a file's format has no types, and writes an empty text as it writes nothing.
-
-    >>> is_text_file(Path("safe.csv")), is_text_file(Path("safe.parquet"))
-    (True, False)
-    """
-    return path.suffix.lower() in (".csv", ".tsv")
 
 
 def _manifest_in(path: Path) -> Path:
@@ -111,9 +103,26 @@ class Release:
         """The private record, if its owner has it."""
         return read_private(self.data, self.data_sha256)
 
+    @property
+    def notation(self) -> Notation | None:
+        """How the data is written, where that is not the usual way."""
+        manifest = self.manifest_or_none
+        if manifest is None or manifest.output is None:
+            return None
+        return Notation.of(manifest.output, manifest.columns, self.data, manifest.excel_safe)
+
+    @cached_property
+    def _read(self) -> tuple[Table, list[str]]:
+        return read_back(self.data, self.notation, self.options)
+
     def table(self) -> Table:
-        """The data, read."""
-        return read(self.data, None, self.options)
+        """The data, read: `*` is what is suppressed, whatever the file writes for it."""
+        return self._read[0]
+
+    @property
+    def otherwise_written(self) -> list[str]:
+        """The columns with cells that are not written as the manifest's `output` says."""
+        return self._read[1]
 
     @property
     def parts(self) -> dict[str, Any]:

@@ -12,6 +12,7 @@ from shoal.hierarchy import Hierarchy, fit_all
 from shoal.hierarchy.outside import held
 from shoal.judgement.checks import Check
 from shoal.manifest.schema import ColumnEntry
+from shoal.ranges.columns import decimals_of
 from shoal.ranges.exact import holds_value
 from shoal.ranges.forms import ColumnForm, escape
 from shoal.ranges.parsing import STAR, set_members, sets_among, unescape
@@ -97,7 +98,7 @@ def _compared(
     shown = released[0]
     if entry.form.kind == "mean":
         names = [name for other in entries if other.role == "quasi-identifier" for name in other.released_as]
-        return _is_mean(title, shown, original, [table[name] for name in names if name in table.columns])
+        return _is_mean(title, shown, original, [table[name] for name in names if name in table.columns], entry.form)
     if entry.form.kind in ("midpoint", "perturbed", "pseudonym", "shifted"):
         return _vouched(title, entry, shown, original, beside)
     if entry.form.kind == "recoded":
@@ -277,8 +278,13 @@ def _not_between(released: Sequence[Column], original: Column) -> int:
     return int(np.count_nonzero(~lies_between(released[0], released[1], original)))
 
 
-def _is_mean(title: str, shown: Column, original: Column, quasi_identifiers: Sequence[Column]) -> Check:
-    """Whether each number is the mean of the original values of its class, each category a most frequent one."""
+def _is_mean(
+    title: str, shown: Column, original: Column, quasi_identifiers: Sequence[Column], form: ColumnForm
+) -> Check:
+    """Whether each number is the mean of the original values of its class, rounded to the decimals that those have;
+    each category a most frequent one."""
+    if form.decimals is not None and form.decimals != decimals_of(original):
+        return Check(title, False, "its means are not rounded to the decimals of the original")
     classes, count = class_of_each_row(pack(list(quasi_identifiers)))
     known = ~original.is_null()
     if not (original.dtype.is_numeric() or original.dtype.is_temporal()):
@@ -291,6 +297,7 @@ def _is_mean(title: str, shown: Column, original: Column, quasi_identifiers: Seq
     told = texts_free_numbers(shown)
     span = float(np.ptp(values[known])) if known.any() else 0.0
     near = 1.0 if original.dtype.is_temporal() else max(span, float(np.abs(values[known]).max(initial=0))) * 1e-9
+    near += 0.0 if form.decimals is None else 0.5 * 10.0**-form.decimals
     wrong = known & ~(np.abs(told - means[classes]) <= near)
     wrong |= shown.is_null() & known
     return _outside(title, int(wrong.sum()), "means are not those of their class", "every mean is that of its class")

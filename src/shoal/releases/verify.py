@@ -24,7 +24,7 @@ from shoal.policy import Policy, as_policy
 from shoal.ranges.forms import not_canonical
 from shoal.reading import Options, read
 from shoal.releases.excel import defused_name
-from shoal.releases.open import Release, is_text_file
+from shoal.releases.open import Release
 from shoal.releases.original import Beside, against_original, inferred_entries
 from shoal.releases.results import Verification
 from shoal.releases.signing import check_signature
@@ -33,6 +33,7 @@ from shoal.table import Array, Table
 from shoal.table.order import shuffled_order
 from shoal.table.type_words import type_word
 from shoal.wording import in_words
+from shoal.writing import is_text_file
 
 __all__ = ["Verification", "judge", "verify"]
 
@@ -172,6 +173,7 @@ def _against_manifest(release: Release, manifest: Manifest, policy: Policy, give
         _consistent(manifest),
         _decided(manifest, policy),
         _forms(manifest, table),
+        *_notation(release, manifest),
     ]
     if release.private is not None:
         own = release.private.data_sha256 == release.data_sha256
@@ -263,6 +265,15 @@ def _forms(manifest: Manifest, table: Table) -> Check:
             if odd:
                 problems.append(f"{name} has {odd:,} texts that are not written as its form says")
     return Check("forms", not problems, "; ".join(problems[:8]) or "every cell is written as its column's form says")
+
+
+def _notation(release: Release, manifest: Manifest) -> list[Check]:
+    """Whether every cell is written as the manifest's `output` says, so that it means what was judged."""
+    if manifest.output is None:
+        return []
+    odd = release.otherwise_written
+    detail = f"cells of {in_words(odd[:8])} are not written as the manifest says" if odd else "as the manifest says"
+    return [Check("output", not odd, detail)]
 
 
 # the original

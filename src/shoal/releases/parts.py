@@ -1,0 +1,136 @@
+"""All parts of a release take their names together, or none does.
+
+A fresh release gets its manifest, dictionary, private record and plan first, and the data takes its name last. Where
+a release is replaced, the new parts wait under names that carry the hash of the new data until the data has taken its
+name: whenever it is interrupted, either the old release is whole or the new one is, and both are read as such.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import polars as pl
+
+from shoal.errors import InputError
+from shoal.manifest.files import (
+    dictionary_path,
+    files_of,
+    manifest_path,
+    pending_path,
+    plan_path,
+    private_path,
+    read_manifest,
+    read_private,
+)
+from shoal.releases.documents import ReleaseDocuments
+from shoal.writing import OutputFormat, check_target, failure, sync, write_bytes, write_draft
+
+# seconds after which a part that waits for its data waits in vain
+_LEFT = 600
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """The bytes of the parts beside the data, and the rights of each."""
+
+    files: dict[Path, tuple[bytes, int]]
+    stale_plan: Path | None
+
+    @classmethod
+    def of(cls, path: Path, documents: ReleaseDocuments) -> _Parts:
+        files = {
+            manifest_path(path): (documents.manifest_bytes, 0o644),
+            dictionary_path(path): (documents.dictionary_bytes, 0o644),
+            private_path(path): (documents.private_bytes, 0o600),
+        }
+        if documents.plan_bytes is not None:
+            files[plan_path(path)] = (documents.plan_bytes, 0o600)
+        return cls(files, plan_path(path) if documents.plan_bytes is None else None)
+
+
+def write_release(
+    frame: pl.DataFrame,
+    path: Path,
+    force: bool,
+    documents: Callable[[Path], ReleaseDocuments],
+    output: OutputFormat | None = None,
+) -> ReleaseDocuments:
+    """The draft is written, `documents` judges it (and may refuse), then all parts take their names."""
+    check_target(path, force)
+    replaced = path.exists()
+    if not replaced and not force:
+        _check_free(path)
+    draft = _draft(path)
+    made: list[Path] = []
+    try:
+        write_draft(frame, draft, path, output)
+        found = documents(draft)
+        parts = _Parts.of(path, found)
+        digest = found.manifest["data_sha256"]
+        places = {part: pending_path(part, digest) if replaced else part for part in parts.files}
+        for part, (content, mode) in parts.files.items():
+            write_bytes(places[part], content, mode)
+            made.append(places[part])
+        draft.chmod(0o644)
+        sync(path.parent)
+        draft.replace(path)
+        made.clear()  # from here on they belong to the data
+        sync(path.parent)
+        for part, place in places.items():
+            place.replace(part)
+        if parts.stale_plan is not None:
+            parts.stale_plan.unlink(missing_ok=True)  # of a release that this one replaces
+        _remove_leftovers(path)
+        sync(path.parent)  # the renames themselves must survive a crash
+    except OSError as error:
+        raise InputError(f"{path} could not be written: {failure(error)}.", "Nothing was released.") from None
+    except (pl.exceptions.ComputeError, pl.exceptions.PanicException):  # its message may show values
+        raise InputError(
+            f"A column has a type that a {path.suffix} file cannot hold.",
+            "Write .parquet. Nothing was released.",
+        ) from None
+    finally:
+        for file in [draft, *made]:
+            file.unlink(missing_ok=True)
+    return found
+
+
+def _check_free(path: Path) -> None:
+    """Refuse to write over the parts of another release; those of one that was interrupted are no release."""
+    for part in files_of(path)[1:]:
+        if part.exists() and not _interrupted(path):
+            raise InputError(f"{part} exists already: it belongs to another release.", "Use `force` to replace it.")
+
+
+def _interrupted(path: Path) -> bool:
+    """Whether the parts beside a target name data that never came."""
+    try:
+        manifest = read_manifest(path)
+        named = manifest.data if manifest is not None else None
+        if named is None and (private := read_private(path)) is not None:
+            named = private.data
+    except InputError:
+        return False
+    return named is not None and not path.with_name(Path(named).name).exists()
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Parts that waited for a release that was never finished."""
+    for part in files_of(path)[1:]:
+        for file in [*part.parent.glob(f".{part.name}.*"), *part.parent.glob(f"..{part.name}.*")]:
+            if time.time() - file.stat().st_mtime > _LEFT:  # younger ones may be another process's
+                file.unlink(missing_ok=True)
+
+
+def _draft(path: Path) -> Path:
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=path.suffix.lower(), dir=path.parent)
+    except OSError as error:
+        raise InputError(f"{path.parent} cannot be written to: {failure(error)}.", "Choose another folder.") from None
+    os.close(handle)
+    return Path(name)
