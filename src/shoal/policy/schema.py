@@ -26,6 +26,7 @@ from pydantic import (
 from shoal.errors import InputError
 from shoal.models import MODELS, AnyModel
 from shoal.policy.amounts import share_of as share_of
+from shoal.policy.context import ContextSection
 from shoal.policy.survey import check_k_map, check_survey_column, with_survey_roles
 from shoal.policy.unwritten import HasSourceNames
 from shoal.reading.small import read_small
@@ -200,6 +201,8 @@ class Policy(BaseModel):
     leak: LeakLimit | None = None
     attacks: AttackLimits | None = None
     safe_harbor: SafeHarborSection = SafeHarborSection()
+    # who receives the release, and why: for the report
+    context: ContextSection = ContextSection()
     # how releases are written: delimiter, decimal comma, what * is written as
     output: OutputFormat = OutputFormat()
 

@@ -142,7 +142,7 @@ class Steps:
             attacks=found.get("attack"),
             leak=found.get("leak"),
             utility=found.get("utility"),
-            context={"edition": "internal"},
+            context={"edition": "internal", **self.rules.context.model_dump(mode="json", exclude_none=True)},
             limits=[*self.limits, *self._assumptions()],
         )
 

@@ -99,6 +99,8 @@ _CONTEXT = {
     "purpose": "what for",
     "controls": "how it is kept",
     "motives": "who might try to find people, and why",
+    "precedent": "why this risk is accepted",
+    "responsible": "who answers for it",
     "expires": "when this assessment ends",
 }
 

@@ -60,7 +60,7 @@ def document(found: Mapping[str, Any], crosswalk: str | None = None) -> dict[str
     edition = found["context"].get("edition", "internal")
     chapters = arranged(chapters_of(found), crosswalk)
     return {
-        "title": "How this table was made safe to share",
+        "title": found["context"].get("title") or "How this table was made safe to share",
         "subtitle": f"{edition.capitalize()} report, {found['created'][:10]}",
         "edition": edition,
         "version": found["software"]["shoal"],
