@@ -22,6 +22,7 @@ from shoal.policy.conditions import parse_condition
 from shoal.policy.overrides import decided
 from shoal.reading import Options, read
 from shoal.table import Table
+from shoal.table.weights import record_weights
 from shoal.vocabulary import Role
 
 __all__ = ["Anonymized", "Method", "anonymize"]
@@ -103,7 +104,10 @@ def _check_policy_columns(table: Table, policy: Policy) -> None:
         if unknown := [name for name in about if name not in names]:
             where = f"The list of quasi-identifiers, which the policy's `{setting}` is about,"
             raise InputError.missing_columns(unknown, names, where)
-    table.select([name for name in (policy.count, policy.person) if name is not None])
+    named = (policy.count, policy.person, policy.weight, policy.household)
+    table.select([name for name in named if name is not None])
+    if policy.weight is not None:
+        record_weights(table[policy.weight])
 
 
 def _time_limit(seconds: Any) -> float:

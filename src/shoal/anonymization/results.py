@@ -14,6 +14,7 @@ from shoal.anonymization.findings import Findings
 from shoal.anonymization.outcomes import Choice, LatticeOutcome, ModelCost, StrategyFigures, SuppressionOutcome
 from shoal.detection.undecided import Decisions, decision_notes, decisions_of
 from shoal.errors import InputError
+from shoal.hierarchy.chosen import given_hierarchies
 from shoal.judgement.checks import Check
 from shoal.manifest.columns import column_entries
 from shoal.manifest.schema import ColumnEntry
@@ -38,6 +39,9 @@ from shoal.results import (
 )
 from shoal.results.verdict import verdicts_grid
 from shoal.table import Table
+from shoal.table.weights import record_weights
+from shoal.utility.analysis import features_of_all
+from shoal.utility.weighted import Design, WeightedEstimate, weighted_estimates, weighted_grid
 from shoal.vocabulary import Role
 from shoal.wording import counted, percent
 
@@ -71,6 +75,8 @@ class Anonymized(Result):
     original: str | None = left_out(default=None)  # the file that was read, quoted for a shell
     plan_path: str | None = where_known()
     refusal: str | None = where_known()
+    # of the quasi-identifiers, where the policy names weights
+    weighted: list[WeightedEstimate] | None = where_known()
 
     def __post_init__(self) -> None:
         if self.verdict is None:
@@ -107,7 +113,20 @@ class Anonymized(Result):
         """The same, with what nobody decided; columns that point at people make it `undecided`."""
         found = decisions_of(self)
         verdict = "undecided" if found.stopping and self.verdict == "holds" else self.verdict
-        return replace(self, decisions=found, verdict=verdict)
+        return replace(self, decisions=found, verdict=verdict, weighted=self._weighted())
+
+    def _weighted(self) -> list[WeightedEstimate] | None:
+        """Weighted figures of the quasi-identifiers before and after, where the policy names weights."""
+        weight, household = self.policy.weight, self.policy.household
+        if weight is None or weight not in self.table.columns:
+            return None
+        units = None if household is None or household not in self.table.columns else self.table[household]
+        design = Design(record_weights(self.table[weight]), units)
+        pairs = [
+            (self.table[name], found.encoded[0]) for name, found in self.columns.items() if len(found.encoded) == 1
+        ]
+        trees = given_hierarchies(self.policy.hierarchies, [old.name for old, _ in pairs])
+        return weighted_estimates(features_of_all(pairs, trees), design, design)
 
     def with_roles(self, decide: Mapping[str, Role]) -> Anonymized:
         """The same, with roles for columns that are not quasi-identifiers; those must be known when it is made."""
@@ -197,6 +216,8 @@ class Anonymized(Result):
         if self.models:
             shown.append(verdicts_grid(self.models))
         shown.append(_cost(found))
+        if self.weighted:
+            shown.append(weighted_grid(self.weighted))
         if found.cost_by_model:
             shown.append(_cost_by_model(found.cost_by_model))
         if found.strategies is not None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -24,7 +24,8 @@ from shoal.cli.options import (
     print_json,
     reading,
 )
-from shoal.vocabulary import Domain, Generalized, NullRule
+from shoal.errors import InputError
+from shoal.vocabulary import Domain, Generalized, NullRule, RiskOver
 
 
 def risk(
@@ -104,6 +105,24 @@ def risk(
             "--weight",
             metavar="COLUMN",
             help="How many people each record stands for: gives the individual risk of a survey.",
+            show_default=False,
+        ),
+    ] = None,
+    margin: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--margin",
+            metavar="FILE",
+            help="People of the population by some quasi-identifiers: an estimate of the journalist's risk. Repeat it.",
+            show_default=False,
+        ),
+    ] = None,
+    risk_over: Annotated[
+        str | None,
+        typer.Option(
+            "--risk-over",
+            metavar=either(RiskOver),
+            help="Whether threshold and limits are about the table or estimated for the population.",
             show_default=False,
         ),
     ] = None,
@@ -200,9 +219,21 @@ def risk(
     """
     from shoal.cli.console import running
     from shoal.cli.render import show
-    from shoal.identity import GeneralizedText, MissingKeys, PopulationCounts, Sample, SensitiveQuestions
+    from shoal.identity import (
+        GeneralizedText,
+        MissingKeys,
+        PopulationCounts,
+        PopulationMargins,
+        Sample,
+        SensitiveQuestions,
+    )
     from shoal.identity import risk as measure
 
+    people: Any = PopulationCounts(population, population_count) if population_count else population
+    if margin:
+        if people is not None:
+            raise InputError("A population and its margins are given.", "Give one of them.", settings="population")
+        people = PopulationMargins(margin)
     with running(quiet=as_json):
         result = measure(
             one_or_many(file),
@@ -220,7 +251,8 @@ def risk(
                 suda=suda_size if suda_size is not None else suda,
                 global_limit=global_limit,
                 approximate=approximate,
-                population=PopulationCounts(population, population_count) if population_count else population,
+                population=people,
+                risk_over=None if risk_over is None else one_of("--risk-over", risk_over, RiskOver),
             ),
             generalized=GeneralizedText(
                 one_of("--generalized", generalized, Generalized),

@@ -17,6 +17,7 @@ from shoal.kinds.inside import inside
 from shoal.manifest.schema import ColumnEntry
 from shoal.policy import Policy
 from shoal.table import Array, Column, Table
+from shoal.table.weights import record_weights, weight_notes
 from shoal.vocabulary import Role
 from shoal.wording import in_words
 
@@ -121,14 +122,36 @@ def decisions_of(result: Decidable) -> Decisions:
     undecided = [entry.name for entry in entries if entry.decided_by == "detection"]
     others = [entry.name for entry in entries if entry.role == "other" and entry.decided_by == "policy"]
     found = decisions_about(result.table, undecided, others, result.policy.quasi_identifiers)
-    return replace(found, notes=[*found.notes, *_repeated(result.table, result.policy)])
+    notes = [*found.notes, *_repeated(result.table, result.policy), *_of_survey(result.table, result.policy)]
+    return replace(found, notes=notes)
+
+
+def _of_survey(table: Table, policy: Policy) -> list[str]:
+    """What a weight and a household number that leave tell about people."""
+    notes = []
+    household = None if policy.household is None else table.columns.get(policy.household)
+    if household is not None and policy.columns.get(household.name) != "identifier":
+        notes.append(f"{household.name} leaves as it is and says who lives together: pseudonymise it before")
+    if policy.weight is None or policy.weight not in table.columns:
+        return notes
+    column = table[policy.weight]
+    notes += weight_notes(column.name, record_weights(column), household)
+    if policy.columns.get(column.name) != "identifier":
+        alone = int(np.count_nonzero(np.bincount(column.codes, minlength=len(column.values)) == 1))
+        if alone:
+            who = f"{alone:,} record{'s' if alone > 1 else ''}"
+            notes.append(
+                f"{column.name} leaves as it is, and singles out {who} by a weight that nobody else has: round it"
+            )
+    return notes
 
 
 def _repeated(table: Table, policy: Policy) -> list[str]:
     """Identifiers that repeat may be persons with several records: then a class of k records is fewer persons."""
     if policy.person is not None or policy.count is not None:
         return []
-    columns = [table[name] for name in policy.with_role("identifier") if name in table.columns]
+    names = [name for name in policy.with_role("identifier") if name != policy.household]
+    columns = [table[name] for name in names if name in table.columns]
     repeated = [column.name for column in columns if 1 < len(column.values) < NEARLY_ALL * (table.rows - column.nulls)]
     if not repeated:
         return []

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from shoal.reading.files import Options
-from shoal.table import Array, Column
+from shoal.table import Array, Column, Table
 from shoal.table.classes import Coded, CountTable
 from shoal.table.rows import Rows
 
@@ -75,6 +75,9 @@ class Engine(Protocol):
         options: Options | None = None,
     ) -> Counted:
         """Count the tuples of `columns` (all but `without`); `count` says how many records a row stands for."""
+
+    def rows(self, source: Any, columns: Sequence[str], options: Options | None = None) -> Table:
+        """Rows one by one, where something belongs to each of them: weights, households."""
 
     def apply(
         self, source: Any, columns: Sequence[str], becomes: Mapping[str, pl.Series], options: Options | None = None

@@ -53,6 +53,14 @@ class LocalEngine:
         tuples, counts = tuples_of(by_name, rows.weights)
         return Counted(tuples, counts, None, *about)
 
+    def rows(self, source: Any, columns: Sequence[str], options: Options | None = None) -> Table:
+        """The encoded table of some columns.
+
+        >>> LOCAL.rows({"age": [34, 51, 34], "w": [1.5, 2, 3]}, ["w"])["w"].codes.tolist()
+        [0, 1, 2]
+        """
+        return read(source, columns, options)
+
     def apply(
         self, source: Any, columns: Sequence[str], becomes: Mapping[str, pl.Series], options: Options | None = None
     ) -> pl.DataFrame:

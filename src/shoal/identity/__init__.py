@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from shoal.identity.identity import GeneralizedText, MissingKeys, PopulationCounts, risk
+from shoal.identity.identity import GeneralizedText, MissingKeys, risk
+from shoal.identity.journalist import PopulationCounts, PopulationMargins
 from shoal.identity.results import AttackerRisk, IdentityRisk, Knowledge, SensitiveFigures, SizeCount
 from shoal.identity.sample import Sample
 from shoal.identity.sensitive import SensitiveQuestions
@@ -16,6 +17,7 @@ __all__ = [
     "Knowledge",
     "MissingKeys",
     "PopulationCounts",
+    "PopulationMargins",
     "Sample",
     "SensitiveFigures",
     "SensitiveQuestions",

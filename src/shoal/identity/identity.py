@@ -8,42 +8,35 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-import numpy as np
-import polars as pl
-
 from shoal import progress
 from shoal.engine import LOCAL, Engine
 from shoal.errors import InputError, as_names, check_choice, quoted
+from shoal.identity.journalist import (
+    SampledClasses,
+    attacker_risk,
+    journalist_risk,
+    read_sample,
+    sampled_classes,
+)
 from shoal.identity.measure import Cells, measure, readings_of_missing
-from shoal.identity.results import AttackerRisk, IdentityRisk, Knowledge, PopulationTable, SizeCount
+from shoal.identity.results import IdentityRisk, Knowledge, SizeCount
 from shoal.identity.sample import asked_sample, check_sample
 from shoal.identity.sample_figures import sample_figures, sample_rows
 from shoal.identity.sensitive import SensitiveQuestions, asked, sensitive_figures
 from shoal.policy.amounts import share_of
-from shoal.policy.thresholds import Threshold, find_threshold
+from shoal.policy.thresholds import find_threshold
 from shoal.policy.unwritten import Unwritten, written
 from shoal.ranges.parsing import forms_in
-from shoal.reading import Options, read
+from shoal.reading import Options
 from shoal.results.verdict import Verdict
-from shoal.table import Column
-from shoal.table.classes import Coded, CountTable, class_of_each_row, pack
-from shoal.table.encode import unite
 from shoal.table.rows import Rows
-from shoal.vocabulary import Domain, Generalized, NullRule
+from shoal.vocabulary import Domain, Generalized, NullRule, RiskOver
 
 if TYPE_CHECKING:
     from shoal.policy import Policy
 
 # where rows are stored and counted
 ENGINE: Engine = LOCAL
-
-
-@dataclass(frozen=True, slots=True)
-class PopulationCounts:
-    """A population table of counts: a row of `source` stands for as many people as the column `count` says."""
-
-    source: Any
-    count: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,11 +81,11 @@ def risk(
     class in the population; the marketer's average is the share re-identified when everybody is linked.
 
     `knowledge` names groups of columns that an attacker may know; every combination of them is measured. `population`
-    is a table of records, a `PopulationCounts`, or, where the table is a sample, a `Sample`: weights, households, the
-    size of the population and what to estimate of it. For `sensitive` columns the result says which l, t, alpha, beta
-    and delta hold; `SensitiveQuestions` adds conditions whose disclosure is measured. `generalized` says how texts such
-    as `[20;29]` are read; `null_rule` is the rule for missing values, or `MissingKeys` with the `alpha` of a match.
-    What is given here overrides the policy.
+    is a table of records, a `PopulationCounts`, `PopulationMargins`, or, where the table is a sample, a `Sample`:
+    weights, households, the size of the population and what to estimate of it. For `sensitive` columns the result says
+    which l, t, alpha, beta and delta hold; `SensitiveQuestions` adds conditions whose disclosure is measured.
+    `generalized` says how texts such as `[20;29]` are read; `null_rule` is the rule for missing values, or
+    `MissingKeys` with the `alpha` of a match. What is given here overrides the policy.
 
     >>> import polars as pl
     >>> table = pl.DataFrame({"age": [30, 30, 41], "sex": ["f", "f", "m"]})
@@ -124,7 +117,7 @@ def risk(
     together = list(dict.fromkeys([*measured, *questions.columns]))
     check_sample(sample, together, count, person)
     if sample.needs_rows:  # weights, households and row numbers belong to rows: then the table is read once and kept
-        source = read(source, [*together, *filter(None, (count, person)), *sample.columns], options)
+        source, sample = read_sample(source, [*together, *filter(None, (count, person))], sample, options)
     counted = ENGINE.count(source, together, count=count, person=person, options=options)
     rows = counted.rows
     if rows.person is not None and person == given.person and given.linked:
@@ -137,10 +130,11 @@ def risk(
     cells = measure(main, rule, generalized, domain)
     persons = None if person is None else cells.measured + cells.suppressed_persons
     total = kept.records if persons is None else persons
-    journalist, people = _journalist(main, sample.population, rule, generalized, limit, options)
     single = sample_rows(source, names, measured, count, (rule, generalized)) if sample.needs_rows else None
     estimated = sample_figures(sample, single, cells.measured)
-    prosecutor = _attacker(cells, limit)
+    classes = sampled_classes(sample, cells, single)
+    journalist = journalist_risk(main, sample.population, classes, (rule, generalized), limit, options)
+    prosecutor = attacker_risk(cells.members, 1 / cells.sizes, limit)
     forms = {column.name: found for column in main.columns if (found := forms_in(column, generalized))}
     return IdentityRisk(
         records=kept.records,
@@ -155,15 +149,17 @@ def risk(
         undecided=cells.undecided,
         suppressed_rows=cells.suppressed_rows,
         prosecutor=prosecutor,
-        journalist=journalist,
-        marketer=journalist or prosecutor,
+        journalist=journalist.risk,
+        journalist_by=journalist.by,
+        risk_over=sample.over,
+        marketer=journalist.risk or prosecutor,
         histogram=_histogram(cells),
         knowledge=_knowledge(kept, groups, total, rule, generalized, domain) if groups else None,
         sensitive=sensitive_figures(kept, names, questions, rule, generalized, given) if questions.columns else None,
-        models=_judged(given, cells),
+        models=_judged(given, classes, sample.over),
         generalized=forms,
         readings={**(readings_of_missing(main, alpha) if not forms else {}), **(cells.readings or {})},
-        population_table=people,
+        population_table=journalist.table,
         threshold_name=limit.name,
         missing={column.name: missing for column in main.columns if (missing := main.records_in(column.is_null()))},
         notes=[*counted.notes, *given.remarks(counted), *_remarks(forms, rule, main), *estimated.notes],
@@ -176,14 +172,19 @@ def risk(
     )
 
 
-def _judged(policy: Policy | Unwritten, cells: Cells) -> list[Verdict]:
+def _judged(policy: Policy | Unwritten, classes: SampledClasses, over: RiskOver) -> list[Verdict]:
     """The models that look at class sizes only; the others need the rows (`shoal verify`)."""
     if not policy.models:
         return []
-    from shoal.models import Evidence
+    from shoal.models.base import Evidence, PeopleEstimate
 
-    evidence = Evidence(cells.sizes, cells.classes, cells.measured, members=cells.members)
-    judged = [m for m in policy.models if not (m.needs or m.needs_keys or m.needs_population is not None)]
+    records, estimate = int(classes.members.sum()), None
+    if classes.people is not None or classes.reason is not None:
+        estimate = PeopleEstimate(classes.people, classes.by or "", classes.reason or "")
+    evidence = Evidence(
+        classes.sizes, classes.classes, records, members=classes.members, estimate=estimate, risk_over=over
+    )
+    judged = [m for m in policy.models if not (m.needs or m.needs_keys or m.needs_files)]
     return [model.judge(evidence) for model in judged]
 
 
@@ -257,19 +258,6 @@ def _check_sensitive(columns: Sequence[str], count: str | None, person: str | No
         )
 
 
-def _attacker(cells: Cells, limit: Threshold) -> AttackerRisk:
-    """Figures over all records, each with the risk 1/size."""
-    total = int(cells.members.sum())
-    if total == 0:
-        return AttackerRisk(0.0, 0.0, 0.0, limit.value)
-    return AttackerRisk(
-        highest=1 / cells.k,
-        average=float((cells.members / cells.sizes).sum()) / total,
-        share_over_threshold=int(cells.members[1 / cells.sizes > limit.value].sum()) / total,
-        threshold=limit.value,
-    )
-
-
 def _histogram(cells: Cells) -> list[SizeCount]:
     rows = zip(cells.sizes.tolist(), cells.classes.tolist(), cells.members.tolist(), strict=True)
     return [SizeCount(*row) for row in rows]
@@ -287,60 +275,3 @@ def _knowledge(
         cells = measure(rows.select(columns), rule, generalized, domain)
         found.append(Knowledge(list(names), cells.uniques, cells.uniques / total, cells.undecided))
     return found
-
-
-def _journalist(
-    rows: Rows,
-    population: Any,
-    rule: NullRule,
-    generalized: Generalized,
-    limit: Threshold,
-    options: Options | None,
-) -> tuple[AttackerRisk | None, PopulationTable | None]:
-    """The risk of a record = 1 / records of the population with its combination."""
-    if population is None:
-        return None, None
-    people = population if isinstance(population, PopulationCounts) else PopulationCounts(population, None)
-    if people.source is None:
-        raise InputError(
-            "A count column is named but no population.", "Name the population table.", settings="population"
-        )
-    if rows.person is not None or rule == "wildcard" or any(forms_in(column, generalized) for column in rows.columns):
-        raise InputError(
-            "A population is compared by equal values: not by person, not with wildcards, not on generalised text.",
-            "Measure the journalist's risk on raw values, with the null rule value or drop.",
-        )
-    names = [column.name for column in rows.columns]
-    theirs = ENGINE.count(people.source, names, count=people.count, options=options).rows
-    ours = CountTable.of({column.name: column for column in rows.columns}, rows.weights)
-    keys = pack(
-        [
-            _aligned(mine, ours.tuples[mine.name], other)
-            for mine, other in zip(rows.columns, theirs.columns, strict=True)
-        ]
-    )
-    group, groups = class_of_each_row(keys)
-    mine, them = group[: len(ours)], group[len(ours) :]
-    in_population = np.bincount(them, theirs.ones, groups)[mine].astype(np.int64)
-    # a released person is in the population: where the table does not show it, the release itself does
-    sizes = np.maximum(in_population, ours.counts)
-    missing = int(np.count_nonzero(in_population < ours.counts))
-    return _attacker(Cells.of_matches(sizes, ours.counts), limit), PopulationTable(theirs.records, missing)
-
-
-def _aligned(column: Column, tuples: Coded, other: Column) -> Coded:
-    """Our tuples' codes followed by the population's, in one dictionary."""
-    kinds = {
-        "numbers" if values.dtype.is_float() else "text" if values.dtype == pl.String else ""
-        for values in (column.values, other.values)
-    }
-    if kinds == {"numbers", "text"}:
-        raise InputError(
-            f"Column '{column.name}' holds fractions in one table and text in the other.",
-            "Give it the same type in the table and in the population.",
-        )
-    values, codes_of = unite([column.values, other.values])
-    null = len(values)
-    ours = np.append(codes_of[: len(column.values)], null)[tuples.codes]
-    theirs = np.append(codes_of[len(column.values) :], null)[other.codes]
-    return Coded(np.concatenate([ours, theirs]), null + 1)

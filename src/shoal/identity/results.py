@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 from shoal.population.results import (
     Estimate,
@@ -28,8 +28,11 @@ from shoal.results import (
     where_known,
 )
 from shoal.results.verdict import Verdict, verdicts_grid
-from shoal.vocabulary import NullRule
+from shoal.vocabulary import NullRule, RiskOver
 from shoal.wording import counted, in_words, percent
+
+# what the journalist's risk comes from; all but a table are estimates
+JournalistBy = Literal["table", "margins", "weights", "sampling", "population_size"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +149,8 @@ class IdentityRisk(Result):
     suppressed_rows: int
     prosecutor: AttackerRisk
     journalist: AttackerRisk | None
+    journalist_by: JournalistBy | None
+    risk_over: RiskOver
     marketer: AttackerRisk
     histogram: list[SizeCount]
     models: list[Verdict]
@@ -167,9 +172,15 @@ class IdentityRisk(Result):
 
     @property
     def over_threshold(self) -> bool:
-        """Whether any record is over the threshold, for the attacker that fits: the journalist if there is one."""
-        attacker = self.journalist or self.prosecutor
-        return attacker.share_over_threshold > 0
+        """Whether any record is over the threshold, for the attacker that fits.
+
+        The journalist where there is a table of the population, or where the risk is about the population: then
+        without an estimate nothing is shown to be under the threshold.
+        """
+        if self.risk_over == "population":
+            return self.journalist is None or self.journalist.share_over_threshold > 0
+        attacker = self.journalist if self.journalist_by == "table" else None
+        return (attacker or self.prosecutor).share_over_threshold > 0
 
     @property
     def holds(self) -> bool:
@@ -274,7 +285,7 @@ def _attackers(result: IdentityRisk) -> Grid:
     named = f" ({result.threshold_name})" if result.threshold_name else ""
     attackers: list[tuple[str, str, AttackerRisk | None]] = [
         ("prosecutor", "knows who is in the table", result.prosecutor),
-        ("journalist", "knows the population", result.journalist),
+        ("journalist", _JOURNALIST[result.journalist_by], result.journalist),
         ("marketer", "links everybody; see average", result.marketer),
     ]
     rows = []
@@ -287,6 +298,16 @@ def _attackers(result: IdentityRisk) -> Grid:
     return Grid(
         ("attacker", "what they do", "highest risk", "average", f"{_who(result)} over {limit:.2g}{named}"), rows, 2
     )
+
+
+_JOURNALIST = {
+    None: "knows the population",
+    "table": "knows the population",
+    "margins": "knows the population; fitted to its margins",
+    "weights": "knows the population; estimated by weights",
+    "sampling": "knows the population; estimated by the sampling",
+    "population_size": "knows the population; estimated by its size",
+}
 
 
 def _sensitive(result: IdentityRisk) -> list[Section]:
@@ -348,6 +369,12 @@ def _notes(result: IdentityRisk) -> list[str]:
     if result.population_table is not None and result.population_table.classes_not_found:
         count = result.population_table.classes_not_found
         notes.append(f"{count:,} classes are larger here than in the population table: it does not hold everybody")
+    if result.risk_over == "population":
+        how = "counted" if result.journalist_by == "table" else "estimated"
+        words = f"the threshold is about the risk {how} for the population: the journalist's"
+        if result.journalist is None:
+            words = "the threshold is about the population, of which there is no estimate: name weight or sampling"
+        notes.append(words)
     if result.k == 1 and result.uniques == 0 and not result.undecided:
         notes.append("a class of 1 is not unique here: the record also fits into other records' ranges")
     return notes + result.notes

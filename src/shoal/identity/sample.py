@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
-from shoal.errors import InputError
+from shoal.errors import InputError, check_choice
 from shoal.policy.amounts import share_of
+from shoal.vocabulary import RiskOver
 
 if TYPE_CHECKING:
     from shoal.policy import Policy
@@ -25,7 +26,8 @@ class Sample:
     `weight`: how many people each record stands for; `household`: who lives together; `population_size` or `sampling`
     (a share such as `5%`): how large the population is. `estimate`: `all` estimators or one by its name. `suda`: search
     special uniques, of up to so many columns if it is a number. `global_limit`: the global risk to keep. `approximate`:
-    the individual risk as sdcMicro computes it. `population`: a table of the population, as in `risk`.
+    the individual risk as sdcMicro computes it. `population`: a table of the population, as in `risk`. `risk_over`:
+    whether the threshold and limits on risk are about the `sample` or the `population`.
     """
 
     weight: str | None = None
@@ -37,6 +39,25 @@ class Sample:
     global_limit: float | str | None = None
     approximate: bool = False
     population: Any = None
+    risk_over: RiskOver | None = None
+    # whether weight and household are those of a policy, which a released table need not have
+    by_policy: bool = False
+    # why there is no weight although a policy names one
+    absent: str | None = None
+
+    @property
+    def over(self) -> RiskOver:
+        """What the threshold and the limits of models are about."""
+        return self.risk_over or "sample"
+
+    def without(self, missing: Sequence[str]) -> Sample:
+        """The same without columns that a policy names and the table does not have."""
+        if not self.by_policy:
+            return self
+        weight = None if self.weight in missing else self.weight
+        household = None if weight is None or self.household in missing else self.household
+        absent = None if self.weight == weight else f"the weight column {self.weight} is not in the table"
+        return replace(self, weight=weight, household=household, absent=absent)
 
     @property
     def columns(self) -> list[str]:
@@ -53,10 +74,16 @@ def asked_sample(given: Any, policy: Policy | Unwritten) -> Sample:
     """What is asked of a sample: as given, else as the policy says; anything else is a table of the population."""
     sample = given if isinstance(given, Sample) else Sample(population=given)
     sized = sample.population_size is not None or sample.sampling is not None
+    if sample.risk_over is not None:
+        check_choice("risk_over", sample.risk_over, get_args(RiskOver))
+    weight = sample.weight or policy.weight
     sample = replace(
         sample,
-        weight=sample.weight or policy.weight,
-        household=sample.household or policy.household,
+        weight=weight,
+        # a policy's household is about the release too: without weights it has no risk here
+        household=sample.household or (policy.household if weight is not None else None),
+        by_policy=sample.weight is None and sample.household is None,
+        risk_over=sample.risk_over or policy.risk_over,
         population_size=sample.population_size if sized else policy.population_size,
         sampling=sample.sampling if sized else policy.sampling,
     )

@@ -129,10 +129,7 @@ def estimated_people(
     [40.0, 5.0]
     """
     if policy.weight is not None and policy.weight in table.columns and policy.person is None:
-        weights = record_weights(table[policy.weight])
-        kept = ~shown.suppressed
-        sums = np.bincount(shown.class_of_row[kept], weights[kept], len(shown.members))
-        return PeopleEstimate(shown.matched(sums), "weights")
+        return PeopleEstimate(shown.sum_of(record_weights(table[policy.weight])), "weights")
     records = removed + (shown.rows.records if shown.rows.person is None else shown.rows.person.cardinality)
     total = population_size(records, None, policy.population_size, policy.sampling)
     if total is not None:

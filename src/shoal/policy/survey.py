@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.models import KMap, Model
 from shoal.table import Array
 from shoal.vocabulary import Role
 
@@ -53,11 +52,14 @@ def check_survey_column(key: str, name: str, said: Mapping[str, Any]) -> None:
         raise ValueError("count and weight exclude each other: a row of many records has no weight of its own")
 
 
-def check_k_map(model: Model, said: Mapping[str, Any]) -> None:
+def check_k_map(model: Any, said: Mapping[str, Any]) -> None:
     """Refuse a k-map that names no population where the policy does not say of what the table is a sample.
 
+    >>> from shoal.models import KMap
     >>> check_k_map(KMap(k=5), {"sampling": 0.05})
     """
+    from shoal.models import KMap
+
     asking = isinstance(model, KMap) and model.is_estimated
     if asking and all(said.get(key) is None for key in ("weight", "population_size", "sampling")):
         raise ValueError(

@@ -113,7 +113,7 @@ class Steps:
         names = self.rules.quasi_identifiers
         if self.changed.quasi_identifiers != names:
             raise InputError("Ranges stand in two columns each: they are not compared.", "Release them as text.")
-        return quality(self.table, self.changed.polars, names)
+        return quality(self.table, self.changed.polars, names, weight=self.rules.weight, household=self.rules.household)
 
     def _as_released(self, names: list[str]) -> Policy:
         """The policy for the released file: its quasi-identifiers under their released names, without a population."""

@@ -14,13 +14,15 @@ from shoal.hierarchy.chosen import given_hierarchies
 from shoal.judgement.population import labels_hold
 from shoal.ranges.parsing import STAR, as_numbers, as_ranges, ends_of
 from shoal.reading import read
-from shoal.results import Bar, Figure, Figures, Grid, Headline, Result, Section
+from shoal.results import Bar, Figure, Figures, Grid, Headline, Result, Section, where_known
 from shoal.table import Array, Column, Table
 from shoal.table.classes import Coded, CountTable, class_of_each_row, pack
 from shoal.table.texts import texts_of
+from shoal.table.weights import record_weights
 from shoal.utility.analysis import Accuracy, Analysis, Features, accuracy_of, analysed, features_of_all
 from shoal.utility.analysis_shown import analysis_sections
 from shoal.utility.class_measures import average_class_size, discernibility
+from shoal.utility.weighted import Design, WeightedEstimate, weighted_estimates, weighted_grid
 from shoal.wording import percent
 
 
@@ -43,6 +45,7 @@ class QualityFigures(Result):
     accuracy: Accuracy | None
     by_column: dict[str, float | None]
     analysis: Analysis | None = None
+    weighted: list[WeightedEstimate] | None = where_known()
 
     def summary(self) -> str:
         """How much was lost, and how well the target can still be predicted."""
@@ -74,7 +77,9 @@ class QualityFigures(Result):
             for name, loss in self.by_column.items()
         ]
         shown: list[Section] = [Headline(self.summary()), Figures(rows), Grid(("column", "loss", ""), columns)]
-        return shown if self.analysis is None else [*shown, *analysis_sections(self.analysis)]
+        if self.analysis is not None:
+            shown += analysis_sections(self.analysis)
+        return shown if self.weighted is None else [*shown, weighted_grid(self.weighted)]
 
 
 def _shown(figure: float | None) -> str:
@@ -89,6 +94,8 @@ def quality(
     hierarchies: Any = None,
     target: str | None = None,
     analysis: bool = True,
+    weight: str | None = None,
+    household: str | None = None,
 ) -> QualityFigures:
     """Compare a released table with its original, row by row in the same order.
 
@@ -97,7 +104,9 @@ def quality(
     the bits that are missing to tell the value from the others it may be, over all bits. `precision`: the height in the
     hierarchy. `discernibility`: the mean share of the table that a record cannot be told from. `average_class_size`:
     records per class, over records. `analysis`: what means, shares, correlations and, with a `target`, a regression
-    and a learner come out as, where a range is its middle and a set shares over its members.
+    and a learner come out as, where a range is its middle and a set shares over its members. With a `weight` column (of
+    the original; of the release too, where it is there) also weighted means, totals and quantiles with their standard
+    errors, by `household` where one is named.
 
     >>> import polars as pl
     >>> old = pl.DataFrame({"age": [30, 34, 51, 52]})
@@ -106,7 +115,8 @@ def quality(
     >>> round(found.loss, 4), round(found.entropy, 4), found.discernibility
     (0.1667, 0.25, 0.375)
     """
-    wanted = list(dict.fromkeys([*quasi_identifiers, *([target] if target is not None else [])]))
+    beside = [name for name in (target, weight, household) if name is not None]
+    wanted = list(dict.fromkeys([*quasi_identifiers, *beside]))
     before, after = read(original, wanted), read(released, list(dict.fromkeys(quasi_identifiers)))
     if before.rows != after.rows:
         raise InputError(
@@ -121,7 +131,7 @@ def quality(
     heights = [cell.height for cell in cells if cell.height is not None]
     sizes, suppressed = _classes(after, names)
     features: list[Features] = []
-    if analysis or target is not None:
+    if analysis or target is not None or weight is not None:
         features = features_of_all(_pairs(before, after, names), trees)
     aim = None if target is None else before.select([target])[0]
     return QualityFigures(
@@ -134,6 +144,19 @@ def quality(
         None if aim is None else accuracy_of(features, aim),
         {name: cell.loss for name, cell in zip(names, cells, strict=True)},
         analysed(features, aim) if analysis and before.rows else None,
+        None if weight is None else _weighted(features, before, released, weight, household),
+    )
+
+
+def _weighted(
+    features: Sequence[Features], before: Table, released: Any, weight: str, household: str | None
+) -> list[WeightedEstimate]:
+    """By the weights of the original, and those of the release where it has them."""
+    units = None if household is None else before[household]
+    old = Design(record_weights(before[weight]), units)
+    theirs = read(released)
+    return weighted_estimates(
+        features, old, Design(record_weights(theirs[weight]), units) if weight in theirs.columns else old
     )
 
 

@@ -1,0 +1,210 @@
+"""The journalist's risk: by a table of the population, by its margins, or estimated from the sample."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal.engine import LOCAL, Engine
+from shoal.errors import InputError, MissingColumns
+from shoal.identity.measure import Cells
+from shoal.identity.results import AttackerRisk, JournalistBy, PopulationTable
+from shoal.identity.sample import Sample
+from shoal.identity.sample_figures import SampleRows
+from shoal.policy.survey import population_size
+from shoal.policy.thresholds import Threshold
+from shoal.population.individual import expected_risk
+from shoal.ranges.parsing import forms_in
+from shoal.reading import Options
+from shoal.table import Array, Column, Table
+from shoal.table.classes import Coded, CountTable, class_of_each_row, pack
+from shoal.table.encode import unite
+from shoal.table.rows import Rows
+from shoal.table.weights import record_weights
+from shoal.vocabulary import Generalized, NullRule
+
+# where rows are stored and counted
+ENGINE: Engine = LOCAL
+
+
+@dataclass(frozen=True, slots=True)
+class PopulationCounts:
+    """A population table of counts: a row of `source` stands for as many people as the column `count` says."""
+
+    source: Any
+    count: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class PopulationMargins:
+    """A population of which only marginal tables are known: each has some quasi-identifiers, and one more column with
+    the people of each row. Its cells are fitted to them, which is an estimate."""
+
+    sources: Sequence[Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Journalist:
+    """The risk, what it comes from, and what was found of a population table."""
+
+    risk: AttackerRisk | None = None
+    by: JournalistBy | None = None
+    table: PopulationTable | None = None
+
+
+def read_sample(source: Any, names: Sequence[str], sample: Sample, options: Options | None) -> tuple[Table, Sample]:
+    """The table with what a sample needs of it; a released table need not have the columns that a policy names."""
+    try:
+        return ENGINE.rows(source, [*names, *sample.columns], options), sample
+    except MissingColumns as error:
+        left = sample.without(error.columns)
+        if left == sample:
+            raise
+    return ENGINE.rows(source, [*names, *left.columns], options), left
+
+
+@dataclass(frozen=True)
+class SampledClasses:
+    """The classes of a sample: their sizes and members, and the people of the population that each is estimated to
+    stand for, by what; none with the reason."""
+
+    sizes: Array
+    members: Array
+    classes: Array | None
+    people: Array | None = None
+    by: JournalistBy | None = None
+    reason: str | None = None
+
+
+def sampled_classes(sample: Sample, cells: Cells, rows: SampleRows | None) -> SampledClasses:
+    """The people behind each class: the sum of its weights, or f N / n for f of n records and a population of N."""
+    if sample.weight is not None and rows is not None:
+        shown = rows.shown
+        people = shown.sum_of(record_weights(rows.table[sample.weight]))
+        return SampledClasses(shown.sizes, shown.members, None, people, "weights")
+    share = None if sample.sampling is None else float(sample.sampling)
+    total = population_size(cells.measured, None, sample.population_size, share)
+    found = SampledClasses(cells.sizes, cells.members, cells.classes, reason=sample.absent)
+    if total is None:
+        return found
+    by: JournalistBy = "sampling" if sample.population_size is None else "population_size"
+    return replace(found, people=cells.sizes * (total / max(cells.measured, 1)), by=by)
+
+
+def attacker_risk(members: Array, risks: Array, limit: Threshold) -> AttackerRisk:
+    """Figures over all records: so many with each risk.
+
+    >>> attacker_risk(np.array([2, 1]), np.array([0.5, 1.0]), Threshold(0.5))
+    AttackerRisk(highest=1.0, average=0.6666666666666666, share_over_threshold=0.3333333333333333, threshold=0.5)
+    """
+    total = int(members.sum())
+    if total == 0:
+        return AttackerRisk(0.0, 0.0, 0.0, limit.value)
+    return AttackerRisk(
+        highest=float(risks.max()),
+        average=float((members * risks).sum()) / total,
+        share_over_threshold=int(members[risks > limit.value].sum()) / total,
+        threshold=limit.value,
+    )
+
+
+def journalist_risk(
+    rows: Rows,
+    population: Any,
+    classes: SampledClasses,
+    reading: tuple[NullRule, Generalized],
+    limit: Threshold,
+    options: Options | None,
+) -> Journalist:
+    """The risk of a record = 1 / people of the population with its combination, counted, fitted or estimated."""
+    if isinstance(population, PopulationMargins):
+        return _by_margins(rows, population, reading, limit)
+    if population is not None:
+        return _by_table(rows, population, reading, limit, options)
+    if classes.people is None:
+        return Journalist()
+    risks = expected_risk(classes.sizes, classes.people)
+    return Journalist(attacker_risk(classes.members, risks, limit), classes.by)
+
+
+def _by_margins(
+    rows: Rows, population: PopulationMargins, reading: tuple[NullRule, Generalized], limit: Threshold
+) -> Journalist:
+    """By the cells that fit all margins."""
+    from shoal.judgement.margins import population_of_margins
+    from shoal.judgement.population import people_in_classes
+    from shoal.judgement.shown import shown_in
+
+    if rows.person is not None:
+        raise InputError(
+            "Margins of a population are about people, not about persons with many rows.",
+            "Measure the journalist's risk on one row per person.",
+            settings=("margins", "person"),
+        )
+    shown = shown_in(rows, reading[0], generalized=reading[1])
+    fitted = population_of_margins(population.sources, [column.name for column in rows.columns])
+    people = people_in_classes(rows.columns, shown.class_of_row, fitted.table, weights=fitted.people)
+    outside = int(np.count_nonzero(people < shown.members * (1 - 1e-9)))
+    risks = 1 / np.maximum(people, shown.members)
+    return Journalist(
+        attacker_risk(shown.members, risks, limit), "margins", PopulationTable(round(fitted.size), outside)
+    )
+
+
+def _by_table(
+    rows: Rows,
+    population: Any,
+    reading: tuple[NullRule, Generalized],
+    limit: Threshold,
+    options: Options | None,
+) -> Journalist:
+    """By the people that a table of the population counts."""
+    people = population if isinstance(population, PopulationCounts) else PopulationCounts(population, None)
+    if people.source is None:
+        raise InputError(
+            "A count column is named but no population.", "Name the population table.", settings="population"
+        )
+    rule, generalized = reading
+    if rows.person is not None or rule == "wildcard" or any(forms_in(column, generalized) for column in rows.columns):
+        raise InputError(
+            "A population is compared by equal values: not by person, not with wildcards, not on generalised text.",
+            "Measure the journalist's risk on raw values, with the null rule value or drop.",
+        )
+    names = [column.name for column in rows.columns]
+    theirs = ENGINE.count(people.source, names, count=people.count, options=options).rows
+    ours = CountTable.of({column.name: column for column in rows.columns}, rows.weights)
+    keys = pack(
+        [
+            _aligned(mine, ours.tuples[mine.name], other)
+            for mine, other in zip(rows.columns, theirs.columns, strict=True)
+        ]
+    )
+    group, groups = class_of_each_row(keys)
+    mine, them = group[: len(ours)], group[len(ours) :]
+    in_population = np.bincount(them, theirs.ones, groups)[mine].astype(np.int64)
+    # a released person is in the population: where the table does not show it, the release itself does
+    sizes = np.maximum(in_population, ours.counts)
+    missing = int(np.count_nonzero(in_population < ours.counts))
+    return Journalist(attacker_risk(ours.counts, 1 / sizes, limit), "table", PopulationTable(theirs.records, missing))
+
+
+def _aligned(column: Column, tuples: Coded, other: Column) -> Coded:
+    """Our tuples' codes followed by the population's, in one dictionary."""
+    kinds = {
+        "numbers" if values.dtype.is_float() else "text" if values.dtype == pl.String else ""
+        for values in (column.values, other.values)
+    }
+    if kinds == {"numbers", "text"}:
+        raise InputError(
+            f"Column '{column.name}' holds fractions in one table and text in the other.",
+            "Give it the same type in the table and in the population.",
+        )
+    values, codes_of = unite([column.values, other.values])
+    null = len(values)
+    ours = np.append(codes_of[: len(column.values)], null)[tuples.codes]
+    theirs = np.append(codes_of[len(column.values) :], null)[other.codes]
+    return Coded(np.concatenate([ours, theirs]), null + 1)
