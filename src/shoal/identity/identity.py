@@ -23,7 +23,7 @@ from shoal.policy.amounts import share_of
 from shoal.policy.thresholds import Threshold, find_threshold
 from shoal.policy.unwritten import Unwritten, written
 from shoal.ranges.parsing import forms_in
-from shoal.reading import Options, read
+from shoal.reading import Options, declaring, read
 from shoal.results.verdict import Verdict
 from shoal.table import Column
 from shoal.table.classes import Coded, CountTable, class_of_each_row, pack
@@ -122,6 +122,7 @@ def risk(
 
     measured = list(dict.fromkeys([*names, *(name for columns in groups.values() for name in columns)]))
     together = list(dict.fromkeys([*measured, *questions.columns]))
+    options = declaring(options, given.types)
     check_sample(sample, together, count, person)
     if sample.needs_rows:  # weights, households and row numbers belong to rows: then the table is read once and kept
         source = read(source, [*together, *filter(None, (count, person)), *sample.columns], options)
