@@ -20,7 +20,7 @@ from shoal.models import AnyModel, KAnonymity
 from shoal.policy import Policy, as_policy
 from shoal.policy.conditions import parse_condition
 from shoal.policy.overrides import decided
-from shoal.reading import Options, read
+from shoal.reading import Options, declaring, read
 from shoal.table import Table
 from shoal.table.weights import record_weights
 from shoal.vocabulary import Role
@@ -68,7 +68,8 @@ def anonymize(
     as_given = as_policy(policy)
     chosen = method_named(method, method_options, as_given.method)
     rules = decided(as_given, as_names(quasi_identifiers), as_names(sensitive), k, l, t, models, decide)
-    table = read(source, None, options)
+    table = read(source, None, declaring(options, rules.types))
+    rules = rules.with_types(table)
     table.select([*rules.quasi_identifiers, *rules.sensitive, *(decide or {})])
     _check_types(table, rules.quasi_identifiers)
     _check_policy_columns(table, rules)

@@ -38,7 +38,7 @@ from shoal.results import (
     without_unknown,
 )
 from shoal.results.verdict import verdicts_grid
-from shoal.table import Table
+from shoal.table import Column, Table
 from shoal.table.weights import record_weights
 from shoal.utility.analysis import features_of_all
 from shoal.utility.weighted import Design, WeightedEstimate, weighted_estimates, weighted_grid
@@ -163,8 +163,23 @@ class Anonymized(Result):
         series: list[pl.Series] = []
         for name, column in self.table.columns.items():
             if name not in dropped:
-                series += self.columns[name].series if name in self.columns else [column.decode()]
+                series += self._spelled(name, column) if name in self.columns else [column.as_it_came()]
         return pl.DataFrame({column.name: column for column in series})
+
+    def _spelled(self, name: str, column: Column) -> list[pl.Series]:
+        """What a quasi-identifier became, written as the column was."""
+        released = self.columns[name]
+        if column.declared is None:
+            return released.series
+        digits = released.form.decimals  # a mean, with no more decimals than were measured
+        rounded = [
+            series.round(digits) if digits is not None and series.dtype.is_float() else series
+            for series in released.series
+        ]
+        spelled = [column.declared.spell(series) for series in rounded]
+        if released.unchanged is None or column.declared.type.map:
+            return spelled
+        return [series.cast(column.declared.came_as) for series in spelled]
 
     @cached_property
     def shown(self) -> Table:

@@ -17,7 +17,7 @@ from shoal.hierarchy import fit_all
 from shoal.models import AnyModel
 from shoal.policy import Policy, as_policy
 from shoal.policy.overrides import decided, with_roles
-from shoal.reading import Options, read
+from shoal.reading import Options, declaring, read
 from shoal.vocabulary import Role, Unseen
 from shoal.wording import counted
 
@@ -54,7 +54,8 @@ def lattice(
             "The solution space has one generalisation for all rows: `local` has no meaning here.", "Leave it out."
         )
     rules = decided(as_given, as_names(quasi_identifiers), as_names(sensitive), k, l, t, models)
-    table = read(source, None, options)
+    table = read(source, None, declaring(options, rules.types))
+    rules = rules.with_types(table)
     method.check_columns(table, rules)
     if (reason := method.allowed(table, rules)) is not None:
         raise InputError(f"The lattice {reason}.", "Give `k`, for example.")
@@ -89,7 +90,7 @@ def apply_plan(
             "The plan has no levels: its release has groups of near records, which new records cannot join.",
             "Apply a plan of the method lattice, or anonymise all records together.",
         )
-    table = read(source, None, options)
+    table = read(source, None, declaring(options, known.policy.types))
     table.select(list(decide or {}))
     trees = {name: grown(tree, table.select([name])[0]) for name, tree in known.trees.items()}
     if unseen == "refuse":

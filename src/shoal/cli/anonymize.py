@@ -28,6 +28,7 @@ from shoal.cli.options import (
     ShuffleSeedOption,
     SignOption,
     TOption,
+    TypeOption,
     either,
     models_of,
     names_of,
@@ -111,6 +112,7 @@ def anonymize(
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
+    types: TypeOption = None,
     as_json: JsonOption = False,
     **method_options: Any,
 ) -> None:
@@ -158,7 +160,7 @@ def anonymize(
             method=method,
             disclosure=disclosure or (),
             decide=roles_of(decide),
-            options=reading(encoding, delimiter, missing),
+            options=reading(encoding, delimiter, missing, types),
             **given_options(method_options),
             **({} if prefer is None else {"prefer": prefer}),
         )

@@ -21,6 +21,7 @@ from shoal.cli.options import (
     QiOption,
     SensitiveOption,
     TOption,
+    TypeOption,
     models_of,
     names_of,
     one_or_many,
@@ -46,6 +47,7 @@ def lattice(
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
+    types: TypeOption = None,
     as_json: JsonOption = False,
     **method_options: Any,
 ) -> None:
@@ -76,7 +78,7 @@ def lattice(
             l=l,
             t=t,
             models=models_of(model),
-            options=reading(encoding, delimiter, missing),
+            options=reading(encoding, delimiter, missing, types),
             **given_options(method_options),
         )
         if chart is not None:

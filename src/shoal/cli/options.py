@@ -180,15 +180,62 @@ def one_of(option: str, given: str | None, vocabulary: Any) -> Any:
     return given
 
 
-def reading(encoding: str | None, delimiter: str | None, missing: str | None) -> Any:
-    """How to read text files."""
+TypeOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--type",
+        metavar="COLUMN=TYPE",
+        help="What a column is: nominal, ordered, number, date, band, code, boolean or text, with settings such as "
+        "'seen=date format=%m/%d/%Y'. Repeat it.",
+        show_default=False,
+    ),
+]
+
+
+def types_of(given: list[str] | None) -> dict[str, Any] | None:
+    """Types of columns from `COLUMN=TYPE SETTING=VALUE …`, checked as a policy checks them.
+
+    >>> types_of(["seen=date format='%d %b %Y'", "sex=nominal map=F:female,M:male"])["sex"].map
+    {'F': 'female', 'M': 'male'}
+    """
+    import shlex
+
+    from shoal.table.column_type import as_column_type
+
+    found: dict[str, Any] = {}
+    for text in given or []:
+        column, equals, rest = text.partition("=")
+        try:
+            word, *settings = shlex.split(rest)
+        except ValueError:
+            word, settings = "", []
+        pairs = [setting.partition("=") for setting in settings]
+        if not equals or not word or column.strip() in found or not all(sign for _, sign, _ in pairs):
+            raise InputError(
+                f"--type '{text}' is not a new COLUMN=TYPE.",
+                "Write --type 'seen=date format=%m/%d/%Y', each column once.",
+            )
+        values: dict[str, Any] = {name: value for name, _, value in pairs}
+        for name in ("order", "missing"):
+            if name in values:
+                values[name] = names_of([values[name]])
+        if "map" in values:
+            entries = [entry.partition(":") for entry in names_of([values["map"]]) or []]
+            values["map"] = {old: new or None for old, _, new in entries}
+        found[column.strip()] = as_column_type({"type": word, **values} if values else word, column.strip())
+    return found or None
+
+
+def reading(encoding: str | None, delimiter: str | None, missing: str | None, types: list[str] | None = None) -> Any:
+    """How to read text files, and what columns are."""
     from shoal.reading import Options
 
     if delimiter is not None:
         delimiter = {"tab": "\t", "\\t": "\t"}.get(delimiter, delimiter)
         if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
             raise InputError("A delimiter is one character.", "Write --delimiter ';' or --delimiter tab.")
-    return Options(encoding, delimiter, tuple(names_of([missing]) or ()) if missing else ())
+    words = tuple(names_of([missing]) or ()) if missing else ()
+    return Options(encoding, delimiter, words, types=types_of(types))
 
 
 def print_json(found: dict[str, Any] | list[dict[str, Any]]) -> None:

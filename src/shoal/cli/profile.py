@@ -15,6 +15,7 @@ from shoal.cli.options import (
     JsonOption,
     MissingOption,
     PolicyOption,
+    TypeOption,
     names_of,
     one_or_many,
     print_json,
@@ -36,6 +37,7 @@ def profile(
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
+    types: TypeOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """**What is in this table?** Types, missing and distinct values, and the role that each column may play.
@@ -62,6 +64,6 @@ def profile(
             policy=policy,
             write_policy=write_policy,
             force=force,
-            options=reading(encoding, delimiter, missing),
+            options=reading(encoding, delimiter, missing, types),
         )
     print_json(result.to_dict()) if as_json else show(result)

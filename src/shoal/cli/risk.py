@@ -16,6 +16,7 @@ from shoal.cli.options import (
     PolicyOption,
     QiOption,
     SensitiveOption,
+    TypeOption,
     either,
     groups_of,
     names_of,
@@ -198,6 +199,7 @@ def risk(
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
+    types: TypeOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """**How exposed are the people in this table?**
@@ -260,7 +262,7 @@ def risk(
             ),
             sensitive=SensitiveQuestions(names_of(sensitive) or (), disclosure or ()),
             policy=policy,
-            options=reading(encoding, delimiter, missing),
+            options=reading(encoding, delimiter, missing, types),
         )
     print_json(result.to_dict()) if as_json else show(result)
     if fail_above_threshold and not result.holds:

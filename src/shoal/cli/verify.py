@@ -13,6 +13,7 @@ from shoal.cli.options import (
     JsonOption,
     MissingOption,
     PolicyOption,
+    TypeOption,
     print_json,
     reading,
 )
@@ -39,6 +40,7 @@ def verify(
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
+    types: TypeOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """**Does this file keep its promise?** Read it afresh and measure every model of the policy.
@@ -56,7 +58,7 @@ def verify(
 
     with running(quiet=as_json):
         found = check(
-            file, policy, original=original, signed_by=signed_by, options=reading(encoding, delimiter, missing)
+            file, policy, original=original, signed_by=signed_by, options=reading(encoding, delimiter, missing, types)
         )
     print_json(found.to_dict()) if as_json else show(found)
     if not found.holds:

@@ -98,5 +98,5 @@ def tuples_of(columns: Mapping[str, Column], weights: Array | None) -> tuple[dic
     for name, column in columns.items():
         codes = counted.tuples[name].codes
         nulls = int(np.count_nonzero(codes == len(column.values))) if column.nulls else 0
-        tuples[name] = Column(name, codes, column.values, nulls, column.dtype)
+        tuples[name] = Column(name, codes, column.values, nulls, column.dtype, declared=column.declared)
     return tuples, counted.counts

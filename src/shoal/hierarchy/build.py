@@ -58,6 +58,17 @@ def build_hierarchy(
     >>> built.source, [built.labels(level)[0] for level in range(built.height)]
     ('intervals of equal width', ['17', '[15;19]', '*'])
     """
+    tree = _built(column, kind, width, factor, groups, cut)
+    if column.declared is None:
+        return tree
+    # labels as they are read again: 370.00 is 370
+    levels = tuple(column.declared.unspell(column.declared.spell(level)) for level in tree.levels)
+    return Hierarchy(tree.column, levels, tree.source, in_values=True)
+
+
+def _built(
+    column: Column, kind: HierarchyKind, width: float | None, factor: int | None, groups: int | None, cut: int | None
+) -> Hierarchy:
     check_choice("kind", kind, get_args(HierarchyKind))
     _check_options(kind, width, factor, groups, cut)
     leaves, reason = leaf_texts(column), ""
@@ -142,7 +153,9 @@ def _choose(column: Column, width: float | None, groups: int | None, cut: int | 
 
 
 def _by_content(column: Column) -> tuple[HierarchyKind, str]:
-    """The kind for numbers and text, by what detection says of them."""
+    """The kind for numbers and text, by what they are declared as, else by what detection says of them."""
+    if column.declared is not None and (said := _by_type(column, column.declared.word)) is not None:
+        return said
     if (listed := recognised(column)) is not None:
         return listed.kind, ""
     kind, rule = _detected(column)
@@ -160,6 +173,19 @@ def _by_content(column: Column) -> tuple[HierarchyKind, str]:
         if codes.all():
             return "prefix", ", for it looks like codes"
     return "categories", ""
+
+
+def _by_type(column: Column, word: str) -> tuple[HierarchyKind, str] | None:
+    """The kind for a declared type; None where lists that ship may know the categories."""
+    if word in ("ordered", "band"):
+        return "equal-width", ", places in its order"
+    if word == "number":
+        return ("equal-frequency", ", for most records lie close together") if _skewed(column) else ("equal-width", "")
+    if word == "code":
+        return "prefix", ", declared as codes"
+    if word in ("boolean", "text"):
+        return "boolean", ""
+    return None if recognised(column) is not None else ("categories", ", declared as nominal")
 
 
 def _detected(column: Column) -> tuple[str, str]:

@@ -44,6 +44,26 @@ def _tree(given: Any, name: str) -> Hierarchy:
     return Hierarchy(name, tuple(levels))
 
 
+def trees_in_values(given: Mapping[str, Hierarchy], columns: Iterable[Column]) -> dict[str, Hierarchy]:
+    """Trees that are written as their columns are, with labels that are cells of values (`Declared.unspell`).
+
+    >>> from shoal.reading import Options, read
+    >>> how = Options(types={"seen": {"type": "date", "format": "%m/%d/%Y"}})
+    >>> tree = given_hierarchies({"seen": [["03/14/2021", "2021", "*"]]}, ["seen"])
+    >>> trees_in_values(tree, [read({"seen": ["03/14/2021"]}, options=how)["seen"]])["seen"].levels[0].to_list()
+    ['2021-03-14']
+    """
+    found = dict(given)
+    for column in columns:
+        tree, declared = given.get(column.name), column.declared
+        if tree is None or tree.in_values or declared is None or not declared.spells:
+            continue
+        leaves = declared.cell_of(tree.levels[0]).fill_null(declared.unspell(tree.levels[0]))
+        levels = (leaves, *(declared.unspell(level) for level in tree.levels[1:]))
+        found[column.name] = Hierarchy(tree.column, levels, tree.source, in_values=True)
+    return found
+
+
 def complete(given: Mapping[str, Hierarchy], columns: Iterable[Column]) -> tuple[dict[str, Hierarchy], dict[str, str]]:
     """A hierarchy for every column, and for those that were built how."""
     trees, built = {}, {}

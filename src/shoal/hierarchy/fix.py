@@ -48,7 +48,7 @@ def fixed(tree: Hierarchy) -> FixedHierarchy:
             level[place] = label
     series = [tree.levels[0], *(pl.Series(level, dtype=pl.String) for level in levels[1:])]
     try:
-        better = Hierarchy(tree.column, tuple(series), tree.source)
+        better = Hierarchy(tree.column, tuple(series), tree.source, tree.in_values)
     except HierarchyError:
         better = None
     if better is None or leaves_outside(better).any():

@@ -84,7 +84,8 @@ def _given(column: Column, tree: Hierarchy, wanted: CategoryLabels | None) -> La
 
 
 def _built(column: Column, columns: Sequence[Column], wanted: CategoryLabels | None) -> Labelling:
-    readable = kind_of(column) in _READABLE
+    flat = column.declared is not None and column.declared.word in ("text", "boolean")
+    readable = flat or kind_of(column) in _READABLE
     tree = build_hierarchy(column) if readable else cooccurrence_tree(column, columns)
     tree = unambiguous(tree, column)
     return Labelling(tree, on_column(tree, column), wanted or ("node" if readable else "set"), tree.source)
@@ -137,4 +138,4 @@ def unambiguous(tree: Hierarchy, column: Column) -> Hierarchy:
             renamed |= label != labels[node]
             labels[node] = label
         levels.append(pl.Series(labels, dtype=pl.String).gather(tree.node_codes(level)))
-    return Hierarchy(tree.column, tuple(levels), tree.source) if renamed else tree
+    return Hierarchy(tree.column, tuple(levels), tree.source, tree.in_values) if renamed else tree

@@ -33,6 +33,8 @@ class Hierarchy:
     column: str
     levels: tuple[pl.Series, ...] = field(repr=False)
     source: str = "given"
+    # labels are cells of values, not as a column with a declared type is written
+    in_values: bool = False
 
     def __post_init__(self) -> None:
         """Refuse what is not a tree."""
@@ -137,7 +139,7 @@ class Hierarchy:
             return self
         leaves = pl.concat([self.levels[0], more.alias(self.levels[0].name)])
         levels = (leaves, *(level.extend_constant(STAR, len(more)) for level in self.levels[1:]))
-        return Hierarchy(self.column, levels, self.source)
+        return Hierarchy(self.column, levels, self.source, self.in_values)
 
     def to_csv(self, path: str | Path) -> None:
         """Write it as `leaf;level1;…;*`, a row per leaf, without header; whole or not at all."""

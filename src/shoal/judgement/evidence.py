@@ -9,7 +9,7 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.hierarchy import fit_all
-from shoal.hierarchy.chosen import given_hierarchies
+from shoal.hierarchy.chosen import given_hierarchies, trees_in_values
 from shoal.judgement.margins import population_of_margins
 from shoal.judgement.persons import linked_classes
 from shoal.judgement.population import people_in_classes, read_population
@@ -101,6 +101,7 @@ def _people(
     for source in sorted({model.needs_population for model in policy.models if model.needs_population is not None}):
         population = read_population(source, policy.quasi_identifiers)
         given = given_hierarchies(policy.hierarchies, policy.quasi_identifiers)
+        given = trees_in_values(given, table.columns.values())
         people[source] = people_in_classes(
             table.select(names), class_of_row, population, given, policy.quasi_identifiers, levels
         )
@@ -145,6 +146,6 @@ def estimated_people(
 
 def trees_of(policy: Policy, columns: Sequence[Column]) -> dict[str, tuple[Array, ...]]:
     """The hierarchies of sensitive columns as nodes of their codes."""
-    given = given_hierarchies(policy.hierarchies, [column.name for column in columns])
+    given = trees_in_values(given_hierarchies(policy.hierarchies, [column.name for column in columns]), columns)
     found = [column for column in columns if column.name in given]
     return {fitted.column: tuple(fitted.codes) for fitted in fit_all(given, found, complete=True)}

@@ -30,6 +30,8 @@ from shoal.policy.context import ContextSection
 from shoal.policy.survey import check_k_map, check_survey_column, with_survey_roles
 from shoal.policy.unwritten import HasSourceNames
 from shoal.reading.small import read_small
+from shoal.table import Table
+from shoal.table.column_type import ColumnType
 from shoal.vocabulary import DateOrder, Minimize, NullRule, RiskOver, Role
 from shoal.writing import OutputFormat
 
@@ -157,6 +159,11 @@ def _known_population(model: AnyModel, info: ValidationInfo) -> AnyModel:
     return model
 
 
+def _type_by_word(value: Any) -> Any:
+    """`nominal` is `{type: nominal}`."""
+    return {"type": value} if isinstance(value, str) else value
+
+
 class Policy(BaseModel):
     """Roles of columns, null rule, count and person column, the sample, knowledge of attackers, threshold and models.
 
@@ -171,6 +178,8 @@ class Policy(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     columns: dict[str, Role] = {}
+    # what a column is and how its values are written
+    types: dict[str, Annotated[ColumnType, BeforeValidator(_type_by_word)]] = {}
     knowledge: dict[str, list[str]] = {}
     null_rule: NullRule = "value"
     # where a missing value matches anything, for how much of a record such a match counts
@@ -208,6 +217,7 @@ class Policy(BaseModel):
 
     @field_validator(
         "columns",
+        "types",
         "knowledge",
         "linked",
         "models",
@@ -289,7 +299,7 @@ class Policy(BaseModel):
 
     def remarks(self, table: HasSourceNames) -> list[str]:
         """Columns that the policy decides on and the table does not have: removed already, or misspelt."""
-        named = dict.fromkeys([*self.columns, *self.safe_harbor.columns])
+        named = dict.fromkeys([*self.columns, *self.types, *self.safe_harbor.columns])
         missing = [name for name in named if name not in table.source_names]
         return [f"the policy names columns that are not there: {', '.join(missing)}"] if missing else []
 
@@ -304,6 +314,14 @@ class Policy(BaseModel):
     @property
     def sensitive(self) -> list[str]:
         return self.with_role("sensitive")
+
+    def with_types(self, table: Table) -> Policy:
+        """The policy with the types of a table's columns as they were read: complete, so that a release can be read
+        again without its original."""
+        from shoal.table.declare import types_of
+
+        found = types_of(table) if any(column.declared for column in table.columns.values()) else {}
+        return self.model_copy(update={"types": {**self.types, **found}}) if found else self
 
     def digest(self) -> str:
         """SHA-256 of what the policy says, whatever its layout and comments."""

@@ -38,6 +38,7 @@ class Unwritten:
     models: Sequence[Any] = ()
     linked: Sequence[Any] = ()
     quasi_identifiers: list[str] = field(default_factory=list)
+    types: dict[str, Any] = field(default_factory=dict)
 
     def with_role(self, role: Role) -> list[str]:
         """No column plays a role."""

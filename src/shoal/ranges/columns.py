@@ -92,9 +92,9 @@ def released_columns(column: Column, boxed: Boxed, form: Form = "bracket") -> Re
         raise InputError(
             f"Column '{column.name}' mixes missing values with others: only `*` holds both.", "Use --interval bracket."
         )
-    if form == "dash" and (column.dtype.is_temporal() or side.scale[0] < 0):
+    if form == "dash" and (column.dtype.is_temporal() or side.scale[0] < 0 or _has_order(column)):
         raise InputError(
-            f"Column '{column.name}' has dates or negative numbers: with dashes they cannot be read again.",
+            f"Column '{column.name}' has dates, an order or negative numbers: with dashes they cannot be read again.",
             "Use --interval bracket.",
         )
     low, high = _exact_scale(side, column), side
@@ -108,6 +108,7 @@ def released_columns(column: Column, boxed: Boxed, form: Form = "bracket") -> Re
             alike,
         )
     if form == "midpoint":
+        _check_has_middle(column)
         _check_exact(side.scale, column)
         middle = _known(pl.Series((side.scale[side.low] + side.scale[side.high]) / 2), side)
         how = ColumnForm(kind="midpoint", type=kind)
@@ -143,6 +144,20 @@ def _check_exact(scale: Array, column: Column) -> None:
         raise InputError(
             f"Column '{column.name}' has integers past 2^53, which this method cannot hold exactly.",
             "Choose another method, write ranges with brackets, or use the column as text.",
+        )
+
+
+def _has_order(column: Column) -> bool:
+    """Whether values are places in an order."""
+    return column.declared is not None and column.declared.has_order
+
+
+def _check_has_middle(column: Column) -> None:
+    """Refuse middles of what is not written as a number."""
+    if column.declared is not None and column.declared.spells and column.declared.word != "number":
+        raise InputError(
+            f"Column '{column.name}' is declared as {column.declared.word}: a middle cannot be written so.",
+            "Use `interval` bracket or mean.",
         )
 
 
@@ -210,7 +225,8 @@ def _mean(column: Column, side: Side, boxed: Boxed) -> pl.Series:
         counts = np.maximum(np.bincount(boxes, minlength=boxed.boxes), 1)
         means = np.bincount(boxes, (values - values[0])[codes], boxed.boxes) / counts + values[0]
         means = np.where(side.wide, means, side.scale[side.low])
-        shown = _in_type(np.round(means), column) if column.dtype.is_temporal() else pl.Series(means)
+        whole = column.dtype.is_temporal() or _has_order(column)
+        shown = _in_type(np.round(means), column) if whole else pl.Series(means)
     return _known(shown, side).gather(boxed.box_of_row).alias(column.name)
 
 

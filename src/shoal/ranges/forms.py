@@ -103,7 +103,7 @@ def not_canonical(column: Column, form: ColumnForm) -> int:
         return column.respelled if form.kind != "as-it-was" or form.type != "text" else 0
     named = values.filter(values != STAR) if form.generalizes else values
     if form.kind == "range":
-        return int((~_is_range(named, form)).sum())
+        return int((~_is_range(named, form, column.declared is not None)).sum())
     if form.kind == "set":
         return int((~_is_set(named)).sum())
     if form.kind == "suppressed-cells":
@@ -112,18 +112,20 @@ def not_canonical(column: Column, form: ColumnForm) -> int:
     return 0
 
 
-def _is_range(texts: pl.Series, form: ColumnForm) -> pl.Series:
+def _is_range(texts: pl.Series, form: ColumnForm, declared: bool) -> pl.Series:
+    """Which texts are a value or a range; what is `declared` was read by its writing, text by text."""
     shape, *signs = _BRACKETS[form.brackets or "[;]"]
     low, high = texts.str.extract(shape, 1), texts.str.extract(shape, 2)
     first, last = as_type(low, form.type), as_type(high, form.type)
-    spans = _is_value(low, form.type) & _is_value(high, form.type) & (first < last).fill_null(False)
-    return _is_value(texts, form.type) | (spans & (signs[0] + low + signs[1] + high + signs[2] == texts)).fill_null(
-        False
-    )
+    own, left, right = (_is_value(side, form.type, declared) for side in (texts, low, high))
+    spans = left & right & (first < last).fill_null(False)
+    return own | (spans & (signs[0] + low + signs[1] + high + signs[2] == texts)).fill_null(False)
 
 
-def _is_value(texts: pl.Series, type_word: str | None) -> pl.Series:
+def _is_value(texts: pl.Series, type_word: str | None, declared: bool = False) -> pl.Series:
     """Which texts are the one text of a value of a type."""
+    if declared and type_word == "number":
+        return as_type(texts, type_word).is_not_null()
     return (as_type(texts, type_word).cast(pl.String) == texts).fill_null(False)
 
 

@@ -13,12 +13,12 @@ from shoal import progress
 from shoal.errors import InputError, quoted
 from shoal.reading.binary import damage_as_error
 from shoal.reading.csv import NotInEncoding
-from shoal.reading.files import Found, Options, find_files, open_file
+from shoal.reading.files import Found, Options, declaring, find_files, open_file
 from shoal.table import Table, check_names
 from shoal.table.encode import ColumnEncoder
 from shoal.table.text_types import has_missing_words
 
-__all__ = ["Options", "read"]
+__all__ = ["Options", "declared_table", "declaring", "read"]
 
 # A wider table is read only by naming the columns: each column costs some memory of its own.
 MOST_COLUMNS = 10_000
@@ -32,6 +32,26 @@ def read(source: Any, columns: Sequence[str] | None = None, options: Options | N
     >>> read(pl.DataFrame({"zip": ["02139", "10001"], "age": [41, 29]}), ["zip"]).names
     ['zip']
     """
+    table = _read(source, columns, options)
+    return table if options is None else declared_table(table, options)
+
+
+def declared_table(table: Table, options: Options) -> Table:
+    """A table that was read, with the types that its columns are declared as."""
+    types = options.declared_types
+    if not types:
+        return table
+    from shoal.table.declare import declare_table
+
+    asked = [] if options.released else list(options.types or ())
+    if unknown := [name for name in asked if name not in (table.source_names or table.names)]:
+        raise InputError.missing_columns(
+            unknown, table.source_names or table.names, f"{table.name}, of which `types` tells,"
+        )
+    return declare_table(table, types, options.released)
+
+
+def _read(source: Any, columns: Sequence[str] | None, options: Options | None) -> Table:
     if isinstance(source, Table):
         return source
     if isinstance(source, (str, Path)) or _is_list_of_paths(source):

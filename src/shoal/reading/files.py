@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -28,6 +29,27 @@ class Options:
     missing: tuple[str, ...] = ()
     # columns of a text file stay the texts they are: who reads gives them their types
     as_text: bool = False
+    # what columns are, by name (docs/types.md), beside and before what a policy says
+    types: Mapping[str, Any] | None = None
+    types_of_policy: Mapping[str, Any] = field(default_factory=dict)
+    # the source is a release: cells may be ranges, sets and `*`
+    released: bool = False
+
+    @property
+    def declared_types(self) -> dict[str, Any]:
+        """What columns are declared as.
+
+        >>> Options(types={"roof": "text"}, types_of_policy={"roof": "nominal", "seen": "date"}).declared_types
+        {'roof': 'text', 'seen': 'date'}
+        """
+        return {**self.types_of_policy, **(self.types or {})}
+
+
+def declaring(options: Options | None, types: Mapping[str, Any], released: bool = False) -> Options | None:
+    """Options of reading with the types of a policy; as they are where nothing is declared."""
+    if not types and not (options and options.types):
+        return options
+    return replace(options or Options(), types_of_policy=types, released=released)
 
 
 @dataclass(slots=True)

@@ -10,7 +10,7 @@ import polars as pl
 
 from shoal.errors import InputError, as_names, check_choice
 from shoal.hierarchy import Hierarchy
-from shoal.hierarchy.chosen import given_hierarchies
+from shoal.hierarchy.chosen import given_hierarchies, trees_in_values
 from shoal.ranges.forms import ColumnForm
 from shoal.reading import Options
 from shoal.reading.frames import to_native
@@ -58,6 +58,7 @@ def decode(
     ends = {end for name, pair in found.pairs.items() if name in names for end in pair}
     found.table.select([name for name in names if name not in found.pairs])
     trees = given_hierarchies(found.trees if hierarchies is None else hierarchies, names)
+    trees = trees_in_values(trees, found.table.columns.values())
     generator = np.random.default_rng(seed)
     series: list[pl.Series] = []
     for name in found.table.names:

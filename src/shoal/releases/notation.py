@@ -16,7 +16,7 @@ import polars as pl
 from shoal.errors import InputError
 from shoal.manifest.schema import ColumnEntry, WrittenAs
 from shoal.ranges.parsing import STAR
-from shoal.reading import Options, read
+from shoal.reading import Options, declared_table, read
 from shoal.releases.excel import defused_texts
 from shoal.table import Column, Table
 from shoal.table.encode import ColumnEncoder, encode
@@ -93,10 +93,11 @@ def written_as(output: OutputFormat, frame: pl.DataFrame, entries: Sequence[Colu
         return WrittenAs(**output.model_dump())
     ranges = {name for e in entries if e.form.generalizes and e.form.type == "number" for name in e.released_as}
     own = {name for name, column in table.columns.items() if column.dtype.is_float()}
+    spelled = {name for name, column in table.columns.items() if column.declared and column.declared.spells}
     found = [
         series.name
         for series in frame.get_columns()
-        if series.dtype.is_float() or (series.dtype == pl.String and series.name in ranges | own)
+        if series.dtype.is_float() or (series.dtype == pl.String and series.name in (ranges | own) - spelled)
     ]
     return WrittenAs(**output.model_dump(), decimal_columns=tuple(found))
 
@@ -138,6 +139,9 @@ def _settings(series: pl.Series, notation: Notation) -> list[str]:
 
 def read_back(path: Path, notation: Notation | None, options: Options | None = None) -> tuple[Table, list[str]]:
     """A file of a release as it is judged, and the columns that have cells in another notation."""
+    if options is not None and options.declared_types:  # types tell how cells are meant, not how a file writes them
+        table, otherwise = read_back(path, notation, replace(options, types=None, types_of_policy={}))
+        return declared_table(table, options), otherwise
     if notation is None:
         return read(path, None, options), []
     options = options or Options()

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -21,7 +22,7 @@ from shoal.manifest.files import (
 )
 from shoal.manifest.schema import Manifest, PrivateRecord
 from shoal.policy import Policy
-from shoal.reading import Options
+from shoal.reading import Options, declared_table, declaring
 from shoal.releases.notation import Notation, read_back
 from shoal.table import Table
 from shoal.writing import sha256
@@ -113,11 +114,18 @@ class Release:
 
     @cached_property
     def _read(self) -> tuple[Table, list[str]]:
-        return read_back(self.data, self.notation, self.options)
+        plain = None if self.options is None else replace(self.options, types=None)
+        return read_back(self.data, self.notation, plain)
 
     def table(self) -> Table:
-        """The data, read: `*` is what is suppressed, whatever the file writes for it."""
-        return self._read[0]
+        """The data, read: `*` is what is suppressed, whatever the file writes for it, and columns are what the policy
+        declares them as."""
+        return self.table_by({} if self.manifest_or_none is None else self.policy.types)
+
+    def table_by(self, types: Mapping[str, Any]) -> Table:
+        """The data, read; columns are what is said here."""
+        options = declaring(self.options, types, released=True)
+        return self._read[0] if options is None else declared_table(self._read[0], options)
 
     @property
     def otherwise_written(self) -> list[str]:

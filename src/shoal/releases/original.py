@@ -296,8 +296,9 @@ def _is_mean(
         means = means / sizes + values[known][:1].sum()
     told = texts_free_numbers(shown)
     span = float(np.ptp(values[known])) if known.any() else 0.0
+    places = original.declared is not None and original.declared.has_order
     near = 1.0 if original.dtype.is_temporal() else max(span, float(np.abs(values[known]).max(initial=0))) * 1e-9
-    near += 0.0 if form.decimals is None else 0.5 * 10.0**-form.decimals
+    near += 0.5 if places else 0.0 if form.decimals is None else 0.5 * 10.0**-form.decimals
     wrong = known & ~(np.abs(told - means[classes]) <= near)
     wrong |= shown.is_null() & known
     return _outside(title, int(wrong.sum()), "means are not those of their class", "every mean is that of its class")

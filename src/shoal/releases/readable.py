@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from shoal.anonymization.results import Anonymized
+from shoal.hierarchy import Hierarchy
 from shoal.ranges.forms import ColumnForm
-from shoal.reading import Options, read
+from shoal.reading import Options, declaring, read
 from shoal.releases.open import Release
 from shoal.table import Table
 from shoal.table.type_words import type_word
@@ -41,7 +43,8 @@ def readable(source: Any, options: Options | None = None) -> Readable:
     if isinstance(source, (str, Path)):
         source = Release.open(source, options=options)
     if not isinstance(source, Release):
-        return Readable(read(source, None, options), source, {}, {}, None)
+        shown = read(source, None, declaring(options, {}, released=True))
+        return Readable(shown, source, {}, {}, None)
     manifest = source.manifest_or_none
     if manifest is None:
         return Readable(source.table(), None, {}, {}, None, source)
@@ -51,8 +54,13 @@ def readable(source: Any, options: Options | None = None) -> Readable:
         for entry in manifest.columns
         if entry.form.kind == "columns"
     }
-    trees = manifest.policy.hierarchies if source.plan is None else dict(source.plan.trees)
+    trees = manifest.policy.hierarchies if source.plan is None else _of_plan(source.plan.trees)
     return Readable(source.table(), None, forms, pairs, trees, source)
+
+
+def _of_plan(trees: Mapping[str, Hierarchy]) -> dict[str, Hierarchy]:
+    """Trees whose labels are cells of values already."""
+    return {name: replace(tree, in_values=True) for name, tree in trees.items()}
 
 
 def _made(source: Anonymized) -> Readable:
@@ -65,5 +73,6 @@ def _made(source: Anonymized) -> Readable:
         forms |= {series.name: column.form for series in column.series}
         if column.form.kind == "columns":
             pairs[name] = (column.series[0].name, column.series[1].name)
-    trees: Any = source.policy.hierarchies if source.plan is None else dict(source.plan.trees)
-    return Readable(read(source.polars), source.table.native, forms, pairs, trees)
+    trees: Any = source.policy.hierarchies if source.plan is None else _of_plan(source.plan.trees)
+    shown = read(source.polars, None, declaring(None, source.policy.types, released=True))
+    return Readable(shown, source.table.native, forms, pairs, trees)

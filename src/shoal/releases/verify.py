@@ -22,7 +22,7 @@ from shoal.models import KMatching
 from shoal.models.k_matching import readings_of
 from shoal.policy import Policy, as_policy
 from shoal.ranges.forms import not_canonical
-from shoal.reading import Options, read
+from shoal.reading import Options, declaring, read
 from shoal.releases.excel import defused_name
 from shoal.releases.open import Release
 from shoal.releases.original import Beside, against_original, inferred_entries
@@ -30,6 +30,7 @@ from shoal.releases.results import Verification
 from shoal.releases.signing import check_signature
 from shoal.releases.suppressed import suppressed_check, suppressed_rows
 from shoal.table import Array, Table
+from shoal.table.column_type import ColumnType
 from shoal.table.order import shuffled_order
 from shoal.table.type_words import type_word
 from shoal.wording import in_words
@@ -58,7 +59,8 @@ def verify(
     decided = _policy(policy, manifest)
     if not decided.models and decided.leak is None and not (manifest and manifest.no_guarantee):
         raise InputError("The policy names no model: there is nothing to verify.", "Add a model such as k-anonymity.")
-    table = read(source, None, options) if release is None else release.table()
+    types = _types(decided, manifest)
+    table = read(source, None, declaring(options, types, released=True)) if release is None else release.table_by(types)
     checks: list[Check] = []
     if signed_by is not None:
         checks.append(check_signature(manifest, signed_by))
@@ -70,7 +72,7 @@ def verify(
     if absent and manifest is not None:  # a check that says so stands there already
         return Verification("refused", table.rows, 0, 0, [], checks)
     if original is not None:
-        checks += _with_original(release, manifest, table, read(original, None, options), decided)
+        checks += _with_original(release, manifest, table, read(original, None, declaring(options, types)), decided)
     forms = {} if manifest is None else {name: manifest.form_of(name) for name in names}
     raw = [name for name, form in forms.items() if form is not None and not form.generalizes]
     levels = None if manifest is None else manifest.levels
@@ -91,6 +93,18 @@ def _policy(policy: Policy | str | Path | None, manifest: Manifest | None) -> Po
             "The manifest's policy names other tables, which are not read on its word.", "Give the policy yourself."
         )
     return manifest.policy
+
+
+def _types(policy: Policy, manifest: Manifest | None) -> dict[str, ColumnType]:
+    """What columns are: as the policy says, and where it leaves the writing open as the release does.
+
+    A manifest cannot make two texts one by this: what is not spelled as its type says is read as it stands.
+    """
+    types = {} if manifest is None else dict(manifest.policy.types)
+    for name, given in policy.types.items():
+        if given.is_complete or name not in types or types[name].type != given.type:
+            types[name] = given
+    return types
 
 
 def judge(

@@ -18,6 +18,7 @@ from shoal.errors import InputError, ShoalError
 from shoal.manifest.files import dictionary_path, files_of, manifest_path, plan_path, private_path
 from shoal.manifest.schema import ColumnEntry
 from shoal.policy import Policy
+from shoal.reading import declaring
 from shoal.releases.documents import Draft, ReleaseDocuments, documents_of
 from shoal.releases.excel import defused, defused_name
 from shoal.releases.notation import Notation, in_notation, read_back, written_as
@@ -122,7 +123,7 @@ def _write(result: Releasable, treated: Treated, how: _Writing) -> Released:
         made = Draft(
             path,
             sha256(draft),
-            read_back(draft, notation)[0],
+            read_back(draft, notation, declaring(None, result.policy.types, released=True))[0],
             treated.blanked,
             how.shuffle,
             how.seed,

@@ -162,7 +162,7 @@ class ColumnEncoder:
             else:
                 lookup = codes_of[starts[index] : starts[index + 1]]
                 index += 1
-            codes[row : row + len(part.codes)] = _look_up(part.codes, lookup.astype(narrow), len(values))
+            codes[row : row + len(part.codes)] = look_up(part.codes, lookup.astype(narrow), len(values))
             row += len(part.codes)
         self._parts.clear()
         if _COUNTED is not None:
@@ -201,7 +201,7 @@ def encode(series: pl.Series) -> Column:
     return encoder.finish()
 
 
-def _look_up(codes: Array, lookup: Array, null: int) -> Array:
+def look_up(codes: Array, lookup: Array, null: int) -> Array:
     """Translate codes by a table; codes past the table's end are null."""
     if len(lookup) == 0:
         return np.full(len(codes), null, lookup.dtype)

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
+
+if TYPE_CHECKING:
+    from shoal.table.declared import Declared
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
@@ -39,6 +42,8 @@ class Column:
     written: tuple[Array, pl.Series] | None = None
     # distinct texts of a text file that are not how their values are written again
     respelled: int = 0
+    # what it was declared as, and how its values are written
+    declared: Declared | None = None
 
     @property
     def cardinality(self) -> int:
@@ -60,7 +65,7 @@ class Column:
 
     def decode(self) -> pl.Series:
         """The values row by row, in the type that came in."""
-        if self.written is not None and self.written[1].dtype.is_float():
+        if self.written is not None and self.written[1].dtype.is_float() and self.declared is None:
             return self.as_written()
         dictionary = self.values if self.nulls == 0 else self.values.extend_constant(None, 1)
         return dictionary.gather(self.codes).cast(self.dtype).alias(self.name)
@@ -71,6 +76,12 @@ class Column:
             return self.decode()
         codes, texts = self.written
         return texts.gather(codes).alias(self.name)
+
+    def as_it_came(self) -> pl.Series:
+        """The values row by row as the source had them, whatever the column was declared as; `map` has its say."""
+        if self.declared is None:
+            return self.decode()
+        return self.declared.spell(self.decode()) if self.written is None else self.as_written()
 
 
 @dataclass(frozen=True)

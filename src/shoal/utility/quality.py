@@ -10,7 +10,7 @@ import numpy as np
 
 from shoal.errors import InputError
 from shoal.hierarchy import Hierarchy
-from shoal.hierarchy.chosen import given_hierarchies
+from shoal.hierarchy.chosen import given_hierarchies, trees_in_values
 from shoal.judgement.population import labels_hold
 from shoal.ranges.parsing import STAR, as_numbers, as_ranges, ends_of
 from shoal.reading import read
@@ -124,7 +124,7 @@ def quality(
             "Give the same rows in the same order.",
         )
     names = list(quasi_identifiers)
-    trees = given_hierarchies(hierarchies, names)
+    trees = trees_in_values(given_hierarchies(hierarchies, names), before.columns.values())
     cells = [_cells(old, new, trees.get(old.name)) for old, new in _pairs(before, after, names)]
     parts = [cell.loss for cell in cells if cell.loss is not None]
     bits = [cell.entropy for cell in cells if cell.entropy is not None]

@@ -30,6 +30,8 @@ def unit_of(column: Column, amount: float) -> str:
     (' years', '')
     """
     dtype = column.values.dtype
+    if column.declared is not None and column.declared.has_order:
+        return " step" if amount == 1 else " steps"
     word = "day" if dtype.is_temporal() else _of_numbers(column) if dtype.is_numeric() else ""
     return "" if not word else f" {word}" if amount == 1 else f" {word}s"
 

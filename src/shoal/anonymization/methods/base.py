@@ -141,7 +141,8 @@ def needs_numbers(table: Table, policy: Policy) -> str | None:
     """Distances and ranges need numbers or dates, without missing values."""
     for column in table.select(policy.quasi_identifiers):
         if not (column.dtype.is_numeric() or column.dtype.is_temporal()):
-            return f"needs numbers or dates, and column '{column.name}' holds text"
+            what = "holds text" if column.declared is None else f"is {column.declared.word}"
+            return f"needs numbers or dates, and column '{column.name}' {what}"
         if column.nulls:
             return f"needs every value, and column '{column.name}' has {column.nulls:,} missing values"
     return None

@@ -13,7 +13,7 @@ from shoal.anonymization.methods.boxes import BoxMethod
 from shoal.anonymization.results import Anonymized
 from shoal.anonymization.search.embedded import embedded
 from shoal.anonymization.search.plan import Plan
-from shoal.hierarchy.chosen import given_hierarchies
+from shoal.hierarchy.chosen import given_hierarchies, trees_in_values
 from shoal.hierarchy.on_columns import CategoryLabels, Labelling, labellings
 from shoal.hierarchy.outside import check_labels
 from shoal.policy import Policy
@@ -55,7 +55,7 @@ class CategoryMethod(BoxMethod):
         given = given_hierarchies(self.hierarchies or policy.hierarchies, [*names, *needed])
         policy = embedded(policy, given) if given else policy
         columns = table.select(names)
-        trees = {name: tree for name, tree in given.items() if name in names}
+        trees = {name: tree for name, tree in trees_in_values(given, columns).items() if name in names}
         labelled = labellings(columns, trees, self.category_labels, self.complete_hierarchies)
         check_labels(
             {name: tree for name, tree in trees.items() if name in labelled and labelled[name].labels == "node"}

@@ -138,7 +138,10 @@ def by_plan(table: Table, plan: Plan) -> Anonymized:
 
     policy = plan.policy
     needed = {name for model in policy.models for name in model.needs}
-    hierarchies = {**given_hierarchies(policy.hierarchies, needed), **plan.trees}
+    hierarchies = {
+        **given_hierarchies(policy.hierarchies, needed),
+        **{n: replace(tree, in_values=True) for n, tree in plan.trees.items()},
+    }
     prepared = prepare(table, policy, hierarchies, SearchOptions(suppression=1.0), True)
     prepared = replace(prepared, policy=policy)  # trees that were built stay out of what is published
     result, solved = generalized(table, prepared, follow(prepared.space, plan, policy))

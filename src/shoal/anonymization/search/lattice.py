@@ -13,7 +13,7 @@ from shoal.anonymization.search.embedded import embedded
 from shoal.anonymization.search.generalize import Generalized, SearchOptions, Space, generalize, make_space
 from shoal.errors import InputError
 from shoal.hierarchy import Hierarchy
-from shoal.hierarchy.chosen import complete, given_hierarchies
+from shoal.hierarchy.chosen import complete, given_hierarchies, trees_in_values
 from shoal.hierarchy.outside import check_labels
 from shoal.judgement.persons import linked_classes
 from shoal.models import KAnonymity
@@ -47,10 +47,11 @@ def prepare(
     needed = sorted({name for model in policy.models for name in model.needs})
     _check_named(options, names)
     given = given_hierarchies(hierarchies or policy.hierarchies, [*names, *needed])
-    trees, built = complete(given, table.select(names))
+    placed = trees_in_values(given, table.columns.values())
+    trees, built = complete(placed, table.select(names))
     if not policy.labels_are_names:
         check_labels(trees)
-    others = {name: tree for name, tree in given.items() if name not in trees}
+    others = {name: tree for name, tree in placed.items() if name not in trees}
     rows = Rows.of(table, names, policy.count, policy.person)
     if policy.count is not None and len(rows.columns[0].codes) != table.rows:
         raise InputError(f"Count column '{policy.count}' is zero in some rows: these are not records.", "Remove them.")

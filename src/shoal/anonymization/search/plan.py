@@ -132,7 +132,7 @@ def grown(tree: Hierarchy, column: Column) -> Hierarchy:
     more.append(pl.Series(["*"] * len(rows)))
     try:
         levels = [pl.concat([old.alias(""), added.alias("")]) for old, added in zip(tree.levels, more, strict=True)]
-        return Hierarchy(tree.column, tuple(levels), tree.source)
+        return Hierarchy(tree.column, tuple(levels), tree.source, tree.in_values)
     except InputError:  # ranges that do not hold their own leaves: then a new value has no place either
         return tree
 
