@@ -1,10 +1,20 @@
-"""Hot loops compiled to machine code, and work shared among threads. Imported only where it is used."""
+"""Hot loops compiled to machine code, and work shared among threads. Imported only where it is used.
+
+Loops are compiled when they are first called, and kept on disk: beside their source, in the user's cache folder where
+that is read-only, or in `NUMBA_CACHE_DIR`. Files are replaced whole, so that several processes may share them.
+"""
 
 from __future__ import annotations
 
+import importlib
 import os
+import subprocess
+import sys
+import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
@@ -17,21 +27,43 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 Task = TypeVar("Task")
 Result = TypeVar("Result")
 
+STEP = "compiling the inner loops, once"
+_TICK = 0.2
+_CHILD = "import sys; from shoal.compiled import run_here; run_here(sys.argv[1:])"
+
+
+def _jit(function: Function, **options: Any) -> Function:
+    # divisions by zero give inf, as in numpy: a branch that raises in every loop would double the time to compile it
+    common = {"nogil": True, "boundscheck": False, "error_model": "numpy", "no_cfunc_wrapper": True}
+    return cast(Function, cast(Any, numba.njit)(**common, **options)(function))
+
 
 def compiled(function: Function) -> Function:
     """Compile a loop when it is first called; the machine code is kept on disk and runs beside other threads."""
-    return cast(Function, numba.njit(cache=True, nogil=True, boundscheck=False)(function))
+    try:
+        return _jit(function, cache=True)
+    except RuntimeError:  # there is no folder to keep it in
+        return _jit(function)
+
+
+def compiled_part(function: Function) -> Function:
+    """The same for a function that only compiled loops call: it is kept with them, not by itself."""
+    return _jit(function)
+
+
+def compiled_once(function: Function) -> Function:
+    """The same for a function that is called in one place: it becomes a part of its caller before anything else."""
+    return _jit(function, inline="always")
 
 
 def compiled_inside(function: Function) -> Function:
     """The same for a few lines in a hot loop: they become a part of it, for a call would cost more than they do."""
-    return cast(Function, numba.njit(cache=True, nogil=True, boundscheck=False, forceinline=True)(function))
+    return _jit(function, forceinline=True)
 
 
 def compiled_loosely(function: Function) -> Function:
     """The same, where sums may be taken in any order: the processor then takes many numbers at once."""
-    loose = numba.njit(cache=True, nogil=True, boundscheck=False, fastmath=True, forceinline=True)
-    return cast(Function, loose(function))
+    return _jit(function, fastmath=True, forceinline=True)
 
 
 def processors() -> int:
@@ -53,3 +85,75 @@ def in_threads(work: Callable[[Task], Result], tasks: Sequence[Task], step: str 
             if step:
                 progress.report(step, number + 1, len(tasks))
     return found
+
+
+@dataclass(frozen=True)
+class Rehearsal:
+    """A function of a module, without arguments, that runs some loops on a few records; the slowest to compile."""
+
+    module: str
+    function: str
+    loop: Any
+
+    @property
+    def address(self) -> str:
+        return f"{self.module}:{self.function}"
+
+
+def is_ready(loop: Any) -> bool:
+    """Whether the machine code of a loop is loaded or on disk; also where it cannot be kept, or nobody can tell."""
+    file: Any = getattr(getattr(loop, "_cache", None), "_cache_file", None)
+    if loop.signatures or not hasattr(file, "_load_index"):
+        return True
+    try:
+        return bool(file._load_index())
+    except OSError:
+        return True
+
+
+def run_here(addresses: Sequence[str]) -> None:
+    """Run rehearsals, `module:function` each, in this process."""
+    for address in addresses:
+        module, function = address.split(":")
+        getattr(importlib.import_module(module), function)()
+
+
+def make_ready(rehearsals: Sequence[Rehearsal]) -> None:
+    """Compile what is needed and not there yet: the first share in this process, the others in processes beside it.
+
+    What another process could not do is left to the first call, as always.
+    """
+    missing = [one.address for one in rehearsals if not is_ready(one.loop)]
+    if not missing:
+        return
+    shares = [missing[start :: processors()] for start in range(processors())] if _can_start() else [missing]
+    others = [_started(share) for share in shares[1:] if share]
+    own = threading.Thread(target=run_here, args=(shares[0],))
+    own.start()
+    _wait(own, lambda: all(other.poll() is not None for other in others))
+
+
+def _wait(own: threading.Thread, others_ended: Callable[[], bool]) -> None:
+    """Say every now and then what takes so long."""
+    progress.report(STEP, 0)
+    while own.is_alive() or not others_ended():
+        own.join(_TICK)
+        if not own.is_alive():
+            threading.Event().wait(_TICK / 10)
+        progress.report(STEP, 0)
+
+
+def _can_start() -> bool:
+    """Whether this is Python as one starts it, and not a program that it is built into."""
+    return not getattr(sys, "frozen", False) and Path(sys.executable or "").name.lower().startswith("python")
+
+
+def _started(addresses: Sequence[str]) -> subprocess.Popen[bytes]:
+    path = os.pathsep.join(entry for entry in sys.path if entry)
+    return subprocess.Popen(
+        [sys.executable, "-c", _CHILD, *addresses],
+        env={**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )

@@ -109,7 +109,10 @@ def _groups(points: Array, k: int, effort: Effort, mdav: bool, seed: int) -> tup
         group[order] = np.cumsum(first) - 1
         return group, int(first.sum())
     from shoal.anonymization.partition.groups import improved, peeled
+    from shoal.anonymization.partition.rehearsals import EXCHANGE_SQUARES, GROUP
+    from shoal.compiled import make_ready
 
+    make_ready([EXCHANGE_SQUARES, GROUP])
     groups = peeled(points.astype(np.float32), k, _SEGMENT, k - 1)
     for number in range(_PASSES[effort]):
         groups = improved(groups, k, seed + number, squares=True)

@@ -11,12 +11,11 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.anonymization.partition.peel import outermost_first
-from shoal.anonymization.partition.tree import build, depth_of, leaf_near, nearest, take_out
-from shoal.compiled import compiled
+from shoal.anonymization.partition.tree import Tree, leaf_near, nearest, take_out, tree_of
+from shoal.compiled import compiled, compiled_part
 from shoal.table import Array
 
 
-@compiled
 def close_groups(points: Array, starts: Array, clusters: int) -> Array:
     """The group of each record. Stretch s holds the records starts[s] .. starts[s+1], `clusters` or one more.
 
@@ -25,23 +24,27 @@ def close_groups(points: Array, starts: Array, clusters: int) -> Array:
     """
     size, columns = points.shape
     stretches = len(starts) - 1
-    # one tree per stretch, all in the same arrays
-    first_node = np.zeros(stretches + 1, np.int64)
-    for s in range(stretches):
-        first_node[s + 1] = first_node[s] + 2 ** (depth_of(starts[s + 1] - starts[s]) + 1) - 1
-    nodes = first_node[stretches]
-    rows, names, where = points.copy(), np.empty(size, np.int64), np.empty(size, np.int64)
-    node_starts, live = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
-    low, high = np.empty((nodes, columns), points.dtype), np.empty((nodes, columns), points.dtype)
-    for s in range(stretches):
-        a, b, c, d = starts[s], starts[s + 1], first_node[s], first_node[s + 1]
-        names[a:b] = np.arange(b - a)
-        build(rows[a:b], names[a:b], node_starts[c:d], live[c:d], low[c:d], high[c:d], where[a:b])
-    group = np.full(size, -1, np.int64)
-    centres = np.zeros((clusters, columns))
+    # one tree per stretch, one after the other in the same arrays
+    rows = points.copy()
+    trees = [tree_of(rows[starts[s] : starts[s + 1]]) for s in range(stretches)]
+    first_node = np.concatenate([[0], np.cumsum([len(tree.live) for tree in trees])])
+    joined = Tree(*(np.concatenate(parts) for parts in zip(*trees, strict=True)))
+    group, centres = np.full(size, -1, np.int64), np.zeros((clusters, columns))
+    _close_groups(points, outermost_first(points), rows, *joined, starts, first_node, group, centres)
+    return group
+
+
+@compiled
+def _close_groups(
+    points: Array, outermost: Array, rows: Array, names: Array, node_starts: Array, live: Array, low: Array,
+    high: Array, where: Array, starts: Array, first_node: Array, group: Array, centres: Array,
+) -> None:  # fmt: skip
+    """The loop of `close_groups`."""
+    columns, stretches, clusters = points.shape[1], len(starts) - 1, len(centres)
     found, far = np.empty(1, np.int64), np.empty(1, points.dtype)
+    stack, apart = np.empty(64, np.int64), np.empty(64, points.dtype)
     groups = 0
-    for name in outermost_first(points):
+    for name in outermost:
         if groups == clusters:
             break
         if group[name] >= 0:
@@ -54,8 +57,9 @@ def close_groups(points: Array, starts: Array, clusters: int) -> Array:
             else:
                 leaf = leaf_near(low[c:d], high[c:d], live[c:d], row)
                 nearest(
-                    rows[a:b], names[a:b], node_starts[c:d], live[c:d], low[c:d], high[c:d], row, leaf, 1, found, far
-                )
+                    rows[a:b], names[a:b], node_starts[c:d], live[c:d], low[c:d], high[c:d], row, leaf, 1, found, far,
+                    stack, apart,
+                )  # fmt: skip
                 taken = found[0]
             take_out(rows[a:b], names[a:b], node_starts[c:d], live[c:d], low[c:d], high[c:d], where[a:b], taken)
             group[a + taken] = groups
@@ -63,10 +67,9 @@ def close_groups(points: Array, starts: Array, clusters: int) -> Array:
                 centres[groups, j] += points[a + taken, j] / stretches
         groups += 1
     _join_left_over(points, group, centres)
-    return group
 
 
-@compiled
+@compiled_part
 def _join_left_over(points: Array, group: Array, centres: Array) -> None:
     extra = np.zeros(len(centres), np.int64)
     least, at_least = 0, len(centres)  # no group takes another while one has taken fewer
@@ -78,7 +81,8 @@ def _join_left_over(points: Array, group: Array, centres: Array) -> None:
             if extra[g] == least:
                 total = 0.0
                 for j in range(points.shape[1]):
-                    total += (points[i, j] - centres[g, j]) ** 2
+                    side = points[i, j] - centres[g, j]
+                    total += side * side
                 if total < best_far:
                     best, best_far = g, total
         group[i] = best

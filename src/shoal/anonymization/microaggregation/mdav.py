@@ -10,15 +10,16 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.anonymization.partition.tree import build, depth_of, distance, farthest, nearest, take_out
-from shoal.compiled import Number, compiled
+from shoal.anonymization.partition.sorting import rank
+from shoal.anonymization.partition.tree import distance, farthest, nearest, take_out, tree_of
+from shoal.compiled import Number, compiled, compiled_part
 from shoal.table import Array
 
 # the list is sorted anew when this share of its records is left
 _SORT_ANEW = 0.4
 
 
-@compiled
+@compiled_part
 def _add(total: Array, rest: Array, rows: Array, i: Number, sign: float) -> None:
     """Add to running sums, with the rounding kept apart: the mean is that of exact sums."""
     for j in range(len(total)):
@@ -29,7 +30,7 @@ def _add(total: Array, rest: Array, rows: Array, i: Number, sign: float) -> None
         total[j] = new
 
 
-@compiled
+@compiled_part
 def _mean(total: Array, rest: Array, count: int) -> Array:
     found = np.empty(len(total), np.float64)
     for j in range(len(total)):
@@ -37,7 +38,7 @@ def _mean(total: Array, rest: Array, count: int) -> Array:
     return found
 
 
-@compiled
+@compiled_part
 def _sorted_far(points: Array, group: Array, mean: Array) -> tuple[Array, Array]:
     """The records that are left, farthest from the mean first, and their distances."""
     count = 0
@@ -50,14 +51,15 @@ def _sorted_far(points: Array, group: Array, mean: Array) -> tuple[Array, Array]
         if group[name] < 0:
             left[count], far[count] = name, -np.sqrt(distance(points, name, mean))
             count += 1
-    ranked = np.argsort(far)
+    ranked = np.arange(count)
+    rank(far, ranked)
     sorted_left, sorted_far = np.empty(count, np.int64), np.empty(count, np.float64)
     for i in range(count):
         sorted_left[i], sorted_far[i] = left[ranked[i]], -far[ranked[i]]
     return sorted_left, sorted_far
 
 
-@compiled
+@compiled_part
 def _farthest_from_mean(
     points: Array, group: Array, ranked: Array, ranked_far: Array, at: int, anchor: Array, mean: Array
 ) -> int:
@@ -76,16 +78,21 @@ def _farthest_from_mean(
     return best_name
 
 
-@compiled
 def mdav(points: Array, k: int) -> tuple[Array, int]:
     """The group of each record, and how many groups there are."""
+    rows, group = points.copy(), np.full(len(points), -1, np.int64)
+    return group, _mdav(points, rows, *tree_of(rows), k, group)
+
+
+@compiled
+def _mdav(
+    points: Array, rows: Array, names: Array, starts: Array, live: Array, low: Array, high: Array, where: Array,
+    k: int, group: Array,
+) -> int:  # fmt: skip
+    """The loop of `mdav`: fills `group`; how many groups there are."""
     size, columns = points.shape
-    group, groups = np.full(size, -1, np.int64), 0
-    rows, names, where = points.copy(), np.arange(size), np.empty(size, np.int64)
-    nodes = 2 ** (depth_of(size) + 1) - 1
-    starts, live = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
-    low, high = np.empty((nodes, columns), points.dtype), np.empty((nodes, columns), points.dtype)
-    build(rows, names, starts, live, low, high, where)
+    groups = 0
+    stack, apart = np.empty(64, np.int64), np.empty(64, points.dtype)
     total, rest = np.zeros(columns), np.zeros(columns)
     for i in range(size):
         _add(total, rest, points, i, 1.0)
@@ -106,7 +113,7 @@ def mdav(points: Array, k: int) -> tuple[Array, int]:
         for _ in range(2 if left >= 3 * k else 1):
             row = points[centre]
             leaf = take_out(rows, names, starts, live, low, high, where, centre)
-            nearest(rows, names, starts, live, low, high, row, leaf, k - 1, found, far)
+            nearest(rows, names, starts, live, low, high, row, leaf, k - 1, found, far, stack, apart)
             group[centre] = groups
             _add(total, rest, points, centre, -1.0)
             for name in found:
@@ -119,4 +126,4 @@ def mdav(points: Array, k: int) -> tuple[Array, int]:
     for i in range(size):
         if group[i] < 0:
             group[i] = groups
-    return group, groups + 1 if left > 0 else groups
+    return groups + 1 if left > 0 else groups

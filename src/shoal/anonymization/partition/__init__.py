@@ -66,13 +66,17 @@ def grouped(rows: Array, k: int, effort: Effort, cuts: Cuts, seed: int, fails_po
     """Groups of points; `rows` is taken over."""
     from shoal.anonymization.partition.groups import Groups, blocked, loss, restarted, searched
     from shoal.anonymization.partition.mondrian import mondrian
+    from shoal.anonymization.partition.rehearsals import EXCHANGE, GROUP
     from shoal.anonymization.partition.repair import merged_until_allowed
+    from shoal.compiled import make_ready
 
     if cuts != "best":
         return mondrian(Groups.of(rows), k, cuts, fails_policy)
     if effort == "fast":
         groups = blocked(rows, k, _BLOCK)
     else:
+        if rows.shape[1] > 1:
+            make_ready([EXCHANGE, GROUP])
         groups = searched(rows, k, *_STEPS[effort], seed)
     if effort == "best" and len(rows) <= _FEW:
         others = [restarted(groups, k, *_STEPS[effort], seed + number) for number in range(1, _RESTARTS)]

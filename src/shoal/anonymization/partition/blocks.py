@@ -5,58 +5,38 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.anonymization.partition import box
-from shoal.compiled import compiled, compiled_loosely
+from shoal.compiled import compiled, compiled_loosely, compiled_part
 from shoal.table import Array
 
 
-@compiled
-def _hashes(bits: Array, start: int, stop: int) -> Array:
+def _hashes(bits: Array) -> Array:
     """A number per record, equal for identical records."""
-    found = np.empty(stop - start, np.uint64)
-    for i in range(start, stop):
-        h = np.uint64(1469598103934665603)
-        for j in range(bits.shape[1]):
-            h = (h ^ np.uint64(bits[i, j])) * np.uint64(0x9E3779B97F4A7C15)
-            h ^= h >> np.uint64(29)
-        found[i - start] = h
+    found = np.full(len(bits), 1469598103934665603, np.uint64)
+    for j in range(bits.shape[1]):
+        found = (found ^ bits[:, j]) * np.uint64(0x9E3779B97F4A7C15)
+        found ^= found >> np.uint64(29)
     return found
 
 
-@compiled
-def _same(bits: Array, a: int, b: int) -> bool:
-    for j in range(bits.shape[1]):  # noqa: SIM110 (machine code knows no generators)
-        if bits[a, j] != bits[b, j]:
-            return False
-    return True
-
-
-@compiled
-def identical_first(bits: Array, start: int, stop: int, k: int, group: Array) -> int:
-    """Give records that at least k share groups of their own: group[i] = 0, 1, …, the others -1. How many groups."""
-    size = stop - start
-    for i in range(size):
-        group[i] = -1
-    hashes = _hashes(bits, start, stop)
+def identical_first(bits: Array, k: int) -> Array:
+    """Give records that at least k share groups of their own: 0, 1, … by their hashes, the others -1."""
+    group = np.full(len(bits), -1, np.int32)
+    hashes = _hashes(bits)
     ranked = np.argsort(hashes)
-    groups = 0
-    at = 0
-    while at < size:
-        end = at + 1
-        while end < size and hashes[ranked[end]] == hashes[ranked[at]]:
-            end += 1
-        if end - at >= k:
-            # two different records may share a hash: what differs from the first is left to the others
-            alike = 0
-            for i in range(at, end):
-                if _same(bits, start + ranked[at], start + ranked[i]):
-                    alike += 1
-            if alike >= k:
-                for i in range(at, end):
-                    if _same(bits, start + ranked[at], start + ranked[i]):
-                        group[ranked[i]] = groups
-                groups += 1
-        at = end
-    return groups
+    ordered = hashes[ranked]
+    starts = np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]]))
+    lengths = np.diff(starts, append=len(ranked))
+    # two different records may share a hash: what differs from the first is left to the others
+    many = np.flatnonzero(lengths >= k)
+    if not len(many):
+        return group
+    run = np.repeat(np.arange(len(many)), lengths[many])
+    place = np.arange(len(run)) + np.repeat(starts[many] - np.cumsum(lengths[many]) + lengths[many], lengths[many])
+    alike = (bits[ranked[place]] == bits[ranked[starts[many]]][run]).all(axis=1)
+    enough = np.bincount(run[alike], minlength=len(many)) >= k
+    taken = alike & enough[run]
+    group[ranked[place[taken]]] = (np.cumsum(enough) - 1)[run[taken]]
+    return group
 
 
 @compiled_loosely
@@ -75,7 +55,7 @@ def _widen(columns: Array, live: int, low: Array, high: Array, wide: Array) -> N
             wide[i] += side * side
 
 
-@compiled
+@compiled_part
 def _take(columns: Array, names: Array, far: Array, live: int, at: int) -> int:
     """Remove a record from those that are free: the last takes its place."""
     last = live - 1
@@ -86,7 +66,7 @@ def _take(columns: Array, names: Array, far: Array, live: int, at: int) -> int:
     return last
 
 
-@compiled
+@compiled_part
 def _smallest(values: Array, count: int) -> int:
     best = 0
     for i in range(1, count):
@@ -95,7 +75,7 @@ def _smallest(values: Array, count: int) -> int:
     return best
 
 
-@compiled
+@compiled_part
 def _largest(values: Array, count: int) -> int:
     best = 0
     for i in range(1, count):
@@ -104,7 +84,7 @@ def _largest(values: Array, count: int) -> int:
     return best
 
 
-@compiled
+@compiled_part
 def _join(rows: Array, start: int, name: int, low: Array, high: Array, sizes: Array, groups: int) -> int:
     """The group whose members' boxes grow least if the record joins."""
     best, best_cost = 0, np.inf
@@ -115,7 +95,7 @@ def _join(rows: Array, start: int, name: int, low: Array, high: Array, sizes: Ar
     return best
 
 
-@compiled
+@compiled_part
 def greedy(rows: Array, start: int, stop: int, k: int, group: Array, groups: int) -> int:
     """Put the records with group -1 into groups of k: the one farthest from the middle, and k-1 times the record that
     widens the box least; fewer than k at the end join the groups that they widen least. How many groups there are."""
@@ -148,7 +128,8 @@ def greedy(rows: Array, start: int, stop: int, k: int, group: Array, groups: int
             middle += columns[j, i]
         middle /= live
         for i in range(live):
-            far[i] += (columns[j, i] - middle) ** 2
+            side = columns[j, i] - middle
+            far[i] += side * side
     wide = np.empty(live, np.float32)
     while live >= k:
         at = _largest(far, live)
@@ -177,35 +158,43 @@ def greedy(rows: Array, start: int, stop: int, k: int, group: Array, groups: int
 
 
 @compiled
-def arrange(rows: Array, order: Array, start: int, stop: int, group: Array, groups: int, first: Array) -> None:
-    """Reorder the records of a block group by group, and mark where groups start."""
-    size = stop - start
-    ends = np.zeros(groups + 1, np.int64)
-    for i in range(size):
-        ends[group[i] + 1] += 1
-    for g in range(groups):
-        first[start + ends[g]] = True
-        ends[g + 1] += ends[g]
-    old_rows, old_order = np.empty((size, rows.shape[1]), rows.dtype), np.empty(size, order.dtype)
-    for i in range(size):
-        for j in range(rows.shape[1]):
-            old_rows[i, j] = rows[start + i, j]
-        old_order[i] = order[start + i]
-    for i in range(size):
-        to = start + ends[group[i]]
-        ends[group[i]] += 1
-        for j in range(rows.shape[1]):
-            rows[to, j] = old_rows[i, j]
-        order[to] = old_order[i]
+def greedy_blocks(rows: Array, edges: Array, k: int, group: Array, groups: Array) -> None:
+    """The same for blocks that follow each other, block b from edges[b] to edges[b+1]: groups[b] are those it has."""
+    for block in range(len(groups)):
+        a, b = edges[block], edges[block + 1]
+        groups[block] = greedy(rows, a, b, k, group[a:b], groups[block])
 
 
-@compiled
+def arrange(rows: Array, order: Array, start: int, stop: int, group: Array, first: Array) -> None:
+    """Reorder the records start .. stop group by group, and mark where groups start."""
+    sizes = np.bincount(group)
+    # numbers of 16 bits are sorted by counting
+    ranked = np.argsort(group.astype(np.min_scalar_type(len(sizes))), kind="stable")
+    rows[start:stop], order[start:stop] = rows[start:stop][ranked], order[start:stop][ranked]
+    first[start : start + 1] = True
+    first[start + np.cumsum(sizes)[:-1]] = True
+
+
 def group_blocks(rows: Array, bits: Array, order: Array, starts: Array, stop: int, k: int, first: Array) -> None:
     """Groups within each of some blocks that follow each other; `bits` is `rows` seen as integers."""
-    for block in range(len(starts)):
-        a = starts[block]
-        b = starts[block + 1] if block + 1 < len(starts) else stop
-        group = np.empty(b - a, np.int32)
-        groups = identical_first(bits, a, b, k, group)
-        groups = greedy(rows, a, b, k, group, groups)
-        arrange(rows, order, a, b, group, groups, first)
+    start = int(starts[0])
+    group = identical_first(bits[start:stop], k)
+    edges = np.append(starts, stop) - start
+    groups = _number_by_block(group, edges)
+    greedy_blocks(rows[start:stop], edges, k, group, groups)
+    group += np.repeat(np.cumsum(groups) - groups, np.diff(edges)).astype(group.dtype)
+    arrange(rows, order, start, stop, group, first)
+
+
+def _number_by_block(group: Array, edges: Array) -> Array:
+    """Number the groups of each block from 0 on, in place; how many each has. No group is in two blocks."""
+    count = int(group.max(initial=-1)) + 1
+    block_of_group = np.empty(count, np.int64)
+    taken = np.flatnonzero(group >= 0)
+    block_of_group[group[taken]] = np.searchsorted(edges, taken, "right") - 1
+    groups = np.bincount(block_of_group, minlength=len(edges) - 1)
+    ranked = np.argsort(block_of_group, kind="stable")
+    number = np.empty(count, np.int32)
+    number[ranked] = np.arange(count) - np.repeat(np.cumsum(groups) - groups, groups)
+    group[taken] = number[group[taken]]
+    return groups

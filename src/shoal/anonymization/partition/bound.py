@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.anonymization.partition.coordinates import coordinates
-from shoal.anonymization.partition.tree import build, depth_of, leaf_at, nearest
+from shoal.anonymization.partition.tree import leaf_at, nearest, tree_of
 from shoal.compiled import compiled, in_threads
 from shoal.ranges.boxed import check_k
 from shoal.table import Array, Column
@@ -38,17 +38,11 @@ def nearest_neighbour_bound(columns: Sequence[Column], k: int, sample: int | Non
     rows = coordinates(columns)
     size = len(rows)
     check_k(k, size)
-    nodes = 2 ** (depth_of(size) + 1) - 1
-    starts, live = np.empty(nodes, np.int64), np.empty(nodes, np.int64)
-    low, high = np.empty((nodes, rows.shape[1]), np.float32), np.empty((nodes, rows.shape[1]), np.float32)
-    names, where = np.arange(size), np.empty(size, np.int64)
-    build(rows, names, starts, live, low, high, where)
-    asked = where
+    tree = tree_of(rows)
+    asked = where = tree.where
     if sample is not None and sample < size:
         asked = where[np.random.default_rng(seed).choice(size, sample, replace=False)]
-    parts = in_threads(
-        lambda some: _kth(rows, names, starts, live, low, high, some, k), np.array_split(asked, _PARTS), "lower bound"
-    )
+    parts = in_threads(lambda some: _kth(rows, *tree[:5], some, k), np.array_split(asked, _PARTS), "lower bound")
     found = np.concatenate(parts) / rows.shape[1]
     margin = 0.0 if len(found) == size else 1.96 * float(found.std(ddof=1)) / float(np.sqrt(len(found)))
     return LowerBound(float(found.mean()), margin, len(found))
@@ -60,9 +54,11 @@ def _kth(
 ) -> Array:
     """The distance of the records at some places to their (k-1)-th nearest; each is its own nearest."""
     found, far = np.empty(k, np.int64), np.empty(k, np.float32)
+    stack, apart = np.empty(64, np.int64), np.empty(64, np.float32)
     answer = np.empty(len(places), np.float64)
     for i in range(len(places)):
         place = places[i]
-        nearest(rows, names, starts, live, low, high, rows[place], leaf_at(starts, place), k, found, far)
+        leaf = leaf_at(starts, place)
+        nearest(rows, names, starts, live, low, high, rows[place], leaf, k, found, far, stack, apart)
         answer[i] = np.sqrt(far[k - 1])
     return answer

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.compiled import compiled
+from shoal.anonymization.partition.sorting import sort_values
+from shoal.compiled import compiled, compiled_once, compiled_part
 from shoal.table import Array
 
 BINS = 32
@@ -17,7 +18,7 @@ _SAMPLED = 4096
 _SAMPLE = 1024
 
 
-@compiled
+@compiled_once
 def swap_rows(rows: Array, order: Array, a: int, b: int) -> None:
     """Exchange two records and their numbers."""
     for j in range(rows.shape[1]):
@@ -25,7 +26,7 @@ def swap_rows(rows: Array, order: Array, a: int, b: int) -> None:
     order[a], order[b] = order[b], order[a]
 
 
-@compiled
+@compiled_part
 def partition_rows(rows: Array, order: Array, start: int, stop: int, column: int, value: float) -> int:
     """Move records with `<= value` to the front; where the others start."""
     left, right = start, stop - 1
@@ -41,7 +42,7 @@ def partition_rows(rows: Array, order: Array, start: int, stop: int, column: int
         right -= 1
 
 
-@compiled
+@compiled_once
 def _random(state: Array) -> float:
     """A number in [0, 1): splitmix64, the same on every machine."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
@@ -52,7 +53,7 @@ def _random(state: Array) -> float:
     return float(z >> np.uint64(11)) / 9007199254740992.0
 
 
-@compiled
+@compiled_part
 def _best_binned(
     rows: Array, start: int, stop: int, least: int, tried: Array, jitter: float, state: Array, bins: Array
 ) -> tuple[int, float]:
@@ -111,15 +112,18 @@ def _best_binned(
     return best_column, best_value
 
 
-@compiled
+@compiled_part
 def _best_exact(rows: Array, start: int, stop: int, least: int, tried: Array) -> tuple[int, float]:
     """The same over every cut between two values that leaves at least `least` on either side; -1 where none does."""
     size = stop - start
     best, best_column, best_value = 0.0, -1, 0.0
+    values = np.empty(size, np.float32)
     for j in range(rows.shape[1]):
         if tried[j]:
             continue
-        values = np.sort(rows[start:stop, j])
+        for i in range(size):
+            values[i] = rows[start + i, j]
+        sort_values(values)
         total = 0.0
         for i in range(size):
             total += values[i]
@@ -136,7 +140,7 @@ def _best_exact(rows: Array, start: int, stop: int, least: int, tried: Array) ->
     return best_column, best_value
 
 
-@compiled
+@compiled_part
 def _leaves(rows: Array, start: int, stop: int, column: int, value: float, least: int) -> bool:
     """Whether a cut leaves enough on both sides."""
     count = 0
@@ -146,7 +150,7 @@ def _leaves(rows: Array, start: int, stop: int, column: int, value: float, least
     return least <= count <= stop - start - least
 
 
-@compiled
+@compiled_part
 def best_cut(rows: Array, start: int, stop: int, least: int, tried: Array) -> tuple[int, float]:
     """The column and value of the best cut that leaves `least` on either side, but not in columns that were tried."""
     state, bins = np.zeros(1, np.uint64), np.empty((BINS, 3), np.float64)
@@ -167,7 +171,8 @@ def cut(
     state = np.empty(1, np.uint64)
     state[0] = np.uint64(seed) * np.uint64(0xD1342543DE82EF95) + np.uint64(start)
     bins = np.empty((BINS, 3), np.float64)
-    tried = np.zeros(rows.shape[1], np.bool_)
+    tried = np.empty(rows.shape[1], np.bool_)
+    tried[:] = False
     stack = np.empty((256, 2), np.int64)
     stack[0, 0], stack[0, 1] = start, stop
     depth = 1

@@ -12,12 +12,14 @@ import numpy as np
 
 from shoal.anonymization.partition import box
 from shoal.anonymization.partition.near_groups import nearest_groups, trade
-from shoal.compiled import Number, compiled, compiled_inside
+from shoal.compiled import Number, compiled, compiled_inside, compiled_once, compiled_part
 from shoal.table import Array
 
 _SWEEPS = 2
 # a gain must be larger than the rounding of the costs (share of the cost of both groups)
 _SURE = np.float32(2e-5)
+# no member; an int64 rather than a literal, for which every function would be compiled once more
+_NOBODY = np.int64(-1)
 
 # Boxes by number: g is that of group g, then come the cores (what is left whichever one member goes), then the boxes
 # without one member, and a last one as scratch.
@@ -33,8 +35,10 @@ def _without(members: Array, g: Number, s: Number) -> Number:
     return len(members) * 2 + g * members.shape[1] + s
 
 
-@compiled
-def _fit(xs: Array, members: Array, sizes: Array, g: Number, without: int, low: Array, high: Array, to: Number) -> None:
+@compiled_part
+def _fit(
+    xs: Array, members: Array, sizes: Array, g: Number, without: Number, low: Array, high: Array, to: Number
+) -> None:
     """The box of all members of a group but one (or of all, -1)."""
     first = 1 if without == 0 else 0
     box.start(low, high, to, xs, members[g, first])
@@ -43,12 +47,12 @@ def _fit(xs: Array, members: Array, sizes: Array, g: Number, without: int, low: 
             box.widen(low, high, to, xs, members[g, s])
 
 
-@compiled
+@compiled_part
 def _renew(
     xs: Array, members: Array, sizes: Array, low: Array, high: Array, cost: Array, cost_without: Array, g: Number
 ) -> None:
     """The box and the cost of a group, whole and without each member."""
-    _fit(xs, members, sizes, g, -1, low, high, g)
+    _fit(xs, members, sizes, g, _NOBODY, low, high, g)
     total = np.float32(0)
     for s in range(sizes[g]):
         total += box.far_corner(xs, members[g, s], low, high, g)
@@ -70,9 +74,9 @@ def _renew(
             high[core, j] = high[left, j] if high[left, j] < high[core, j] else high[core, j]
 
 
-@compiled
+@compiled_part
 def _cost_with(
-    xs: Array, members: Array, sizes: Array, g: Number, without: int, low: Array, high: Array, b: Number, i: Number,
+    xs: Array, members: Array, sizes: Array, g: Number, without: Number, low: Array, high: Array, b: Number, i: Number,
     limit: Number,
 ) -> Number:  # fmt: skip
     """The cost of a group, whose box is b without one member (-1: with all), with another record i.
@@ -90,7 +94,7 @@ def _cost_with(
     return total
 
 
-@compiled
+@compiled_once
 def _best_swap(
     xs: Array, members: Array, sizes: Array, low: Array, high: Array, cost_without: Array,
     a: Number, b: Number, best: Number, fars: Array,
@@ -118,7 +122,7 @@ def _best_swap(
     return out_a, out_b, best
 
 
-@compiled
+@compiled_part
 def _best_move(
     xs: Array, members: Array, sizes: Array, low: Array, high: Array, cost: Array, cost_without: Array,
     a: Number, b: Number, best: Number,
@@ -128,13 +132,13 @@ def _best_move(
     for i in range(sizes[a]):
         left = cost_without[a, i]
         if left + cost[b] + box.far_corner(xs, members[a, i], low, high, b) < best:
-            new = left + _cost_with(xs, members, sizes, b, -1, low, high, b, members[a, i], best - left)
+            new = left + _cost_with(xs, members, sizes, b, _NOBODY, low, high, b, members[a, i], best - left)
             if new < best:
                 best, out = new, i
     return out, best
 
 
-@compiled
+@compiled_part
 def _best_of_pair(
     xs: Array, members: Array, sizes: Array, low: Array, high: Array, cost: Array, cost_without: Array,
     a: Number, b: Number, k: int, fars: Array,
@@ -159,7 +163,7 @@ def _best_of_pair(
     return out_a, out_b
 
 
-@compiled
+@compiled_part
 def _dissolved(
     xs: Array, members: Array, sizes: Array, low: Array, high: Array, cost: Array, cost_without: Array,
     a: Number, near: Array, gone_to: Array,
@@ -180,11 +184,11 @@ def _dissolved(
     added = np.float32(0)
     done = 0
     while done < sizes[a]:
-        best, to = np.float32(np.inf), -1
+        best, to = np.float32(np.inf), _NOBODY
         for nth in range(near.shape[1]):
             b = near[a, nth]
             if 0 < sizes[b] < most:
-                new = _cost_with(xs, members, sizes, b, -1, low, high, b, members[a, done], np.float32(np.inf))
+                new = _cost_with(xs, members, sizes, b, _NOBODY, low, high, b, members[a, done], np.float32(np.inf))
                 if new - cost[b] < best:
                     best, to = new - cost[b], b
         if to < 0 or added + best >= limit:
@@ -204,8 +208,8 @@ def _dissolved(
     return False
 
 
-@compiled
-def exchange_boxes(xs: Array, members: Array, sizes: Array, k: int) -> int:
+@compiled_once
+def _exchange(xs: Array, members: Array, sizes: Array, k: int) -> int:
     """Exchange records between the groups of a block until little is gained; how many exchanges were made."""
     groups, most = members.shape
     columns = xs.shape[1]
@@ -218,9 +222,13 @@ def exchange_boxes(xs: Array, members: Array, sizes: Array, k: int) -> int:
         for j in range(columns):
             centres[g, j] = low[g, j] + high[g, j]
     near = nearest_groups(centres)
-    fars, gone_to = np.empty((2, most), np.float32), np.empty(most, np.int64)
+    fars, gone_to = np.empty((groups, most), np.float32), np.empty(most, np.int64)
     # when a group last changed, and when a pair was last looked at
-    changed, looked = np.ones(groups, np.int64), np.zeros((groups, groups), np.int64)
+    changed, looked = np.empty(groups, np.int64), np.empty((groups, groups), np.int64)
+    for a in range(groups):
+        changed[a] = 1
+        for b in range(groups):
+            looked[a, b] = 0
     clock, made = 1, 0
     for _ in range(_SWEEPS):
         before = made
@@ -248,4 +256,19 @@ def exchange_boxes(xs: Array, members: Array, sizes: Array, k: int) -> int:
                     _renew(xs, members, sizes, low, high, cost, cost_without, b)
         if made == before:
             break
+    return made
+
+
+@compiled
+def exchange_boxes(xs: Array, members: Array, sizes: Array, edges: Array, first_record: Array, k: int) -> int:
+    """Exchange records within each of some blocks; members are numbered from their block's first record on.
+
+    How many exchanges were made.
+    """
+    made = 0
+    for block in range(len(edges) - 1):
+        a, b = edges[block], edges[block + 1]
+        if b - a > 1:
+            records = xs[first_record[block] : first_record[block + 1]]
+            made += _exchange(records, members[a:b], sizes[a:b], k)
     return made

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.anonymization.partition.near_groups import nearest_groups, trade
-from shoal.compiled import compiled
+from shoal.compiled import compiled, compiled_once, compiled_part
 from shoal.table import Array
 
 _SWEEPS = 4
@@ -17,7 +17,7 @@ _SWEEPS = 4
 _SURE = 1e-9
 
 
-@compiled
+@compiled_part
 def _sum_up(xs: Array, members: Array, size: int, total: Array) -> None:
     for j in range(len(total)):
         total[j] = 0.0
@@ -26,7 +26,7 @@ def _sum_up(xs: Array, members: Array, size: int, total: Array) -> None:
             total[j] += xs[members[s], j]
 
 
-@compiled
+@compiled_part
 def _dot(a: Array, b: Array) -> float:
     total = 0.0
     for j in range(len(a)):
@@ -34,7 +34,7 @@ def _dot(a: Array, b: Array) -> float:
     return total
 
 
-@compiled
+@compiled_once
 def _best_of_pair(
     xs: Array, norms: Array, member_a: Array, size_a: int, sum_a: Array, member_b: Array, size_b: int, sum_b: Array,
     k: int, most: int, dots: Array,
@@ -70,8 +70,8 @@ def _best_of_pair(
     return out_a, out_b
 
 
-@compiled
-def exchange_squares(xs: Array, members: Array, sizes: Array, k: int) -> int:
+@compiled_once
+def _exchange(xs: Array, members: Array, sizes: Array, k: int) -> int:
     """Exchange records between the groups of a block until nothing is gained; how many exchanges were made."""
     groups, most = members.shape
     columns = xs.shape[1]
@@ -92,7 +92,11 @@ def exchange_squares(xs: Array, members: Array, sizes: Array, k: int) -> int:
             centres[g, j] = sums[g, j] / sizes[g]
     near, dots = nearest_groups(centres), np.empty((4, most), np.float64)
     # when a group last changed, and when a pair was last looked at
-    changed, looked = np.ones(groups, np.int64), np.zeros((groups, groups), np.int64)
+    changed, looked = np.empty(groups, np.int64), np.empty((groups, groups), np.int64)
+    for a in range(groups):
+        changed[a] = 1
+        for b in range(groups):
+            looked[a, b] = 0
     clock, made = 1, 0
     for _ in range(_SWEEPS):
         before = made
@@ -114,4 +118,19 @@ def exchange_squares(xs: Array, members: Array, sizes: Array, k: int) -> int:
                     _sum_up(near_zero, members[b], sizes[b], sums[b])
         if made == before:
             break
+    return made
+
+
+@compiled
+def exchange_squares(xs: Array, members: Array, sizes: Array, edges: Array, first_record: Array, k: int) -> int:
+    """Exchange records within each of some blocks; members are numbered from their block's first record on.
+
+    How many exchanges were made.
+    """
+    made = 0
+    for block in range(len(edges) - 1):
+        a, b = edges[block], edges[block + 1]
+        if b - a > 1:
+            records = xs[first_record[block] : first_record[block + 1]]
+            made += _exchange(records, members[a:b], sizes[a:b], k)
     return made

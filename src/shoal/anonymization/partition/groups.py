@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -23,6 +24,11 @@ _SMALL = 1 << 16
 _MANY_ALIKE = 0.05
 
 
+def number_type(count: int) -> type[np.signedinteger[Any]]:
+    """The type of row and group numbers: one for all, so that each loop is compiled once."""
+    return np.int32 if count < 1 << 31 else np.int64
+
+
 @dataclass(frozen=True)
 class Groups:
     """Records group by group: `order[i]` is the row that lies at i, a group starts wherever `first[i]`."""
@@ -36,7 +42,7 @@ class Groups:
         """One group of all; `rows` is taken over and will be reordered."""
         first = np.zeros(len(rows), bool)
         first[:1] = True
-        return cls(rows, np.arange(len(rows), dtype=np.int32 if len(rows) < 1 << 31 else np.int64), first)
+        return cls(rows, np.arange(len(rows), dtype=number_type(len(rows))), first)
 
     @property
     def starts(self) -> Array:
@@ -96,7 +102,7 @@ def improved(groups: Groups, k: int, seed: int, squares: bool = False) -> Groups
     taken = lengths <= 2 * k - 1
     if records > _SMALL and lengths[~costly].sum() > _MANY_ALIKE * records:
         taken &= costly
-    numbers = np.flatnonzero(taken)
+    numbers = np.flatnonzero(taken).astype(groups.order.dtype)
     if len(numbers) < 2:
         return groups
     new = Groups(np.empty_like(rows), np.empty_like(groups.order), np.zeros(records, bool))
@@ -130,7 +136,7 @@ def searched(rows: Array, k: int, segment: int, nearest: int, passes: int, seed:
     """Groups from the outside in, then improved; `nearest` records are looked at for each member of a group."""
     if rows.shape[1] == 1:
         order, first = cheapest_runs(rows[:, 0], k)
-        groups = Groups(rows[order], order, first)
+        groups = Groups(rows[order], order.astype(number_type(len(order))), first)
     else:
         groups = peeled(rows, k, segment, 1 if k == 2 else nearest * k)
     for number in range(passes):

@@ -7,6 +7,8 @@ best of a pair is made. The next pass cuts otherwise. The loss never rises, and 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from shoal.anonymization.partition import box
@@ -20,44 +22,42 @@ BLOCK = 48
 LEAST = 12
 
 
-@compiled
+@dataclass(frozen=True)
+class Laid:
+    """Records laid out block by block: group g of the task has the records members[g, :sizes[g]] of its block."""
+
+    place: Array
+    members: Array
+    sizes: Array
+    first_record: Array
+
+
+def lay_out(starts: Array, lengths: Array, groups: Array, edges: Array, most: int) -> Laid:
+    """Blocks of groups side by side, block b those of groups[edges[b]:edges[b+1]]."""
+    sizes = lengths[groups]
+    ends = np.cumsum(sizes)
+    offsets = ends - sizes
+    place = np.repeat(starts[groups] - offsets, sizes) + np.arange(int(ends[-1]))
+    first_record = np.append(offsets, ends[-1])[edges]
+    inside = offsets - np.repeat(first_record[:-1], np.diff(edges))
+    return Laid(place, inside[:, None] + np.arange(most), sizes, first_record)
+
+
 def improve_blocks(
     rows: Array, order: Array, starts: Array, lengths: Array, numbers: Array, blocks: Array, k: int, squares: bool,
     new_rows: Array, new_order: Array, new_first: Array, at: int,
-) -> int:  # fmt: skip
+) -> None:  # fmt: skip
     """Improve blocks of groups, block b those of numbers[blocks[b]:blocks[b+1]], and write them out from `at` on."""
-    columns = rows.shape[1]
-    most = 2 * k - 1
-    made = 0
-    for block in range(len(blocks) - 1):
-        groups = blocks[block + 1] - blocks[block]
-        held = 0
-        for g in range(groups):
-            held += lengths[numbers[blocks[block] + g]]
-        xs, names = np.empty((held, columns), np.float32), np.empty(held, np.int64)
-        members, sizes = np.empty((groups, most), np.int64), np.empty(groups, np.int64)
-        held = 0
-        for g in range(groups):
-            group = numbers[blocks[block] + g]
-            sizes[g] = lengths[group]
-            for s in range(sizes[g]):
-                i = starts[group] + s
-                for j in range(columns):
-                    xs[held, j] = rows[i, j]
-                names[held] = order[i]
-                members[g, s] = held
-                held += 1
-        if groups > 1:
-            made += exchange_squares(xs, members, sizes, k) if squares else exchange_boxes(xs, members, sizes, k)
-        for g in range(groups):
-            if sizes[g] > 0:
-                new_first[at] = True
-            for s in range(sizes[g]):
-                for j in range(columns):
-                    new_rows[at, j] = xs[members[g, s], j]
-                new_order[at] = names[members[g, s]]
-                at += 1
-    return made
+    edges = blocks - blocks[0]
+    laid = lay_out(starts, lengths, numbers[blocks[0] : blocks[-1]], edges, 2 * k - 1)
+    xs, place, members, sizes = rows[laid.place], laid.place, laid.members, laid.sizes
+    exchange = exchange_squares if squares else exchange_boxes
+    exchange(xs, members, sizes, edges, laid.first_record, k)
+    members += np.repeat(laid.first_record[:-1], np.diff(edges))[:, None]
+    found = members[np.arange(members.shape[1]) < sizes[:, None]]
+    to = at + len(found)
+    new_rows[at:to], new_order[at:to] = xs[found], order[place[found]]
+    new_first[at + (np.cumsum(sizes) - sizes)[sizes > 0]] = True
 
 
 @compiled
@@ -69,9 +69,9 @@ def middles(rows: Array, starts: Array, stop: int, found: Array, lengths: Array,
         end = starts[g + 1] if g + 1 < len(starts) else stop
         lengths[g] = end - starts[g]
         costly[g] = False
-        box.start(low, high, 0, rows, starts[g])
+        box.start(low, high, np.int64(0), rows, starts[g])
         for i in range(starts[g] + 1, end):
-            box.widen(low, high, 0, rows, i)
+            box.widen(low, high, np.int64(0), rows, i)
         for j in range(columns):
             found[g, j] = low[0, j] + high[0, j]
             costly[g] |= low[0, j] < high[0, j]
@@ -87,9 +87,9 @@ def total_cost(rows: Array, first: Array, start: int, stop: int) -> float:
         end = start + 1
         while end < stop and not first[end]:
             end += 1
-        box.start(low, high, 0, rows, start)
+        box.start(low, high, np.int64(0), rows, start)
         for i in range(start + 1, end):
-            box.widen(low, high, 0, rows, i)
+            box.widen(low, high, np.int64(0), rows, i)
         for i in range(start, end):
             squares = 0.0
             for j in range(columns):

@@ -12,7 +12,7 @@ import numpy as np
 from shoal.anonymization.partition.cut_tree import best_cut, partition_rows
 from shoal.anonymization.partition.groups import Groups
 from shoal.anonymization.partition.kinds import Cuts, FailsPolicy
-from shoal.compiled import Number, compiled, in_threads
+from shoal.compiled import Number, compiled, compiled_part, in_threads
 from shoal.errors import InputError
 from shoal.table import Array
 
@@ -92,7 +92,7 @@ def _cut_nodes(
             column[node], middle[node] = _median_cut(rows, order, start, stop, k, style, tried[node])
 
 
-@compiled
+@compiled_part
 def _median_cut(rows: Array, order: Array, start: int, stop: int, k: int, style: int, tried: Array) -> tuple[int, int]:
     """Cut the widest column that can be cut, nearest to its median."""
     size = stop - start
@@ -130,7 +130,7 @@ def _median_cut(rows: Array, order: Array, start: int, stop: int, k: int, style:
             return j, partition_rows(rows, order, start, stop, j, median)
 
 
-@compiled
+@compiled_part
 def _nth(values: Array, nth: int) -> Number:
     """The nth smallest value; `values` are reordered."""
     left, right = 0, len(values) - 1

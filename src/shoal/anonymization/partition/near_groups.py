@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.compiled import compiled
+from shoal.compiled import compiled_once
 from shoal.table import Array
 
 # how many near groups each tries
 NEAR = 8
 
 
-@compiled
+@compiled_once
 def nearest_groups(centres: Array) -> Array:
     """The nearest groups of each, by their centres."""
     groups = len(centres)
@@ -42,7 +42,7 @@ def nearest_groups(centres: Array) -> Array:
     return near
 
 
-@compiled
+@compiled_once
 def trade(members: Array, sizes: Array, a: int, b: int, out_a: int, out_b: int) -> None:
     """Swap member out_a of group a for member out_b of group b; with -1 for one of them, move the other."""
     if out_a >= 0 and out_b >= 0:

@@ -44,7 +44,7 @@ def _merged(groups: Groups, refused: Array) -> Groups:
     middle = np.empty((count, groups.rows.shape[1]), np.float32)
     lengths, costly = np.empty(count, np.int64), np.empty(count, bool)
     middles(groups.rows, starts, len(groups.rows), middle, lengths, costly)
-    numbers, first = np.arange(count), np.zeros(count, bool)
+    numbers, first = np.arange(count, dtype=groups.order.dtype), np.zeros(count, bool)
     cut(middle, numbers, 0, count, _BLOCK, 2, 0.0, 0, first)
     new_number = _join_nearest(middle, numbers, np.append(np.flatnonzero(first), count), refused)
     # lay the records out group by group again, the merged ones side by side
@@ -75,7 +75,8 @@ def _join_nearest(middle: Array, numbers: Array, blocks: Array, refused: Array) 
                 if j != i:
                     total = 0.0
                     for column in range(middle.shape[1]):
-                        total += (middle[i, column] - middle[j, column]) ** 2
+                        side = middle[i, column] - middle[j, column]
+                        total += side * side
                     if total < best_distance:
                         best, best_distance = j, total
             if best < 0:

@@ -7,16 +7,18 @@ that, searches would visit empty space.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from shoal.anonymization.partition import box
-from shoal.compiled import Number, compiled, compiled_inside
+from shoal.compiled import Number, compiled, compiled_inside, compiled_once, compiled_part
 from shoal.table import Array
 
 LEAF = 32
 
 
-@compiled
+@compiled_once
 def _select(rows: Array, names: Array, start: int, stop: int, column: int, nth: int) -> None:
     """Order records so that the nth by a column (ties by name) is in its place, smaller ones before it."""
     left, right = start, stop - 1
@@ -52,7 +54,7 @@ def _swap(rows: Array, names: Array, a: int, b: int) -> None:
     names[a], names[b] = names[b], names[a]
 
 
-@compiled
+@compiled_once
 def _widest(rows: Array, start: int, stop: int) -> int:
     """The column that varies most; of many records a sample tells."""
     step = max(1, (stop - start) // 1024)
@@ -66,13 +68,13 @@ def _widest(rows: Array, start: int, stop: int) -> int:
             total += x
             squares += x * x
             count += 1
-        varies = squares / count - (total / count) ** 2
+        mean = total / count
+        varies = squares / count - mean * mean
         if varies > best:
             best, best_column = varies, j
     return best_column
 
 
-@compiled
 def depth_of(size: int) -> int:
     """How many times records are halved until leaves are small."""
     depth = 0
@@ -81,7 +83,7 @@ def depth_of(size: int) -> int:
     return depth
 
 
-@compiled
+@compiled_part
 def _tighten(rows: Array, start: int, stop: int, low: Array, high: Array, node: int) -> None:
     """The smallest box that holds some records; of none, one that is nowhere."""
     box.start_empty(low, high, node)
@@ -89,12 +91,35 @@ def _tighten(rows: Array, start: int, stop: int, low: Array, high: Array, node: 
         box.widen(low, high, node, rows, i)
 
 
+class Tree(NamedTuple):
+    """The arrays of a tree: the names of the records in their order, its nodes, and the place of each record."""
+
+    names: Array
+    starts: Array
+    live: Array
+    low: Array
+    high: Array
+    where: Array
+
+
+def tree_of(rows: Array) -> Tree:
+    """Order the records as a tree, in place."""
+    size, columns = rows.shape
+    nodes = 2 ** (depth_of(size) + 1) - 1
+    starts, live, stops = np.empty(nodes, np.int64), np.empty(nodes, np.int64), np.empty(nodes, np.int64)
+    low, high = np.empty((nodes, columns), rows.dtype), np.empty((nodes, columns), rows.dtype)
+    tree = Tree(np.arange(size), starts, live, low, high, np.empty(size, np.int64))
+    build(rows, *tree, stops)
+    return tree
+
+
 @compiled
-def build(rows: Array, names: Array, starts: Array, live: Array, low: Array, high: Array, where: Array) -> None:
+def build(
+    rows: Array, names: Array, starts: Array, live: Array, low: Array, high: Array, where: Array, stops: Array
+) -> None:
     """Order the records as a tree; `names` are 0 .. n-1 and where[name] becomes the place of a record."""
     size, nodes = len(rows), len(live)
     inner = nodes // 2
-    stops = np.empty(nodes, np.int64)
     starts[0], stops[0] = 0, size
     for node in range(inner):
         a, b = starts[node], stops[node]
@@ -115,7 +140,7 @@ def build(rows: Array, names: Array, starts: Array, live: Array, low: Array, hig
         where[names[i]] = i
 
 
-@compiled
+@compiled_part
 def leaf_near(low: Array, high: Array, live: Array, row: Array) -> int:
     """The leaf that a point would lie in, or near."""
     inner = len(live) // 2
@@ -131,7 +156,7 @@ def leaf_near(low: Array, high: Array, live: Array, row: Array) -> int:
     return node
 
 
-@compiled
+@compiled_part
 def leaf_at(starts: Array, place: int) -> int:
     """The leaf that holds a place."""
     inner = len(starts) // 2
@@ -141,7 +166,7 @@ def leaf_at(starts: Array, place: int) -> int:
     return node
 
 
-@compiled
+@compiled_part
 def take_out(
     rows: Array, names: Array, starts: Array, live: Array, low: Array, high: Array, where: Array, name: Number
 ) -> int:
@@ -195,10 +220,10 @@ def distance(rows: Array, i: Number, row: Array) -> Number:
     return total
 
 
-@compiled
+@compiled_part
 def _scan(
-    rows: Array, names: Array, start: int, stop: int, row: Array, wanted: int, held: int, found: Array, far: Array
-) -> int:
+    rows: Array, names: Array, start: int, stop: int, row: Array, wanted: int, held: Number, found: Array, far: Array
+) -> Number:
     """Hold the records of a leaf against the nearest so far."""
     for i in range(start, stop):
         d = distance(rows, i, row)
@@ -216,16 +241,17 @@ def _scan(
     return held
 
 
-@compiled
+@compiled_once
 def nearest(
     rows: Array, names: Array, starts: Array, live: Array, low: Array, high: Array,
-    row: Array, leaf: int, wanted: int, found: Array, far: Array,
-) -> int:  # fmt: skip
-    """The nearest records to a point, sorted by distance, ties by name, from its leaf upwards; how many there are."""
+    row: Array, leaf: int, wanted: int, found: Array, far: Array, stack: Array, apart: Array,
+) -> Number:  # fmt: skip
+    """The nearest records to a point, sorted by distance, ties by name, from its leaf upwards; how many there are.
+
+    `stack` and `apart` (64 each, more than a tree is deep) are for its own use.
+    """
     inner = len(live) // 2
-    stack = np.empty(64, np.int64)
-    apart = np.empty(64, far.dtype)
-    held = _scan(rows, names, starts[leaf], starts[leaf] + live[leaf], row, wanted, 0, found, far)
+    held = _scan(rows, names, starts[leaf], starts[leaf] + live[leaf], row, wanted, np.int64(0), found, far)
     node = leaf
     while node > 0:
         sibling = node + 1 if node % 2 else node - 1
@@ -274,7 +300,7 @@ def _corner_distance(row: Array, low: Array, high: Array, node: Number) -> Numbe
     return total
 
 
-@compiled
+@compiled_part
 def farthest(rows: Array, names: Array, starts: Array, live: Array, low: Array, high: Array, row: Array) -> int:
     """The record farthest from a point, of equally far ones that with the smallest name."""
     inner = len(live) // 2
