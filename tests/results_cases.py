@@ -331,9 +331,30 @@ def _scoreboard(folder: Path) -> Case:
     return Case(scoreboard(path, person="who", item=TAG, value=CONTROL, date="day", known=2, wrong=1), None, False)
 
 
+def _membership(folder: Path) -> Case:
+    from shoal.attacks.membership import membership
+
+    names = [TAG, CONTROL, *(f"rs{number}" for number in range(30))]
+    genomes = pl.DataFrame({name: [number % 2, (number + 1) % 2, number % 3, 1] for number, name in enumerate(names)})
+    genomes.head(2).write_parquet(folder / "in.parquet")
+    genomes.write_parquet(folder / "out.parquet")
+    pl.DataFrame({"marker": names, "frequency": [0.25] * 32}).write_parquet(folder / "f.parquet")
+    people = {"candidates": str(folder / "in.parquet"), "reference": str(folder / "out.parquet")}
+    return Case(membership(str(folder / "f.parquet"), **people, epsilon=2.0), None, False)
+
+
+def _reconstruct(folder: Path) -> Case:
+    from shoal.attacks.reconstruct import reconstruct
+
+    pl.DataFrame({"where": ["sex = 'f'", "sex = 'm'"], "answer": [2, 1]}).write_csv(folder / "answers.csv")
+    return Case(reconstruct(folder / "answers.csv", people=odd_table(folder)), None, False)
+
+
 CASES: dict[str, Callable[[Path], Case]] = {
     "attack": _attack,
     "attack-link": _attack_link,
+    "attack-membership": _membership,
+    "attack-reconstruct": _reconstruct,
     "attack-scoreboard": _scoreboard,
     "attack-unicity": _unicity,
     "cells": _cells,
