@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.attacks.detection_power import area, bound, flagged
-from shoal.attacks.membership import Budget, Membership, judged, membership, statistics
+from shoal.attacks.membership import Budget, Membership, attack_membership, judged, statistics
 from shoal.dp.mechanisms import Part, noise_for
 
 
@@ -127,9 +127,9 @@ def files(folder: Any, seed: int = 0, others: int = 40) -> dict[str, Any]:
 def test_files_frames_and_the_order_of_rows_say_the_same(tmp_path: Any) -> None:
     where = files(tmp_path)
     source = where.pop("source")
-    found = membership(source, **where)
+    found = attack_membership(source, **where)
     frames = {name: pl.read_csv(path).sample(fraction=1, shuffle=True, seed=3) for name, path in where.items()}
-    again = membership(pl.read_csv(source).reverse().to_pandas(), **frames)
+    again = attack_membership(pl.read_csv(source).reverse().to_pandas(), **frames)
     for one, other in zip(found.power, again.power, strict=True):
         assert one.power == pytest.approx(other.power)
     assert found.known == again.known == 60
@@ -165,7 +165,7 @@ def changed(folder: Any, name: str, change: Any) -> dict[str, Any]:
 def test_bad_input_is_refused_with_its_cure(tmp_path: Any, name: str, change: Any, said: str, cure: str) -> None:
     where = changed(tmp_path, name, change)
     with pytest.raises(shoal.InputError, match=said) as refused:
-        membership(where.pop("source"), **where)
+        attack_membership(where.pop("source"), **where)
     assert cure in str(refused.value)
     assert "73919" not in str(refused.value)
     assert "A/G or" in str(refused.value) or "A/G" not in str(refused.value)
@@ -174,6 +174,6 @@ def test_bad_input_is_refused_with_its_cure(tmp_path: Any, name: str, change: An
 def test_a_budget_is_checked(tmp_path: Any) -> None:
     where = files(tmp_path)
     with pytest.raises(shoal.InputError, match="without epsilon"):
-        membership(where["source"], candidates=where["candidates"], reference=where["reference"], delta=0.1)
+        attack_membership(where["source"], candidates=where["candidates"], reference=where["reference"], delta=0.1)
     with pytest.raises(shoal.InputError, match="above 0"):
-        membership(where["source"], candidates=where["candidates"], reference=where["reference"], epsilon=-1)
+        attack_membership(where["source"], candidates=where["candidates"], reference=where["reference"], epsilon=-1)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.attacks.reconstruct import best_table, determined, differencing, reconstruct
+from shoal.attacks.reconstruct import attack_reconstruct, best_table, determined, differencing
 
 
 def random_questions(seed: int, persons: int, questions: int) -> tuple[Any, Any]:
@@ -89,24 +89,24 @@ def test_conditions_on_people() -> None:
     table = people()
     where = conditions(120, 60, 1)
     answers = pl.DataFrame({"where": where, "answer": exact(table, where)})
-    found = reconstruct(answers, people=table, truth="ill")
+    found = attack_reconstruct(answers, people=table, truth="ill")
     assert found.attacks[0].rate is not None
     assert found.attacks[0].rate > 0.95
     assert found.attacks[0].baseline == pytest.approx(max(table["ill"].mean(), 1 - table["ill"].mean()))  # type: ignore[operator, type-var]
     assert found.determined == 60
-    shuffled = reconstruct(
+    shuffled = attack_reconstruct(
         answers.sample(fraction=1, shuffle=True, seed=1),
         people=table.sample(fraction=1, shuffle=True, seed=2),
         truth="ill",
     )
     assert shuffled.attacks[0].rate == found.attacks[0].rate
-    assert reconstruct(answers, people=table.drop("ill")).attacks[0].name == "determined values"
+    assert attack_reconstruct(answers, people=table.drop("ill")).attacks[0].name == "determined values"
 
 
 def test_a_column_per_person() -> None:
     answers = pl.DataFrame({"ann": [1, 1, 0], "bob": [1, 0, 1], "eve": [0, 1, 1], "answer": [1, 2, 1]})
     truth = pl.DataFrame({"who": ["eve", "ann", "bob"], "ill": [1, 1, 0]})
-    found = reconstruct(answers, people=truth, person="who", truth="ill")
+    found = attack_reconstruct(answers, people=truth, person="who", truth="ill")
     assert found.attacks[0].rate == 1.0
     assert any("fewer than 30" in note for note in found.attacks[0].notes)
 
@@ -119,7 +119,7 @@ def attacked_desk(folder: Path, persons: int, questions: int, seed: int) -> Any:
     desk = shoal.Desk(folder / "desk")
     where, each = conditions(questions, persons, seed), str(round(1 / questions, 6))
     asked = [desk.query("count", where=f"ill = 1 and {one}", epsilon=each).answer for one in where]
-    return reconstruct(pl.DataFrame({"where": where, "answer": asked}), people=table, truth="ill")
+    return attack_reconstruct(pl.DataFrame({"where": where, "answer": asked}), people=table, truth="ill")
 
 
 def test_a_desk_survives(tmp_path: Path) -> None:
@@ -158,5 +158,5 @@ def test_a_desk_survives_many_questions(tmp_path: Path, questions: int, seed: in
 )
 def test_bad_input_is_refused(answers: dict[str, Any], how: dict[str, Any], said: str) -> None:
     with pytest.raises(shoal.InputError, match=said) as refused:
-        reconstruct(answers, **how)
+        attack_reconstruct(answers, **how)
     assert "Zqx" not in str(refused.value)

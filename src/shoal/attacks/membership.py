@@ -93,7 +93,7 @@ class Budget:
     delta: float = 0.0
 
 
-def membership(
+def attack_membership(
     source: Any,
     *,
     candidates: Any,
@@ -114,7 +114,7 @@ def membership(
     >>> genomes = {f"rs{i}": [i % 2, 1 - i % 2, i % 3 % 2] for i in range(50)}
     >>> pool = {"marker": list(genomes), "frequency": [g[0] / 1.0 for g in genomes.values()]}
     >>> member = {name: column[:1] for name, column in genomes.items()}
-    >>> membership(pool, candidates=member, reference=genomes).known
+    >>> attack_membership(pool, candidates=member, reference=genomes).known
     50
     """
     budget = _budget(epsilon, delta)

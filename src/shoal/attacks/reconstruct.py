@@ -67,7 +67,7 @@ def _share(value: float | None) -> str:
     return "" if value is None else percent(value)
 
 
-def reconstruct(
+def attack_reconstruct(
     source: Any,
     *,
     answer: str = "answer",
@@ -83,7 +83,7 @@ def reconstruct(
     without, a person counts as hit whose value follows from the answers.
 
     >>> table = {"ann": [1, 1, 0], "bob": [1, 0, 1], "eve": [0, 1, 1], "answer": [1, 2, 1]}
-    >>> found = reconstruct(table)
+    >>> found = attack_reconstruct(table)
     >>> found.determined, found.by_differencing
     (3, 0)
     """
