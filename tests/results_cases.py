@@ -318,22 +318,51 @@ def _long_table(folder: Path) -> Path:
 
 
 def _unicity(folder: Path) -> Case:
-    from shoal.attacks.unicity import unicity
+    from shoal.attacks.unicity import attack_unicity
 
     path = _long_table(folder)
-    return Case(unicity(path, person="who", columns=[TAG, CONTROL], points=[1, 2], coarsen={CONTROL: ["10", "100"]}))
+    how = {"person": "who", "columns": [TAG, CONTROL], "points": [1, 2], "coarsen": {CONTROL: ["10", "100"]}}
+    asked = ["--person", "who", "--columns", f"{TAG},{CONTROL}", "--points", "1,2", "--coarsen", f"{CONTROL}=10,100"]
+    return Case(attack_unicity(path, **how), ["attack", "unicity", str(path), *asked])  # type: ignore[arg-type]
 
 
 def _scoreboard(folder: Path) -> Case:
-    from shoal.attacks.scoreboard import scoreboard
+    from shoal.attacks.scoreboard import attack_scoreboard
 
     path = _long_table(folder)
-    return Case(scoreboard(path, person="who", item=TAG, value=CONTROL, date="day", known=2, wrong=1), None, False)
+    result = attack_scoreboard(path, person="who", item=TAG, value=CONTROL, date="day", known=2, wrong=1)
+    asked = ["--person", "who", "--item", TAG, "--value", CONTROL, "--date", "day", "--known", "2", "--wrong", "1"]
+    return Case(result, ["attack", "scoreboard", str(path), *asked], names_columns=False)
+
+
+def _membership(folder: Path) -> Case:
+    from shoal.attacks.membership import attack_membership
+
+    names = [TAG, CONTROL, *(f"rs{number}" for number in range(30))]
+    genomes = pl.DataFrame({name: [number % 2, (number + 1) % 2, number % 3, 1] for number, name in enumerate(names)})
+    genomes.head(2).write_parquet(folder / "in.parquet")
+    genomes.write_parquet(folder / "out.parquet")
+    pl.DataFrame({"marker": names, "frequency": [0.25] * 32}).write_parquet(folder / "f.parquet")
+    people = {"candidates": str(folder / "in.parquet"), "reference": str(folder / "out.parquet")}
+    asked = [item for name, path in people.items() for item in (f"--{name}", path)] + ["--epsilon", "2"]
+    result = attack_membership(str(folder / "f.parquet"), **people, epsilon=2.0)
+    return Case(result, ["attack", "membership", str(folder / "f.parquet"), *asked], names_columns=False)
+
+
+def _reconstruct(folder: Path) -> Case:
+    from shoal.attacks.reconstruct import attack_reconstruct
+
+    pl.DataFrame({"where": ["sex = 'f'", "sex = 'm'"], "answer": [2, 1]}).write_csv(folder / "answers.csv")
+    answers, people = str(folder / "answers.csv"), str(odd_table(folder))
+    command = ["attack", "reconstruct", answers, "--people", people]
+    return Case(attack_reconstruct(answers, people=people), command, names_columns=False)
 
 
 CASES: dict[str, Callable[[Path], Case]] = {
     "attack": _attack,
     "attack-link": _attack_link,
+    "attack-membership": _membership,
+    "attack-reconstruct": _reconstruct,
     "attack-scoreboard": _scoreboard,
     "attack-unicity": _unicity,
     "cells": _cells,

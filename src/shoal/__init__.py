@@ -49,6 +49,10 @@ if TYPE_CHECKING:
     from shoal.attacks.base import AttackResult
     from shoal.attacks.battery import attack
     from shoal.attacks.link import LinkResult, attack_link
+    from shoal.attacks.membership import Membership, attack_membership
+    from shoal.attacks.reconstruct import Reconstruction, attack_reconstruct
+    from shoal.attacks.scoreboard import Scoreboard, attack_scoreboard
+    from shoal.attacks.unicity import Unicity, attack_unicity
     from shoal.detection import Detection, detect
     from shoal.detection.profile import profile
     from shoal.detection.profiles import Profile
@@ -140,6 +144,14 @@ _HOME = {
     "build_hierarchy": "shoal.hierarchy",
     "attack": "shoal.attacks.battery",
     "attack_link": "shoal.attacks.link",
+    "attack_membership": "shoal.attacks.membership",
+    "Membership": "shoal.attacks.membership",
+    "attack_reconstruct": "shoal.attacks.reconstruct",
+    "Reconstruction": "shoal.attacks.reconstruct",
+    "attack_scoreboard": "shoal.attacks.scoreboard",
+    "Scoreboard": "shoal.attacks.scoreboard",
+    "attack_unicity": "shoal.attacks.unicity",
+    "Unicity": "shoal.attacks.unicity",
     "LinkResult": "shoal.attacks.link",
     "compare": "shoal.releases.compare",
     "cells": "shoal.standards.cells",
@@ -193,6 +205,7 @@ __all__ = [
     "LeakSeries",
     "LinkResult",
     "Mask",
+    "Membership",
     "Method",
     "Microaggregate",
     "MissingKeys",
@@ -207,12 +220,14 @@ __all__ = [
     "Publication",
     "QualityFigures",
     "Recode",
+    "Reconstruction",
     "Refused",
     "Release",
     "Released",
     "Reproduction",
     "SafeHarbor",
     "Sample",
+    "Scoreboard",
     "SensitiveQuestions",
     "Shifted",
     "ShoalError",
@@ -221,11 +236,16 @@ __all__ = [
     "SortedClusters",
     "Suppress",
     "Table",
+    "Unicity",
     "Verification",
     "anonymize",
     "apply_plan",
     "attack",
     "attack_link",
+    "attack_membership",
+    "attack_reconstruct",
+    "attack_scoreboard",
+    "attack_unicity",
     "build_hierarchy",
     "cells",
     "compare",

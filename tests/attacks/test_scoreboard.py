@@ -12,7 +12,7 @@ import pytest
 
 import shoal
 from shoal.attacks.ratings import Facts, Ratings, facts_of
-from shoal.attacks.scoreboard import Index, _judged, _scores, scoreboard
+from shoal.attacks.scoreboard import Index, _judged, _scores, attack_scoreboard
 from shoal.reading import read
 from shoal.sample.ratings import sparse_ratings
 
@@ -85,7 +85,7 @@ def test_sparse_ratings_identify_nearly_everybody_and_dense_ones_fewer() -> None
     dated, undated = [], []
     for films in (5_000, 40, 12):
         table = sparse_ratings(800, 60, films)
-        found = scoreboard(table, **NAMES, targets=300)
+        found = attack_scoreboard(table, **NAMES, targets=300)
         dated.append(found.attacks[0].rate or 0.0)
         undated += [each.rate for each in found.without if each.column == "day"]
     assert dated[0] > 0.95
@@ -96,7 +96,7 @@ def test_sparse_ratings_identify_nearly_everybody_and_dense_ones_fewer() -> None
 
 
 def test_what_is_reported() -> None:
-    found = scoreboard(sparse_ratings(300, 40, 60), **NAMES, targets=100, known=3, wrong=1, days=30)
+    found = attack_scoreboard(sparse_ratings(300, 40, 60), **NAMES, targets=100, known=3, wrong=1, days=30)
     one = found.attacks[0]
     assert (one.targets, one.criterion, one.baseline) == (100, "linkability", 1 / 300)
     assert found.best >= (one.rate or 0)
@@ -110,9 +110,9 @@ def test_dates_as_texts_and_as_numbers_say_the_same() -> None:
     texts = table.with_columns(pl.col("day").dt.strftime("%d.%m.%Y"))
     numbers = table.with_columns(pl.col("day").to_physical())
     seconds = table.with_columns(pl.col("day").to_physical().cast(pl.Int64) * 86_400)
-    first = scoreboard(table, **NAMES).to_dict()
-    assert scoreboard(numbers, **NAMES).to_dict() == scoreboard(seconds, **NAMES).to_dict() == first
-    assert scoreboard(texts, **NAMES).attacks[0].rate is not None
+    first = attack_scoreboard(table, **NAMES).to_dict()
+    assert attack_scoreboard(numbers, **NAMES).to_dict() == attack_scoreboard(seconds, **NAMES).to_dict() == first
+    assert attack_scoreboard(texts, **NAMES).attacks[0].rate is not None
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_what_cannot_be_attacked_is_refused(how: dict[str, object], said: str) -
         pl.lit("Zqxsecret").alias("words"), pl.lit(None, pl.Int64).alias("empty")
     )
     with pytest.raises(shoal.InputError, match=said) as refused:
-        scoreboard(table, **{**NAMES, **how})  # type: ignore[arg-type]
+        attack_scoreboard(table, **{**NAMES, **how})  # type: ignore[arg-type]
     assert "Zqx" not in str(refused.value)
 
 
@@ -152,8 +152,8 @@ def test_movielens() -> None:
     """Measured before by another program: .837 [.812, .859] identified with 8 ratings, .373 with 2; nobody wrongly."""
     how = {"person": "user_id", "item": "item_id", "value": "rating", "date": "day"}
     table = movielens()
-    eight = scoreboard(table, **how, known=8, wrong=2, days=14)  # type: ignore[arg-type]
-    two = scoreboard(table, **how, known=2, wrong=0, days=3)  # type: ignore[arg-type]
+    eight = attack_scoreboard(table, **how, known=8, wrong=2, days=14)  # type: ignore[arg-type]
+    two = attack_scoreboard(table, **how, known=2, wrong=0, days=3)  # type: ignore[arg-type]
     assert 0.812 <= (eight.attacks[0].rate or 0) <= 0.859
     assert 0.34 <= (two.attacks[0].rate or 0) <= 0.41
     assert eight.best > 0.99

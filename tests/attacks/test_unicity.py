@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.attacks.statistics import wilson
-from shoal.attacks.unicity import alone_with, known_points, unicity
+from shoal.attacks.unicity import alone_with, attack_unicity, known_points
 from shoal.sample.trips import trips
 from shoal.table.classes import Coded
 
@@ -22,7 +22,7 @@ def shares(found: list[object]) -> list[float]:
 def test_planted_traces() -> None:
     """Users 1 and 2 share both points, 3 has one of them and one of its own, 4 only a point that 3 has too."""
     table = {"user": [1, 1, 2, 2, 3, 3, 4], "cell": [7, 8, 7, 8, 8, 9, 9], "hour": [1, 2, 1, 2, 2, 3, 3]}
-    found = unicity(table, person="user", columns=["cell", "hour"], points=[1, 2])
+    found = attack_unicity(table, person="user", columns=["cell", "hour"], points=[1, 2])
     assert found.persons == found.targets == 4
     assert shares(found.points) == [0.0, 0.25]  # only user 3 with both points
     assert (found.points[1].low, found.points[1].high) == wilson(1, 4)
@@ -55,7 +55,7 @@ def test_against_sets(rows: list[tuple[int, int]], most: int, seed: int) -> None
 
 
 def test_more_points_never_single_out_fewer_and_coarser_ones_single_out_fewer() -> None:
-    found = unicity(
+    found = attack_unicity(
         trips(100_000),
         person="user",
         columns=["cell", "hour"],
@@ -75,8 +75,8 @@ def test_more_points_never_single_out_fewer_and_coarser_ones_single_out_fewer() 
 
 def test_a_thousand_of_many_users_are_drawn() -> None:
     table = trips(300_000, seed=3)
-    everybody = unicity(table, person="user", columns=["cell", "hour"], points=[2])
-    some = unicity(table, person="user", columns=["cell", "hour"], points=[2], targets=1_000, seed=5)
+    everybody = attack_unicity(table, person="user", columns=["cell", "hour"], points=[2])
+    some = attack_unicity(table, person="user", columns=["cell", "hour"], points=[2], targets=1_000, seed=5)
     assert (everybody.targets, some.targets) == (3_000, 1_000)
     assert some.points[0].low <= everybody.points[0].uniqueness <= some.points[0].high
 
@@ -84,7 +84,7 @@ def test_a_thousand_of_many_users_are_drawn() -> None:
 def test_times_texts_and_missing_parts() -> None:
     when = pl.Series(["2020-01-01 10:00", "2020-01-01 10:20", "2020-01-02 09:00"]).str.to_datetime()
     table = pl.DataFrame({"user": [1, 2, 3], "geohash": ["u33dc", "u33dx", None], "when": when})
-    found = unicity(
+    found = attack_unicity(
         table, person="user", columns=["geohash", "when"], points=[1], coarsen={"geohash": ["5", "4"], "when": ["1h"]}
     )
     assert found.persons == 2  # the third was nowhere that is known
@@ -114,6 +114,6 @@ def test_what_cannot_be_measured_is_refused(how: dict[str, object], said: str) -
     empty = pl.Series([None, None], dtype=pl.Int64)
     table = pl.DataFrame({"user": [1, 2], "cell": [73919, 1], "name": ["Zqx", "b"], "day": day, "empty": empty})
     with pytest.raises(shoal.InputError, match=said) as refused:
-        unicity(table, person="user", **how)  # type: ignore[arg-type]
+        attack_unicity(table, person="user", **how)  # type: ignore[arg-type]
     assert "73919" not in str(refused.value)
     assert "Zqx" not in str(refused.value)

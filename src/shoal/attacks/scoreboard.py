@@ -84,7 +84,7 @@ class Scoreboard(Result):
         return shown
 
 
-def scoreboard(
+def attack_scoreboard(
     source: Any,
     *,
     person: str,
@@ -103,7 +103,7 @@ def scoreboard(
     A target is identified where it scores best, stands out, and is the right one.
 
     >>> table = {"user": [1, 1, 2, 2, 3, 3], "film": [1, 2, 3, 4, 5, 6], "stars": [5, 4, 3, 2, 1, 5]}
-    >>> scoreboard(table, person="user", item="film", value="stars", known=2, wrong=0).attacks[0].rate
+    >>> attack_scoreboard(table, person="user", item="film", value="stars", known=2, wrong=0).attacks[0].rate
     1.0
     """
     named = [name for name in (person, item, value, date) if name is not None]

@@ -87,7 +87,7 @@ def _row(name: str, entry: Uniqueness) -> tuple[str, str, str, Bar]:
     return name, percent(entry.uniqueness), between, Bar(entry.uniqueness)
 
 
-def unicity(
+def attack_unicity(
     source: Any,
     *,
     person: str,
@@ -103,7 +103,7 @@ def unicity(
     Up to `targets` persons are drawn, and points of each; who has fewer points is known by all of them. `coarsen`
     names steps for columns (a width for numbers, `6h` or `1w` for times, leading characters for texts).
 
-    >>> found = unicity({"user": [1, 1, 2, 2], "cell": [7, 8, 7, 9]}, person="user", columns="cell", points=[2])
+    >>> found = attack_unicity({"user": [1, 1, 2, 2], "cell": [7, 8, 7, 9]}, person="user", columns="cell", points=[2])
     >>> found.points[0].uniqueness
     1.0
     """

@@ -6,6 +6,10 @@ import typer
 
 from shoal.cli.attack_all import attack_all
 from shoal.cli.attack_link import attack_link
+from shoal.cli.attack_membership import attack_membership
+from shoal.cli.attack_reconstruct import attack_reconstruct
+from shoal.cli.attack_scoreboard import attack_scoreboard
+from shoal.cli.attack_unicity import attack_unicity
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -20,3 +24,7 @@ app = typer.Typer(
 
 app.command("all")(attack_all)
 app.command("link")(attack_link)
+app.command("membership")(attack_membership)
+app.command("reconstruct")(attack_reconstruct)
+app.command("scoreboard")(attack_scoreboard)
+app.command("unicity")(attack_unicity)

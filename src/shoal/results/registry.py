@@ -12,6 +12,8 @@ MODULES = {
     "anonymize": "shoal.anonymization.results",
     "attack": "shoal.attacks.base",
     "attack-link": "shoal.attacks.link",
+    "attack-membership": "shoal.attacks.membership",
+    "attack-reconstruct": "shoal.attacks.reconstruct",
     "attack-scoreboard": "shoal.attacks.scoreboard",
     "attack-unicity": "shoal.attacks.unicity",
     "cells": "shoal.standards.cells",

@@ -1,0 +1,216 @@
+"""Membership: whether somebody is in the pool, from nothing but the frequencies that were published of it.
+
+Homer et al. (2008) compare a genome with the frequencies of the pool and of a reference; the likelihood ratio
+(Sankararaman et al. 2009) does so best: Σ x·ln(f/p) + (a - x)·ln((1-f)/(1-p)) for x of a alleles that are the allele,
+with a frequency f in the pool and p outside.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from shoal.attacks.base import AttackOutcome, AttackVerdict, outcome_sections, verdicts_of
+from shoal.attacks.detection_power import FALSE_POSITIVES, area, bound, flagged
+from shoal.attacks.genomes import check_same_allele, in_common, names_in, read_frequencies, read_genomes
+from shoal.errors import InputError
+from shoal.reading import Options
+from shoal.results import Cell, Grid, Headline, Result, Section
+from shoal.table import Array
+from shoal.wording import counted, percent
+
+# genotypes that are held against the frequencies at once
+_CELLS = 1 << 21
+
+
+@dataclass(frozen=True, slots=True)
+class Power:
+    """How many members a statistic finds at a share of false positives; `bound` is what ε and δ allow."""
+
+    statistic: str
+    false_positives: float
+    power: float
+    low: float
+    high: float
+    bound: float | None
+
+
+@dataclass(frozen=True, repr=False)
+class Membership(Result):
+    """How well members of the data are told from people who are not in it. Accuracy is not reported: it hides them.
+
+    `area` is that under the curve of each statistic: a member scores above another person so often.
+    """
+
+    name: ClassVar[str] = "attack-membership"
+
+    attacks: list[AttackOutcome]
+    verdict: dict[str, AttackVerdict]
+    seed: int
+    known: int
+    members: int
+    others: int
+    power: list[Power]
+    area: dict[str, float]
+    within_bound: bool | None
+
+    def summary(self) -> str:
+        """The best statistic at the fewest false positives."""
+        best = max((one for one in self.power if one.false_positives == FALSE_POSITIVES[0]), key=lambda one: one.power)
+        said = f"The {best.statistic} finds {percent(best.power)} of {counted(self.members, 'member')}"
+        said = f"{said} at {best.false_positives:.1%} false positives."
+        if self.within_bound is None:
+            return said
+        return f"{said} That is {'within' if self.within_bound else 'MORE than'} what the privacy budget allows."
+
+    def sections(self) -> list[Section]:
+        """Power at few false positives, statistic by statistic."""
+        tone = "bad" if self.within_bound is False else "strong"
+        heads = ("statistic", "false positives", "power", "95% interval", "most that is allowed", "area")
+        rows = [
+            (
+                Cell(one.statistic),
+                f"{one.false_positives:.1%}",
+                percent(one.power),
+                f"{percent(one.low)} to {percent(one.high)}",
+                "" if one.bound is None else percent(one.bound),
+                f"{self.area[one.statistic]:.3f}",
+            )
+            for one in self.power
+        ]
+        shown: list[Section] = [Headline(self.summary(), tone), Grid(heads, rows)]  # type: ignore[arg-type]
+        return [*shown, *outcome_sections(self.attacks, self.verdict)]
+
+
+@dataclass(frozen=True)
+class Budget:
+    """The privacy budget of what was published, where there is one: nobody can be told better than it allows."""
+
+    epsilon: float
+    delta: float = 0.0
+
+
+def attack_membership(
+    source: Any,
+    *,
+    candidates: Any,
+    reference: Any,
+    marker: str = "marker",
+    frequency: str = "frequency",
+    epsilon: float | None = None,
+    delta: float = 0.0,
+    seed: int = 0,
+    options: Options | None = None,
+) -> Membership:
+    """How many of the `candidates`, who are in the pool, are told from the `reference`, who are not.
+
+    `source` has a row per marker (`marker`, `frequency` of the allele in the pool); the others have a row per person
+    and a column per marker with 0, 1 or 2 copies. Each person of the reference is judged by the frequencies of the
+    others. `epsilon` and `delta`: the frequencies were published with this privacy budget.
+
+    >>> genomes = {f"rs{i}": [i % 2, 1 - i % 2, i % 3 % 2] for i in range(50)}
+    >>> pool = {"marker": list(genomes), "frequency": [g[0] / 1.0 for g in genomes.values()]}
+    >>> member = {name: column[:1] for name, column in genomes.items()}
+    >>> attack_membership(pool, candidates=member, reference=genomes).known
+    50
+    """
+    budget = _budget(epsilon, delta)
+    published = read_frequencies(source, marker, frequency, options)
+    names = [names_in(table, options) for table in (candidates, reference)]
+    markers = in_common(published, ("candidates", names[0]), ("reference", names[1]))
+    place = {name: number for number, name in enumerate(published.markers)}
+    pool = published.shares[[place[name] for name in markers]]
+    ours, theirs = (read_genomes(table, markers, options) for table in (candidates, reference))
+    if len(theirs) < 2:
+        raise InputError("The reference is a single person.", "Give people who are like the pool and not in it.")
+    copies = 2 if max(np.nanmax(ours), np.nanmax(theirs)) > 1 else 1
+    scores = statistics(pool, ours, theirs, copies)
+    notes = [f"{counted(len(published.markers) - len(markers), 'marker')} left out: not in all tables"]
+    return judged(scores, len(markers), notes if len(markers) < len(published.markers) else [], budget, seed)
+
+
+def _budget(epsilon: float | None, delta: float) -> Budget | None:
+    if epsilon is None:
+        if delta:
+            raise InputError("delta is given without epsilon.", "Give both, or neither.", settings=["epsilon"])
+        return None
+    if not epsilon > 0 or not 0 <= delta < 1:
+        raise InputError("epsilon must be above 0 and delta from 0 to below 1.", "Use the desk's own numbers.")
+    return Budget(epsilon, delta)
+
+
+def statistics(pool: Array, members: Array, others: Array, copies: int) -> dict[str, tuple[Array, Array]]:
+    """Both statistics of every member and of every other person, who is left out of the frequencies outside the pool.
+
+    A frequency of 0 or 1 says that nobody, or everybody, has the allele, as far as it was rounded: it counts as half of
+    the smallest that occurs.
+    """
+    counts, alleles = np.nansum(others, axis=0), copies * (~np.isnan(others)).sum(axis=0)
+    check_same_allele(pool, counts / np.maximum(alleles, 1))
+    ends = np.minimum(pool, 1 - pool)
+    least = ends[ends > 0].min() / 2 if (ends > 0).any() else 1e-3
+    inside = np.clip(pool, least, 1 - least)
+    outside = (counts + 0.5) / (alleles + 1)
+    members_found = _both(members, pool, inside, lambda _: outside, copies)
+
+    def without(genomes: Array) -> Array:  # who is not in the pool must not count among those who tell so
+        return np.asarray((counts - np.nan_to_num(genomes) + 0.5) / (alleles - copies * ~np.isnan(genomes) + 1))
+
+    others_found = _both(others, pool, inside, without, copies)
+    return {name: (members_found[name], others_found[name]) for name in members_found}
+
+
+def _both(
+    people: Array, pool: Array, inside: Array, outside_of: Callable[[Array], Array], copies: int
+) -> dict[str, Array]:
+    """Both statistics of people, some at a time."""
+    parts: list[tuple[Array, Array]] = []
+    step = max(1, _CELLS // max(len(pool), 1))
+    for start in range(0, len(people), step):
+        genomes = people[start : start + step].astype(np.float64)
+        outside = outside_of(genomes)
+        parts.append((_ratio(genomes, inside, outside, copies), _homer(genomes / copies, pool, outside)))
+    ratio, homer = (np.concatenate(part) for part in zip(*parts, strict=True))
+    return {"likelihood ratio": ratio, "Homer's statistic": homer}
+
+
+def _ratio(genomes: Array, inside: Array, outside: Array, copies: int) -> Array:
+    terms = genomes * np.log(inside / outside) + (copies - genomes) * np.log((1 - inside) / (1 - outside))
+    return np.asarray(np.nansum(terms, axis=1))
+
+
+def _homer(genomes: Array, pool: Array, outside: Array) -> Array:
+    """mean(D) / (sd(D) / √markers), D = |x - p| - |x - f|; 0 where D is the same at every marker."""
+    nearer = np.abs(genomes - outside) - np.abs(genomes - pool)
+    count = (~np.isnan(nearer)).sum(axis=1)
+    mean = np.nansum(nearer, axis=1) / np.maximum(count, 1)
+    squares = np.nansum((nearer - mean[:, None]) ** 2, axis=1) / np.maximum(count - 1, 1)
+    spread = np.sqrt(squares)
+    return np.asarray(np.divide(mean * np.sqrt(count), spread, out=np.zeros(len(mean)), where=spread > 0))
+
+
+def judged(
+    scores: dict[str, tuple[Array, Array]], known: int, notes: Sequence[str], budget: Budget | None, seed: int
+) -> Membership:
+    """The power of each statistic at few false positives, beside what a privacy budget allows."""
+    attacks, power = [], []
+    for statistic, (members, others) in scores.items():
+        for share in FALSE_POSITIVES:
+            ours, theirs, fitted = flagged(members, others, share)
+            said = list(notes)
+            if fitted:
+                said.append(
+                    f"a reference of {len(others):,} is too small: the threshold is that of a normal distribution"
+                )
+            name = f"{statistic} at {share:.1%}"
+            one = AttackOutcome.of(name, "membership", ours, theirs, baseline=share, notes=said, seed=seed)
+            attacks.append(one)
+            most = None if budget is None else bound(budget.epsilon, budget.delta, share)
+            power.append(Power(statistic, share, one.rate or 0.0, one.low or 0.0, one.high or 0.0, most))
+    areas = {statistic: area(*pair) for statistic, pair in scores.items()}
+    within = None if budget is None else all(one.low <= (one.bound or 0.0) for one in power)
+    people = next(iter(scores.values()))
+    return Membership(attacks, verdicts_of(attacks), seed, known, len(people[0]), len(people[1]), power, areas, within)

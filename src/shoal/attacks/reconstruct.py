@@ -1,0 +1,187 @@
+"""Reconstruction: too many answers that are too accurate give the table away (Dinur and Nissim, 2003).
+
+Each answer counts those of a set of persons who have a trait. The table that fits the answers best is found by linear
+programming: least Σ|A·x - answers|, 0 ≤ x ≤ 1, rounded. Differencing needs no program at all: two answers about sets
+that differ by one person tell that person.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+
+from shoal.attacks.answers import read_answers
+from shoal.attacks.base import AttackOutcome, AttackVerdict, outcome_sections, verdicts_of
+from shoal.errors import InputError
+from shoal.reading import Options
+from shoal.results import Figure, Figures, Headline, Result, Section
+from shoal.table import Array
+from shoal.wording import counted, percent
+
+_EXACT = 1e-6
+
+
+@dataclass(frozen=True, repr=False)
+class Reconstruction(Result):
+    """How much of a table its answers give away.
+
+    `by_differencing`: persons told by two answers alone. `determined`: persons whose value follows from the answers
+    together; null where they contradict each other, as answers with noise do. `fitted`: the mean distance of an answer
+    from the table that fits best.
+    """
+
+    name: ClassVar[str] = "attack-reconstruct"
+
+    attacks: list[AttackOutcome]
+    verdict: dict[str, AttackVerdict]
+    seed: int
+    persons: int
+    answers: int
+    by_differencing: int
+    determined: int | None
+    fitted: float
+
+    def summary(self) -> str:
+        """How many persons are given away, or guessed right."""
+        found = self.attacks[0]
+        of = f"{counted(self.answers, 'answer')} about {counted(self.persons, 'person')}"
+        if found.name == "reconstruction":
+            return f"From {of} {percent(found.rate or 0.0)} are reconstructed; guessing gives {_share(found.baseline)}."
+        known = 0 if self.determined is None else self.determined
+        return f"{of} determine {known:,} of them; {self.by_differencing:,} by subtracting two answers."
+
+    def sections(self) -> list[Section]:
+        """The rate, then what follows without any program."""
+        determined = "the answers contradict each other" if self.determined is None else f"{self.determined:,}"
+        figures = [
+            Figure("told by subtracting two answers", f"{self.by_differencing:,}"),
+            Figure("determined by all answers together", determined),
+            Figure("mean distance of an answer from the best table", f"{self.fitted:.3g}"),
+        ]
+        return [Headline(self.summary()), *outcome_sections(self.attacks, self.verdict), Figures(figures)]
+
+
+def _share(value: float | None) -> str:
+    return "" if value is None else percent(value)
+
+
+def attack_reconstruct(
+    source: Any,
+    *,
+    answer: str = "answer",
+    people: Any = None,
+    person: str | None = None,
+    truth: str | None = None,
+    options: Options | None = None,
+) -> Reconstruction:
+    """Reconstruct who has a trait from answers to counting questions.
+
+    `source` has a row per question with its `answer`: and either a column per person with 1 for those it is about, or a
+    condition in `where` on the columns of `people`. With `truth`, a column of `people`, the guesses are judged;
+    without, a person counts as hit whose value follows from the answers.
+
+    >>> table = {"ann": [1, 1, 0], "bob": [1, 0, 1], "eve": [0, 1, 1], "answer": [1, 2, 1]}
+    >>> found = attack_reconstruct(table)
+    >>> found.determined, found.by_differencing
+    (3, 0)
+    """
+    asked, counts, real = read_answers(source, answer, people, person, truth, options)
+    guess, fitted = best_table(asked, counts)
+    exact = fitted < _EXACT
+    known = determined(asked, counts) if exact else np.zeros(asked.shape[1], bool)
+    told = differencing(asked)
+    if real is None:
+        notes = ["judged without the truth: a hit is a person whose value follows from the answers"]
+        outcome = AttackOutcome.of("determined values", "inference", known.astype(float), notes=notes)
+    else:
+        unsure = np.abs(guess - 0.5) < _EXACT
+        scores = np.where(unsure, 0.5, (guess > 0.5) == (real > 0.5))
+        baseline = float(max(real.mean(), 1 - real.mean()))
+        outcome = AttackOutcome.of("reconstruction", "inference", scores.astype(float), baseline=baseline)
+    sizes = (asked.shape[1], len(counts), int(told.sum()))
+    return Reconstruction(
+        [outcome], verdicts_of([outcome]), 0, *sizes, int(known.sum()) if exact else None, float(fitted)
+    )
+
+
+def best_table(asked: Array, counts: Array) -> tuple[Array, float]:
+    """The shares that fit the answers best, and how far an answer lies from them on average.
+
+    >>> best_table(np.array([[True, True], [True, False]]), np.array([1.0, 0.0]))[0].round(6).tolist()
+    [0.0, 1.0]
+    """
+    try:
+        from scipy.optimize import linprog
+        from scipy.sparse import bmat, csr_matrix, identity
+    except ImportError:
+        raise InputError("Reconstruction needs scipy.", "pip install 'shoal[attacks]'") from None
+    questions, persons = asked.shape
+    matrix, one = csr_matrix(asked.astype(float)), identity(questions, format="csr")
+    solved = linprog(
+        np.concatenate([np.zeros(persons), np.ones(questions)]),
+        A_ub=bmat([[matrix, -one], [-matrix, -one]], format="csr"),
+        b_ub=np.concatenate([counts, -counts]),
+        bounds=[(0, 1)] * persons + [(0, None)] * questions,
+        method="highs",
+    )
+    if solved.status != 0:
+        raise InputError("No table could be fitted to the answers.", "Check that the answers are finite numbers.")
+    return solved.x[:persons], float(solved.fun) / questions
+
+
+def differencing(asked: Array) -> Array:
+    """Who is told by two answers: sets that differ by this person alone, or a set of this person alone.
+
+    Each set is known by the sum of random 64-bit numbers of its persons, from which a person's own is subtracted.
+
+    >>> differencing(np.array([[True, True, False], [True, False, False]])).tolist()
+    [True, True, False]
+    """
+    numbers = np.random.default_rng(0).integers(1, 1 << 63, asked.shape[1], dtype=np.uint64)
+    sums = np.where(asked, numbers, np.uint64(0)).sum(axis=1, dtype=np.uint64)
+    there = np.append(np.unique(sums), np.uint64(0))  # the empty set is known to count nobody
+    told = np.zeros(asked.shape[1], bool)
+    for members, total in zip(asked, sums, strict=True):
+        told[members] |= np.isin(total - numbers[members], there)
+    return told
+
+
+def determined(asked: Array, counts: Array) -> Array:
+    """Whose value follows from exact answers: by elimination, and from sets that count nobody or everybody.
+
+    A person follows by elimination where the unit vector lies in the span of the questions.
+
+    >>> determined(np.array([[True, True, False]]), np.array([2.0])).tolist()
+    [True, True, False]
+    """
+    known = np.zeros(asked.shape[1], bool)
+    value = np.zeros(asked.shape[1])
+    while True:
+        rest = asked & ~known
+        left = counts - asked @ (value * known)
+        sizes = rest.sum(axis=1)
+        found, solved = known.copy(), value.copy()
+        for full in (0, 1):
+            sure = rest[(np.abs(left - full * sizes) < _EXACT) & (sizes > 0)].any(axis=0)
+            found |= sure
+            solved = np.where(sure, full, solved)
+        if not (found & ~known).any():
+            spanned, values = _spanned(rest[:, ~known], left)
+            found[np.flatnonzero(~known)[spanned]] = True
+            solved[np.flatnonzero(~known)[spanned]] = values[spanned]
+        if (found == known).all():
+            return known
+        known, value = found, solved
+
+
+def _spanned(matrix: Array, counts: Array) -> tuple[Array, Array]:
+    """Which unknowns a system of equations determines, and their values."""
+    if not matrix.size or not matrix.any():
+        return np.zeros(matrix.shape[1], bool), np.zeros(matrix.shape[1])
+    left, sizes, right = np.linalg.svd(matrix.astype(float), full_matrices=False)
+    kept = sizes > sizes[0] * 1e-10
+    spanned = (right[kept] ** 2).sum(axis=0) > 1 - 1e-8
+    values = right[kept].T @ ((left[:, kept].T @ counts) / sizes[kept])
+    return spanned, np.rint(values)
