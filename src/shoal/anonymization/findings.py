@@ -59,6 +59,7 @@ class Findings:
     sse_ratio: float | None = where_known()  # within groups, as a share of the whole table's: SSE / SST
     loss: float | None = where_known()  # docs/quality.md
     cost_by_model: list[ModelCost] | None = where_known()  # where several models were asked for
+    unseen_rows: int | None = where_known()  # suppressed because they lie in no box of a plan
     search: LatticeOutcome | None = merged(default=None)
     suppression: SuppressionOutcome | None = merged(default=None)
     choice: Choice | None = merged(default=None)

@@ -7,7 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, get_args
 
-from shoal.anonymization.methods import Lattice
+from shoal.anonymization.cut_plan import CutPlan
+from shoal.anonymization.methods import Lattice, Mondrian
 from shoal.anonymization.methods.lattice import by_plan
 from shoal.anonymization.results import Anonymized
 from shoal.anonymization.search.plan import Plan, grown, read_plan
@@ -18,6 +19,7 @@ from shoal.models import AnyModel
 from shoal.policy import Policy, as_policy
 from shoal.policy.overrides import decided, with_roles
 from shoal.reading import Options, declaring, read
+from shoal.table import Table
 from shoal.vocabulary import Role, Unseen
 from shoal.wording import counted
 
@@ -65,7 +67,7 @@ def lattice(
 def apply_plan(
     source: Any,
     *,
-    plan: Plan | str | Path,
+    plan: Plan | CutPlan | str | Path,
     unseen: Unseen = "refuse",
     decide: Mapping[str, Role] | None = None,
     options: Options | None = None,
@@ -83,15 +85,17 @@ def apply_plan(
     ['[30;31]', '[30;31]', '[34;53]', '[34;53]']
     """
     check_choice("unseen", unseen, get_args(Unseen))
-    known = plan if isinstance(plan, Plan) else read_plan(plan)
+    known: Plan | CutPlan = plan if isinstance(plan, (Plan, CutPlan)) else read_plan(plan)
     known = replace(known, policy=_with_more_roles(known.policy, decide or {}))
+    table = read(source, None, declaring(options, known.policy.types))
+    table.select(list(decide or {}))
+    if isinstance(known, CutPlan):
+        return _by_cuts(table, known, unseen).looked_at()
     if not known.rounds:
         raise InputError(
             "The plan has no levels: its release has groups of near records, which new records cannot join.",
-            "Apply a plan of the method lattice, or anonymise all records together.",
+            "Apply a plan of the method lattice, or of mondrian with `plan`, or anonymise all records together.",
         )
-    table = read(source, None, declaring(options, known.policy.types))
-    table.select(list(decide or {}))
     trees = {name: grown(tree, table.select([name])[0]) for name, tree in known.trees.items()}
     if unseen == "refuse":
         fit_all(trees, table.select(list(trees)))
@@ -103,6 +107,20 @@ def apply_plan(
             "Set `unseen` to suppress, or search anew with the method lattice.",
         )
     return result.looked_at()
+
+
+def _by_cuts(table: Table, plan: CutPlan, unseen: Unseen) -> Anonymized:
+    """The table in the boxes of a plan; refused where a record must be suppressed and that was not allowed."""
+    result = Mondrian(**plan.options, plan=True).by_plan(table, plan)
+    lost = result.findings.suppressed_rows
+    if unseen == "refuse" and lost:
+        raise InputError(
+            f"{counted(lost, 'record')} would have to be suppressed to keep the plan's policy, "
+            f"{result.findings.unseen_rows:,} of them because they lie in none of its boxes.",
+            "Set `unseen` to suppress, or anonymise anew.",
+            settings="unseen",
+        )
+    return result
 
 
 def _with_more_roles(policy: Policy, decide: Mapping[str, Role]) -> Policy:

@@ -36,7 +36,8 @@ from shoal.vocabulary import Unseen
 
 def apply(
     plan: Annotated[
-        Path, typer.Argument(metavar="PLAN", help="The plan that `shoal anonymize --method lattice` wrote.")
+        Path,
+        typer.Argument(metavar="PLAN", help="The plan that `anonymize` wrote: --method lattice, or mondrian --plan."),
     ],
     file: Annotated[str, typer.Argument(metavar="FILE", help="New data with the same columns.")],
     output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Where to release.")],
@@ -65,7 +66,8 @@ def apply(
 ) -> None:
     """**Apply a plan to new data: fit once, release again, verified again.**
 
-    The same levels, the same policy. What does not fit is refused, or suppressed if you say so.
+    The same levels or cuts, the same policy. What does not fit, and what would break the policy in the new data, is
+    refused, or suppressed if you say so.
 
     Examples:
 

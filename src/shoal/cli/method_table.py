@@ -50,6 +50,12 @@ METHOD_OPTIONS: dict[str, tuple[Option, ...]] = {
             "best",
         ),
         Option("importance", "pairs", "COLUMN=VALUE,...", "How much a column matters; the policy's, otherwise 1."),
+        Option(
+            "plan",
+            "flag",
+            None,
+            "Boxes between cuts that are kept (private), so that new data can be released alike (`apply`).",
+        ),
     ),
     "lattice": (
         Option(

@@ -81,13 +81,19 @@ def as_nodes(column: Column, boxed: Boxed, tree: ColumnTree) -> Nodes:
     >>> as_nodes(town, box_clusters([town], np.arange(3), np.array([0, 2])), tree).texts.to_list()
     ['Rome', 'FR']
     """
-    side, values = boxed.sides[column.name], len(column.values)
+    side = boxed.sides[column.name]
     place = np.append(tree.place, 0) if column.nulls else tree.place
     order = np.argsort(boxed.box_of_row, kind="stable")
     starts = np.searchsorted(boxed.box_of_row[order], np.arange(boxed.boxes))
     shown = place[column.codes][order]
-    level, node = tree.cover(np.minimum.reduceat(shown, starts), np.maximum.reduceat(shown, starts))
-    missing = np.zeros(boxed.boxes, np.int64) if side.missing is None else side.missing.copy()
+    missing = np.zeros(boxed.boxes, np.int64) if side.missing is None else side.missing
+    return nodes_over(column, tree, np.minimum.reduceat(shown, starts), np.maximum.reduceat(shown, starts), missing)
+
+
+def nodes_over(column: Column, tree: ColumnTree, first: Array, last: Array, missing: Array) -> Nodes:
+    """Boxes that span the places first .. last of a tree, each widened to the lowest node that holds them."""
+    values, missing = len(column.values), missing.copy()
+    level, node = tree.cover(first, last)
     star = np.array([label == STAR for labels in tree.labels for label in labels], bool)[tree.number(level, node)]
     missing[(level > 0) & star & (missing == NONE_MISSING)] = SOME_MISSING
     # what these hold is told by `missing` alone; a tree may have a leaf that only a missing value has

@@ -8,6 +8,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from shoal.anonymization.cut_plan import CutPlan
 from shoal.anonymization.search.plan import Plan, plan_of
 from shoal.errors import InputError
 from shoal.manifest.files import (
@@ -92,7 +93,7 @@ class Release:
         return self.manifest.policy
 
     @cached_property
-    def plan(self) -> Plan | None:
+    def plan(self) -> Plan | CutPlan | None:
         """The plan by which it was generalised, if its owner has it."""
         file = part_of(plan_path(self.data), self.data_sha256, owners=True)
         if file is None or (self.private is not None and self.private.plan_sha256 != sha256(file)):

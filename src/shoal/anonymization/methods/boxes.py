@@ -19,9 +19,9 @@ from shoal.models.evidence import evidence_of_rows
 from shoal.policy import Policy
 from shoal.policy.conditions import ColumnCondition
 from shoal.ranges.boxed import Boxed, has_order
-from shoal.ranges.columns import Form, released_columns
+from shoal.ranges.columns import Form, ReleasedColumns, released_columns
 from shoal.table import Array, Column, Table
-from shoal.table.classes import class_of_each_row, pack
+from shoal.table.classes import Coded, class_of_each_row, pack
 from shoal.utility.box_loss import loss_of_boxes
 
 # boxes as a function of columns, and the parameters for the manifest
@@ -68,6 +68,7 @@ class BoxMethod(Method):
         # boxes that are equal may have different means
         shown = [column.encoded[0] for column in released.values()] if means else []
         classes = class_of_each_row(pack(shown)) if shown else boxed.class_of_each_row()
+        classes = without_suppressed(classes, list(released.values()))
         findings = findings_of(table, columns, boxed, released, classes, conditions, t_closeness_of(policy), means)
         findings = _without_order(findings, columns)
         if all(column.nature in ("truthful", "unchanged") for column in released.values()):
@@ -75,6 +76,18 @@ class BoxMethod(Method):
         models = judged(policy, evidence_of_result(table, policy, released, classes[0]))
         parameters = {**parameters, "interval": self.interval}
         return Anonymized(self.name, models, findings, table, policy, parameters, released)
+
+
+def without_suppressed(classes: tuple[Array, int], released: Sequence[ReleasedColumns]) -> tuple[Array, int]:
+    """The class of each row and their number; rows that are `*` in every column are in none (-1)."""
+    class_of_row, count = classes
+    stars = np.asarray(np.logical_and.reduce([column.suppressed for column in released]))
+    if not stars.any():
+        return classes
+    kept, count = class_of_each_row(Coded(class_of_row[~stars], count)) if not stars.all() else (class_of_row[:0], 0)
+    found = np.full(len(class_of_row), -1, np.int64)
+    found[~stars] = kept
+    return found, count
 
 
 def _without_order(findings: Findings, columns: Sequence[Column]) -> Findings:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any, ClassVar
 
 from pydantic import Field
 
+from shoal.anonymization.cut_plan import CutPlan
 from shoal.anonymization.methods.base import Importance, k_of, needs_k, takes_records_only
 from shoal.anonymization.methods.boxes import fits_groups, groups_that_fail
 from shoal.anonymization.methods.categories import CategoryMethod
 from shoal.anonymization.partition import Cuts, Effort, partition
+from shoal.anonymization.results import Anonymized
 from shoal.hierarchy.on_columns import Labelling
 from shoal.policy import Policy
-from shoal.ranges.boxed import Boxed
+from shoal.policy.conditions import ColumnCondition
+from shoal.ranges.boxed import Boxed, check_k
 from shoal.table import Table
 
 
@@ -32,9 +36,15 @@ class Mondrian(CategoryMethod):
     effort: Effort = Field(default="default", description="How much time is spent to lose less.")
     cuts: Cuts = Field(default="best", description="Cut by least loss, or at medians as published (strict, relaxed).")
     importance: Importance = Field(default={}, description="How much a column matters; the policy's, otherwise 1.")
+    plan: bool = Field(
+        default=False,
+        description="Boxes between cuts that are kept (private), so that new data can be released alike (`apply`).",
+    )
 
     def allowed(self, table: Table, policy: Policy) -> str | None:
         """A k, and models that are judged group by group."""
+        if self.plan and (self.cuts == "relaxed" or self.interval == "mean"):
+            return "has no plan with relaxed cuts or means: new records have no place there"
         return takes_records_only(policy) or needs_k(policy) or fits_groups(policy)
 
     def grouped(self, table: Table, policy: Policy, near: Mapping[str, Labelling]) -> tuple[Boxed, dict[str, Any]]:
@@ -50,6 +60,28 @@ class Mondrian(CategoryMethod):
             trees={name: labelling.on_column for name, labelling in near.items()},
         )
         return boxed, {"k": k, "effort": self.effort, "cuts": self.cuts, "importance": importance}
+
+    def cut_plan(self, table: Table, policy: Policy, near: Mapping[str, Labelling]) -> CutPlan | None:
+        """Where the table is cut, if that is to be kept: no records change groups afterwards."""
+        if not self.plan:
+            return None
+        from shoal.anonymization.methods.by_cuts import find_cuts
+
+        columns, fails = table.select(policy.quasi_identifiers), groups_that_fail(table, policy)
+        k, importance = k_of(policy) or 0, self.importance_by(policy)
+        check_k(k, table.rows)
+        cells, cuts = find_cuts(columns, k, self.cuts, importance, fails, near)
+        options = self.model_dump(mode="json", exclude_defaults=True, exclude={"hierarchies", "importance", "plan"})
+        return CutPlan(policy, cells, **cuts, options=options)
+
+    def by_plan(self, table: Table, plan: CutPlan, conditions: Sequence[ColumnCondition] = ()) -> Anonymized:
+        """The rows of a table in the boxes of a plan; what fits nowhere, or breaks the policy here, is suppressed."""
+        from shoal.anonymization.methods.by_cuts import fill
+
+        boxed, nowhere = fill(plan, table, groups_that_fail, self.largest_set)
+        parameters = {"k": k_of(plan.policy), "cuts": self.cuts, "plan": True}
+        result = self.measured(table, plan.policy, conditions, boxed, parameters)
+        return replace(result, plan=plan, findings=replace(result.findings, unseen_rows=nowhere))
 
     def importance_by(self, policy: Policy) -> dict[str, float]:
         """What is given here, otherwise what the policy says."""

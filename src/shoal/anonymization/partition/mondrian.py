@@ -7,6 +7,8 @@ spread. Where a policy allows a cut in one column but not in the next best, the 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from shoal.anonymization.partition.cut_tree import best_cut, partition_rows
@@ -20,8 +22,25 @@ _NODES_A_TASK = 64
 _STRICT, _RELAXED, _BEST = 0, 1, 2
 
 
-def mondrian(groups: Groups, k: int, cuts: Cuts = "strict", fails_policy: FailsPolicy | None = None) -> Groups:
+class CutRound(NamedTuple):
+    """Cuts that were made at once: records start .. stop were parted at half, by a column."""
+
+    start: Array
+    half: Array
+    stop: Array
+    column: Array
+
+
+def mondrian(
+    groups: Groups,
+    k: int,
+    cuts: Cuts = "strict",
+    fails_policy: FailsPolicy | None = None,
+    rounds: list[CutRound] | None = None,
+) -> Groups:
     """Cut all records until no side of a further cut has k records and is allowed; `groups` is taken over.
+
+    The cuts that were made are added to `rounds`.
 
     >>> points = np.array([[1], [2], [8], [9], [9]], np.float32)
     >>> mondrian(Groups.of(points), 2).starts.tolist()
@@ -45,6 +64,8 @@ def mondrian(groups: Groups, k: int, cuts: Cuts = "strict", fails_policy: FailsP
         first[middle[~refused]] = True
         tried[refused, column[refused]] = True
         starts, halves, stops = nodes[~refused, 0], middle[~refused], nodes[~refused, 1]
+        if rounds is not None and len(halves):
+            rounds.append(CutRound(starts, halves, stops, column[~refused]))
         nodes = np.concatenate([nodes[refused], np.stack([starts, halves], 1), np.stack([halves, stops], 1)])
         tried = np.concatenate([tried[refused], np.zeros((2 * len(halves), rows.shape[1]), bool)])
     return groups

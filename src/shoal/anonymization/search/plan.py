@@ -12,6 +12,8 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
 from shoal import __version__
+from shoal.anonymization.cut_plan import KIND as KIND_OF_CUTS
+from shoal.anonymization.cut_plan import CutPlan, cuts_of
 from shoal.anonymization.search.generalize import Generalized, Space, lost_units
 from shoal.anonymization.search.optimum import Optimum
 from shoal.errors import InputError
@@ -51,7 +53,7 @@ class Plan:
         }
 
 
-def read_plan(path: str | Path) -> Plan:
+def read_plan(path: str | Path) -> Plan | CutPlan:
     """A plan from its file.
 
     >>> read_plan("nothing.json")
@@ -82,8 +84,10 @@ class _PlanFile(BaseModel):
     rounds: list[dict[str, Annotated[int, Field(ge=0, lt=10_000)]]]
 
 
-def plan_of(content: dict[str, Any], path: Path) -> Plan:
-    """A plan from its JSON."""
+def plan_of(content: dict[str, Any], path: Path) -> Plan | CutPlan:
+    """A plan from its JSON: of levels, or of cuts."""
+    if content.get("kind") == KIND_OF_CUTS:
+        return cuts_of(content, path)
     found = as_shape(_PlanFile, content, path, "plan")
     policy = as_policy(found.policy)
     names = list(found.columns)
