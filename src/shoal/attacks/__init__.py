@@ -2,6 +2,11 @@
 
 from shoal.attacks.base import ATTACKS, Attack, AttackOutcome, AttackResult, Criterion, verdicts_of
 from shoal.attacks.homogeneity import Homogeneity
+from shoal.attacks.inference import BackgroundKnowledge, CertainValue, LikelyValue, Similarity, Skewness
+from shoal.attacks.learner import Learner
+from shoal.attacks.linkability import Linkability
+from shoal.attacks.linkage import Link
+from shoal.attacks.singling_out import SinglingOut
 from shoal.attacks.statistics import excess_of, koopman, wilson
 from shoal.attacks.subject import Subject
 
@@ -19,4 +24,5 @@ __all__ = [
     "wilson",
 ]
 
-ATTACKS.extend([Homogeneity()])
+ATTACKS.extend([SinglingOut(), Link(), Linkability(), Homogeneity(), CertainValue(), LikelyValue()])
+ATTACKS.extend([BackgroundKnowledge(), Skewness(), Similarity(), Learner()])

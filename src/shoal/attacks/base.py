@@ -13,7 +13,7 @@ from shoal.attacks.subject import Subject
 from shoal.policy.schema import AttackLimits
 from shoal.reading.frames import to_native
 from shoal.results import Cell, Grid, Headline, Notes, Result, Section, left_out
-from shoal.results.sections import Content
+from shoal.results.sections import Content, Tone
 from shoal.table import Array
 from shoal.wording import percent
 
@@ -21,7 +21,8 @@ Criterion = Literal["singling-out", "linkability", "inference", "membership"]
 AttackVerdict = Literal["pass", "fail", "measured", "not tested"]
 FEW_TARGETS = 30
 _EXCESS = ("excess", "excess_low", "excess_high")
-_TONES: dict[str, Any] = {"pass": "good", "fail": "bad", "measured": "plain", "not tested": "warning"}
+# behind the name of an attack on a twin of the release
+OF_TWIN = " (twin)"
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,8 @@ class AttackOutcome:
     excess_low: float | None
     excess_high: float | None
     notes: list[str]
+    # rows of the original that were hit for certain, for its owner
+    rows: Array | None = left_out(default=None)
 
     @classmethod
     def of(
@@ -58,8 +61,11 @@ class AttackOutcome:
         baseline: float | None = None,
         notes: Iterable[str] = (),
         seed: int = 0,
+        rows: Array | None = None,
     ) -> AttackOutcome:
         """From the score of every target (1: hit, a share where candidates are alike) and of every control person.
+
+        `rows` says which row of the original each target is.
 
         >>> import numpy as np
         >>> found = AttackOutcome.of("guess", "inference", np.repeat([1, 0], 50), np.repeat([1, 0], [25, 75]))
@@ -80,6 +86,7 @@ class AttackOutcome:
                 said.append("the attack always succeeds on people who are not in the data: the excess is not defined")
         whole, rate = int(hits) if hits.is_integer() else hits, hits / len(scores)
         found = cls(name, criterion, len(scores), whole, rate, low, high, baseline, beside, None, None, None, said)
+        found = found if rows is None else replace(found, rows=rows[scores >= 1])
         return found if excess is None else replace(found, **dict(zip(_EXCESS, excess, strict=True)))  # type: ignore[arg-type]
 
 
@@ -126,7 +133,9 @@ class AttackResult(Result):
     @property
     def table(self) -> Any:
         """The attacks as a table, a row each: of the kind of frame that came in, else polars."""
-        rows = [{key: value for key, value in vars(one).items() if key != "notes"} for one in self.attacks]
+        rows = [
+            {key: value for key, value in vars(one).items() if key not in ("notes", "rows")} for one in self.attacks
+        ]
         frame = pl.DataFrame(rows, infer_schema_length=None)
         return to_native(frame, self.native, set(frame.columns))
 
@@ -143,24 +152,39 @@ class AttackResult(Result):
 
 
 def outcome_sections(outcomes: Sequence[AttackOutcome], verdict: dict[str, AttackVerdict]) -> list[Section]:
-    """Attacks as a grid, a row each, and their remarks."""
-    heads = ("attack", "criterion", "targets", "rate", "95% interval", "guessed", "control", "excess", "its interval")
-    rows: list[Sequence[Content]] = []
-    for one in outcomes:
-        criterion = Cell(one.criterion, _TONES[verdict.get(one.criterion, "measured")])
-        between, beside = _interval(one.low, one.high), _interval(one.excess_low, one.excess_high)
-        rates = [_share(rate) for rate in (one.rate, one.baseline, one.control, one.excess)]
-        rows.append((one.name, criterion, f"{one.targets:,}", rates[0], between, *rates[1:], beside))
-    notes = [f"{one.name}: {note}" for one in outcomes for note in one.notes]
-    return [Grid(heads, rows, 2), Notes(notes)]
+    """For every criterion its verdict and a row for each attack, those with a control first; then the remarks."""
+    shown: list[Section] = []
+    for criterion in dict.fromkeys(one.criterion for one in outcomes):
+        said = f": {verdict[criterion]}" if criterion in verdict else ""
+        alone = [_alone(one) for one in outcomes if one.criterion == criterion and one.control is None]
+        beside = [_beside(one) for one in outcomes if one.criterion == criterion and one.control is not None]
+        title = f"{criterion.capitalize()}{said}"
+        if beside:
+            shown.append(Grid(("attack", "rate", "guessed", "control", "excess (95%)"), beside, 1, title=title))
+        if alone:
+            shown.append(Grid(("attack", "rate (95%)", "guessed"), alone, 1, title="" if beside else title))
+    notes = [f"{one.name}: {note}" for one in outcomes if not one.name.endswith(OF_TWIN) for note in one.notes]
+    return [*shown, Notes(notes)]
+
+
+def _alone(one: AttackOutcome) -> Sequence[Content]:
+    return (one.name, _with_interval(one.rate, one.low, one.high), _share(one.baseline))
+
+
+def _beside(one: AttackOutcome) -> Sequence[Content]:
+    tone: Tone = "plain" if one.excess_low is None else "bad" if one.excess_low > 0 else "good"
+    excess = Cell(_with_interval(one.excess, one.excess_low, one.excess_high), tone)
+    return (one.name, *(_share(rate) for rate in (one.rate, one.baseline, one.control)), excess)
 
 
 def _share(value: float | None) -> str:
     return "" if value is None else percent(value)
 
 
-def _interval(low: float | None, high: float | None) -> str:
-    return "" if low is None or high is None else f"{percent(low)} to {percent(high)}"
+def _with_interval(value: float | None, low: float | None, high: float | None) -> str:
+    if value is None or low is None or high is None:
+        return ""
+    return f"{percent(value)} ({100 * low:.1f} to {100 * high:.1f})"
 
 
 class Attack(Protocol):

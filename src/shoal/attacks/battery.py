@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shoal.attacks.base import ATTACKS, AttackOutcome, AttackResult, verdicts_of
+import numpy as np
+
+from shoal import progress
+from shoal.attacks.base import ATTACKS, OF_TWIN, AttackOutcome, AttackResult, verdicts_of
+from shoal.attacks.opening import UNCHECKED, subject_of
+from shoal.attacks.rows_out import check_rows_out, write_rows
 from shoal.attacks.subject import TARGETS, Subject
-from shoal.errors import InputError, check_at_least
-from shoal.policy import Policy, as_policy
-from shoal.reading import Options, read
-from shoal.releases.readable import Readable, readable
+from shoal.attacks.twin import twin_of
+from shoal.errors import check_at_least
+from shoal.policy import Policy
+from shoal.reading import Options
 
 
 def attack(
@@ -19,15 +25,21 @@ def attack(
     original: Any = None,
     control: Any = None,
     policy: Policy | dict[str, Any] | str | Path | None = None,
+    id_column: str | None = None,
+    twin: bool = True,
     targets: int = TARGETS,
     seed: int = 0,
+    targets_out: str | Path | None = None,
+    force: bool = False,
     options: Options | None = None,
 ) -> AttackResult:
     """Attack a release with every attack that applies, and hold what is found against the policy's limits.
 
     `source` is a released file with its manifest, a `Release`, what `shoal.anonymize` returned, or a frame with a
-    `policy`. `original` holds the people in it, `control` people of the same kind who are not; at most `targets` of
-    each are attacked.
+    `policy`. `original` holds the people in it, `control` people of the same kind who are not (told apart by the
+    policy's person column or by `id_column`). Without a control a `twin` is made and attacked beside the release: half
+    of the people, anonymised in the same way, with the other half as control. At most `targets` people are attacked.
+    In `targets_out` are the rows of the original that an attack hit for certain.
 
     >>> found = attack({"age": [1, 1], "ill": ["a", "a"]}, policy={"columns": {"age": "quasi-identifier",
     ...     "ill": "sensitive"}})
@@ -35,30 +47,34 @@ def attack(
     ('homogeneity', 2, 'not tested')
     """
     check_at_least(1, targets, "targets")
-    released = readable(source, options)
-    decided = policy_of(released, policy)
-    subject = Subject(
-        released,
-        decided,
-        tuple(decided.quasi_identifiers),
-        None if original is None else read(original, None, options),
-        None if control is None else read(control, None, options),
-        targets=targets,
-        seed=seed,
-    )
+    check_rows_out(targets_out, force, release=source, original=original, control=control)
+    subject = subject_of(source, original, control, policy, id_column, options, targets, seed)
     outcomes = battery(subject)
-    return AttackResult(outcomes, verdicts_of(outcomes, decided.attacks), seed, native=released.native)
+    unchecked = control is not None and id_column is None and subject.policy.person is None
+    if control is None and twin and subject.original is not None:
+        outcomes += _on_twin(subject, source)
+    if unchecked:
+        outcomes = [one if one.control is None else replace(one, notes=[*one.notes, UNCHECKED]) for one in outcomes]
+    hit = [one.rows for one in outcomes if one.rows is not None and not one.name.endswith(OF_TWIN)]
+    write_rows(targets_out, np.unique(np.concatenate(hit)) if hit else np.zeros(0, np.int64))
+    verdict = verdicts_of(outcomes, subject.policy.attacks)
+    return AttackResult(outcomes, verdict, seed, native=subject.released.native)
 
 
 def battery(subject: Subject) -> list[AttackOutcome]:
     """Every attack that applies."""
-    return [one.run(subject) for one in ATTACKS if one.skips(subject) is None]
+    ready = [one for one in ATTACKS if one.skips(subject) is None]
+    outcomes = []
+    for number, one in enumerate(ready):
+        progress.report("attacking", number, len(ready))
+        outcomes.append(one.run(subject))
+    return outcomes
 
 
-def policy_of(released: Readable, given: Policy | dict[str, Any] | str | Path | None) -> Policy:
-    """The policy that a release is held against: the one that is given, else that of its manifest."""
-    if given is not None:
-        return as_policy(given)
-    if released.source is None:
-        raise InputError("There is no policy.", "Give one, or the released file with its manifest.")
-    return released.source.policy
+def _on_twin(subject: Subject, source: Any) -> list[AttackOutcome]:
+    """The attacks on a twin, as far as they have a control there; where there is no twin, nothing."""
+    found = twin_of(subject, source)
+    if isinstance(found, str):
+        return []
+    outcomes = [replace(one, name=one.name + OF_TWIN) for one in battery(found)]
+    return [one for one in outcomes if one.control is not None]

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
+from shoal.attacks.common import released_columns
+from shoal.attacks.linking.link import Linkage
 from shoal.manifest.files import names_as_released
 from shoal.manifest.schema import Manifest
 from shoal.policy import Policy
@@ -59,6 +62,17 @@ class Subject:
         names = [end for name in names for end in pairs.get(name, (name,))]
         return [name for name in names if name in self.table.columns]
 
+    @property
+    def on(self) -> dict[str, str]:
+        """The columns that the attacker knows and that the release tells something of."""
+        there = released_columns(self.released)
+        return {name: name for name in self.knows if name in there}
+
+    @property
+    def count(self) -> str | None:
+        """The column that says for how many records a row stands, where the release has it."""
+        return self.policy.count if self.policy.count in self.table.columns else None
+
     @cached_property
     def sampled(self) -> tuple[Array, Array]:
         """Rows of the original and of the control that are attacked: one per person, and as many of each."""
@@ -67,6 +81,24 @@ class Subject:
         theirs = _one_each(self.control, self.policy, generator)
         most = min(self.targets, *(len(rows) for rows in (ours, theirs) if len(rows))) if len(ours) else 0
         return tuple(np.sort(generator.choice(rows, min(most, len(rows)), False)) for rows in (ours, theirs))  # type: ignore[return-value]
+
+    @cached_property
+    def people(self) -> tuple[Table, Table | None]:
+        """The people who are attacked: those in the data, and those who are not."""
+        assert self.original is not None
+        rows, others = self.sampled
+        return self.original.take(rows), None if self.control is None else self.control.take(others)
+
+    @cached_property
+    def linked(self) -> tuple[Linkage, Linkage | None]:
+        """Both against the release, by all columns that the attacker knows."""
+        ours, theirs = self.people
+        return self.linkage(ours), None if theirs is None else self.linkage(theirs)
+
+    def linkage(self, people: Table, on: Iterable[str] | None = None) -> Linkage:
+        """People against the release, by some columns that the attacker knows."""
+        columns = self.on if on is None else {name: self.on[name] for name in on}
+        return Linkage.of(self.released, people, columns, rule=self.policy.null_rule, count=self.count)
 
 
 def _one_each(table: Table | None, policy: Policy, generator: np.random.Generator) -> Array:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -19,6 +20,16 @@ from shoal.cli.options import (
 ReleaseArgument = Annotated[str, typer.Argument(metavar="FILE", help="The released data.", show_default=False)]
 TargetsOption = Annotated[int, typer.Option("--targets", metavar="N", help="Attack at most so many people.")]
 SeedOption = Annotated[int, typer.Option("--seed", metavar="N", help="Random seed.")]
+TargetsOutOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--targets-out",
+        metavar="FILE",
+        help="Write the row numbers of those who were hit (.csv, for its owner only).",
+        show_default=False,
+    ),
+]
+ForceRowsOption = Annotated[bool, typer.Option("--force", help="Replace a file of row numbers that exists.")]
 
 
 def attack_all(
@@ -36,9 +47,26 @@ def attack_all(
             show_default=False,
         ),
     ] = None,
+    id_column: Annotated[
+        str | None,
+        typer.Option(
+            "--id",
+            metavar="COLUMN",
+            help="A column of original and control that says whose row it is; the policy's person if not given.",
+            show_default=False,
+        ),
+    ] = None,
     policy: PolicyOption = None,
+    twin: Annotated[
+        bool,
+        typer.Option(
+            "--twin/--no-twin", help="Without a control: anonymise and attack half of the people, against the other."
+        ),
+    ] = True,
     targets: TargetsOption = 2_000,
     seed: SeedOption = 0,
+    targets_out: TargetsOutOption = None,
+    force: ForceRowsOption = False,
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
@@ -62,8 +90,12 @@ def attack_all(
             original=original,
             control=control,
             policy=policy,
+            id_column=id_column,
+            twin=twin,
             targets=targets,
             seed=seed,
+            targets_out=targets_out,
+            force=force,
             options=reading(encoding, delimiter, missing),
         )
     print_json(found.to_dict()) if as_json else show(found)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from shoal.cli.attack_all import ReleaseArgument, SeedOption
+from shoal.cli.attack_all import ForceRowsOption, ReleaseArgument, SeedOption, TargetsOutOption
 from shoal.cli.options import (
     DelimiterOption,
     EncodingOption,
@@ -19,16 +18,6 @@ from shoal.cli.options import (
     reading,
 )
 from shoal.vocabulary import NullRule
-
-TargetsOutOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--targets-out",
-        metavar="FILE",
-        help="Write the row numbers of those who were hit (.csv, for its owner only).",
-        show_default=False,
-    ),
-]
 
 
 def attack_link(
@@ -56,7 +45,7 @@ def attack_link(
         typer.Option("--null-rule", metavar="RULE", help="value, wildcard or drop.", show_default=False),
     ] = None,
     targets_out: TargetsOutOption = None,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file of row numbers that exists.")] = False,
+    force: ForceRowsOption = False,
     seed: SeedOption = 0,
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,

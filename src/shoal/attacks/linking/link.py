@@ -52,7 +52,7 @@ class Boxes:
         low = np.stack([column.low[column.codes[first]].astype(kind) for column in cells], axis=1)
         high = np.stack([column.high[column.codes[first]].astype(kind) for column in cells], axis=1)
         weight = np.bincount(box_of_row, weights, minlength=count).astype(np.float64)
-        return cls(tuple(cells), box_of_row, low, high, weight, *_masks(cells, first), every)
+        return cls(tuple(cells), box_of_row, low, high, weight, *masks_of(cells, first), every)
 
     @cached_property
     def arrays(self) -> tuple[Array, ...]:
@@ -101,7 +101,7 @@ class Boxes:
         return np.asarray(renamed[found])
 
 
-def _masks(cells: Sequence[Cells], first: Array) -> tuple[Array, Array]:
+def masks_of(cells: Sequence[Cells], first: Array) -> tuple[Array, Array]:
     """Where the mask of each box's set starts in all masks laid end to end; -1 where it has none."""
     if all(column.masks is None for column in cells):
         return np.zeros((0, len(cells)), np.int64), np.zeros(0, np.uint8)

@@ -1,0 +1,164 @@
+"""Inference by the class: what an attacker concludes who knows the quasi-identifiers of a target.
+
+The candidates of a target are the records that it may be; what they say of a sensitive column is what the attacker
+believes. l-diversity looks at how many values a class has; these attacks use how they are distributed
+(Machanavajjhala et al. 2007, Li et al. 2007).
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from shoal.attacks.base import AttackOutcome, Criterion
+from shoal.attacks.guesses import NEAR, Believed, believed, is_number, sensitive_of
+from shoal.attacks.linking.link import Linkage
+from shoal.attacks.subject import Subject
+from shoal.table import Array, Table
+from shoal.wording import percent
+
+
+class ClassInference:
+    """An attack on sensitive columns through the candidates of every target.
+
+    The score of a target is the mean over the sensitive columns of which its own value is known.
+    """
+
+    name: ClassVar[str] = ""
+    criterion: ClassVar[Criterion] = "inference"
+    remark: ClassVar[str] = ""
+
+    def scores(self, found: Believed) -> Array:
+        """How surely each target's value is concluded rightly."""
+        raise NotImplementedError
+
+    def skips(self, subject: Subject) -> str | None:
+        """Without people, or without a sensitive column, there is nothing to learn."""
+        if subject.original is None:
+            return "there is no original"
+        if not subject.on:
+            return "no quasi-identifier is known"
+        return None if self.columns(subject) else "the release has no sensitive column that this attack is for"
+
+    def columns(self, subject: Subject) -> list[str]:
+        """The sensitive columns that it is for."""
+        return sensitive_of(subject)
+
+    def run(self, subject: Subject) -> AttackOutcome:
+        """Conclude on the people in the data and on as many who are not."""
+        (ours, theirs), linked, columns = subject.people, subject.linked, self.columns(subject)
+        scores, by_column = self._of(subject, ours, linked[0], columns)
+        control = None
+        if theirs is not None and linked[1] is not None:
+            control, _ = self._of(subject, theirs, linked[1], columns)
+        worst = max(by_column, key=lambda name: by_column[name])
+        notes = [self.remark] if self.remark else []
+        notes.append(f"column {worst} is concluded most often: {percent(by_column[worst])}")
+        return AttackOutcome.of(
+            self.name,
+            self.criterion,
+            scores,
+            control,
+            baseline=guessed_without(subject, ours, columns),
+            notes=notes,
+            seed=subject.seed,
+            rows=subject.sampled[0],
+        )
+
+    def _of(
+        self, subject: Subject, people: Table, linked: Linkage, columns: list[str]
+    ) -> tuple[Array, dict[str, float]]:
+        total, known, rates = np.zeros(people.rows), np.zeros(people.rows), {}
+        for name in columns:
+            found = believed(subject, people, name, linked)
+            there = found.truth != -2
+            scores = np.where(there, self.scores(found), 0.0)
+            total, known = total + scores, known + there
+            rates[name] = float(scores.sum() / max(there.sum(), 1))
+        return np.divide(total, known, out=np.zeros(people.rows), where=known > 0), rates
+
+
+def guessed_without(subject: Subject, people: Table, columns: list[str]) -> float:
+    """How often somebody is right who has not seen the release, and takes everybody to have the most frequent value."""
+    rates = []
+    for name in columns:
+        column = people[name]
+        counts = np.bincount(column.codes, minlength=len(column.values))[: len(column.values)]
+        if is_number(subject.table[name]):
+            values = column.values.cast(float).to_numpy()
+            middle = values[np.searchsorted(np.cumsum(counts), counts.sum() / 2)] if counts.sum() else np.nan
+            hit = counts[np.abs(values - middle) <= NEAR * np.abs(values)].sum()
+        else:
+            hit = counts.max(initial=0)
+        rates.append(hit / max(counts.sum(), 1))
+    return float(np.mean(rates))
+
+
+class LikelyValue(ClassInference):
+    """The attacker takes the value that most candidates have, or the median of numbers, right within 5%."""
+
+    name: ClassVar[str] = "likely-value"
+
+    def scores(self, found: Believed) -> Array:
+        return found.best(found.records) if found.numbers is None else found.median_is_near()
+
+
+class CertainValue(ClassInference):
+    """The attacker concludes only where all candidates have one value (homogeneity)."""
+
+    name: ClassVar[str] = "certain-value"
+    remark: ClassVar[str] = "only where all candidates have one value"
+
+    def scores(self, found: Believed) -> Array:
+        one = found.distinct[found.target] == 1
+        hit = one & (found.value == found.truth[found.target])
+        return np.bincount(found.target[hit], minlength=found.targets).astype(np.float64)
+
+
+class BackgroundKnowledge(ClassInference):
+    """The attacker knows of one value that the target does not have it: the most frequent wrong one."""
+
+    name: ClassVar[str] = "background-knowledge"
+    remark: ClassVar[str] = "one wrong value is known to be wrong, and all other candidates have one value"
+
+    def columns(self, subject: Subject) -> list[str]:
+        return [name for name in sensitive_of(subject) if not is_number(subject.table[name])]
+
+    def scores(self, found: Believed) -> Array:
+        own = np.bincount(found.target[found.value == found.truth[found.target]], minlength=found.targets)
+        return ((own > 0) & (found.distinct <= 2)).astype(np.float64)
+
+
+class Skewness(ClassInference):
+    """The attacker takes the value that is most over-represented among the candidates, against the whole release."""
+
+    name: ClassVar[str] = "skewness"
+    remark: ClassVar[str] = "the value whose share among the candidates exceeds that in the release most"
+
+    def columns(self, subject: Subject) -> list[str]:
+        return [name for name in sensitive_of(subject) if not is_number(subject.table[name])]
+
+    def scores(self, found: Believed) -> Array:
+        share = found.records / np.maximum(found.total[found.target], 1)
+        return found.best(share - found.shares[found.value])
+
+
+class Similarity(ClassInference):
+    """The attacker concludes that a number is near, where all candidates' numbers are."""
+
+    name: ClassVar[str] = "similarity"
+    remark: ClassVar[str] = "only where the numbers of all candidates lie within 5% of each other"
+
+    def columns(self, subject: Subject) -> list[str]:
+        return [name for name in sensitive_of(subject) if is_number(subject.table[name])]
+
+    def scores(self, found: Believed) -> Array:
+        assert found.numbers is not None
+        assert found.true_numbers is not None
+        low, high = np.full(found.targets, np.inf), np.full(found.targets, -np.inf)
+        np.minimum.at(low, found.target, found.numbers[found.value])
+        np.maximum.at(high, found.target, found.numbers[found.value])
+        close = high - low <= NEAR * np.minimum(np.abs(low), np.abs(high))
+        right = (low <= found.true_numbers) & (found.true_numbers <= high)
+        return np.asarray(close & right, np.float64)

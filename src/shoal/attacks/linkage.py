@@ -1,0 +1,64 @@
+"""Linkage in the battery: an attacker who knows all quasi-identifiers of the people in the original."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+import numpy as np
+
+from shoal.attacks.base import AttackOutcome, Criterion
+from shoal.attacks.linking.link import Linkage
+from shoal.attacks.subject import Subject
+from shoal.table import Array
+from shoal.wording import percent
+
+
+class Link:
+    """The attacker has the original's quasi-identifiers with names and looks for everybody's record.
+
+    A target scores 1/candidates where its own record is among them, else nothing. People who are not in the release
+    have no record of their own, so that there is no control.
+    """
+
+    name: ClassVar[str] = "linkage"
+    criterion: ClassVar[Criterion] = "linkability"
+
+    def skips(self, subject: Subject) -> str | None:
+        """Without the original there is nobody to look for."""
+        return None if subject.original is not None and subject.on else "there is no original"
+
+    def run(self, subject: Subject) -> AttackOutcome:
+        """Link the sampled people with the release."""
+        rows, found = subject.sampled[0], subject.linked[0]
+        scores, notes = _scores(found, subject, rows)
+        notes.append(f"{percent(float((found.records == 1).mean()))} of the targets fit exactly one record")
+        notes += _what_helped(subject, float(scores.mean()))
+        baseline = 1 / max(subject.table.rows, 1)
+        return AttackOutcome.of(
+            self.name, self.criterion, scores, baseline=baseline, notes=notes, seed=subject.seed, rows=rows
+        )
+
+
+def _scores(found: Linkage, subject: Subject, rows: Array) -> tuple[Array, list[str]]:
+    """1/candidates where the own record is one; where nobody knows which that is, it is taken to be."""
+    alike = np.divide(1.0, found.records, out=np.zeros(len(rows)), where=found.records > 0)
+    if subject.place is None:
+        return alike, ["which record is whose is not known: the right one is taken to be among those that fit"]
+    there = subject.place[rows] >= 0
+    own = np.zeros(len(rows), bool)
+    own[there] = found.holds(np.flatnonzero(there), subject.place[rows[there]])
+    return np.where(own, alike, 0.0), []
+
+
+def _what_helped(subject: Subject, rate: float) -> list[str]:
+    """The column without which the attack loses most."""
+    if len(subject.on) < 2 or rate <= 0:
+        return []
+    rows, left = subject.sampled[0], {}
+    for name in subject.on:
+        found = subject.linkage(subject.people[0], [other for other in subject.on if other != name])
+        left[name] = float(_scores(found, subject, rows)[0].mean())
+    name = min(left, key=lambda key: left[key])
+    if left[name] >= rate:
+        return []
+    return [f"column {name} helps most: without it the rate falls from {percent(rate)} to {percent(left[name])}"]

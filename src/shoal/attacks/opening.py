@@ -1,0 +1,117 @@
+"""From what is given to a subject: whose row is whose, and whether control people are other people."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from shoal.anonymization.results import Anonymized
+from shoal.attacks.subject import Subject
+from shoal.errors import InputError
+from shoal.policy import Policy, as_policy
+from shoal.reading import Options, read
+from shoal.releases.readable import Readable, readable
+from shoal.releases.verify import released_order
+from shoal.table import Array, Table
+
+UNCHECKED = "whether control people are in the data was not checked: name a person column or an id column"
+
+
+def subject_of(
+    source: Any,
+    original: Any,
+    control: Any,
+    policy: Policy | dict[str, Any] | str | Path | None,
+    id_column: str | None,
+    options: Options | None,
+    targets: int,
+    seed: int,
+) -> Subject:
+    """A release with the people in it and, where they are given, people who are not."""
+    released = readable(source, options)
+    if original is None and isinstance(source, Anonymized):
+        original = source.table
+    if control is not None and original is None:
+        raise InputError("There is a control, and no original to hold it against.", "Give the original too.")
+    decided = policy_of(source, released, policy)
+    table = None if original is None else read(original, None, options)
+    others = None if control is None else read(control, None, options)
+    if table is not None and others is not None:
+        check_apart_people(original, table, control, others, id_column or decided.person)
+    knows = tuple(name for name in decided.quasi_identifiers if table is None or name in table.columns)
+    if table is not None and not any(name in _names(released) for name in knows):
+        raise InputError(
+            "The release has none of the policy's quasi-identifiers in common with the original.",
+            "Name those that an attacker may know in the policy.",
+        )
+    place = None if table is None else _place(source, released, table)
+    return Subject(released, decided, knows, table, others, place, targets, seed)
+
+
+def _names(released: Readable) -> set[str]:
+    return {*released.table.names, *released.pairs}
+
+
+def policy_of(source: Any, released: Readable, given: Policy | dict[str, Any] | str | Path | None) -> Policy:
+    """The policy that a release is held against: the one that is given, else that of its manifest."""
+    if given is not None:
+        found = as_policy(given)
+        manifest = None if released.source is None else released.source.manifest_or_none
+        if not found.columns and manifest is not None:  # a standard names no columns
+            return found.model_copy(update={"columns": manifest.policy.columns, "person": manifest.policy.person})
+        return found
+    if isinstance(source, Anonymized):
+        return source.policy
+    if released.source is None:
+        raise InputError("There is no policy.", "Give one, or the released file with its manifest.")
+    return released.source.policy
+
+
+def check_apart_people(original: Any, table: Table, control: Any, others: Table, name: str | None) -> None:
+    """Refuse control people who are in the data: by person or row id, never by equal values."""
+    same = control is original or (
+        isinstance(original, (str, Path)) and isinstance(control, (str, Path)) and _one_file(original, control)
+    )
+    if same:
+        raise InputError("The control is the original itself.", "Give people who are not in the data.")
+    if not others.rows:
+        raise InputError("The control has no rows.", "Give people who are not in the data.")
+    if name is None:
+        return
+    for where, one in (("the original", table), ("the control", others)):
+        if name not in one.columns:
+            raise InputError(f"Column '{name}' is not in {where}.", "Name a column of both that says whose row it is.")
+    ours, theirs = (one[name].values.cast(str) for one in (table, others))
+    if overlap := int(theirs.is_in(ours.implode()).sum()):
+        raise InputError(
+            f"{overlap:,} people of the control are in the original, by column '{name}'.",
+            "Take them out of the control.",
+        )
+
+
+def _one_file(first: str | Path, second: str | Path) -> bool:
+    try:
+        return Path(first).samefile(second)
+    except OSError:
+        return False
+
+
+def _place(source: Any, released: Readable, table: Table) -> Array | None:
+    """The released row of each row of the original; None where nobody knows."""
+    if isinstance(source, Anonymized):
+        return np.arange(table.rows) if released.table.rows == table.rows else None
+    if released.source is None or released.source.manifest_or_none is None:
+        return None
+    manifest, private = released.source.manifest, released.source.private
+    if (manifest.shuffled or manifest.removed_rows) and private is None:
+        return None
+    removed = [] if private is None else private.removed
+    seed = private.seed if private is not None and private.shuffled else None
+    if table.rows - len(removed) != released.table.rows:
+        return None
+    order = released_order(table.rows, seed, removed)
+    place = np.full(table.rows, -1, np.int64)
+    place[np.arange(table.rows) if order is None else order] = np.arange(released.table.rows)
+    return place
