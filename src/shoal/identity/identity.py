@@ -131,7 +131,7 @@ def risk(
     persons = None if person is None else cells.measured + cells.suppressed_persons
     total = kept.records if persons is None else persons
     single = sample_rows(source, names, measured, count, (rule, generalized)) if sample.needs_rows else None
-    estimated = sample_figures(sample, single, cells.measured)
+    estimated = sample_figures(sample, single, cells, main)
     classes = sampled_classes(sample, cells, single)
     journalist = journalist_risk(main, sample.population, classes, (rule, generalized), limit, options)
     prosecutor = attacker_risk(cells.members, 1 / cells.sizes, limit)
