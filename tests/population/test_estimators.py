@@ -64,7 +64,7 @@ def test_agrees_with_arx_on_adult(data: Path) -> None:
     assert found.chosen == "pitman"
     assert "up to 0.1" in str(found.chosen_reason)
     assert by_name["dis"].uniques is None
-    assert all(entry.status == "ok" for entry in found.population)
+    assert all(entry.status == "ok" for entry in found.population if entry.estimator != "log-linear")
 
 
 def test_zayatz_and_dis_by_hand() -> None:

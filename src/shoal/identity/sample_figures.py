@@ -201,13 +201,14 @@ def _special_figures(
     )
 
 
-def per_record(rows: SampleRows, risk: Weighted | None, unique: Special | None) -> pl.DataFrame:
+def per_record(rows: SampleRows, risk: Weighted | None, unique: Special | None, chosen: Chosen | None) -> pl.DataFrame:
     """What is known of each row of the table; null where a row is not counted."""
     columns: dict[str, Array | None] = {
         "risk": None if risk is None else risk.risk,
         "household_risk": None if risk is None else risk.household_risk,
         "suda_score": None if unique is None else unique.scores,
         "dis_suda": None if unique is None else unique.dis_suda,
+        "match_correct": None if chosen is None else _chances(rows, chosen),
     }
     found = {}
     for name, values in columns.items():
@@ -216,6 +217,18 @@ def per_record(rows: SampleRows, risk: Weighted | None, unique: Special | None) 
             whole[rows.places] = values
             found[name] = pl.Series(name, whole).fill_nan(None)
     return pl.DataFrame(found)
+
+
+def _chances(rows: SampleRows, chosen: Chosen) -> Array | None:
+    """The chance that a match is right for each row that is unique, by the chosen estimator; NaN for the others."""
+    shown = rows.shown
+    best = next((entry for entry in chosen.estimates if entry.estimator == chosen.name), None)
+    if best is None or best.match_correct is None:
+        return None
+    of_class = np.where(shown.sizes == 1, best.match_correct, np.nan)
+    if chosen.chances is not None and len(chosen.chances) == len(of_class):
+        of_class = chosen.chances
+    return np.asarray(np.append(of_class, np.nan)[shown.class_of_row])
 
 
 @dataclass(frozen=True)
@@ -246,7 +259,7 @@ def sample_figures(sample: Sample, rows: SampleRows | None, cells: Cells, tuples
         population=None if found is None else found.estimates,
         chosen=None if found is None else found.name,
         chosen_reason=None if found is None else found.reason,
-        per_record=None if rows is None else per_record(rows, risk, unique),
+        per_record=None if rows is None else per_record(rows, risk, unique, found),
         notes=() if risk is None else (*risk.notes, *size_notes(records, weights, size, sampling)),
     )
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.population.base import Estimator, SampleClasses, estimate
 from shoal.population.dis import Dis
+from shoal.population.log_linear import LogLinear
 from shoal.population.negative_binomial import SlideNegativeBinomial
 from shoal.population.pitman import Pitman
 from shoal.population.results import Estimate
@@ -14,7 +15,7 @@ from shoal.population.zayatz import Zayatz
 from shoal.table import Array
 
 ESTIMATORS: dict[str, type[Estimator]] = {
-    estimator.name: estimator for estimator in (Pitman, Zayatz, SlideNegativeBinomial, Dis)
+    estimator.name: estimator for estimator in (Pitman, Zayatz, SlideNegativeBinomial, LogLinear, Dis)
 }
 # up to this share Dankar et al. take Pitman's model
 _SMALL = 0.1
