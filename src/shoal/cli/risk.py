@@ -145,6 +145,15 @@ def risk(
             "--sampling", metavar="SHARE", help="Which share of the population the sample is: 5%.", show_default=False
         ),
     ] = None,
+    estimate: Annotated[
+        str | None,
+        typer.Option(
+            "--estimate",
+            metavar="all|NAME",
+            help="Estimate the population by all estimators or one: pitman, zayatz, snb, log-linear, dis.",
+            show_default=False,
+        ),
+    ] = None,
     suda: Annotated[
         bool, typer.Option("--suda", help="Search special uniques: records that few columns already single out.")
     ] = False,
@@ -250,6 +259,7 @@ def risk(
                 household=household,
                 population_size=population_size,
                 sampling=sampling,
+                estimate=estimate,
                 suda=suda_size if suda_size is not None else suda,
                 global_limit=global_limit,
                 approximate=approximate,

@@ -131,8 +131,9 @@ def risk(
     cells = measure(main, rule, generalized, domain)
     persons = None if person is None else cells.measured + cells.suppressed_persons
     total = kept.records if persons is None else persons
-    single = sample_rows(source, names, measured, count, (rule, generalized)) if sample.needs_rows else None
-    estimated = sample_figures(sample, single, cells.measured)
+    row_by_row = sample.needs_rows and person is None
+    single = sample_rows(source, names, measured, count, (rule, generalized)) if row_by_row else None
+    estimated = sample_figures(sample, single, cells, main)
     classes = sampled_classes(sample, cells, single)
     journalist = journalist_risk(main, sample.population, classes, (rule, generalized), limit, options)
     prosecutor = attacker_risk(cells.members, 1 / cells.sizes, limit)

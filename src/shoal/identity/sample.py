@@ -67,7 +67,7 @@ class Sample:
     @property
     def needs_rows(self) -> bool:
         """Whether rows must be seen one by one."""
-        return bool(self.columns) or self.suda is not False
+        return bool(self.columns) or self.suda is not False or self.estimate is not None
 
 
 def asked_sample(given: Any, policy: Policy | Unwritten) -> Sample:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -25,13 +25,15 @@ from shoal.population.results import (
 )
 from shoal.population.suda import SpecialUniques, dis_suda, special_uniques
 from shoal.table import Array, Column, Table
-from shoal.table.classes import Coded, first_row_of_each_class
+from shoal.table.classes import Coded, CountTable, first_row_of_each_class
 from shoal.table.rows import Rows
 from shoal.table.weights import record_weights, weight_notes
 from shoal.vocabulary import Generalized, NullRule
 
 if TYPE_CHECKING:
+    from shoal.identity.measure import Cells
     from shoal.judgement.shown import Shown
+    from shoal.population.choice import Chosen
 
 # rows to look at first, and column sets that are named
 _FIRST = 20
@@ -199,13 +201,14 @@ def _special_figures(
     )
 
 
-def per_record(rows: SampleRows, risk: Weighted | None, unique: Special | None) -> pl.DataFrame:
+def per_record(rows: SampleRows, risk: Weighted | None, unique: Special | None, chosen: Chosen | None) -> pl.DataFrame:
     """What is known of each row of the table; null where a row is not counted."""
     columns: dict[str, Array | None] = {
         "risk": None if risk is None else risk.risk,
         "household_risk": None if risk is None else risk.household_risk,
         "suda_score": None if unique is None else unique.scores,
         "dis_suda": None if unique is None else unique.dis_suda,
+        "match_correct": None if chosen is None else _chances(rows, chosen),
     }
     found = {}
     for name, values in columns.items():
@@ -214,6 +217,18 @@ def per_record(rows: SampleRows, risk: Weighted | None, unique: Special | None) 
             whole[rows.places] = values
             found[name] = pl.Series(name, whole).fill_nan(None)
     return pl.DataFrame(found)
+
+
+def _chances(rows: SampleRows, chosen: Chosen) -> Array | None:
+    """The chance that a match is right for each row that is unique, by the chosen estimator; NaN for the others."""
+    shown = rows.shown
+    best = next((entry for entry in chosen.estimates if entry.estimator == chosen.name), None)
+    if best is None or best.match_correct is None:
+        return None
+    of_class = np.where(shown.sizes == 1, best.match_correct, np.nan)
+    if chosen.chances is not None and len(chosen.chances) == len(of_class):
+        of_class = chosen.chances
+    return np.asarray(np.append(of_class, np.nan)[shown.class_of_row])
 
 
 @dataclass(frozen=True)
@@ -229,18 +244,42 @@ class SampleFigures:
     notes: tuple[str, ...] = ()
 
 
-def sample_figures(sample: Sample, rows: SampleRows | None, records: int) -> SampleFigures:
-    """All that is asked about the population behind a sample of so many records."""
+def sample_figures(sample: Sample, rows: SampleRows | None, cells: Cells, tuples: Rows) -> SampleFigures:
+    """All that is asked about the population behind a sample: `cells` of its classes, `tuples` that it has."""
+    records = cells.measured
     risk = None if rows is None else weighted(rows, sample)
     weights = None if risk is None else risk.weights
     size, sampling = sample.population_size, None if sample.sampling is None else float(sample.sampling)
     people = population_size(records, weights, size, sampling)
-    if rows is None:
-        return SampleFigures()
-    unique = special(rows, sample, None if people is None else records / people)
+    found = _estimated(sample, cells, tuples, people)
+    unique = None if rows is None else special(rows, sample, None if people is None else records / people)
     return SampleFigures(
         individual=None if risk is None else individual_risk(risk, sample),
         suda=None if unique is None else unique.figures,
-        per_record=per_record(rows, risk, unique),
+        population=None if found is None else found.estimates,
+        chosen=None if found is None else found.name,
+        chosen_reason=None if found is None else found.reason,
+        per_record=None if rows is None else per_record(rows, risk, unique, found),
         notes=() if risk is None else (*risk.notes, *size_notes(records, weights, size, sampling)),
     )
+
+
+def _estimated(sample: Sample, cells: Cells, tuples: Rows, people: float | None) -> Chosen | None:
+    """What estimators say, where they are asked for: by name, or by a size of the population."""
+    if sample.estimate is None and sample.population_size is None and sample.sampling is None:
+        return None
+    if people is None:
+        raise InputError(
+            "Nothing says how large the population is.",
+            "Give population_size, sampling, or a weight column.",
+            settings=("population_size", "sampling", "weight"),
+        )
+    from shoal.population.base import SampleClasses
+    from shoal.population.choice import estimate_population
+
+    classes = SampleClasses(cells.sizes, cells.classes, people)
+    if tuples.person is None and cells.readings is None:  # classes are tuples: a model may look into them
+        codes = [Coded(column.codes, column.cardinality) for column in tuples.columns]
+        counted = CountTable.of({str(place): column for place, column in enumerate(codes)}, tuples.weights)
+        classes = replace(classes, tuples=list(counted.tuples.values()), counts=counted.counts)
+    return estimate_population(classes, sample.estimate)

@@ -92,8 +92,8 @@ def threshold_for(risks: Array, limit: float) -> GlobalThreshold:
 
     Records above r* are those to protect: once their risk is at most r*, the file keeps the limit.
 
-    >>> threshold_for(np.array([0.0, 0.2, 1.0]), 0.2)
-    GlobalThreshold(risk=0.4, records=1)
+    >>> threshold_for(np.array([0.0, 0.25, 1.0]), 0.25)
+    GlobalThreshold(risk=0.5, records=1)
     """
     ordered = np.sort(risks)
     count = len(ordered)

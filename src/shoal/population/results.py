@@ -212,4 +212,6 @@ def _small(value: float) -> str:
 
 
 def _share(value: float | None) -> str:
+    if value is not None and 0 < value < 0.001:
+        return f"{100 * value:.2g}%"
     return "–" if value is None else percent(value)

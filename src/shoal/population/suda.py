@@ -161,7 +161,7 @@ def dis_suda(scores: Array, uniques: int, pairs: int, share: float, columns: int
     1 / (1 + (U / DIS - U) / (s^q sum(s^-q))), q = 1 + (8 - m) / 20 (Elliot and Manning, as in sdcMicro).
 
     >>> dis_suda(np.array([2.0, 6.0, 0.0]), 2, 4, 0.1, 3).round(4).tolist()
-    [0.0359, 0.1144, 0.0]
+    [0.0336, 0.1208, 0.0]
     """
     risk = np.zeros(len(scores))
     special = scores > 0

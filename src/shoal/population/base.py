@@ -1,0 +1,135 @@
+"""What every estimator is: a name, what it assumes, and figures from the class sizes of a sample."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import numpy as np
+
+from shoal.population.results import Estimate
+from shoal.table import Array
+from shoal.table.classes import Coded
+
+# samples that are drawn anew for an interval, and the seed of all of them: the same table has the same interval
+RESAMPLES = 200
+SEED = 20080601
+_INTERVAL = (2.5, 97.5)
+# an interval needs so many of the resamples to give an estimate
+_ENOUGH = 0.9
+
+
+class NoEstimate(Exception):
+    """An estimator cannot say anything; the reason is its text."""
+
+
+@dataclass(frozen=True)
+class SampleClasses:
+    """The classes of a sample: `classes[i]` of them have `sizes[i]` records; `people` are in the population.
+
+    With `tuples`, the columns of the distinct tuples, of which `counts` records have each.
+
+    >>> sample = SampleClasses(np.array([1, 2]), np.array([3, 1]), 50)
+    >>> sample.records, sample.share, sample.uniques, sample.pairs
+    (5, 0.1, 3, 1)
+    """
+
+    sizes: Array
+    classes: Array
+    people: float
+    tuples: Sequence[Coded] | None = None
+    counts: Array | None = None
+
+    @cached_property
+    def records(self) -> int:
+        """How many records the sample has."""
+        return int(self.sizes @ self.classes)
+
+    @property
+    def share(self) -> float:
+        """Which share of the population the sample is."""
+        return self.records / self.people
+
+    @property
+    def uniques(self) -> int:
+        """Classes of one record."""
+        return int(self.classes[self.sizes == 1].sum())
+
+    @property
+    def pairs(self) -> int:
+        """Classes of two records."""
+        return int(self.classes[self.sizes == 2].sum())
+
+
+@dataclass(frozen=True)
+class Found:
+    """What an estimator found: the share of population uniques, the chance that a match with a sample unique is right,
+    and, where it makes its own, an interval."""
+
+    uniqueness: float | None
+    match_correct: float | None
+    low: float | None = None
+    high: float | None = None
+    remark: str | None = None
+    # the chance for each tuple, where it is not the same for all uniques
+    chances: Array | None = None
+
+
+class Estimator(Protocol):
+    """One way to say something about the population."""
+
+    name: str
+    assumes: str
+
+    def find(self, sample: SampleClasses) -> Found:
+        """The figures, or `NoEstimate` with the reason."""
+
+    def resampled(self, classes: Array, sample: SampleClasses, found: Found) -> Array | None:
+        """The figure that has the interval, for class counts drawn anew (one row each, NaN where there is none); None
+        where the estimator makes its own interval."""
+
+
+def estimate(estimator: Estimator, sample: SampleClasses) -> tuple[Estimate, Array | None]:
+    """What an estimator says of a sample, with the chances of the tuples if it has them.
+
+    >>> from shoal.population.zayatz import Zayatz
+    >>> found, _ = estimate(Zayatz(), SampleClasses(np.array([1, 2]), np.array([40, 30]), 1000))
+    >>> found.status, round(found.uniqueness, 3), found.low < found.uniqueness < found.high
+    ('ok', 0.17, True)
+    """
+    try:
+        if sample.share >= 1:
+            found = _counted(sample)
+        elif sample.uniques == 0:
+            raise NoEstimate("no record of the sample is unique: there is nothing to extrapolate from")
+        else:
+            found = _with_interval(estimator, sample, estimator.find(sample))
+    except NoEstimate as reason:
+        nothing = (None, None, None, None, None, None)
+        return Estimate(estimator.name, *nothing, "no estimate", str(reason), estimator.assumes), None
+    uniques = None if found.uniqueness is None else found.uniqueness * sample.people
+    right = None if found.match_correct is None else found.match_correct * sample.uniques
+    figures = (uniques, found.uniqueness, found.match_correct, right, found.low, found.high)
+    return Estimate(estimator.name, *figures, "ok", found.remark, estimator.assumes), found.chances
+
+
+def _counted(sample: SampleClasses) -> Found:
+    share = sample.uniques / sample.records
+    return Found(share, 1.0, share, share, "the sample is the whole population: counted, not estimated")
+
+
+def _with_interval(estimator: Estimator, sample: SampleClasses, found: Found) -> Found:
+    """The interval from class counts drawn anew: each number of classes of a size is Poisson around what was seen."""
+    classes = np.random.default_rng(SEED).poisson(sample.classes, (RESAMPLES, len(sample.classes)))
+    figures = estimator.resampled(classes, sample, found)
+    if figures is None:
+        return found
+    kept = figures[np.isfinite(figures)]
+    if len(kept) < _ENOUGH * RESAMPLES:
+        failed = RESAMPLES - len(kept)
+        remark = f"without an interval: {failed} of {RESAMPLES} samples drawn anew gave no estimate"
+        return Found(found.uniqueness, found.match_correct, None, None, remark, found.chances)
+    low, high = np.percentile(kept, _INTERVAL)
+    return Found(found.uniqueness, found.match_correct, float(low), float(high), found.remark, found.chances)

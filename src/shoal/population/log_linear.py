@@ -1,0 +1,237 @@
+"""Poisson log-linear models (Skinner and Shlomo 2008): risk for each sample unique from how columns go together."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from shoal import progress
+from shoal.population.base import SEED, Found, NoEstimate, SampleClasses
+from shoal.population.log_linear_fit import (
+    MOST_CELLS,
+    Component,
+    Counts,
+    Pair,
+    association,
+    cells_if_joined,
+    fitted,
+    with_pair,
+)
+from shoal.table import Array
+from shoal.table.classes import Coded, CountTable
+
+# the grid of ln(chance) on which combinations are counted where they are too many to list
+_GRID = 256
+_LISTED = 1 << 21
+# a model is accepted if its error is not significant, or small against what it estimates
+_SIGNIFICANT = 1.96
+_SMALL_ERROR = 0.1
+# cells that the interval may touch, and how many samples it draws
+_WORK = 4e8
+_REFIT_SWEEPS = 4
+
+
+class LogLinear:
+    """f ~ Poisson(p L), F - f ~ Poisson((1-p) L), ln L = main effects and pairs of columns.
+
+    tau1 = sum over sample uniques of exp(-(1-p) L): those that are population unique; tau2 = sum of
+    (1 - exp(-(1-p) L)) / ((1-p) L): the expected right matches. Pairs are added, the strongest left first, until the
+    minimum-error test B2 / sqrt(v) shows no more underfit; of the models on the way the one nearest 0 is kept.
+
+    >>> rng = np.random.default_rng(0)
+    >>> columns = {name: Coded(rng.integers(0, 9, 500), 9) for name in "abc"}
+    >>> counted = CountTable.of(columns)
+    >>> histogram = np.bincount(counted.counts)
+    >>> sizes = np.flatnonzero(histogram)
+    >>> sample = SampleClasses(sizes, histogram[sizes], 2000, list(counted.tuples.values()), counted.counts)
+    >>> found = LogLinear().find(sample)
+    >>> found.remark, round(found.uniqueness, 3), round(found.match_correct, 2)
+    ('main effects and 0 of 3 pairs; minimum-error test -0.96', 0.071, 0.43)
+    """
+
+    name = "log-linear"
+    assumes = "a simple random sample, and counts that are Poisson with main effects and pairs of columns"
+
+    def find(self, sample: SampleClasses) -> Found:
+        """tau1 as a share, tau2 as the mean chance, the chance of each unique, and an interval."""
+        if sample.tuples is None or sample.counts is None:
+            raise NoEstimate("the model needs columns of plain values: no persons, wildcards or generalised texts")
+        counts = Counts.of(sample.tuples, sample.counts)
+        if len(counts.cards) < 2:
+            raise NoEstimate("the model needs two columns that vary: one alone is fitted exactly and says nothing")
+        best, skipped = _selected(counts, sample)
+        if abs(best.error) > _SIGNIFICANT * best.spread and abs(best.error) > _SMALL_ERROR * best.right:
+            what = "underfit" if best.error > 0 else "overfit"
+            raise NoEstimate(
+                f"the minimum-error test rejects every model that was tried ({what}, {best.test:+.1f})"
+                + (f"; {skipped} pairs of columns have too many combinations to fit" if skipped else "")
+            )
+        uniques = counts.records == 1
+        chances = np.where(uniques, _right(best.expected, 1 - sample.share), np.nan)
+        spread = _spread(best, counts, sample)
+        low, high = max(best.unique - spread, 0.0), min(best.unique + spread, float(sample.uniques))
+        pairs = sum(len(component.pairs) for component in best.model)
+        remark = f"main effects and {pairs} of {len(counts.pairs())} pairs; minimum-error test {best.test:+.2f}"
+        records = sample.records
+        return Found(best.unique / records, best.right / sample.uniques, low / records, high / records, remark, chances)
+
+    def resampled(self, classes: Array, sample: SampleClasses, found: Found) -> Array | None:
+        """It makes its own interval."""
+        return None
+
+
+@dataclass(frozen=True)
+class _Judged:
+    """A model with what it says: tau1, tau2, and the error of tau2 with its standard deviation."""
+
+    model: list[Component]
+    # the people expected behind each tuple
+    expected: Array
+    unique: float
+    right: float
+    error: float
+    spread: float
+
+    @property
+    def test(self) -> float:
+        return self.error / self.spread if self.spread else 0.0
+
+
+def _selected(counts: Counts, sample: SampleClasses) -> tuple[_Judged, int]:
+    """Forward selection: the model on the way whose error is nearest 0, and how many pairs were too large to try."""
+    model = counts.independent()
+    best = judged = _judge(model, counts, sample)
+    left = counts.pairs()
+    skipped: set[Pair] = set()
+    while judged.error > 0:
+        progress.report("log-linear model", len(counts.pairs()) - len(left), len(counts.pairs()))
+        skipped |= {pair for pair in left if cells_if_joined(model, pair) > MOST_CELLS}
+        open_pairs = [pair for pair in left if pair not in skipped]
+        strength = {pair: association(model, pair, counts) for pair in open_pairs}
+        strongest = max(strength, key=lambda pair: strength[pair], default=None)
+        if strongest is None or strength[strongest] < 0:
+            break
+        left.remove(strongest)
+        model = with_pair(model, strongest, counts)
+        judged = _judge(model, counts, sample)
+        if abs(judged.test) < abs(best.test):
+            best = judged
+    return best, len(skipped)
+
+
+def _right(expected: Array, unseen: float) -> Array:
+    """h(L) = (1 - e^-x) / x, x = (1-p) L: the chance that a match with a unique is right."""
+    x = np.maximum(unseen * expected, 1e-12)
+    return np.asarray(-np.expm1(-x) / x)
+
+
+def _slopes(expected: Array, unseen: float) -> tuple[Array, Array]:
+    """The first and second derivative of h."""
+    x = unseen * expected
+    with np.errstate(all="ignore"):
+        first = (np.exp(-x) * (x + 1) - 1) / x**2
+        second = (2 - np.exp(-x) * (x**2 + 2 * x + 2)) / x**3
+    near = x < 0.02
+    first = np.where(near, -1 / 2 + x / 3 - x**2 / 8 + x**3 / 30, first)
+    second = np.where(near, 1 / 3 - x / 4 + x**2 / 10 - x**3 / 36, second)
+    return unseen * first, unseen**2 * second
+
+
+def _coefficients(expected: Array, share: float) -> tuple[Array, Array]:
+    """a and b of the error a (f - m) + b ((f - m)^2 - f), m = p L: the expansion of h around L, times P(f = 1)."""
+    alone = share * expected * np.exp(-share * expected)
+    first, second = _slopes(expected, 1 - share)
+    return -alone * first / share, alone * second / (2 * share**2)
+
+
+def _judge(model: list[Component], counts: Counts, sample: SampleClasses) -> _Judged:
+    """tau1, tau2 and the minimum-error test of a model; cells without records count too."""
+    share, people = sample.share, sample.people
+    chance = np.ones(len(counts.records))
+    for component in model:
+        chance = chance * component.at(counts.codes)
+    expected = people * chance
+    # all cells as if without records, then what the records change
+    values, cells = _all_cells(model)
+    everywhere = people * values
+    a, b = _coefficients(everywhere, share)
+    mean = share * everywhere
+    error = float((cells * (b * mean**2 - a * mean)).sum())
+    variance = float((cells * (a**2 * mean + 2 * b**2 * mean**2)).sum())
+    a, b = _coefficients(expected, share)
+    f, mean = counts.records, share * expected
+    error += float((a * f + b * ((f - mean) ** 2 - f - mean**2)).sum())
+    uniques = expected[counts.records == 1]
+    unique = float(np.exp(-(1 - share) * uniques).sum())
+    right = float(_right(uniques, 1 - share).sum())
+    return _Judged(model, expected, unique, right, error, float(np.sqrt(variance)))
+
+
+def _all_cells(model: Sequence[Component]) -> tuple[Array, Array]:
+    """The chances of all combinations with how many have each: listed where they are few, else on a grid of logs."""
+    logs, cells = np.zeros(1), np.ones(1)
+    on_grid = False
+    for component in sorted(model, key=lambda component: component.chances.size):
+        chances = component.chances[component.chances > 0]
+        more, times = np.log(chances), np.ones(len(chances))
+        if on_grid or len(logs) * len(more) > _LISTED:
+            (start, here), (other, there) = _gridded(logs, cells), _gridded(more, times)
+            cells = np.convolve(here, there)
+            logs = (start + other + np.arange(len(cells))) / _GRID
+            on_grid = True
+        else:
+            logs = np.add.outer(logs, more).ravel()
+            cells = np.multiply.outer(cells, times).ravel()
+    return np.exp(logs), cells
+
+
+def _gridded(logs: Array, cells: Array) -> tuple[int, Array]:
+    """Amounts on the grid, each shared between its two neighbours; the place of the first."""
+    place = logs * _GRID
+    low = np.floor(place + 1e-9).astype(np.int64)
+    part = np.clip(place - low, 0.0, 1.0)
+    start = int(low.min())
+    width = int(low.max()) - start + 2
+    amounts = np.bincount(low - start, cells * (1 - part), width) + np.bincount(low - start + 1, cells * part, width)
+    return start, amounts
+
+
+def _spread(best: _Judged, counts: Counts, sample: SampleClasses) -> float:
+    """1.96 times the root mean square error of tau1 in samples drawn from the model, fitted anew each time."""
+    rng = np.random.default_rng(SEED)
+    work = sum(component.chances.size * max(len(component.pairs), 1) for component in best.model) * _REFIT_SWEEPS
+    draws = int(np.clip(_WORK / work, 8, 40))
+    errors = []
+    for number in range(draws):
+        progress.report("log-linear interval", number, draws)
+        errors.append(_drawn_error(best.model, counts, sample, rng))
+    return _SIGNIFICANT * float(np.sqrt(np.mean(np.square(errors))))
+
+
+def _drawn_error(model: Sequence[Component], counts: Counts, sample: SampleClasses, rng: np.random.Generator) -> float:
+    """A sample drawn from the model: what is estimated from it, less the uniques of its population."""
+    codes: list[Array] = [np.zeros(0)] * len(counts.cards)
+    for component in model:
+        totals = np.cumsum(component.chances.ravel())
+        cell = np.searchsorted(totals, rng.random(sample.records) * totals[-1], side="right")
+        for column, values in zip(component.columns, np.unravel_index(cell, component.chances.shape), strict=True):
+            codes[column] = values
+    columns = {str(place): Coded(values, counts.cards[place]) for place, values in enumerate(codes)}
+    found = CountTable.of(columns)
+    alone = found.counts == 1
+    tuples = Counts(tuple(coded.codes for coded in found.tuples.values()), counts.cards, found.counts)
+    truth = estimate = np.full(int(alone.sum()), sample.people)
+    uniques = [codes[alone] for codes in tuples.codes]
+    for component in model:
+        truth = truth * component.at(uniques)
+        if component.pairs:
+            margins = {pair: tuples.margin(pair) for pair in component.pairs}
+            again = fitted(component, margins, _REFIT_SWEEPS)
+        else:
+            again = Component(component.columns, tuples.margin(component.columns))
+        estimate = estimate * again.at(uniques)
+    unseen = 1 - sample.share
+    real = rng.random(len(truth)) < np.exp(-unseen * truth)
+    return float(np.exp(-unseen * estimate).sum() - real.sum())
