@@ -198,3 +198,24 @@ def test_small_counts_of_values_are_hidden_and_totals_stay() -> None:
     found = without_small_counts({"columns": [{"nulls": 3, "single": 12}], "uniques": 2, "class_sizes": {"5": 1}})
     assert found == {"columns": [{"nulls": None, "single": 12}], "uniques": 2}
     assert for_the_public({"a": [{"seed": 1, "b": 2}]}) == {"a": [{"b": 2}]}
+
+
+def test_without_a_policy_questions_are_asked_and_answers_make_one(tmp_path: Path) -> None:
+    frame = people().select("age", "town", "illness")
+    frame.write_csv(tmp_path / "people.csv")
+    done = CliRunner().invoke(app, ["publish", str(tmp_path / "people.csv"), "-o", str(tmp_path / "release")])
+    assert isinstance(done.exception, shoal.InputError)
+    assert names_in(tmp_path) == {"people.csv"}
+    with pytest.raises(shoal.InputError, match="recipient"):
+        shoal.publish(frame, output=tmp_path / "release")
+    answers = {"recipient": "inside", "age": "quasi-identifier", "town": "quasi-identifier", "illness": "sensitive"}
+    result = shoal.publish(frame, output=tmp_path / "release", answers=answers, pdf=False)
+    assert result.verdict == "holds"
+    assert result.findings["verification"]["k"] >= 3
+    kept = shoal.load_policy(tmp_path / "release.private" / "policy.yaml")
+    assert kept.columns["illness"] == "sensitive"
+    assert [model.model for model in kept.models] == ["k-anonymity", "l-diversity"]
+    with pytest.raises(shoal.InputError, match="recipient"):
+        shoal.publish(frame, answers={**answers, "recipient": "whoever"})
+    with pytest.raises(shoal.InputError, match="ages"):
+        shoal.publish(frame, answers={**answers, "ages": "other"})

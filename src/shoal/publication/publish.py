@@ -10,13 +10,15 @@ from typing import Any
 
 import yaml
 
+from shoal.detection.profile import profile
 from shoal.errors import InputError
 from shoal.policy import Policy, as_policy
 from shoal.publication.folder import Folders, check_free, staged, take_place
+from shoal.publication.questions import policy_from
 from shoal.publication.results import Publication
 from shoal.publication.small_counts import for_the_public
 from shoal.publication.steps import Steps
-from shoal.reading import Options, read
+from shoal.reading import Options, declaring, read
 from shoal.releases.write import Refused
 from shoal.reports.report import report_html, report_pdf
 from shoal.vocabulary import Role
@@ -31,6 +33,7 @@ def publish(
     policy: Policy | str | Path | dict[str, Any] | None = None,
     *,
     output: str | Path | None = None,
+    answers: Mapping[str, str] | None = None,
     decide: Mapping[str, Role] | None = None,
     keep_evidence: str | Path | None = None,
     sign: str | Path | None = None,
@@ -41,6 +44,8 @@ def publish(
 ) -> Publication:
     """Profile, detect, measure, anonymise, verify, attack, and report; `output` is the folder that may leave.
 
+    Without a policy one is made from the proposed roles and your `answers` (`{"recipient": "public"}`):
+    while a question is open that only a person can answer, nothing is done. The policy is kept in the owner's folder.
     The folder and, beside it, its owner's (`release.private`, with the internal report, the policy, the plan and the
     private record) are written whole or not at all. Where the policy is not met nothing is written, but what was
     found so far goes to the folder `keep_evidence`.
@@ -59,10 +64,14 @@ def publish(
     for folder in (target, evidence):
         if folder is not None:
             check_free(folder, force)
-    rules = as_policy(policy)
+    table = read(source, None, declaring(options, as_policy(policy).types))
+    if policy is not None and answers:
+        raise InputError("Answers stand beside a policy.", "Write them into the policy.")
+    rules = (
+        as_policy(policy) if policy is not None else policy_from(profile(table), {**(answers or {}), **(decide or {})})
+    )
     if not rules.models:
         raise InputError("The policy names no privacy model, so nothing would be promised.", "Add one, such as k = 5.")
-    table = read(source, None, options)
     steps = Steps(table, rules, dict(decide or {}), source if isinstance(source, (str, Path)) else None)
     with staged(target or _nowhere()) as made:
         data = made.public / f"data{_format(source)}"

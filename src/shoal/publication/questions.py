@@ -1,0 +1,95 @@
+"""What only a person can answer, asked where there is no policy: who receives it, and the columns in doubt."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, get_args
+
+from shoal.detection.profiles import ColumnProfile, Profile
+from shoal.errors import InputError
+from shoal.kinds import DECIDED
+from shoal.models import KAnonymity, LDiversity
+from shoal.policy import Policy
+from shoal.policy.context import ContextSection
+from shoal.vocabulary import Role
+from shoal.wording import in_words
+
+# to whom, and the smallest class that is usual for them: EMA and Health Canada ask for 0.09 in public, 0.2 is usual
+# for known recipients under contract (El Emam), one in three for people inside who may see the data anyway
+RECIPIENTS = {
+    "public": (11, "everybody: it is published"),
+    "contract": (5, "known recipients under a contract"),
+    "inside": (3, "people of the same organisation"),
+}
+_WORDS = (
+    "Who receives it? public: everybody; contract: known recipients under a contract; inside: the same organisation."
+)
+_FEWEST_VALUES = 2
+
+
+@dataclass(frozen=True)
+class Question:
+    """One thing that a person must decide: its key (a setting or a column), the words, and what may be answered."""
+
+    key: str
+    text: str
+    choices: tuple[str, ...]
+    proposed: str | None = None
+
+
+class Unanswered(InputError):
+    """Questions without an answer; nothing was done."""
+
+    def __init__(self, questions: list[Question]) -> None:
+        lines = [f"{entry.key}: {entry.text}" for entry in questions]
+        answers = ",".join(f"{entry.key}={entry.proposed or entry.choices[0]}" for entry in questions)
+        super().__init__(
+            "There is no policy, and these questions are for a person:\n  " + "\n  ".join(lines),
+            f"Answer them with --answer '{answers}', for example, or give a policy (shoal profile --write-policy).",
+        )
+        self.questions = questions
+
+
+def questions_of(found: Profile, answers: Mapping[str, str]) -> list[Question]:
+    """What is left to ask: the recipient, and the role of each column that no rule is sure of."""
+    left = [] if "recipient" in answers else [Question("recipient", _WORDS, tuple(RECIPIENTS), "public")]
+    roles = tuple(get_args(Role))
+    for column in found.columns:
+        if column.confidence < DECIDED and column.name not in answers and _may_point(column):
+            why = " ".join(column.reasons)
+            left.append(Question(column.name, f"which role has this column? {why}", roles, column.role))
+    return left
+
+
+def _may_point(column: ColumnProfile) -> bool:
+    """A column with one value, or that nobody could know and no rule connects with people, needs no question."""
+    return column.distinct >= _FEWEST_VALUES and column.role != "other"
+
+
+def policy_from(found: Profile, answers: Mapping[str, str]) -> Policy:
+    """A policy from the proposed roles and the answers; refused while a question is open.
+
+    >>> from shoal.detection.profile import profile
+    >>> ages = profile({"age": [30, 31, 52, 53, 60] * 4, "sex": ["f", "m"] * 10})
+    >>> policy_from(ages, {"recipient": "contract"}).models[0].k
+    5
+    """
+    if left := questions_of(found, answers):
+        raise Unanswered(left)
+    names = {column.name for column in found.columns}
+    if unknown := [key for key in answers if key != "recipient" and key not in names]:
+        raise InputError.missing_columns(unknown, sorted(names), "The table")
+    recipient = answers["recipient"]
+    if recipient not in RECIPIENTS:
+        raise InputError("The recipient is not known.", f"Answer with one of {', '.join(RECIPIENTS)}.")
+    roles: dict[str, Any] = {column.name: answers.get(column.name, column.role) for column in found.columns}
+    if odd := [name for name, role in roles.items() if role not in get_args(Role)]:
+        raise InputError(f"The role of {in_words(odd)} is not known.", f"Use one of {', '.join(get_args(Role))}.")
+    k, words = RECIPIENTS[recipient]
+    sensitive = [column for column in found.columns if roles[column.name] == "sensitive"]
+    models: list[Any] = [KAnonymity(k=k)]
+    models += [LDiversity(sensitive=column.name, l=2) for column in sensitive if column.distinct >= _FEWEST_VALUES]
+    if "quasi-identifier" not in roles.values():
+        raise InputError("No column is a quasi-identifier: there is nothing to protect people in.", "Answer which are.")
+    return Policy(columns=roles, models=models, context=ContextSection(recipient=words))
