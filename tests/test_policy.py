@@ -149,3 +149,8 @@ def test_a_policy_can_be_made_in_python() -> None:
     )
     assert (policy.quasi_identifiers, policy.sensitive) == (["age"], ["x"])
     assert not shoal.risk(PEOPLE, policy=policy).models[0].holds
+
+
+def test_the_digest_tells_models_of_one_parameter_apart() -> None:
+    digests = {Policy(models=[{"model": name, "k": 5}]).digest() for name in ("k-anonymity", "k-matching")}
+    assert len(digests) == 2

@@ -307,6 +307,19 @@ class Policy(BaseModel):
         """The columns that play a role, in the order of the file."""
         return [name for name, found in self.columns.items() if found == role]
 
+    def as_written(self) -> dict[str, Any]:
+        """What a policy file says: all that is not as it is by default, every model with its name.
+
+        >>> Policy(models=[{"model": "k-anonymity", "k": 5}]).as_written()
+        {'models': [{'model': 'k-anonymity', 'k': 5}]}
+        """
+        written = self.model_dump(mode="json", exclude_defaults=True)
+        if self.models:  # the name of a model is what it is by default
+            dumped = [model.model_dump(mode="json", exclude_defaults=True) for model in self.models]
+            named = zip(self.models, dumped, strict=True)
+            written["models"] = [{"model": model.model, **found} for model, found in named]
+        return written
+
     @property
     def quasi_identifiers(self) -> list[str]:
         return self.with_role("quasi-identifier")
@@ -325,9 +338,7 @@ class Policy(BaseModel):
 
     def digest(self) -> str:
         """SHA-256 of what the policy says, whatever its layout and comments."""
-        return hashlib.sha256(
-            json.dumps(self.model_dump(mode="json", exclude_defaults=True), sort_keys=True).encode()
-        ).hexdigest()
+        return hashlib.sha256(json.dumps(self.as_written(), sort_keys=True).encode()).hexdigest()
 
 
 class PolicyError(InputError):

@@ -131,7 +131,7 @@ def _write_documents(made: Folders, done: Publication, rules: Policy, pdf: bool)
             write_bytes(folder / "report.pdf", report_pdf(found), mode)
     for part in (*made.public.glob("*.private.json"), *made.public.glob("*.plan.json")):
         part.rename(made.private / part.name)
-    written = rules.model_dump(mode="json", exclude_defaults=True)
+    written = rules.as_written()
     text = yaml.safe_dump(written, sort_keys=False, allow_unicode=True)
     write_bytes(made.private / "policy.yaml", text.encode(), PRIVATE)
     write_bytes(made.public / "README.md", _readme(public, sorted(made.public.iterdir())).encode(), PUBLIC)

@@ -133,7 +133,7 @@ class Steps:
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             software=_software(),
             data=self._data(),
-            policy=policy_without_values(self.rules.model_dump(mode="json", exclude_defaults=True)),
+            policy=policy_without_values(self.rules.as_written()),
             profile=found.get("profile"),
             detect=found.get("detect"),
             risk={"before": found.get("risk before"), "after": found.get("risk after")},
