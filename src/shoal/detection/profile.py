@@ -11,11 +11,12 @@ import numpy as np
 import polars as pl
 
 from shoal import progress
+from shoal.detection.column_types import is_sum, looks_like_weights, propose_type
 from shoal.detection.profiles import ColumnProfile, Profile
 from shoal.errors import as_names
 from shoal.kinds import DECIDED, ROLE_OF_KIND, ColumnView, Finding, find_kinds
 from shoal.policy import Policy, as_policy
-from shoal.reading import Options, read
+from shoal.reading import Options, declaring, read
 from shoal.table import Array, Column
 from shoal.table.type_words import type_word
 from shoal.vocabulary import Role
@@ -40,10 +41,10 @@ def profile(
     force: bool = False,
     options: Options | None = None,
 ) -> Profile:
-    """Profile a table: types, missing and distinct values, and a proposed role with its reasons.
+    """Profile a table: types, missing and distinct values, and a proposed role and type with their reasons.
 
-    With a policy, the roles that it names are taken. `write_policy` starts a policy file from the proposed roles;
-    `force` replaces one that exists.
+    With a policy, the roles and types that it names are taken. `write_policy` starts a policy file from what is
+    proposed; `force` replaces one that exists.
 
     >>> import polars as pl
     >>> found = profile(pl.DataFrame({"email": ["a@b.org", "c@d.org", None], "sex": ["f", "m", "f"]}))
@@ -54,7 +55,7 @@ def profile(
     if target is not None:
         check_target(target, force, (".yaml", ".yml"))
     decided = as_policy(policy)
-    table = read(source, None if columns is None else as_names(columns), options)
+    table = read(source, None if columns is None else as_names(columns), declaring(options, decided.types))
     profiles = []
     for number, column in enumerate(table.columns.values()):
         progress.report("looking at columns", number, len(table.columns))
@@ -69,7 +70,11 @@ def profile(
 def _profile(column: Column, records: int, decided: Role | None) -> ColumnProfile:
     counts = np.bincount(column.codes, minlength=len(column.values))[: len(column.values)]
     kinds = find_kinds(ColumnView(column.name, column.values, counts, records)) if len(counts) else []
-    role, confidence, reasons = propose_role(column, counts, records, kinds)
+    role, confidence, reasons = propose_role(column, counts, records, kinds, is_measured(column))
+    proposal = propose_type(column, counts, records, kinds)
+    weights = looks_like_weights(column)
+    if weights is not None:
+        role, confidence, reasons = "other", 0.8, [weights]
     if decided is not None:
         role, confidence, reasons = decided, 1.0, ["Decided in the policy.", *reasons]
     return ColumnProfile(
@@ -82,16 +87,22 @@ def _profile(column: Column, records: int, decided: Role | None) -> ColumnProfil
         kind=kinds[0].kind if kinds else None,
         confidence=round(confidence, 3),
         reasons=reasons,
+        proposed_type=proposal.type.type if proposal.type is not None else None,
+        type_reason=proposal.reason or None,
+        declaration=proposal.type,
+        weights=weights is not None,
     )
 
 
-def propose_role(column: Column, counts: Array, records: int, kinds: list[Finding]) -> tuple[Role, float, list[str]]:
-    """By the kind of data if one was recognised, else by whether all values differ."""
+def propose_role(
+    column: Column, counts: Array, records: int, kinds: list[Finding], measured: bool = False
+) -> tuple[Role, float, list[str]]:
+    """By the kind of data if one was recognised, else by whether all values differ; what is `measured` often does."""
     if kinds and kinds[0].confidence >= DECIDED:
         return cast(Role, ROLE_OF_KIND[kinds[0].kind]), kinds[0].confidence, [kinds[0].reason]
     hints = [kind.reason for kind in kinds[:1]]
     known = records - column.nulls
-    if known >= RECORDS_THAT_TELL and not column.dtype.is_float():
+    if known >= RECORDS_THAT_TELL and not column.dtype.is_float() and not measured:
         if len(counts) == known:
             return "identifier", 0.8, ["Every record has a value of its own.", *hints]
         if len(counts) >= NEARLY_ALL * known:
@@ -101,6 +112,13 @@ def propose_role(column: Column, counts: Array, records: int, kinds: list[Findin
     if kinds:
         return cast(Role, ROLE_OF_KIND[kinds[0].kind]), kinds[0].confidence, hints
     return "other", 0.0, ["No rule recognised it: decide by what others may know of it."]
+
+
+def is_measured(column: Column) -> bool:
+    """Whether values are measured or counted: that all of them differ says nothing then."""
+    if column.declared is not None:
+        return column.declared.word in ("number", "date", "ordered", "band")
+    return column.dtype.is_integer() and is_sum(column.name)
 
 
 def _looks_like_codes(column: Column, known: int) -> bool:

@@ -10,7 +10,8 @@ from typing import ClassVar
 import yaml
 
 from shoal.kinds import DECIDED
-from shoal.results import Cell, Files, Grid, Headline, Notes, Result, Section, Tone, where_known
+from shoal.results import Cell, Files, Grid, Headline, Notes, Result, Section, Tone, left_out, where_known
+from shoal.table.column_type import ColumnType
 from shoal.vocabulary import Role
 from shoal.wording import counted, in_words
 
@@ -38,6 +39,12 @@ class ColumnProfile:
     kind: str | None
     confidence: float
     reasons: list[str]
+    # what it seems to be (docs/types.md); without a word, the reason is what its owner has to say
+    proposed_type: str | None = None
+    type_reason: str | None = None
+    # with the values that it names, which only a policy file shows
+    declaration: ColumnType | None = left_out(default=None)
+    weights: bool = left_out(default=False)
 
 
 @dataclass(frozen=True, repr=False)
@@ -70,10 +77,11 @@ class Profile(Result):
 
     def sections(self) -> list[Section]:
         """One line per column, then why."""
+        telling = self._telling()
         rows = [
             (
                 column.name,
-                column.type,
+                f"{column.type}: {column.proposed_type}" if column in telling else column.type,
                 _role(column),
                 column.kind or "",
                 f"{column.nulls:,}" if column.nulls else "–",
@@ -91,11 +99,30 @@ class Profile(Result):
             for column in self.columns
             if column.confidence
         ]
+        reasons += [f"{column.name} as {column.proposed_type}: {column.type_reason}" for column in self._telling()]
+        reasons += [f"{column.name}: {column.type_reason}" for column in self.columns if _asks(column)]
+        weights = [column.name for column in self.columns if column.weights]
+        reasons += (
+            [f"{in_words(weights)}: sampling weights; name them in the policy (weight: {weights[0]})"]
+            if weights
+            else []
+        )
         if any(column.confidence < DECIDED for column in self.columns):
             reasons.append(
                 "a role with a question mark is a guess, or no rule recognised it: decide by what others may know"
             )
         return reasons + self.notes
+
+    def _telling(self) -> list[ColumnProfile]:
+        """The columns whose proposed type is not what they are read as anyway."""
+        usual = {"integer": "number", "number": "number", "date": "date", "datetime": "date", "text": "nominal"}
+        return [
+            column
+            for column in self.columns
+            if column.declaration is not None
+            and column.role != "identifier"
+            and (usual.get(column.type) != column.proposed_type or bool(column.declaration.map))
+        ]
 
     def policy_text(self) -> str:
         """A policy file to start from: every column with its proposed role, the reasons as comments."""
@@ -104,8 +131,42 @@ class Profile(Result):
             doubt = "" if column.confidence >= DECIDED else "not sure: "
             lines.append(f"  # {doubt}{' '.join(' '.join(column.reasons).split())}")
             lines.append(f"  {yaml_key(column.name)}: {column.role}")
-        lines += ["null_rule: value", "threshold: 0.2", ""]
+        lines += [*self._types(), *self._weight(), "null_rule: value", "threshold: 0.2", ""]
         return "\n".join(lines)
+
+    def _types(self) -> list[str]:
+        """What columns are, with reasons; a question stands there as a comment."""
+        lines = []
+        for column in self.columns:
+            if column.role == "identifier" or (column.declaration is None and not column.type_reason):
+                continue
+            if column.type_reason:
+                lines.append(f"  # {' '.join(column.type_reason.split())}")
+            if column.declaration is not None:
+                lines.append(f"  {yaml_key(column.name)}: {_in_yaml(column.declaration)}")
+        return ["types:", *lines] if any(not line.startswith("  #") for line in lines) else []
+
+    def _weight(self) -> list[str]:
+        """The column of sampling weights; of several its owner has to name one."""
+        found = [column for column in self.columns if column.weights]
+        if len(found) == 1:
+            return [f"# {' '.join(found[0].reasons)}", f"weight: {yaml_key(found[0].name)}"]
+        names = " or ".join(yaml_key(column.name) for column in found)
+        return [f"# Several columns look like sampling weights. Name one of them: weight: {names}"] if found else []
+
+
+def _asks(column: ColumnProfile) -> bool:
+    """Whether its owner has to say what a column is."""
+    return column.declaration is None and bool(column.type_reason)
+
+
+def _in_yaml(declaration: ColumnType) -> str:
+    """A type as it stands in a policy, on one line."""
+    short = declaration.to_short()
+    if short == {"type": declaration.type, "decimal": "."}:
+        short = declaration.type
+    text = yaml.safe_dump(short, default_flow_style=True, sort_keys=False, allow_unicode=True, width=10**9)
+    return text.removesuffix("\n").removesuffix("\n...")
 
 
 def _role(column: ColumnProfile) -> Cell:

@@ -36,7 +36,7 @@ _MANY_CATEGORIES = 16
 # fewer texts of one shape may be alike by chance
 _CODES_THAT_TELL = 10
 # whole numbers that stand for these are names, without an order
-_NUMBERED = ("ethnicity", "geography", "marital-status", "nationality", "occupation", "relationship", "religion", "sex")
+NUMBERED = ("ethnicity", "geography", "marital-status", "nationality", "occupation", "relationship", "religion", "sex")
 
 
 def build_hierarchy(
@@ -165,7 +165,7 @@ def _by_content(column: Column) -> tuple[HierarchyKind, str]:
     if kind == "postal-code":
         return "prefix", ", for it looks like postal codes"
     if values.dtype.is_numeric():
-        if kind in _NUMBERED:
+        if kind in NUMBERED:
             return "categories", f", for its numbers stand for {kind}"
         return ("equal-frequency", ", for most records lie close together") if _skewed(column) else ("equal-width", "")
     if len(values) >= _CODES_THAT_TELL and shape_of(values).n_unique() == 1:

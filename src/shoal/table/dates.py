@@ -59,13 +59,13 @@ _PARTIAL = (
 )
 # "Sunday, " before a date
 _WEEKDAY = r"^(?i:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?i:day)?[.,]*\s+"
-_FULL_MONTHS = (
+FULL_MONTHS = (
     "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
     "december",
 )  # fmt: skip
-_MONTHS = {name[:3]: number for number, name in enumerate(_FULL_MONTHS, 1)}
+_MONTHS = {name[:3]: number for number, name in enumerate(FULL_MONTHS, 1)}
 # the English names, whole or short (also `sept`)
-ENGLISH_MONTH_NAMES = f"(?:{'|'.join(f'{name[:3]}(?:{name[3:]})?' for name in _FULL_MONTHS)}|sept)"
+ENGLISH_MONTH_NAMES = f"(?:{'|'.join(f'{name[:3]}(?:{name[3:]})?' for name in FULL_MONTHS)}|sept)"
 # Seconds and milliseconds since 1970, from 2000 to 2035.
 EPOCH_SECONDS = (946_684_800, 2_051_222_400)
 
@@ -308,7 +308,7 @@ def write_days(days: Array, which: Array, like: Days) -> pl.Series:
     parts = like.written.parts[which]
     four = years.cast(pl.String).str.zfill(4)
     two = (years % 100).cast(pl.String).str.zfill(2)
-    named = pl.Series([name if like.full_names else name[:3] for name in _FULL_MONTHS])
+    named = pl.Series([name if like.full_names else name[:3] for name in FULL_MONTHS])
     named = {"upper": named.str.to_uppercase(), "lower": named}.get(like.case, named.str.to_titlecase())
     written = {
         "d": _number(numbers, pad),

@@ -1,0 +1,269 @@
+"""What a column seems to be: a proposed type with its reason, or the question that only its owner can answer."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import polars as pl
+
+from shoal.detection.scales import order_of
+from shoal.errors import InputError
+from shoal.hierarchy.build import NUMBERED
+from shoal.kinds import DECIDED, Finding
+from shoal.kinds.header import read_header, squeeze, words
+from shoal.table import Array, Column
+from shoal.table.bands import parse_band
+from shoal.table.column_type import MOST_BANDS, ColumnType
+from shoal.table.declare import completed
+from shoal.table.number_texts import plain_numbers
+from shoal.table.text_types import MISSING_WORDS
+
+# codes of a survey or a register are few and small
+_MOST_CODES, _LARGEST_CODE, _RECORDS_PER_CODE = 30, 99, 5
+# texts that are looked at before all are
+_PILOT = 500
+_MOST_SPELLINGS = 60
+_AMOUNTS = words(
+    """age, ages, year, years, month, months, day, days, hour, hours, minutes, number, count, size, amount, total,
+    income, salary, wage, wages, pay, paid, price, cost, costs, charge, charges, balance, turnover, revenue,
+    expenditure, expenditures, spend, spent, savings, debt, loan, rent, tax, weight, height, length, width,
+    distance, area, temperature, pressure, score, rate, ratio, percent, share, quantity, visits, children, kids,
+    members, persons, people, siblings, rooms, grade points, bmi, dose, los, stay, stays, eta, anni, alter, jahre,
+    anzahl, betrag, einkommen, gehalt, preis, kosten, reddito, importo, stipendio, revenu, salaire, montant, prix,
+    edad, ingreso, ingresos, importe, precio, inkomen, bedrag, gain, loss, num, per week""",
+    flags=True,
+    measures=True,
+)
+_SUMS = words(
+    """amount, income, salary, wage, wages, price, cost, costs, charge, charges, balance, turnover, revenue,
+    expenditure, expend, expenses, spending, savings, debt, loan, rent, tax, taxes, betrag, einkommen, gehalt,
+    preis, kosten, umsatz, reddito, importo, stipendio, spesa, revenu, salaire, montant, prix, ingreso, ingresos,
+    importe, precio, gasto, inkomen, bedrag, height, area, distance, temperature, platelets""",
+    block="number, no, nr, num, id, code, account, key, reference, ref, card, file, case, serial, invoice",
+    measures=True,
+)
+_CODES = words(
+    """code, codes, type, category, cat, class, status, kind, group, flag, indicator, region, district, province,
+    state, department, sector, race, ethnicity, roof, walls, water, toilet, electricity, relation, relationship,
+    religion, occupation, marital, ward, ownership, fuel, material, language, cod, codice, tipo, typ, kategorie,
+    klasse""",
+    flags=True,
+)
+_WEIGHTS = words(
+    """sampling weight, sampling weights, survey weight, survey weights, sample weight, household weight, household
+    weights, hh weight, person weight, design weight, final weight, fnlwgt, finalwt, perwt, hhwt, pweight, wgt,
+    hhweight, expansion factor, factor de expansion, fexp, hochrechnungsfaktor, poids de sondage, peso campionario,
+    weights""",
+    weak="weight, wt, poids, peso, gewicht",
+    block="birth, body, baby, patient, newborn, kg, lb, lbs, grams, gross, net, vehicle, tare, parcel, nascita, geburt",
+    measures=True,
+)
+# more than a person weighs in kilograms or pounds
+_HEAVIEST_PERSON = 700.0
+_PAIRS = tuple(
+    frozenset(pair.split())
+    for pair in (
+        "yes no",
+        "y n",
+        "true false",
+        "t f",
+        "0 1",
+        "ja nein",
+        "j n",
+        "si no",
+        "s n",
+        "sí no",
+        "oui non",
+        "ja nee",
+    )
+)
+_SEXES = {
+    "female": frozenset(
+        ["f", "female", "woman", "girl", "w", "weiblich", "frau", "femmina", "donna", "femme", "mujer"]
+    ),
+    "male": frozenset(["m", "male", "man", "boy", "männlich", "mann", "maschio", "uomo", "homme", "hombre"]),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class TypeProposal:
+    """A proposed type and why; without one, `reason` is what has to be decided, or there is nothing to say."""
+
+    type: ColumnType | None
+    reason: str
+    asks: bool = False
+
+
+def is_sum(name: str) -> bool:
+    """Whether a header says that a column holds sums of money or measurements, not numbers of things.
+
+    >>> is_sum("household_income"), is_sum("account_balance_no"), is_sum("roof")
+    (True, False, False)
+    """
+    return _SUMS.heard(read_header(name))[0] > 0
+
+
+def looks_like_weights(column: Column) -> str | None:
+    """Why a column seems to say how many people each record stands for; None where it does not."""
+    strength, word = _WEIGHTS.heard(read_header(column.name))
+    values = column.values
+    if not strength or not values.dtype.is_numeric() or not len(values):
+        return None
+    low, high = float(values.min()), float(values.max())  # type: ignore[arg-type]
+    strong = word not in ("weight", "wt", "poids", "peso", "gewicht")
+    if low < 0.0 or high < 1.0 or (not strong and (high < _HEAVIEST_PERSON or low < 1.0)):
+        return None
+    return f'The header says "{word}", and its numbers are those of sampling weights.'
+
+
+def propose_type(column: Column, counts: Array, records: int, kinds: Sequence[Finding]) -> TypeProposal:
+    """The type of a column, from its header, its kind and all its distinct values.
+
+    >>> import numpy as np
+    >>> from shoal.reading import read
+    >>> column = read({"seen": ["03/14/2021", "12/01/2020"]})["seen"]
+    >>> propose_type(column, np.array([1, 1]), 2, []).type.format
+    ('%m/%d/%Y',)
+    """
+    if column.declared is not None:
+        return TypeProposal(column.declared.type, "Declared.")
+    values, kind = column.values, kinds[0].kind if kinds and kinds[0].confidence >= DECIDED else None
+    if values.dtype == pl.Boolean:
+        return _of("boolean", "It came as true and false.")
+    if isinstance(values.dtype, (pl.Date, pl.Datetime)):
+        return TypeProposal(ColumnType(type="date", format=("%Y-%m-%d",)), "")
+    if values.dtype.is_numeric():
+        return _of_numbers(column, counts, kind)
+    if values.dtype != pl.String or not len(values):
+        return TypeProposal(None, "")
+    return _of_texts(column, counts, kind)
+
+
+def _of(word: str, reason: str, **settings: object) -> TypeProposal:
+    return TypeProposal(ColumnType(type=word, **settings), reason)  # type: ignore[arg-type]
+
+
+def _of_numbers(column: Column, counts: Array, kind: str | None) -> TypeProposal:
+    values, header = column.values, read_header(column.name)
+    if values.dtype.is_integer():
+        if kind == "postal-code":
+            digits = int(values.cast(pl.String).str.len_chars().max() or 1)  # type: ignore[arg-type]
+            return _of("code", "Postal codes: their first digits mean the most.", digits=digits)
+        if kind in NUMBERED:
+            return _of("nominal", f"Its numbers stand for {kind.replace('-', ' ')}: they have no order.")
+        if len(values) == 2 and values.to_list() == [0, 1]:
+            return _of("boolean", "Nothing but 0 and 1.")
+        said, code = _AMOUNTS.heard(header)[0], _CODES.heard(header)[1]
+        small = len(values) <= _MOST_CODES and int(values[0]) >= 0 and int(values[-1]) <= _LARGEST_CODE
+        many = int(counts.sum()) >= _RECORDS_PER_CODE * len(values)
+        if small and many and kind is None and not said:
+            why = f' and the header says "{code}"' if code else ""
+            return _of(
+                "nominal",
+                f"{len(values)} different small whole numbers in {int(counts.sum()):,} records{why}: they look like "
+                "codes, which have no order. If they are amounts, declare it a number.",
+            )
+    return _of("number", "", decimal=".")
+
+
+def _of_texts(column: Column, counts: Array, kind: str | None) -> TypeProposal:
+    texts = column.values.filter(~column.values.is_in(list(MISSING_WORDS)))
+    if not len(texts):
+        return TypeProposal(None, "")
+    if kind == "free-text":
+        return _of("text", "Free text.")
+    for look in (_dates, _numbers, _bands):
+        if (found := look(column.name, texts)) is not None:
+            return found
+    if kind == "postal-code":
+        lengths = texts.str.len_chars().unique()
+        settings = {"digits": int(lengths[0])} if len(lengths) == 1 and texts.str.contains("^[0-9]+$").all() else {}
+        return _of("code", "Postal codes: their first signs mean the most.", **settings)
+    if len(texts) <= _MOST_SPELLINGS:
+        # `none` is an answer where the others are words
+        words_too = column.values.filter(~column.values.is_in(list(MISSING_WORDS - {"none", "None"})))
+        return _categories(column, words_too, counts, kind)
+    return _of("nominal", "Texts without an order.")
+
+
+def _pilot(texts: pl.Series) -> pl.Series:
+    return texts.gather_every(max(1, len(texts) // _PILOT))
+
+
+def _dates(name: str, texts: pl.Series) -> TypeProposal | None:
+    from shoal.table.dates import whole_dates
+
+    if (whole_dates(_pilot(texts).str.strip_chars()).form < 0).any():
+        return None
+    try:
+        found = completed(ColumnType(type="date"), texts, name)
+    except InputError as error:
+        return TypeProposal(None, f"Dates, but: {error.what} {error.cure}", asks=True)
+    return TypeProposal(found, "All of its values are dates in one writing or several.")
+
+
+def _numbers(name: str, texts: pl.Series) -> TypeProposal | None:
+    pilot = _pilot(texts)
+    shaped = pilot.str.contains(r"^\s*[+-]?[0-9]+(?:[.,' ’\u00a0\u202f][0-9]+)+\s*$|^\s*[+-]?(?:0|[1-9][0-9]*)\s*$")
+    if not shaped.all() or not pilot.str.contains(r"[0-9][.,' ’\u00a0\u202f][0-9]").any():
+        return None
+    try:
+        found = completed(ColumnType(type="number"), texts, name)
+    except InputError as error:
+        return (
+            TypeProposal(None, f"Numbers, but: {error.what} {error.cure}", asks=True)
+            if error.what.endswith("?")
+            else None
+        )
+    plain = plain_numbers(texts, found.decimal or ".", found.thousands)
+    if plain.n_unique() < len(texts):  # 250.1 and 250.10 are two diagnoses
+        return None
+    return TypeProposal(found, "All of its values are numbers with separators.")
+
+
+def _bands(name: str, texts: pl.Series) -> TypeProposal | None:
+    if len(texts) > MOST_BANDS or len(texts) < 2:
+        return None
+    bands = [parse_band(text) for text in texts.to_list()]
+    if any(band is None for band in bands) or not any(band.low != band.high for band in bands if band):
+        return None
+    try:
+        return TypeProposal(
+            completed(ColumnType(type="band"), texts, name), "Bands on a number line, which can be joined."
+        )
+    except InputError:
+        return _of("nominal", "Bands that lie over each other: they cannot be joined.")
+
+
+def _categories(column: Column, texts: pl.Series, counts: Array, kind: str | None) -> TypeProposal:
+    labels = texts.to_list()
+    folded = {label: label.strip().casefold() for label in labels}
+    mapped = _spellings(column, folded, counts, kind)
+    distinct = sorted({mapped.get(label, label) for label in labels})
+    joined = {"map": mapped} if mapped else {}
+    why = " Some are spelled in several ways: `map` joins them." if mapped else ""
+    if len(distinct) == 2 and frozenset(folded.get(label, label) for label in distinct) in _PAIRS:
+        return _of("boolean", f"Two answers.{why}", **joined)
+    if (order := order_of(distinct)) is not None and not _has_signs(order):
+        return _of("ordered", f"Words that come in an order.{why}", order=order, **joined)
+    return _of("nominal", f"Categories without an order that is known.{why}", **joined)
+
+
+def _has_signs(order: Sequence[str]) -> bool:
+    return any(sign in label for label in order for sign in "[];*\\")
+
+
+def _spellings(column: Column, folded: dict[str, str], counts: Array, kind: str | None) -> dict[str, str]:
+    """What is spelled otherwise than most: capitals and blanks, and F beside female."""
+    frequent = dict(zip(column.values.to_list(), counts.tolist(), strict=True))
+    groups: dict[str, list[str]] = {}
+    for label, word in folded.items():
+        key = next((sex for sex, said in _SEXES.items() if word in said), word) if kind == "sex" else word
+        groups.setdefault(key, []).append(label)
+    found: dict[str, str] = {}
+    for labels in groups.values():
+        # a whole word before a letter, then the one that most have
+        best = max(labels, key=lambda label: (len(squeeze(label)) > 1, frequent[label], label))
+        found |= {label: best for label in labels if label != best}
+    return found
