@@ -5,7 +5,17 @@ from __future__ import annotations
 import importlib
 import sys
 
-BENCHMARKS = ["classes", "commands", "detect", "kinds", "anonymize", "lattice", "partition", "microaggregate"]
+BENCHMARKS = [
+    "classes",
+    "commands",
+    "first_use",
+    "detect",
+    "kinds",
+    "anonymize",
+    "lattice",
+    "partition",
+    "microaggregate",
+]
 BENCHMARKS += ["suppress", "methods", "leak", "dp", "safe_harbor", "papers", "growth"]
 
 

@@ -235,6 +235,7 @@ def test_the_command_takes_what_is_preferred(people: pl.DataFrame, tmp_path: Pat
 def test_compiling_is_shown_and_not_charged(people: pl.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     steps: list[str] = []
     monkeypatch.setattr(choose, "_WARM", 100)
+    monkeypatch.setattr(choose, "_GROWS", 0.0)
     with progress.listening(lambda step, done, total: steps.append(step)):
         shoal.anonymize(people, quasi_identifiers=["age", "zip"], k=5)
     assert steps.index("compiling mondrian (once, kept on disk)") < steps.index("trying mondrian")

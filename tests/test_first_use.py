@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from shoal import compiled, progress
+from shoal.anonymization.methods import METHODS
 from shoal.anonymization.partition.cut_tree import best_cut
 from shoal.anonymization.partition.peel import outermost_first
 from shoal.anonymization.partition.sorting import rank
@@ -69,8 +70,8 @@ def test_a_loop_whose_source_has_changed_is_compiled_again(tmp_path: Path) -> No
 
 
 def test_shares_go_to_other_processes(monkeypatch: pytest.MonkeyPatch) -> None:
-    started: list[list[str]] = []
-    here: list[list[str]] = []
+    started: list[str] = []
+    here: list[str] = []
 
     class Ended:
         def poll(self) -> int:
@@ -90,10 +91,25 @@ def test_shares_go_to_other_processes(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(compiled, "run_here", here.append)
     heard: list[str] = []
     with progress.listening(lambda step, done, total: heard.append(step)):
-        make_ready([Rehearsal("m", name, Cold) for name in "abc"])
-    assert here == [["m:a", "m:c"]]
-    assert started == [["m:b"]]
+        assert make_ready([Rehearsal("m", name, Cold) for name in "abc"])
+    assert here[0] == "m:a"
+    assert started[0] == "m:b"
+    assert sorted(here + started) == ["m:a", "m:b", "m:c"]  # the third goes to whoever is free first
     assert set(heard) == {compiled.STEP}
+
+
+@pytest.mark.parametrize("method", ["mondrian", "lattice"])
+def test_every_rehearsal_runs_the_loop_that_it_names(method: str) -> None:
+    rehearsals = METHODS[method]().rehearsals()
+    assert rehearsals
+    for one in rehearsals:
+        compiled.run_here(one.address)
+        assert one.loop.signatures
+
+
+def test_a_rehearsal_that_fails_is_left_to_the_first_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compiled, "run_here", lambda address: 1 / 0)
+    compiled._run_all("m:a", compiled.deque(["m:b"]))
 
 
 def test_within_another_program_everything_is_compiled_here(monkeypatch: pytest.MonkeyPatch) -> None:

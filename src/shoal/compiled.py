@@ -11,8 +11,11 @@ import os
 import subprocess
 import sys
 import threading
+import time
+from collections import deque
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar, cast
@@ -29,7 +32,7 @@ Result = TypeVar("Result")
 
 STEP = "compiling the inner loops, once"
 _TICK = 0.2
-_CHILD = "import sys; from shoal.compiled import run_here; run_here(sys.argv[1:])"
+_CHILD = "import sys; from shoal.compiled import run_here; run_here(sys.argv[1])"
 
 
 def _jit(function: Function, **options: Any) -> Function:
@@ -111,36 +114,45 @@ def is_ready(loop: Any) -> bool:
         return True
 
 
-def run_here(addresses: Sequence[str]) -> None:
-    """Run rehearsals, `module:function` each, in this process."""
-    for address in addresses:
-        module, function = address.split(":")
-        getattr(importlib.import_module(module), function)()
+def run_here(address: str) -> None:
+    """Run a rehearsal, `module:function`, in this process."""
+    module, function = address.split(":")
+    getattr(importlib.import_module(module), function)()
 
 
-def make_ready(rehearsals: Sequence[Rehearsal]) -> None:
-    """Compile what is needed and not there yet: the first share in this process, the others in processes beside it.
+def make_ready(rehearsals: Sequence[Rehearsal]) -> bool:
+    """Compile what is needed and not there yet, longest first: here, and in as many processes as there are processors.
 
-    What another process could not do is left to the first call, as always.
+    What another process could not do is left to the first call, as always. Whether there was something to compile.
     """
-    missing = [one.address for one in rehearsals if not is_ready(one.loop)]
+    missing = deque(one.address for one in rehearsals if not is_ready(one.loop))
     if not missing:
-        return
-    shares = [missing[start :: processors()] for start in range(processors())] if _can_start() else [missing]
-    others = [_started(share) for share in shares[1:] if share]
-    own = threading.Thread(target=run_here, args=(shares[0],))
+        return False
+    beside = processors() - 1 if _can_start() else 0
+    own = threading.Thread(target=_run_all, args=(missing.popleft(), missing), daemon=True)
+    running = [_started(missing.popleft()) for _ in range(min(beside, len(missing)))]
     own.start()
-    _wait(own, lambda: all(other.poll() is not None for other in others))
-
-
-def _wait(own: threading.Thread, others_ended: Callable[[], bool]) -> None:
-    """Say every now and then what takes so long."""
-    progress.report(STEP, 0)
-    while own.is_alive() or not others_ended():
-        own.join(_TICK)
-        if not own.is_alive():
-            threading.Event().wait(_TICK / 10)
+    while own.is_alive() or running:
         progress.report(STEP, 0)
+        own.join(_TICK) if own.is_alive() else time.sleep(_TICK / 4)
+        running = [other for other in running if other.poll() is None]
+        if len(running) < beside and (address := _next(missing)):
+            running.append(_started(address))
+    return True
+
+
+def _next(missing: deque[str]) -> str | None:
+    try:
+        return missing.popleft()
+    except IndexError:  # somebody else took the last one
+        return None
+
+
+def _run_all(address: str | None, others: deque[str]) -> None:
+    while address:
+        with suppress(Exception):  # the first call will raise it again, where it is expected
+            run_here(address)
+        address = _next(others)
 
 
 def _can_start() -> bool:
@@ -148,10 +160,10 @@ def _can_start() -> bool:
     return not getattr(sys, "frozen", False) and Path(sys.executable or "").name.lower().startswith("python")
 
 
-def _started(addresses: Sequence[str]) -> subprocess.Popen[bytes]:
+def _started(address: str) -> subprocess.Popen[bytes]:
     path = os.pathsep.join(entry for entry in sys.path if entry)
     return subprocess.Popen(
-        [sys.executable, "-c", _CHILD, *addresses],
+        [sys.executable, "-c", _CHILD, address],
         env={**os.environ, "PYTHONPATH": path, "PYTHONSAFEPATH": "1"},
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

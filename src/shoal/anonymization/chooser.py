@@ -23,6 +23,8 @@ from shoal.vocabulary import Prefer
 from shoal.wording import percent
 
 _WARM = 500
+# a table that is so many times larger than the sample: what loading the loops takes must not be multiplied
+_GROWS = 4.0
 _LARGE_K = 1_000
 _ASK_LESS = "Ask for less, or allow `suppression`."
 
@@ -103,8 +105,8 @@ def choose(
     if k > _LARGE_K:  # exchanges between groups take time that grows with their size
         methods = [_with_less_effort(method, options) for method in methods]
     small = sample_of(table, policy, max(SAMPLE, 20 * k))
-    trials = _try_all(methods, small, task, clock)
     growth = table.rows / max(small.rows, 1)
+    trials = _try_all(methods, small, task, clock, growth)
     trials, slow = _faster(trials, small, task, time_limit, growth)
     order = _ranked(trials, slow, wanted)
     if not order:
@@ -172,15 +174,22 @@ def _with_less_effort(method: Method, options: Mapping[str, Any]) -> Method:
     return method.model_copy(update={"effort": "fast"}) if has_effort else method
 
 
-def _try_all(methods: Sequence[Method], table: Table, task: Task, clock: Clock) -> list[Trial]:
-    """Every method on the same rows, as long as there is time; the first always."""
+def _try_all(methods: Sequence[Method], table: Table, task: Task, clock: Clock, growth: float) -> list[Trial]:
+    """Every method on the same rows, as long as there is time; the first always.
+
+    On first use loops are compiled before, several at a time.
+    """
+    from shoal.compiled import make_ready
+
     trials: list[Trial] = []
+    with clock.pause():
+        first_use = make_ready([one for method in methods for one in method.rehearsals()])
     for method in methods:
         if trials and clock.left <= 0:
             late = Candidate(method.name, None, None, 0.0, "not tried", 0, "the time limit was reached")
             trials.append(Trial(method, late, None))
             continue
-        if table.rows > _WARM:  # compiled and loaded once, so that the sample tells the time of the whole
+        if first_use or growth > _GROWS:  # compiled and loaded, so that the sample tells the time of the whole
             progress.report(f"compiling {method.name} (once, kept on disk)", 0)
             with clock.pause():
                 tried(method, sample_of(table, task.policy, _WARM), task, 1.0)

@@ -6,7 +6,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any, ClassVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
@@ -16,6 +16,9 @@ from shoal.models import KAnonymity, TCloseness
 from shoal.policy import Policy, share_of
 from shoal.policy.conditions import ColumnCondition
 from shoal.table import Table
+
+if TYPE_CHECKING:
+    from shoal.compiled import Rehearsal
 
 Importance = dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]]
 Share = Annotated[float, BeforeValidator(share_of)]
@@ -54,6 +57,10 @@ class Method(MethodOptions, ABC):
     def allowed(self, table: Table, policy: Policy) -> str | None:
         """Why this method cannot be used here (`needs k …`), or None where it can."""
         return takes_records_only(policy)
+
+    def rehearsals(self) -> Sequence[Rehearsal]:
+        """What compiles the loops that it will run."""
+        return ()
 
     @abstractmethod
     def change(

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from shoal.anonymization.search.generalize import Generalized, SearchOptions
     from shoal.anonymization.search.lattice import Prepared
     from shoal.anonymization.search.plan import Plan
+    from shoal.compiled import Rehearsal
 
 # larger tables are not read again to measure their information loss
 _MEASURED = 200_000
@@ -90,6 +91,12 @@ class Lattice(Method):
             self.time_limit,
             self.local,
         )
+
+    def rehearsals(self) -> Sequence[Rehearsal]:
+        """The search."""
+        from shoal.anonymization.search.rehearsals import SEARCH
+
+        return [SEARCH]
 
     def prepare(self, table: Table, policy: Policy) -> Prepared:
         """Read or build the hierarchies, count the table."""

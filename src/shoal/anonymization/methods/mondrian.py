@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
@@ -19,6 +19,9 @@ from shoal.policy import Policy
 from shoal.policy.conditions import ColumnCondition
 from shoal.ranges.boxed import Boxed, check_k
 from shoal.table import Table
+
+if TYPE_CHECKING:
+    from shoal.compiled import Rehearsal
 
 
 class Mondrian(CategoryMethod):
@@ -46,6 +49,13 @@ class Mondrian(CategoryMethod):
         if self.plan and (self.cuts == "relaxed" or self.interval == "mean"):
             return "has no plan with relaxed cuts or means: new records have no place there"
         return takes_records_only(policy) or needs_k(policy) or fits_groups(policy)
+
+    def rehearsals(self) -> Sequence[Rehearsal]:
+        """Grouping and exchanging; other ways of cutting are compiled as they are used."""
+        from shoal.anonymization.partition.rehearsals import EXCHANGE, GROUP
+
+        searched = self.cuts == "best" and self.effort != "fast" and not self.plan
+        return [EXCHANGE, GROUP] if searched else []
 
     def grouped(self, table: Table, policy: Policy, near: Mapping[str, Labelling]) -> tuple[Boxed, dict[str, Any]]:
         """The boxes of the groups."""
