@@ -10,7 +10,7 @@ from typing import ClassVar
 import yaml
 
 from shoal.kinds import DECIDED
-from shoal.results import Cell, Files, Grid, Headline, Notes, Result, Section, Tone, where_known
+from shoal.results import Cell, Files, Grid, Headline, Notes, Result, Section, Tone, left_out, where_known
 from shoal.vocabulary import Role
 from shoal.wording import counted, in_words
 
@@ -50,6 +50,8 @@ class Profile(Result):
     columns: list[ColumnProfile]
     notes: list[str]
     policy_file: str | None = where_known()
+    # the lines of a proposed policy that follow its columns
+    rules: tuple[str, ...] = left_out(default=())
 
     def with_role(self, role: Role) -> list[str]:
         """The columns for which a role is proposed with confidence.
@@ -98,13 +100,13 @@ class Profile(Result):
         return reasons + self.notes
 
     def policy_text(self) -> str:
-        """A policy file to start from: every column with its proposed role, the reasons as comments."""
+        """A policy file that is ready to run: every column with its proposed role and why, and what must hold."""
         lines = ["# Proposed by shoal. Check every line: a role is a decision that people take.", "columns:"]
         for column in self.columns:
             doubt = "" if column.confidence >= DECIDED else "not sure: "
             lines.append(f"  # {doubt}{' '.join(' '.join(column.reasons).split())}")
             lines.append(f"  {yaml_key(column.name)}: {column.role}")
-        lines += ["null_rule: value", "threshold: 0.2", ""]
+        lines += ["null_rule: value", "threshold: 0.2", *self.rules, ""]
         return "\n".join(lines)
 
 
