@@ -67,7 +67,7 @@ def test_what_anonymize_wrote_verify_accepts(people: pl.DataFrame, tmp_path: Pat
         {"t": 0.2, "remainder": "middle"},
         {"untouched_if_safe": True},
         {"method": "coarsen", "resolution": 2, "quasi_identifiers": ["sex", "age_yrs"], "k": 2},
-        {"method": "coarsen", "resolution": 2, "labels": "labels", "quasi_identifiers": ["sex", "age_yrs"], "k": 2},
+        {"method": "coarsen", "resolution": 2, "cut_over": "labels", "quasi_identifiers": ["sex", "age_yrs"], "k": 2},
     ],
 )
 def test_every_method_keeps_its_promise(people: pl.DataFrame, tmp_path: Path, options: dict[str, Any]) -> None:

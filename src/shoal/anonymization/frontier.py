@@ -13,6 +13,7 @@ from shoal.anonymization.methods.base import k_of
 from shoal.anonymization.outcomes import FrontierPoint
 from shoal.anonymization.results import Anonymized
 from shoal.anonymization.trials import Clock, Task, Trial, cost, tried
+from shoal.models import AnyModel, KAnonymity
 from shoal.policy import Policy
 from shoal.table import Table
 from shoal.vocabulary import Prefer
@@ -39,7 +40,9 @@ def tried_for_other_ks(best: Trial, table: Table, task: Task, clock: Clock) -> d
     if own is None:
         return {}
     found = {own: best}
-    for k in other_ks(own, table.rows // 2):
+    # what other models imply holds for every k
+    least = k_of(task.policy.model_copy(update={"models": _without_k(task.policy)})) or 1
+    for k in [k for k in other_ks(own, table.rows // 2) if k >= least]:
         if clock.left < best.candidate.seconds:
             break
         progress.report(f"trying {best.method.name} for k = {k}", 0)
@@ -47,6 +50,10 @@ def tried_for_other_ks(best: Trial, table: Table, task: Task, clock: Clock) -> d
         if trial.candidate.verdict == "holds":
             found[k] = trial
     return dict(sorted(found.items()))
+
+
+def _without_k(policy: Policy) -> list[AnyModel]:
+    return [model for model in policy.models if not isinstance(model, KAnonymity)]
 
 
 def best_for_each_k(trials: Mapping[int, Trial], figure: str, prefer: Prefer) -> dict[int, int]:

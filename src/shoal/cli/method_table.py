@@ -132,7 +132,7 @@ METHOD_OPTIONS: dict[str, tuple[Option, ...]] = {
             "bracket",
         ),
         Option("resolution", "int", "NUMBER", "Into how many intervals; it must be given."),
-        Option("labels", "text", "range|labels", "Cut the whole range, or the values (labels) that occur.", "range"),
+        Option("cut_over", "text", "range|labels", "Cut the whole range, or the values (labels) that occur.", "range"),
     ),
     "mask": (
         Option(

@@ -29,7 +29,10 @@ def profile(
     write_policy: Annotated[
         Path | None,
         typer.Option(
-            "--write-policy", metavar="FILE", help="Start a policy file from the proposed roles.", show_default=False
+            "--write-policy",
+            metavar="FILE",
+            help="Write a policy of the proposal, ready to run.",
+            show_default=False,
         ),
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a policy file that exists.")] = False,

@@ -13,6 +13,7 @@ import polars as pl
 from shoal import progress
 from shoal.detection.column_types import is_sum, looks_like_weights, propose_type
 from shoal.detection.profiles import ColumnProfile, Profile
+from shoal.detection.proposal import proposed_rules
 from shoal.errors import as_names
 from shoal.kinds import DECIDED, ROLE_OF_KIND, ColumnView, Finding, find_kinds
 from shoal.policy import Policy, as_policy
@@ -43,8 +44,8 @@ def profile(
 ) -> Profile:
     """Profile a table: types, missing and distinct values, and a proposed role and type with their reasons.
 
-    With a policy, the roles and types that it names are taken. `write_policy` starts a policy file from what is
-    proposed; `force` replaces one that exists.
+    With a policy, the roles and types that it names are taken. `write_policy` writes a policy that is ready to run:
+    the proposed roles and types, k-anonymity, l-diversity of what is sensitive. `force` replaces a file that exists.
 
     >>> import polars as pl
     >>> found = profile(pl.DataFrame({"email": ["a@b.org", "c@d.org", None], "sex": ["f", "m", "f"]}))
@@ -60,7 +61,8 @@ def profile(
     for number, column in enumerate(table.columns.values()):
         progress.report("looking at columns", number, len(table.columns))
         profiles.append(_profile(column, table.rows, decided.columns.get(column.name)))
-    result = Profile(table.rows, profiles, [*table.notes, *decided.remarks(table)])
+    rules = tuple(proposed_rules(table, profiles))
+    result = Profile(table.rows, profiles, [*table.notes, *decided.remarks(table)], rules=rules)
     if target is None:
         return result
     write_whole(target, lambda draft: draft.write_text(result.policy_text(), encoding="utf-8"))

@@ -57,6 +57,8 @@ class Profile(Result):
     columns: list[ColumnProfile]
     notes: list[str]
     policy_file: str | None = where_known()
+    # the lines of a proposed policy that follow its columns
+    rules: tuple[str, ...] = left_out(default=())
 
     def with_role(self, role: Role) -> list[str]:
         """The columns for which a role is proposed with confidence.
@@ -125,13 +127,13 @@ class Profile(Result):
         ]
 
     def policy_text(self) -> str:
-        """A policy file to start from: every column with its proposed role, the reasons as comments."""
+        """A policy file that is ready to run: every column with its proposed role and why, and what must hold."""
         lines = ["# Proposed by shoal. Check every line: a role is a decision that people take.", "columns:"]
         for column in self.columns:
             doubt = "" if column.confidence >= DECIDED else "not sure: "
             lines.append(f"  # {doubt}{' '.join(' '.join(column.reasons).split())}")
             lines.append(f"  {yaml_key(column.name)}: {column.role}")
-        lines += [*self._types(), *self._weight(), "null_rule: value", "threshold: 0.2", ""]
+        lines += [*self._types(), *self._weight(), "null_rule: value", "threshold: 0.2", *self.rules, ""]
         return "\n".join(lines)
 
     def _types(self) -> list[str]:

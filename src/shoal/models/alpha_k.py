@@ -39,6 +39,11 @@ class AlphaKAnonymity(AboutSensitive):
         """alpha"""
         return self.alpha
 
+    @property
+    def least_members(self) -> int | None:
+        """k"""
+        return self.k
+
     def measure(self, evidence: Evidence) -> Array:
         """The greatest share of members who have a value in each class; 1 for a class that is too small."""
         return np.where(evidence.sizes >= self.k, super().measure(evidence), 1.0)

@@ -143,6 +143,11 @@ class Model(BaseModel, ABC):
         return self.merging
 
     @property
+    def least_members(self) -> int | None:
+        """The k that it implies: a class of fewer members never holds. None where it implies none above 1."""
+        return None
+
+    @property
     def needs(self) -> tuple[str, ...]:
         """The columns whose spread over the classes is needed."""
         return ()

@@ -27,6 +27,11 @@ class KAnonymity(Model):
         """k"""
         return self.k
 
+    @property
+    def least_members(self) -> int | None:
+        """k"""
+        return self.k
+
     def measure(self, evidence: Evidence) -> Array:
         """The size of each class."""
         return evidence.sizes

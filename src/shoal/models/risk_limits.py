@@ -5,6 +5,7 @@ Where the policy says `risk_over: population`, the risk of a record is E[1/F | f
 
 from __future__ import annotations
 
+import math
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -57,6 +58,16 @@ class HighestRisk(RiskLimit):
     """
 
     model: Literal["highest-risk"] = "highest-risk"
+
+    @property
+    def least_members(self) -> int | None:
+        """1 / threshold: with as many the risk is not above it, in the population neither.
+
+        >>> HighestRisk(threshold=0.2).least_members, HighestRisk(threshold=0.09).least_members
+        (5, 12)
+        """
+        least = math.ceil(1 / self.threshold * (1 - 1e-12))
+        return least if least > 1 else None
 
     def measure(self, evidence: Evidence) -> Array:
         """1 / size, or its estimate for the population."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from shoal.anonymization.transforms.coarsen import Labels
+from shoal.anonymization.transforms.coarsen import CutOver
 from shoal.papers import sanchez_printed as printed
 from shoal.papers.results import Line, quoted
 
@@ -32,7 +32,7 @@ def claim(what: str, ours: str, sentence: str, holds: bool | None, otherwise: st
     return Line(what, ours, quoted(sentence), holds, otherwise)
 
 
-def labelled(values: Mapping[Labels, str]) -> str:
+def labelled(values: Mapping[CutOver, str]) -> str:
     """Figures by what the labels of coarsening are.
 
     >>> labelled({"range": "0.626", "labels": "0.449"})

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from shoal import progress
-from shoal.anonymization.transforms.coarsen import Labels, intervals
+from shoal.anonymization.transforms.coarsen import CutOver, intervals
 from shoal.papers.sanchez_methods import Discharges, disclosed_by
 from shoal.ranges.boxed import numbers, spread
 from shoal.sample.discharges import CENSUS, SPATIAL, TEMPORAL
@@ -22,7 +22,7 @@ from shoal.table.classes import Coded, class_sizes, pack
 # None: as it is
 RESOLUTIONS: Mapping[str, int | None] = {"max": None, "32": 32, "16": 16, "8": 8, "4": 4, "2": 2}
 COARSENED = ("32", "16", "8", "2")
-MODES: tuple[Labels, ...] = ("range", "labels")
+MODES: tuple[CutOver, ...] = ("range", "labels")
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Part:
     squares: Array
 
 
-def part(columns: Sequence[Column], resolution: int | None, labels: Labels) -> Part:
+def part(columns: Sequence[Column], resolution: int | None, labels: CutOver) -> Part:
     """Coarsen columns.
 
     >>> from shoal.reading import read

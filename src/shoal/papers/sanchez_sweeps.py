@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from shoal.anonymization.transforms.coarsen import Labels
+from shoal.anonymization.transforms.coarsen import CutOver
 from shoal.papers import sanchez_printed as printed
 from shoal.papers.results import Exhibit, Line
 from shoal.papers.sanchez_lines import Found, claim, labelled, other_table
@@ -130,7 +130,7 @@ def fig_s5(found: Found) -> Exhibit:
     return Exhibit("fig-s5", heading, text, header, rows, lines, lambda: _map(found, "uniques", ".2%", "uniques"))
 
 
-def _only(holds: Mapping[Labels, bool]) -> str:
+def _only(holds: Mapping[CutOver, bool]) -> str:
     """Which labels a claim holds for."""
     yes = [mode for mode, value in holds.items() if value]
     return f"only with labels = {yes[0]}" if yes else "with neither kind of labels"

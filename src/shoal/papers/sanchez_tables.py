@@ -208,7 +208,7 @@ def releases(source: str, target: str) -> list[tuple[str, str]]:
     return [
         ("k-anonymity", f"{known} -k 2 --method sorted-clusters"),
         ("k-anonymity and t-closeness", f"{known} -k 2 --t 0.4 --method sorted-clusters"),
-        ("coarsening", f"{known} --method coarsen --resolution 32 --labels labels --no-guarantee"),
+        ("coarsening", f"{known} --method coarsen --resolution 32 --cut-over labels --no-guarantee"),
     ]
 
 

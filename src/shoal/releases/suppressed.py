@@ -9,14 +9,11 @@ import polars as pl
 
 from shoal.judgement.checks import Check
 from shoal.judgement.evidence import trees_of
-from shoal.models import AlphaKAnonymity, KAnonymity, KMatching
+from shoal.models import KMatching
 from shoal.models.evidence import evidence_of_rows
 from shoal.policy import Policy
 from shoal.ranges.parsing import as_texts
 from shoal.table import Array, Column, Table
-
-# models that ask for k records which nobody can tell apart
-_WITH_K = (KAnonymity, KMatching, AlphaKAnonymity)
 
 
 def suppressed_rows(table: Table, names: Sequence[str], raw: Collection[str] = (), wildcard: bool = False) -> Array:
@@ -43,7 +40,8 @@ def gives_away(table: Table, policy: Policy, suppressed: Array) -> bool:
     elif policy.count is not None:
         counts = table[policy.count].decode().cast(pl.Int64, strict=False).fill_null(0)  # rows of none are there too
         members = int(counts.filter(pl.Series(suppressed)).sum())
-    if members < max((model.k for model in policy.models if isinstance(model, _WITH_K)), default=1):
+    asked = [model.k if isinstance(model, KMatching) else model.least_members or 1 for model in policy.models]
+    if members < max(asked, default=1):
         return True
     about = [model for model in policy.models if model.needs and not (model.needs_population or model.needs_keys)]
     needed = {name: table[name] for model in about for name in model.needs if name in table.columns}

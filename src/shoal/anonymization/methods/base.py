@@ -12,7 +12,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 
 from shoal.anonymization.results import Anonymized
 from shoal.errors import InputError
-from shoal.models import KAnonymity, TCloseness
+from shoal.models import TCloseness
 from shoal.policy import Policy, share_of
 from shoal.policy.conditions import ColumnCondition
 from shoal.table import Table
@@ -119,10 +119,17 @@ def _problems(error: ValidationError) -> str:
 
 # what a policy asks, as methods ask it
 
+NEEDS_K = "needs k: set `k`, or a model in the policy that implies one, such as k-anonymity"
+
 
 def k_of(policy: Policy) -> int | None:
-    """The largest k of a policy's k-anonymity, if there is one."""
-    return max((model.k for model in policy.models if isinstance(model, KAnonymity)), default=None)
+    """The largest k that a policy's models ask for, by name or because smaller classes never hold, if there is one.
+
+    >>> from shoal.models import HighestRisk
+    >>> k_of(Policy(models=[HighestRisk(threshold=0.2)]))
+    5
+    """
+    return max((model.least_members for model in policy.models if model.least_members is not None), default=None)
 
 
 def t_closeness_of(policy: Policy) -> TCloseness | None:
@@ -141,7 +148,11 @@ def takes_records_only(policy: Policy) -> str | None:
 
 def needs_k(policy: Policy) -> str | None:
     """Groups of k need a k."""
-    return None if k_of(policy) is not None else "needs k: set `k`, or a k-anonymity model in the policy"
+    return (
+        None
+        if k_of(policy) is not None
+        else "needs k: set `k`, or a model in the policy that implies one, such as k-anonymity"
+    )
 
 
 def needs_numbers(table: Table, policy: Policy) -> str | None:

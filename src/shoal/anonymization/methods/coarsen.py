@@ -8,7 +8,7 @@ from pydantic import Field
 
 from shoal.anonymization.methods.base import needs_numbers, takes_records_only
 from shoal.anonymization.methods.boxes import BoxMethod, MakeBoxes
-from shoal.anonymization.transforms.coarsen import Labels, coarsen
+from shoal.anonymization.transforms.coarsen import CutOver, coarsen
 from shoal.policy import Policy
 from shoal.table import Table
 
@@ -25,7 +25,7 @@ class Coarsen(BoxMethod):
     source: ClassVar[str] = "Sánchez et al., Algorithm S3"
 
     resolution: int | None = Field(default=None, ge=1, description="Into how many intervals; it must be given.")
-    labels: Labels = Field(default="range", description="Cut the whole range, or the values (labels) that occur.")
+    cut_over: CutOver = Field(default="range", description="Cut the whole range, or the values (labels) that occur.")
 
     def allowed(self, table: Table, policy: Policy) -> str | None:
         """Numbers and dates, and a resolution."""
@@ -35,5 +35,5 @@ class Coarsen(BoxMethod):
 
     def boxes(self, table: Table, policy: Policy) -> tuple[MakeBoxes, dict[str, Any]]:
         """Intervals of every column."""
-        parameters = {"resolution": self.resolution, "labels": self.labels}
-        return lambda columns: coarsen(columns, self.resolution or 1, self.labels), parameters
+        parameters = {"resolution": self.resolution, "cut_over": self.cut_over}
+        return lambda columns: coarsen(columns, self.resolution or 1, self.cut_over), parameters

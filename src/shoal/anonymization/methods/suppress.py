@@ -9,7 +9,7 @@ from typing import ClassVar
 from pydantic import Field
 
 from shoal.anonymization.findings import evidence_of_result, findings_of, judged
-from shoal.anonymization.methods.base import Importance, Method, t_closeness_of, takes_records_only
+from shoal.anonymization.methods.base import NEEDS_K, Importance, Method, k_of, t_closeness_of, takes_records_only
 from shoal.anonymization.outcomes import ReadingFigures, SubsetFigures, SuppressionOutcome
 from shoal.anonymization.results import Anonymized
 from shoal.anonymization.suppression import Reading, Suppressed, suppress
@@ -49,8 +49,8 @@ class Suppress(Method):
 
     def allowed(self, table: Table, policy: Policy) -> str | None:
         """A k, by either reading."""
-        if not any(isinstance(model, (KAnonymity, KMatching)) for model in policy.models):
-            return "needs k: set `k`, or a k-anonymity model in the policy"
+        if k_of(policy) is None and not any(isinstance(model, KMatching) for model in policy.models):
+            return NEEDS_K
         return takes_records_only(policy)
 
     def change(
@@ -108,7 +108,9 @@ def policy_to_keep(
     ('strict', 'wildcard')
     """
     about_k = [model for model in policy.models if isinstance(model, (KAnonymity, KMatching))]
-    k = max(model.k for model in about_k)
+    if not about_k:  # another model implies a k, in classes of equal records
+        about_k = [KAnonymity(k=k_of(policy) or 2)]
+    k = max([*(model.k for model in about_k), k_of(policy) or 2])
     others = [model for model in policy.models if model not in about_k]
     asked = [model for model in about_k if isinstance(model, KMatching)]
     by_policy = "strict" if len(asked) < len(about_k) and not k_without_policy else "wildcard"

@@ -14,10 +14,10 @@ from shoal.ranges.columns import LARGEST_EXACT
 from shoal.table import Array, Column
 from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class, pack
 
-Labels = Literal["range", "labels"]
+CutOver = Literal["range", "labels"]
 
 
-def intervals(values: Array, resolution: int, labels: Labels = "range") -> tuple[Array, Array]:
+def intervals(values: Array, resolution: int, cut_over: CutOver = "range") -> tuple[Array, Array]:
     """The ends of the intervals: of N ordered labels, interval i holds floor((i-1) N / r) .. floor(i N / r) - 1.
 
     Labels are every integer from smallest to largest (`range`) or the values that occur (`labels`). Empty intervals are
@@ -29,7 +29,7 @@ def intervals(values: Array, resolution: int, labels: Labels = "range") -> tuple
     """
     if resolution < 1:
         raise InputError(f"A resolution of {resolution} leaves nothing.", "Use 1 or more.")
-    if labels == "range":
+    if cut_over == "range":
         first, last = _whole(values[0]), _whole(values[-1])
         cuts = _cuts(last - first + 1, resolution)
         cuts = cuts.astype(object) if values.dtype == object else cuts
@@ -40,7 +40,11 @@ def intervals(values: Array, resolution: int, labels: Labels = "range") -> tuple
 
 def _whole(value: float) -> int:
     if value != int(value):
-        raise InputError("Every integer from smallest to largest: a column with fractions has none.", "Use --labels.")
+        raise InputError(
+            "Every integer from smallest to largest: a column with fractions has none.",
+            "Set cut_over='labels'.",
+            settings="cut_over",
+        )
     return int(value)
 
 
@@ -52,13 +56,13 @@ def _cuts(count: int, resolution: int) -> Array:
     return np.array(found, object if count >= LARGEST_EXACT else np.int64)
 
 
-def coarsen(columns: Sequence[Column], resolution: int | Mapping[str, int], labels: Labels = "range") -> Boxed:
+def coarsen(columns: Sequence[Column], resolution: int | Mapping[str, int], cut_over: CutOver = "range") -> Boxed:
     """Algorithm S3: every value becomes the interval that holds it."""
     sides: dict[str, tuple[Array, Array, Array]] = {}
     for column in columns:
         wanted = resolution if isinstance(resolution, int) else resolution.get(column.name)
         values = _exact(column)
-        low, high = (values, values) if wanted is None else intervals(values, wanted, labels)
+        low, high = (values, values) if wanted is None else intervals(values, wanted, cut_over)
         which = np.searchsorted(low, values, side="right") - 1
         sides[column.name] = (low, high, which[column.codes])
     coded = [Coded(which, len(low)) for low, _, which in sides.values()]
