@@ -53,6 +53,7 @@ if TYPE_CHECKING:
     from shoal.attacks.reconstruct import Reconstruction, attack_reconstruct
     from shoal.attacks.scoreboard import Scoreboard, attack_scoreboard
     from shoal.attacks.unicity import Unicity, attack_unicity
+    from shoal.attacks.verification import verify
     from shoal.detection import Detection, detect
     from shoal.detection.profile import profile
     from shoal.detection.profiles import Profile
@@ -85,7 +86,6 @@ if TYPE_CHECKING:
     from shoal.releases.open import Release
     from shoal.releases.results import Released, Verification
     from shoal.releases.signing import make_signing_key
-    from shoal.releases.verify import verify
     from shoal.releases.write import Refused, release
     from shoal.sample import sample_data
     from shoal.standards.cells import Cells, cells
@@ -182,7 +182,7 @@ _HOME = {
     "sample_data": "shoal.sample",
     "shift_dates": "shoal.pseudonyms.shift_dates",
     "Verification": "shoal.releases.results",
-    "verify": "shoal.releases.verify",
+    "verify": "shoal.attacks.verification",
 }
 
 __all__ = [

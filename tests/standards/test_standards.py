@@ -48,11 +48,14 @@ def test_a_risk_of_009_takes_classes_of_12() -> None:
         assert found.models[0].holds != over
 
 
-def test_three_tests_of_wp29_of_which_one_is_measured() -> None:
-    tests = {test.name: test.command for test in find_standard("wp29").tests}
+def test_three_tests_of_wp29_are_all_measured() -> None:
+    standard = find_standard("wp29")
+    tests = {test.name: test.command for test in standard.tests}
     assert list(tests) == ["singling out", "linkability", "inference"]
-    assert tests["singling out"]
-    assert tests["linkability"] is None
+    assert all(command is not None and "--attack" in command for command in tests.values())
+    limits = standard.policy.attacks
+    assert limits is not None
+    assert (limits.singling_out, limits.linkability, limits.inference, limits.membership) == (0.05, 0.05, 0.05, None)
 
 
 def within(*arguments: object) -> Result:

@@ -52,7 +52,7 @@ def attack(
     outcomes = battery(subject)
     unchecked = control is not None and id_column is None and subject.policy.person is None
     if control is None and twin and subject.original is not None:
-        outcomes += _on_twin(subject, source)
+        outcomes = _with_twin(outcomes, subject, source)
     if unchecked:
         outcomes = [one if one.control is None else replace(one, notes=[*one.notes, UNCHECKED]) for one in outcomes]
     hit = [one.rows for one in outcomes if one.rows is not None and not one.name.endswith(OF_TWIN)]
@@ -71,10 +71,11 @@ def battery(subject: Subject) -> list[AttackOutcome]:
     return outcomes
 
 
-def _on_twin(subject: Subject, source: Any) -> list[AttackOutcome]:
-    """The attacks on a twin, as far as they have a control there; where there is no twin, nothing."""
+def _with_twin(outcomes: list[AttackOutcome], subject: Subject, source: Any) -> list[AttackOutcome]:
+    """The attacks on the release, and those on a twin as far as they have a control there."""
     found = twin_of(subject, source)
     if isinstance(found, str):
-        return []
-    outcomes = [replace(one, name=one.name + OF_TWIN) for one in battery(found)]
-    return [one for one in outcomes if one.control is not None]
+        said = f"there is no control: {found}"
+        return [replace(one, notes=[*one.notes, said]) for one in outcomes[:1]] + outcomes[1:]
+    twins = [replace(one, name=one.name + OF_TWIN) for one in battery(found)]
+    return outcomes + [one for one in twins if one.control is not None]

@@ -15,9 +15,8 @@ from shoal.attacks.guesses import is_number, near, own_codes, sensitive_of
 from shoal.attacks.inference import guessed_without
 from shoal.attacks.linking.columns import as_places
 from shoal.attacks.subject import Subject
-from shoal.hierarchy.chosen import given_hierarchies
 from shoal.table import Array, Column, Table
-from shoal.utility.decoding import Ends, decoded
+from shoal.utility.decoding import Ends
 from shoal.utility.learner import linear_weights, predicted, softmax_weights
 from shoal.wording import percent
 
@@ -102,14 +101,11 @@ class _Model:
 def features(subject: Subject, ours: Table, theirs: Table | None) -> tuple[Array, tuple[Array, Array]]:
     """What is known as numbers: of released records and of people. Numbers in units of their spread, categories as
     shares of the members of a cell."""
-    trees = given_hierarchies(subject.released.trees, subject.on)
     train: list[Array] = []
     asked: tuple[list[Array], list[Array]] = ([], [])
     for name in subject.on:
         people = [table[name] if table is not None else None for table in (ours, theirs)]
-        found = (
-            _pair(subject, name) if name in subject.released.pairs else _column(subject, name, trees.get(name), people)
-        )
+        found = _pair(subject, name) if name in subject.released.pairs else _column(subject, name, people)
         if found is None:
             continue
         middle, spread = np.nanmean(found[0], axis=0), np.nanstd(found[0], axis=0)
@@ -132,13 +128,11 @@ def _pair(subject: Subject, name: str) -> tuple[Array, list[str] | None] | None:
     return (((ends[0] + ends[1]) / 2)[:, None], None) if len(ends) == 2 else None
 
 
-def _column(
-    subject: Subject, name: str, tree: object, people: list[Column | None]
-) -> tuple[Array, list[str] | None] | None:
+def _column(subject: Subject, name: str, people: list[Column | None]) -> tuple[Array, list[str] | None] | None:
     """The features of a released column, and the labels that they stand for (None: a number)."""
     column = subject.table[name]
     records = np.bincount(column.codes, minlength=column.cardinality)
-    meaning = decoded(column, subject.released.forms.get(name), tree)  # type: ignore[arg-type]
+    meaning = subject.released.meaning(name)
     if isinstance(meaning, Ends):
         if any(one is not None and as_places(one) is None for one in people):
             return None

@@ -18,7 +18,6 @@ from shoal.attacks.common import released_columns
 from shoal.attacks.linking.columns import Cells, as_places, cells_of
 from shoal.attacks.linking.link import Boxes, Linkage, masks_of
 from shoal.attacks.subject import Subject
-from shoal.hierarchy.chosen import given_hierarchies
 from shoal.table import Array, Table
 from shoal.table.classes import Coded, class_of_each_row, pack
 from shoal.wording import percent
@@ -130,10 +129,8 @@ def _codes(subject: Subject, name: str) -> Coded:
 
 def isolated(subject: Subject, names: list[str], conditions: Conditions, people: Table) -> Array:
     """Which conditions exactly one of these people meets; one that is not sharp fails."""
-    trees = given_hierarchies(subject.released.trees, names)
     cells = [
-        as_conditions(cells_of(subject.released, name, people[name], "value", trees.get(name)), subject, people, name)
-        for name in names
+        as_conditions(cells_of(subject.released, name, people[name], "value"), subject, people, name) for name in names
     ]
     asked_cells = [replace(cell, codes=cell.codes[conditions.rows[:, at]]) for at, cell in enumerate(cells)]
     boxes = _boxes(asked_cells, conditions.uses)

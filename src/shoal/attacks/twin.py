@@ -15,6 +15,7 @@ from shoal.anonymization.methods import METHODS, Method
 from shoal.anonymization.results import Anonymized
 from shoal.attacks.subject import Subject
 from shoal.errors import InputError
+from shoal.policy import Policy
 from shoal.releases.readable import readable
 from shoal.table import Array, Table
 
@@ -38,7 +39,7 @@ def twin_of(subject: Subject, source: Any) -> Subject | str:
         return "there are too few people for a twin"
     inside, outside = original.take(np.flatnonzero(ours)), original.take(np.flatnonzero(~ours))
     try:
-        made = anonymize(inside.to_polars(), subject.policy, method=method_of(name, parameters))
+        made = anonymize(inside.to_polars(), _policy(subject, source), method=method_of(name, parameters))
     except InputError as error:
         return f"half of the people cannot be anonymised by the same policy ({error.what})"
     if made.verdict == "refused":
@@ -46,6 +47,13 @@ def twin_of(subject: Subject, source: Any) -> Subject | str:
     released = readable(made)
     place = np.arange(inside.rows) if released.table.rows == inside.rows else None
     return replace(subject, released=released, original=inside, control=outside, place=place)
+
+
+def _policy(subject: Subject, source: Any) -> Policy:
+    """The policy that the release was made for, whatever it is held against now."""
+    if isinstance(source, Anonymized):
+        return source.policy
+    return subject.policy if subject.manifest is None else subject.manifest.policy
 
 
 def _method(subject: Subject, source: Any) -> tuple[str, dict[str, Any]]:

@@ -37,6 +37,18 @@ def verify(
             show_default=False,
         ),
     ] = None,
+    attack: Annotated[
+        bool, typer.Option("--attack", help="Attack it too: the policy's limits on attacks must hold.")
+    ] = False,
+    control: Annotated[
+        str | None,
+        typer.Option(
+            "--control",
+            metavar="FILE",
+            help="With --attack: people of the same kind who are not in the release.",
+            show_default=False,
+        ),
+    ] = None,
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
@@ -46,19 +58,26 @@ def verify(
     """**Does this file keep its promise?** Read it afresh and measure every model of the policy.
 
     The manifest beside it is checked too (without --policy, its policy is taken). With --original and the private
-    record, every cell must hold its value, no other column may differ, no row may be lost. Exit code 1 if not.
+    record, every cell must hold its value, no other column may differ, no row may be lost. With --attack the release
+    is attacked too, and the policy's section `attacks` must hold. Exit code 1 if not.
 
     Example:
 
         shoal verify safe.parquet --policy policy.yaml --original visits.parquet
     """
+    from shoal.attacks.verification import verify as check
     from shoal.cli.console import running
     from shoal.cli.render import show
-    from shoal.releases.verify import verify as check
 
     with running(quiet=as_json):
         found = check(
-            file, policy, original=original, signed_by=signed_by, options=reading(encoding, delimiter, missing, types)
+            file,
+            policy,
+            original=original,
+            signed_by=signed_by,
+            attack=attack,
+            control=control,
+            options=reading(encoding, delimiter, missing, types),
         )
     print_json(found.to_dict()) if as_json else show(found)
     if not found.holds:

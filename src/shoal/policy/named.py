@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.models import KAnonymity
 from shoal.policy import Policy
+from shoal.policy.schema import AttackLimits
 
 SAFE_HARBOR_RULE = "45 CFR 164.514(b)(2), HIPAA Privacy Rule, safe harbor method; guidance of HHS OCR, 26 November 2012"
 
@@ -45,9 +46,14 @@ class Standard:
         lines += [
             f"  - {{model: k-anonymity, k: {model.k}}}" for model in self.policy.models if isinstance(model, KAnonymity)
         ]
+        if self.policy.attacks is not None:
+            lines.append("attacks:  # how much more an attack may succeed on people in the release than on others")
+            limits = self.policy.attacks.model_dump(exclude_none=True)
+            lines += [f"  {name}: {limit:g}" for name, limit in limits.items()]
         return "\n".join([*lines, ""])
 
 
+_ATTACK = "shoal verify FILE --policy wp29 --original ORIGINAL --attack"
 _RISK = "shoal risk FILE --policy {name} --qi … --fail-above-threshold"
 
 
@@ -95,13 +101,15 @@ STANDARDS = {
         Standard(
             "wp29", "GDPR: three tests of the Article 29 Working Party",
             "Article 29 Working Party, Opinion 05/2014 on Anonymisation Techniques, WP216", "10 April 2014",
-            Policy(models=[KAnonymity(k=2)]),
-            (
-                Test("singling out", "Can a record of a person be isolated?", _RISK.format(name="wp29")),
-                Test("linkability", "Can records about one person be linked?", None),
-                Test("inference", "Can a value be deduced with significant probability?", None),
+            Policy(
+                models=[KAnonymity(k=2)], attacks=AttackLimits(singling_out=0.05, linkability=0.05, inference=0.05)
             ),
-            "Singling out is measured; linkability and inference are not measured yet: judge them yourself.",
+            (
+                Test("singling out", "Can a record of a person be isolated?", _ATTACK),
+                Test("linkability", "Can records about one person be linked?", _ATTACK),
+                Test("inference", "Can a value be deduced with significant probability?", _ATTACK),
+            ),
+            "The Opinion names three tests and no figures: the limits on attacks are a proposal.",
         ),
     )
 }  # fmt: skip

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from shoal.anonymization.results import Anonymized
 from shoal.hierarchy import Hierarchy
+from shoal.hierarchy.chosen import given_hierarchies
 from shoal.ranges.forms import ColumnForm
 from shoal.reading import Options, declaring, read
 from shoal.releases.open import Release
 from shoal.table import Table
 from shoal.table.type_words import type_word
+from shoal.utility.decoding import Ends, Members, decoded
 
 
 @dataclass(frozen=True)
@@ -30,6 +33,20 @@ class Readable:
     pairs: dict[str, tuple[str, str]]
     trees: Any
     source: Release | None = None
+
+    @cached_property
+    def _meanings(self) -> dict[str, Ends | Members]:
+        return {}
+
+    def tree(self, name: str) -> Hierarchy | None:
+        """The hierarchy of a column, where there is one."""
+        return given_hierarchies(self.trees, [name]).get(name)
+
+    def meaning(self, name: str) -> Ends | Members:
+        """What each code of a released column stands for; it is read once."""
+        if name not in self._meanings:
+            self._meanings[name] = decoded(self.table[name], self.forms.get(name), self.tree(name))
+        return self._meanings[name]
 
 
 def readable(source: Any, options: Options | None = None) -> Readable:

@@ -79,6 +79,12 @@ def verify(
     return judge(table, names, decided, checks, levels, raw, declared=manifest is not None)
 
 
+def policy_to_verify(source: Any, policy: Policy | str | Path | None, options: Options | None = None) -> Policy:
+    """The policy that a file is held against: the one that is given, else that of the manifest beside it."""
+    release = Release.open(source, options=options) if isinstance(source, (str, Path)) else None
+    return _policy(policy, None if release is None else release.manifest_or_none)
+
+
 def _policy(policy: Policy | str | Path | None, manifest: Manifest | None) -> Policy:
     if policy is not None:
         return as_policy(policy)

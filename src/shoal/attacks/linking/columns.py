@@ -13,12 +13,10 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.hierarchy import Hierarchy
-from shoal.ranges.forms import ColumnForm
 from shoal.releases.readable import Readable
 from shoal.table import Array, Column
 from shoal.table.classes import class_of_each_row, first_row_of_each_class, pack
-from shoal.utility.decoding import Ends, Members, decoded
+from shoal.utility.decoding import Ends, Members
 from shoal.utility.units import in_days
 from shoal.vocabulary import NullRule
 
@@ -63,7 +61,7 @@ class Cells:
         return np.asarray(np.where(mask >= 0, self.masks[mask, atoms] > 0, inside))
 
 
-def cells_of(released: Readable, name: str, target: Column, rule: NullRule, tree: Hierarchy | None = None) -> Cells:
+def cells_of(released: Readable, name: str, target: Column, rule: NullRule) -> Cells:
     """A released column beside the targets' one; a missing value is a value of its own, or under `wildcard` any.
 
     >>> from shoal.reading import read
@@ -81,11 +79,12 @@ def cells_of(released: Readable, name: str, target: Column, rule: NullRule, tree
     if raw or column.values.dtype != pl.String:
         found = _equal(column, target)
     else:
-        meaning = decoded(column, form, tree)
+        meaning = released.meaning(name)
         if isinstance(meaning, Ends):
             found = _between(name, column.codes, meaning.low, meaning.high, meaning.star, target, meaning.day)
         else:
-            found = _among(column, meaning, target, form, tree)
+            named = form is not None and form.kind in ("node", "label") and released.tree(name) is None
+            found = _among(column, meaning, target, named)
     return _with_nulls(found, column.nulls > 0, len(column.values), target, rule)
 
 
@@ -133,8 +132,8 @@ def as_places(column: Column) -> Array | None:
     return None
 
 
-def _among(column: Column, meaning: Members, target: Column, form: ColumnForm | None, tree: Hierarchy | None) -> Cells:
-    """Cells that are categories, sets of them, nodes of a tree or prefixes."""
+def _among(column: Column, meaning: Members, target: Column, named: bool) -> Cells:
+    """Cells that are categories, sets of them, nodes of a tree or prefixes; `named`: nobody explains the nodes."""
     texts = target.values.cast(pl.String)
     atom = dict(zip(texts.to_list(), range(len(texts)), strict=True))
     place = np.array([atom.get(label, -1) for label in meaning.labels], np.int64)
@@ -150,7 +149,7 @@ def _among(column: Column, meaning: Members, target: Column, form: ColumnForm | 
     holes &= high >= low
     star = meaning.star[: len(low)].copy()
     _read_prefixes(column, texts, low, high, holes)
-    if form is not None and form.kind in ("node", "label") and tree is None:
+    if named:
         star |= (high < low) & ~_seems_a_value(column)  # a name that nobody explains may be anything
     low[star], high[star] = 0, len(texts) - 1
     mask_of, masks = _masks(np.flatnonzero(holes & ~star), code, member, len(low), len(texts), column.name)
@@ -214,7 +213,7 @@ def _of_pair(released: Readable, name: str, target: Column, rule: NullRule) -> C
     first, last = (released.table[end] for end in released.pairs[name])
     codes, count = class_of_each_row(pack([first, last]))
     row = first_row_of_each_class(codes, count)
-    low, high = (decoded(end) for end in (first, last))
+    low, high = (released.meaning(end) for end in released.pairs[name])
     if not isinstance(low, Ends) or not isinstance(high, Ends):
         raise InputError(f"The ends of column '{name}' are not numbers or dates.", "Take the file that was released.")
     ends = low.low[first.codes[row]], high.high[last.codes[row]]

@@ -14,7 +14,6 @@ import numpy as np
 
 from shoal.attacks.linking.columns import Cells, cells_of
 from shoal.errors import InputError
-from shoal.hierarchy.chosen import given_hierarchies
 from shoal.releases.readable import Readable
 from shoal.table import Array, Column, Table
 from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class, pack
@@ -142,10 +141,8 @@ class Linkage:
         >>> Linkage.of(release, read({"age": [25, 31, 40]}), {"age": "age"}).records.tolist()
         [3.0, 2.0, 1.0]
         """
-        theirs, trees = [targets[name] for name in on.values()], given_hierarchies(released.trees, on)
-        cells = [
-            cells_of(released, name, column, rule, trees.get(name)) for name, column in zip(on, theirs, strict=True)
-        ]
+        theirs = [targets[name] for name in on.values()]
+        cells = [cells_of(released, name, column, rule) for name, column in zip(on, theirs, strict=True)]
         weights = None if count is None else weights_of(released.table[count])
         boxes = Boxes.of(cells, weights, rule == "wildcard" and any(column.nulls for column in theirs))
         point_of_row, number = class_of_each_row(

@@ -1,0 +1,75 @@
+"""`shoal verify`: the file against its policy and, if asked, the attacks against the policy's limits."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from shoal.attacks.base import AttackResult
+from shoal.attacks.battery import attack as attack_release
+from shoal.errors import InputError
+from shoal.judgement.checks import Check
+from shoal.policy import Policy
+from shoal.policy.schema import AttackLimits
+from shoal.reading import Options
+from shoal.releases.results import Verification
+from shoal.releases.verify import policy_to_verify
+from shoal.releases.verify import verify as verify_file
+from shoal.wording import percent
+
+
+def verify(
+    source: Any,
+    policy: Policy | str | Path | None = None,
+    *,
+    original: Any = None,
+    signed_by: str | Path | None = None,
+    attack: bool = False,
+    control: Any = None,
+    seed: int = 0,
+    options: Options | None = None,
+) -> Verification:
+    """Read a released file back and judge every model of the policy.
+
+    A manifest beside the file is checked too: the hash of the data, the policy, the counts, and that every cell is
+    written as its column's form says. With a policy the manifest is evidence, not authority. With the original and the
+    private record beside the release, every cell must hold its record's value, no other column may differ, no row may
+    be lost. `signed_by`: the public key by which the manifest must be signed.
+
+    With `attack` the release is attacked too (see `shoal.attack`), and the policy's limits on attacks must hold: a
+    criterion that has a limit and cannot be tested fails. That takes the `original`, and a `control` or a method by
+    which a twin can be made.
+    """
+    if control is not None and not attack:
+        raise InputError("A control is given, and no attack is asked for.", "Ask for the attacks too.")
+    limits = policy_to_verify(source, policy, options).attacks if attack else None
+    if attack and (limits is None or not limits.model_dump(exclude_none=True)):
+        raise InputError(
+            "The policy has no limits on attacks.", "Add a section such as `attacks: {singling_out: 0.05}`."
+        )
+    found = verify_file(source, policy, original=original, signed_by=signed_by, options=options)
+    if limits is None:
+        return found
+    result = attack_release(source, original=original, control=control, policy=policy, seed=seed, options=options)
+    checks = [*found.checks, *limit_checks(result, limits)]
+    holds = found.holds and all(check.holds for check in checks)
+    return replace(found, checks=checks, verdict="holds" if holds else "refused")
+
+
+def limit_checks(result: AttackResult, limits: AttackLimits) -> list[Check]:
+    """Every criterion that has a limit: the upper end of each attack's excess is at most that."""
+    checks = []
+    for name, limit in limits.model_dump(exclude_none=True).items():
+        criterion = name.replace("_", "-")
+        ends = {
+            one.name: one.excess_high
+            for one in result.attacks
+            if one.criterion == criterion and one.excess_high is not None
+        }
+        detail = "not tested: there is no control, and no twin could be made"
+        if ends:
+            worst = max(ends, key=lambda attack: ends[attack])
+            detail = f"excess at most {percent(ends[worst])} ({worst}), limit {percent(limit)}"
+        checks.append(Check(f"attack: {criterion}", result.verdict[criterion] == "pass", detail))
+    return checks
