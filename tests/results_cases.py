@@ -335,6 +335,14 @@ def _scoreboard(folder: Path) -> Case:
     return Case(result, ["attack", "scoreboard", str(path), *asked], names_columns=False)
 
 
+def _intersect(folder: Path) -> Case:
+    from shoal.attacks.intersect import attack_intersect
+
+    path = str(odd_table(folder))
+    result = attack_intersect(path, second=path, person=CONTROL, quasi_identifiers=["sex"], sensitive=[TAG])
+    return Case(result, ["attack", "intersect", path, path, "--person", CONTROL, "--qi", "sex", "--sensitive", TAG])
+
+
 def _membership(folder: Path) -> Case:
     from shoal.attacks.membership import attack_membership
 
@@ -360,6 +368,7 @@ def _reconstruct(folder: Path) -> Case:
 
 CASES: dict[str, Callable[[Path], Case]] = {
     "attack": _attack,
+    "attack-intersect": _intersect,
     "attack-link": _attack_link,
     "attack-membership": _membership,
     "attack-reconstruct": _reconstruct,

@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from shoal.anonymization.solve import apply_plan, lattice
     from shoal.attacks.base import AttackResult
     from shoal.attacks.battery import attack
+    from shoal.attacks.intersect import Intersection, attack_intersect
     from shoal.attacks.link import LinkResult, attack_link
     from shoal.attacks.membership import Membership, attack_membership
     from shoal.attacks.reconstruct import Reconstruction, attack_reconstruct
@@ -143,6 +144,8 @@ _HOME = {
     "apply_plan": "shoal.anonymization.solve",
     "build_hierarchy": "shoal.hierarchy",
     "attack": "shoal.attacks.battery",
+    "Intersection": "shoal.attacks.intersect",
+    "attack_intersect": "shoal.attacks.intersect",
     "attack_link": "shoal.attacks.link",
     "attack_membership": "shoal.attacks.membership",
     "Membership": "shoal.attacks.membership",
@@ -200,6 +203,7 @@ __all__ = [
     "Hierarchy",
     "IdentityRisk",
     "InputError",
+    "Intersection",
     "Lattice",
     "LeakRisk",
     "LeakSeries",
@@ -241,6 +245,7 @@ __all__ = [
     "anonymize",
     "apply_plan",
     "attack",
+    "attack_intersect",
     "attack_link",
     "attack_membership",
     "attack_reconstruct",

@@ -177,3 +177,24 @@ def test_a_budget_is_checked(tmp_path: Any) -> None:
         attack_membership(where["source"], candidates=where["candidates"], reference=where["reference"], delta=0.1)
     with pytest.raises(shoal.InputError, match="above 0"):
         attack_membership(where["source"], candidates=where["candidates"], reference=where["reference"], epsilon=-1)
+
+
+def visits(count: int, seed: int) -> pl.DataFrame:
+    draw = np.random.default_rng(seed)
+    return pl.DataFrame({"age": draw.integers(20, 80, count), "zip": draw.integers(0, 40, count)})
+
+
+def test_presence_in_a_release(tmp_path: Any) -> None:
+    """Boxes that hold members only give them away; a release of one class of everybody says nothing."""
+    members, others = visits(200, 1), visits(1_500, 2)
+    powers = []
+    for k in (2, 200):
+        made = shoal.anonymize(members, quasi_identifiers=["age", "zip"], k=k, method="mondrian")
+        path = tmp_path / f"k{k}.parquet"
+        shoal.release(made, path)
+        found = attack_membership(path, candidates=members, reference=others)
+        assert {one.statistic for one in found.power} == {"presence in the release"}
+        assert (found.known, found.members, found.others) == (2, 200, 1_500)
+        powers.append(found.power[1].power)
+    assert powers[0] > 0.1
+    assert powers[1] <= 0.012

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
@@ -16,8 +17,11 @@ import numpy as np
 from shoal.attacks.base import AttackOutcome, AttackVerdict, outcome_sections, verdicts_of
 from shoal.attacks.detection_power import FALSE_POSITIVES, area, bound, flagged
 from shoal.attacks.genomes import check_same_allele, in_common, names_in, read_frequencies, read_genomes
+from shoal.attacks.presence import presence
 from shoal.errors import InputError
 from shoal.reading import Options
+from shoal.releases.open import Release
+from shoal.releases.readable import Readable, readable
 from shoal.results import Cell, Grid, Headline, Result, Section
 from shoal.table import Array
 from shoal.wording import counted, percent
@@ -111,6 +115,9 @@ def attack_membership(
     and a column per marker with 0, 1 or 2 copies. Each person of the reference is judged by the frequencies of the
     others. `epsilon` and `delta`: the frequencies were published with this privacy budget.
 
+    Where `source` is a release with its manifest, the people are rows with its quasi-identifiers, and the statistic is
+    how many of its records fit a person, by how many people could be meant.
+
     >>> genomes = {f"rs{i}": [i % 2, 1 - i % 2, i % 3 % 2] for i in range(50)}
     >>> pool = {"marker": list(genomes), "frequency": [g[0] / 1.0 for g in genomes.values()]}
     >>> member = {name: column[:1] for name, column in genomes.items()}
@@ -118,6 +125,10 @@ def attack_membership(
     50
     """
     budget = _budget(epsilon, delta)
+    release = _release(source, options)
+    if release is not None:
+        chances, columns = presence(release, candidates, reference, seed, options)
+        return judged({"presence in the release": chances}, len(columns), [], budget, seed)
     published = read_frequencies(source, marker, frequency, options)
     names = [names_in(table, options) for table in (candidates, reference)]
     markers = in_common(published, ("candidates", names[0]), ("reference", names[1]))
@@ -130,6 +141,14 @@ def attack_membership(
     scores = statistics(pool, ours, theirs, copies)
     notes = [f"{counted(len(published.markers) - len(markers), 'marker')} left out: not in all tables"]
     return judged(scores, len(markers), notes if len(markers) < len(published.markers) else [], budget, seed)
+
+
+def _release(source: Any, options: Options | None) -> Readable | None:
+    """What is attacked, where it is a release and not a table of frequencies."""
+    if not isinstance(source, (str, Path, Release)):
+        return None
+    release = source if isinstance(source, Release) else Release.open(source, options=options)
+    return None if release.manifest_or_none is None else readable(release, options)
 
 
 def _budget(epsilon: float | None, delta: float) -> Budget | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from shoal.cli.attack_all import attack_all
+from shoal.cli.attack_intersect import attack_intersect
 from shoal.cli.attack_link import attack_link
 from shoal.cli.attack_membership import attack_membership
 from shoal.cli.attack_reconstruct import attack_reconstruct
@@ -28,3 +29,4 @@ app.command("membership")(attack_membership)
 app.command("reconstruct")(attack_reconstruct)
 app.command("scoreboard")(attack_scoreboard)
 app.command("unicity")(attack_unicity)
+app.command("intersect")(attack_intersect)

@@ -11,6 +11,7 @@ from shoal.results.result import Result, results
 MODULES = {
     "anonymize": "shoal.anonymization.results",
     "attack": "shoal.attacks.base",
+    "attack-intersect": "shoal.attacks.intersect",
     "attack-link": "shoal.attacks.link",
     "attack-membership": "shoal.attacks.membership",
     "attack-reconstruct": "shoal.attacks.reconstruct",
