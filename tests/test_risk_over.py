@@ -116,6 +116,38 @@ def test_anonymize_is_judged_over_the_population() -> None:
     assert result.frame.columns == ["age", "sex", "w"]
 
 
+@pytest.mark.parametrize("said", [{"weight": "w"}, {"sampling": "5%"}, {"population_size": 12_000}])
+@pytest.mark.parametrize("model", [{"model": "highest-risk", "threshold": 0.1}, {"model": "k-map", "k": 10}])
+def test_the_search_uses_the_estimate(said: dict[str, Any], model: dict[str, Any]) -> None:
+    """A limit on the population is kept with less loss than on the sample, and every kept class keeps it."""
+    draw = np.random.default_rng(3)
+    frame = pl.DataFrame(
+        {
+            "age": draw.integers(18, 60, 600),
+            "sex": draw.choice(["f", "m"], 600),
+            "w": draw.choice([10.0, 20.0, 40.0], 600),
+        }
+    )
+    over = policy_of(models=[model], risk_over="population", **said)
+    result = shoal.anonymize(frame, over, method="lattice")
+    sizes = {"model": "k-anonymity", "k": 10}
+    coarse = shoal.anonymize(frame, policy_of(models=[sizes]), method="lattice")
+    assert result.verdict == coarse.verdict == "holds"
+    assert (result.findings.loss or 0) < (coarse.findings.loss or 0)
+    assert result.models[0].worst["estimated_by"] == next(iter(said)).replace("weight", "weights")
+    # the same release judged anew, by its written values
+    assert shoal.verify(result.frame, policy=over).verdict == "holds"
+
+
+def test_the_average_over_the_population_in_a_search() -> None:
+    draw = np.random.default_rng(4)
+    frame = pl.DataFrame({"age": draw.integers(18, 60, 300), "sex": draw.choice(["f", "m"], 300), "w": [25.0] * 300})
+    models = [{"model": "average-risk", "threshold": 0.02}]
+    result = shoal.anonymize(frame, policy_of(models=models, risk_over="population", weight="w"), method="lattice")
+    assert result.verdict == "holds"
+    assert result.models[0].worst["risk"] <= 0.02
+
+
 def test_k_map_by_the_estimate_of_the_policy() -> None:
     model = {"model": "k-map", "k": 10}
     ((holds, worst),) = judged(policy_of(weight="w", models=[model]))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -115,6 +115,31 @@ def _people(
     return people
 
 
+@dataclass(frozen=True)
+class RowPeople:
+    """The people of the population that each row is estimated to stand for, and what the estimate is made by."""
+
+    people: Array
+    by: str
+
+
+def people_of_rows(table: Table, policy: Policy, records: int) -> RowPeople | None:
+    """The weight of each row, or N / n for each of its records, n of a population of N; None where nothing says so.
+
+    >>> from shoal.reading import read
+    >>> people_of_rows(read({"a": [1, 1, 2]}), Policy(sampling=0.1), 3).people.tolist()
+    [10.0, 10.0, 10.0]
+    """
+    if policy.weight is not None and policy.weight in table.columns:
+        return RowPeople(record_weights(table[policy.weight]), "weights")
+    total = population_size(records, None, policy.population_size, policy.sampling)
+    if total is None:
+        return None
+    ones = np.ones(table.rows) if policy.count is None else Rows.of(table, [], policy.count).ones
+    by = "sampling" if policy.population_size is None else "population_size"
+    return RowPeople(ones * (total / max(records, 1)), by)
+
+
 def estimated_people(
     table: Table, policy: Policy, shown: Shown, sizes: Array, removed: int = 0
 ) -> PeopleEstimate | None:
@@ -129,19 +154,19 @@ def estimated_people(
     >>> estimated_people(table, policy, shown, shown.sizes).people.tolist()
     [40.0, 5.0]
     """
-    if policy.weight is not None and policy.weight in table.columns and policy.person is None:
-        return PeopleEstimate(shown.sum_of(record_weights(table[policy.weight])), "weights")
-    records = removed + (shown.rows.records if shown.rows.person is None else shown.rows.person.cardinality)
-    total = population_size(records, None, policy.population_size, policy.sampling)
+    if shown.rows.person is None:
+        found = people_of_rows(table, policy, removed + shown.rows.records)
+        if found is not None:
+            return PeopleEstimate(shown.sum_of(found.people), found.by)
+        absent = f"the weight column {policy.weight} is not in the table"
+        return None if policy.weight is None else PeopleEstimate(None, reason=absent)
+    persons = shown.rows.person.cardinality
+    total = population_size(persons, None, policy.population_size, policy.sampling)
     if total is not None:
         by = "sampling" if policy.population_size is None else "population_size"
-        return PeopleEstimate(sizes * (total / records), by)
-    if policy.weight is None:
-        return None
-    if policy.person is not None:
-        reason = "weights of records say nothing of persons with several rows"
-        return PeopleEstimate(None, reason=f"{reason}: give population_size or sampling")
-    return PeopleEstimate(None, reason=f"the weight column {policy.weight} is not in the table")
+        return PeopleEstimate(sizes * (total / persons), by)
+    reason = "weights of records say nothing of persons with several rows: give population_size or sampling"
+    return None if policy.weight is None else PeopleEstimate(None, reason=reason)
 
 
 def trees_of(policy: Policy, columns: Sequence[Column]) -> dict[str, tuple[Array, ...]]:

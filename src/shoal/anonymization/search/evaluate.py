@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -12,10 +12,12 @@ from shoal.anonymization.search import kernels
 from shoal.anonymization.search.grid import Grid
 from shoal.errors import InputError
 from shoal.models import Evidence, KAnonymity, Model, Spread, Whole, XYAnonymity
+from shoal.models.base import PeopleEstimate
 from shoal.models.cells import spread_of_persons
 from shoal.ranges.parsing import STAR
 from shoal.table import Array
 from shoal.table.classes import Coded, CountTable, class_of_each_person, class_of_each_row, pack
+from shoal.vocabulary import RiskOver
 
 # entries of a dense (class, sensitive code) table; past it pairs are sorted instead
 _DENSE_SPREAD = 1 << 22
@@ -86,6 +88,20 @@ class Histories:
     linked: Coded | None
 
 
+@dataclass(frozen=True)
+class SampledUnits:
+    """The people of the population that each unit (a tuple or a history) is estimated to stand for, by what, and
+    whether limits on risk are about them."""
+
+    people: Array
+    by: str
+    over: RiskOver
+
+    def part(self, wanted: Array) -> SampledUnits:
+        """The same on some units (a mask)."""
+        return replace(self, people=self.people[wanted])
+
+
 class Evaluator:
     """Looks at nodes, with scratch space that is used again."""
 
@@ -97,8 +113,9 @@ class Evaluator:
         sensitive: Mapping[str, Any] | None = None,
         populations: Mapping[str, Population] | None = None,
         records: int | None = None,
+        sample: SampledUnits | None = None,
     ) -> None:
-        self.grid, self.models, self.limit = grid, models, limit
+        self.grid, self.models, self.limit, self.sample = grid, models, limit, sample
         # of the whole table, where the grid holds a part of it
         self.records = grid.records if records is None else records
         self.sensitive, self.populations = sensitive or {}, populations or {}
@@ -126,7 +143,8 @@ class Evaluator:
 
     def twin(self) -> Evaluator:
         """Another with scratch space of its own, to look beside it."""
-        return Evaluator(self.grid, self.models, self.limit, self.sensitive, self.populations, self.records)
+        given = (self.grid, self.models, self.limit, self.sensitive, self.populations, self.records, self.sample)
+        return Evaluator(*given)
 
     def classes(self, levels: Array) -> tuple[Array, Array]:
         """The class of each tuple at a node, and the records of each class."""
@@ -155,7 +173,9 @@ class Evaluator:
         least = int(np.ceil(lost * sizes - 1e-9).sum())
         kept = sizes[~bad]
         feasible = suppressed <= self.limit and len(kept) > 0
-        feasible = feasible and all(model.judge(Evidence(kept)).holds for model in self._whole)
+        if self._whole and feasible:
+            evidence = self._sampled(Evidence(kept), place, len(sizes), ~bad)
+            feasible = all(model.judge(evidence).holds for model in self._whole)
         product, below = np.inf, None
         if feasible:
             product = self._product(levels, self._gains(levels, place, bad.astype(float)))
@@ -229,7 +249,7 @@ class Evaluator:
         """Which classes break a model, and the share of each that every finer node loses at least."""
         bad = np.zeros(len(sizes), bool)
         lost = np.zeros(len(sizes))
-        evidence = Evidence(sizes, records=self.records)
+        evidence = self._sampled(Evidence(sizes, records=self.records), place, len(sizes))
         for model in self._by_size:
             _note(model, evidence, model.measure(evidence), np.arange(len(sizes)), bad, lost)
         first = lost
@@ -264,7 +284,16 @@ class Evaluator:
             for model in self._others
             if model.needs_population is not None
         }
-        return Evidence(sizes[wanted], None, self.records, spreads, people, keys)
+        evidence = Evidence(sizes[wanted], None, self.records, spreads, people, keys)
+        return self._sampled(evidence, place, len(sizes), wanted)
+
+    def _sampled(self, evidence: Evidence, place: Array, classes: int, wanted: Array | None = None) -> Evidence:
+        """The evidence of (some of the) classes with the people that they are estimated to stand for."""
+        if self.sample is None:
+            return evidence
+        people = np.bincount(place, self.sample.people, classes)
+        estimate = PeopleEstimate(people if wanted is None else people[wanted], self.sample.by)
+        return replace(evidence, estimate=estimate, risk_over=self.sample.over)
 
     def _spread(self, entries: Any, levels: Array, place: Array, number: Array, classes: int) -> Spread:
         """A sensitive column (`SensitiveEntries`) over the wanted classes, at their numbers."""
@@ -347,7 +376,7 @@ class PersonEvaluator(Evaluator):
 
     def twin(self) -> Evaluator:
         """Another with scratch space of its own, to look beside it."""
-        given = (self.grid, self.models, self.limit, self.sensitive, self.populations, self.records)
+        given = (self.grid, self.models, self.limit, self.sensitive, self.populations, self.records, self.sample)
         return PersonEvaluator(*given, histories=self._histories)
 
     def classes(self, levels: Array) -> tuple[Array, Array]:

@@ -17,6 +17,7 @@ from shoal.anonymization.search.evaluate import (
     PersonEntries,
     PersonEvaluator,
     Population,
+    SampledUnits,
     SensitiveEntries,
 )
 from shoal.anonymization.search.grid import Grid, make_grid
@@ -61,6 +62,7 @@ class Space:
     histories: Histories | None = None
     unit_of_row: Array | None = None
     weights: Array | None = None
+    sample: SampledUnits | None = None
 
     @property
     def units(self) -> Array:
@@ -78,8 +80,11 @@ class Space:
         if self.histories is not None:
             return self._persons(wanted, number)
         tuples = {name: Coded(column.codes[wanted], column.cardinality) for name, column in self.tuples.tuples.items()}
-        sensitive = self._entries(wanted, number)
-        return replace(self, tuples=CountTable(tuples, self.tuples.counts[wanted]), sensitive=sensitive)
+        sensitive, counts = self._entries(wanted, number), self.tuples.counts[wanted]
+        return replace(self, tuples=CountTable(tuples, counts), sensitive=sensitive, sample=self._sample_of(wanted))
+
+    def _sample_of(self, wanted: Array) -> SampledUnits | None:
+        return None if self.sample is None else self.sample.part(wanted)
 
     def _persons(self, wanted: Array, number: Array) -> Space:
         """Some histories; tuples that none of them has count no records."""
@@ -91,7 +96,8 @@ class Space:
         left = Histories(codes, theirs.of_tuple[kept], theirs.persons[wanted], linked)
         counts = np.bincount(left.of_tuple, left.persons[codes.codes], minlength=len(self.tuples)).astype(np.int64)
         tuples = CountTable(self.tuples.tuples, counts)
-        return replace(self, tuples=tuples, histories=left, sensitive=self._entries(wanted, number))
+        sensitive, sample = self._entries(wanted, number), self._sample_of(wanted)
+        return replace(self, tuples=tuples, histories=left, sensitive=sensitive, sample=sample)
 
     def _entries(self, wanted: Array, number: Array) -> dict[str, SensitiveEntries | PersonEntries]:
         sensitive: dict[str, SensitiveEntries | PersonEntries] = {}
@@ -116,7 +122,7 @@ class Space:
 
     def evaluator(self, grid: Grid, models: Sequence[Model], limit: int, records: int | None = None) -> Evaluator:
         """What looks at the nodes of a grid."""
-        given = (grid, models, limit, self.sensitive, self.populations, records or self.members)
+        given = (grid, models, limit, self.sensitive, self.populations, records or self.members, self.sample)
         if self.histories is not None:
             return PersonEvaluator(*given, histories=self.histories)
         return Evaluator(*given)

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
 from shoal.anonymization.search.embedded import embedded
+from shoal.anonymization.search.evaluate import SampledUnits
 from shoal.anonymization.search.generalize import Generalized, SearchOptions, Space, generalize, make_space
 from shoal.errors import InputError
 from shoal.hierarchy import Hierarchy
 from shoal.hierarchy.chosen import complete, given_hierarchies, trees_in_values
 from shoal.hierarchy.outside import check_labels
+from shoal.judgement.evidence import people_of_rows
 from shoal.judgement.persons import linked_classes
 from shoal.models import KAnonymity
 from shoal.policy import Policy
+from shoal.policy.survey import population_size
 from shoal.ranges.columns import Nature, ReleasedColumns, as_it_was
 from shoal.ranges.forms import ColumnForm, escape
 from shoal.table import Array, Table
@@ -59,7 +62,20 @@ def prepare(
     space = make_space(
         table, names, {**trees, **others}, policy.models, complete_hierarchies, rows.weights, rows.person, linked
     )
+    space = replace(space, sample=_sampled(table, policy, space))
     return Prepared(embedded(policy, given), space, trees, built, options)
+
+
+def _sampled(table: Table, policy: Policy, space: Space) -> SampledUnits | None:
+    """The people behind each tuple: the sum of its weights, or its share of the population."""
+    if policy.person is not None:
+        total = population_size(space.members, None, policy.population_size, policy.sampling)
+        by = "sampling" if policy.population_size is None else "population_size"
+        return None if total is None else SampledUnits(space.units * (total / space.members), by, policy.risk_over)
+    found = people_of_rows(table, policy, space.members)
+    if found is None:
+        return None
+    return SampledUnits(np.bincount(space.tuple_of_row, found.people, len(space.units)), found.by, policy.risk_over)
 
 
 def _check_named(options: SearchOptions, names: Sequence[str]) -> None:
