@@ -6,7 +6,7 @@ import importlib
 import sys
 
 BENCHMARKS = ["classes", "commands", "detect", "kinds", "anonymize", "lattice", "partition", "microaggregate"]
-BENCHMARKS += ["suppress", "methods", "leak", "dp", "safe_harbor", "papers", "growth"]
+BENCHMARKS += ["suppress", "methods", "leak", "dp", "safe_harbor", "papers", "population", "growth"]
 
 
 def main() -> None:
