@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 
+<<<<<<< HEAD
 BENCHMARKS = [
     "classes",
     "commands",
@@ -17,6 +18,10 @@ BENCHMARKS = [
     "microaggregate",
 ]
 BENCHMARKS += ["suppress", "methods", "leak", "dp", "safe_harbor", "papers", "growth"]
+=======
+BENCHMARKS = ["classes", "commands", "detect", "kinds", "anonymize", "lattice", "partition", "microaggregate"]
+BENCHMARKS += ["suppress", "methods", "leak", "dp", "safe_harbor", "papers", "population", "growth"]
+>>>>>>> wt-population
 
 
 def main() -> None:

@@ -71,11 +71,16 @@ def _risk(folder: Path) -> Case:
     table, policy = odd_table(folder), folder / "policy.yaml"
     policy.write_text("models: [{model: k-anonymity, k: 2}, {model: average-risk, threshold: 0.5}]\n")
     result = shoal.risk(
-        table, quasi_identifiers=NAMES, knowledge={TAG: ["sex"]}, policy=policy, sensitive=["sex", CONTROL]
+        table,
+        quasi_identifiers=NAMES,
+        knowledge={TAG: ["sex"]},
+        policy=policy,
+        sensitive=["sex", CONTROL],
+        population=shoal.Sample(sampling="50%", estimate="all", suda=True),
     )
     options = [item for name in NAMES for item in ("--qi", name)] + ["--sensitive", f"sex,{CONTROL}"]
     command = ["risk", str(table), *options, "--knowledge", f"{TAG}=sex", "--policy", str(policy)]
-    return Case(result, command)
+    return Case(result, [*command, "--sampling", "50%", "--estimate", "all", "--suda"])
 
 
 def _leak(folder: Path) -> Case:

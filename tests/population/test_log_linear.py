@@ -136,7 +136,6 @@ def test_a_rejected_model_gives_no_estimate(monkeypatch: pytest.MonkeyPatch) -> 
     sample = sample_of([values[:20_000] for values in columns], 60_000)
     # no pair may be fitted: only main effects are left, which these columns do not have alone
     monkeypatch.setattr(log_linear, "MOST_CELLS", 1)
-    monkeypatch.setattr(log_linear, "_SMALL_ERROR", 0.0)
     with pytest.raises(NoEstimate, match=r"rejects every model .*underfit.*15 pairs"):
         LogLinear().find(sample)
 

@@ -14,10 +14,6 @@ if TYPE_CHECKING:
     from shoal.policy import Policy
     from shoal.policy.unwritten import Unwritten
 
-# rows to look at first, and column sets that are named
-_FIRST = 20
-_PATTERNS = 50
-
 
 @dataclass(frozen=True, slots=True)
 class Sample:

@@ -25,9 +25,8 @@ from shoal.table.classes import Coded, CountTable
 # the grid of ln(chance) on which combinations are counted where they are too many to list
 _GRID = 256
 _LISTED = 1 << 21
-# a model is accepted if its error is not significant, or small against what it estimates
+# a model is accepted if its error is not significant at 5%
 _SIGNIFICANT = 1.96
-_SMALL_ERROR = 0.1
 # cells that the interval may touch, and how many samples it draws
 _WORK = 4e8
 _REFIT_SWEEPS = 4
@@ -62,7 +61,7 @@ class LogLinear:
         if len(counts.cards) < 2:
             raise NoEstimate("the model needs two columns that vary: one alone is fitted exactly and says nothing")
         best, skipped = _selected(counts, sample)
-        if abs(best.error) > _SIGNIFICANT * best.spread and abs(best.error) > _SMALL_ERROR * best.right:
+        if abs(best.test) > _SIGNIFICANT:
             what = "underfit" if best.error > 0 else "overfit"
             raise NoEstimate(
                 f"the minimum-error test rejects every model that was tried ({what}, {best.test:+.1f})"
