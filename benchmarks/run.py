@@ -5,23 +5,9 @@ from __future__ import annotations
 import importlib
 import sys
 
-<<<<<<< HEAD
-BENCHMARKS = [
-    "classes",
-    "commands",
-    "first_use",
-    "detect",
-    "kinds",
-    "anonymize",
-    "lattice",
-    "partition",
-    "microaggregate",
-]
-BENCHMARKS += ["suppress", "methods", "leak", "dp", "safe_harbor", "papers", "growth"]
-=======
-BENCHMARKS = ["classes", "commands", "detect", "kinds", "anonymize", "lattice", "partition", "microaggregate"]
-BENCHMARKS += ["suppress", "methods", "leak", "dp", "safe_harbor", "papers", "population", "growth"]
->>>>>>> wt-population
+BENCHMARKS = ["classes", "commands", "first_use", "detect", "kinds", "anonymize", "lattice", "partition"]
+BENCHMARKS += ["microaggregate", "suppress", "methods", "leak", "attacks", "attacks_more", "population", "dp"]
+BENCHMARKS += ["safe_harbor", "papers", "growth"]
 
 
 def main() -> None:
