@@ -7,6 +7,7 @@ import sys
 
 BENCHMARKS = ["classes", "commands", "detect", "kinds", "anonymize", "lattice", "partition", "microaggregate"]
 BENCHMARKS += ["suppress", "methods", "leak", "dp", "safe_harbor", "papers", "growth"]
+BENCHMARKS += ["attacks"]
 
 
 def main() -> None:
