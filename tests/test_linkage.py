@@ -258,3 +258,12 @@ def test_names_that_differ_in_either_order() -> None:
     release, people = {"age_yrs": [30, 41]}, {"age": [30]}
     for on in ("age=age_yrs", "age_yrs=age", {"age_yrs": "age"}):
         assert shoal.attack_link(release, identified=people, on=on).unique_matches == 1
+
+
+def test_a_record_that_is_suppressed_throughout_is_found_by_elimination() -> None:
+    """Strict classes bound everybody else; who fits no class can only be one of the suppressed."""
+    people = pl.DataFrame({"sex": ["f"] * 3 + ["m"] * 3 + ["x"], "town": ["A"] * 7})
+    made = shoal.anonymize(people, quasi_identifiers=["sex", "town"], k=3, method="suppress", reading="strict")
+    found = Linkage.of(readable(made), read(people), {"sex": "sex", "town": "town"})
+    suppressed = (made.polars["sex"] == "*").to_numpy() & (made.polars["town"] == "*").to_numpy()
+    assert (found.records[~suppressed] >= 3).all()

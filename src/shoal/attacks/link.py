@@ -102,10 +102,11 @@ def attack_link(
     (1, 1.5, 1)
     """
     check_rows_out(targets_out, force, release=source, identified_file=identified)
-    released, people = readable(source, options), read(identified, None, options)
+    released = readable(source, options)
+    known = policy if policy is not None else _policy(released)
+    people = read(identified, None, options)
     if not people.rows:
         raise InputError("The identified file has no rows.", "Give people to look for.")
-    known = policy if policy is not None else _policy(released)
     columns = columns_in_common(_without(released, truth), people, on)
     check_writing(released, people, columns)
     found = Linkage.of(
