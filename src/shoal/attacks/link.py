@@ -17,7 +17,7 @@ from shoal.attacks.linking.link import Linkage
 from shoal.attacks.rows_out import check_rows_out, write_rows
 from shoal.errors import InputError
 from shoal.policy import Policy
-from shoal.reading import Options, read
+from shoal.reading import Options, declaring, read
 from shoal.releases.readable import Readable, readable
 from shoal.results import Figure, Figures, Headline, Section, where_known
 from shoal.table import Array, Column, Table
@@ -102,7 +102,8 @@ def attack_link(
     (1, 1.5, 1)
     """
     check_rows_out(targets_out, force, release=source, identified_file=identified)
-    released, people = readable(source, options), read(identified, None, options)
+    released = readable(source, options)
+    people = read(identified, None, declaring(options, released.types))
     if not people.rows:
         raise InputError("The identified file has no rows.", "Give people to look for.")
     known = policy if policy is not None else _policy(released)

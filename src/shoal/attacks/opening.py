@@ -11,7 +11,7 @@ from shoal.anonymization.results import Anonymized
 from shoal.attacks.subject import Subject
 from shoal.errors import InputError
 from shoal.policy import Policy, as_policy
-from shoal.reading import Options, read
+from shoal.reading import Options, declaring, read
 from shoal.releases.readable import Readable, readable
 from shoal.releases.verify import released_order
 from shoal.table import Array, Table
@@ -36,6 +36,7 @@ def subject_of(
     if control is not None and original is None:
         raise InputError("There is a control, and no original to hold it against.", "Give the original too.")
     decided = policy_of(source, released, policy)
+    options = declaring(options, released.types)
     table = None if original is None else read(original, None, options)
     others = None if control is None else read(control, None, options)
     if table is not None and others is not None:

@@ -13,6 +13,8 @@ from shoal.ranges.forms import ColumnForm
 from shoal.reading import Options, declaring, read
 from shoal.releases.open import Release
 from shoal.table import Table
+from shoal.table.column_type import ColumnType
+from shoal.table.declare import types_of
 from shoal.table.type_words import type_word
 
 
@@ -30,6 +32,13 @@ class Readable:
     pairs: dict[str, tuple[str, str]]
     trees: Any
     source: Release | None = None
+
+    @property
+    def types(self) -> dict[str, ColumnType]:
+        """What the columns of the original are declared as."""
+        if self.source is not None and self.source.manifest_or_none is not None:
+            return dict(self.source.policy.types)
+        return types_of(self.table)
 
 
 def readable(source: Any, options: Options | None = None) -> Readable:
