@@ -212,7 +212,7 @@ def types_of(given: list[str] | None) -> dict[str, Any] | None:
         except ValueError:
             word, settings = "", []
         pairs = [setting.partition("=") for setting in settings]
-        if not equals or not word or column.strip() in found or not all(sign for _, sign, _ in pairs):
+        if not equals or not word or column.strip() in ("", *found) or not all(sign for _, sign, _ in pairs):
             raise InputError(
                 f"--type '{text}' is not a new COLUMN=TYPE.",
                 "Write --type 'seen=date format=%m/%d/%Y', each column once.",
