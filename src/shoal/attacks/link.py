@@ -17,7 +17,7 @@ from shoal.attacks.linking.link import Linkage
 from shoal.attacks.rows_out import check_rows_out, write_rows
 from shoal.errors import InputError
 from shoal.policy import Policy
-from shoal.reading import Options, read
+from shoal.reading import Options, declaring, read
 from shoal.releases.readable import Readable, readable
 from shoal.results import Figure, Figures, Headline, Section, where_known
 from shoal.table import Array, Column, Table
@@ -103,8 +103,12 @@ def attack_link(
     """
     check_rows_out(targets_out, force, release=source, identified_file=identified)
     released = readable(source, options)
+<<<<<<< HEAD
     known = policy if policy is not None else _policy(released)
     people = read(identified, None, options)
+=======
+    people = read(identified, None, declaring(options, released.types))
+>>>>>>> wt-types
     if not people.rows:
         raise InputError("The identified file has no rows.", "Give people to look for.")
     columns = columns_in_common(_without(released, truth), people, on)

@@ -198,19 +198,21 @@ def types_of(given: list[str] | None) -> dict[str, Any] | None:
     >>> types_of(["seen=date format='%d %b %Y'", "sex=nominal map=F:female,M:male"])["sex"].map
     {'F': 'female', 'M': 'male'}
     """
+    if not given:
+        return None
     import shlex
 
     from shoal.table.column_type import as_column_type
 
     found: dict[str, Any] = {}
-    for text in given or []:
+    for text in given:
         column, equals, rest = text.partition("=")
         try:
             word, *settings = shlex.split(rest)
         except ValueError:
             word, settings = "", []
         pairs = [setting.partition("=") for setting in settings]
-        if not equals or not word or column.strip() in found or not all(sign for _, sign, _ in pairs):
+        if not equals or not word or column.strip() in ("", *found) or not all(sign for _, sign, _ in pairs):
             raise InputError(
                 f"--type '{text}' is not a new COLUMN=TYPE.",
                 "Write --type 'seen=date format=%m/%d/%Y', each column once.",
@@ -223,7 +225,7 @@ def types_of(given: list[str] | None) -> dict[str, Any] | None:
             entries = [entry.partition(":") for entry in names_of([values["map"]]) or []]
             values["map"] = {old: new or None for old, _, new in entries}
         found[column.strip()] = as_column_type({"type": word, **values} if values else word, column.strip())
-    return found or None
+    return found
 
 
 def reading(encoding: str | None, delimiter: str | None, missing: str | None, types: list[str] | None = None) -> Any:

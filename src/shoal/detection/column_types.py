@@ -94,6 +94,11 @@ class TypeProposal:
     reason: str
     asks: bool = False
 
+    @property
+    def measured(self) -> bool:
+        """Whether it proposes values that lie on a line: that all of them differ says nothing then."""
+        return self.type is not None and self.type.type in ("number", "date", "band", "ordered")
+
 
 def is_sum(name: str) -> bool:
     """Whether a header says that a column holds sums of money or measurements, not numbers of things.

@@ -72,8 +72,9 @@ def profile(
 def _profile(column: Column, records: int, decided: Role | None) -> ColumnProfile:
     counts = np.bincount(column.codes, minlength=len(column.values))[: len(column.values)]
     kinds = find_kinds(ColumnView(column.name, column.values, counts, records)) if len(counts) else []
-    role, confidence, reasons = propose_role(column, counts, records, kinds, is_measured(column))
     proposal = propose_type(column, counts, records, kinds)
+    measured = is_measured(column) or (column.dtype == pl.String and proposal.measured)
+    role, confidence, reasons = propose_role(column, counts, records, kinds, measured)
     weights = looks_like_weights(column)
     if weights is not None:
         role, confidence, reasons = "other", 0.8, [weights]

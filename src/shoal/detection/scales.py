@@ -20,12 +20,11 @@ _SCALES = (
             "very dissatisfied, dissatisfied, neutral/neither, satisfied, very satisfied",
             "very unlikely, unlikely, neutral/possible, likely, very likely",
             "not at all, a little/slightly/not really, somewhat/moderately, very/quite a bit, extremely/very much",
-            "none/no schooling/no education, primary/primary education/elementary, lower secondary, secondary/"
-            "secondary education/upper secondary/high school, post secondary,"
-            "tertiary/higher/tertiary education/university",
-            "none/no degree, high school/secondary/hs, some college, associate/associates/associate degree, bachelor/"
-            "bachelors/bachelors degree/ba/bsc, master/masters/masters degree/ma/msc,"
-            "doctorate/phd/doctoral degree/doctor",
+            "none/no schooling/no education/no degree, primary/primary education/elementary/primary school,"
+            "lower secondary/middle school, secondary/secondary education/upper secondary/high school/hs,"
+            "post secondary/some college/vocational, associate/associates/associate degree,"
+            "bachelor/bachelors/bachelors degree/ba/bsc/tertiary/higher/tertiary education/university/college,"
+            "master/masters/masters degree/ma/msc/postgraduate, doctorate/phd/doctoral degree/doctor",
             "preschool, 1st 4th, 5th 6th, 7th 8th, 9th, 10th, 11th, 12th, hs grad, some college, assoc voc, assoc acdm,"
             "bachelors, masters, prof school, doctorate",
             "xxs, xs, s, m, l, xl, xxl, xxxl",

@@ -160,12 +160,22 @@ class ColumnCondition:
         """Which rows meet it; a null meets `is null` only."""
         import polars as pl
 
-        types = {self.column: column_type(column.values.dtype)}
-        condition = Parser(self.text, _Tree(types, bare=True), types, bare=True).whole()
-        values = column.values.rename(self.column).extend_constant(None, 1)
+        values = column.values
         if isinstance(values.dtype, (pl.Categorical, pl.Enum)):
             values = values.cast(pl.String)
-        return pl.DataFrame([values]).select(as_polars(condition)).to_series().to_numpy()[column.codes]
+        declared = column.declared
+        if declared is not None and declared.has_order:  # by its order, not by the alphabet
+            values = declared.spell(values).cast(pl.Enum(declared.type.order or ()))
+        types = {self.column: column_type(values.dtype)}
+        condition = Parser(self.text, _Tree(types, bare=True), types, bare=True).whole()
+        frame = pl.DataFrame([values.rename(self.column).extend_constant(None, 1)])
+        try:
+            return frame.select(as_polars(condition)).to_series().to_numpy()[column.codes]
+        except (pl.exceptions.InvalidOperationError, pl.exceptions.ComputeError):
+            raise InputError(
+                f"A condition compares column '{self.column}' with a value that is not in its order.",
+                "Name one of the values of `order` in its type.",
+            ) from None
 
 
 def parse_condition(text: str) -> ColumnCondition:

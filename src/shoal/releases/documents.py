@@ -188,9 +188,11 @@ def _manifest(
 def _dictionary(result: Releasable, entries: Sequence[ColumnEntry]) -> dict[str, Any]:
     """The data dictionary: type, role, technique, form in words and what was lost, column by column."""
     loss = result.manifest_findings().get("information_loss_by_column") or {}
+    declared = result.policy.types
     columns = [
         {
             **entry.model_dump(mode="json", exclude_none=True),
+            **({"declared_as": declared[entry.name].to_short()} if entry.name in declared else {}),
             "form_in_words": entry.form.in_words,
             "information_loss": loss.get(entry.name),
         }

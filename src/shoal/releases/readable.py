@@ -15,6 +15,8 @@ from shoal.ranges.forms import ColumnForm
 from shoal.reading import Options, declaring, read
 from shoal.releases.open import Release
 from shoal.table import Table
+from shoal.table.column_type import ColumnType
+from shoal.table.declare import types_of
 from shoal.table.type_words import type_word
 from shoal.utility.decoding import Ends, Members, decoded
 
@@ -34,6 +36,7 @@ class Readable:
     trees: Any
     source: Release | None = None
 
+<<<<<<< HEAD
     @cached_property
     def _meanings(self) -> dict[str, Ends | Members]:
         return {}
@@ -47,6 +50,14 @@ class Readable:
         if name not in self._meanings:
             self._meanings[name] = decoded(self.table[name], self.forms.get(name), self.tree(name))
         return self._meanings[name]
+=======
+    @property
+    def types(self) -> dict[str, ColumnType]:
+        """What the columns of the original are declared as."""
+        if self.source is not None and self.source.manifest_or_none is not None:
+            return dict(self.source.policy.types)
+        return types_of(self.table)
+>>>>>>> wt-types
 
 
 def readable(source: Any, options: Options | None = None) -> Readable:

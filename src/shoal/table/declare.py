@@ -60,7 +60,7 @@ def declare(column: Column, given: ColumnType, released: bool = False) -> Column
         missing, texts = missing | mapped.is_null().to_numpy(), mapped.fill_null("")
     known = texts.filter(~missing)
     if _own_type(column, given) and not released:
-        own: dict[str, dict[str, Any]] = {"number": {"decimal": "."}, "date": {"format": (ISO,)}}
+        own: dict[str, dict[str, Any]] = {"number": {"decimal": "."}, "date": {"format": given.format or (ISO,)}}
         whole = given.model_copy(update=own.get(given.type, {}))
         return replace(column, declared=Declared(whole, column.dtype, column.name))
     released = released or (_needs_reading(given) and bool(known.str.contains(_GENERALIZED).any()))
@@ -125,7 +125,7 @@ def _own_type(column: Column, given: ColumnType) -> bool:
     if given.type == "number":
         return dtype.is_numeric() and given.decimal in (None, ".") and given.thousands is None and given.places is None
     if given.type == "date":
-        return isinstance(dtype, (pl.Date, pl.Datetime)) and given.format in (None, (ISO,))
+        return isinstance(dtype, (pl.Date, pl.Datetime))
     return given.type == "boolean" and dtype == pl.Boolean
 
 

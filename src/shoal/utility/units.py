@@ -30,10 +30,11 @@ def unit_of(column: Column, amount: float) -> str:
     (' years', '')
     """
     dtype = column.values.dtype
+    shown_as_one = f"{amount:.2g}" == "1"
     if column.declared is not None and column.declared.has_order:
-        return " step" if amount == 1 else " steps"
+        return " step" if shown_as_one else " steps"
     word = "day" if dtype.is_temporal() else _of_numbers(column) if dtype.is_numeric() else ""
-    return "" if not word else f" {word}" if amount == 1 else f" {word}s"
+    return "" if not word else f" {word}" if shown_as_one else f" {word}s"
 
 
 def _of_numbers(column: Column) -> str:

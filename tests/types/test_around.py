@@ -1,0 +1,112 @@
+"""Declared types around the methods: conditions, risk, attacks, other formats of a release, the command line."""
+
+from __future__ import annotations
+
+import json
+from datetime import date, timedelta
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.attacks.link import attack_link
+from shoal.cli.options import types_of
+from shoal.errors import InputError
+from shoal.reading import Options
+from shoal.writing import OutputFormat
+
+DAYS = [date(2021, 1, 1) + timedelta(37 * n % 300) for n in range(60)]
+TYPES = {"seen": {"type": "date", "format": "%m/%d/%Y"}}
+
+
+def released(tmp_path: Path, written: str) -> Path:
+    frame = pl.DataFrame({"seen": pl.Series(DAYS).dt.strftime(written), "sex": ["f", "m"] * 30})
+    rules = {
+        "columns": {"seen": "quasi-identifier", "sex": "quasi-identifier"},
+        "types": {"seen": {"type": "date", "format": written}},
+    }
+    output = tmp_path / f"{'us' if '/' in written else 'iso'}.csv"
+    shoal.release(shoal.anonymize(frame, rules, k=3, method="mondrian"), output)
+    return output
+
+
+def test_conditions_go_by_the_order() -> None:
+    frame = pl.DataFrame({"age": [1, 1, 2, 2], "school": ["ba", "hs", "phd", "ba"]})
+    rules = {
+        "columns": {"age": "quasi-identifier", "school": "sensitive"},
+        "types": {"school": {"type": "ordered", "order": ["hs", "ba", "phd"]}},
+    }
+    found = shoal.anonymize(frame, rules, k=2, method="mondrian", disclosure=["school>=ba"])
+    assert found.findings.attribute_disclosure[0].share == pytest.approx(2 / 3)
+    with pytest.raises(InputError, match="not in its order"):
+        shoal.anonymize(frame, rules, k=2, method="mondrian", disclosure=["school>=abitur"])
+
+
+def test_risk_of_ranges_is_the_same_in_every_writing(tmp_path: Path) -> None:
+    us, iso = released(tmp_path, "%m/%d/%Y"), released(tmp_path, "%Y-%m-%d")
+    names = ["seen", "sex"]
+    one = shoal.risk(us, quasi_identifiers=names, options=Options(types=TYPES))
+    other = shoal.risk(iso, quasi_identifiers=names)
+    assert (one.k, one.classes, one.generalized) == (other.k, other.classes, other.generalized)
+
+
+def test_an_attacker_reads_the_dates_of_a_release(tmp_path: Path) -> None:
+    us, iso = released(tmp_path, "%m/%d/%Y"), released(tmp_path, "%Y-%m-%d")
+    sexes = ["f", "m"] * 30
+    people = pl.DataFrame({"seen": pl.Series(DAYS).dt.strftime("%m/%d/%Y"), "sex": sexes})
+    plain = pl.DataFrame({"seen": DAYS, "sex": sexes})
+    one, other = attack_link(us, identified=people), attack_link(iso, identified=plain)
+    assert one.expected_correct == other.expected_correct > 0
+    assert attack_link(us, identified=plain).expected_correct == one.expected_correct
+
+
+def test_parquet_and_a_file_in_another_notation_are_read_back(tmp_path: Path) -> None:
+    source = pl.DataFrame({"seen": pl.Series(DAYS).dt.strftime("%d.%m.%Y"), "paid": [f"{n},5" for n in range(60)]})
+    rules = {
+        "columns": {"seen": "quasi-identifier", "paid": "quasi-identifier"},
+        "types": {"seen": "date", "paid": "number"},
+    }
+    result = shoal.anonymize(source, rules, k=3, method="mondrian")
+    shoal.release(result, tmp_path / "out.parquet")
+    notation = OutputFormat(delimiter=";", decimal_comma=True, suppressed_as="")
+    shoal.release(result, tmp_path / "other.csv", output=notation)
+    for name in ("out.parquet", "other.csv"):
+        assert shoal.verify(tmp_path / name, original=source).verdict == "holds"
+    assert (tmp_path / "other.csv").read_text().splitlines()[1].count(";") == 3  # two ranges and the delimiter
+
+
+def test_means_are_rounded_and_written_as_the_column_is(tmp_path: Path) -> None:
+    source = pl.DataFrame({"paid": ["1.000,25", "1.000,50", "1.000,50", "7,00", "8,25", "9,00"]})
+    rules = {"columns": {"paid": "quasi-identifier"}, "types": {"paid": "number"}}
+    result = shoal.anonymize(source, rules, k=3, method="microaggregate")
+    assert result.frame["paid"].to_list() == ["1.000,42"] * 3 + ["8,08"] * 3
+    shoal.release(result, tmp_path / "out.csv")
+    assert shoal.verify(tmp_path / "out.csv", original=source).verdict == "holds"
+
+
+def test_the_dictionary_says_what_a_column_was_declared_as(tmp_path: Path) -> None:
+    output = released(tmp_path, "%m/%d/%Y")
+    dictionary = json.loads(output.with_suffix(".dictionary.json").read_text())
+    assert dictionary["columns"][0]["declared_as"] == {"type": "date", "format": "%m/%d/%Y"}
+
+
+@pytest.mark.parametrize(
+    ("text", "says"),
+    [("seen", "not a new"), ("=date", "not a new"), ("seen=date format", "not a new"), ("seen=dat", "not known")],
+)
+def test_a_type_on_the_command_line_that_cannot_be_read_is_refused(text: str, says: str) -> None:
+    with pytest.raises(InputError, match=says):
+        types_of([text])
+
+
+def test_types_on_the_command_line_are_those_of_a_policy() -> None:
+    found = types_of(
+        ["seen=date format='%d %b %Y'", "school=ordered order=low,high", "paid=number decimal=, thousands=."]
+    )
+    assert found is not None
+    assert found["seen"].format == ("%d %b %Y",)
+    assert found["school"].order == ("low", "high")
+    assert (found["paid"].decimal, found["paid"].thousands) == (",", ".")
+    with pytest.raises(InputError, match="no column 'sen'"):
+        shoal.risk({"seen": ["x"]}, quasi_identifiers=["seen"], options=Options(types={"sen": "date"}))
