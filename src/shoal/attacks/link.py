@@ -103,12 +103,8 @@ def attack_link(
     """
     check_rows_out(targets_out, force, release=source, identified_file=identified)
     released = readable(source, options)
-<<<<<<< HEAD
     known = policy if policy is not None else _policy(released)
-    people = read(identified, None, options)
-=======
     people = read(identified, None, declaring(options, released.types))
->>>>>>> wt-types
     if not people.rows:
         raise InputError("The identified file has no rows.", "Give people to look for.")
     columns = columns_in_common(_without(released, truth), people, on)

@@ -36,15 +36,9 @@ def subject_of(
     if control is not None and original is None:
         raise InputError("There is a control, and no original to hold it against.", "Give the original too.")
     decided = policy_of(source, released, policy)
-<<<<<<< HEAD
-    declared = declaring(options, decided.types)
+    declared = declaring(options, decided.types or released.types)
     table = None if original is None else read(original, None, declared)
     others = None if control is None else read(control, None, declared)
-=======
-    options = declaring(options, released.types)
-    table = None if original is None else read(original, None, options)
-    others = None if control is None else read(control, None, options)
->>>>>>> wt-types
     if table is not None and others is not None:
         check_apart_people(original, table, control, others, id_column or decided.person)
     knows = tuple(name for name in decided.quasi_identifiers if table is None or name in table.columns)

@@ -36,7 +36,6 @@ class Readable:
     trees: Any
     source: Release | None = None
 
-<<<<<<< HEAD
     @cached_property
     def _meanings(self) -> dict[str, Ends | Members]:
         return {}
@@ -50,14 +49,13 @@ class Readable:
         if name not in self._meanings:
             self._meanings[name] = decoded(self.table[name], self.forms.get(name), self.tree(name))
         return self._meanings[name]
-=======
+
     @property
     def types(self) -> dict[str, ColumnType]:
         """What the columns of the original are declared as."""
         if self.source is not None and self.source.manifest_or_none is not None:
             return dict(self.source.policy.types)
         return types_of(self.table)
->>>>>>> wt-types
 
 
 def readable(source: Any, options: Options | None = None) -> Readable:
