@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +15,12 @@ from shoal.anonymization.methods import Lattice, Method, method_named
 from shoal.anonymization.model_costs import cost_by_model
 from shoal.anonymization.results import Anonymized
 from shoal.anonymization.trials import Task, candidate_of
+from shoal.detection.undecided import Decisions, decisions_about
 from shoal.errors import InputError, as_names
+from shoal.manifest.columns import decided_names
 from shoal.models import AnyModel, KAnonymity
 from shoal.policy import Policy, as_policy
-from shoal.policy.conditions import parse_condition
+from shoal.policy.conditions import ColumnCondition, parse_condition
 from shoal.policy.overrides import decided
 from shoal.reading import Options, declaring, read
 from shoal.table import Table
@@ -65,6 +67,57 @@ def anonymize(
     >>> result.frame["age"].to_list(), result.findings.k, result.verdict
     (['[30;34]', '[30;34]', '[51;52]', '[51;52]'], 2, 'holds')
     """
+    settings = (quasi_identifiers, sensitive, k, l, t, models, method, disclosure, decide, options)
+    return asked(source, policy, *settings, **method_options).run()
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What is to be done, read and checked: the table, the policy with what was given beside it, and the method."""
+
+    table: Table
+    policy: Policy
+    method: Method | None
+    conditions: list[ColumnCondition]
+    k_without_policy: bool
+    options: dict[str, Any]
+
+    def stopping(self) -> Decisions:
+        """The columns that nobody decided on, and which of them would stop a release."""
+        undecided = [name for name in self.table.names if name not in decided_names(self.policy)]
+        return decisions_about(self.table, undecided, [], self.policy.quasi_identifiers)
+
+    def run(self) -> Anonymized:
+        """Change the table."""
+        progress.report("anonymising", 0)
+        if self.method is not None:
+            result = self.method.run(self.table, self.policy, self.conditions, self.k_without_policy)
+            task = Task(self.policy, self.conditions, self.k_without_policy)
+            by_model = cost_by_model(self.method, self.table, task, candidate_of(result, result.seconds))
+            return replace(result, findings=replace(result.findings, cost_by_model=by_model)).looked_at()
+        options = dict(self.options)
+        limit = _time_limit(options.pop("time_limit", TIME_LIMIT))
+        prefer = options.pop("prefer", None)
+        chosen = choose(self.table, self.policy, options, limit, self.conditions, self.k_without_policy, prefer)
+        return chosen.looked_at()
+
+
+def asked(
+    source: Any,
+    policy: Policy | str | Path | None = None,
+    quasi_identifiers: Sequence[str] | None = None,
+    sensitive: Sequence[str] | str | None = None,
+    k: int | None = None,
+    l: int | None = None,  # noqa: E741
+    t: float | None = None,
+    models: Sequence[AnyModel] = (),
+    method: Method | str | None = None,
+    disclosure: Sequence[str] = (),
+    decide: Mapping[str, Role] | None = None,
+    options: Options | None = None,
+    **method_options: Any,
+) -> Asked:
+    """Read and check everything that `anonymize` takes, before any work."""
     as_given = as_policy(policy)
     chosen = method_named(method, method_options, as_given.method)
     rules = decided(as_given, as_names(quasi_identifiers), as_names(sensitive), k, l, t, models, decide)
@@ -77,15 +130,7 @@ def anonymize(
     table.select([condition.column for condition in conditions])
     # a k beside a policy that names k-anonymity means what the policy means
     k_without_policy = k is not None and not any(isinstance(model, KAnonymity) for model in as_given.models)
-    progress.report("anonymising", 0)
-    if chosen is not None:
-        result = chosen.run(table, rules, conditions, k_without_policy)
-        task = Task(rules, conditions, k_without_policy)
-        by_model = cost_by_model(chosen, table, task, candidate_of(result, result.seconds))
-        return replace(result, findings=replace(result.findings, cost_by_model=by_model)).looked_at()
-    limit = _time_limit(method_options.pop("time_limit", TIME_LIMIT))
-    prefer = method_options.pop("prefer", None)
-    return choose(table, rules, method_options, limit, conditions, k_without_policy, prefer).looked_at()
+    return Asked(table, rules, chosen, conditions, k_without_policy, method_options)
 
 
 def _check_types(table: Table, names: Sequence[str]) -> None:

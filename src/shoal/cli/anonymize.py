@@ -151,6 +151,7 @@ def anonymize(
             policy=policy,
             writing=Writing(force, not keep_order, seed, excel_safe, no_guarantee, sign, output=written),
             chart=chart,
+            refuse_first=not as_json,
             quasi_identifiers=names_of(qi),
             sensitive=names_of(sensitive),
             k=k,

@@ -53,7 +53,8 @@ def lattice(
 ) -> None:
     """**Look at the solution space: the best generalisations, and what a lower risk costs.**
 
-    Nothing is released. The chosen one is what `shoal anonymize --method lattice` would take.
+    Nothing is released. The chosen one is what `shoal anonymize --method lattice` would take; where there is none, the
+    exit code is 1.
 
     Examples:
 
@@ -84,6 +85,8 @@ def lattice(
         if chart is not None:
             save_chart(frontier_chart(space), chart)
     print_json(space.to_dict()) if as_json else show(space)
+    if space.chosen is None:
+        raise typer.Exit(1)
 
 
 with_method_options(lattice, "lattice", leave_out=("local",))

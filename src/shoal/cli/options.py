@@ -289,10 +289,11 @@ def roles_of(given: list[str] | None) -> dict[str, Any] | None:
 def models_of(given: list[str] | None) -> list[Any]:
     """Models from `NAME PARAMETER=VALUE …`, checked as a policy checks them."""
     from shoal.policy import as_policy
+    from shoal.policy.schema import PolicyError
 
-    models = []
+    models: list[Any] = []
     for text in given or []:
-        name, *parameters = text.replace(",", " ").split()
+        name, *parameters = text.replace(",", " ").split() or [""]
         entries: dict[str, Any] = {"model": name}
         for parameter in parameters:
             key, equals, value = parameter.partition("=")
@@ -301,8 +302,14 @@ def models_of(given: list[str] | None) -> list[Any]:
                     f"--model '{text}' is not NAME PARAMETER=VALUE.", "Write 'l-diversity l=3 sensitive=x'."
                 )
             entries[key] = _value(value)
-        models.append(entries)
-    return list(as_policy({"models": models}).models)
+        try:
+            models += as_policy({"models": [entries]}).models
+        except PolicyError as error:
+            found = "; ".join(problem for _, problem in error.problems)
+            found = found.replace("models.0.", "").removeprefix("models.0: ")
+            end = "" if found.endswith("?") else "."
+            raise InputError(f"--model '{text}': {found}{end}", "See docs/models.md.") from None
+    return models
 
 
 def _value(text: str) -> Any:

@@ -421,6 +421,15 @@ def _problem(found: Any) -> str:
     if found["type"] == "extra_forbidden":
         near = get_close_matches(str(found["loc"][-1]), list(Policy.model_fields), n=1)
         return f"unknown key `{where}`" + (f"; did you mean `{near[0]}`?" if near else "")
+    if found["type"] == "union_tag_invalid":
+        given = str(found["ctx"]["tag"])
+        near = get_close_matches(given, _MODEL_NAMES, n=1, cutoff=0.5)
+        known = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(sorted(_MODEL_NAMES))}"
+        return f"{where}: there is no model `{given}`; {known}"
+    if found["type"] == "union_tag_not_found":
+        return f"{where}: `model` is missing, such as `model: k-anonymity`"
+    if found["type"] == "missing":
+        return f"{where} is missing"
     message = found["msg"].removeprefix("Value error, ")
     return f"{where}: {message}" if where else message
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from shoal.anonymization.anonymize import Anonymized, anonymize
+from shoal.anonymization.anonymize import Anonymized, asked
 from shoal.anonymization.solve import apply_plan
 from shoal.errors import InputError
 from shoal.keys import check_no_secret, path_of
@@ -62,14 +62,21 @@ def release_anonymized(
     policy: Any = None,
     writing: Writing | None = None,
     chart: str | Path | None = None,
+    refuse_first: bool = False,
     **settings: Any,
 ) -> Anonymized:
-    """`shoal.anonymize` and its release; `settings` are those of the verb, `chart` is a file to stay apart from."""
+    """`shoal.anonymize` and its release; `settings` are those of the verb, `chart` is a file to stay apart from.
+
+    `refuse_first`: columns that nobody decided on are refused before the work, without a result that says more.
+    """
     writing = writing or Writing()
     read = files_read(as_policy(policy), settings.get("generalize") or {})
     trees = settings.get("hierarchies")
     check_output(source, output, writing, policy=policy, hierarchies=trees, file_that_is_read=read, chart=chart)
-    result = replace(anonymize(source, policy, **settings), original=_as_argument(source, settings.get("options")))
+    job = asked(source, policy, **settings)
+    if refuse_first and (undecided := job.stopping()).stopping:
+        raise Refused(f"Refused, nothing was written. {undecided.refusal()}")
+    result = replace(job.run(), original=_as_argument(source, settings.get("options")))
     return _left(result, output, source, writing)
 
 

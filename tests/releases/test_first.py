@@ -1,0 +1,65 @@
+"""What is refused is refused before the work, in one clear sentence."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+from typer.testing import CliRunner
+
+import shoal
+from shoal.anonymization.methods import Mondrian
+from shoal.cli.app import app
+from shoal.errors import InputError
+
+
+def run(*words: str) -> Any:
+    return CliRunner().invoke(app, list(words))
+
+
+@pytest.fixture
+def people(tmp_path: Path) -> str:
+    frame = pl.DataFrame({"age": [30, 31, 50, 51], "mail": ["a@b.org", "c@d.org", "e@f.org", "g@h.org"]})
+    frame.write_csv(tmp_path / "people.csv")
+    return str(tmp_path / "people.csv")
+
+
+def test_undecided_columns_stop_before_the_method_runs(
+    people: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def never(*_: Any, **__: Any) -> None:
+        raise AssertionError("the method ran")
+
+    words = ["anonymize", people, "-o", str(tmp_path / "safe.csv"), "--qi", "age", "-k", "2", "--method", "mondrian"]
+    with monkeypatch.context() as patch:
+        patch.setattr(Mondrian, "run", never)
+        answer = run(*words)
+    assert isinstance(answer.exception, shoal.Refused)
+    assert "mail" in str(answer.exception)
+    assert not (tmp_path / "safe.csv").exists()
+    assert run(*words, "--decide", "mail=identifier").exit_code == 0
+
+
+def test_a_lattice_without_a_solution_is_exit_code_one(people: str) -> None:
+    words = ["lattice", people, "--qi", "age", "--model", "average-risk threshold=0.01"]
+    assert run(*words).exit_code == 1
+    assert run(*words, "--json").exit_code == 1
+    assert run("lattice", people, "--qi", "age", "-k", "2").exit_code == 0
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("k-anonimity k=5", "there is no model `k-anonimity`; did you mean `k-anonymity`?"),
+        ("l-diversity l=2", "sensitive is missing."),
+        ("k-anonymity", "k is missing."),
+        ("", "there is no model"),
+    ],
+)
+def test_a_misspelt_model_is_one_sentence(people: str, text: str, message: str) -> None:
+    answer = run("lattice", people, "--qi", "age", "--model", text)
+    assert isinstance(answer.exception, InputError)
+    assert message in answer.exception.what
+    assert "tag" not in answer.exception.what
