@@ -247,3 +247,30 @@ def test_models_take_the_sample_where_nobody_says_otherwise() -> None:
     evidence = Evidence(sizes, estimate=estimate)
     assert HighestRisk(threshold=0.5).judge(evidence).worst == {"risk": 0.5, "size": 2, "failing_classes": 0}
     assert AverageRisk(threshold=0.5).measure(evidence).tolist() == [pytest.approx(2 / 7)]
+
+
+def test_a_survey_with_known_figures(data: Path) -> None:
+    """sdcMicro's testdata: 10.7755251 expected re-identifications, by `verify`, by `risk` and in the search."""
+    keys = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
+    source = data / "sdcmicro" / "testdata.csv"
+    policy = as_policy(
+        {
+            "columns": dict.fromkeys(keys, "quasi-identifier"),
+            "weight": "sampling_weight",
+            "risk_over": "population",
+            "models": [{"model": "average-risk", "threshold": 0.0024}, {"model": "highest-risk", "threshold": 0.01}],
+        }
+    )
+    table = read(source)
+    evidence, _ = evidence_of(table, keys, policy)
+    average, highest = (model.judge(evidence) for model in policy.models)
+    assert average.worst["risk"] * 4580 == pytest.approx(10.7755251, abs=5e-8)
+    assert average.holds
+    assert not highest.holds
+    found = shoal.risk(source, policy=policy)
+    assert found.journalist is not None
+    assert found.journalist.average * 4580 == pytest.approx(10.7755251, abs=5e-8)
+    assert [verdict.worst["risk"] for verdict in found.models] == [
+        pytest.approx(average.worst["risk"]),
+        pytest.approx(highest.worst["risk"]),
+    ]
