@@ -36,7 +36,7 @@ def subject_of(
     if control is not None and original is None:
         raise InputError("There is a control, and no original to hold it against.", "Give the original too.")
     decided = policy_of(source, released, policy)
-    declared = declaring(options, decided.types or released.types)
+    declared = declaring(options, {**decided.types, **released.types})
     table = None if original is None else read(original, None, declared)
     others = None if control is None else read(control, None, declared)
     if table is not None and others is not None:

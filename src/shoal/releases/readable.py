@@ -10,7 +10,7 @@ from typing import Any
 
 from shoal.anonymization.results import Anonymized
 from shoal.hierarchy import Hierarchy
-from shoal.hierarchy.chosen import given_hierarchies
+from shoal.hierarchy.chosen import given_hierarchies, trees_in_values
 from shoal.ranges.forms import ColumnForm
 from shoal.reading import Options, declaring, read
 from shoal.releases.open import Release
@@ -42,7 +42,8 @@ class Readable:
 
     def tree(self, name: str) -> Hierarchy | None:
         """The hierarchy of a column, where there is one."""
-        return given_hierarchies(self.trees, [name]).get(name)
+        found = given_hierarchies(self.trees, [name])
+        return trees_in_values(found, self.table.columns.values()).get(name)
 
     def meaning(self, name: str) -> Ends | Members:
         """What each code of a released column stands for; it is read once."""
