@@ -54,7 +54,10 @@ def test_the_methods_that_a_policy_allows() -> None:
     words = {"a": ["x", "y", "z"]}
     assert names(numbers, policy(numbers)) == ["mondrian", "lattice", "sorted-clusters"]
     assert names(words, policy(words)) == ["mondrian", "lattice"]
-    assert names(words, policy(words, person="p")) == ["lattice"]
+    rows = {"a": ["x", "x", "y", "y"], "p": [1, 2, 3, 3]}
+    assert names(rows, policy(words, person="p")) == ["mondrian", "lattice"]
+    assert names({**rows, "p": [1, 2, 2, 3]}, policy(words, person="p")) == ["lattice"]
+    assert names({**rows, "n": [3, 1, 1, 1]}, policy(words, count="n")) == ["mondrian", "lattice"]
     assert names(numbers, policy(numbers), resolution=4) == ["coarsen"]
     assert names(numbers, policy(numbers), strata=["c"]) == ["microaggregate"]
     assert names(numbers, policy(numbers), interval="mean") == ["microaggregate"]

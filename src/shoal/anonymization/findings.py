@@ -79,10 +79,11 @@ def findings_of(
     close: TCloseness | None,
     means: bool = False,
     cost: list[ColumnCost] | None = None,
+    weights: Array | None = None,
 ) -> Findings:
     """What a change cost, from the boxes or the released columns and the class of each row (-1: suppressed).
 
-    `cost`: what it cost in words, where that is known already.
+    `cost`: what it cost in words, where that is known already. `weights`: the people that each row stands for.
     """
     class_of_row, count = classes
     kept = class_of_row >= 0
@@ -91,7 +92,7 @@ def findings_of(
         # suppressed rows are alike: for what is learnt about them they are one class
         class_of_row, count = np.where(kept, class_of_row, count), count + 1
     uniques, undecided = (int((sizes == 1).sum()), 0) if boxed is None else _uniques(columns, boxed, sizes)
-    loss = None if boxed is None else information_loss(columns, boxed)
+    loss = None if boxed is None else information_loss(columns, boxed, weights)
     disclosed = []
     for condition in conditions:
         found = attribute_disclosure(class_of_row, count, condition.meets(table[condition.column]))
@@ -104,8 +105,9 @@ def findings_of(
             "ranks": float(ordered_distance(class_of_row, count, column, "ranks").max()),
         }
     stars = [column.suppressed for column in released.values()]
+    lost = np.logical_and.reduce(stars)
     return Findings(
-        records=table.rows,
+        records=table.rows if weights is None else int(weights.sum()),
         k=int(sizes.min()) if len(sizes) else 0,
         classes=len(sizes),
         uniques=uniques,
@@ -114,19 +116,25 @@ def findings_of(
         information_loss_by_column={} if loss is None else loss.by_column,
         modified_rows=int(modified_rows(list(released.values())).sum()),
         removed_rows=0,
-        suppressed_rows=int(np.logical_and.reduce(stars).sum()),
+        suppressed_rows=int(lost.sum() if weights is None else weights[lost].sum()),
         suppressed_cells=int(sum(star.sum() for star in stars)),
         attribute_disclosure=disclosed,
         closeness=near,
         change=None if boxed is None else change_of(columns, boxed, means),
-        cost=cost or _cost(columns, boxed, released, means),
+        cost=cost or _cost(columns, boxed, released, means, weights),
     )
 
 
 def _cost(
-    columns: Sequence[Column], boxed: Boxed | None, released: Mapping[str, ReleasedColumns], means: bool
+    columns: Sequence[Column],
+    boxed: Boxed | None,
+    released: Mapping[str, ReleasedColumns],
+    means: bool,
+    weights: Array | None,
 ) -> list[ColumnCost]:
-    return cost_of_labels(columns, released) if boxed is None else cost_of_boxes(columns, boxed, means)
+    if boxed is None:
+        return cost_of_labels(columns, released, weights=weights)
+    return cost_of_boxes(columns, boxed, means, weights)
 
 
 def _uniques(columns: Sequence[Column], boxed: Boxed, sizes: Array) -> tuple[int, int]:

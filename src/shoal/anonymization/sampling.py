@@ -19,7 +19,7 @@ _SEED = 0
 
 
 def sample_of(table: Table, policy: Policy, rows: int) -> Table:
-    """About so many rows, drawn at random; of a table of persons, all rows of some. Fewer rows stay as they are.
+    """About so many rows, drawn at random; of persons or households, all rows of some. Fewer rows stay as they are.
 
     Rows are drawn by a hash of what they say in the columns that the policy is about, so that the same rows in another
     order give the same part. The part is a table of its own: no value or person in it that none of its rows has.
@@ -31,10 +31,11 @@ def sample_of(table: Table, policy: Policy, rows: int) -> Table:
     """
     if table.rows <= rows:
         return table
-    if policy.person is None:
+    whole = policy.person or policy.household
+    if whole is None:
         drawn = sample_rows(_decisive(table, policy), rows, _SEED)
     else:
-        person = table.select([policy.person])[0]
+        person = table.select([whole])[0]
         count = max(1, round(person.cardinality * rows / table.rows))
         chosen = np.zeros(person.cardinality, bool)
         chosen[sample_rows([Coded(np.arange(len(chosen)), len(chosen))], count, _SEED)] = True

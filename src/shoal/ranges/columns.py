@@ -16,7 +16,7 @@ from shoal.ranges.forms import ColumnForm, escape
 from shoal.ranges.nodes import Nodes
 from shoal.ranges.parsing import STAR, set_labels
 from shoal.table import Array, Column
-from shoal.table.classes import Coded, Codes, CountTable, class_of_each_row, first_row_of_each_class, pack
+from shoal.table.classes import Coded, Codes, class_of_each_row, first_row_of_each_class, pack
 from shoal.table.encode import encode
 from shoal.table.type_words import type_word
 
@@ -60,10 +60,13 @@ class ReleasedColumns:
         return (first == STAR).fill_null(False).to_numpy() if first.dtype == pl.String else np.zeros(len(first), bool)
 
 
-def released_columns(column: Column, boxed: Boxed, form: Form = "bracket") -> ReleasedColumns:
+def released_columns(
+    column: Column, boxed: Boxed, form: Form = "bracket", weights: Array | None = None
+) -> ReleasedColumns:
     """One quasi-identifier as it is written: `[min;max]`, `min-max`, two columns, the middle, or the records' mean.
 
-    The mean of categories is the most frequent one; missing values do not count in a mean.
+    The mean of categories is the most frequent one; missing values do not count in a mean. `weights` say how much each
+    row counts in it.
 
     >>> from shoal.reading import read
     >>> from shoal.anonymization.transforms.sorted_clusters import sorted_clusters
@@ -80,7 +83,7 @@ def released_columns(column: Column, boxed: Boxed, form: Form = "bracket") -> Re
         return as_it_was(column)
     if form == "mean":
         how = ColumnForm(kind="mean", type=kind, decimals=decimals_of(column))
-        mean = _mean(column, side, boxed)
+        mean = _mean(column, side, boxed, weights)
         return ReleasedColumns([mean], "representative", modified, how, alike)
     if isinstance(side, Nodes):
         how = ColumnForm(kind="node", type=kind, tree=column.name, escaped=column.values.dtype == pl.String)
@@ -212,29 +215,32 @@ def decimals_of(column: Column) -> int | None:
     return next((digits for digits in range(_MOST_DECIMALS + 1) if (np.round(values, digits) == values).all()), None)
 
 
-def _mean(column: Column, side: Side, boxed: Boxed) -> pl.Series:
+def _mean(column: Column, side: Side, boxed: Boxed, weights: Array | None) -> pl.Series:
     """The mean of each box's records row by row, in the type of the column if those are dates or categories."""
     known = ~column.is_null()
     boxes, codes = boxed.box_of_row[known], column.codes[known]
+    weights = np.ones(len(codes)) if weights is None else weights[known]
     if isinstance(side, Sets):
-        shown = side.labels.gather(_most_frequent(boxes, codes, boxed.boxes, len(side.scale)))
+        shown = side.labels.gather(_most_frequent(boxes, codes, weights, boxed.boxes, len(side.scale)))
     else:
         # from the smallest value on, so that large numbers lose no digits
         values = places(column)
         _check_exact(values, column)
-        counts = np.maximum(np.bincount(boxes, minlength=boxed.boxes), 1)
-        means = np.bincount(boxes, (values - values[0])[codes], boxed.boxes) / counts + values[0]
+        counts = np.bincount(boxes, weights, boxed.boxes)
+        means = np.bincount(boxes, (values - values[0])[codes] * weights, boxed.boxes)
+        means = means / np.where(counts > 0, counts, 1) + values[0]
         means = np.where(side.wide, means, side.scale[side.low])
         whole = column.dtype.is_temporal() or _has_order(column)
         shown = _in_type(np.round(means), column) if whole else pl.Series(means)
     return _known(shown, side).gather(boxed.box_of_row).alias(column.name)
 
 
-def _most_frequent(boxes: Array, codes: Array, count: int, values: int) -> Array:
+def _most_frequent(boxes: Array, codes: Array, weights: Array, count: int, values: int) -> Array:
     """The most frequent code of each box, of equally frequent ones the first."""
-    pairs = CountTable.of({"box": Coded(boxes, count), "code": Coded(codes, values)})
-    box, code = pairs.tuples["box"].codes.astype(np.int64), pairs.tuples["code"].codes.astype(np.int64)
-    ranked = np.lexsort((code, -pairs.counts, box))
+    pair, pairs = class_of_each_row(pack([Coded(boxes, count), Coded(codes, values)]))
+    first = first_row_of_each_class(pair, pairs)
+    box, code = boxes[first], codes[first].astype(np.int64)
+    ranked = np.lexsort((code, -np.bincount(pair, weights, pairs), box))
     found = np.zeros(count, np.int64)
     found[box[ranked][::-1]] = code[ranked][::-1]  # the last written is the most frequent
     return found

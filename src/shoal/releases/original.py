@@ -30,7 +30,8 @@ class Beside:
 
     `order[r]`: the original row of released row r; `trees`: what nodes stand above; `labels`: what values became;
     `vouched`: the private record says that the data is what was released; `text_file`: empty text and null are alike;
-    `removed`: so many rows of the original are not in `order`, because their suppressed rows were removed.
+    `removed`: so many rows of the original are not in `order`, because their suppressed rows were removed;
+    `weighed_by`: the column of the original that says how much a row counts in a mean.
     """
 
     order: Array | None = None
@@ -40,6 +41,7 @@ class Beside:
     excel_safe: bool = False
     text_file: bool = False
     removed: int = 0
+    weighed_by: str | None = None
 
 
 def against_original(table: Table, original: Table, entries: Sequence[ColumnEntry], beside: Beside) -> list[Check]:
@@ -54,12 +56,12 @@ def against_original(table: Table, original: Table, entries: Sequence[ColumnEntr
     if absent or strange:
         words = f"{', '.join(absent[:8])} not in the original" if absent else f"{', '.join(strange[:8])} not released"
         checks.append(Check("original", False, f"it is not the table of this release: {words}"))
-    suppressed = _suppressed(table, entries)
+    suppressed, weights = _suppressed(table, entries), _weights(original, beside)
     for entry in entries:
         if entry.name in absent:
             continue
         column = original[entry.name] if beside.order is None else original[entry.name].take(beside.order)
-        checks.append(_compared(table, column, entry, beside, entries, suppressed))
+        checks.append(_compared(table, column, entry, beside, entries, suppressed, weights))
     return checks
 
 
@@ -83,6 +85,7 @@ def _compared(
     beside: Beside,
     entries: Sequence[ColumnEntry],
     suppressed: Array,
+    weights: Array,
 ) -> Check:
     title = f"column {entry.name}"
     if entry.form.kind == "removed":
@@ -98,7 +101,8 @@ def _compared(
     shown = released[0]
     if entry.form.kind == "mean":
         names = [name for other in entries if other.role == "quasi-identifier" for name in other.released_as]
-        return _is_mean(title, shown, original, [table[name] for name in names if name in table.columns], entry.form)
+        beside_it = [table[name] for name in names if name in table.columns]
+        return _is_mean(title, shown, original, beside_it, entry.form, weights)
     if entry.form.kind in ("midpoint", "perturbed", "pseudonym", "shifted"):
         return _vouched(title, entry, shown, original, beside)
     if entry.form.kind == "recoded":
@@ -278,8 +282,16 @@ def _not_between(released: Sequence[Column], original: Column) -> int:
     return int(np.count_nonzero(~lies_between(released[0], released[1], original)))
 
 
+def _weights(original: Table, beside: Beside) -> Array:
+    """How much each released row counts in a mean."""
+    rows = np.arange(original.rows) if beside.order is None else beside.order
+    if beside.weighed_by is None or beside.weighed_by not in original.columns:
+        return np.ones(len(rows))
+    return np.nan_to_num(texts_free_numbers(original[beside.weighed_by]))[rows]
+
+
 def _is_mean(
-    title: str, shown: Column, original: Column, quasi_identifiers: Sequence[Column], form: ColumnForm
+    title: str, shown: Column, original: Column, quasi_identifiers: Sequence[Column], form: ColumnForm, weights: Array
 ) -> Check:
     """Whether each number is the mean of the original values of its class, rounded to the decimals that those have;
     each category a most frequent one."""
@@ -288,10 +300,10 @@ def _is_mean(
     classes, count = class_of_each_row(pack(list(quasi_identifiers)))
     known = ~original.is_null()
     if not (original.dtype.is_numeric() or original.dtype.is_temporal()):
-        return _is_mode(title, shown, original, classes, count)
+        return _is_mode(title, shown, original, classes, weights)
     values = texts_free_numbers(original)
-    means = np.bincount(classes[known], (values - values[known][:1].sum())[known], count)
-    sizes = np.bincount(classes[known], minlength=count)
+    means = np.bincount(classes[known], ((values - values[known][:1].sum()) * weights)[known], count)
+    sizes = np.bincount(classes[known], weights[known], minlength=count)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = means / sizes + values[known][:1].sum()
     told = texts_free_numbers(shown)
@@ -313,10 +325,12 @@ def texts_free_numbers(column: Column) -> Array:
     return np.asarray(np.append(numbers, np.nan)[column.codes])
 
 
-def _is_mode(title: str, shown: Column, original: Column, classes: Array, count: int) -> Check:
-    frame = pl.DataFrame({"class": classes, "was": original.decode().cast(pl.String)}).drop_nulls()
-    counts = frame.group_by("class", "was").len()
-    most = counts.join(counts.group_by("class").agg(pl.col("len").max()), on=["class", "len"])
+def _is_mode(title: str, shown: Column, original: Column, classes: Array, weights: Array) -> Check:
+    frame = pl.DataFrame({"class": classes, "was": original.decode().cast(pl.String), "weight": weights}).drop_nulls()
+    counts = frame.group_by("class", "was").agg(pl.col("weight").sum())
+    # sums of weights differ in their last digits with the order of the rows
+    heaviest = pl.col("weight").max().over("class") * (1 - 1e-9)
+    most = counts.filter(pl.col("weight") >= heaviest)
     told = pl.DataFrame({"class": classes, "was": shown.decode().cast(pl.String)}).drop_nulls()
     wrong = len(told.join(most, on=["class", "was"], how="anti"))
     return _outside(title, wrong, "categories are not the most frequent of their class", "most frequent of its class")

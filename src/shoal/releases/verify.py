@@ -326,6 +326,7 @@ def _with_original(
         excel_safe=manifest.excel_safe,
         text_file=is_text_file(release.data),
         removed=len(removed),
+        weighed_by=policy.weight or policy.count,
     )
     return against_original(table, original, manifest.columns, beside)
 

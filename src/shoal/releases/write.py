@@ -163,7 +163,8 @@ def _judged(
     """The file that was written, measured against the policy and against the input; refused where it fails."""
     order = released_order(result.table.rows, how.seed if how.shuffle else None, treated.removed)
     trees = {} if result.plan is None else result.plan.trees
-    beside = Beside(order, trees, labels, True, how.excel_safe, is_text_file(how.path), len(treated.removed))
+    removed, by = len(treated.removed), result.policy.weight or result.policy.count
+    beside = Beside(order, trees, labels, True, how.excel_safe, is_text_file(how.path), removed, by)
     checks = [*result.checks(table), *against_original(table, result.table, entries, beside)]
     names = [name for entry in entries for name in entry.released_as if entry.name in _promised(result)]
     raw = [name for entry in entries if not entry.form.generalizes for name in entry.released_as]

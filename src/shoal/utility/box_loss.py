@@ -11,12 +11,17 @@ from shoal.ranges.nodes import Nodes
 from shoal.table import Array, Column
 
 
-def loss_of_boxes(columns: Sequence[Column], boxed: Boxed, leaves: Mapping[str, Array] | None = None) -> float:
+def loss_of_boxes(
+    columns: Sequence[Column],
+    boxed: Boxed,
+    leaves: Mapping[str, Array] | None = None,
+    weights: Array | None = None,
+) -> float:
     """The share of a column's values that a released cell stands for: per column x = (mean share - 1/h) / (1 - 1/h).
 
     h is the number of the column's values, a missing one among them; of a column that is released as nodes of a tree,
     the number of the tree's leaves (ARX's measure), and likewise where the `leaves` of a tree over numbers are given.
-    The loss is the product of (1 + x), root, minus 1.
+    The loss is the product of (1 + x), root, minus 1. `weights` are the people that each row stands for.
 
     >>> from shoal.reading import read
     >>> from shoal.anonymization.transforms.sorted_clusters import sorted_clusters
@@ -24,7 +29,7 @@ def loss_of_boxes(columns: Sequence[Column], boxed: Boxed, leaves: Mapping[str, 
     >>> round(loss_of_boxes(columns, sorted_clusters(columns, 2)), 4)
     0.25
     """
-    records = np.bincount(boxed.box_of_row, minlength=boxed.boxes)
+    records = np.bincount(boxed.box_of_row, weights, minlength=boxed.boxes)
     counts, held = [], []
     for column in columns:
         values, count = _values(column, boxed.sides[column.name], (leaves or {}).get(column.name))

@@ -52,8 +52,10 @@ class Widened:
         return np.asarray(wide & ~self.unknown)
 
 
-def cost_of_boxes(columns: Sequence[Column], boxed: Boxed, means: bool = False) -> list[ColumnCost]:
-    """The cost of every column, straight from the boxes.
+def cost_of_boxes(
+    columns: Sequence[Column], boxed: Boxed, means: bool = False, weights: Array | None = None
+) -> list[ColumnCost]:
+    """The cost of every column, straight from the boxes; `weights` are the people that each row stands for.
 
     >>> from shoal.anonymization.transforms.sorted_clusters import sorted_clusters
     >>> from shoal.reading import read
@@ -61,7 +63,7 @@ def cost_of_boxes(columns: Sequence[Column], boxed: Boxed, means: bool = False) 
     >>> cost_of_boxes(columns, sorted_clusters(columns, 2))[0].sentence
     '50.0% of ages unchanged, the others within 4 years on average'
     """
-    records = np.bincount(boxed.box_of_row, minlength=boxed.boxes)
+    records = np.bincount(boxed.box_of_row, weights, minlength=boxed.boxes)
     return [_cost(column, _of_side(column, boxed.sides[column.name], records), means) for column in columns]
 
 

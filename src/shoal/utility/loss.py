@@ -21,13 +21,14 @@ class InformationLoss:
     by_column: dict[str, float]
 
 
-def information_loss(columns: Sequence[Column], boxed: Boxed) -> InformationLoss:
+def information_loss(columns: Sequence[Column], boxed: Boxed, weights: Array | None = None) -> InformationLoss:
     """Sánchez et al., Eqs 3-4: the distance of each record to the farthest corner of its box.
 
     loss = sum over records of the root of the sum over columns of (max(high - a, a - low) / spread) squared, / (n m)
 
     By column: the mean of max(high - a, a - low) / spread. Categories lie by their order; a missing value that is
-    released as `*` loses the whole range.
+    released as `*` loses the whole range. With `weights` n is their sum, and each record counts as often as it weighs;
+    spreads are those of the rows.
 
     >>> from shoal.reading import read
     >>> from shoal.anonymization.transforms.sorted_clusters import sorted_clusters
@@ -44,9 +45,11 @@ def information_loss(columns: Sequence[Column], boxed: Boxed) -> InformationLoss
             by_column[column.name] = 0.0
             continue
         farthest = _farthest(column, boxed) / sigma
-        by_column[column.name] = float(farthest.mean())
+        by_column[column.name] = float(farthest.mean() if weights is None else np.average(farthest, weights=weights))
         squares += farthest**2
-    return InformationLoss(float(np.sqrt(squares).sum()) / (rows * len(columns)), by_column)
+    distances, records = np.sqrt(squares), rows if weights is None else weights.sum()
+    total = distances.sum() if weights is None else distances @ weights
+    return InformationLoss(float(total) / (records * len(columns)), by_column)
 
 
 def _farthest(column: Column, boxed: Boxed) -> Array:

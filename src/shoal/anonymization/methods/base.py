@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
+from shoal.anonymization.households import refuses_households
 from shoal.anonymization.results import Anonymized
 from shoal.errors import InputError
 from shoal.models import TCloseness
@@ -138,12 +139,12 @@ def t_closeness_of(policy: Policy) -> TCloseness | None:
 
 
 def takes_records_only(policy: Policy) -> str | None:
-    """Most methods take one row per person."""
+    """Some methods take one row per person."""
     if policy.count is None and policy.person is None:
-        return None
+        return refuses_households(policy, "changes single records, also where others live with them")
     setting = "count" if policy.count is not None else "person"
     what = "tables of counts" if policy.count is not None else "persons with several rows"
-    return f"does not take {what} (`{setting}`): use the lattice, or one row per person without `{setting}`"
+    return f"does not take {what} (`{setting}`): use mondrian or the lattice, or one row per person without `{setting}`"
 
 
 def needs_k(policy: Policy) -> str | None:

@@ -10,12 +10,14 @@ import numpy as np
 from pydantic import Field
 
 from shoal.anonymization.findings import Findings, evidence_of_result, findings_of, judged
+from shoal.anonymization.group_check import GroupCheck
+from shoal.anonymization.grouping import is_plain
+from shoal.anonymization.households import Nested, one_of_them
 from shoal.anonymization.methods.base import Method, t_closeness_of
-from shoal.anonymization.partition.kinds import FailsPolicy
 from shoal.anonymization.results import Anonymized
-from shoal.judgement.evidence import trees_of
-from shoal.models import KAnonymity, XYAnonymity
-from shoal.models.evidence import evidence_of_rows
+from shoal.anonymization.units import mean_weights, suppressed_rows_of, units_of, varies_within_persons
+from shoal.errors import InputError
+from shoal.models import Evidence, XYAnonymity
 from shoal.policy import Policy
 from shoal.policy.conditions import ColumnCondition
 from shoal.ranges.boxed import Boxed, has_order
@@ -23,6 +25,7 @@ from shoal.ranges.columns import Form, ReleasedColumns, released_columns
 from shoal.table import Array, Column, Table
 from shoal.table.classes import Coded, class_of_each_row, pack
 from shoal.utility.box_loss import loss_of_boxes
+from shoal.wording import counted
 
 # boxes as a function of columns, and the parameters for the manifest
 MakeBoxes = Callable[[Sequence[Column]], Boxed]
@@ -62,18 +65,31 @@ class BoxMethod(Method):
         leaves: Mapping[str, Array] | None = None,
     ) -> Anonymized:
         """The boxes written, and what was written measured; `leaves`: of trees over columns of numbers."""
-        columns = table.select(policy.quasi_identifiers)
-        released = {column.name: released_columns(column, boxed, self.interval) for column in columns}
-        means = self.interval == "mean"
+        columns, means = table.select(policy.quasi_identifiers), self.interval == "mean"
+        weights, plain = units_of(table, policy).weights_of_rows, is_plain(table, policy)
+        lost = suppressed_rows_of(boxed)
+        if self.interval in ("mean", "midpoint", "columns") and not plain and lost.any():
+            raise InputError(
+                f"{counted(int(lost.sum()), 'row')} of persons who cannot be hidden would be `*`, not a number.",
+                "Set `interval` to bracket, or remove those persons first.",
+            )
+        by = mean_weights(table, policy) if means else None
+        released = {
+            column.name: released_columns(column, around(boxed, column), self.interval, by) for column in columns
+        }
         # boxes that are equal may have different means
         shown = [column.encoded[0] for column in released.values()] if means else []
         classes = class_of_each_row(pack(shown)) if shown else boxed.class_of_each_row()
         classes = without_suppressed(classes, list(released.values()))
-        findings = findings_of(table, columns, boxed, released, classes, conditions, t_closeness_of(policy), means)
+        close = t_closeness_of(policy)
+        findings = findings_of(table, columns, boxed, released, classes, conditions, close, means, weights=weights)
         findings = _without_order(findings, columns)
         if all(column.nature in ("truthful", "unchanged") for column in released.values()):
-            findings = replace(findings, loss=loss_of_boxes(columns, boxed, leaves))
-        models = judged(policy, evidence_of_result(table, policy, released, classes[0]))
+            findings = replace(findings, loss=loss_of_boxes(columns, boxed, leaves, weights))
+        evidence = evidence_of_result(table, policy, released, classes[0])
+        if not plain:
+            findings = with_members(findings, evidence)
+        models = judged(policy, evidence)
         parameters = {**parameters, "interval": self.interval}
         return Anonymized(self.name, models, findings, table, policy, parameters, released)
 
@@ -107,16 +123,23 @@ def fits_groups(policy: Policy) -> str | None:
     return None
 
 
-def groups_that_fail(table: Table, policy: Policy) -> FailsPolicy | None:
-    """Which groups break a model other than k-anonymity, which the partition keeps by itself."""
-    models = [model for model in policy.models if not isinstance(model, KAnonymity)]
-    if not models:
-        return None
-    sensitive = {name: table.select([name])[0] for model in models for name in model.needs}
-    trees = trees_of(policy, list(sensitive.values()))
+def around(boxed: Boxed, column: Column) -> Boxed:
+    """The boxes of which a column is one side: those of households for what their members share."""
+    return boxed.around(column) if isinstance(boxed, Nested) else boxed
 
-    def fails_policy(group_of_row: Array, count: int) -> Array:
-        evidence = evidence_of_rows(group_of_row, sensitive, trees=trees)
-        return np.asarray(np.logical_or.reduce([~model.good(model.measure(evidence)) for model in models]))
 
-    return fails_policy
+def groups_that_fail(table: Table, policy: Policy) -> GroupCheck | None:
+    """Which groups of rows break a model other than k-anonymity, which the partition keeps by itself."""
+    return GroupCheck.of(table, policy, units_of(table, policy))
+
+
+def groups_persons(policy: Policy, table: Table, more: Sequence[str] = ()) -> str | None:
+    """Why persons cannot be grouped; `more` are columns beside the quasi-identifiers that are the same in all rows."""
+    return one_of_them(policy) or varies_within_persons(table, policy, [*policy.quasi_identifiers, *more])
+
+
+def with_members(findings: Findings, evidence: Evidence) -> Findings:
+    """The findings with the classes as the models see them: of persons, or of the people that rows stand for."""
+    sizes = evidence.sizes
+    k, uniques = int(sizes.min()) if len(sizes) else 0, int((sizes == 1).sum())
+    return replace(findings, k=k, uniques=uniques, classes=len(sizes), undecided=0)

@@ -10,10 +10,12 @@ from typing import Annotated, Any
 from pydantic import Field
 
 from shoal.anonymization.cut_plan import CutPlan
-from shoal.anonymization.methods.boxes import BoxMethod
+from shoal.anonymization.households import Nested
+from shoal.anonymization.methods.boxes import BoxMethod, around
 from shoal.anonymization.results import Anonymized
 from shoal.anonymization.search.embedded import embedded
 from shoal.anonymization.search.plan import Plan
+from shoal.anonymization.units import units_of
 from shoal.hierarchy.chosen import given_hierarchies, trees_in_values
 from shoal.hierarchy.on_columns import CategoryLabels, Labelling, labellings
 from shoal.hierarchy.outside import check_labels
@@ -21,7 +23,7 @@ from shoal.policy import Policy
 from shoal.policy.conditions import ColumnCondition
 from shoal.ranges.boxed import Boxed, Side
 from shoal.ranges.nodes import as_nodes, with_short_sets
-from shoal.table import Column, Table
+from shoal.table import Array, Column, Table
 
 
 class CategoryMethod(BoxMethod):
@@ -51,7 +53,9 @@ class CategoryMethod(BoxMethod):
         """The rows of a table in the boxes of a plan."""
         raise NotImplementedError
 
-    def more_findings(self, columns: Sequence[Column], boxed: Boxed, near: Mapping[str, Labelling]) -> dict[str, Any]:
+    def more_findings(
+        self, columns: Sequence[Column], boxed: Boxed, near: Mapping[str, Labelling], weights: Array | None
+    ) -> dict[str, Any]:
         """What only this method finds."""
         return {}
 
@@ -74,10 +78,12 @@ class CategoryMethod(BoxMethod):
         if plan_of_cuts is not None:
             return self.by_plan(table, plan_of_cuts, conditions)
         boxed, parameters = self.grouped(table, policy, near)
-        findings = self.more_findings(columns, boxed, near)
+        findings = self.more_findings(columns, boxed, near, units_of(table, policy).weights_of_rows)
         if self.interval != "mean":  # the most frequent category stands for its group
-            sides = {column.name: self._side(column, boxed, labelled.get(column.name)) for column in columns}
-            boxed = Boxed(boxed.box_of_row, sides)
+            sides = {
+                column.name: self._side(column, around(boxed, column), labelled.get(column.name)) for column in columns
+            }
+            boxed = boxed.with_sides(sides) if isinstance(boxed, Nested) else Boxed(boxed.box_of_row, sides)
         leaves = {name: labelling.leaf_numbers for name, labelling in labelled.items()}
         parameters["category_trees"] = {
             name: {"labels": labelling.labels, "source": labelling.source} for name, labelling in labelled.items()

@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from shoal.anonymization.methods.base import needs_numbers, takes_records_only
+from shoal.anonymization.methods.base import needs_numbers
 from shoal.anonymization.methods.boxes import BoxMethod, MakeBoxes
 from shoal.anonymization.transforms.coarsen import CutOver, coarsen
 from shoal.policy import Policy
@@ -31,7 +31,7 @@ class Coarsen(BoxMethod):
         """Numbers and dates, and a resolution."""
         if self.resolution is None:
             return "needs a resolution: set `resolution` to 16, for example"
-        return takes_records_only(policy) or needs_numbers(table, policy)
+        return needs_numbers(table, policy)
 
     def boxes(self, table: Table, policy: Policy) -> tuple[MakeBoxes, dict[str, Any]]:
         """Intervals of every column."""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from pydantic import BeforeValidator, Field
 
 from shoal.anonymization.findings import evidence_of_result, findings_of, judged
+from shoal.anonymization.households import one_of_them
 from shoal.anonymization.methods.base import Importance, Method, Share, t_closeness_of
 from shoal.anonymization.outcomes import LatticeOutcome
 from shoal.anonymization.results import Anonymized
@@ -77,7 +78,11 @@ class Lattice(Method):
 
     def allowed(self, table: Table, policy: Policy) -> str | None:
         """Any policy with a model."""
-        return None if policy.models else "needs a privacy model to keep: `k`, or models in the policy"
+        if not policy.models:
+            return "needs a privacy model to keep: `k`, or models in the policy"
+        if self.local and policy.household is not None:
+            return "gives members of a household different levels with `local` (`household`): leave it out"
+        return one_of_them(policy)
 
     def search_options(self, policy: Policy) -> SearchOptions:
         """What is given here, otherwise what the policy says."""
@@ -202,11 +207,12 @@ def generalized(
 
 
 def _with_information_loss(result: Anonymized, prepared: Prepared) -> Anonymized:
-    """The papers' loss, read from the labels: where all columns are numbers or dates, and nothing is missing."""
+    """The papers' loss, read from the labels: where all columns are numbers or dates, nothing is missing, and each row
+    is a record."""
     names = result.policy.quasi_identifiers
     columns = result.table.select(names)
     ordered = all(not column.nulls and (column.dtype.is_numeric() or column.dtype.is_temporal()) for column in columns)
-    if not ordered or result.table.rows > _MEASURED:
+    if not ordered or result.table.rows > _MEASURED or prepared.space.weights is not None:
         return result
     figures = quality(result.table, result.shown, names, hierarchies=dict(prepared.trees), analysis=False)
     return replace(result, findings=replace(result.findings, information_loss=figures.information_loss))

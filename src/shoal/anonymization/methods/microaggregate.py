@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, ClassVar
 
 from pydantic import Field, field_validator
 
-from shoal.anonymization.methods.base import (
-    Importance,
-    k_of,
-    needs_k,
-    t_closeness_of,
-    takes_records_only,
-)
-from shoal.anonymization.methods.boxes import fits_groups, groups_that_fail
+from shoal.anonymization.grouping import MakeGroups, boxes_by_unit, is_plain
+from shoal.anonymization.households import households_of, of_households
+from shoal.anonymization.methods.base import Importance, k_of, needs_k, t_closeness_of
+from shoal.anonymization.methods.boxes import fits_groups, groups_persons, groups_that_fail
 from shoal.anonymization.methods.categories import CategoryMethod
-from shoal.anonymization.microaggregation import microaggregate, sum_of_squares
-from shoal.anonymization.partition.kinds import Effort
+from shoal.anonymization.microaggregation import groups_of_points, microaggregate, sum_of_squares
+from shoal.anonymization.partition import counted_groups
+from shoal.anonymization.partition.kinds import Effort, FailsPolicy
+from shoal.anonymization.units import GroupUnits, Units, about
 from shoal.errors import InputError, as_names
 from shoal.hierarchy.on_columns import Labelling
 from shoal.policy import Policy
 from shoal.ranges.boxed import Boxed
 from shoal.ranges.columns import Form
 from shoal.ranges.nodes import ColumnTree
-from shoal.table import Column, Table
+from shoal.table import Array, Column, Table
 
 
 class Microaggregate(CategoryMethod):
@@ -54,7 +53,25 @@ class Microaggregate(CategoryMethod):
 
     def allowed(self, table: Table, policy: Policy) -> str | None:
         """A k, and models that are judged group by group."""
-        return takes_records_only(policy) or needs_k(policy) or fits_groups(policy)
+        if policy.count is not None and self.mdav:
+            return "has no MDAV for tables of counts (`count`): leave out `mdav`"
+        reason = needs_k(policy) or fits_groups(policy) or groups_persons(policy, table, self.strata)
+        return reason or self._household_reason(table, policy)
+
+    def _household_reason(self, table: Table, policy: Policy) -> str | None:
+        homes = households_of(table, policy)
+        if homes is None:
+            return None
+        columns, strata = table.select(policy.quasi_identifiers), table.select(self.strata)
+        shared = of_households(columns, homes)
+        if shared and len(of_households(strata, homes)) < len(strata):
+            return "keeps households together (`household`), and `strata` cuts them apart"
+        if 0 < len(shared) < len(columns) and self.interval == "mean":
+            return (
+                "has a mean either of households or of their members (`household`), and the quasi-identifiers are "
+                "about both: set `interval` to bracket"
+            )
+        return None
 
     def check_columns(self, table: Table, policy: Policy) -> None:
         """Strata are columns of the table that stay as they are."""
@@ -69,18 +86,22 @@ class Microaggregate(CategoryMethod):
         trees = _used(near)
         k, close = k_of(policy) or 0, t_closeness_of(policy)
         importance, columns = dict(self.importance or policy.importance), table.select(policy.quasi_identifiers)
-        boxed = microaggregate(
-            columns,
-            k,
-            self.effort,
-            mdav=self.mdav,
-            strata=table.select(self.strata),
-            confidential=table[close.sensitive] if close and not self.strata and not self.mdav else None,
-            t=close.t if close else None,
-            importance=importance,
-            fails_policy=groups_that_fail(table, policy),
-            trees=trees,
-        )
+        if is_plain(table, policy):
+            boxed = microaggregate(
+                columns,
+                k,
+                self.effort,
+                mdav=self.mdav,
+                strata=table.select(self.strata),
+                confidential=table[close.sensitive] if close and not self.strata and not self.mdav else None,
+                t=close.t if close else None,
+                importance=importance,
+                fails_policy=groups_that_fail(table, policy),
+                trees=trees,
+            )
+        else:
+            make: MakeGroups = partial(self._groups, importance=importance, trees=trees)
+            boxed = boxes_by_unit(table, policy, k, make, table.select(self.strata))
         parameters = {
             "k": k,
             "effort": self.effort,
@@ -91,11 +112,34 @@ class Microaggregate(CategoryMethod):
         }
         return boxed, parameters
 
-    def more_findings(self, columns: Sequence[Column], boxed: Boxed, near: Mapping[str, Labelling]) -> dict[str, Any]:
+    def _groups(
+        self,
+        columns: Sequence[Column],
+        units: Units,
+        k: int,
+        *,
+        importance: Mapping[str, float],
+        trees: Mapping[str, ColumnTree],
+    ) -> GroupUnits:
+        """Groups of some units by some columns."""
+        from shoal.anonymization.partition.coordinates import coordinates_apart
+
+        points = coordinates_apart(columns, about(columns, importance), about(columns, trees))
+
+        def group(some: Array, fails_policy: FailsPolicy | None) -> Array:
+            if units.people is not None:
+                return counted_groups(points[some], units.people[some], k, self.effort, fails_policy, squares=True)
+            return groups_of_points(points[some], k, self.effort, self.mdav, 0, fails_policy)
+
+        return group
+
+    def more_findings(
+        self, columns: Sequence[Column], boxed: Boxed, near: Mapping[str, Labelling], weights: Array | None
+    ) -> dict[str, Any]:
         """SSE / SST of the groups, each column in units of its spread; none where nothing varies."""
         from shoal.anonymization.partition.coordinates import coordinates_apart
 
-        within, whole = sum_of_squares(coordinates_apart(columns, trees=_used(near)), boxed.box_of_row)
+        within, whole = sum_of_squares(coordinates_apart(columns, trees=_used(near)), boxed.box_of_row, weights)
         return {"sse_ratio": within / whole if whole else None}
 
 

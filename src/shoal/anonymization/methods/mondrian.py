@@ -4,21 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from pydantic import Field
 
 from shoal.anonymization.cut_plan import CutPlan
+from shoal.anonymization.grouping import MakeGroups, boxes_by_unit, is_plain
 from shoal.anonymization.methods.base import Importance, k_of, needs_k, takes_records_only
-from shoal.anonymization.methods.boxes import fits_groups, groups_that_fail
+from shoal.anonymization.methods.boxes import fits_groups, groups_persons, groups_that_fail
 from shoal.anonymization.methods.categories import CategoryMethod
-from shoal.anonymization.partition import Cuts, Effort, partition
+from shoal.anonymization.partition import Cuts, Effort, FailsPolicy, coordinates_of, counted_groups, grouped, partition
 from shoal.anonymization.results import Anonymized
+from shoal.anonymization.units import GroupUnits, Units, about
 from shoal.hierarchy.on_columns import Labelling
 from shoal.policy import Policy
 from shoal.policy.conditions import ColumnCondition
 from shoal.ranges.boxed import Boxed, check_k
-from shoal.table import Table
+from shoal.ranges.nodes import ColumnTree
+from shoal.table import Array, Column, Table
 
 if TYPE_CHECKING:
     from shoal.compiled import Rehearsal
@@ -48,7 +52,11 @@ class Mondrian(CategoryMethod):
         """A k, and models that are judged group by group."""
         if self.plan and (self.cuts == "relaxed" or self.interval == "mean"):
             return "has no plan with relaxed cuts or means: new records have no place there"
-        return takes_records_only(policy) or needs_k(policy) or fits_groups(policy)
+        if self.plan and (reason := takes_records_only(policy)) is not None:
+            return f"with a `plan` {reason}"
+        if policy.count is not None and self.cuts != "best":
+            return "cuts tables of counts (`count`) by least loss only: leave out `cuts`"
+        return needs_k(policy) or fits_groups(policy) or groups_persons(policy, table)
 
     def rehearsals(self) -> Sequence[Rehearsal]:
         """Grouping and exchanging; other ways of cutting are compiled as they are used."""
@@ -60,16 +68,34 @@ class Mondrian(CategoryMethod):
     def grouped(self, table: Table, policy: Policy, near: Mapping[str, Labelling]) -> tuple[Boxed, dict[str, Any]]:
         """The boxes of the groups."""
         k, importance = k_of(policy) or 0, self.importance_by(policy)
-        boxed = partition(
-            table.select(policy.quasi_identifiers),
-            k,
-            self.effort,
-            cuts=self.cuts,
-            importance=importance,
-            fails_policy=groups_that_fail(table, policy),
-            trees={name: labelling.on_column for name, labelling in near.items()},
-        )
+        trees = {name: labelling.on_column for name, labelling in near.items()}
+        if is_plain(table, policy):
+            boxed = partition(
+                table.select(policy.quasi_identifiers),
+                k,
+                self.effort,
+                cuts=self.cuts,
+                importance=importance,
+                fails_policy=groups_that_fail(table, policy),
+                trees=trees,
+            )
+        else:
+            make: MakeGroups = partial(self._groups, policy=policy, trees=trees)
+            boxed = boxes_by_unit(table, policy, k, make)
         return boxed, {"k": k, "effort": self.effort, "cuts": self.cuts, "importance": importance}
+
+    def _groups(
+        self, columns: Sequence[Column], units: Units, k: int, *, policy: Policy, trees: Mapping[str, ColumnTree]
+    ) -> GroupUnits:
+        """Groups of some units by some columns."""
+        points = coordinates_of(columns, about(columns, self.importance_by(policy)), about(columns, trees))
+
+        def group(some: Array, fails_policy: FailsPolicy | None) -> Array:
+            if units.people is not None:
+                return counted_groups(points[some], units.people[some], k, self.effort, fails_policy)
+            return grouped(points[some], k, self.effort, self.cuts, 0, fails_policy).group_of_each_row()[0]
+
+        return group
 
     def cut_plan(self, table: Table, policy: Policy, near: Mapping[str, Labelling]) -> CutPlan | None:
         """Where the table is cut, if that is to be kept: no records change groups afterwards."""

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, ClassVar
 
 from pydantic import Field
 
-from shoal.anonymization.methods.base import k_of, needs_k, needs_numbers, t_closeness_of, takes_records_only
-from shoal.anonymization.methods.boxes import BoxMethod, MakeBoxes
+from shoal.anonymization.households import refuses_households
+from shoal.anonymization.methods.base import k_of, needs_k, needs_numbers, t_closeness_of
+from shoal.anonymization.methods.boxes import BoxMethod, MakeBoxes, groups_persons
 from shoal.anonymization.transforms.safe_first import untouched_if_safe
 from shoal.anonymization.transforms.sorted_clusters import Remainder, close_clusters, sorted_clusters
+from shoal.anonymization.units import boxes_of_units, groups_in_strata, units_of
 from shoal.models import KAnonymity, TCloseness
 from shoal.policy import Policy
 from shoal.ranges.boxed import Boxed, spread
-from shoal.table import Table
+from shoal.table import Column, Table
 
 
 class SortedClusters(BoxMethod):
@@ -37,9 +40,13 @@ class SortedClusters(BoxMethod):
 
     def allowed(self, table: Table, policy: Policy) -> str | None:
         """Numbers and dates, k-anonymity and the t-closeness of one column."""
-        reason = takes_records_only(policy) or needs_k(policy)
+        if policy.count is not None:
+            return "sorts records, and does not take tables of counts (`count`): use mondrian or the lattice"
+        reason = needs_k(policy) or refuses_households(policy, "cuts households apart") or groups_persons(policy, table)
         if reason is not None:
             return reason
+        if policy.person is not None and t_closeness_of(policy) is not None:
+            return "keeps the t-closeness of records, not of persons (`person`): use mondrian or the lattice"
         others = [model.model for model in policy.models if not isinstance(model, (KAnonymity, TCloseness))]
         if others or sum(isinstance(model, TCloseness) for model in policy.models) > 1:
             return "keeps k-anonymity and the t-closeness of one column only"
@@ -50,9 +57,19 @@ class SortedClusters(BoxMethod):
     def boxed(self, table: Table, policy: Policy) -> tuple[Boxed, dict[str, Any]]:
         """The clusters, of all records or of those that are not safe yet."""
         make, parameters = self.boxes(table, policy)
-        columns = table.select(policy.quasi_identifiers)
-        boxed = untouched_if_safe(columns, k_of(policy) or 0, make) if self.untouched_if_safe else make(columns)
-        return boxed, {**parameters, "untouched_if_safe": self.untouched_if_safe}
+        columns, units, k = table.select(policy.quasi_identifiers), units_of(table, policy), k_of(policy) or 0
+        parameters = {**parameters, "untouched_if_safe": self.untouched_if_safe}
+
+        def boxes_around(some: Sequence[Column]) -> Boxed:
+            return untouched_if_safe(some, k, make) if self.untouched_if_safe else make(some)
+
+        if units.plain:
+            return boxes_around(columns), parameters
+        own = units.columns(columns)
+        groups = groups_in_strata(
+            units, k, None, policy.suppression, lambda some, _: boxes_around([c.take(some) for c in own]).box_of_row
+        )
+        return boxes_of_units(columns, units, groups), parameters
 
     def boxes(self, table: Table, policy: Policy) -> tuple[MakeBoxes, dict[str, Any]]:
         """Clusters of k."""

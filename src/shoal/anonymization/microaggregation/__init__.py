@@ -25,7 +25,7 @@ _PASSES = {"fast": 1, "default": 2, "best": 6}
 # more records are grouped part by part
 _SEGMENT = 1 << 20
 
-__all__ = ["microaggregate", "sum_of_squares"]
+__all__ = ["groups_of_points", "microaggregate", "sum_of_squares"]
 
 
 def microaggregate(
@@ -67,6 +67,14 @@ def microaggregate(
         group = _allowed(points, strata, group, fails_policy)
     order = np.argsort(group, kind="stable")
     return box_clusters(columns, order, np.flatnonzero(np.diff(group[order], prepend=-1)))
+
+
+def groups_of_points(
+    points: Array, k: int, effort: Effort, mdav: bool, seed: int, fails_policy: FailsPolicy | None
+) -> Array:
+    """The group of each point; where a policy does not allow some, they are merged with near ones."""
+    group = _groups(points, k, effort, mdav, seed)[0]
+    return group if fails_policy is None else _allowed(points, (), group, fails_policy)
 
 
 def _in_strata(points: Array, strata: Sequence[Column], k: int, effort: Effort, mdav: bool, seed: int) -> Array:
@@ -154,16 +162,19 @@ def _allowed(points: Array, strata: Sequence[Column], group: Array, fails_policy
     return found
 
 
-def sum_of_squares(points: Array, group: Array) -> tuple[float, float]:
-    """The sum of squares within groups, and that of all records around their mean: SSE and SST.
+def sum_of_squares(points: Array, group: Array, weights: Array | None = None) -> tuple[float, float]:
+    """The sum of squares within groups, and that of all records around their mean: SSE and SST, by `weights` if given.
 
     >>> sum_of_squares(np.array([[1.0], [3.0], [8.0], [8.0]]), np.array([0, 0, 1, 1]))
     (2.0, 38.0)
     """
-    counts = np.maximum(np.bincount(group), 1)
+    weights = np.ones(len(points)) if weights is None else weights
+    held = np.bincount(group, weights)
+    counts = np.where(held > 0, held, 1)
     within = whole = 0.0
     for column in points.T:
-        centred = column - column.mean()
-        whole += float((centred**2).sum())
-        within += float(((centred - (np.bincount(group, centred) / counts)[group]) ** 2).sum())
+        centred = column - np.average(column, weights=weights)
+        whole += float((weights * centred**2).sum())
+        means = np.bincount(group, weights * centred) / counts
+        within += float((weights * (centred - means[group]) ** 2).sum())
     return within, whole

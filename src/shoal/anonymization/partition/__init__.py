@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, get_args
 
+import numpy as np
+
 from shoal.anonymization.partition.kinds import Cuts, Effort, FailsPolicy
 from shoal.errors import check_choice
 from shoal.ranges.boxed import Boxed, box_clusters, check_k
@@ -23,10 +25,12 @@ if TYPE_CHECKING:
 _BLOCK = 1024
 # the others: segments of so many records, nearest ones looked at for each member, passes of local search
 _STEPS = {"default": (1 << 16, 2, 1), "best": (1 << 18, 4, 3)}
+# of rows that stand for many people
+_PASSES = {"fast": 0, "default": 2, "best": 6}
 # few records: the best of several searches
 _FEW, _RESTARTS = 1 << 14, 16
 
-__all__ = ["Cuts", "Effort", "FailsPolicy", "partition"]
+__all__ = ["Cuts", "Effort", "FailsPolicy", "coordinates_of", "counted_groups", "grouped", "partition"]
 
 
 def partition(
@@ -60,6 +64,24 @@ def partition(
 
     groups = grouped(coordinates(columns, importance, trees), k, effort, cuts, seed, fails_policy)
     return box_clusters(columns, groups.order, groups.starts)
+
+
+def coordinates_of(
+    columns: Sequence[Column], importance: Mapping[str, float] | None, trees: Mapping[str, ColumnTree] | None
+) -> Array:
+    """Records as the points that are grouped."""
+    from shoal.anonymization.partition.coordinates import coordinates
+
+    return coordinates(columns, importance, trees)
+
+
+def counted_groups(
+    rows: Array, people: Array, k: int, effort: Effort, fails_policy: FailsPolicy | None, squares: bool = False
+) -> Array:
+    """The group of each point, of which each stands for some people and is never split; `k` counts people."""
+    from shoal.anonymization.partition.counted import counted
+
+    return counted(rows.astype(np.float32), people, k, _PASSES[effort], fails_policy, squares)
 
 
 def grouped(rows: Array, k: int, effort: Effort, cuts: Cuts, seed: int, fails_policy: FailsPolicy | None) -> Groups:

@@ -55,7 +55,7 @@ def prepare(
     if not policy.labels_are_names:
         check_labels(trees)
     others = {name: tree for name, tree in placed.items() if name not in trees}
-    rows = Rows.of(table, names, policy.count, policy.person)
+    rows = Rows.of(table, names, policy.count, policy.person or _left_out_together(policy, options))
     if policy.count is not None and len(rows.columns[0].codes) != table.rows:
         raise InputError(f"Count column '{policy.count}' is zero in some rows: these are not records.", "Remove them.")
     linked = None if rows.person is None else linked_classes(rows.person, policy.linked)
@@ -66,16 +66,22 @@ def prepare(
     return Prepared(embedded(policy, given), space, trees, built, options)
 
 
+def _left_out_together(policy: Policy, options: SearchOptions) -> str | None:
+    """The household column, where records may be left out: then classes are of households, and they go whole."""
+    return policy.household if options.suppression > 0 else None
+
+
 def _sampled(table: Table, policy: Policy, space: Space) -> SampledUnits | None:
     """The people behind each tuple: the sum of its weights, or its share of the population."""
     if policy.person is not None:
         total = population_size(space.members, None, policy.population_size, policy.sampling)
         by = "sampling" if policy.population_size is None else "population_size"
         return None if total is None else SampledUnits(space.units * (total / space.members), by, policy.risk_over)
-    found = people_of_rows(table, policy, space.members)
+    found = people_of_rows(table, policy, table.rows if policy.household is not None else space.members)
     if found is None:
         return None
-    return SampledUnits(np.bincount(space.tuple_of_row, found.people, len(space.units)), found.by, policy.risk_over)
+    unit_of_row = space.tuple_of_row if space.unit_of_row is None else space.unit_of_row
+    return SampledUnits(np.bincount(unit_of_row, found.people, len(space.units)), found.by, policy.risk_over)
 
 
 def _check_named(options: SearchOptions, names: Sequence[str]) -> None:

@@ -9,6 +9,7 @@ from typing import Literal, get_args
 import numpy as np
 
 from shoal.anonymization.suppression.strict import StrictMasks, masks_for_equality
+from shoal.anonymization.suppression.whole_rows import WholeRows
 from shoal.anonymization.suppression.wildcard import masks_for_wildcards
 from shoal.errors import InputError, check_choice
 from shoal.table import Array, Column
@@ -53,6 +54,7 @@ def suppress(
     importance: Mapping[str, float] | None = None,
     subset_size: int | None = None,
     null_rule: NullRule = "value",
+    people: Array | None = None,
 ) -> Suppressed:
     """Suppress few cells so that every record reaches k.
 
@@ -60,6 +62,7 @@ def suppress(
     value of its own, and every class of equal records has k members. The cost of a cell is the `importance` of its
     column (1 where none is given). `subset_size` protects every combination of so many columns instead of all together.
     Under the null rule `wildcard` a missing value matches anything too (in the wildcard reading), and costs nothing.
+    Row r stands for `people[r]`, whom k counts; a cell is suppressed for all of them.
 
     >>> from shoal.reading import read
     >>> columns = read({"sex": ["f", "f", "f", "m"], "town": ["A", "A", "B", "A"]}).select(["sex", "town"])
@@ -68,33 +71,38 @@ def suppress(
     """
     check_choice("reading", reading, get_args(Reading))
     costs = _costs(columns, importance or {})
-    _check(columns, k, reading, subset_size)
+    people = np.ones(len(columns[0].codes), np.int64) if people is None else people
+    _check(columns, int(people.sum()), k, reading, subset_size)
     tuple_of_row, count = class_of_each_row(pack(columns))
     first = first_row_of_each_class(tuple_of_row, count)
-    counts = np.bincount(tuple_of_row, minlength=count)
+    sizes, counts = np.bincount(tuple_of_row, minlength=count), _sums(tuple_of_row, people, count)
     codes = [Coded(column.codes[first], column.cardinality) for column in columns]
     if reading == "strict":
-        found = masks_for_equality(codes, counts, k, costs)
-        return Suppressed(columns, _masks_of_rows(found, tuple_of_row, counts), int(counts[counts < k].sum()))
+        rows = WholeRows.of(tuple_of_row, count, people)
+        found = masks_for_equality(codes, rows, k, costs)
+        return Suppressed(columns, _masks_of_rows(found, tuple_of_row, rows), int(sizes[counts < k].sum()))
     free = np.zeros(count, np.int64)
     if null_rule == "wildcard":
         for place, column in enumerate(columns):
             free |= column.is_null()[first].astype(np.int64) << place
     masks, standing_out = masks_for_wildcards(codes, counts, k, costs, subset_size, free)
-    least = int(counts[standing_out].sum()) if subset_size is None else int(np.count_nonzero(masks[tuple_of_row]))
+    least = int(sizes[standing_out].sum()) if subset_size is None else int(np.count_nonzero(masks[tuple_of_row]))
     return Suppressed(columns, masks[tuple_of_row], least)
 
 
-def _masks_of_rows(found: StrictMasks, tuple_of_row: Array, counts: Array) -> Array:
+def _sums(group: Array, people: Array, count: int) -> Array:
+    return np.bincount(group, people, minlength=count).astype(np.int64)
+
+
+def _masks_of_rows(found: StrictMasks, tuple_of_row: Array, rows: WholeRows) -> Array:
     """The masks row by row; of a large class that helps, the first rows that are not taken yet."""
     masks = found.masks[tuple_of_row]
-    order = np.argsort(tuple_of_row, kind="stable")
-    free = np.cumsum(counts) - counts
-    for tuples, mask, records in found.helpers:
-        ends = np.cumsum(records)
-        places = np.arange(ends[-1]) - np.repeat(ends - records, records)
-        masks[order[np.repeat(free[tuples], records) + places]] = mask
-        free[tuples] += records
+    free = np.concatenate([[0], rows.stop[:-1]])
+    for tuples, mask, some in found.helpers:
+        ends = np.cumsum(some)
+        places = np.arange(ends[-1]) - np.repeat(ends - some, some)
+        masks[rows.order[np.repeat(free[tuples], some) + places]] = mask
+        free[tuples] += some
     return masks
 
 
@@ -107,8 +115,7 @@ def _costs(columns: Sequence[Column], importance: Mapping[str, float]) -> list[f
     return [float(importance.get(name, 1.0)) for name in names]
 
 
-def _check(columns: Sequence[Column], k: int, reading: Reading, subset_size: int | None) -> None:
-    rows = len(columns[0].codes)
+def _check(columns: Sequence[Column], rows: int, k: int, reading: Reading, subset_size: int | None) -> None:
     if k < 2:
         raise InputError(f"k = {k} protects nobody.", "Use 2 or more.")
     if rows < k:

@@ -14,6 +14,7 @@ import numpy as np
 
 from shoal import progress
 from shoal.anonymization.suppression.sets import by_cost, cost_of, groups_on
+from shoal.anonymization.suppression.whole_rows import WholeRows
 from shoal.table import Array
 from shoal.table.classes import Coded
 
@@ -23,23 +24,25 @@ MOST_TRIES = 4_000
 
 @dataclass
 class StrictMasks:
-    """Columns to suppress in all records of each tuple, and in some records of large ones: (tuples, mask, records)."""
+    """Columns to suppress in all rows of each tuple, and in some rows of large ones: (tuples, mask, how many rows)."""
 
     masks: Array
     helpers: list[tuple[Array, int, Array]] = field(default_factory=list)
 
 
-def masks_for_equality(codes: Sequence[Coded], counts: Array, k: int, costs: Sequence[float]) -> StrictMasks:
+def masks_for_equality(codes: Sequence[Coded], rows: WholeRows, k: int, costs: Sequence[float]) -> StrictMasks:
     """The columns to suppress so that classes of equal records, `*` being a value, have k members.
 
     >>> codes = [Coded(np.array([0, 0, 0]), 2), Coded(np.array([0, 1, 2]), 3)]
-    >>> found = masks_for_equality(codes, np.array([4, 1, 1]), 3, [1.0, 1.0])
-    >>> found.masks.tolist(), [(mask, records.tolist()) for _, mask, records in found.helpers]
+    >>> rows = WholeRows.of(np.array([0, 0, 0, 0, 1, 2]), 3, np.ones(6, int))
+    >>> found = masks_for_equality(codes, rows, 3, [1.0, 1.0])
+    >>> found.masks.tolist(), [(mask, rows.tolist()) for _, mask, rows in found.helpers]
     ([0, 2, 2], [(2, [1])])
     """
+    counts = rows.people
     found = StrictMasks(np.zeros(len(counts), np.int64))
     left = counts < k
-    spare = np.where(left, 0, counts - k)
+    spare = np.where(left, 0, rows.spare(np.arange(len(counts)), k))
     total = int(left.sum())
     for mask, needed in _tries(costs, k):
         open_tuples = int(left.sum())
@@ -51,8 +54,8 @@ def masks_for_equality(codes: Sequence[Coded], counts: Array, k: int, costs: Seq
         left[settled] = False
         if helpers is not None:
             tuples, records = helpers
-            spare[tuples] -= records
-            found.helpers.append((tuples, mask, records))
+            found.helpers.append((tuples, mask, rows.take(tuples, records)))
+            spare[tuples] = rows.spare(tuples, k)
     return found
 
 
