@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import date, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -63,3 +64,50 @@ def test_a_misspelt_model_is_one_sentence(people: str, text: str, message: str) 
     assert isinstance(answer.exception, InputError)
     assert message in answer.exception.what
     assert "tag" not in answer.exception.what
+
+
+@pytest.mark.parametrize("column", ["stay", "raw"])
+@pytest.mark.parametrize("verb", ["pseudonymize", "shift_dates", "cells", "desk"])
+def test_spans_of_time_and_bytes_are_one_error(verb: str, column: str, tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {
+            "stay": [timedelta(hours=hour) for hour in range(30)],
+            "raw": [bytes([200, number]) for number in range(30)],
+            "sex": ["f", "m"] * 15,
+            "when": [date(2020, 1, 1)] * 30,
+            "n": [20] * 30,
+        }
+    ).select([column, "sex", "when", "n"])
+    key = tmp_path / "key.bin"
+    asked: dict[str, Any] = {
+        "pseudonymize": lambda: shoal.pseudonymize(frame, column=column, key=key),
+        "shift_dates": lambda: shoal.shift_dates(frame, person=column, columns=["when"], key=key),
+        "cells": lambda: shoal.cells(frame, by=[column, "sex"], count="n"),
+        "desk": lambda: shoal.open_desk(frame, folder=tmp_path / "desk", epsilon="1", types={"sex": "text"}),
+    }
+    with pytest.raises(InputError, match=f"'{column}' holds spans of time or bytes"):
+        asked[verb]()
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("method", ["mondrian", "lattice", "suppress", "microaggregate"])
+def test_anonymize_and_verify_name_the_same_worst_class(method: str, tmp_path: Path) -> None:
+    frame = pl.DataFrame(
+        {
+            "age": [20 + number % 37 for number in range(200)],
+            "job": ["clerk", "monk", "poet", "smith", "cook"] * 40,
+            "ill": ["flu", "gout", "flu", "asthma"] * 50,
+        }
+    )
+    policy = {
+        "columns": {"age": "quasi-identifier", "job": "quasi-identifier", "ill": "sensitive"},
+        "models": [{"model": "k-anonymity", "k": 3}, {"model": "l-diversity", "l": 2, "sensitive": "ill"}],
+        "suppression": "5%",
+    }
+    made = shoal.anonymize(frame, policy, method=method)
+    if made.verdict != "holds":  # suppress keeps k alone
+        return
+    shoal.release(made, tmp_path / "safe.csv")
+    found = shoal.verify(tmp_path / "safe.csv")
+    assert [verdict.to_dict() for verdict in made.models] == [verdict.to_dict() for verdict in found.models]
+    assert (made.findings.k, made.findings.suppressed_rows) == (found.k, found.suppressed_rows)

@@ -83,6 +83,10 @@ class Anonymized(Result):
             holds = all(verdict.holds for verdict in self.models)
             object.__setattr__(self, "verdict", "holds" if holds else "refused")
         object.__setattr__(self, "guarantee", bool(self.policy.models))
+        # the worst class of what columns, as verify says it
+        names = self.quasi_identifiers
+        models = [replace(verdict, worst={**verdict.worst, "columns": names}) for verdict in self.models]
+        object.__setattr__(self, "models", models)
 
     @property
     def quasi_identifiers(self) -> list[str]:

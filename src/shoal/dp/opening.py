@@ -33,6 +33,7 @@ from shoal.policy.decimals import written
 from shoal.reading import Options, read
 from shoal.table import Table
 from shoal.table.rows import Rows
+from shoal.table.texts import check_have_texts
 from shoal.vocabulary import Accounting
 from shoal.writing import sha256, sync, write_bytes
 
@@ -78,6 +79,7 @@ def open_desk(
     wanted = None if columns is None else list(dict.fromkeys([*columns, *([person] if person else [])]))
     options = options or Options()
     table = _without_missing_words(read(source, wanted, replace(options, as_text=True)), options.missing)
+    check_have_texts(table.columns.values())
     declared = declared_types(types, table.columns, person)
     kept = _capped(table, person, most)
     digest = _source_digest(source)

@@ -17,6 +17,7 @@ from shoal.pseudonyms.results import Pseudonymized
 from shoal.pseudonyms.surrogates import extended, read_surrogates, write_private_table, write_surrogates
 from shoal.reading import Options, read
 from shoal.table import Column
+from shoal.table.texts import check_have_texts
 from shoal.vocabulary import PseudonymFormat
 from shoal.writing import check_apart
 
@@ -60,6 +61,7 @@ def pseudonymize(
         raise InputError(f"{mapping} exists already: mappings are never overwritten.", "Choose another name.")
     table = read(source, None, options)
     persons = table.select([column])[0]  # before a key is made for it
+    check_have_texts([persons])
     pairs, created = None, False
     if surrogates is not None:
         made, distinct = _pseudonyms(persons, _by_surrogates(Path(surrogates)))

@@ -27,6 +27,7 @@ from shoal.table import Array, Column, Table
 from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class, pack
 from shoal.table.dates import days_of, whole_dates, write_days
 from shoal.table.fold import plain_dates
+from shoal.table.texts import check_have_texts
 from shoal.vocabulary import DateOrder, KeptOfDates, Unreadable
 from shoal.writing import check_apart
 
@@ -108,6 +109,7 @@ def shift_dates(
     check_apart(input=source, key_file=path_of(key))
     table = read(source, None, options)
     whose = _person(table, person)
+    check_have_texts([whose, *table.select(as_names(columns))])
     names, unshifted, unsure = _decided(table, person, as_names(columns), as_names(leave))
     secret, created = key_or_new(key)
     shifts = _shifts(whose, secret.secret_for("dates"), allowed)

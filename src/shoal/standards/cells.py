@@ -19,6 +19,7 @@ from shoal.errors import InputError, as_names
 from shoal.reading import Options, read
 from shoal.results import Figure, Figures, Headline, Notes, Result, Section
 from shoal.table import Array, Table
+from shoal.table.texts import check_have_texts
 from shoal.wording import counted
 
 LEAST = 11
@@ -87,6 +88,7 @@ def cells(
         raise InputError(f"A least count of {least} protects nobody.", "Use least 11, for example.", settings="least")
     names = as_names(by)
     table = read(source, [*names, count], options)
+    check_have_texts(table.columns.values())
     dimensions = [_dimension(table, name, total) for name in names]
     values = _counts(table, count)
     system = _system(dimensions, values)

@@ -2,7 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import polars as pl
+
+from shoal.errors import InputError
+from shoal.table.table import Column
+
+
+def check_have_texts(columns: Iterable[Column]) -> None:
+    """Refuse spans of time and bytes: their values have no text by which people know them.
+
+    >>> from datetime import timedelta
+    >>> from shoal.table.encode import encode
+    >>> check_have_texts([encode(pl.Series("stay", [timedelta(hours=3)]))])
+    Traceback (most recent call last):
+    shoal.errors.InputError: Column 'stay' holds spans of time or bytes. ...
+    """
+    for column in columns:
+        if column.values.dtype in (pl.Duration, pl.Binary):
+            raise InputError(
+                f"Column '{column.name}' holds spans of time or bytes.", "Turn it into numbers or text first."
+            )
 
 
 def texts_of(values: pl.Series) -> pl.Series:
