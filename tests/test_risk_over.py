@@ -27,6 +27,7 @@ ROLES = {"age": "quasi-identifier", "sex": "quasi-identifier"}
 
 
 def policy_of(**said: Any) -> Policy:
+    """A policy on age and sex."""
     return as_policy({"columns": ROLES, **said})
 
 
@@ -137,6 +138,26 @@ def test_the_search_uses_the_estimate(said: dict[str, Any], model: dict[str, Any
     assert result.models[0].worst["estimated_by"] == next(iter(said)).replace("weight", "weights")
     # the same release judged anew, by its written values
     assert shoal.verify(result.frame, policy=over).verdict == "holds"
+
+
+def test_suppressed_rows_are_judged_as_the_classes_are(tmp_path: Path) -> None:
+    """Two suppressed rows that stand for 400 people keep a limit of 0.05; those that stand for 4 do not."""
+    for weight, verdict in ((200.0, "holds"), (2.0, "refused")):
+        frame = pl.DataFrame(
+            {
+                "age": ["*", "*", *["[30;39]"] * 4],
+                "sex": ["*", "*", *["f"] * 4],
+                "pay": [1, 2, 3, 4, 5, 6],
+                "w": [weight, weight, *[50.0] * 4],
+            }
+        )
+        policy = policy_of(
+            columns={**ROLES, "pay": "sensitive"},
+            weight="w",
+            risk_over="population",
+            models=[{"model": "highest-risk", "threshold": 0.05}],
+        )
+        assert shoal.verify(frame, policy=policy).verdict == verdict
 
 
 def test_the_average_over_the_population_in_a_search() -> None:

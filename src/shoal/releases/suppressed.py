@@ -8,8 +8,9 @@ import numpy as np
 import polars as pl
 
 from shoal.judgement.checks import Check
-from shoal.judgement.evidence import trees_of
-from shoal.models import KMatching
+from shoal.judgement.evidence import people_of_rows, trees_of
+from shoal.models import Evidence, HighestRisk, KMatching
+from shoal.models.base import PeopleEstimate
 from shoal.models.evidence import evidence_of_rows
 from shoal.policy import Policy
 from shoal.ranges.parsing import as_texts
@@ -40,8 +41,12 @@ def gives_away(table: Table, policy: Policy, suppressed: Array) -> bool:
     elif policy.count is not None:
         counts = table[policy.count].decode().cast(pl.Int64, strict=False).fill_null(0)  # rows of none are there too
         members = int(counts.filter(pl.Series(suppressed)).sum())
-    asked = [model.k if isinstance(model, KMatching) else model.least_members or 1 for model in policy.models]
-    if members < max(asked, default=1):
+    estimate = _people(table, policy, suppressed)
+    over = [model for model in policy.models if isinstance(model, HighestRisk) and estimate is not None]
+    others = [model for model in policy.models if model not in over]
+    asked = [model.k if isinstance(model, KMatching) else model.least_members or 1 for model in others]
+    together = Evidence(np.array([members]), estimate=estimate, risk_over=policy.risk_over)
+    if members < max(asked, default=1) or not all(model.judge(together).holds for model in over):
         return True
     about = [model for model in policy.models if model.needs and not (model.needs_population or model.needs_keys)]
     needed = {name: table[name] for model in about for name in model.needs if name in table.columns}
@@ -49,6 +54,15 @@ def gives_away(table: Table, policy: Policy, suppressed: Array) -> bool:
         return False
     evidence = evidence_of_rows(np.where(suppressed, 0, -1), needed, trees=trees_of(policy, list(needed.values())))
     return not all(model.judge(evidence).holds for model in about)
+
+
+def _people(table: Table, policy: Policy, suppressed: Array) -> PeopleEstimate | None:
+    """The people that suppressed rows stand for together, where risk is about the population; of persons and counts
+    the members themselves are asked, the safe side."""
+    if policy.risk_over == "sample" or policy.person is not None or policy.count is not None:
+        return None
+    found = people_of_rows(table, policy, table.rows)
+    return None if found is None else PeopleEstimate(found.people[suppressed].sum(keepdims=True), found.by)
 
 
 def sensitive_columns(policy: Policy) -> list[str]:

@@ -35,7 +35,8 @@ def treatments(result: Releasable, path: Path) -> list[Treated]:
     if suppressed is None:
         return [Treated(frame)]
     policy = result.policy
-    needed = [*sensitive_columns(policy), *(name for name in (policy.person, policy.count) if name is not None)]
+    counted = (policy.person, policy.count, policy.weight)
+    needed = [*sensitive_columns(policy), *(name for name in counted if name is not None)]
     needed = [name for name in dict.fromkeys(needed) if name in frame.columns]
     changed = _changed(result)
     columns = {name: _encoded(result, frame[name], name in changed) for name in needed}
