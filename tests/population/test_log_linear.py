@@ -46,7 +46,8 @@ def test_every_fitted_pair_has_the_margin_that_was_seen(seed: int, width: int) -
         model = with_pair(model, pair, counts)
     whole = model[0]
     for pair in counts.pairs():
-        assert whole.margin(pair) == pytest.approx(counts.margin(pair), abs=1e-4)
+        seen = counts.margin(pair)
+        assert np.bincount(whole.places(pair, counts.cards), whole.chances, len(seen)) == pytest.approx(seen, abs=1e-4)
         assert association(model, pair, counts) < 0.5
     assert whole.chances.sum() == pytest.approx(1)
 
@@ -87,7 +88,7 @@ def test_cells_on_a_grid_are_nearly_those_that_are_listed(monkeypatch: pytest.Mo
     assert (amounts * gridded * np.exp(-3000 * gridded)).sum() == pytest.approx(listed, rel=1e-4)
 
 
-def people(seed: int, count: int = 120_000) -> list[np.ndarray]:
+def people(seed: int, count: int = 60_000) -> list[np.ndarray]:
     """Six columns of which some go together."""
     rng = np.random.default_rng(seed)
     hidden = rng.random(count)
@@ -101,13 +102,12 @@ def people(seed: int, count: int = 120_000) -> list[np.ndarray]:
 @pytest.mark.parametrize("share", [0.05, 0.2])
 def test_finds_the_uniques_of_a_population_that_is_known(share: float) -> None:
     columns = people(4)
-    rng = np.random.default_rng(0)
-    drawn = rng.random(len(columns[0])) < share
+    drawn = np.random.default_rng(1).random(len(columns[0])) < share
     whole = CountTable.of({str(place): Coded(values, 60) for place, values in enumerate(columns)})
     sample = sample_of([values[drawn] for values in columns], float(len(drawn)))
     found, chances = estimate(LogLinear(), sample)
     truth = (whole.counts == 1).sum() / whole.records
-    assert found.uniqueness == pytest.approx(truth, rel=0.15)
+    assert found.uniqueness == pytest.approx(truth, rel=0.1)
     assert found.low is not None
     assert found.low <= found.uniqueness <= found.high
     assert chances is not None

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.random import Generator
 
 from shoal import progress
 from shoal.population.base import SEED, Found, NoEstimate, SampleClasses
@@ -20,7 +21,7 @@ from shoal.population.log_linear_fit import (
     with_pair,
 )
 from shoal.table import Array
-from shoal.table.classes import Coded, CountTable
+from shoal.table.classes import Coded, class_of_each_row, pack
 
 # the grid of ln(chance) on which combinations are counted where they are too many to list
 _GRID = 256
@@ -41,6 +42,7 @@ class LogLinear:
 
     >>> rng = np.random.default_rng(0)
     >>> columns = {name: Coded(rng.integers(0, 9, 500), 9) for name in "abc"}
+    >>> from shoal.table.classes import CountTable
     >>> counted = CountTable.of(columns)
     >>> histogram = np.bincount(counted.counts)
     >>> sizes = np.flatnonzero(histogram)
@@ -150,7 +152,7 @@ def _judge(model: list[Component], counts: Counts, sample: SampleClasses) -> _Ju
     share, people = sample.share, sample.people
     chance = np.ones(len(counts.records))
     for component in model:
-        chance = chance * component.at(counts.codes)
+        chance = chance * component.at(counts.codes, counts.cards)
     expected = people * chance
     # all cells as if without records, then what the records change
     values, cells = _all_cells(model)
@@ -205,32 +207,30 @@ def _spread(best: _Judged, counts: Counts, sample: SampleClasses) -> float:
     errors = []
     for number in range(draws):
         progress.report("log-linear interval", number, draws)
-        errors.append(_drawn_error(best.model, counts, sample, rng))
+        errors.append(_drawn_error(best.model, counts.cards, sample, rng))
     return _SIGNIFICANT * float(np.sqrt(np.mean(np.square(errors))))
 
 
-def _drawn_error(model: Sequence[Component], counts: Counts, sample: SampleClasses, rng: np.random.Generator) -> float:
+def _drawn_error(model: Sequence[Component], cards: Sequence[int], sample: SampleClasses, rng: Generator) -> float:
     """A sample drawn from the model: what is estimated from it, less the uniques of its population."""
-    codes: list[Array] = [np.zeros(0)] * len(counts.cards)
+    truth = estimate = np.full(sample.records, sample.people)
+    cells = []
     for component in model:
-        totals = np.cumsum(component.chances.ravel())
+        totals = np.cumsum(component.chances)
         cell = np.searchsorted(totals, rng.random(sample.records) * totals[-1], side="right")
-        for column, values in zip(component.columns, np.unravel_index(cell, component.chances.shape), strict=True):
-            codes[column] = values
-    columns = {str(place): Coded(values, counts.cards[place]) for place, values in enumerate(codes)}
-    found = CountTable.of(columns)
-    alone = found.counts == 1
-    tuples = Counts(tuple(coded.codes for coded in found.tuples.values()), counts.cards, found.counts)
-    truth = estimate = np.full(int(alone.sum()), sample.people)
-    uniques = [codes[alone] for codes in tuples.codes]
-    for component in model:
-        truth = truth * component.at(uniques)
+        cells.append(Coded(cell, len(totals)))
+        truth = truth * component.chances[cell]
+        seen = np.bincount(cell, minlength=len(totals)) / sample.records
+        again = seen
         if component.pairs:
-            margins = {pair: tuples.margin(pair) for pair in component.pairs}
-            again = fitted(component, margins, _REFIT_SWEEPS)
-        else:
-            again = Component(component.columns, tuples.margin(component.columns))
-        estimate = estimate * again.at(uniques)
+            places = {pair: component.places(pair, cards) for pair in component.pairs}
+            margins = {
+                pair: np.bincount(place, seen, cards[pair[0]] * cards[pair[1]]) for pair, place in places.items()
+            }
+            again = fitted(component, margins, cards, _REFIT_SWEEPS).chances
+        estimate = estimate * again[cell]
+    class_of, classes = class_of_each_row(pack(cells))
+    alone = np.bincount(class_of, minlength=classes)[class_of] == 1
     unseen = 1 - sample.share
-    real = rng.random(len(truth)) < np.exp(-unseen * truth)
-    return float(np.exp(-unseen * estimate).sum() - real.sum())
+    real = rng.random(int(alone.sum())) < np.exp(-unseen * truth[alone])
+    return float(np.exp(-unseen * estimate[alone]).sum() - real.sum())

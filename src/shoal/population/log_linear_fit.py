@@ -1,22 +1,24 @@
 """Poisson log-linear models of a table of counts: main effects and pairs of columns, fitted component by component.
 
-Columns that no pair joins are independent, so that each component of joined columns is a table of its own, and only
-components must fit into memory, not the table of all columns.
+Columns that no pair joins are independent, so that each component of joined columns is a table of its own. Of a
+component only the combinations are kept that its pairs allow: where a pair of values was never seen together, the
+fitted mean is zero.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
 from shoal.table import Array
-from shoal.table.classes import Coded
+from shoal.table.classes import Coded, pack
+from shoal.table.table import smallest_unsigned
 
-# cells of the largest component that is fitted
-MOST_CELLS = 1 << 20
+# combinations that are looked at when two components are joined
+MOST_CELLS = 1 << 22
 _SWEEPS = 40
 _NEAR = 1e-6
 
@@ -25,20 +27,29 @@ Pair = tuple[int, int]
 
 @dataclass(frozen=True)
 class Component:
-    """Some columns with the chance of each of their combinations, and the pairs that the model joins."""
+    """Joined columns: the codes of each combination that can occur, its chance, and the pairs that the model joins."""
 
-    columns: tuple[int, ...]
+    codes: Mapping[int, Array]
     chances: Array
     pairs: tuple[Pair, ...] = ()
 
-    def margin(self, pair: Pair) -> Array:
-        """The chances of a pair of its columns."""
-        others = tuple(axis for axis, column in enumerate(self.columns) if column not in pair)
-        return np.asarray(self.chances.sum(axis=others))
+    def places(self, pair: Pair, cards: Sequence[int]) -> Array:
+        """The place of each combination in the table of a pair of its columns."""
+        first, second = pair
+        return np.asarray(self.codes[first].astype(np.int64) * cards[second] + self.codes[second])
 
-    def at(self, codes: Sequence[Array]) -> Array:
-        """The chance of each tuple's combination."""
-        return np.asarray(self.chances[tuple(codes[column] for column in self.columns)])
+    def at(self, codes: Sequence[Array], cards: Sequence[int]) -> Array:
+        """The chance of each tuple's combination; 0 for one that cannot occur."""
+        both = [
+            Coded(np.concatenate([mine, codes[column].astype(mine.dtype)]), cards[column])
+            for column, mine in self.codes.items()
+        ]
+        keys = pack(both).codes
+        own, wanted = keys[: len(self.chances)], keys[len(self.chances) :]
+        order = np.argsort(own)
+        place = np.minimum(np.searchsorted(own, wanted, sorter=order), len(own) - 1)
+        found = order[place]
+        return np.asarray(np.where(own[found] == wanted, self.chances[found], 0.0))
 
 
 @dataclass(frozen=True)
@@ -57,15 +68,17 @@ class Counts:
         return cls(tuple(codes for codes, _ in kept), tuple(card for _, card in kept), records)
 
     def margin(self, columns: Sequence[int]) -> Array:
-        """The share of records with each combination of some columns (in their order)."""
+        """The share of records with each combination of some columns, the last running fastest."""
         shape = [self.cards[column] for column in columns]
         place = np.ravel_multi_index([self.codes[column] for column in columns], shape)
-        found = np.bincount(place, self.records, int(np.prod(shape)))
-        return np.asarray(found.reshape(shape) / self.records.sum())
+        return np.asarray(np.bincount(place, self.records, int(np.prod(shape))) / self.records.sum())
 
     def independent(self) -> list[Component]:
         """The model of main effects."""
-        return [Component((column,), self.margin([column])) for column in range(len(self.cards))]
+        return [
+            Component({place: np.arange(card, dtype=smallest_unsigned(card))}, self.margin([place]))
+            for place, card in enumerate(self.cards)
+        ]
 
     def pairs(self) -> list[Pair]:
         """All pairs of columns."""
@@ -73,54 +86,63 @@ class Counts:
 
 
 def cells_if_joined(model: Sequence[Component], pair: Pair) -> int:
-    """How many cells the component has that a pair would make."""
-    touched = [component for component in model if set(pair) & set(component.columns)]
-    return int(np.prod([float(component.chances.size) for component in touched]))
+    """How many combinations are looked at to join a pair."""
+    touched = _touched(model, pair)
+    return len(touched[0].chances) * (len(touched[1].chances) if len(touched) == 2 else 1)
+
+
+def _touched(model: Sequence[Component], pair: Pair) -> list[Component]:
+    return [component for component in model if set(pair) & component.codes.keys()]
 
 
 def with_pair(model: Sequence[Component], pair: Pair, counts: Counts) -> list[Component]:
     """The model with one more pair, fitted."""
-    touched = [component for component in model if set(pair) & set(component.columns)]
-    rest = [component for component in model if not set(pair) & set(component.columns)]
-    if len(touched) == 2:
-        first, second = touched
-        columns = first.columns + second.columns
-        chances = np.multiply.outer(first.chances, second.chances)
-        order = np.argsort(columns)
-        joined = Component(
-            tuple(sorted(columns)), np.ascontiguousarray(chances.transpose(order)), first.pairs + second.pairs
-        )
-    else:
-        joined = touched[0]
-    joined = Component(joined.columns, joined.chances, (*joined.pairs, pair))
-    return [*rest, fitted(joined, {pair: counts.margin(pair) for pair in joined.pairs})]
+    touched = _touched(model, pair)
+    rest = [component for component in model if not set(pair) & component.codes.keys()]
+    joined = _product(*touched) if len(touched) == 2 else touched[0]
+    joined = Component(joined.codes, joined.chances, (*joined.pairs, pair))
+    possible = counts.margin(pair)[joined.places(pair, counts.cards)] > 0
+    joined = Component(
+        {column: codes[possible] for column, codes in joined.codes.items()}, joined.chances[possible], joined.pairs
+    )
+    return [*rest, fitted(joined, {pair: counts.margin(pair) for pair in joined.pairs}, counts.cards)]
 
 
-def fitted(component: Component, margins: dict[Pair, Array], sweeps: int = _SWEEPS) -> Component:
+def _product(first: Component, second: Component) -> Component:
+    """Two independent components as one."""
+    mine, theirs = len(first.chances), len(second.chances)
+    codes = {column: np.repeat(values, theirs) for column, values in first.codes.items()}
+    codes |= {column: np.tile(values, mine) for column, values in second.codes.items()}
+    return Component(codes, np.multiply.outer(first.chances, second.chances).ravel(), first.pairs + second.pairs)
+
+
+def fitted(
+    component: Component, margins: Mapping[Pair, Array], cards: Sequence[int], sweeps: int = _SWEEPS
+) -> Component:
     """Iterative proportional fitting: scaled to each pair's margin in turn until all agree."""
-    chances = component.chances.copy()
+    chances = component.chances
+    places = {pair: component.places(pair, cards) for pair in margins}
+    near = _NEAR * max(float(wanted.max()) for wanted in margins.values())
     for _ in range(sweeps):
         apart = 0.0
         for pair, wanted in margins.items():
-            others = tuple(axis for axis, column in enumerate(component.columns) if column not in pair)
-            now = chances.sum(axis=others, keepdims=True)
-            target = wanted.reshape(now.shape)
-            apart = max(apart, float(np.abs(now - target).max()))
-            chances *= np.divide(target, now, out=np.zeros_like(now), where=now > 0)
-        if apart < _NEAR * float(max(wanted.max() for wanted in margins.values())):
+            now = np.bincount(places[pair], chances, len(wanted))
+            apart = max(apart, float(np.abs(now - wanted).max()))
+            chances = chances * np.divide(wanted, now, out=np.zeros_like(now), where=now > 0)[places[pair]]
+        if apart < near:
             break
-    return Component(component.columns, chances, component.pairs)
+    return Component(component.codes, chances, component.pairs)
 
 
 def association(model: Sequence[Component], pair: Pair, counts: Counts) -> float:
     """How much of a pair the model leaves unexplained: (G^2 - df) / sqrt(2 df) of its table of two columns."""
     seen = counts.margin(pair)
-    holding = [component for component in model if set(pair) & set(component.columns)]
+    holding = _touched(model, pair)
     if len(holding) == 1:
-        expected = holding[0].margin(pair)
+        expected = np.bincount(holding[0].places(pair, counts.cards), holding[0].chances, len(seen))
     else:
-        expected = np.outer(seen.sum(axis=1), seen.sum(axis=0))
+        expected = np.outer(*(counts.margin([column]) for column in pair)).ravel()
     there = (seen > 0) & (expected > 0)
     deviance = 2 * float(counts.records.sum()) * float((seen[there] * np.log(seen[there] / expected[there])).sum())
-    freedom = (seen.shape[0] - 1) * (seen.shape[1] - 1)
+    freedom = (counts.cards[pair[0]] - 1) * (counts.cards[pair[1]] - 1)
     return float((deviance - freedom) / np.sqrt(2 * freedom))
