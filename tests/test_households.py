@@ -155,3 +155,22 @@ def test_what_households_do_not_go_with() -> None:
         shoal.anonymize(both, rules(2, person="who"), method="mondrian")
     with pytest.raises(InputError, match="who lives together"):
         shoal.anonymize(survey.with_columns(hid=pl.lit(None, pl.String)), rules(2), method="mondrian")
+
+
+def test_a_survey_as_sdcmicro_reads_it(data: Path) -> None:
+    """Seven keys of sdcMicro's testdata, k = 3: what a dwelling shares is hidden for all who live there."""
+    survey = pl.read_csv(data / "sdcmicro" / "testdata.csv")
+    shared = ["urbrur", "roof", "walls", "water", "electcon"]
+    keys = [*shared, "relat", "sex"]
+    columns = {**dict.fromkeys(survey.columns, "other"), **dict.fromkeys(keys, "quasi-identifier")}
+    cells = []
+    for household in (None, "ori_hid"):
+        policy = Policy(columns=columns, weight="sampling_weight", household=household)  # type: ignore[arg-type]
+        found = shoal.anonymize(survey, policy, k=3, method="suppress")
+        alike = (
+            found.frame.group_by("ori_hid").agg(pl.col(shared).cast(pl.String).n_unique()).select(shared).max().row(0)
+        )
+        assert found.findings.k >= 3
+        assert (max(alike) == 1) == (household is not None)
+        cells.append(found.findings.suppressed_cells)
+    assert cells == [281, 579]

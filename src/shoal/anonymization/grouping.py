@@ -18,6 +18,8 @@ from shoal.utility.box_loss import loss_of_boxes
 MakeGroups = Callable[[Sequence[Column], Units, int], GroupUnits]
 # households are grouped by so many times k, so that their members find others near them
 _LARGER = (1, 4, 16, 64)
+# exchanges between larger groups take time that grows with their size
+_LARGEST = 256
 
 
 def boxes_by_unit(table: Table, policy: Policy, k: int, make: MakeGroups, strata: Sequence[Column] = ()) -> Boxed:
@@ -30,7 +32,7 @@ def boxes_by_unit(table: Table, policy: Policy, k: int, make: MakeGroups, strata
     homes = homes.within(strata)
     if len(shared) == len(columns):
         return boxes_of_units(columns, homes, _groups(table, policy, k, homes, columns, make))
-    sizes = [k * larger for larger in _LARGER if larger == 1 or k * larger <= homes.count]
+    sizes = [k * larger for larger in _LARGER if larger == 1 or k * larger <= min(homes.count, _LARGEST)]
     found = [_members_in_homes(table, policy, k, size, homes, shared, make) for size in sizes]
     return min(found, key=lambda boxed: loss_of_boxes(columns, boxed))
 
