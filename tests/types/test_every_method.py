@@ -52,7 +52,7 @@ METHODS: dict[str, dict[str, Any]] = {
     "sorted-clusters": {},
     "microaggregate": {},
     "suppress": {},
-    "coarsen": {"resolution": 3, "labels": "labels"},
+    "coarsen": {"resolution": 3, "cut_over": "labels"},
     "recode": {"search": True},
 }
 NEED_NUMBERS = ("sorted-clusters", "coarsen")
