@@ -59,7 +59,8 @@ def declare(column: Column, given: ColumnType, released: bool = False) -> Column
         mapped = texts.replace_strict(keys, [given.map[key] for key in keys], default=texts, return_dtype=pl.String)
         missing, texts = missing | mapped.is_null().to_numpy(), mapped.fill_null("")
     known = texts.filter(~missing)
-    if _own_type(column, given) and not released:
+    # a released column of plain numbers was not changed: it is read as the original is
+    if _own_type(column, given) and (not released or given.type == "number"):
         own: dict[str, dict[str, Any]] = {"number": {"decimal": "."}, "date": {"format": given.format or (ISO,)}}
         whole = given.model_copy(update=own.get(given.type, {}))
         return replace(column, declared=Declared(whole, column.dtype, column.name))
