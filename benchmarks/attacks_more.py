@@ -103,9 +103,9 @@ def plain_membership() -> Callable[[], Any]:
 
     def job() -> float:
         inside = np.clip(members.mean(axis=0) / 2, 0.002, 0.998)
-        best = 0.0
-        for number, genome in enumerate(others):
-            outside = (others.sum(axis=0) - others[number] + 0.5) / (2 * len(others) - 1)
+        copies, best = others.sum(axis=0), 0.0
+        for genome in others:
+            outside = (copies - genome + 0.5) / (2 * len(others) - 1)
             terms = genome * np.log(inside / outside) + (2 - genome) * np.log((1 - inside) / (1 - outside))
             best = max(best, float(terms.sum()))
         return best

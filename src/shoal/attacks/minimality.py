@@ -27,6 +27,8 @@ from shoal.wording import counted
 _DEALT, _LEFT = 4_000, 20
 # members of a class up to which its cuts are worked out; larger ones tell little of each member
 _LARGEST = 400
+# by how much a value is clearly likelier: what chance among the deals does not do
+_CLEARLY = 0.1
 
 
 class Minimality:
@@ -73,11 +75,9 @@ class Minimality:
             if found is not None:
                 scores[members], chance = found
                 narrowed += len(members)
-                beyond += int((chance > 1 / model.l).sum())
-        notes = [
-            f"{counted(narrowed, 'record')} in classes that could have been cut; of {beyond:,} a value is likelier "
-            f"than 1 in {model.l}",
-        ]
+                beyond += int((chance > _share(value[members]) + _CLEARLY).sum())
+        said = f"of {beyond:,} a value is clearly likelier than the most frequent one of the class"
+        notes = [f"{counted(narrowed, 'record')} in classes that could have been cut; {said}"]
         baseline = float(plain[rows].mean()) if len(rows) else None
         return AttackOutcome.of(
             self.name, self.criterion, np.sort(scores[rows]), baseline=baseline, notes=notes, seed=subject.seed
@@ -120,6 +120,11 @@ def _most_frequent(values: Array) -> Array:
     found, counts = np.unique(values, return_counts=True)
     best = found[counts == counts.max()]
     return np.isin(values, best) / len(best)
+
+
+def _share(values: Array) -> float:
+    """The share of the most frequent value."""
+    return float(np.unique(values, return_counts=True)[1].max() / len(values))
 
 
 def median_half(place: Array, k: int) -> Array | None:
