@@ -105,6 +105,24 @@ def test_strict_classes_keep_the_expected_rate_below_one_in_k(method: tuple[str,
     assert found.candidates.smallest >= k
 
 
+@pytest.mark.parametrize("method", ["mondrian", "lattice", "suppress"])
+@pytest.mark.parametrize("known", [["born", "zip"], ["weight", "job"], ["flag", "age"]])
+def test_dates_missing_values_and_odd_texts_fit_their_own_record(method: str, known: list[str]) -> None:
+    generator = np.random.default_rng(5)
+    table = random_people(150, 5).with_columns(
+        born=pl.date(1950, 1, 1) + pl.duration(days=pl.Series(generator.integers(0, 20_000, 150))),
+        weight=pl.Series(generator.normal(70, 10, 150).round(1)),
+        job=pl.Series(generator.choice(["a, b", "*", "[x]", "12X", "clerk", "\\y"], 150)),
+        flag=pl.Series(generator.random(150) < 0.3),
+    )
+    absent = [pl.when(pl.Series(generator.random(150) < 0.1)).then(None).otherwise(pl.col(name)) for name in known]
+    table = table.with_columns(gap.alias(name) for gap, name in zip(absent, known, strict=True))
+    how: dict[str, Any] = {"suppression": 0.2} if method == "lattice" else {}
+    made = shoal.anonymize(table, quasi_identifiers=known, k=3, method=method, **how)
+    linked = Linkage.of(readable(made), read(table), {name: name for name in known})
+    assert linked.holds(np.arange(150), np.arange(150)).all()
+
+
 def test_means_are_linked_by_the_nearest_class_and_stay_below_one_in_k() -> None:
     table = random_people(300, 1)
     made = shoal.anonymize(table, quasi_identifiers=ALL, k=4, method="microaggregate")

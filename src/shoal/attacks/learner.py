@@ -106,7 +106,7 @@ def features(subject: Subject, ours: Table, theirs: Table | None) -> tuple[Array
     for name in subject.on:
         people = [table[name] if table is not None else None for table in (ours, theirs)]
         found = _pair(subject, name) if name in subject.released.pairs else _column(subject, name, people)
-        if found is None:
+        if found is None or not np.isfinite(found[0]).any():
             continue
         middle, spread = np.nanmean(found[0], axis=0), np.nanstd(found[0], axis=0)
         scale = np.where(spread > 0, spread, 1.0)

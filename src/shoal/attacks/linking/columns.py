@@ -107,7 +107,7 @@ def _between(
 ) -> Cells:
     """Cells that are ranges of numbers or dates."""
     values = as_places(target)
-    if star.all():  # nothing is said
+    if (star | np.isnan(low)).all():  # nothing is said
         values, low, high = np.arange(len(target.values)), np.zeros(len(low)), np.zeros(len(low))
     elif values is None or (day is not None and day != target.values.dtype.is_temporal()):
         said = "dates" if day else "numbers"
