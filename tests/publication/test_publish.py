@@ -219,3 +219,12 @@ def test_without_a_policy_questions_are_asked_and_answers_make_one(tmp_path: Pat
         shoal.publish(frame, answers={**answers, "recipient": "whoever"})
     with pytest.raises(shoal.InputError, match="ages"):
         shoal.publish(frame, answers={**answers, "ages": "other"})
+
+
+def test_a_limit_that_cannot_be_tested_is_not_met(tmp_path: Path) -> None:
+    """With a limit on membership, which no attack of the battery tests with a control, nothing is written."""
+    policy = {**POLICY, "attacks": {"membership": 0.05}}
+    result = shoal.publish(people(), policy, output=tmp_path / "release", pdf=False)
+    assert result.verdict == "refused"
+    assert "membership" in (result.refusal or "")
+    assert names_in(tmp_path) == set()

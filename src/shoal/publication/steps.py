@@ -23,6 +23,7 @@ from shoal.policy import Policy
 from shoal.policy.overrides import with_roles
 from shoal.publication.results import Step
 from shoal.publication.small_counts import policy_without_values, without_small_counts
+from shoal.releases.open import Release
 from shoal.releases.results import Released
 from shoal.releases.verify import verify
 from shoal.releases.write import Refused, release
@@ -31,6 +32,7 @@ from shoal.results import Result
 from shoal.table import Table
 from shoal.utility.quality import quality
 from shoal.vocabulary import Role
+from shoal.wording import in_words
 from shoal.writing import sha256
 
 # parts of the release that may leak, for the curve
@@ -60,13 +62,27 @@ class Steps:
         if self.found["verify"]["verdict"] != "holds":  # type: ignore[index]
             raise Refused("Refused, nothing was written. The written file does not hold.")
         names = released_names(data, self.rules.quasi_identifiers)
-        self._find("risk after", lambda: risk(data, quasi_identifiers=names, policy=self._as_released(names)))
+        written = Release.open(data).table()  # as its manifest says that it is written
+        self._find("risk after", lambda: risk(written, quasi_identifiers=names, policy=self._as_released(names)))
         self._find("attack", lambda: attack(data, original=self.table), needed=False)
-        if "fail" in ((self.found["attack"] or {}).get("verdict") or {}).values():
-            raise Refused("Refused, nothing was written. An attack succeeds more often than the policy allows.")
+        self._within_limits()
         settings: dict[str, Any] = {"leaked": LEAKS, "policy": self._as_released(names)}
-        self._find("leak", lambda: leak(data, **settings), needed=False)
+        self._find("leak", lambda: leak(written, **settings), needed=False)
         self._find("utility", self._utility, needed=False)
+
+    def _within_limits(self) -> None:
+        """The policy's limits on attacks hold; one that could not be tested does not."""
+        verdict = (self.found["attack"] or {}).get("verdict") or {}
+        limits = {} if self.rules.attacks is None else self.rules.attacks.model_dump(exclude_none=True)
+        if broken := [name for name, word in verdict.items() if word == "fail"]:
+            raise Refused(
+                f"Refused, nothing was written. Attacks succeed more often than the policy allows: {in_words(broken)}."
+            )
+        tested = {name.replace("-", "_") for name, word in verdict.items() if word == "pass"}
+        if untested := [name.replace("_", "-") for name in limits if name not in tested]:
+            raise Refused(
+                f"Refused, nothing was written. The policy limits what could not be tested: {in_words(untested)}."
+            )
 
     def timed(self, name: str, work: Callable[[], str]) -> None:
         """One step; a refusal is its verdict too."""
