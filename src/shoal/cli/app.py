@@ -20,7 +20,6 @@ Publish a table about people without giving the people away. Start with
   shoal anonymize people.csv -o safe.csv --qi age,sex,zip -k 5
   shoal verify safe.csv --original people.csv
 """
-_OPTIONS = "Options: --version, --debug (tracebacks), --help; `shoal COMMAND --help`."
 _EXIT = "Exit codes: 0 fine, 1 not met, 2 bad input, 3 budget refused. No network."
 _WIDTH = 80
 
@@ -30,14 +29,14 @@ class Root(LazyGroup):
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
         """Write the overview."""
-        lines = [f"Usage: {ctx.command_path} COMMAND ...", _TOUR]
+        lines = [f"Usage: {ctx.command_path} COMMAND ... | --version | --debug (tracebacks) | --help", _TOUR]
         panel = None
         for name, entry in COMMANDS.items():
             if entry.panel != panel:
                 panel = entry.panel
                 lines.append(typer.style(panel, bold=True))
             lines.append(_line(name, entry.help))
-        formatter.write("\n".join([*lines, _OPTIONS, _EXIT]) + "\n")
+        formatter.write("\n".join([*lines, _EXIT]) + "\n")
 
 
 def _line(name: str, text: str) -> str:

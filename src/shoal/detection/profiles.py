@@ -83,15 +83,14 @@ class Profile(Result):
         rows = [
             (
                 column.name,
-                f"{column.type}: {column.proposed_type}" if column in telling else column.type,
                 _role(column),
-                column.kind or "",
+                _what(column, column in telling),
                 f"{column.nulls:,}" if column.nulls else "–",
                 f"{column.distinct:,}",
             )
             for column in self.columns
         ]
-        grid = Grid(("column", "type", "proposed role", "kind", "missing", "distinct"), rows, 4)
+        grid = Grid(("column", "proposed role", "what it is", "missing", "distinct"), rows, 3)
         shown: list[Section] = [Headline(self.summary()), grid, Notes(self._reasons())]
         return shown if self.policy_file is None else [*shown, Files({"policy": self.policy_file})]
 
@@ -155,6 +154,12 @@ class Profile(Result):
             return [f"# {' '.join(found[0].reasons)}", f"weight: {yaml_key(found[0].name)}"]
         names = " or ".join(yaml_key(column.name) for column in found)
         return [f"# Several columns look like sampling weights. Name one of them: weight: {names}"] if found else []
+
+
+def _what(column: ColumnProfile, telling: bool) -> str:
+    """The kind and the type of a column, with the type that it would better be declared as."""
+    kind = "" if column.kind in (None, column.type) else f"{column.kind}, "
+    return f"{kind}{column.type}" + (f": {column.proposed_type}" if telling else "")
 
 
 def _asks(column: ColumnProfile) -> bool:

@@ -27,7 +27,7 @@ from shoal.policy.amounts import share_of
 from shoal.policy.thresholds import find_threshold
 from shoal.policy.unwritten import Unwritten, written
 from shoal.ranges.parsing import forms_in
-from shoal.reading import Options, declaring
+from shoal.reading import Options
 from shoal.results.verdict import Verdict
 from shoal.table.rows import Rows
 from shoal.vocabulary import Domain, Generalized, NullRule, RiskOver
@@ -115,7 +115,7 @@ def risk(
 
     measured = list(dict.fromkeys([*names, *(name for columns in groups.values() for name in columns)]))
     together = list(dict.fromkeys([*measured, *questions.columns]))
-    options = declaring(options, given.types)
+    options = replace(options or Options(), types_of_policy=given.types)
     check_sample(sample, together, count, person)
     if sample.needs_rows:  # weights, households and row numbers belong to rows: then the table is read once and kept
         source, sample = read_sample(source, [*together, *filter(None, (count, person))], sample, options)
