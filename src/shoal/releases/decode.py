@@ -141,7 +141,7 @@ def _draw_members(
     """A member of each row's set, in proportion to how frequent the members are."""
     if not meaning.labels:
         return pl.Series(name, [None] * len(codes), dtype=pl.String)
-    column = meaning.distribution(records, by_frequency=True)
+    column = meaning.distribution(records)
     ends = np.cumsum(meaning.within(column))
     entries = np.bincount(meaning.codes, minlength=len(meaning.star))
     first = np.concatenate([[0], np.cumsum(entries)])[:-1]

@@ -18,7 +18,6 @@ from shoal.utility.units import in_days
 How = Literal["midpoint", "shares", "sample"]
 # as a table of labels by members
 _CELLS = 1 << 26
-_ROUNDS = 200
 _LEADING_ZERO = r"^0[0-9]"
 _ORDERED = ("integer", "number", "date", "datetime")
 
@@ -54,21 +53,16 @@ class Members:
     members: Array
     star: Array
 
-    def distribution(self, records: Array, by_frequency: bool) -> Array:
-        """The share of every member in the column.
+    def distribution(self, records: Array) -> Array:
+        """The share of every member in the column, where a set counts for each of its members alike.
 
-        By frequency: Turnbull's self-consistency (1976), in which a set counts for its members as often as these are
-        known to occur. Otherwise a set counts for each of its members alike.
+        Going on from there until it is self-consistent (Turnbull 1976) would be wrong here: which values stand alone in
+        a release is no accident, and all mass would move to members that do so once.
         """
         counts = records[self.codes].astype(float)
-        shares = np.full(len(self.labels), 1 / max(len(self.labels), 1))
-        for _ in range(_ROUNDS if by_frequency else 1):
-            before = shares
-            shares = np.bincount(self.members, counts * self.within(shares), minlength=len(self.labels))
-            shares = shares / max(shares.sum(), 1e-300)
-            if np.abs(shares - before).max(initial=0.0) < 1e-10:
-                break
-        return np.asarray(shares)
+        even = np.full(len(self.labels), 1.0)
+        shares = np.bincount(self.members, counts * self.within(even), minlength=len(self.labels))
+        return np.asarray(shares / max(shares.sum(), 1e-300))
 
     def within(self, shares: Array) -> Array:
         """The share of each entry among those of its code."""
@@ -81,7 +75,7 @@ class Members:
         """By code the share of every member; `*` is the column's distribution, a missing value nothing."""
         if len(self.star) * len(self.labels) > _CELLS:
             raise InputError("A column has too many categories to be decoded.", "Name fewer columns in `columns`.")
-        column = self.distribution(records, by_frequency)
+        column = self.distribution(records)
         even = np.full(len(self.labels), 1.0)
         shares = np.zeros((len(self.star), len(self.labels)))
         np.add.at(shares, (self.codes, self.members), self.within(column if by_frequency else even))
