@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Literal, get_args
 
+# the smallest count of people by value or class that is shown (the rule of CMS for cells of 1 to 10)
+LEAST_SHOWN = 11
+
 Role = Literal["identifier", "quasi-identifier", "sensitive", "other"]
 NullRule = Literal["value", "wildcard", "drop"]
 # whether a risk is that of a record in the table, or estimated for the population that the table is a sample of

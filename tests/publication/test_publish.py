@@ -15,11 +15,12 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli.app import app
-from shoal.publication.small_counts import LEAST, for_the_public, merged_sizes, without_small_counts
+from shoal.publication.small_counts import for_the_public, merged_sizes, without_small_counts
 from shoal.reports.chapters import chapters_of
 from shoal.reports.crosswalk import CROSSWALKS, arranged
 from shoal.reports.findings import KEYS, read_findings
 from shoal.reports.report import report_html, report_pdf
+from shoal.vocabulary import LEAST_SHOWN
 
 TAG = "<script>alert(1)</script>"
 TYPST = "#import $x$ *bold* @label"
@@ -191,7 +192,7 @@ def test_class_sizes_are_joined_until_no_line_is_about_few(pairs: list[tuple[int
     joined = merged_sizes(lines)
     assert sum(line["records"] for line in joined) == sum(line["records"] for line in lines)
     assert sum(line["classes"] for line in joined) == sum(line["classes"] for line in lines)
-    assert all(line["records"] >= LEAST for line in joined) or len(joined) <= 1
+    assert all(line["records"] >= LEAST_SHOWN for line in joined) or len(joined) <= 1
 
 
 def test_small_counts_of_values_are_hidden_and_totals_stay() -> None:

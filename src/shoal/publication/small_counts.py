@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-# the smallest count that is shown (the rule of CMS for cells of 1 to 10)
-LEAST = 11
+from shoal.vocabulary import LEAST_SHOWN
+
 # keys that only the owner may know: what repeats the draw of chance, where the table was cut, whose file it was
 _OWNER_ONLY = frozenset({"seed", "sha256", "levels", "plan_path", "output", "manifest", "path", "cuts"})
 _VALUES = frozenset({"class_sizes", "exact_counts"})
@@ -26,11 +26,11 @@ def merged_sizes(histogram: Sequence[Mapping[str, int]]) -> list[dict[str, int]]
     lines: list[dict[str, int]] = []
     for entry in histogram:
         line = {"size": entry["size"], "to": entry["size"], "classes": entry["classes"], "records": entry["records"]}
-        if lines and lines[-1]["records"] < LEAST:
+        if lines and lines[-1]["records"] < LEAST_SHOWN:
             lines[-1] = _joined(lines[-1], line)
         else:
             lines.append(line)
-    if len(lines) > 1 and lines[-1]["records"] < LEAST:
+    if len(lines) > 1 and lines[-1]["records"] < LEAST_SHOWN:
         last = lines.pop()
         lines[-1] = _joined(lines[-1], last)
     return lines
@@ -45,16 +45,57 @@ def _joined(first: dict[str, int], second: dict[str, int]) -> dict[str, int]:
     }
 
 
+# class sizes as people speak of them; the last has no end
+_GROUPS = (1, 2, 3, 5, 11, 20, 50, 100, 500, 2_000)
+
+
+def grouped_sizes(before: Sequence[Mapping[str, int]], after: Sequence[Mapping[str, int]]) -> list[dict[str, Any]]:
+    """Records by class size before and after, in the same groups; each is about nobody or 11 records at least.
+
+    `to` is null for the last group, which has no end.
+
+    >>> grouped_sizes([{"size": 1, "records": 6}, {"size": 4, "records": 28}], [{"size": 6, "records": 42}])
+    [{'size': 1, 'to': 4, 'before': 34, 'after': 0}, {'size': 5, 'to': 10, 'before': 0, 'after': 42}]
+    """
+    groups: list[dict[str, Any]] = []
+    for place, start in enumerate(_GROUPS):
+        end = _GROUPS[place + 1] - 1 if place + 1 < len(_GROUPS) else None
+        line = {"size": start, "to": end, "before": _within(before, start, end), "after": _within(after, start, end)}
+        if not line["before"] and not line["after"]:
+            continue
+        if groups and _is_small(groups[-1]):
+            groups[-1] = _together(groups[-1], line)
+        else:
+            groups.append(line)
+    while len(groups) > 1 and _is_small(groups[-1]):
+        last = groups.pop()
+        groups[-1] = _together(groups[-1], last)
+    return groups
+
+
+def _is_small(line: Mapping[str, Any]) -> bool:
+    return any(0 < line[when] < LEAST_SHOWN for when in ("before", "after"))
+
+
+def _together(first: Mapping[str, Any], last: Mapping[str, Any]) -> dict[str, Any]:
+    sums = {when: first[when] + last[when] for when in ("before", "after")}
+    return {"size": first["size"], "to": last["to"], **sums}
+
+
+def _within(lines: Sequence[Mapping[str, int]], start: int, end: int | None) -> int:
+    return sum(line["records"] for line in lines if line["size"] >= start and (end is None or line["size"] <= end))
+
+
 def without_small_counts(found: Any, key: str = "") -> Any:
     """Findings in which no count by value or class is under 11."""
     if isinstance(found, Mapping):
         kept = {name: without_small_counts(value, name) for name, value in found.items() if name not in _VALUES}
         for name in ("nulls", "single"):  # of a column's values
-            if isinstance(kept.get(name), int) and 0 < kept[name] < LEAST:
+            if isinstance(kept.get(name), int) and 0 < kept[name] < LEAST_SHOWN:
                 kept[name] = None
         if isinstance(kept.get("missing"), Mapping):
             kept["missing"] = {
-                name: None if isinstance(count, int) and 0 < count < LEAST else count
+                name: None if isinstance(count, int) and 0 < count < LEAST_SHOWN else count
                 for name, count in kept["missing"].items()
             }
         return kept
@@ -87,9 +128,11 @@ def _type_word(entry: Any) -> Any:
 
 
 def for_the_public(found: Any) -> Any:
-    """Findings without what helps an attacker: seeds, hashes of the input, levels and cuts, names of files, exact
-    figures of few."""
+    """Findings without what helps an attacker: seeds, hashes of the input, levels and cuts, names of files, and which
+    column helps which attack most."""
     if isinstance(found, Mapping):
+        if "criterion" in found and "notes" in found:
+            found = {**found, "notes": []}
         return {name: for_the_public(value) for name, value in found.items() if name not in _OWNER_ONLY}
     if isinstance(found, (list, tuple)):
         return [for_the_public(value) for value in found]

@@ -21,8 +21,9 @@ from shoal.leakage import leak
 from shoal.manifest.files import released_names
 from shoal.policy import Policy
 from shoal.policy.overrides import with_roles
+from shoal.publication.before_and_after import before_and_after
 from shoal.publication.results import Step
-from shoal.publication.small_counts import policy_without_values, without_small_counts
+from shoal.publication.small_counts import grouped_sizes, policy_without_values, without_small_counts
 from shoal.releases.open import Release
 from shoal.releases.results import Released
 from shoal.releases.verify import verify
@@ -49,6 +50,7 @@ class Steps:
         self.found: dict[str, dict[str, Any] | None] = {}
         self.limits: list[str] = []
         self.changed: Anonymized | None = None
+        self.pictures: dict[str, Any] = {}
         self.released: Released | None = None
 
     def run(self, data: Path, *, seed: int | None, sign: str | Path | None) -> None:
@@ -129,7 +131,16 @@ class Steps:
         names = self.rules.quasi_identifiers
         if self.changed.quasi_identifiers != names:
             raise InputError("Ranges stand in two columns each: they are not compared.", "Release them as text.")
-        return quality(self.table, self.changed.polars, names, weight=self.rules.weight, household=self.rules.household)
+        found = quality(
+            self.table,
+            self.changed.polars,
+            names,
+            hierarchies=self.rules.hierarchies,
+            weight=self.rules.weight,
+            household=self.rules.household,
+        )
+        self.pictures = before_and_after(self.table, self.changed.polars, self.rules)
+        return found
 
     def _as_released(self, names: list[str]) -> Policy:
         """The policy for the released file: its quasi-identifiers under their released names, without a population."""
@@ -140,7 +151,12 @@ class Steps:
 
     def document(self) -> FindingsDocument:
         """What was found, without counts of few people."""
+        sizes = self._class_sizes()
         found = {name: without_small_counts(content) for name, content in self.found.items()}
+        if found.get("risk after"):
+            found["risk after"]["records_by_size"] = sizes
+        if found.get("utility"):
+            found["utility"] |= self.pictures
         change = None
         if self.changed is not None:
             change = without_small_counts(self.changed.to_dict())
@@ -161,6 +177,11 @@ class Steps:
             context={"edition": "internal", **self.rules.context.model_dump(mode="json", exclude_none=True)},
             limits=[*self.limits, *self._assumptions()],
         )
+
+    def _class_sizes(self) -> list[dict[str, Any]] | None:
+        """Records by class size before and after, in groups that are not about few."""
+        before, after = (self.found.get(name) for name in ("risk before", "risk after"))
+        return None if not before or not after else grouped_sizes(before["histogram"], after["histogram"])
 
     def _columns(self) -> list[dict[str, Any]]:
         """Each column: its role, who decided it, why, and what was done to it."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from unicodedata import east_asian_width
 
 # widths of the letters from space to tilde, in thousandths of the size (Helvetica, Adobe font metrics)
 # fmt: off
@@ -20,8 +21,9 @@ _WIDTHS = (
     556, 556, 333, 500, 278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
 )
 # fmt: on
-_OTHER, _BOLD = 584, 1.07
-_TEXT = re.compile(r"<text\b([^>]*)>([^<]+)</text>")
+_OTHER, _FULL, _BOLD = 584, 1000, 1.07
+_TEXT = re.compile(r"<text\b([^>]*)>((?:[^<]+|<tspan\b[^>]*>[^<]*</tspan>)+)</text>")
+_LINE = re.compile(r"<tspan\b([^>]*)>([^<]+)</tspan>")
 _SIZE = re.compile(r'font-size="([\d.]+)px"')
 
 
@@ -31,8 +33,13 @@ def width(text: str, size: float, bold: bool = False) -> float:
     >>> round(width("k = 10", 10), 2), width("", 10)
     (27.52, 0.0)
     """
-    total = sum(_WIDTHS[ord(letter) - 32] if 32 <= ord(letter) < 127 else _OTHER for letter in text)
-    return total * size / 1000 * (_BOLD if bold else 1)
+    return sum(map(_letter, text)) * size / 1000 * (_BOLD if bold else 1)
+
+
+def _letter(letter: str) -> int:
+    if 32 <= ord(letter) < 127:
+        return _WIDTHS[ord(letter) - 32]
+    return _FULL if east_asian_width(letter) in "WF" else _OTHER
 
 
 def with_lengths(svg: str) -> str:
@@ -47,7 +54,14 @@ def with_lengths(svg: str) -> str:
         size = _SIZE.search(attributes)
         if size is None or "textLength" in attributes:
             return match.group()
-        length = width(unescape(text), float(size[1]), 'font-weight="bold"' in attributes)
-        return f'<text{attributes} textLength="{length:.1f}" lengthAdjust="spacingAndGlyphs">{text}</text>'
+
+        def length(words: str) -> str:
+            wide = width(unescape(words), float(size[1]), 'font-weight="bold"' in attributes)
+            return f'textLength="{wide:.1f}" lengthAdjust="spacingAndGlyphs"'
+
+        if "<tspan" in text:  # several lines, each with its own length
+            lines = _LINE.sub(lambda line: f"<tspan{line[1]} {length(line[2])}>{line[2]}</tspan>", text)
+            return f"<text{attributes}>{lines}</text>"
+        return f"<text{attributes} {length(text)}>{text}</text>"
 
     return _TEXT.sub(measured, svg)

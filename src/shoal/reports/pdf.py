@@ -7,7 +7,8 @@ from importlib.resources import files
 from typing import Any
 
 from shoal.errors import InputError
-from shoal.reports.report_charts import drawing
+from shoal.reports.blocks import exhibits_of
+from shoal.reports.report_charts import NARROW, WIDE, drawing
 
 
 def pdf_of(document: dict[str, Any]) -> bytes:
@@ -17,9 +18,8 @@ def pdf_of(document: dict[str, Any]) -> bytes:
     except ImportError:
         raise InputError("A PDF needs typst.", "Install it with: pip install 'shoal[report]'.") from None
     for chapter in document["chapters"]:
-        for block in chapter["blocks"]:
-            if block["kind"] == "chart":
-                block["svg"] = drawing(block["name"], block["data"])
+        for block in exhibits_of(chapter["blocks"]):
+            block["svg"] = drawing(block["name"], block["data"], NARROW if block["small"] else WIDE)
     template = (files("shoal.reports") / "templates" / "report.typ").read_bytes()
 
     def compiled(accessible: bool) -> bytes:

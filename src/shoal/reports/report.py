@@ -9,11 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError
+from shoal.reports.blocks import blocks_of, exhibits_of
 from shoal.reports.chapters import Chapter, chapters_of
 from shoal.reports.crosswalk import arranged
-from shoal.reports.report_charts import drawing
-from shoal.results import Bar, Cell, Chart, Figures, Grid, Headline, Notes, Section
-from shoal.results.sections import Content
+from shoal.reports.report_charts import NARROW, WIDE, drawing
 from shoal.writing import write_bytes
 
 
@@ -34,6 +33,7 @@ def report_html(found: Mapping[str, Any], crosswalk: str | None = None) -> str:
     """The report as one page: no script, nothing from outside, all texts escaped."""
     try:
         from jinja2 import Environment
+        from markupsafe import Markup
     except ImportError:
         raise InputError("A report needs Jinja2.", "Install it with: pip install 'shoal[report]'.") from None
     folder = files("shoal.reports") / "templates"
@@ -41,11 +41,15 @@ def report_html(found: Mapping[str, Any], crosswalk: str | None = None) -> str:
     template = environment.from_string((folder / "report.html.j2").read_text(encoding="utf-8"))
     page = document(found, crosswalk)
     for chapter in page["chapters"]:
-        for block in chapter["blocks"]:
-            if block["kind"] == "chart":
-                block["svg"] = base64.b64encode(drawing(block["name"], block["data"]).encode()).decode()
+        for block in exhibits_of(chapter["blocks"]):
+            block["narrow"] = _coded(drawing(block["name"], block["data"], NARROW))
+            block["svg"] = block["narrow"] if block["small"] else _coded(drawing(block["name"], block["data"], WIDE))
     style = (folder / "report.css").read_text(encoding="utf-8")
-    return template.render(style=style, **page)
+    return template.render(style=Markup(style), **page)
+
+
+def _coded(svg: str) -> str:
+    return base64.b64encode(svg.encode()).decode()
 
 
 def report_pdf(found: Mapping[str, Any], crosswalk: str | None = None) -> bytes:
@@ -57,11 +61,13 @@ def report_pdf(found: Mapping[str, Any], crosswalk: str | None = None) -> bytes:
 
 def document(found: Mapping[str, Any], crosswalk: str | None = None) -> dict[str, Any]:
     """What both media set: titles, chapters, blocks; plain texts and numbers, ready to be escaped."""
-    edition = found["context"].get("edition", "internal")
+    edition, expires = found["context"].get("edition", "internal"), found["context"].get("expires")
     chapters = arranged(chapters_of(found), crosswalk)
+    until = f", valid until {expires}" if expires else ""
     return {
         "title": found["context"].get("title") or "How this table was made safe to share",
-        "subtitle": f"{edition.capitalize()} report, {found['created'][:10]}",
+        "subtitle": f"{edition.capitalize()} report of {found['created'][:10]}{until}",
+        "expires": str(expires or ""),
         "edition": edition,
         "version": found["software"]["shoal"],
         "created": found["created"],
@@ -71,43 +77,9 @@ def document(found: Mapping[str, Any], crosswalk: str | None = None) -> dict[str
 
 
 def _chapter(chapter: Chapter) -> dict[str, Any]:
-    blocks = [block for section in chapter.sections if (block := _block(section)) is not None]
-    return {"key": chapter.key, "title": chapter.title, "about": chapter.about, "blocks": blocks}
-
-
-def _block(section: Section) -> dict[str, Any] | None:
-    match section:
-        case Headline(text, tone):
-            return {"kind": "headline", "text": text, "tone": tone}
-        case Figures(figures, title):
-            shown = [{"name": one.name, "value": one.value, "tone": one.tone} for one in figures]
-            return {"kind": "figures", "title": title, "figures": shown}
-        case Grid():
-            return _grid(section)
-        case Chart(name, data, alternative, title):
-            return {"kind": "chart", "name": name, "data": dict(data), "alternative": alternative, "title": title}
-        case Notes(notes):
-            return {"kind": "notes", "notes": list(notes)}
-    return None
-
-
-def _grid(grid: Grid) -> dict[str, Any]:
-    def number(place: int) -> bool:
-        return place >= grid.left and place not in grid.wrap
-
     return {
-        "kind": "grid",
-        "title": grid.title,
-        "label": grid.title or ", ".join(head for head in grid.heads if head) or "table",
-        "has_heads": any(grid.heads),
-        "heads": [{"text": head, "number": number(place)} for place, head in enumerate(grid.heads)],
-        "rows": [[_cell(content, number(place)) for place, content in enumerate(row)] for row in grid.rows],
+        "key": chapter.key,
+        "title": chapter.title,
+        "about": chapter.about,
+        "blocks": blocks_of(chapter.sections),
     }
-
-
-def _cell(content: Content, number: bool) -> dict[str, Any]:
-    if isinstance(content, Bar):
-        return {"text": f"{content.share:.1%}", "tone": "plain", "number": number}
-    if isinstance(content, Cell):
-        return {"text": content.text, "tone": content.tone, "number": number}
-    return {"text": content, "tone": "plain", "number": number}

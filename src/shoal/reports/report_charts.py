@@ -1,4 +1,4 @@
-"""The pictures of a report, by their names in the chapters."""
+"""The pictures of a report, by their names in the chapters: each for a wide and for a narrow page, light and dark."""
 
 from __future__ import annotations
 
@@ -8,92 +8,121 @@ from functools import lru_cache
 from typing import Any
 
 from shoal.errors import InputError
+from shoal.reports.bars import LINES, classes, shares, steps, wrapped
+from shoal.reports.chart_style import BLUE, GREY, INK, RED, in_both_lights, styled, svg_text
 from shoal.reports.letters import with_lengths
-from shoal.reports.pictures import BLUE, GREY, RED, bars, data, svg_of
+from shoal.reports.pictures import data
+
+Content = Mapping[str, Any]
+WIDE, NARROW = 620, 330
+_RATES = ("rate", "high", "control", "baseline")
 
 
-def drawing(name: str, content: Mapping[str, Any]) -> str:
+def drawing(name: str, content: Content, width: int = WIDE) -> str:
     """A picture as SVG; drawn once where several editions of a report show the same."""
     try:
         import altair  # noqa: F401
         import vl_convert  # noqa: F401
     except ImportError:
         raise InputError("A report needs altair.", "Install it with: pip install 'shoal[report]'.") from None
-    return _drawn(name, json.dumps(content["rows"]))
+    return _drawn(name, json.dumps(content), width)
 
 
-@lru_cache(maxsize=64)
-def _drawn(name: str, rows: str) -> str:
-    return with_lengths(svg_of(CHARTS[name](json.loads(rows))))
+@lru_cache(maxsize=256)
+def _drawn(name: str, content: str, width: int) -> str:
+    return in_both_lights(with_lengths(svg_text(CHARTS[name](json.loads(content), width))))
 
 
-def _classes(rows: list[dict[str, Any]]) -> Any:
-    """Records by the size of their class, before and after."""
-    return bars(
-        rows,
-        "size",
-        "records",
-        "",
-        x_title="records that share their values",
-        y_title="records",
-        label=",d",
-        colour="when",
-    )
-
-
-def _knowledge(rows: list[dict[str, Any]]) -> Any:
-    return bars(rows, "known", "share", "", x_title="what is known", y_title="singled out", label=".1%", format="%")
-
-
-def _frontier(rows: list[dict[str, Any]]) -> Any:
-    return bars(rows, "columns", "share", "", x_title="columns known", y_title="singled out", label=".1%", format="%")
-
-
-def _loss(rows: list[dict[str, Any]]) -> Any:
+def _loss(content: Content, width: int) -> Any:
+    """What was lost for each highest risk; the diamond is the release."""
     import altair as alt
 
-    known = [row for row in rows if row["loss"] is not None]
-    base = alt.Chart(data(known)).encode(
-        x=alt.X("risk:Q", title="highest risk", axis=alt.Axis(format="%"), scale=alt.Scale(zero=True)),
-        y=alt.Y("loss:Q", title="loss"),
+    base = alt.Chart(data(content["rows"])).encode(
+        x=alt.X("risk:Q", title="highest risk", axis=alt.Axis(format="%", tickCount=5), scale=alt.Scale(zero=True)),
+        y=alt.Y("loss:Q", title="loss", axis=alt.Axis(tickCount=5)),
     )
-    line = base.transform_filter("!datum.chosen").mark_line(point=True, color=GREY)
-    own = base.transform_filter("datum.chosen").mark_point(size=140, filled=True, color=RED, shape="diamond")
-    words = base.transform_filter("datum.chosen").mark_text(align="left", dx=10, text="this release", fontSize=11)
-    return alt.layer(line, own, words).properties(width=460, height=240)
+    line = base.transform_filter("!datum.chosen").mark_line(point={"color": GREY, "size": 40}, color=GREY)
+    own = base.transform_filter("datum.chosen").mark_point(size=160, filled=True, color=RED, shape="diamond", opacity=1)
+    words = base.transform_filter("datum.chosen").mark_text(
+        align="left", dx=10, dy=-8, text="this release", fontSize=12, color=INK
+    )
+    return styled(alt.layer(line, own, words), width, 260)
 
 
-def _attacks(rows: list[dict[str, Any]]) -> Any:
+def _attacks(content: Content, width: int) -> Any:
+    """Each attack: its rate with the interval, what guessing gives, and the control."""
     import altair as alt
 
-    order = [row["name"] for row in rows]
-    base = alt.Chart(data(rows)).encode(y=alt.Y("name:N", title=None, sort=order))
-    scale = alt.X("rate:Q", title="success", axis=alt.Axis(format="%"), scale=alt.Scale(domainMin=0))
-    span = base.mark_rule(strokeWidth=2, color=BLUE).encode(x=alt.X("low:Q", title="success"), x2="high:Q")
-    rate = base.mark_point(filled=True, size=70, color=BLUE).encode(x=scale)
-    control = (
-        base.transform_filter("isValid(datum.control)")
-        .mark_tick(thickness=3, size=16, color=RED)
-        .encode(x=alt.X("control:Q", title="success (a red mark: people who are not in the data)"))
-    )
-    return alt.layer(span, rate, control).properties(width=460, height=28 * len(order) + 10)
+    rows = [{**row, "label": wrapped(row["label"], 22)} for row in content["rows"]]
+    kinds = ["attack, with its 95% interval", "people who are not in the data", "guessing without the data"]
+    colours = alt.Scale(domain=kinds, range=[BLUE, RED, GREY])
+    legend = alt.Legend(title=None, orient="top", columns=1 if width < WIDE else 3, symbolType="square", symbolSize=80)
+    order = [row["label"] for row in rows]
+    base = alt.Chart(data(rows)).encode(y=alt.Y("label:N", title=None, sort=order, axis=alt.Axis(labelExpr=LINES)))
+    axis = alt.Axis(format="%", tickCount=5)
+    most = max(value for row in rows for key in _RATES if (value := row[key]) is not None)
+    scale = alt.Scale(domain=[0, max(most * 1.06, 0.01)], nice=False)
+
+    def across(field: str) -> Any:
+        return alt.X(f"{field}:Q", title="success", axis=axis, scale=scale)
+
+    def layer(field: str, place: int) -> Any:
+        known = base.transform_filter(f"isValid(datum.{field})").transform_calculate(kind=f"'{kinds[place]}'")
+        return known.encode(x=across(field), color=alt.Color("kind:N", scale=colours, legend=legend))
+
+    layers = [layer(*kind).mark_tick(thickness=3, size=16, opacity=1) for kind in (("baseline", 2), ("control", 1))]
+    span = layer("low", 0).encode(x2="high:Q").mark_rule(strokeWidth=2.5)
+    rate = layer("rate", 0).mark_point(filled=True, size=80, opacity=1)
+    return styled(alt.layer(*layers, span, rate), width, 30 * len(order) + 90 + (40 if width < WIDE else 0))
 
 
-def _leak(rows: list[dict[str, Any]]) -> Any:
+def _curve(content: Content, width: int) -> Any:
+    """A probability over a share."""
     import altair as alt
 
-    base = alt.Chart(data(rows)).encode(
-        x=alt.X("leaked:Q", title="part that leaks", axis=alt.Axis(format="%")),
-        y=alt.Y("probability:Q", title="a person is re-identified", axis=alt.Axis(format="%")),
+    base = alt.Chart(data(content["rows"])).encode(
+        x=alt.X("x:Q", title=content["x"], axis=alt.Axis(format="%", tickCount=5)),
+        y=alt.Y("y:Q", title=content["y"], axis=alt.Axis(format="%", tickCount=5)),
     )
-    return base.mark_line(point=True, color=BLUE).properties(width=460, height=240)
+    return styled(base.mark_line(point={"color": BLUE, "size": 40}, color=BLUE), width, 260)
 
 
-CHARTS: dict[str, Callable[[list[dict[str, Any]]], Any]] = {
-    "classes": _classes,
-    "knowledge": _knowledge,
-    "frontier": _frontier,
-    "loss": _loss,
+def _pairs(content: Content, width: int) -> Any:
+    """How strongly columns go together, before beside (on a narrow page above) after."""
+    import altair as alt
+
+    names = list(dict.fromkeys(name for pair in content["rows"] for name in (pair["first"], pair["second"])))
+    short = {name: wrapped(name, 12, 2) for name in names}
+    order = [short[name] for name in names]
+    cell = min(46, (width - 90 if width < WIDE else (width - 130) // 2) // max(len(names), 1))
+    maps = []
+    for when in ("before", "after"):
+        rows = [{"a": short[pair[one]], "b": short[pair[other]], "r": pair[when]} for pair in content["rows"]
+                for one, other in (("first", "second"), ("second", "first"))]  # fmt: skip
+        labels = None if when == "after" and width >= WIDE else alt.Axis(labelExpr=LINES, domain=False, ticks=False)
+        base = alt.Chart(data(rows), title=when).encode(
+            x=alt.X("a:N", sort=order, title=None,
+                    axis=alt.Axis(labelAngle=-60, labelExpr=LINES, domain=False, ticks=False)),
+            y=alt.Y("b:N", sort=order, title=None, axis=labels),
+        )  # fmt: skip
+        scale = alt.Scale(scheme="redblue", domain=[-1, 1])
+        squares = base.mark_rect().encode(color=alt.Color("r:Q", scale=scale, legend=None))
+        text = base.mark_text(fontSize=10).encode(
+            text=alt.Text("r:Q", format=".2f"),
+            color=alt.condition("abs(datum.r) > 0.6", alt.value("white"), alt.value("black")),
+        )
+        layers = (squares, text) if cell >= 27 else (squares,)
+        maps.append(alt.layer(*layers).properties(width=cell * len(names), height=cell * len(names)))
+    whole = alt.vconcat(*maps) if width < WIDE else alt.hconcat(*maps)
+    return styled(whole, None, None)
+
+
+CHARTS: dict[str, Callable[[Content, int], Any]] = {
     "attacks": _attacks,
-    "leak": _leak,
+    "classes": classes,
+    "curve": _curve,
+    "loss": _loss,
+    "pairs": _pairs,
+    "shares": shares,
+    "steps": steps,
 }

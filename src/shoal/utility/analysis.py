@@ -98,6 +98,8 @@ class Features:
     before: Array
     after: Array
     ordered: bool
+    # of categories: which of the column's values the features are
+    kept: Array | None = None
 
 
 def features_of(old: Column, new: Column, tree: Hierarchy | None = None) -> Features:
@@ -151,10 +153,12 @@ def _categories(old: Column, new: Column, tree: Hierarchy | None) -> Features:
     unread = star | ((sizes[:, 0] == 0) & (np.arange(len(shares)) < len(new.values)))
     shares[unread] = told / max(told.sum(), 1e-300)
     own = np.eye(count) if not old.nulls else np.vstack([np.eye(count), np.zeros(count)])
+    kept = np.arange(count)
     if count > _MOST_FEATURES:  # the most frequent
         often = np.argsort(-np.bincount(old.codes, minlength=count)[:count], kind="stable")[:_MOST_FEATURES]
-        shares, own = shares[:, np.sort(often)], own[:, np.sort(often)]
-    return Features(old, new, own, shares, False)
+        kept = np.sort(often)
+        shares, own = shares[:, kept], own[:, kept]
+    return Features(old, new, own, shares, False, kept)
 
 
 def features_of_all(pairs: Sequence[tuple[Column, Column]], trees: Mapping[str, Hierarchy]) -> list[Features]:
@@ -177,7 +181,7 @@ def analysed(features: Sequence[Features], target: Column | None) -> Analysis:
         else:
             change = np.abs(new - old)
             shares.append(ShareChange(found.old.name, float(change.max(initial=0.0)), float(change.sum() / 2)))
-    rows = _rows(features, target)
+    rows = looked_at(features, target)
     before, after = _matrices(features, rows)
     largest, mean = _correlations(features, before, after)
     regression, alike = (None, None) if target is None else _regression(features, before, after, target, rows)
@@ -192,7 +196,7 @@ def accuracy_of(features: Sequence[Features], target: Column) -> Accuracy:
     features = [found for found in features if found.old.name != target.name]
     if not features:
         raise InputError("There is no column to predict from.", "Name quasi-identifiers besides the target.")
-    rows = _rows(features, target)
+    rows = looked_at(features, target)
     before, after = _matrices(features, rows)
     fold = np.arange(len(rows)) % _FOLDS
     quantity = _is_quantity(target)
@@ -221,7 +225,7 @@ def _is_quantity(target: Column) -> bool:
     return has_order(target) and not target.nulls and len(target.values) > _MOST_CLASSES
 
 
-def _rows(features: Sequence[Features], target: Column | None) -> Array:
+def looked_at(features: Sequence[Features], target: Column | None) -> Array:
     """The records to look at, in the order of their values: all, or evenly drawn ones."""
     sides = [side for found in features for side in (found.old, found.new)]
     order = np.argsort(pack([*sides, *([] if target is None else [target])]).codes, kind="stable")

@@ -1,0 +1,24 @@
+"""The chapters of a report, from findings alone: headings after ISO/IEC 27559, finished sentences, figures and tables.
+
+What a page and a PDF show is decided here; they only set it.
+"""
+
+from __future__ import annotations
+
+from shoal.reports.chapters.attacks import attacks, leak
+from shoal.reports.chapters.base import Chapter, Exhibit, Found, Meaning, Part, one_in
+from shoal.reports.chapters.change import change
+from shoal.reports.chapters.closing import limits, repeat, signature
+from shoal.reports.chapters.context import context, data
+from shoal.reports.chapters.exposure import before
+from shoal.reports.chapters.residual import after
+from shoal.reports.chapters.summary import summary
+from shoal.reports.chapters.utility import utility
+
+__all__ = ["Chapter", "Exhibit", "Found", "Meaning", "Part", "chapters_of", "one_in"]
+_MAKERS = (summary, context, data, before, change, after, attacks, leak, utility, limits, repeat, signature)
+
+
+def chapters_of(found: Found) -> list[Chapter]:
+    """Every chapter, in the order of ISO/IEC 27559."""
+    return [chapter for make in _MAKERS if (chapter := make(found)) is not None]

@@ -1,0 +1,185 @@
+"""Each column before and after, as shares of bins or categories: no bar is about fewer than 11 people.
+
+Numbers and dates are binned between round edges within their middle 96%, so that no edge is somebody's value; the
+first and the last bin are open. A few whole numbers are shown one by one. A released range is spread evenly over what
+it covers, a set over its members. Frequent categories are named, all others are one bar. Shares are of the records
+whose value is known.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from shoal.hierarchy import Hierarchy
+from shoal.ranges.boxed import has_order
+from shoal.ranges.parsing import as_numbers, ends_of
+from shoal.table import Array, Column
+from shoal.utility.analysis import features_of
+from shoal.utility.edges import edges_of, labels_of, number_name
+from shoal.vocabulary import LEAST_SHOWN
+
+_MOST_CATEGORIES = 9
+_TAIL = 0.02
+# so many whole numbers are shown one by one, if each is of enough people
+_FEW_VALUES = 12
+_DAY = 86_400e6
+
+
+@dataclass(frozen=True, slots=True)
+class Share:
+    """One bin or category: its name, and its share of the records before and after."""
+
+    label: str
+    before: float
+    after: float
+
+
+@dataclass(frozen=True, slots=True)
+class Distribution:
+    """One column: `number`, `date` or `category`, its bars in order, and half the sum of all changes."""
+
+    column: str
+    kind: str
+    bars: list[Share]
+    total_variation: float
+
+
+def distribution_of(
+    old: Column, new: Column, tree: Hierarchy | None = None, persons: Array | None = None
+) -> Distribution | None:
+    """A column before and after; None where fewer than two bars are about enough people.
+
+    `persons` says whose each record is, where somebody may have several.
+
+    >>> from shoal.reading import read
+    >>> old, new = {"sex": ["f"] * 30 + ["m"] * 20 + ["x"]}, {"sex": ["f"] * 30 + ["*"] * 21}
+    >>> [bar.label for bar in distribution_of(read(old)["sex"], read(new)["sex"]).bars]
+    ['f', 'all others']
+    """
+    return _binned(old, new, persons) if has_order(old) else _categories(old, new, tree, persons)
+
+
+def _people(groups: Array, persons: Array | None, count: int) -> Array:
+    """How many people are in each group; records of group -1 are in none."""
+    known = groups >= 0
+    if persons is None:
+        return np.bincount(groups[known], minlength=count)
+    pairs = np.unique(persons[known].astype(np.int64) * count + groups[known])
+    return np.bincount(pairs % count, minlength=count)
+
+
+def _enough(counts: Array) -> Array:
+    """Nobody, or 11 at least."""
+    return (counts < 0.5) | (counts >= LEAST_SHOWN)
+
+
+def _binned(old: Column, new: Column, persons: Array | None) -> Distribution | None:
+    values, days = as_numbers(old.values), isinstance(old.values.dtype, (pl.Date, pl.Datetime))
+    low, high = ends_of(new)
+    if isinstance(old.values.dtype, pl.Datetime):
+        values, low, high = values / _DAY, low / _DAY, high / _DAY
+    records = np.bincount(old.codes, minlength=old.cardinality)[: len(values)]
+    known = np.isfinite(values)
+    if (records[known] > 0).sum() < 2:
+        return None
+    whole = days or bool((values[known] == np.floor(values[known])).all())
+    few = whole and not days and int(known.sum()) <= _FEW_VALUES
+    edges = (
+        np.sort(values[known])[1:] if few else edges_of(*_middle(values[known], records[known]), whole=whole, days=days)
+    )
+    place = np.where(known, np.searchsorted(edges, values, side="right"), -1)
+    place = np.append(place, -1) if old.nulls else place
+    people = _people(place[old.codes], persons, len(edges) + 1)
+    before = np.bincount(place[: len(values)][known], weights=records[known], minlength=len(edges) + 1)
+    after = _spread(low, high, np.bincount(new.codes, minlength=new.cardinality), edges, 1.0 if whole else 0.0)
+    kept, groups = _merged(people, after)
+    if len(groups) < 2:
+        return None
+    before, after = np.add.reduceat(before, groups), np.add.reduceat(after, groups)
+    labels = labels_of(edges[kept], whole, days)
+    if few:  # a bar of one value is called by it
+        alone = np.diff(np.append(groups, len(edges) + 1)) == 1
+        names = number_name(np.sort(values[known])[groups])
+        labels = [name if one else label for name, one, label in zip(names, alone, labels, strict=True)]
+    return _distribution(old.name, "date" if days else "number", labels, before, after)
+
+
+def _middle(values: Array, records: Array) -> tuple[float, float]:
+    """The values between which all but the tails lie."""
+    order = np.argsort(values)
+    below = np.cumsum(records[order]) / records.sum()
+    low, high = np.searchsorted(below, [_TAIL, 1 - _TAIL])
+    return float(values[order][low]), float(values[order][min(high, len(values) - 1)])
+
+
+def _spread(low: Array, high: Array, records: Array, edges: Array, unit: float) -> Array:
+    """Records in each bin, a range evenly over what it covers; what is not known is left out."""
+    known = np.isfinite(low) & np.isfinite(high)
+    low, high, records = low[known], high[known] + unit, records[known]
+    tiny = 1e-9 * max(1.0, float(np.abs(edges).max()))
+    high = np.maximum(high, low + tiny)
+    starts, ends = np.append(-np.inf, edges), np.append(edges, np.inf)
+    # bin by bin: a table of all ranges and bins at once could be large
+    found = []
+    for start, end in zip(starts, ends, strict=True):
+        inside = np.clip(np.minimum(high, end) - np.maximum(low, start), 0, None)
+        found.append(float((inside / (high - low) * records).sum()))
+    return np.array(found)
+
+
+def _merged(people: Array, after: Array) -> tuple[Array, Array]:
+    """Bins joined with their neighbours until each is about nobody or enough: the edges kept, the first bin of each."""
+    starts: list[int] = []
+    held = np.zeros(2)
+    for place in range(len(people)):
+        if not starts or _enough(held).all():
+            starts.append(place)
+            held = np.zeros(2)
+        held += np.array([people[place], after[place]])
+    while len(starts) > 1 and not _enough(held).all():
+        starts.pop()
+        held = np.array([people[starts[-1] :].sum(), after[starts[-1] :].sum()])
+    return np.array(starts[1:], dtype=np.int64) - 1, np.array(starts, dtype=np.int64)
+
+
+def _categories(old: Column, new: Column, tree: Hierarchy | None, persons: Array | None) -> Distribution | None:
+    found = features_of(old, new, tree)
+    if found.kept is None:
+        return None
+    count = len(old.values)
+    people = _people(np.where(old.codes < count, old.codes, -1), persons, count)
+    records = np.bincount(old.codes, minlength=old.cardinality)[:count].astype(float)
+    shares = np.bincount(new.codes, minlength=len(found.after)) @ found.after
+    known = float(np.bincount(new.codes, minlength=len(found.after))[: len(new.values)].sum())
+    often = np.argsort(-records[found.kept], kind="stable")
+    named = [place for place in often if people[found.kept[place]] >= LEAST_SHOWN and _enough(shares[place])]
+    named = named[:_MOST_CATEGORIES]
+    while named and not _enough(np.array(_others(named, found.kept, people, shares, known))).all():
+        named.pop()
+    if not named:
+        return None
+    texts = old.values.cast(pl.String)
+    labels = [texts[int(found.kept[place])] for place in named]
+    before, after = records[found.kept[named]], shares[named]
+    rest = records.sum() - before.sum(), known - after.sum()
+    if max(rest) >= 0.5:
+        labels, before, after = [*labels, "all others"], np.append(before, rest[0]), np.append(after, rest[1])
+    return _distribution(old.name, "category", labels, before, after) if len(labels) > 1 else None
+
+
+def _others(named: Sequence[int], kept: Array, people: Array, shares: Array, known: float) -> tuple[float, float]:
+    return float(people.sum() - people[kept[list(named)]].sum()), float(known - shares[list(named)].sum())
+
+
+def _distribution(column: str, kind: str, labels: Sequence[str], before: Array, after: Array) -> Distribution:
+    """Shares with three digits: more would count people."""
+    old, new = before / max(before.sum(), 1e-300), after / max(after.sum(), 1e-300)
+    bars = [
+        Share(label, round(float(was), 3), round(float(now), 3))
+        for label, was, now in zip(labels, old, new, strict=True)
+    ]
+    return Distribution(column, kind, bars, round(float(np.abs(old - new).sum() / 2), 4))
