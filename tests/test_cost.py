@@ -59,6 +59,22 @@ def test_dates_are_told_in_days_whatever_their_type() -> None:
         assert found.sentence == "admitted: every value within 7 days on average"
 
 
+def test_long_spans_are_told_in_months_and_years() -> None:
+    for last, told in (
+        (date(1950, 2, 28), "58 days"),
+        (date(1950, 3, 2), "2 months"),
+        (date(1951, 12, 31), "24 months"),
+        (date(1952, 1, 2), "2 years"),
+        (date(1958, 8, 8), "8.6 years"),
+        (date(1999, 12, 31), "50 years"),
+    ):
+        found = cost({"born": [date(1950, 1, 1), last]}, method="mondrian")["born"]
+        assert found.within == (last - date(1950, 1, 1)).days
+        assert found.sentence == f"born: every value within {told} on average"
+    money = cost({"charge": [0, 3650]}, method="mondrian")["charge"]
+    assert money.sentence == "charge: every value within 3,650 on average"
+
+
 def test_units_only_where_the_kind_says_so() -> None:
     found = cost({"charge": [10, 14, 90, 94], "birth year": [1950, 1952, 1990, 1992]}, method="mondrian")
     assert found["charge"].sentence == "charge: every value within 4 on average"

@@ -1,7 +1,8 @@
 """Hot loops compiled to machine code, and work shared among threads. Imported only where it is used.
 
 Loops are compiled when they are first called, and kept on disk: beside their source, in the user's cache folder where
-that is read-only, or in `NUMBA_CACHE_DIR`. Files are replaced whole, so that several processes may share them.
+that is read-only, or in `NUMBA_CACHE_DIR`. Files are replaced whole, so that several processes may share them, and
+hold only while all that is built into a loop is as it was (`shoal.compiled_stamp`).
 """
 
 from __future__ import annotations
@@ -17,12 +18,15 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
+from numba.core.caching import IndexDataCacheFile
 
 from shoal import progress
+from shoal.compiled_stamp import stamp
 
 # a number of the type of the arrays that it comes from: machine code tells them apart, annotations do not
 Number = Any
@@ -41,12 +45,28 @@ def _jit(function: Function, **options: Any) -> Function:
     return cast(Function, cast(Any, numba.njit)(**common, **options)(function))
 
 
+class StampedFile(IndexDataCacheFile):
+    """The index of a loop's machine code; its stamp is taken when it is first looked at: then all names are known."""
+
+    def __init__(self, file: IndexDataCacheFile, loop: Any) -> None:
+        self.__dict__.update(vars(file))
+        self._of_its_file, self._loop = self.__dict__.pop("_source_stamp"), loop
+
+    @cached_property
+    def _source_stamp(self) -> tuple[Any, str]:
+        return self._of_its_file, stamp(self._loop)
+
+
 def compiled(function: Function) -> Function:
     """Compile a loop when it is first called; the machine code is kept on disk and runs beside other threads."""
     try:
-        return _jit(function, cache=True)
+        loop = _jit(function, cache=True)
     except RuntimeError:  # there is no folder to keep it in
         return _jit(function)
+    cache = cast(Any, loop)._cache
+    if type(getattr(cache, "_cache_file", None)) is IndexDataCacheFile:
+        cache._cache_file = StampedFile(cache._cache_file, loop)
+    return loop
 
 
 def compiled_part(function: Function) -> Function:

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from shoal.judgement.checks import Check
 from shoal.models import Verdict
 from shoal.results import Cell, Figure, Figures, Grid, Headline, Notes, Result, Section, where_known
-from shoal.results.verdict import holds_cell
+from shoal.results.verdict import holds_cell, worst_class
 from shoal.wording import counted, in_words
 
 
@@ -49,7 +49,7 @@ class Verification(Result):
     def reasons(self) -> str:
         """What does not hold, in words."""
         lines = [
-            f"{verdict.name} {listed(verdict.parameters)} does not hold (worst class: {listed(verdict.worst)})"
+            f"{verdict.name} {listed(verdict.parameters)} does not hold (worst class: {worst_class(verdict)})"
             for verdict in self.models
             if not verdict.holds
         ]
@@ -82,7 +82,7 @@ def listed(entries: dict[str, Any], sign: str = " ") -> str:
 
 
 def _worst(verdict: Verdict) -> str:
-    return f"worst class: {listed(verdict.worst)}"
+    return f"worst class: {worst_class(verdict)}"
 
 
 @dataclass(frozen=True, repr=False)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ENDINGS = (".svg", ".png", ".html")
 _BLUE, _RED = "#2a6f97", "#d1495b"
 _LEAST = "least loss at this risk"
-
+_PANEL = 320
 
 MOST_BARS = 40
 
@@ -119,9 +119,11 @@ def choice_chart(found: dict[str, Any]) -> Any:
 
     if "frontier" not in found:
         raise InputError("There is a chart only where a method was chosen.", "Leave out --method, or --chart.")
-    figure = "information_loss" if all(row["information_loss"] is not None for row in found["frontier"]) else "loss"
-    rows = [{"risk": row["highest_risk"], "loss": row[figure], "k": row["k"]} for row in found["frontier"]]
     compared = [row for row in found["candidates"] if row["rows"] == found["candidates"][0]["rows"]]
+    # the measure that all have: only then their losses can be compared
+    held = [row for row in [*found["frontier"], *compared] if row["loss"] is not None]
+    figure = "information_loss" if all(row["information_loss"] is not None for row in held) else "loss"
+    rows = [{"risk": row["highest_risk"], "loss": row[figure], "k": row["k"]} for row in found["frontier"]]
     others = [{"method": row["method"], "loss": row[figure]} for row in compared if row[figure] is not None]
     base = alt.Chart(_values(rows)).encode(
         x=alt.X("risk:Q", title="highest risk of a record (1 / k)", scale=alt.Scale(type="log")),
@@ -198,7 +200,11 @@ def _lines(
         if value > 0 or not log
     ]
     several = len(curves) > 1
-    colour = alt.Color("line:N", title=None, sort=[curve.name for curve in curves]) if several else alt.value(_BLUE)
+    # names of thresholds stand right of the panel, where no curve runs; those of curves below it
+    legend = alt.Legend(orient="bottom", columns=3)
+    colour: Any = alt.value(_BLUE)
+    if several:
+        colour = alt.Color("line:N", title=None, sort=[curve.name for curve in curves], legend=legend)
     scale = alt.Scale(type="log") if log else alt.Scale(zero=True)
     lines = (
         alt.Chart(_values(rows))
@@ -215,11 +221,11 @@ def _lines(
         rule = alt.Chart(borders).mark_rule(strokeDash=[4, 3], color="#888").encode(y="y:Q", tooltip=["name:N"])
         label = (
             alt.Chart(borders)
-            .mark_text(align="right", dy=-5, color="#666")
-            .encode(y="y:Q", x=alt.value(320), text="name:N")
+            .mark_text(align="left", color="#666")
+            .encode(y="y:Q", x=alt.value(_PANEL + 6), text="name:N")
         )
         lines = alt.layer(lines, rule, label)
-    return lines.properties(width=320, height=240, title=heading)
+    return lines.properties(width=_PANEL, height=240, title=heading)
 
 
 def _values(rows: list[dict[str, Any]]) -> Any:

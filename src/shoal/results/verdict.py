@@ -33,11 +33,18 @@ def verdicts_grid(verdicts: Sequence[Verdict]) -> Grid:
     rows = []
     for verdict in verdicts:
         parameters = ", ".join(f"{name}={value}" for name, value in verdict.parameters.items())
-        worst = ", ".join(
-            f"{name.replace('_', ' ')} {_shown(value)}" for name, value in verdict.worst.items() if name not in _BESIDE
-        )
-        rows.append((f"{verdict.name} {parameters}", holds_cell(verdict.holds, verdict.status), worst))
+        rows.append((f"{verdict.name} {parameters}", holds_cell(verdict.holds, verdict.status), worst_class(verdict)))
     return Grid(("model", "verdict", "worst class"), rows, 3)
+
+
+def worst_class(verdict: Verdict) -> str:
+    """The figures of the worst class in words.
+
+    >>> worst_class(Verdict("k-anonymity", {"k": 5}, False, {"size": 2, "failing_classes": 1200, "columns": ["age"]}))
+    'size 2, failing classes 1,200'
+    """
+    figures = {name: value for name, value in verdict.worst.items() if name not in _BESIDE}
+    return ", ".join(f"{name.replace('_', ' ')} {_shown(value)}" for name, value in figures.items())
 
 
 # what stands elsewhere

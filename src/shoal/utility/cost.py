@@ -14,7 +14,7 @@ from shoal.ranges.columns import ReleasedColumns
 from shoal.ranges.parsing import STAR, as_numbers, ends_of, sets_in
 from shoal.table import Array, Column
 from shoal.table.classes import Coded, CountTable
-from shoal.utility.units import in_days, unit_of
+from shoal.utility.units import in_days, width_of
 from shoal.wording import percent
 
 
@@ -211,12 +211,7 @@ def _ordered(column: Column, unchanged: float, others: float, within: float | No
         if not words and not unknown:
             who = "every age" if ages else "every value"
         what = "a mean of values within" if means else "within"
-        words.append(f"{who} {what} {_amount(within)}{unit_of(column, within)} on average")
+        words.append(f"{who} {what} {width_of(column, within)} on average")
     if unknown:
         words.append(f"{percent(unknown)} unknown")
     return ("" if ages else f"{column.name}: ") + ", ".join(words)
-
-
-def _amount(width: float) -> str:
-    """A width as people write it: two digits, and all before the point."""
-    return f"{width:,.0f}" if width >= 9.95 else f"{width:.2g}"

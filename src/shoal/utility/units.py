@@ -8,6 +8,7 @@ import polars as pl
 from shoal.table import Array, Column
 
 _PER_DAY = {"ms": 86_400e3, "us": 86_400e6, "ns": 86_400e9}
+_YEAR = 365.25  # days
 # kinds of numbers that count time, by the rule that recognised them
 _UNITS = {"years": "year", "year": "year", "months": "month", "days": "day"}
 
@@ -22,19 +23,37 @@ def in_days(widths: Array, dtype: pl.DataType | type[pl.DataType]) -> Array:
     return widths if unit is None else np.asarray(widths / _PER_DAY[unit])
 
 
-def unit_of(column: Column, amount: float) -> str:
-    """The unit of a column's widths with a blank before it; empty where there is none.
+def width_of(column: Column, width: float) -> str:
+    """A width of a column's values as people say it; days as months from 60 on, as years from two years on.
 
     >>> from shoal.reading import read
-    >>> unit_of(read({"age": [30, 41]})["age"], 13.0), unit_of(read({"charge": [30, 41]})["charge"], 13.0)
-    (' years', '')
+    >>> width_of(read({"age": [30, 41]})["age"], 13.0), width_of(read({"charge": [30, 41]})["charge"], 1300.0)
+    ('13 years', '1,300')
+    >>> from datetime import date
+    >>> born = read({"born": [date(1950, 1, 1), date(1990, 1, 1)]})["born"]
+    >>> width_of(born, 7.0), width_of(born, 100.0), width_of(born, 3141.0)
+    ('7 days', '3.3 months', '8.6 years')
     """
+    unit = _unit(column)
+    if unit == "day":
+        width, unit = _longer(width)
+    amount = f"{width:,.0f}" if width >= 9.95 else f"{width:.2g}"
+    return f"{amount} {unit}{'' if amount == '1' else 's'}" if unit else amount
+
+
+def _unit(column: Column) -> str:
+    """What a column's widths count; empty where they count nothing with a name."""
     dtype = column.values.dtype
-    shown_as_one = f"{amount:.2g}" == "1"
     if column.declared is not None and column.declared.has_order:
-        return " step" if shown_as_one else " steps"
-    word = "day" if dtype.is_temporal() else _of_numbers(column) if dtype.is_numeric() else ""
-    return "" if not word else f" {word}" if shown_as_one else f" {word}s"
+        return "step"
+    return "day" if dtype.is_temporal() else _of_numbers(column) if dtype.is_numeric() else ""
+
+
+def _longer(days: float) -> tuple[float, str]:
+    """Days in the unit in which people think of so many."""
+    if days >= 2 * _YEAR:
+        return days / _YEAR, "year"
+    return (days * 12 / _YEAR, "month") if days >= 60 else (days, "day")
 
 
 def _of_numbers(column: Column) -> str:
