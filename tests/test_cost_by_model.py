@@ -42,9 +42,22 @@ def test_the_chooser_says_it_too_and_a_model_that_cannot_hold_alone_has_no_figur
     assert steps is not None
     assert [step.model for step in steps] == ["k-anonymity", "l-diversity"]
     assert all(step.rows == 8 for step in steps)
-    assert "What each model added" in str([getattr(section, "title", "") for section in found.sections()])
+    assert "What each model added, on 8 records" in str([getattr(section, "title", "") for section in found.sections()])
 
 
 def test_k_anonymity_comes_first() -> None:
     models = [TCloseness(sensitive="a", t=0.1), LDiversity(sensitive="a", l=2), KAnonymity(k=2)]
     assert [model.model for model in in_order(models)] == ["k-anonymity", "t-closeness", "l-diversity"]
+
+
+def test_fewer_models_never_cost_more() -> None:
+    from shoal.anonymization.model_costs import _never_rising
+    from shoal.anonymization.outcomes import Candidate
+
+    def entry(loss: float, verdict: str = "holds") -> Candidate:
+        return Candidate("mondrian", None, loss, 1.0, verdict, 9)
+
+    found = _never_rising([entry(0.3), entry(0.2), entry(0.4)], "loss")
+    assert [one.loss for one in found] == [0.2, 0.2, 0.4]
+    found = _never_rising([entry(0.0, "refused"), entry(0.2)], "loss")
+    assert [one.loss for one in found] == [0.2, 0.2]

@@ -54,7 +54,11 @@ def narrowed(policy: Policy, options: Mapping[str, Any], prefer: Prefer) -> tupl
         if given and able and len(able) < len(usual):
             usual, named = able, [*named, f"policy: {setting}"]
     if prefer != "hierarchies":
-        return [kind(**options) for kind in usual], named
+        # a set is never wider than the node above it
+        sets = {"category_labels": "set"} if prefer == "least-loss" and has_trees(policy, options) else {}
+        return [
+            kind(**({**sets, **options} if "category_labels" in kind.model_fields else options)) for kind in usual
+        ], named
     able = [kind for kind in usual if "hierarchies" in kind.model_fields]
     if not able:
         raise InputError("No method that uses hierarchies has what was asked for.", "Set `prefer` to least-loss.")

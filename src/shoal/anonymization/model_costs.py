@@ -41,7 +41,20 @@ def cost_by_model(method: Method, table: Table, task: Task, whole: Candidate | N
         found.append(_tried(method, small, task, models[:count]).candidate)
     known = all(entry.loss is not None for entry in found if entry.verdict == "holds")
     figure = "loss" if known else "information_loss"
+    found = _never_rising(found, figure)
     return [_step(models[place], found, place, figure) for place in range(len(models))]
+
+
+def _never_rising(found: Sequence[Candidate], figure: str) -> list[Candidate]:
+    """A release that keeps more models keeps the fewer too: fewer never cost more. The better release is told."""
+    best = list(found)
+    for place in range(len(best) - 2, -1, -1):
+        after, own = best[place + 1], best[place]
+        if after.verdict == "holds" and (
+            own.verdict != "holds" or (getattr(own, figure) or 0.0) > (getattr(after, figure) or 0.0)
+        ):
+            best[place] = after
+    return best
 
 
 def _tried(method: Method, table: Table, task: Task, models: Sequence[AnyModel]) -> Trial:

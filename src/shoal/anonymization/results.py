@@ -299,7 +299,8 @@ def _cost_by_model(steps: Sequence[ModelCost]) -> Grid:
         settings = ", ".join(f"{name}={value}" for name, value in step.parameters.items())
         words = f"{'+ ' if place else ''}{step.model} {settings}".rstrip()
         rows.append((words, or_dash(getattr(step, figure)), or_dash(step.added) if place else ""))
-    return Grid(("models", figure.replace("_", " "), "added"), rows, wrap=(0,), title="What each model added")
+    title = f"What each model added, on {steps[0].rows:,} records"
+    return Grid(("models", figure.replace("_", " "), "added"), rows, wrap=(0,), title=title)
 
 
 def _strategies(strategies: Sequence[StrategyFigures]) -> Grid:
@@ -323,7 +324,9 @@ def _choice(choice: Choice) -> list[Section]:
     ]
     heads = ("method", "records", "information loss", "loss", "seconds", "verdict")
     shown: list[Section] = [without_unknown(Grid(heads, rows, title="Methods that were tried"))]
-    shown.append(Notes([choice.reason, *(f"{name} {why}" for name, why in choice.not_allowed.items())]))
+    refused = [f"{entry.method} was refused: {entry.reason}" for entry in choice.candidates if entry.reason is not None]
+    not_allowed = [f"{name} {why}" for name, why in choice.not_allowed.items()]
+    shown.append(Notes([choice.reason, *refused, *not_allowed]))
     if choice.frontier:
         points = [
             (f"{point.k}", percent(point.highest_risk), or_dash(point.information_loss), or_dash(point.loss))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -84,7 +85,10 @@ def _checked(
 def _fixed_files(
     trees: dict[str, Hierarchy], files: dict[str, Path], output: str | Path | None, force: bool
 ) -> dict[Path, tuple[Path, int, int]]:
-    """Write the trees that had to be corrected; per file where, how many leaves moved, how many are below `*`."""
+    """Write the trees that had to be corrected; per file where, how many leaves moved, how many are below `*`.
+
+    A folder that is named as `output` gets the other trees too, as they are.
+    """
     better = {name: fixed(tree) for name, tree in trees.items() if leaves_outside(tree).any()}
     targets = {name: _target(files[name], output, len(better)) for name in better}
     for name, target in targets.items():
@@ -99,6 +103,10 @@ def _fixed_files(
             target.with_name(target.name + ".orig").write_bytes(target.read_bytes())
         tree = better[name].tree
         tree.to_csv(target) if target.suffix.lower() == ".csv" else tree.to_yaml(target)
+    if better and output is not None and Path(output).is_dir():  # a folder of all trees, so that it can be given on
+        for file in {*files.values()} - {files[name] for name in better}:
+            if not (Path(output) / file.name).exists() or force:
+                shutil.copyfile(file, Path(output) / file.name)
     return {files[name]: (targets[name], found.moved, found.below_star) for name, found in better.items()}
 
 
