@@ -284,7 +284,7 @@ def _cost(found: Findings) -> Grid:
         return Grid(("column", "what it cost"), rows, 2, wrap=(1,))
     known = [f"{losses[entry.column]:.4f}" for entry in entries]
     return Grid(
-        ("column", "what it cost", "information loss"),
+        ("column", "what it cost", "in spreads"),  # the total is of all columns together: not their mean
         [(*row, loss) for row, loss in zip(rows, known, strict=True)],
         2,
         wrap=(1,),

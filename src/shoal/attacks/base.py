@@ -184,7 +184,8 @@ def _share(value: float | None) -> str:
 def _with_interval(value: float | None, low: float | None, high: float | None) -> str:
     if value is None or low is None or high is None:
         return ""
-    return f"{percent(value)} ({100 * low:.1f} to {100 * high:.1f})"
+    ends = [round(100 * end, 1) + 0.0 for end in (low, high)]  # 0.0, not -0.0
+    return f"{percent(value)} ({ends[0]:.1f} to {ends[1]:.1f})"
 
 
 class Attack(Protocol):

@@ -223,4 +223,6 @@ def _what_helped(
         records = Linkage.of(released, people, others, rule=rule, count=count).records
         left[name] = float(np.divide(1.0, records, out=np.zeros(len(records)), where=records > 0).mean())
     name = min(left, key=lambda key: left[key])
+    if left[name] >= rate or percent(left[name]) == percent(rate):  # nothing that one could see
+        return []
     return [f"column {name} helps most: without it the rate falls from {percent(rate)} to {percent(left[name])}"]

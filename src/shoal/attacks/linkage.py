@@ -59,6 +59,6 @@ def _what_helped(subject: Subject, rate: float) -> list[str]:
         found = subject.linkage(subject.people[0], [other for other in subject.on if other != name])
         left[name] = float(_scores(found, subject, rows)[0].mean())
     name = min(left, key=lambda key: left[key])
-    if left[name] >= rate:
+    if left[name] >= rate or percent(left[name]) == percent(rate):  # nothing that one could see
         return []
     return [f"column {name} helps most: without it the rate falls from {percent(rate)} to {percent(left[name])}"]

@@ -155,10 +155,8 @@ def _repeated(table: Table, policy: Policy) -> list[str]:
     repeated = [column.name for column in columns if 1 < len(column.values) < NEARLY_ALL * (table.rows - column.nulls)]
     if not repeated:
         return []
-    which = in_words(repeated)
-    return [
-        f"{which} repeat: if a value stands for a person with several records, name it as `person`; k counts records"
-    ]
+    which = f"{in_words(repeated)} {'repeats' if len(repeated) == 1 else 'repeat'}"
+    return [f"{which}: if a value stands for a person with several records, name it as `person`; k counts records"]
 
 
 def decision_notes(decisions: Decisions) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -71,8 +72,10 @@ class Opened(Result):
 
     def _commands(self) -> list[str]:
         key = "" if self.ledger_key == str(Path(self.folder).absolute()) + ".ledger-key" else self.ledger_key
-        more = (f" --ledger-key {key}" if key else "") + (f" --witness {self.witness}" if self.witness else "")
-        return [f"shoal desk query {self.folder} count --epsilon 0.1{more}", f"shoal desk show {self.folder}{more}"]
+        options = {"--ledger-key": key, "--witness": self.witness}
+        more = "".join(f" {name} {shlex.quote(str(path))}" for name, path in options.items() if path)
+        folder = shlex.quote(str(self.folder))
+        return [f"shoal desk query {folder} count --epsilon 0.1{more}", f"shoal desk show {folder}{more}"]
 
 
 @dataclass(frozen=True, repr=False)

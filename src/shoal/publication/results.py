@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -75,4 +76,4 @@ class Publication(Result):
             f"{self.output} may leave; {private} beside it is for its owner only",
             "a tool prepares, a person certifies: read the report, then sign it",
         ]
-        return [*shown, Notes(notes), Commands([f"shoal verify {self.output}"])]
+        return [*shown, Notes(notes), Commands([f"shoal verify {shlex.quote(str(self.output))}"])]

@@ -59,7 +59,7 @@ class Comparison(Result):
         """One line per release."""
         rows = [
             (
-                row.manifest,
+                row.manifest.removesuffix(".manifest.json"),
                 row.method,
                 Cell(row.verdict, "good" if row.verdict == "holds" else "bad"),
                 _figure(row.k),
