@@ -48,7 +48,7 @@ def declared_table(table: Table, options: Options) -> Table:
         raise InputError.missing_columns(
             unknown, table.source_names or table.names, f"{table.name}, of which `types` tells,"
         )
-    return declare_table(table, types, options.released)
+    return declare_table(table, types, options.released, options.only_empty)
 
 
 def _read(source: Any, columns: Sequence[str] | None, options: Options | None) -> Table:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -34,6 +34,8 @@ class Options:
     types_of_policy: Mapping[str, Any] = field(default_factory=dict)
     # the source is a release: cells may be ranges, sets and `*`
     released: bool = False
+    # columns of a release in which nothing but an empty cell is missing: its quasi-identifiers
+    only_empty: frozenset[str] = frozenset()
 
     @property
     def declared_types(self) -> dict[str, Any]:
@@ -45,11 +47,13 @@ class Options:
         return {**self.types_of_policy, **(self.types or {})}
 
 
-def declaring(options: Options | None, types: Mapping[str, Any], released: bool = False) -> Options | None:
+def declaring(
+    options: Options | None, types: Mapping[str, Any], released: bool = False, only_empty: Iterable[str] = ()
+) -> Options | None:
     """Options of reading with the types of a policy; as they are where nothing is declared."""
     if not types and not (options and options.types):
         return options
-    return replace(options or Options(), types_of_policy=types, released=released)
+    return replace(options or Options(), types_of_policy=types, released=released, only_empty=frozenset(only_empty))
 
 
 @dataclass(slots=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
@@ -121,11 +121,14 @@ class Release:
     def table(self) -> Table:
         """The data, read: `*` is what is suppressed, whatever the file writes for it, and columns are what the policy
         declares them as."""
-        return self.table_by({} if self.manifest_or_none is None else self.policy.types)
+        manifest = self.manifest_or_none
+        if manifest is None:
+            return self.table_by({}, ())
+        return self.table_by(manifest.policy.types, manifest.quasi_identifiers)
 
-    def table_by(self, types: Mapping[str, Any]) -> Table:
-        """The data, read; columns are what is said here."""
-        options = declaring(self.options, types, released=True)
+    def table_by(self, types: Mapping[str, Any], only_empty: Iterable[str]) -> Table:
+        """The data, read; columns are what is said here, and an empty cell alone is missing in some of them."""
+        options = declaring(self.options, types, True, only_empty)
         return self._read[0] if options is None else declared_table(self._read[0], options)
 
     @property

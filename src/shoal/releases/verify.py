@@ -32,9 +32,11 @@ from shoal.releases.suppressed import suppressed_check, suppressed_rows
 from shoal.table import Array, Table
 from shoal.table.column_type import ColumnType
 from shoal.table.order import shuffled_order
+from shoal.table.text_types import MISSING_WORDS
+from shoal.table.texts import texts_of
 from shoal.table.type_words import type_word
 from shoal.wording import in_words
-from shoal.writing import is_text_file
+from shoal.writing import OutputFormat, is_text_file
 
 __all__ = ["Verification", "judge", "verify"]
 
@@ -60,14 +62,17 @@ def verify(
     if not decided.models and decided.leak is None and not (manifest and manifest.no_guarantee):
         raise InputError("The policy names no model: there is nothing to verify.", "Add a model such as k-anonymity.")
     types = _types(decided, manifest)
-    table = read(source, None, declaring(options, types, released=True)) if release is None else release.table_by(types)
+    names = names_as_released(decided, manifest)
+    if release is None:
+        table = read(source, None, declaring(options, types, released=True, only_empty=names))
+    else:
+        table = release.table_by(types, [*names, *_unsaid(decided, manifest)])
     checks: list[Check] = []
     if signed_by is not None:
         checks.append(check_signature(manifest, signed_by))
     if release is not None and manifest is not None:
         checks += _against_manifest(release, manifest, decided, policy is not None, table)
     checks += _undecided(table, decided, manifest)
-    names = names_as_released(decided, manifest)
     absent = [name for name in names if name not in table.columns]
     if absent and manifest is not None:  # a check that says so stands there already
         return Verification("refused", table.rows, 0, 0, [], checks)
@@ -104,13 +109,29 @@ def _policy(policy: Policy | str | Path | None, manifest: Manifest | None) -> Po
 def _types(policy: Policy, manifest: Manifest | None) -> dict[str, ColumnType]:
     """What columns are: as the policy says, and where it leaves the writing open as the release does.
 
-    A manifest cannot make two texts one by this: what is not spelled as its type says is read as it stands.
+    A manifest cannot make two texts one by this: what is not spelled as its type says is read as it stands, and which
+    texts are missing, or stand for others, is for the policy to say.
     """
-    types = {} if manifest is None else dict(manifest.policy.types)
+    types = {} if manifest is None else {name: joining(found, None) for name, found in manifest.policy.types.items()}
     for name, given in policy.types.items():
         if given.is_complete or name not in types or types[name].type != given.type:
             types[name] = given
+        else:
+            types[name] = joining(types[name], given)
     return types
+
+
+def joining(found: ColumnType, given: ColumnType | None) -> ColumnType:
+    """The writing that was found, with the texts that are missing or stand for others by what is given."""
+    mapped, missing = ({}, ()) if given is None else (given.map, given.missing)
+    return found.model_copy(update={"map": mapped, "missing": missing})
+
+
+def _unsaid(policy: Policy, manifest: Manifest | None) -> list[str]:
+    """Columns that models look at and only the manifest has a type for, by which `NA` and its like would be missing."""
+    looked_at = {name for model in policy.models for name in model.needs}
+    types = {} if manifest is None else manifest.policy.types
+    return [name for name in types if name in looked_at and name not in policy.types]
 
 
 def judge(
@@ -192,8 +213,9 @@ def _against_manifest(release: Release, manifest: Manifest, policy: Policy, give
         Check("columns", table.names == names, f"{len(table.names)} of {len(names)} columns in their order"),
         _consistent(manifest),
         _decided(manifest, policy),
-        _forms(manifest, table),
+        _forms(manifest, table, policy),
         *_notation(release, manifest),
+        *(_joined(manifest, policy, table) if given else ()),
     ]
     if release.private is not None:
         own = release.private.data_sha256 == release.data_sha256
@@ -269,7 +291,29 @@ def _decided(manifest: Manifest, policy: Policy) -> Check:
     return Check("decided columns", not problems, "; ".join(problems[:8]) or detail)
 
 
-def _forms(manifest: Manifest, table: Table) -> Check:
+def _joined(manifest: Manifest, policy: Policy, table: Table) -> list[Check]:
+    """Whether a manifest takes other texts for missing, for suppressed or for one another than the policy does."""
+    problems = []
+    for name, found in manifest.policy.types.items():
+        given = policy.types.get(name)
+        missing, mapped = (set(), set()) if given is None else (set(given.missing), set(given.map.items()))
+        if set(found.missing) - missing or set(found.map.items()) - mapped:
+            problems.append(f"`types` of {name}: `missing` or `map` names texts that the policy does not name")
+    problems += [
+        f"{name} has words for missing values and no type in the policy"
+        for name in _unsaid(policy, manifest)
+        if name in table.columns and texts_of(table[name].values).is_in(list(MISSING_WORDS)).any()
+    ]
+    written = manifest.output or OutputFormat()
+    for setting in ("suppressed_as", "missing_as"):
+        said = getattr(written, setting)
+        if said not in (None, "*", getattr(policy.output, setting)):
+            problems.append(f"`output`: `{setting}` is not that of the policy, which must name it")
+    detail = "; ".join(problems[:8])
+    return [Check("texts", False, f"the manifest takes texts for others than they are: {detail}")] if problems else []
+
+
+def _forms(manifest: Manifest, table: Table, policy: Policy) -> Check:
     """Whether every cell is written as the form of its column says, in the type that was released."""
     problems = []
     for entry in manifest.columns:
@@ -280,7 +324,8 @@ def _forms(manifest: Manifest, table: Table) -> Check:
             kind = type_word(column.dtype)
             if number < len(entry.types) and entry.types[number] != kind:
                 problems.append(f"{name} is {kind}, not {entry.types[number]}")
-            quasi = entry.role == "quasi-identifier" or entry.form.kind not in ("as-it-was", "perturbed", "recoded")
+            quasi = "quasi-identifier" in (entry.role, policy.columns.get(entry.name))
+            quasi |= entry.form.kind not in ("as-it-was", "perturbed", "recoded")
             odd = not_canonical(column, entry.form) if quasi and not manifest.excel_safe else 0
             if odd:
                 problems.append(f"{name} has {odd:,} texts that are not written as its form says")

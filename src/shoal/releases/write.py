@@ -123,7 +123,7 @@ def _write(result: Releasable, treated: Treated, how: _Writing) -> Released:
         made = Draft(
             path,
             sha256(draft),
-            read_back(draft, notation, declaring(None, result.policy.types, released=True))[0],
+            read_back(draft, notation, declaring(None, result.policy.types, True, result.quasi_identifiers))[0],
             treated.blanked,
             how.shuffle,
             how.seed,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -45,22 +45,24 @@ def _other(thousands: str) -> str:
     return "," if thousands == "." else "."
 
 
-def declare(column: Column, given: ColumnType, released: bool = False) -> Column:
-    """A column with its declared type; `released`: its cells are those of a release.
+def declare(column: Column, given: ColumnType, released: bool = False, only_empty: bool = False) -> Column:
+    """A column with its declared type; `released`: its cells are those of a release; `only_empty`: no word in it
+    stands for a missing value.
 
     >>> from shoal.table.encode import encode
     >>> roof = declare(encode(pl.Series("roof", [4, 9, 4])), ColumnType(type="nominal"))
     >>> roof.values.to_list(), roof.codes.tolist(), roof.declared.word
     (['4', '9'], [0, 1, 0], 'nominal')
     """
-    codes, texts, missing = _texts(column, given)
+    codes, texts, missing = _texts(column, given, only_empty)
     if not released and given.map:
         keys = list(given.map)
         mapped = texts.replace_strict(keys, [given.map[key] for key in keys], default=texts, return_dtype=pl.String)
         missing, texts = missing | mapped.is_null().to_numpy(), mapped.fill_null("")
     known = texts.filter(~missing)
     # a released column of plain numbers was not changed: it is read as the original is
-    if _own_type(column, given) and (not released or given.type == "number"):
+    words = only_empty and bool(texts.is_in(list(MISSING_WORDS)).any())
+    if _own_type(column, given, only_empty) and not words and (not released or given.type == "number"):
         own: dict[str, dict[str, Any]] = {"number": {"decimal": "."}, "date": {"format": given.format or (ISO,)}}
         whole = given.model_copy(update=own.get(given.type, {}))
         return replace(column, declared=Declared(whole, column.dtype, column.name))
@@ -79,7 +81,8 @@ def declare(column: Column, given: ColumnType, released: bool = False) -> Column
     odd = 0
     if released and declared.spells:
         odd = int((declared.spell(values) != texts).fill_null(False).sum()) + int(values.str.starts_with("\\").sum())
-        values = typed_dictionary(values)
+        if not values.is_in(list(MISSING_WORDS)).any():  # they would be taken for missing
+            values = typed_dictionary(values)
     return _encoded(column, declared, codes, values, odd, keeps=not given.map and not released)
 
 
@@ -96,7 +99,7 @@ def _encoded(column: Column, declared: Declared, codes: Array, values: pl.Series
     return Column(column.name, found, distinct, nulls, dtype, written if keeps else None, odd, declared)
 
 
-def _texts(column: Column, given: ColumnType) -> tuple[Array, pl.Series, Array]:
+def _texts(column: Column, given: ColumnType, only_empty: bool = False) -> tuple[Array, pl.Series, Array]:
     """Codes into the distinct texts of a column, those texts, and which of them stand for nothing."""
     if column.written is not None and column.written[1].dtype == pl.String:
         codes, texts = column.written
@@ -108,6 +111,8 @@ def _texts(column: Column, given: ColumnType) -> tuple[Array, pl.Series, Array]:
     else:
         codes, texts = column.codes, texts_of(column.values)
         missing = np.zeros(len(texts), bool)
+    if only_empty:
+        return codes, texts, missing & ~texts.is_in(list(MISSING_WORDS)).to_numpy()
     usual = MISSING_WORDS - {*given.map, *(given.order or ())} if _needs_reading(given) else ()
     words = [*given.missing, *usual]
     return codes, texts, missing | texts.is_in(words).to_numpy()
@@ -118,9 +123,9 @@ def _needs_reading(given: ColumnType) -> bool:
     return given.type in ("number", "date", "band", "ordered")
 
 
-def _own_type(column: Column, given: ColumnType) -> bool:
+def _own_type(column: Column, given: ColumnType, only_empty: bool = False) -> bool:
     """Whether a column came in as what it is declared."""
-    if given.map or given.missing:
+    if (given.map or given.missing) and not only_empty:
         return False
     dtype = column.values.dtype
     if given.type == "number":
@@ -150,7 +155,9 @@ def _not_of_type(name: str, given: ColumnType, count: int) -> InputError:
     return InputError(what + ("written so." if given.type in ("date", "number") else "among its bands."), cure)
 
 
-def declare_table(table: Table, types: Mapping[str, Any], released: bool = False) -> Table:
+def declare_table(
+    table: Table, types: Mapping[str, Any], released: bool = False, only_empty: Collection[str] = ()
+) -> Table:
     """A table with declared types; columns that it does not have, and those that have their type already, stay.
 
     >>> from shoal.reading import read
@@ -161,7 +168,7 @@ def declare_table(table: Table, types: Mapping[str, Any], released: bool = False
     for name, given in as_column_types(types).items():
         for column in _named(name, found, released):
             if column.declared is None and len(column.values):
-                found[column.name] = declare(column, given, released)
+                found[column.name] = declare(column, given, released, column.name in only_empty)
     return replace(table, columns=found)
 
 

@@ -1,0 +1,80 @@
+"""A manifest cannot make one of two texts: what is missing or suppressed is the policy's to say."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.manifest.files import manifest_path, private_path
+from shoal.policy import Policy
+
+OWN = {"columns": {"job": "quasi-identifier", "pay": "other"}, "models": [{"model": "k-anonymity", "k": 2}]}
+
+
+def forged(folder: Path, jobs: list[str], types: dict[str, Any], **more: Any) -> Path:
+    """A release of two pairs whose data and manifest somebody replaced."""
+    path = folder / "safe.csv"
+    people = pl.DataFrame({"job": ["clerk", "clerk", "monk", more.pop("last", "monk")], "pay": [1, 2, 3, 4]})
+    shoal.release(shoal.anonymize(people, OWN, method="suppress"), path)
+    path.write_text("job,pay\n" + "".join(f"{job},{row}\n" for row, job in enumerate(jobs, 1)))
+    private_path(path).unlink()
+    manifest = json.loads(manifest_path(path).read_text()) | more
+    manifest["data_sha256"] = hashlib.sha256(path.read_bytes()).hexdigest()
+    manifest["policy"]["types"] = types
+    manifest["policy_sha256"] = Policy.model_validate(manifest["policy"]).digest()
+    manifest_path(path).write_text(json.dumps(manifest))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("jobs", "declared"),
+    [
+        (["clerk", "baker", "monk", "poet"], {"type": "nominal", "missing": ["clerk", "baker", "monk", "poet"]}),
+        (["NA", "?", "clerk", "clerk"], {"type": "ordered", "order": ["clerk", "monk"]}),
+        (["NA", "?", "5", "5"], {"type": "number", "decimal": ","}),
+        (["NA", "?", "5", "5"], {"type": "number", "decimal": "."}),
+    ],
+)
+@pytest.mark.parametrize("given", [True, False])
+def test_words_for_missing_are_no_class(tmp_path: Path, jobs: list[str], declared: dict[str, Any], given: bool) -> None:
+    found = shoal.verify(forged(tmp_path, jobs, {"job": declared}), OWN if given else None)
+    assert (found.verdict, found.k) == ("refused", 1)
+
+
+def test_other_rows_are_not_those_of_the_original(tmp_path: Path) -> None:
+    declared = {"type": "nominal", "missing": ["clerk", "baker", "monk", "poet"]}
+    path = forged(tmp_path, ["clerk", "baker", "monk", "poet"], {"job": declared})
+    other = pl.DataFrame({"job": ["baker", "clerk", "poet", "monk"], "pay": [1, 2, 3, 4]})
+    checks = {check.name: check.holds for check in shoal.verify(path, OWN, original=other).checks}
+    assert not checks["column job"]
+    assert not checks["texts"]
+
+
+@pytest.mark.parametrize("setting", ["suppressed_as", "missing_as"])
+def test_what_is_suppressed_or_missing_is_the_policy_s_to_say(tmp_path: Path, setting: str) -> None:
+    path = forged(tmp_path, ["clerk", "clerk", "clerk", "poet"], {}, last="poet", output={setting: "poet"})
+    assert shoal.verify(path, OWN).verdict == "refused"
+
+
+def test_a_policy_that_names_them_holds(tmp_path: Path) -> None:
+    people = pl.DataFrame({"job": ["clerk", "clerk", "gone", "poet"], "pay": [1, 2, 3, 4]})
+    policy = OWN | {"types": {"job": {"type": "nominal", "missing": ["gone"]}}, "output": {"suppressed_as": "hidden"}}
+    path = tmp_path / "safe.csv"
+    shoal.release(shoal.anonymize(people, policy, method="suppress"), path)
+    for given in (None, policy):
+        assert shoal.verify(path, given, original=people).verdict == "holds"
+    assert shoal.verify(path, OWN).verdict == "refused"
+
+
+def test_a_sensitive_column_is_read_by_the_policy(tmp_path: Path) -> None:
+    own = OWN | {"columns": {"job": "quasi-identifier", "pay": "sensitive"}}
+    own["models"] = [{"model": "t-closeness", "t": 0.1, "sensitive": "pay"}]
+    path = forged(tmp_path, ["clerk", "clerk", "monk", "monk"], {"pay": {"type": "nominal", "missing": list("1234")}})
+    assert shoal.verify(path, own).verdict == "refused"
+    assert not all(verdict.holds for verdict in shoal.verify(path, own).models)
