@@ -45,8 +45,8 @@ def _other(thousands: str) -> str:
     return "," if thousands == "." else "."
 
 
-def declare(column: Column, given: ColumnType, released: bool = False) -> Column:
-    """A column with its declared type; `released`: its cells are those of a release.
+def declare(column: Column, given: ColumnType, released: bool | None = False) -> Column:
+    """A column with its declared type; `released`: its cells are those of a release (None: nobody knows).
 
     >>> from shoal.table.encode import encode
     >>> roof = declare(encode(pl.Series("roof", [4, 9, 4])), ColumnType(type="nominal"))
@@ -59,12 +59,13 @@ def declare(column: Column, given: ColumnType, released: bool = False) -> Column
         mapped = texts.replace_strict(keys, [given.map[key] for key in keys], default=texts, return_dtype=pl.String)
         missing, texts = missing | mapped.is_null().to_numpy(), mapped.fill_null("")
     known = texts.filter(~missing)
+    if released is None:
+        released = _is_release(given, known, column.name)
     # a released column of plain numbers was not changed: it is read as the original is
     if _own_type(column, given) and (not released or given.type == "number"):
         own: dict[str, dict[str, Any]] = {"number": {"decimal": "."}, "date": {"format": given.format or (ISO,)}}
         whole = given.model_copy(update=own.get(given.type, {}))
         return replace(column, declared=Declared(whole, column.dtype, column.name))
-    released = released or (_needs_reading(given) and bool(known.str.contains(_GENERALIZED).any()))
     declared = Declared(_completed(given, known, column.name, released), column.dtype, column.name)
     values = declared.unspell(texts) if released else declared.values_of(texts)
     values = values.set(pl.Series(missing), None)
@@ -81,6 +82,16 @@ def declare(column: Column, given: ColumnType, released: bool = False) -> Column
         odd = int((declared.spell(values) != texts).fill_null(False).sum()) + int(values.str.starts_with("\\").sum())
         values = typed_dictionary(values)
     return _encoded(column, declared, codes, values, odd, keeps=not given.map and not released)
+
+
+def _is_release(given: ColumnType, known: pl.Series, name: str) -> bool:
+    """Whether texts are those of a release: some look like it, and they are not all values of an original."""
+    if not _needs_reading(given) or not known.str.contains(_GENERALIZED).any():
+        return False
+    try:
+        return bool(Declared(completed(given, known, name), name=name).values_of(known).null_count())
+    except InputError:
+        return True
 
 
 def _encoded(column: Column, declared: Declared, codes: Array, values: pl.Series, odd: int, keeps: bool) -> Column:
@@ -150,7 +161,7 @@ def _not_of_type(name: str, given: ColumnType, count: int) -> InputError:
     return InputError(what + ("written so." if given.type in ("date", "number") else "among its bands."), cure)
 
 
-def declare_table(table: Table, types: Mapping[str, Any], released: bool = False) -> Table:
+def declare_table(table: Table, types: Mapping[str, Any], released: bool | None = False) -> Table:
     """A table with declared types; columns that it does not have, and those that have their type already, stay.
 
     >>> from shoal.reading import read
@@ -165,7 +176,7 @@ def declare_table(table: Table, types: Mapping[str, Any], released: bool = False
     return replace(table, columns=found)
 
 
-def _named(name: str, columns: Mapping[str, Column], released: bool) -> list[Column]:
+def _named(name: str, columns: Mapping[str, Column], released: bool | None) -> list[Column]:
     """A column by its name; of a release also the two that its ends became."""
     if name in columns or not released:
         return [columns[name]] if name in columns else []
