@@ -15,7 +15,7 @@ from shoal.table.column_type import ColumnType, as_column_types
 from shoal.table.date_formats import ISO, inferred_formats
 from shoal.table.declared import RANGE, Declared
 from shoal.table.encode import look_up, unite
-from shoal.table.number_texts import inferred_writing
+from shoal.table.number_texts import inferred_writing, places_of
 from shoal.table.table import Array, Column, Table, smallest_unsigned
 from shoal.table.text_types import MISSING_WORDS, typed_dictionary
 from shoal.table.texts import texts_of
@@ -30,12 +30,16 @@ def completed(given: ColumnType, texts: pl.Series, name: str) -> ColumnType:
     >>> completed(ColumnType(type="date"), pl.Series(["14.03.2021"]), "seen").format
     ('%d.%m.%Y',)
     """
+    if given.type == "number" and given.decimal is not None and given.places is None and len(texts):
+        return given.model_copy(update={"places": places_of(texts, given.decimal)})
     if given.is_complete or not len(texts):
         return given
     if given.type == "date":
         return given.model_copy(update={"format": inferred_formats(texts, name)})
     if given.type == "number":
-        found = inferred_writing(texts, name) if given.thousands is None else {"decimal": _other(given.thousands)}
+        if given.thousands is not None:
+            return completed(given.model_copy(update={"decimal": _other(given.thousands)}), texts, name)
+        found = inferred_writing(texts, name)
         return given.model_copy(update={setting: value for setting, value in found.items() if value is not None})
     bands = sorted_bands(texts.str.strip_chars().unique().to_list(), name)
     return ColumnType.model_validate({**given.model_dump(), "order": tuple(band.text.strip() for band in bands)})
@@ -65,7 +69,10 @@ def declare(column: Column, given: ColumnType, released: bool | None = False) ->
     if _own_type(column, given) and (not released or given.type == "number"):
         own: dict[str, dict[str, Any]] = {"number": {"decimal": "."}, "date": {"format": given.format or (ISO,)}}
         whole = given.model_copy(update=own.get(given.type, {}))
-        return replace(column, declared=Declared(whole, column.dtype, column.name))
+        own_declared = Declared(whole, column.dtype, column.name)
+        if given.type == "date":
+            _check_written_again(own_declared, column.values, column.name)
+        return replace(column, declared=own_declared)
     declared = Declared(_completed(given, known, column.name, released), column.dtype, column.name)
     values = declared.unspell(texts) if released else declared.values_of(texts)
     values = values.set(pl.Series(missing), None)
@@ -77,6 +84,8 @@ def declare(column: Column, given: ColumnType, released: bool | None = False) ->
             f"Column '{column.name}' is declared as boolean, and has {values.drop_nulls().n_unique():,} values.",
             "Map them to two (`map` in its type), or declare it nominal.",
         )
+    if given.type == "date" and not released:
+        _check_written_again(declared, values, column.name)
     odd = 0
     if released and declared.spells:
         odd = int((declared.spell(values) != texts).fill_null(False).sum()) + int(values.str.starts_with("\\").sum())
@@ -92,6 +101,20 @@ def _is_release(given: ColumnType, known: pl.Series, name: str) -> bool:
         return bool(Declared(completed(given, known, name), name=name).values_of(known).null_count())
     except InputError:
         return True
+
+
+def _check_written_again(declared: Declared, values: pl.Series, name: str) -> None:
+    """Refuse dates that the first format does not write wholly: without the day, the clock, the century."""
+    if not declared.spells:
+        return
+    again = declared.values_of(declared.spell(values)).cast(pl.Datetime("us"))
+    if not again.equals(values.cast(pl.Datetime("us"))):
+        first, *others = declared.type.format or (ISO,)
+        raise InputError(
+            f"Column '{name}' has dates that its format {first} does not write wholly.",
+            "Dates are released in the first format: put one first that says all"
+            + (f", such as {max(others, key=len)}." if others else "."),
+        )
 
 
 def _encoded(column: Column, declared: Declared, codes: Array, values: pl.Series, odd: int, keeps: bool) -> Column:
@@ -142,9 +165,9 @@ def _own_type(column: Column, given: ColumnType) -> bool:
 
 
 def _completed(given: ColumnType, known: pl.Series, name: str, released: bool) -> ColumnType:
-    if not released or given.is_complete:
+    if not released:
         return completed(given, known, name)
-    if not _needs_reading(given):
+    if given.is_complete or not _needs_reading(given):
         return given
     # of a release, what stands alone tells the writing of what stands in ranges
     ends = pl.concat([known.str.extract(RANGE, 1), known.str.extract(RANGE, 2)]).drop_nulls()
