@@ -222,7 +222,9 @@ def test_a_chart_of_the_frontier(folder: Path, shoal: Shoal) -> None:
 
 
 def test_no_solution_in_the_solution_space(shoal: Shoal) -> None:
-    found = shoal("lattice", "people.csv", "--qi", "town,age", "-k", "1000", "--hierarchies", "trees", "--json").json
+    done = shoal("lattice", "people.csv", "--qi", "town,age", "-k", "1000", "--hierarchies", "trees", "--json")
+    assert done.returncode == 1
+    found = json.loads(done.stdout)
     assert found["chosen"] is None
     assert "None of the 9" in found["reason"]
     done = shoal("lattice", "people.csv", "--qi", "town,age", "--hierarchies", "trees")

@@ -110,3 +110,53 @@ def test_types_on_the_command_line_are_those_of_a_policy() -> None:
     assert (found["paid"].decimal, found["paid"].thousands) == (",", ".")
     with pytest.raises(InputError, match="no column 'sen'"):
         shoal.risk({"seen": ["x"]}, quasi_identifiers=["seen"], options=Options(types={"sen": "date"}))
+
+
+def through(folder: Path, texts: dict[str, list[str]], types: dict[str, object], method: str = "mondrian") -> list[str]:
+    """The lines of a release of a text file in which the first column is the quasi-identifier."""
+    source, target = folder / "in.csv", folder / f"{method}.csv"
+    pl.DataFrame(texts).write_csv(source)
+    roles = {name: "other" if place else "quasi-identifier" for place, name in enumerate(texts)}
+    rules = {"columns": roles, "types": types, "models": [{"model": "k-anonymity", "k": 2}]}
+    shoal.release(shoal.anonymize(source, rules, method=method), target)
+    assert shoal.verify(target, original=source).verdict == "holds"
+    return target.read_text().splitlines()[1:]
+
+
+@pytest.mark.parametrize("method", ["mondrian", "suppress"])
+def test_moments_that_are_not_changed_keep_their_writing(tmp_path: Path, method: str) -> None:
+    moments = ["2021-03-14 10:00"] * 2 + ["2021-03-14 11:00"] * 2
+    assert (
+        through(tmp_path, {"seen": moments}, {"seen": {"type": "date", "format": "%Y-%m-%d %H:%M"}}, method) == moments
+    )
+
+
+@pytest.mark.parametrize(
+    ("texts", "kind", "said"),
+    [
+        (["14.03.2021"] * 2 + ["15.03.2021"] * 2, {"format": ["%m.%Y", "%d.%m.%Y"]}, "%m.%Y does not write wholly"),
+        (["2021-03-14 10:00:05"] * 4, {"format": "%Y-%m-%d %H:%M"}, "%H:%M does not write wholly"),
+        (["14.03.1821"] * 4, {"format": ["%d.%m.%y", "%d.%m.%Y"], "century_from": 1950}, "%d.%m.%y does not write"),
+        (["29/02/00", "28/02/00"] * 2, {"format": "%d/%m/%y", "century_from": 1850}, "1 of its different values"),
+        (["2021-01-01T10:00+0100"] * 4, {"format": "%Y-%m-%dT%H:%M%z"}, "time zones are not read"),
+        (["01;02;2021"] * 4, {"format": "%d;%m;%Y"}, "semicolon"),
+    ],
+)
+def test_dates_that_cannot_be_written_again_are_refused(
+    tmp_path: Path, texts: list[str], kind: dict[str, object], said: str
+) -> None:
+    with pytest.raises(InputError, match=said):
+        through(tmp_path, {"seen": texts}, {"seen": {"type": "date", **kind}})
+
+
+def test_29_february_is_read_where_it_is_a_day(tmp_path: Path) -> None:
+    kind = {"type": "date", "format": "%d/%m/%y", "century_from": 1930}
+    texts = ["29/02/00", "29/02/96"] * 2
+    assert sorted(through(tmp_path, {"seen": texts}, {"seen": kind})) == sorted(texts)
+
+
+@pytest.mark.parametrize("amounts", [["5.252,25", "2.850,40", "7,00", "1.000,00"], ["7,00", "7,0", "8,5", "NA"]])
+def test_amounts_that_are_not_touched_leave_as_they_came(tmp_path: Path, amounts: list[str]) -> None:
+    texts = {"age": ["30", "30", "41", "41"], "cost": amounts}
+    lines = through(tmp_path, texts, {"cost": {"type": "number", "decimal": ",", "thousands": "."}})
+    assert [line.split(",", 1)[1].strip('"') for line in lines] == amounts

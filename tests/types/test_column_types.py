@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from datetime import date, timedelta
+from pathlib import Path
 
 import polars as pl
 import pytest
@@ -217,6 +218,50 @@ def test_bands_are_read_as_intervals(text: str, ends: tuple[int | None, int | No
 )
 def test_bands_join_to_bands(texts: list[str], first: int, last: int, joined: str) -> None:
     assert joined_texts(sorted_bands(texts, "age"), "age")[first, last] == joined
+
+
+@pytest.mark.parametrize(
+    ("texts", "first", "last", "joined"),
+    [
+        (["under 18", "18-64", "over 64"], 0, 1, "[under 18;18-64]"),
+        (["<18", "18-64", ">64"], 0, 1, "[<18;18-64]"),
+        (["<18", "18-64", ">=65"], 0, 1, "<65"),
+        (["[0,10)", "[10,20)", "[20,30]"], 0, 1, "[0,20)"),
+        (["[0,10)", "[10,20)", "[20,30]"], 1, 2, "[10,30]"),
+        (["[0,10)", "10-20"], 0, 1, "[[0,10);10-20]"),
+        (["[0,10)", "10"], 0, 1, "[[0,10);10]"),
+        (["<=0", "[1,10)", "[10,20)"], 0, 1, "[<=0;[1,10)]"),
+        (["(10,20]", "21+"], 0, 1, "[(10,20];21+]"),
+    ],
+)
+def test_a_joined_band_holds_what_its_bands_hold(texts: list[str], first: int, last: int, joined: str) -> None:
+    bands = sorted_bands(texts, "age")
+    assert joined_texts(bands, "age")[first, last] == joined
+
+
+@pytest.mark.parametrize("texts", [["6 months", "1-4 years"], ["500-900", "1-2 k"], ["5-9 €", "10+ $"]])
+def test_bands_in_several_units_are_refused(texts: list[str]) -> None:
+    with pytest.raises(InputError, match="several units"):
+        sorted_bands(texts, "age")
+
+
+def test_bands_in_one_unit_may_leave_it_out() -> None:
+    assert len(sorted_bands(["under 1 year", "1-4", "5-9 yrs", "10+ years old"], "age")) == 4
+
+
+@pytest.mark.parametrize("method", ["mondrian", "suppress", "microaggregate"])
+def test_bands_as_r_writes_them_are_released_as_bands(tmp_path: Path, method: str) -> None:
+    labels = ["[0,10)"] * 2 + ["[10,20)"] + ["[20,30]"] * 3
+    source = pl.DataFrame({"age": labels, "n": range(6)})
+    rules = {"columns": {"age": "quasi-identifier", "n": "other"}, "types": {"age": "band"}}
+    suppression = {"suppression": "50%"} if method == "suppress" else {}
+    found = shoal.anonymize(
+        source, {**rules, **suppression, "models": [{"model": "k-anonymity", "k": 3}]}, method=method
+    )
+    shoal.release(found, tmp_path / "safe.csv")
+    cells = set(pl.read_csv(tmp_path / "safe.csv")["age"].to_list())
+    assert cells <= {"*", "[0,20)", "[10,30]", "[0,30]", *labels}
+    assert shoal.verify(tmp_path / "safe.csv", original=source).verdict == "holds"
 
 
 def test_bands_that_lie_over_each_other_are_refused() -> None:

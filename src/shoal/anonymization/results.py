@@ -181,7 +181,8 @@ class Anonymized(Result):
             for series in released.series
         ]
         spelled = [column.declared.spell(series) for series in rounded]
-        if released.unchanged is None or column.declared.type.map:
+        # one spelling for each value, in the type that came in; dates stay texts where they are written otherwise
+        if released.unchanged is None or column.declared.type.map or column.declared.came_as.is_temporal():
             return spelled
         return [series.cast(column.declared.came_as) for series in spelled]
 

@@ -32,8 +32,8 @@ class Options:
     # what columns are, by name (docs/types.md), beside and before what a policy says
     types: Mapping[str, Any] | None = None
     types_of_policy: Mapping[str, Any] = field(default_factory=dict)
-    # the source is a release: cells may be ranges, sets and `*`
-    released: bool = False
+    # the source is a release: cells may be ranges, sets and `*`; None: nobody said so or not
+    released: bool | None = None
     # columns of a release in which nothing but an empty cell is missing: its quasi-identifiers
     only_empty: frozenset[str] = frozenset()
 

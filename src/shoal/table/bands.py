@@ -17,6 +17,19 @@ _ABOVE = (
 )
 _OVER = r"over|above|more than|at least|older than|über|ab|plus de|>=|≥|>"
 _UNIT = r"(?:\s*(?:years?|yrs?|y|months?|days?|jahre?|ans?|años?|anni|anno|old|%|€|\$|k|kg|cm|hours?)\.?)*\s*"
+# one word for the words of a unit; `old` says nothing more
+_UNITS = {
+    word: unit
+    for unit, words in {
+        "year": "year years yr yrs y jahr jahre an ans año años anno anni",
+        "month": "month months",
+        "day": "day days",
+        "hour": "hour hours",
+        "": "old",
+    }.items()
+    for word in words.split()
+}
+_ABOVE_ALONE = re.compile(_ABOVE, re.IGNORECASE)
 _WITH_END = re.compile(r"\s*(?:<=|≤|up to|bis|fino a)", re.IGNORECASE)
 _WITHOUT_END = re.compile(r"\s*(?:over|above|more than|older than|über|plus de|>(?!=))", re.IGNORECASE)
 _SHAPES = tuple(
@@ -45,6 +58,27 @@ class Band:
     between: str
     high_text: str
     tail: str
+
+    @property
+    def has_brackets(self) -> bool:
+        """Whether brackets say which ends it holds."""
+        return self.head.strip() in ("[", "(")
+
+    @property
+    def without_low(self) -> bool:
+        """Whether it begins behind its lower number: `over 64`, `(64, 90]`."""
+        return self.head.strip() == "(" or _WITHOUT_END.match(self.head) is not None
+
+    @property
+    def without_high(self) -> bool:
+        """Whether it ends before its upper number: `[0, 10)`."""
+        return self.tail.strip().startswith(")")
+
+    @property
+    def units(self) -> frozenset[str]:
+        """What its numbers count, in a word of each unit: years, months, k."""
+        words = re.findall(r"[^\W\d_]+|[%€$]", _ABOVE_ALONE.sub(" ", self.tail.casefold()))
+        return frozenset(_UNITS.get(word, word) for word in words) - {""}
 
 
 def parse_band(text: str) -> Band | None:
@@ -82,6 +116,7 @@ def sorted_bands(texts: Sequence[str], name: str) -> list[Band]:
             f"Column '{name}' is declared as bands, and {unreadable:,} of its different values are not.",
             "Name those under `missing` or `map` in its type, or declare it ordered with its order.",
         )
+    _check_units([band for band in found if band is not None], name)
     bands = sorted((band for band in found if band is not None), key=_place)
     for one, other in pairwise(bands):
         if one.high is None or other.low is None or other.low < one.high or other.low == one.low:
@@ -90,6 +125,17 @@ def sorted_bands(texts: Sequence[str], name: str) -> list[Band]:
                 "Map them to bands that do not, or declare the column nominal.",
             )
     return bands
+
+
+def _check_units(bands: Sequence[Band], name: str) -> None:
+    """Months and years do not lie on one number line; a band without a unit has that of the others, but not a `k`."""
+    units = {band.units for band in bands}
+    said = units - {frozenset()}
+    if len(said) > 1 or (len(units) > 1 and any("k" in unit for unit in said)):
+        raise InputError(
+            f"Column '{name}' has bands in several units, which do not lie on one number line.",
+            "Declare the column ordered with its order, or map them to bands in one unit.",
+        )
 
 
 def _place(band: Band) -> tuple[bool, Decimal, bool, Decimal]:
@@ -106,24 +152,29 @@ def joined(first: Band, last: Band, after: Band | None) -> str:
     """
     if first is last:
         return first.text
-    if first.low is not None and last.high is None:
-        # `over 20` does not hold 20
-        return (
-            f"[{first.text};{last.text}]"
-            if _WITHOUT_END.match(last.head)
-            else f"{last.head}{first.low_text}{last.tail}"
-        )
-    if first.low is None and last.high is not None:
-        # `under 10` ends where the next begins, `<=9` at the end of the last
+    return _as_one(first, last, after) or f"[{first.text};{last.text}]"
+
+
+def _as_one(first: Band, last: Band, after: Band | None) -> str | None:
+    """The text of one band that holds exactly what the bands from one to another hold; None where none is sure to."""
+    if first.low is None and last.high is None:
+        return None
+    if last.high is None:  # `over 20` and `(20, 30]` do not hold 20
+        return None if last.without_low or first.without_low else f"{last.head}{first.low_text}{last.tail}"
+    if first.low is None:
         if _WITH_END.match(first.head):
-            return f"{first.head}{last.high_text}{first.tail}"
-        return f"[{first.text};{last.text}]" if after is None else f"{first.head}{after.low_text}{first.tail}"
-    if first.low is not None and last.high is not None:
-        styled = first if first.between else last
-        between = styled.between or "-"
-        head, tail = (first.head if first.between else ""), (last.tail if last.between else styled.tail)
-        return f"{head}{first.low_text}{between}{last.high_text}{tail}"
-    return f"[{first.text};{last.text}]"
+            return None if last.without_high else f"{first.head}{last.high_text}{first.tail}"
+        # `under 10` ends where the next begins, unless that begins behind its own number
+        if after is None or after.without_low:
+            return None
+        return f"{first.head}{after.low_text}{first.tail}"
+    styled = first if first.between else last
+    if styled.has_brackets and not (first.between and last.between and first.has_brackets == last.has_brackets):
+        return None
+    if first.has_brackets != last.has_brackets and last.between:
+        return None
+    head, tail = (first.head if first.between else ""), (last.tail if last.between else styled.tail)
+    return f"{head}{first.low_text}{styled.between or '-'}{last.high_text}{tail}"
 
 
 def joined_texts(bands: Sequence[Band], name: str) -> dict[tuple[int, int], str]:

@@ -26,6 +26,8 @@ _SETTINGS: dict[str, tuple[str, ...]] = {
 }
 # signs that ranges and suppressed cells are made of
 _SIGNS = ("[", "]", ";", "*", "\\")
+# what tells a time zone in a format
+_ZONES = ("%z", "%Z", "%:z", "%::z", "%#z", "%+", "%c")
 # every pair of bands has a text of its own
 MOST_BANDS = 300
 
@@ -85,6 +87,8 @@ class ColumnType(BaseModel):
             raise ValueError("decimal and thousands are the same sign")
         if any("%y" in entry for entry in self.format or ()) and self.century_from is None:
             raise ValueError("years of two digits need century_from: the first year that they can mean, such as 1930")
+        for entry in self.format or ():
+            _check_format(entry)
         return self
 
     @property
@@ -107,6 +111,13 @@ def _text(value: Any) -> str:
     if value is None or isinstance(value, (list, tuple, dict)):
         raise ValueError("write a text here")
     return str(value)
+
+
+def _check_format(entry: str) -> None:
+    if any(sign in entry for sign in _ZONES):
+        raise ValueError(f"format {entry}: time zones are not read; turn the moments into one time zone first")
+    if ";" in entry:
+        raise ValueError(f"format {entry}: dates are written in ranges [first;last], and cannot hold a semicolon")
 
 
 def _check_order(order: tuple[str, ...], word: str) -> None:

@@ -38,8 +38,10 @@ def read_dates(texts: pl.Series, formats: tuple[str, ...], century_from: int | N
         else:
             dates = plain.str.to_date(spelled, strict=False).cast(found.dtype)
         if "%y" in entry and century_from is not None:
-            # chrono's own century is a guess
+            # chrono's own century is a guess; 29 February may not be a day in the other
             years = century_from + (dates.dt.year() - century_from) % 100
+            leap = (years % 4 == 0) & ((years % 100 != 0) | (years % 400 == 0))
+            dates = dates.set(((dates.dt.month() == 2) & (dates.dt.day() == 29) & ~leap).fill_null(False), None)
             dates = dates.to_frame("").select(pl.col("").dt.replace(year=years)).to_series()
         found = found.fill_null(dates)
     return found

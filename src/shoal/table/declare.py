@@ -15,7 +15,7 @@ from shoal.table.column_type import ColumnType, as_column_types
 from shoal.table.date_formats import ISO, inferred_formats
 from shoal.table.declared import RANGE, Declared
 from shoal.table.encode import look_up, unite
-from shoal.table.number_texts import inferred_writing
+from shoal.table.number_texts import inferred_writing, places_of
 from shoal.table.table import Array, Column, Table, smallest_unsigned
 from shoal.table.text_types import MISSING_WORDS, typed_dictionary
 from shoal.table.texts import texts_of
@@ -30,12 +30,16 @@ def completed(given: ColumnType, texts: pl.Series, name: str) -> ColumnType:
     >>> completed(ColumnType(type="date"), pl.Series(["14.03.2021"]), "seen").format
     ('%d.%m.%Y',)
     """
+    if given.type == "number" and given.decimal is not None and given.places is None and len(texts):
+        return given.model_copy(update={"places": places_of(texts, given.decimal)})
     if given.is_complete or not len(texts):
         return given
     if given.type == "date":
         return given.model_copy(update={"format": inferred_formats(texts, name)})
     if given.type == "number":
-        found = inferred_writing(texts, name) if given.thousands is None else {"decimal": _other(given.thousands)}
+        if given.thousands is not None:
+            return completed(given.model_copy(update={"decimal": _other(given.thousands)}), texts, name)
+        found = inferred_writing(texts, name)
         return given.model_copy(update={setting: value for setting, value in found.items() if value is not None})
     bands = sorted_bands(texts.str.strip_chars().unique().to_list(), name)
     return ColumnType.model_validate({**given.model_dump(), "order": tuple(band.text.strip() for band in bands)})
@@ -45,9 +49,9 @@ def _other(thousands: str) -> str:
     return "," if thousands == "." else "."
 
 
-def declare(column: Column, given: ColumnType, released: bool = False, only_empty: bool = False) -> Column:
-    """A column with its declared type; `released`: its cells are those of a release; `only_empty`: no word in it
-    stands for a missing value.
+def declare(column: Column, given: ColumnType, released: bool | None = False, only_empty: bool = False) -> Column:
+    """A column with its declared type; `released`: its cells are those of a release (None: nobody knows);
+    `only_empty`: no word in it stands for a missing value.
 
     >>> from shoal.table.encode import encode
     >>> roof = declare(encode(pl.Series("roof", [4, 9, 4])), ColumnType(type="nominal"))
@@ -60,13 +64,17 @@ def declare(column: Column, given: ColumnType, released: bool = False, only_empt
         mapped = texts.replace_strict(keys, [given.map[key] for key in keys], default=texts, return_dtype=pl.String)
         missing, texts = missing | mapped.is_null().to_numpy(), mapped.fill_null("")
     known = texts.filter(~missing)
+    if released is None:
+        released = _is_release(given, known, column.name)
     # a released column of plain numbers was not changed: it is read as the original is
     words = only_empty and bool(texts.is_in(list(MISSING_WORDS)).any())
     if _own_type(column, given, only_empty) and not words and (not released or given.type == "number"):
         own: dict[str, dict[str, Any]] = {"number": {"decimal": "."}, "date": {"format": given.format or (ISO,)}}
         whole = given.model_copy(update=own.get(given.type, {}))
-        return replace(column, declared=Declared(whole, column.dtype, column.name))
-    released = released or (_needs_reading(given) and bool(known.str.contains(_GENERALIZED).any()))
+        own_declared = Declared(whole, column.dtype, column.name)
+        if given.type == "date":
+            _check_written_again(own_declared, column.values, column.name)
+        return replace(column, declared=own_declared)
     declared = Declared(_completed(given, known, column.name, released), column.dtype, column.name)
     values = declared.unspell(texts) if released else declared.values_of(texts)
     values = values.set(pl.Series(missing), None)
@@ -78,12 +86,38 @@ def declare(column: Column, given: ColumnType, released: bool = False, only_empt
             f"Column '{column.name}' is declared as boolean, and has {values.drop_nulls().n_unique():,} values.",
             "Map them to two (`map` in its type), or declare it nominal.",
         )
+    if given.type == "date" and not released:
+        _check_written_again(declared, values, column.name)
     odd = 0
     if released and declared.spells:
         odd = int((declared.spell(values) != texts).fill_null(False).sum()) + int(values.str.starts_with("\\").sum())
         if not values.is_in(list(MISSING_WORDS)).any():  # they would be taken for missing
             values = typed_dictionary(values)
     return _encoded(column, declared, codes, values, odd, keeps=not given.map and not released)
+
+
+def _is_release(given: ColumnType, known: pl.Series, name: str) -> bool:
+    """Whether texts are those of a release: some look like it, and they are not all values of an original."""
+    if not _needs_reading(given) or not known.str.contains(_GENERALIZED).any():
+        return False
+    try:
+        return bool(Declared(completed(given, known, name), name=name).values_of(known).null_count())
+    except InputError:
+        return True
+
+
+def _check_written_again(declared: Declared, values: pl.Series, name: str) -> None:
+    """Refuse dates that the first format does not write wholly: without the day, the clock, the century."""
+    if not declared.spells:
+        return
+    again = declared.values_of(declared.spell(values)).cast(pl.Datetime("us"))
+    if not again.equals(values.cast(pl.Datetime("us"))):
+        first, *others = declared.type.format or (ISO,)
+        raise InputError(
+            f"Column '{name}' has dates that its format {first} does not write wholly.",
+            "Dates are released in the first format: put one first that says all"
+            + (f", such as {max(others, key=len)}." if others else "."),
+        )
 
 
 def _encoded(column: Column, declared: Declared, codes: Array, values: pl.Series, odd: int, keeps: bool) -> Column:
@@ -136,9 +170,9 @@ def _own_type(column: Column, given: ColumnType, only_empty: bool = False) -> bo
 
 
 def _completed(given: ColumnType, known: pl.Series, name: str, released: bool) -> ColumnType:
-    if not released or given.is_complete:
+    if not released:
         return completed(given, known, name)
-    if not _needs_reading(given):
+    if given.is_complete or not _needs_reading(given):
         return given
     # of a release, what stands alone tells the writing of what stands in ranges
     ends = pl.concat([known.str.extract(RANGE, 1), known.str.extract(RANGE, 2)]).drop_nulls()
@@ -156,7 +190,7 @@ def _not_of_type(name: str, given: ColumnType, count: int) -> InputError:
 
 
 def declare_table(
-    table: Table, types: Mapping[str, Any], released: bool = False, only_empty: Collection[str] = ()
+    table: Table, types: Mapping[str, Any], released: bool | None = False, only_empty: Collection[str] = ()
 ) -> Table:
     """A table with declared types; columns that it does not have, and those that have their type already, stay.
 
@@ -172,7 +206,7 @@ def declare_table(
     return replace(table, columns=found)
 
 
-def _named(name: str, columns: Mapping[str, Column], released: bool) -> list[Column]:
+def _named(name: str, columns: Mapping[str, Column], released: bool | None) -> list[Column]:
     """A column by its name; of a release also the two that its ends became."""
     if name in columns or not released:
         return [columns[name]] if name in columns else []

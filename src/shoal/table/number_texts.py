@@ -69,14 +69,18 @@ def inferred_writing(texts: pl.Series, name: str) -> dict[str, Any]:
             f'Say it in its type: {name}: {{type: number, decimal: ",", thousands: "."}} or the other way round.',
         )
     decimal, thousands = next(iter(read))
-    return {"decimal": decimal, "thousands": thousands, "places": _places(texts, decimal)}
+    return {"decimal": decimal, "thousands": thousands, "places": places_of(texts, decimal)}
 
 
 def _same(found: pl.Series, read: dict[tuple[str, str | None], pl.Series]) -> bool:
     return found.equals(next(iter(read.values())))
 
 
-def _places(texts: pl.Series, decimal: str) -> int | None:
-    """The digits behind the decimal sign, where all numbers have as many and at least one."""
+def places_of(texts: pl.Series, decimal: str) -> int | None:
+    """The digits behind the decimal sign, where all numbers have as many and at least one.
+
+    >>> places_of(pl.Series(["7,50", "8,25"]), ",")
+    2
+    """
     behind = texts.str.extract(re.escape(decimal) + r"([0-9]*)\s*$", 1).fill_null("").str.len_chars().unique()
     return int(behind[0]) if len(behind) == 1 and behind[0] else None
