@@ -143,3 +143,49 @@ def test_bad_columns_of_a_survey_are_refused_at_once(said: dict[str, str], what:
     policy = {"columns": {"age": "quasi-identifier"}, "models": [{"model": "k-anonymity", "k": 5}], **said}
     with pytest.raises(InputError, match=what):
         shoal.anonymize(survey(), policy)  # type: ignore[arg-type]
+
+
+def test_records_without_a_value_are_left_out() -> None:
+    """(10 * 20 + 10 * 30 + 60 * 50) / 80 = 43.75; z of the missing one is 0, m = 4 draws."""
+    frame = ORIGINAL.with_columns(age=pl.Series([20, 30, None, 50]))
+    mean, total, *quantiles = shoal.quality(frame, frame, ["age"], weight="w").weighted or []
+    parts = np.array([10 * (20 - 43.75), 10 * (30 - 43.75), 0.0, 60 * (50 - 43.75)]) / 80
+    assert (mean.original, mean.released) == (pytest.approx(43.75), pytest.approx(43.75))
+    assert mean.original_error == pytest.approx(np.sqrt(4 / 3 * (parts**2).sum()))
+    assert (mean.original_unknown, mean.reason) == (pytest.approx(0.2), None)
+    assert total.original == pytest.approx(3500)
+    assert [entry.original for entry in quantiles] == [30, 50, 50]
+
+
+def test_what_is_not_known_is_not_0() -> None:
+    hidden = pl.DataFrame({"age": ["*"] * 4, "job": ["*"] * 4})
+    found = shoal.quality(ORIGINAL, hidden, ["age", "job"], weight="w")
+    for entry in found.weighted or []:
+        assert (entry.released, entry.released_error, entry.in_errors) == (None, None, None)
+        assert (entry.released_unknown, entry.reason) == (1.0, "no record of the release has a value")
+    assert found.analysis is not None
+    assert (found.analysis.means[0].released, found.analysis.means[0].in_spreads) == (None, None)
+
+
+@settings(max_examples=50, deadline=None)
+@given(VALUES, st.data())
+def test_suppressed_cells_do_not_lend_certainty(drawn: list[tuple[float, float]], data: st.DataObject) -> None:
+    """Figures are those of the records left; the error is theirs too, up to the factor of all draws."""
+    values, weights = np.array([value for value, _ in drawn]), np.array([weight for _, weight in drawn])
+    told = np.array(data.draw(st.lists(st.booleans(), min_size=len(values), max_size=len(values))))
+    design = Design(weights).of(told)
+    mean, error = design.mean(values)
+    if not told.any():
+        assert (mean, error) == (None, None)
+        return
+    alone = Design(weights[told])
+    assert mean == pytest.approx(alone.mean(values[told])[0], abs=1e-9)
+    assert design.quantile(values, 0.5)[0] == alone.quantile(values[told], 0.5)[0]
+    assert design.unknown == pytest.approx(weights[~told].sum() / weights.sum())
+    if told.sum() < 2:
+        assert error is None
+    else:
+        # n/(n-1) of all draws instead of those left: up to that factor the error is that of the records left
+        left, n = int(told.sum()), len(values)
+        factor = np.sqrt(n / (n - 1) * (left - 1) / left)
+        assert error == pytest.approx((alone.mean(values[told])[1] or 0) * factor, abs=1e-9)

@@ -12,12 +12,12 @@ from shoal import progress
 from shoal.engine import LOCAL, Engine
 from shoal.errors import InputError, as_names, check_choice, quoted
 from shoal.identity.journalist import (
-    SampledClasses,
     attacker_risk,
     journalist_risk,
     read_sample,
     sampled_classes,
 )
+from shoal.identity.judged import judged
 from shoal.identity.measure import Cells, measure, readings_of_missing
 from shoal.identity.results import IdentityRisk, Knowledge, SizeCount
 from shoal.identity.sample import asked_sample, check_sample
@@ -28,9 +28,8 @@ from shoal.policy.thresholds import find_threshold
 from shoal.policy.unwritten import Unwritten, written
 from shoal.ranges.parsing import forms_in
 from shoal.reading import Options
-from shoal.results.verdict import Verdict
 from shoal.table.rows import Rows
-from shoal.vocabulary import Domain, Generalized, NullRule, RiskOver
+from shoal.vocabulary import Domain, Generalized, NullRule
 
 if TYPE_CHECKING:
     from shoal.policy import Policy
@@ -134,7 +133,8 @@ def risk(
     row_by_row = sample.needs_rows and person is None
     single = sample_rows(source, names, measured, count, (rule, generalized)) if row_by_row else None
     estimated = sample_figures(sample, single, cells, main)
-    classes = sampled_classes(sample, cells, single)
+    drawn = total + removed if person is None else total
+    classes = sampled_classes(sample, cells, single, drawn)
     journalist = journalist_risk(main, sample.population, classes, (rule, generalized), limit, options)
     prosecutor = attacker_risk(cells.members, 1 / cells.sizes, limit)
     forms = {column.name: found for column in main.columns if (found := forms_in(column, generalized))}
@@ -158,7 +158,7 @@ def risk(
         histogram=_histogram(cells),
         knowledge=_knowledge(kept, groups, total, rule, generalized, domain) if groups else None,
         sensitive=sensitive_figures(kept, names, questions, rule, generalized, given) if questions.columns else None,
-        models=_judged(given, classes, sample.over),
+        models=judged(given, main, classes, (rule, generalized), sample.over, drawn),
         generalized=forms,
         readings={**(readings_of_missing(main, alpha) if not forms else {}), **(cells.readings or {})},
         population_table=journalist.table,
@@ -172,22 +172,6 @@ def risk(
         suda=estimated.suda,
         per_record=estimated.per_record,
     )
-
-
-def _judged(policy: Policy | Unwritten, classes: SampledClasses, over: RiskOver) -> list[Verdict]:
-    """The models that look at class sizes only; the others need the rows (`shoal verify`)."""
-    if not policy.models:
-        return []
-    from shoal.models.base import Evidence, PeopleEstimate
-
-    records, estimate = int(classes.members.sum()), None
-    if classes.people is not None or classes.reason is not None:
-        estimate = PeopleEstimate(classes.people, classes.by or "", classes.reason or "")
-    evidence = Evidence(
-        classes.sizes, classes.classes, records, members=classes.members, estimate=estimate, risk_over=over
-    )
-    judged = [m for m in policy.models if not (m.needs or m.needs_keys or m.needs_files)]
-    return [model.judge(evidence) for model in judged]
 
 
 def _remarks(forms: Mapping[str, tuple[str, ...]], rule: NullRule, rows: Rows) -> list[str]:

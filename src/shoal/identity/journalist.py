@@ -80,19 +80,22 @@ class SampledClasses:
     reason: str | None = None
 
 
-def sampled_classes(sample: Sample, cells: Cells, rows: SampleRows | None) -> SampledClasses:
-    """The people behind each class: the sum of its weights, or f N / n for f of n records and a population of N."""
+def sampled_classes(sample: Sample, cells: Cells, rows: SampleRows | None, drawn: int) -> SampledClasses:
+    """The people behind each class: the sum of its weights, or f N / n for f of n records and a population of N.
+
+    `drawn`: n, with the records that were set aside or are suppressed, which stand for people too.
+    """
     if sample.weight is not None and rows is not None:
         shown = rows.shown
         people = shown.sum_of(record_weights(rows.table[sample.weight]))
         return SampledClasses(shown.sizes, shown.members, None, people, "weights")
     share = None if sample.sampling is None else float(sample.sampling)
-    total = population_size(cells.measured, None, sample.population_size, share)
+    total = population_size(drawn, None, sample.population_size, share)
     found = SampledClasses(cells.sizes, cells.members, cells.classes, reason=sample.absent)
     if total is None:
         return found
     by: JournalistBy = "sampling" if sample.population_size is None else "population_size"
-    return replace(found, people=cells.sizes * (total / max(cells.measured, 1)), by=by)
+    return replace(found, people=cells.sizes * (total / max(drawn, 1)), by=by)
 
 
 def attacker_risk(members: Array, risks: Array, limit: Threshold) -> AttackerRisk:

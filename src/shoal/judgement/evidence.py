@@ -68,7 +68,9 @@ def evidence_of(
             stars=dict(zip(names, shown.stars, strict=True)),
             weights=rows.weights,
             trees=trees,
-            populations=_people(table, names, policy, shown.class_of_row, levels),
+            populations=people_of_models(
+                table.select(names), policy, shown.class_of_row, policy.quasi_identifiers, levels
+            ),
         )
         if shown.matching:
             evidence = replace(evidence, sizes=shown.sizes, members=shown.members)
@@ -93,24 +95,27 @@ def _of_persons(
     return evidence_of_persons(shown.class_of_person, whose, shown.combinations, sensitive, keys=keys, trees=trees)
 
 
-def _people(
-    table: Table, names: Sequence[str], policy: Policy, class_of_row: Array, levels: Mapping[str, int] | None
+def people_of_models(
+    columns: Sequence[Column],
+    policy: Policy,
+    class_of_row: Array,
+    names: Sequence[str],
+    levels: Mapping[str, int] | None = None,
 ) -> dict[str, Array]:
-    """People of each population table in the classes."""
+    """People in the classes of each population that a model of the policy names: a table, or margins.
+
+    `names`: what the columns are called in the population.
+    """
     people = {}
+    given = given_hierarchies(policy.hierarchies, names)
     for source in sorted({model.needs_population for model in policy.models if model.needs_population is not None}):
-        population = read_population(source, policy.quasi_identifiers)
-        given = given_hierarchies(policy.hierarchies, policy.quasi_identifiers)
-        given = trees_in_values(given, table.columns.values())
-        people[source] = people_in_classes(
-            table.select(names), class_of_row, population, given, policy.quasi_identifiers, levels
-        )
+        population, fitting = read_population(source, names), trees_in_values(given, columns)
+        people[source] = people_in_classes(columns, class_of_row, population, fitting, names, levels)
     for model in policy.models:
         if isinstance(model, KMap) and model.margins is not None:
-            fitted = population_of_margins(model.margins, policy.quasi_identifiers)
-            given = given_hierarchies(policy.hierarchies, policy.quasi_identifiers)
+            fitted = population_of_margins(model.margins, names)
             people[model.margins_name] = people_in_classes(
-                table.select(names), class_of_row, fitted.table, given, policy.quasi_identifiers, levels, fitted.people
+                columns, class_of_row, fitted.table, given, names, levels, fitted.people
             )
     return people
 

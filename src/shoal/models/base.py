@@ -52,7 +52,8 @@ class Evidence:
     ones included; sensitive columns spread over the classes; people of a population in each class's cell, by the name
     of the population; `keys` tell classes apart column by column, `stars` say where they are suppressed. Where members
     are persons, a class has no single key: then `histories` holds the records of its persons. Where a missing value
-    matches anything, a size is the number of records that match, and `members` the records of the class itself.
+    matches anything, a size is the number of records that match, and `members` the records of the class itself: then
+    classes stand one by one.
     `removed` records were set aside (null rule `drop`). Where the table is a sample, `estimate` has the people behind
     each class; `risk_over` says whether limits on risk are about the sample or about the population.
     """
@@ -69,6 +70,10 @@ class Evidence:
     removed: int = 0
     estimate: PeopleEstimate | None = None
     risk_over: RiskOver = "sample"
+
+    def __post_init__(self) -> None:
+        if self.classes is not None and self.members is not None:
+            raise ValueError("members of several classes together do not say how many each of them has")
 
     @property
     def own(self) -> Array:

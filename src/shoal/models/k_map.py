@@ -89,7 +89,7 @@ class KMap(Model):
         if self.margins is not None or self.is_estimated:
             return self._estimated(evidence)
         assert self.population_size is not None
-        records = int(evidence.own.sum()) if evidence.records is None else evidence.records
+        records = evidence.removed + (int(evidence.own.sum()) if evidence.records is None else evidence.records)
         if records > self.population_size:
             raise InputError(
                 f"The table has {records:,} records, the population {self.population_size:,} people.",

@@ -20,7 +20,7 @@ class Verdict:
 
     @property
     def status(self) -> str:
-        """`holds`, `does not hold`, or why that cannot be said: `estimated`, `no estimate`."""
+        """`holds`, `does not hold`, or why that cannot be said: `estimated`, `no estimate`, `not judged`."""
         return str(self.worst.get("status", "holds" if self.holds else "does not hold"))
 
     def to_dict(self) -> dict[str, Any]:

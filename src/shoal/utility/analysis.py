@@ -48,8 +48,9 @@ class MeanChange:
     """The mean of a number or date (days since 1970), and its change in units of the original spread."""
 
     column: str
-    original: float
-    released: float
+    # null where no record has a value
+    original: float | None
+    released: float | None
     in_spreads: float | None
 
 
@@ -91,15 +92,24 @@ class Analysis:
 
 @dataclass(frozen=True)
 class Features:
-    """One column as features: a row of `before` for each original code, one of `after` for each released one."""
+    """One column as features: a row of `before` for each original code, one of `after` for each released one.
+
+    What is missing or `*` is filled with what the rest of the column holds; `told_before` and `told_after` say which
+    codes say something themselves.
+    """
 
     old: Column
     new: Column
     before: Array
     after: Array
     ordered: bool
+<<<<<<< HEAD
     # of categories: which of the column's values the features are
     kept: Array | None = None
+=======
+    told_before: Array
+    told_after: Array
+>>>>>>> wt-mend19
 
 
 def features_of(old: Column, new: Column, tree: Hierarchy | None = None) -> Features:
@@ -123,7 +133,8 @@ def _ordered(old: Column, new: Column, tree: Hierarchy | None) -> Features:
         middle = np.where(np.isnan(middle) & (sizes > 0), held @ before / np.maximum(sizes, 1), middle)
     if old.nulls:
         before = np.append(before, np.nan)
-    return Features(old, new, _filled(before, old)[:, None], _filled(middle, new)[:, None], True)
+    filled = _filled(before, old)[:, None], _filled(middle, new)[:, None]
+    return Features(old, new, *filled, True, ~np.isnan(before), ~np.isnan(middle))
 
 
 def _middles(low: Array, high: Array) -> Array:
@@ -156,9 +167,14 @@ def _categories(old: Column, new: Column, tree: Hierarchy | None) -> Features:
     kept = np.arange(count)
     if count > _MOST_FEATURES:  # the most frequent
         often = np.argsort(-np.bincount(old.codes, minlength=count)[:count], kind="stable")[:_MOST_FEATURES]
+<<<<<<< HEAD
         kept = np.sort(often)
         shares, own = shares[:, kept], own[:, kept]
     return Features(old, new, own, shares, False, kept)
+=======
+        shares, own = shares[:, np.sort(often)], own[:, np.sort(often)]
+    return Features(old, new, own, shares, False, np.arange(len(own)) < count, ~unread & (sizes[:, 0] > 0))
+>>>>>>> wt-mend19
 
 
 def features_of_all(pairs: Sequence[tuple[Column, Column]], trees: Mapping[str, Hierarchy]) -> list[Features]:
@@ -176,8 +192,10 @@ def analysed(features: Sequence[Features], target: Column | None) -> Analysis:
         )
         if found.ordered:
             spread = float(found.before[found.old.codes, 0].std())
-            shift = float(new[0] - old[0]) / spread if spread else None
-            means.append(MeanChange(found.old.name, float(old[0]), float(new[0]), shift))
+            first = float(old[0]) if found.told_before[found.old.codes].any() else None
+            then = float(new[0]) if found.told_after[found.new.codes].any() else None
+            shift = (then - first) / spread if spread and first is not None and then is not None else None
+            means.append(MeanChange(found.old.name, first, then, shift))
         else:
             change = np.abs(new - old)
             shares.append(ShareChange(found.old.name, float(change.max(initial=0.0)), float(change.sum() / 2)))

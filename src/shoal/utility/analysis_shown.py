@@ -16,7 +16,7 @@ def analysis_sections(found: Analysis) -> list[Section]:
     shown: list[Section] = []
     if found.means:
         rows = [
-            (entry.column, f"{entry.original:.6g}", f"{entry.released:.6g}", _signed(entry.in_spreads))
+            (entry.column, _figure(entry.original), _figure(entry.released), _signed(entry.in_spreads))
             for entry in found.means
         ]
         shown.append(Grid(("mean of", "original", "released", "change in spreads"), rows))
@@ -35,6 +35,10 @@ def analysis_sections(found: Analysis) -> list[Section]:
     }
     known = [Figure(name, f"{value:.4f}") for name, value in figures.items() if value is not None]
     return [*shown, Figures(known)] if known else shown
+
+
+def _figure(value: float | None) -> str:
+    return "unknown" if value is None else f"{value:.6g}"
 
 
 def _signed(value: float | None) -> str:

@@ -1,0 +1,106 @@
+"""The models of a policy in `risk`: the same verdicts as `verify` gives, and what is not judged does not hold."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from typer.testing import CliRunner
+
+import shoal
+from shoal.cli import app
+from shoal.models import Evidence
+from shoal.population.individual import expected_risk
+
+KEYS = ["a", "b"]
+# classes of 50, 49 and ones: 3 classes of one record
+FRAME = pl.DataFrame({"a": ["x"] * 50 + ["y"] * 49 + list("pqr"), "b": [1] * 102, "s": ["u", "v"] * 51})
+
+
+def policy_of(model: dict[str, Any], **said: Any) -> shoal.Policy:
+    roles = {"a": "quasi-identifier", "b": "quasi-identifier", "s": "other"}
+    return shoal.Policy(columns=roles, models=[model], **said)
+
+
+def both(frame: pl.DataFrame, policy: shoal.Policy) -> list[tuple[bool, dict[str, Any]]]:
+    """What risk and verify say of the one model."""
+    found = [shoal.risk(frame, policy=policy).models, shoal.verify(frame, policy).models]
+    return [
+        (verdict.holds, {name: value for name, value in verdict.worst.items() if name != "columns"})
+        for verdicts in found
+        for verdict in verdicts
+    ]
+
+
+def test_people_are_those_of_one_class_not_of_all_of_its_size() -> None:
+    """3 classes of one record of 102 from 1,000: each stands for 1 / E[1/F | 1], not for what 3 records would."""
+    risk, verify = both(FRAME, policy_of({"model": "k-map", "k": 100, "population_size": 1000}))
+    people = 1 / expected_risk(np.array([1]), np.array([1000 / 102]))[0]
+    assert risk[1]["people"] == pytest.approx(people)
+    assert (risk[0], risk[1]["failing_classes"]) == (False, 3)
+    assert verify == risk
+
+
+def test_evidence_does_not_mix_histogram_and_members() -> None:
+    with pytest.raises(ValueError, match="several classes"):
+        Evidence(np.array([1]), np.array([3]), members=np.array([3]))
+
+
+@pytest.mark.parametrize("rule", ["value", "wildcard", "drop"])
+@settings(max_examples=12, deadline=None)
+@given(
+    rows=st.lists(st.tuples(st.sampled_from([1, 2, 3, None]), st.sampled_from([1, 2, None])), min_size=2, max_size=9)
+)
+def test_risk_and_verify_agree(rule: str, rows: list[tuple[int | None, int | None]]) -> None:
+    frame = pl.DataFrame([(1, 1), *rows], schema={"a": pl.Int64, "b": pl.Int64}, orient="row").with_columns(
+        s=pl.lit("u")
+    )
+    models: list[tuple[dict[str, Any], dict[str, Any]]] = [
+        ({"model": "k-map", "k": 4, "population_size": 50}, {}),
+        ({"model": "k-map", "k": 4}, {"population_size": 50}),
+        ({"model": "k-anonymity", "k": 2}, {}),
+        ({"model": "highest-risk", "threshold": 0.3}, {"population_size": 50, "risk_over": "population"}),
+        ({"model": "average-risk", "threshold": 0.3}, {}),
+    ]
+    for model, said in models:
+        risk, verify = both(frame, policy_of(model, null_rule=rule, **said))
+        assert risk[0] == verify[0]
+        assert risk[1] == pytest.approx(verify[1]), model
+
+
+def test_populations_and_margins_are_judged(tmp_path: Path) -> None:
+    pl.concat([FRAME.select(KEYS)] * 3).write_csv(tmp_path / "people.csv")
+    FRAME.group_by("a").len().with_columns(pl.col("len") * 7).write_csv(tmp_path / "a.csv")
+    FRAME.group_by("b").len().with_columns(pl.col("len") * 7).write_csv(tmp_path / "b.csv")
+    counted, fitted = str(tmp_path / "people.csv"), [str(tmp_path / "a.csv"), str(tmp_path / "b.csv")]
+    for model, people, status in (
+        ({"model": "k-map", "k": 4, "population": counted}, 3, "does not hold"),
+        ({"model": "k-map", "k": 3, "population": counted}, 3, "holds"),
+        ({"model": "k-map", "k": 8, "margins": fitted}, 7, "does not hold"),
+        ({"model": "k-map", "k": 7, "margins": fitted}, 7, "estimated"),
+    ):
+        policy = policy_of(model)
+        risk, verify = both(FRAME, policy)
+        assert risk == verify
+        assert risk[1]["people"] == pytest.approx(people)
+        assert shoal.risk(FRAME, policy=policy).models[0].status == status
+
+
+def test_what_is_not_judged_does_not_pass_the_gate(tmp_path: Path) -> None:
+    frame = FRAME.with_columns(p=pl.int_range(pl.len()) // 2)
+    frame.write_csv(tmp_path / "t.csv")
+    roles = "columns: {a: quasi-identifier, b: quasi-identifier, s: sensitive, p: identifier}\n"
+    for model, more in (
+        ("{model: l-diversity, l: 2, sensitive: s}", ""),
+        ("{model: k-map, k: 2, population: t.csv}", "person: p\n"),
+    ):
+        (tmp_path / "p.yaml").write_text(roles + more + f"models: [{model}]\n")
+        command = ["risk", str(tmp_path / "t.csv"), "--policy", str(tmp_path / "p.yaml"), "--threshold", "1"]
+        found = CliRunner().invoke(app, [*command, "--fail-above-threshold"])
+        assert found.exit_code == 1, found.output
+        assert "not judged" in found.output
