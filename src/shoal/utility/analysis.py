@@ -103,13 +103,10 @@ class Features:
     before: Array
     after: Array
     ordered: bool
-<<<<<<< HEAD
-    # of categories: which of the column's values the features are
-    kept: Array | None = None
-=======
     told_before: Array
     told_after: Array
->>>>>>> wt-mend19
+    # of categories: which of the column's values the features are
+    kept: Array | None = None
 
 
 def features_of(old: Column, new: Column, tree: Hierarchy | None = None) -> Features:
@@ -167,14 +164,10 @@ def _categories(old: Column, new: Column, tree: Hierarchy | None) -> Features:
     kept = np.arange(count)
     if count > _MOST_FEATURES:  # the most frequent
         often = np.argsort(-np.bincount(old.codes, minlength=count)[:count], kind="stable")[:_MOST_FEATURES]
-<<<<<<< HEAD
         kept = np.sort(often)
         shares, own = shares[:, kept], own[:, kept]
-    return Features(old, new, own, shares, False, kept)
-=======
-        shares, own = shares[:, np.sort(often)], own[:, np.sort(often)]
-    return Features(old, new, own, shares, False, np.arange(len(own)) < count, ~unread & (sizes[:, 0] > 0))
->>>>>>> wt-mend19
+    told_after = ~unread & (sizes[:, 0] > 0)
+    return Features(old, new, own, shares, False, np.arange(len(own)) < count, told_after, kept)
 
 
 def features_of_all(pairs: Sequence[tuple[Column, Column]], trees: Mapping[str, Hierarchy]) -> list[Features]:
