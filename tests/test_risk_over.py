@@ -19,7 +19,10 @@ from shoal.judgement.margins import population_of_margins, proportional_fit
 from shoal.models import AverageRisk, Evidence, HighestRisk, KMap
 from shoal.models.base import PeopleEstimate
 from shoal.policy import Policy, as_policy
+from shoal.population.base import SampleClasses
+from shoal.population.choice import estimate_population
 from shoal.population.individual import expected_risk
+from shoal.population.sampled_risk import sampled_risk
 from shoal.reading import read
 
 SURVEY = pl.DataFrame({"age": [30, 30, 41, 52, 52], "sex": list("ffmmm"), "w": [10.0, 20.0, 50.0, 4.0, 4.0]})
@@ -52,14 +55,60 @@ def test_the_highest_risk_over_the_population_by_hand() -> None:
 
 
 def test_by_the_size_of_the_population() -> None:
+    """Zayatz, because Pitman has too little to go by: P(right) = sum n_i (1-p)^(i-1) / sum n_i i (1-p)^(i-1)."""
     models = [{"model": "highest-risk", "threshold": 0.1}, {"model": "average-risk", "threshold": 0.1}]
     for said, by in (({"population_size": 100}, "population_size"), ({"sampling": "5%"}, "sampling")):
         (highest, average) = judged(policy_of(risk_over="population", models=models, **said))
-        single = 1 / 19 * math.log(20)
+        single = (1 + 2 * 0.95) / (1 + 4 * 0.95)
         pair = 1 / 19 - 1 / 19**2 * math.log(20)
         assert highest[1]["risk"] == pytest.approx(single)
-        assert highest[1]["estimated_by"] == by
+        assert (highest[1]["estimated_by"], highest[1]["estimator"]) == (by, "zayatz")
         assert average[1]["risk"] == pytest.approx((single + 4 * pair) / 5)
+
+
+IDENTIFYING = [
+    # every record has a number of its own
+    pl.DataFrame({"age": [1000 + 37 * row for row in range(500)], "sex": ["f", "m"] * 250}),
+    # the same, each twice
+    pl.DataFrame({"age": [1000 + 37 * (row // 2) for row in range(500)], "sex": ["f"] * 500}),
+]
+
+
+@pytest.mark.parametrize("frame", IDENTIFYING)
+def test_columns_that_tell_everybody_apart_keep_no_limit(frame: pl.DataFrame) -> None:
+    """The share that was drawn says nothing of how much columns tell: the class sizes do."""
+    models = [
+        {"model": "highest-risk", "threshold": 0.05},
+        {"model": "average-risk", "threshold": 0.05},
+        {"model": "k-map", "k": 20},
+    ]
+    policy = policy_of(sampling="1%", risk_over="population", models=models, threshold=0.05)
+    for holds, worst in judged(policy, frame):
+        assert not holds
+        assert worst["estimator"] in ("zayatz", "dis")
+    found = shoal.risk(frame, policy=policy)
+    assert found.over_threshold
+    assert found.journalist is not None
+    assert found.journalist.highest == pytest.approx(1 / found.k)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.dictionaries(st.integers(1, 12), st.integers(1, 300), min_size=1),
+    st.floats(1e-6, 1.0),
+)
+def test_the_risk_of_a_sample_lies_between_its_bounds(histogram: dict[int, int], share: float) -> None:
+    """Never under E[1/F] with F = f / p, never over 1 / f, and for uniques never under the chosen estimator."""
+    sizes = np.array(sorted(histogram))
+    classes = np.array([histogram[size] for size in sizes])
+    found = sampled_risk(sizes, classes, share)
+    assert found.risks is not None
+    assert (found.risks <= 1 / sizes + 1e-12).all()
+    assert (found.risks >= expected_risk(sizes, sizes / share) - 1e-12).all()
+    chosen = estimate_population(SampleClasses(sizes, classes, float(sizes @ classes) / share))
+    for entry in chosen.estimates:
+        if entry.estimator == chosen.name and sizes[0] == 1:
+            assert found.risks[0] >= min(entry.match_correct or 0, 1) - 1e-12
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,7 @@ def gives_away(table: Table, policy: Policy, suppressed: Array) -> bool:
     over = [model for model in policy.models if isinstance(model, HighestRisk) and estimate is not None]
     others = [model for model in policy.models if model not in over]
     asked = [model.k if isinstance(model, KMatching) else model.least_members or 1 for model in others]
-    together = Evidence(np.array([members]), estimate=estimate, risk_over=policy.risk_over)
+    together = Evidence(np.array([members]), estimate=estimate, risk_over=policy.risk_over, partial=True)
     if members < max(asked, default=1) or not all(model.judge(together).holds for model in over):
         return True
     about = [model for model in policy.models if model.needs and not (model.needs_population or model.needs_keys)]
