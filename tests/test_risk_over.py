@@ -129,6 +129,48 @@ def test_without_an_estimate_nothing_holds(said: dict[str, Any], reason: str) ->
         assert worst["risk"] is None
 
 
+def test_a_size_does_not_take_the_place_of_weights_that_were_dropped() -> None:
+    models = [{"model": "highest-risk", "threshold": 0.9}]
+    policy = policy_of(weight="w", population_size=20_000, risk_over="population", models=models, threshold=0.9)
+    ((holds, worst),) = judged(policy, SURVEY.drop("w"))
+    assert (holds, worst["status"]) == (False, "no estimate")
+    assert "weight column w is not in the table" in worst["reason"]
+    found = shoal.risk(SURVEY.drop("w"), policy=policy)
+    assert found.over_threshold
+    assert not found.holds
+
+
+def test_rows_that_are_left_out_do_not_make_a_release_pass(tmp_path: Path) -> None:
+    """n of N / n is that of the original: what the manifest says; without one there is no estimate."""
+    draw = np.random.default_rng(8)
+    frame = pl.DataFrame({"age": draw.integers(20, 24, 400), "sex": draw.choice(["f", "m"], 400)})
+    policy = policy_of(
+        population_size=4000, risk_over="population", models=[{"model": "highest-risk", "threshold": 0.5}]
+    )
+    frame.head(60).write_csv(tmp_path / "few.csv")
+    few = shoal.verify(tmp_path / "few.csv", policy=policy)
+    assert few.models[0].worst["status"] == "no estimate"
+    assert "without a manifest" in few.models[0].worst["reason"]
+    shoal.release(shoal.anonymize(frame, policy, method="lattice"), tmp_path / "release.csv")
+    assert shoal.verify(tmp_path / "release.csv", policy=policy).verdict == "holds"
+    # of the same classes, 400 drawn are one in 10, 60 drawn one in 67
+    table = read(frame.head(60))
+    for drawn, each in ((400, 10), (60, 4000 / 60)):
+        evidence, _ = evidence_of(table, ["age", "sex"], policy, drawn=drawn)
+        assert evidence.estimate is not None
+        assert evidence.estimate.people == pytest.approx(evidence.sizes * each)
+
+
+@pytest.mark.parametrize(("times", "status"), [(1e6, "no estimate"), (1.0, "holds"), (0.5, "holds")])
+def test_weights_are_held_against_the_size_of_the_population(times: float, status: str) -> None:
+    models = [{"model": "highest-risk", "threshold": 0.5}]
+    policy = policy_of(weight="w", population_size=88, risk_over="population", models=models)
+    frame = SURVEY.with_columns(pl.col("w") * times)
+    (verdict,) = shoal.verify(frame, policy=policy).models
+    assert verdict.status == status
+    assert ("population_size says 88" in str(verdict.worst)) == (times != 1.0)
+
+
 def test_verify_names_what_was_estimated(tmp_path: Path) -> None:
     path = tmp_path / "survey.csv"
     SURVEY.write_csv(path)
@@ -168,7 +210,7 @@ def test_anonymize_is_judged_over_the_population() -> None:
 
 @pytest.mark.parametrize("said", [{"weight": "w"}, {"sampling": "5%"}, {"population_size": 12_000}])
 @pytest.mark.parametrize("model", [{"model": "highest-risk", "threshold": 0.1}, {"model": "k-map", "k": 10}])
-def test_the_search_uses_the_estimate(said: dict[str, Any], model: dict[str, Any]) -> None:
+def test_the_search_uses_the_estimate(said: dict[str, Any], model: dict[str, Any], tmp_path: Path) -> None:
     """A limit on the population is kept with less loss than on the sample, and every kept class keeps it."""
     draw = np.random.default_rng(3)
     frame = pl.DataFrame(
@@ -185,8 +227,11 @@ def test_the_search_uses_the_estimate(said: dict[str, Any], model: dict[str, Any
     assert result.verdict == coarse.verdict == "holds"
     assert (result.findings.loss or 0) < (coarse.findings.loss or 0)
     assert result.models[0].worst["estimated_by"] == next(iter(said)).replace("weight", "weights")
-    # the same release judged anew, by its written values
-    assert shoal.verify(result.frame, policy=over).verdict == "holds"
+    # the same release judged anew, by its written values; a size needs the manifest, which says what was removed
+    written = tmp_path / "release.csv"
+    shoal.release(result, written)
+    again = written if "population_size" in said else result.frame
+    assert shoal.verify(again, policy=over).verdict == "holds"
 
 
 def test_suppressed_rows_are_judged_as_the_classes_are(tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def sampled_classes(sample: Sample, cells: Cells, rows: SampleRows | None) -> Sa
     share = None if sample.sampling is None else float(sample.sampling)
     total = population_size(cells.measured, None, sample.population_size, share)
     found = SampledClasses(cells.sizes, cells.members, cells.classes, reason=sample.absent)
-    if total is None:
+    if total is None or sample.absent is not None:
         return found
     by: JournalistBy = "sampling" if sample.population_size is None else "population_size"
     return replace(found, people=cells.sizes * (total / max(cells.measured, 1)), by=by)

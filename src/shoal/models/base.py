@@ -45,6 +45,8 @@ class PeopleEstimate:
     people: Array | None
     by: str = ""
     reason: str = ""
+    # what else a verdict should say of it
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -124,6 +126,7 @@ def estimated_by(evidence: Evidence) -> dict[str, Any]:
     if evidence.estimate is None:
         return {}
     named = {"estimated_by": evidence.estimate.by}
+    named |= {"note": evidence.estimate.note} if evidence.estimate.note else {}
     return named if evidence.estimate.by == "weights" else {**named, "estimator": evidence.estimated.estimator}
 
 
