@@ -19,7 +19,10 @@ from shoal.judgement.margins import population_of_margins, proportional_fit
 from shoal.models import AverageRisk, Evidence, HighestRisk, KMap
 from shoal.models.base import PeopleEstimate
 from shoal.policy import Policy, as_policy
+from shoal.population.base import SampleClasses
+from shoal.population.choice import estimate_population
 from shoal.population.individual import expected_risk
+from shoal.population.sampled_risk import sampled_risk
 from shoal.reading import read
 
 SURVEY = pl.DataFrame({"age": [30, 30, 41, 52, 52], "sex": list("ffmmm"), "w": [10.0, 20.0, 50.0, 4.0, 4.0]})
@@ -52,14 +55,60 @@ def test_the_highest_risk_over_the_population_by_hand() -> None:
 
 
 def test_by_the_size_of_the_population() -> None:
+    """Zayatz, because Pitman has too little to go by: P(right) = sum n_i (1-p)^(i-1) / sum n_i i (1-p)^(i-1)."""
     models = [{"model": "highest-risk", "threshold": 0.1}, {"model": "average-risk", "threshold": 0.1}]
     for said, by in (({"population_size": 100}, "population_size"), ({"sampling": "5%"}, "sampling")):
         (highest, average) = judged(policy_of(risk_over="population", models=models, **said))
-        single = 1 / 19 * math.log(20)
+        single = (1 + 2 * 0.95) / (1 + 4 * 0.95)
         pair = 1 / 19 - 1 / 19**2 * math.log(20)
         assert highest[1]["risk"] == pytest.approx(single)
-        assert highest[1]["estimated_by"] == by
+        assert (highest[1]["estimated_by"], highest[1]["estimator"]) == (by, "zayatz")
         assert average[1]["risk"] == pytest.approx((single + 4 * pair) / 5)
+
+
+IDENTIFYING = [
+    # every record has a number of its own
+    pl.DataFrame({"age": [1000 + 37 * row for row in range(500)], "sex": ["f", "m"] * 250}),
+    # the same, each twice
+    pl.DataFrame({"age": [1000 + 37 * (row // 2) for row in range(500)], "sex": ["f"] * 500}),
+]
+
+
+@pytest.mark.parametrize("frame", IDENTIFYING)
+def test_columns_that_tell_everybody_apart_keep_no_limit(frame: pl.DataFrame) -> None:
+    """The share that was drawn says nothing of how much columns tell: the class sizes do."""
+    models = [
+        {"model": "highest-risk", "threshold": 0.05},
+        {"model": "average-risk", "threshold": 0.05},
+        {"model": "k-map", "k": 20},
+    ]
+    policy = policy_of(sampling="1%", risk_over="population", models=models, threshold=0.05)
+    for holds, worst in judged(policy, frame):
+        assert not holds
+        assert worst["estimator"] in ("zayatz", "dis")
+    found = shoal.risk(frame, policy=policy)
+    assert found.over_threshold
+    assert found.journalist is not None
+    assert found.journalist.highest == pytest.approx(1 / found.k)
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.dictionaries(st.integers(1, 12), st.integers(1, 300), min_size=1),
+    st.floats(1e-6, 1.0),
+)
+def test_the_risk_of_a_sample_lies_between_its_bounds(histogram: dict[int, int], share: float) -> None:
+    """Never under E[1/F] with F = f / p, never over 1 / f, and for uniques never under the chosen estimator."""
+    sizes = np.array(sorted(histogram))
+    classes = np.array([histogram[size] for size in sizes])
+    found = sampled_risk(sizes, classes, share)
+    assert found.risks is not None
+    assert (found.risks <= 1 / sizes + 1e-12).all()
+    assert (found.risks >= expected_risk(sizes, sizes / share) - 1e-12).all()
+    chosen = estimate_population(SampleClasses(sizes, classes, float(sizes @ classes) / share))
+    for entry in chosen.estimates:
+        if entry.estimator == chosen.name and sizes[0] == 1:
+            assert found.risks[0] >= min(entry.match_correct or 0, 1) - 1e-12
 
 
 @pytest.mark.parametrize(
@@ -78,6 +127,48 @@ def test_without_an_estimate_nothing_holds(said: dict[str, Any], reason: str) ->
         assert worst["status"] == "no estimate"
         assert reason in worst["reason"]
         assert worst["risk"] is None
+
+
+def test_a_size_does_not_take_the_place_of_weights_that_were_dropped() -> None:
+    models = [{"model": "highest-risk", "threshold": 0.9}]
+    policy = policy_of(weight="w", population_size=20_000, risk_over="population", models=models, threshold=0.9)
+    ((holds, worst),) = judged(policy, SURVEY.drop("w"))
+    assert (holds, worst["status"]) == (False, "no estimate")
+    assert "weight column w is not in the table" in worst["reason"]
+    found = shoal.risk(SURVEY.drop("w"), policy=policy)
+    assert found.over_threshold
+    assert not found.holds
+
+
+def test_rows_that_are_left_out_do_not_make_a_release_pass(tmp_path: Path) -> None:
+    """n of N / n is that of the original: what the manifest says; without one there is no estimate."""
+    draw = np.random.default_rng(8)
+    frame = pl.DataFrame({"age": draw.integers(20, 24, 400), "sex": draw.choice(["f", "m"], 400)})
+    policy = policy_of(
+        population_size=4000, risk_over="population", models=[{"model": "highest-risk", "threshold": 0.5}]
+    )
+    frame.head(60).write_csv(tmp_path / "few.csv")
+    few = shoal.verify(tmp_path / "few.csv", policy=policy)
+    assert few.models[0].worst["status"] == "no estimate"
+    assert "without a manifest" in few.models[0].worst["reason"]
+    shoal.release(shoal.anonymize(frame, policy, method="lattice"), tmp_path / "release.csv")
+    assert shoal.verify(tmp_path / "release.csv", policy=policy).verdict == "holds"
+    # of the same classes, 400 drawn are one in 10, 60 drawn one in 67
+    table = read(frame.head(60))
+    for drawn, each in ((400, 10), (60, 4000 / 60)):
+        evidence, _ = evidence_of(table, ["age", "sex"], policy, drawn=drawn)
+        assert evidence.estimate is not None
+        assert evidence.estimate.people == pytest.approx(evidence.sizes * each)
+
+
+@pytest.mark.parametrize(("times", "status"), [(1e6, "no estimate"), (1.0, "holds"), (0.5, "holds")])
+def test_weights_are_held_against_the_size_of_the_population(times: float, status: str) -> None:
+    models = [{"model": "highest-risk", "threshold": 0.5}]
+    policy = policy_of(weight="w", population_size=88, risk_over="population", models=models)
+    frame = SURVEY.with_columns(pl.col("w") * times)
+    (verdict,) = shoal.verify(frame, policy=policy).models
+    assert verdict.status == status
+    assert ("population_size says 88" in str(verdict.worst)) == (times != 1.0)
 
 
 def test_verify_names_what_was_estimated(tmp_path: Path) -> None:
@@ -119,7 +210,7 @@ def test_anonymize_is_judged_over_the_population() -> None:
 
 @pytest.mark.parametrize("said", [{"weight": "w"}, {"sampling": "5%"}, {"population_size": 12_000}])
 @pytest.mark.parametrize("model", [{"model": "highest-risk", "threshold": 0.1}, {"model": "k-map", "k": 10}])
-def test_the_search_uses_the_estimate(said: dict[str, Any], model: dict[str, Any]) -> None:
+def test_the_search_uses_the_estimate(said: dict[str, Any], model: dict[str, Any], tmp_path: Path) -> None:
     """A limit on the population is kept with less loss than on the sample, and every kept class keeps it."""
     draw = np.random.default_rng(3)
     frame = pl.DataFrame(
@@ -136,8 +227,11 @@ def test_the_search_uses_the_estimate(said: dict[str, Any], model: dict[str, Any
     assert result.verdict == coarse.verdict == "holds"
     assert (result.findings.loss or 0) < (coarse.findings.loss or 0)
     assert result.models[0].worst["estimated_by"] == next(iter(said)).replace("weight", "weights")
-    # the same release judged anew, by its written values
-    assert shoal.verify(result.frame, policy=over).verdict == "holds"
+    # the same release judged anew, by its written values; a size needs the manifest, which says what was removed
+    written = tmp_path / "release.csv"
+    shoal.release(result, written)
+    again = written if "population_size" in said else result.frame
+    assert shoal.verify(again, policy=over).verdict == "holds"
 
 
 def test_suppressed_rows_are_judged_as_the_classes_are(tmp_path: Path) -> None:

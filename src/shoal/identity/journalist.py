@@ -18,6 +18,7 @@ from shoal.identity.sample_figures import SampleRows
 from shoal.policy.survey import population_size
 from shoal.policy.thresholds import Threshold
 from shoal.population.individual import expected_risk
+from shoal.population.sampled_risk import sampled_risk
 from shoal.ranges.parsing import forms_in
 from shoal.reading import Options
 from shoal.table import Array, Column, Table
@@ -92,7 +93,7 @@ def sampled_classes(sample: Sample, cells: Cells, rows: SampleRows | None, drawn
     share = None if sample.sampling is None else float(sample.sampling)
     total = population_size(drawn, None, sample.population_size, share)
     found = SampledClasses(cells.sizes, cells.members, cells.classes, reason=sample.absent)
-    if total is None:
+    if total is None or sample.absent is not None:
         return found
     by: JournalistBy = "sampling" if sample.population_size is None else "population_size"
     return replace(found, people=cells.sizes * (total / max(drawn, 1)), by=by)
@@ -130,8 +131,16 @@ def journalist_risk(
         return _by_table(rows, population, reading, limit, options)
     if classes.people is None:
         return Journalist()
-    risks = expected_risk(classes.sizes, classes.people)
-    return Journalist(attacker_risk(classes.members, risks, limit), classes.by)
+    risks = _estimated(classes, classes.people)
+    return Journalist() if risks is None else Journalist(attacker_risk(classes.members, risks, limit), classes.by)
+
+
+def _estimated(classes: SampledClasses, people: Array) -> Array | None:
+    """E[1/F | f] by weights; by the size of the population the greater of it and what estimators say."""
+    if classes.by == "weights":
+        return expected_risk(classes.sizes, people)
+    counts = classes.members / classes.sizes
+    return sampled_risk(classes.sizes, counts, float(classes.sizes.sum() / people.sum())).risks if len(counts) else None
 
 
 def _by_margins(

@@ -18,7 +18,7 @@ from shoal.models import Evidence, KMap
 from shoal.models.base import PeopleEstimate
 from shoal.models.evidence import evidence_of_persons, evidence_of_rows
 from shoal.policy import Policy
-from shoal.policy.survey import population_size
+from shoal.policy.survey import APART, population_size
 from shoal.table import Array, Column, Table
 from shoal.table.classes import Coded
 from shoal.table.rows import Rows, counted_rows
@@ -31,12 +31,14 @@ def evidence_of(
     policy: Policy,
     levels: Mapping[str, int] | None = None,
     starred: Collection[str] | None = None,
+    drawn: int | None = None,
 ) -> tuple[Evidence, int]:
     """Classes of equal texts of a released table; rows that were suppressed throughout are counted apart.
 
     With a count column a row stands for many records; with a person column classes are of persons, and a person is
     suppressed whose rows all are. `starred` names the columns in which `*` is a suppressed cell, as the manifest of the
-    release says; in others it is a text as any. Without it every text column may have suppressed cells.
+    release says; in others it is a text as any. Without it every text column may have suppressed cells. `drawn`: rows
+    of the sample, with those that a release leaves out; otherwise the rows of the table.
 
     >>> from shoal.reading import read
     >>> table = read({"a": ["*", "x", "x"]})
@@ -74,7 +76,7 @@ def evidence_of(
         )
         if shown.matching:
             evidence = replace(evidence, sizes=shown.sizes, members=shown.members)
-    estimate = estimated_people(table, policy, shown, evidence.sizes, removed)
+    estimate = estimated_people(table, policy, shown, evidence.sizes, removed, drawn)
     return replace(evidence, removed=removed, estimate=estimate, risk_over=policy.risk_over), suppressed
 
 
@@ -135,8 +137,8 @@ def people_of_rows(table: Table, policy: Policy, records: int) -> RowPeople | No
     >>> people_of_rows(read({"a": [1, 1, 2]}), Policy(sampling=0.1), 3).people.tolist()
     [10.0, 10.0, 10.0]
     """
-    if policy.weight is not None and policy.weight in table.columns:
-        return RowPeople(record_weights(table[policy.weight]), "weights")
+    if policy.weight is not None:  # where it was dropped, a size of the population does not take its place
+        return RowPeople(record_weights(table[policy.weight]), "weights") if policy.weight in table.columns else None
     total = population_size(records, None, policy.population_size, policy.sampling)
     if total is None:
         return None
@@ -146,11 +148,12 @@ def people_of_rows(table: Table, policy: Policy, records: int) -> RowPeople | No
 
 
 def estimated_people(
-    table: Table, policy: Policy, shown: Shown, sizes: Array, removed: int = 0
+    table: Table, policy: Policy, shown: Shown, sizes: Array, removed: int = 0, drawn: int | None = None
 ) -> PeopleEstimate | None:
     """The people of the population behind each class: the sum of its weights, or its share of the population.
 
-    f records of a sample of n stand for f N / n people. None where the policy says nothing of a sample.
+    f records of a sample of n stand for f N / n people, n with the rows that were left out: `drawn`. None where the
+    policy says nothing of a sample.
 
     >>> from shoal.reading import read
     >>> table = read({"a": [1, 1, 2], "w": [10, 30, 5]})
@@ -159,10 +162,14 @@ def estimated_people(
     >>> estimated_people(table, policy, shown, shown.sizes).people.tolist()
     [40.0, 5.0]
     """
+    by_row = policy.person is None and policy.count is None
+    if not by_row and policy.population_size is not None and drawn is not None and drawn != table.rows:
+        return PeopleEstimate(None, reason="rows were left out, and how many persons or records they were is not known")
     if shown.rows.person is None:
-        found = people_of_rows(table, policy, removed + shown.rows.records)
+        here = removed + shown.rows.records
+        found = people_of_rows(table, policy, here if drawn is None or not by_row else drawn)
         if found is not None:
-            return PeopleEstimate(shown.sum_of(found.people), found.by)
+            return _held_against(policy, found, PeopleEstimate(shown.sum_of(found.people), found.by))
         absent = f"the weight column {policy.weight} is not in the table"
         return None if policy.weight is None else PeopleEstimate(None, reason=absent)
     persons = shown.rows.person.cardinality
@@ -172,6 +179,20 @@ def estimated_people(
         return PeopleEstimate(sizes * (total / persons), by)
     reason = "weights of records say nothing of persons with several rows: give population_size or sampling"
     return None if policy.weight is None else PeopleEstimate(None, reason=reason)
+
+
+def _held_against(policy: Policy, rows: RowPeople, found: PeopleEstimate) -> PeopleEstimate:
+    """Weights beside the size of the population: none of them can stand for more people than there are."""
+    size = policy.population_size
+    if rows.by != "weights" or size is None or found.people is None:
+        return found
+    total = float(rows.people.sum())
+    if total > size * (1 + APART) or float(found.people.max(initial=0.0)) > size:
+        reason = f"the weights sum to {total:,.0f} people, population_size says {size:,}"
+        return PeopleEstimate(None, reason=reason)
+    apart = size - total > size * APART
+    note = f"the weights sum to {total:,.0f} people, population_size says {size:,}: the weights were used"
+    return replace(found, note=note if apart else "")
 
 
 def trees_of(policy: Policy, columns: Sequence[Column]) -> dict[str, tuple[Array, ...]]:

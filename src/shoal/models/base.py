@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
@@ -12,6 +13,8 @@ from pydantic import BaseModel, ConfigDict
 
 from shoal.errors import InputError
 from shoal.models.spread import Spread
+from shoal.population.individual import expected_risk
+from shoal.population.sampled_risk import PROPORTIONAL, SampledRisk, alone_is_certain, sampled_risk
 from shoal.results.verdict import Verdict
 from shoal.table import Array
 from shoal.table.classes import Coded
@@ -42,6 +45,8 @@ class PeopleEstimate:
     people: Array | None
     by: str = ""
     reason: str = ""
+    # what else a verdict should say of it
+    note: str = ""
 
 
 @dataclass(frozen=True)
@@ -70,6 +75,21 @@ class Evidence:
     removed: int = 0
     estimate: PeopleEstimate | None = None
     risk_over: RiskOver = "sample"
+    # whether these are only some classes of a table, as a search looks at them
+    partial: bool = False
+
+    @cached_property
+    def estimated(self) -> SampledRisk:
+        """The risk of each class estimated for the population: by weights E[1/F | f], else as `sampled_risk` says."""
+        people = None if self.estimate is None else self.estimate.people
+        if self.estimate is None or people is None:
+            return SampledRisk(None, reason="there is no estimate")
+        if self.estimate.by == "weights":
+            return SampledRisk(expected_risk(self.sizes, people), PROPORTIONAL)
+        if self.partial:
+            return SampledRisk(alone_is_certain(self.sizes, people), PROPORTIONAL)
+        classes = self.own / self.sizes if self.classes is None else self.classes
+        return sampled_risk(self.sizes, classes, float(self.sizes.sum() / people.sum()))
 
     def __post_init__(self) -> None:
         if self.classes is not None and self.members is not None:
@@ -103,7 +123,16 @@ def no_estimate(evidence: Evidence) -> str | None:
     """
     if evidence.estimate is None:
         return "the policy names neither weight, population_size nor sampling"
-    return evidence.estimate.reason if evidence.estimate.people is None else None
+    return evidence.estimate.reason if evidence.estimate.people is None else evidence.estimated.reason
+
+
+def estimated_by(evidence: Evidence) -> dict[str, Any]:
+    """What a verdict names of an estimate: what it is made by, and without weights the estimator that decided."""
+    if evidence.estimate is None:
+        return {}
+    named = {"estimated_by": evidence.estimate.by}
+    named |= {"note": evidence.estimate.note} if evidence.estimate.note else {}
+    return named if evidence.estimate.by == "weights" else {**named, "estimator": evidence.estimated.estimator}
 
 
 class Model(BaseModel, ABC):

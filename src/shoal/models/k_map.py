@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from shoal.errors import InputError
-from shoal.models.base import Evidence, Model, no_estimate
+from shoal.models.base import Evidence, Model, estimated_by, no_estimate
 from shoal.population.individual import expected_risk
 from shoal.table import Array
 
@@ -70,7 +70,7 @@ class KMap(Model):
         """What the people are estimated by."""
         if self.margins is not None:
             return {"estimated_by": "margins"}
-        return {"estimated_by": evidence.estimate.by} if self.is_estimated and evidence.estimate else {}
+        return estimated_by(evidence) if self.is_estimated else {}
 
     @property
     def limit(self) -> float:
@@ -102,6 +102,6 @@ class KMap(Model):
         """By margins, or by what the policy says of the sample; where nothing is said, the records themselves."""
         if self.margins is not None and self.margins_name in evidence.populations:
             return np.maximum(evidence.people(self.margins_name), evidence.own)
-        if self.is_estimated and evidence.estimate is not None and evidence.estimate.people is not None:
-            return np.asarray(1 / expected_risk(evidence.sizes, evidence.estimate.people))
+        if self.is_estimated and (estimated := evidence.estimated.risks) is not None:
+            return np.asarray(1 / estimated)
         return evidence.own

@@ -1,6 +1,7 @@
 """Limits on the risk itself: of the record at highest risk, and on average.
 
-Where the policy says `risk_over: population`, the risk of a record is E[1/F | f], estimated for the population.
+Where the policy says `risk_over: population`, the risk of a record is estimated for the population: E[1/F | f] by its
+weights; without weights the greater of that and of the chance that a match is right (`sampled_risk`).
 """
 
 from __future__ import annotations
@@ -11,8 +12,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from pydantic import Field
 
-from shoal.models.base import Evidence, Merging, Model, no_estimate
-from shoal.population.individual import expected_risk
+from shoal.models.base import Evidence, Merging, Model, estimated_by, no_estimate
 from shoal.table import Array
 
 
@@ -37,17 +37,16 @@ class RiskLimit(Model):
         """What the risk is about, where it is not the table."""
         if evidence.risk_over == "sample" or evidence.estimate is None:
             return {}
-        return {"risk_over": "population", "estimated_by": evidence.estimate.by}
+        return {"risk_over": "population", **estimated_by(evidence)}
 
 
 def risk_of_classes(evidence: Evidence) -> Array:
-    """The risk of a record of each class: 1 / size, or E[1/F | f] where it is estimated for the population.
+    """The risk of a record of each class: 1 / size, or what is estimated for the population.
 
     The estimate is never above 1 / size. Where there is none, that is the safe side.
     """
-    if evidence.risk_over == "sample" or evidence.estimate is None or evidence.estimate.people is None:
-        return np.asarray(1 / evidence.sizes)
-    return expected_risk(evidence.sizes, evidence.estimate.people)
+    estimated = None if evidence.risk_over == "sample" else evidence.estimated.risks
+    return np.asarray(1 / evidence.sizes) if estimated is None else estimated
 
 
 class HighestRisk(RiskLimit):

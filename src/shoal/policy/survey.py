@@ -15,7 +15,7 @@ from shoal.vocabulary import Role
 # and is removed, a weight is released as it is
 SURVEY_ROLES: Mapping[str, Role] = {"household": "identifier", "weight": "other"}
 # sums of weights that differ from the size of the population by more than this share are noted
-_APART = 0.01
+APART = 0.01
 
 
 def with_survey_roles(content: Any) -> Any:
@@ -104,7 +104,7 @@ def size_notes(records: int, weights: Array | None, size: int | None, sampling: 
     ['the weights sum to 40 people, the population is given as 100: figures by weight and by size differ']
     """
     given = population_size(records, None, size, sampling)
-    if weights is None or given is None or abs(float(weights.sum()) - given) <= _APART * given:
+    if weights is None or given is None or abs(float(weights.sum()) - given) <= APART * given:
         return []
     return [
         f"the weights sum to {weights.sum():,.0f} people, the population is given as {given:,.0f}: "

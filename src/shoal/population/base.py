@@ -91,7 +91,7 @@ class Estimator(Protocol):
         where the estimator makes its own interval."""
 
 
-def estimate(estimator: Estimator, sample: SampleClasses) -> tuple[Estimate, Array | None]:
+def estimate(estimator: Estimator, sample: SampleClasses, interval: bool = True) -> tuple[Estimate, Array | None]:
     """What an estimator says of a sample, with the chances of the tuples if it has them.
 
     >>> from shoal.population.zayatz import Zayatz
@@ -105,7 +105,8 @@ def estimate(estimator: Estimator, sample: SampleClasses) -> tuple[Estimate, Arr
         elif sample.uniques == 0:
             raise NoEstimate("no record of the sample is unique: there is nothing to extrapolate from")
         else:
-            found = _with_interval(estimator, sample, estimator.find(sample))
+            found = estimator.find(sample)
+            found = _with_interval(estimator, sample, found) if interval else found
     except NoEstimate as reason:
         nothing = (None, None, None, None, None, None)
         return Estimate(estimator.name, *nothing, "no estimate", str(reason), estimator.assumes), None

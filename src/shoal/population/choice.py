@@ -32,7 +32,7 @@ class Chosen:
     chances: Array | None = None
 
 
-def estimate_population(sample: SampleClasses, wanted: str | None = None) -> Chosen:
+def estimate_population(sample: SampleClasses, wanted: str | None = None, interval: bool = True) -> Chosen:
     """Estimate by Dankar's rule; by `all` estimators with the rule's choice; or by one that is named.
 
     >>> import numpy as np
@@ -44,13 +44,14 @@ def estimate_population(sample: SampleClasses, wanted: str | None = None) -> Cho
         known = ", ".join(["all", *ESTIMATORS])
         raise InputError("There is no estimator of that name.", f"Use one of: {known}.", settings="estimate")
     if wanted not in (None, "all"):
-        found, chances = estimate(ESTIMATORS[str(wanted)](), sample)
+        found, chances = estimate(ESTIMATORS[str(wanted)](), sample, interval)
         named = found.estimator if found.status == "ok" else None
         return Chosen([found], named, "asked for by name" if named else None, chances)
     names = list(ESTIMATORS) if wanted == "all" else _looked_at(sample)
-    found_by = {name: estimate(ESTIMATORS[name](), sample) for name in names}
+    found_by = {name: estimate(ESTIMATORS[name](), sample, interval) for name in names}
     if wanted is None and not any(found.status == "ok" for found, _ in found_by.values()):
-        found_by |= {name: estimate(ESTIMATORS[name](), sample) for name in ("zayatz", "dis") if name not in found_by}
+        others = [name for name in ("zayatz", "dis") if name not in found_by]
+        found_by |= {name: estimate(ESTIMATORS[name](), sample, interval) for name in others}
     name, reason = dankar({name: found for name, (found, _) in found_by.items()}, sample.share)
     return Chosen([found for found, _ in found_by.values()], name, reason, found_by[name][1] if name else None)
 

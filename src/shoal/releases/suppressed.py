@@ -30,8 +30,9 @@ def suppressed_rows(table: Table, names: Sequence[str], raw: Collection[str] = (
     return np.asarray(np.logical_and.reduce([column.star for column in columns]))
 
 
-def gives_away(table: Table, policy: Policy, suppressed: Array) -> bool:
-    """Whether suppressed rows are fewer than k, or fail together a model about a sensitive column."""
+def gives_away(table: Table, policy: Policy, suppressed: Array, drawn: int | None = None) -> bool:
+    """Whether suppressed rows are fewer than k, or fail together a model about a sensitive column; `drawn`: the rows of
+    the sample."""
     count = int(np.count_nonzero(suppressed))
     if not count or not policy.models:
         return False
@@ -41,11 +42,11 @@ def gives_away(table: Table, policy: Policy, suppressed: Array) -> bool:
     elif policy.count is not None:
         counts = table[policy.count].decode().cast(pl.Int64, strict=False).fill_null(0)  # rows of none are there too
         members = int(counts.filter(pl.Series(suppressed)).sum())
-    estimate = _people(table, policy, suppressed)
+    estimate = _people(table, policy, suppressed, drawn)
     over = [model for model in policy.models if isinstance(model, HighestRisk) and estimate is not None]
     others = [model for model in policy.models if model not in over]
     asked = [model.k if isinstance(model, KMatching) else model.least_members or 1 for model in others]
-    together = Evidence(np.array([members]), estimate=estimate, risk_over=policy.risk_over)
+    together = Evidence(np.array([members]), estimate=estimate, risk_over=policy.risk_over, partial=True)
     if members < max(asked, default=1) or not all(model.judge(together).holds for model in over):
         return True
     about = [model for model in policy.models if model.needs and not (model.needs_population or model.needs_keys)]
@@ -56,12 +57,12 @@ def gives_away(table: Table, policy: Policy, suppressed: Array) -> bool:
     return not all(model.judge(evidence).holds for model in about)
 
 
-def _people(table: Table, policy: Policy, suppressed: Array) -> PeopleEstimate | None:
+def _people(table: Table, policy: Policy, suppressed: Array, drawn: int | None) -> PeopleEstimate | None:
     """The people that suppressed rows stand for together, where risk is about the population; of persons and counts
     the members themselves are asked, the safe side."""
     if policy.risk_over == "sample" or policy.person is not None or policy.count is not None:
         return None
-    found = people_of_rows(table, policy, table.rows)
+    found = people_of_rows(table, policy, drawn or table.rows)
     return None if found is None else PeopleEstimate(found.people[suppressed].sum(keepdims=True), found.by)
 
 
@@ -87,7 +88,9 @@ def blank_sensitive(
     return frame, {name: count for name, count in blanked.items() if count}
 
 
-def suppressed_check(table: Table, policy: Policy, suppressed: Array, declared: bool) -> Check | None:
+def suppressed_check(
+    table: Table, policy: Policy, suppressed: Array, declared: bool, drawn: int | None = None
+) -> Check | None:
     """Whether suppressed rows keep what is sensitive to themselves; without a manifest nothing says that `*` is no
     text of the original, and then too few such rows are a class that is too small."""
     count = int(np.count_nonzero(suppressed))
@@ -95,7 +98,7 @@ def suppressed_check(table: Table, policy: Policy, suppressed: Array, declared: 
         return None
     names = [name for name in sensitive_columns(policy) if name in table.columns]
     left = [name for name in names if not bool(_null(table[name])[suppressed].all())]
-    if (left or not declared) and gives_away(table, policy, suppressed):
+    if (left or not declared) and gives_away(table, policy, suppressed, drawn):
         kept = f"{', '.join(left)} left in" if left else "nothing says that * is not a text of the original"
         return Check("suppressed rows", False, f"{count:,} rows are too few or too alike, with {kept}")
     return Check("suppressed rows", True, f"{count:,} rows are suppressed in every quasi-identifier")

@@ -19,6 +19,7 @@ from shoal.manifest.columns import decided_names
 from shoal.manifest.files import names_as_released
 from shoal.manifest.schema import PERSONAL, ColumnEntry, Manifest
 from shoal.models import KMatching
+from shoal.models.base import PeopleEstimate
 from shoal.models.k_matching import readings_of
 from shoal.policy import Policy, as_policy
 from shoal.ranges.forms import not_canonical
@@ -39,6 +40,11 @@ from shoal.wording import in_words
 from shoal.writing import OutputFormat, is_text_file
 
 __all__ = ["Verification", "judge", "verify"]
+
+_NOT_KNOWN = (
+    "without a manifest nothing says how many records were removed, nor so which share of population_size this is: "
+    "keep the manifest beside the file, or give sampling"
+)
 
 
 def verify(
@@ -81,7 +87,8 @@ def verify(
     forms = {} if manifest is None else {name: manifest.form_of(name) for name in names}
     raw = [name for name, form in forms.items() if form is not None and not form.generalizes]
     levels = None if manifest is None else manifest.levels
-    return judge(table, names, decided, checks, levels, raw, declared=manifest is not None)
+    drawn = None if manifest is None else table.rows + manifest.removed_rows
+    return judge(table, names, decided, checks, levels, raw, declared=manifest is not None, drawn=drawn)
 
 
 def policy_to_verify(source: Any, policy: Policy | str | Path | None, options: Options | None = None) -> Policy:
@@ -142,10 +149,12 @@ def judge(
     levels: Mapping[str, int] | None = None,
     raw: Collection[str] = (),
     declared: bool = True,
+    drawn: int | None = None,
 ) -> Verification:
     """The models of a policy on a table's columns, beside other checks that must hold too.
 
-    In `raw` columns `*` is a text of the original; `declared`: a manifest says where it is not.
+    In `raw` columns `*` is a text of the original; `declared`: a manifest says where it is not. `drawn`: the rows of
+    the original; where nothing says how many were removed, `population_size` does not tell which share the table is.
     """
     checks = [*checks, Check("leak", *leak_check(table, names, policy))] if policy.leak else list(checks)
     if not names and not policy.models:  # nothing was promised: what was done is checked
@@ -154,14 +163,16 @@ def judge(
     if policy.models and not names:
         checks.append(Check("models", False, "there is no quasi-identifier to judge them on"))
     starred = [name for name in names if name not in raw]
-    evidence, suppressed = evidence_of(table, names, policy, levels, starred)
+    evidence, suppressed = evidence_of(table, names, policy, levels, starred, drawn)
+    if drawn is None and evidence.estimate is not None and evidence.estimate.by == "population_size":
+        evidence = replace(evidence, estimate=PeopleEstimate(None, reason=_NOT_KNOWN))
     verdicts = [model.judge(evidence) for model in policy.models]
     if policy.models and policy.person is not None and policy.person not in table.columns:
         detail = f"column {policy.person} is not in the file, so persons cannot be counted: keep it, as a pseudonym"
         checks.append(Check("persons", False, detail))
     elif suppressed:
         stars = suppressed_rows(table, names, raw, policy.null_rule == "wildcard")
-        found = suppressed_check(table, policy, stars, declared)
+        found = suppressed_check(table, policy, stars, declared, drawn)
         checks += [] if found is None else [found]
     verdicts = [replace(verdict, worst={**verdict.worst, "columns": names}) for verdict in verdicts]
     holds = all(verdict.holds for verdict in verdicts) and all(check.holds for check in checks)

@@ -168,7 +168,8 @@ def _judged(
     checks = [*result.checks(table), *against_original(table, result.table, entries, beside)]
     names = [name for entry in entries for name in entry.released_as if entry.name in _promised(result)]
     raw = [name for entry in entries if not entry.form.generalizes for name in entry.released_as]
-    judged = judge(table, names, result.policy, checks, result.parameters.get("levels"), raw)
+    levels, drawn = result.parameters.get("levels"), table.rows + removed
+    judged = judge(table, names, result.policy, checks, levels, raw, drawn=drawn)
     if not judged.holds:
         why = ""
         if treated.blanked or treated.removed:

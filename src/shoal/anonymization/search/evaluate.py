@@ -293,7 +293,7 @@ class Evaluator:
             return evidence
         people = np.bincount(place, self.sample.people, classes)
         estimate = PeopleEstimate(people if wanted is None else people[wanted], self.sample.by)
-        return replace(evidence, estimate=estimate, risk_over=self.sample.over)
+        return replace(evidence, estimate=estimate, risk_over=self.sample.over, partial=True)
 
     def _spread(self, entries: Any, levels: Array, place: Array, number: Array, classes: int) -> Spread:
         """A sensitive column (`SensitiveEntries`) over the wanted classes, at their numbers."""
