@@ -174,3 +174,23 @@ def test_a_survey_as_sdcmicro_reads_it(data: Path) -> None:
         assert (max(alike) == 1) == (household is not None)
         cells.append(found.findings.suppressed_cells)
     assert cells == [281, 579]
+
+
+def test_leaving_households_out_is_never_worse_than_leaving_none_out() -> None:
+    """Pairs of equal records in households of different make: no joined key is there twice, every record is."""
+    homes = [(1, 1), (1, 2), (1, 3), (2, 2), (2, 3), (3, 3)]
+    rows = [(hid, room) for hid, rooms in enumerate(homes) for room in rooms]
+    survey = pl.DataFrame(rows, schema=["hid", "rooms"], orient="row").with_columns(w=pl.lit(30.0))
+    k_anonymous: list[dict[str, Any]] = [{"model": "k-anonymity", "k": 2}]
+    low_risk: list[dict[str, Any]] = [{"model": "highest-risk", "threshold": 0.05}]
+    for said in ({"models": k_anonymous}, {"models": low_risk, "weight": "w", "risk_over": "population"}):
+        roles = {"rooms": "quasi-identifier", "hid": "identifier"}
+        policy = Policy(columns=roles, household="hid", **said)  # type: ignore[arg-type]
+        plain, limited = (shoal.anonymize(survey, policy, method="lattice", suppression=s) for s in (0.0, 0.1))
+        assert (plain.verdict, limited.verdict) == ("holds", "holds")
+        assert plain.findings.search is not None
+        assert limited.findings.search is not None
+        assert limited.findings.loss is not None
+        assert plain.findings.loss is not None
+        assert limited.findings.loss <= plain.findings.loss
+        assert (plain.findings.search.optimal, limited.findings.search.optimal) == (True, False)

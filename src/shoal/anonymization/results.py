@@ -347,7 +347,9 @@ def _levels(search: LatticeOutcome) -> list[Section]:
     ]
     shown: list[Section] = [Grid(("column", "hierarchy", "level"), rows, 2)]
     if search.score is not None:
-        proven = "the optimum" if search.optimal else f"no solution can be below {search.lower_bound or 0:.4f}"
+        proven = "the optimum" if search.optimal else "not proven to be the optimum"
+        if not search.optimal and search.lower_bound is not None:
+            proven = f"no solution can be below {search.lower_bound:.4f}"
         if search.rounds is not None and search.rounds > 1:
             proven = f"{search.rounds} rounds; one generalisation for all: {search.global_score or 0:.6f}"
         checked = f"{search.nodes_checked or 0:,} of {search.nodes_total or 0:,} generalisations looked at"

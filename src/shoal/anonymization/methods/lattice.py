@@ -13,6 +13,7 @@ from shoal.anonymization.households import one_of_them
 from shoal.anonymization.methods.base import Importance, Method, Share, t_closeness_of
 from shoal.anonymization.outcomes import LatticeOutcome
 from shoal.anonymization.results import Anonymized
+from shoal.errors import InputError
 from shoal.policy import Policy
 from shoal.policy.conditions import ColumnCondition
 from shoal.table import Table
@@ -114,7 +115,29 @@ class Lattice(Method):
     def change(
         self, table: Table, policy: Policy, conditions: Sequence[ColumnCondition] = (), k_without_policy: bool = False
     ) -> Anonymized:
-        """Search, generalise, judge what comes out."""
+        """Search, generalise, judge what comes out.
+
+        Households that may be left out are searched by the joined keys of their members, which is more than the verdict
+        asks of records: so the search without leaving any out is tried too, the better one kept, and neither is called
+        the optimum.
+        """
+        if policy.household is None or not self.search_options(policy).suppression:
+            return self._searched(table, policy, conditions)
+        found, refusal = [], None
+        for method in (self.model_copy(update={"suppression": 0.0}), self):
+            try:
+                found.append(method._searched(table, policy, conditions))
+            except InputError as error:
+                refusal = error
+        if not found:
+            assert refusal is not None
+            raise refusal
+        best = min(found, key=lambda result: (not all(model.holds for model in result.models), _cost(result)))
+        assert best.findings.search is not None
+        search = replace(best.findings.search, optimal=False, lower_bound=None)
+        return replace(best, findings=replace(best.findings, search=search))
+
+    def _searched(self, table: Table, policy: Policy, conditions: Sequence[ColumnCondition]) -> Anonymized:
         from shoal.anonymization.search.generalize import score_of
         from shoal.anonymization.search.lattice import solve
         from shoal.anonymization.search.measures import COLUMN_MEASURES
@@ -139,6 +162,14 @@ class Lattice(Method):
             outcome = replace(outcome, score=score, global_score=optimum.score, optimal=False, lower_bound=None)
         plan = Plan(prepared.policy, prepared.trees, solved.rounds)
         return replace(result, plan=plan, findings=replace(result.findings, search=outcome))
+
+
+def _cost(result: Anonymized) -> float:
+    """What was lost, cell by cell of the records."""
+    trees = {} if result.plan is None else dict(result.plan.trees)
+    names = result.policy.quasi_identifiers
+    loss = quality(result.table, result.shown, names, hierarchies=trees, analysis=False).loss
+    return 1.0 if loss is None else loss
 
 
 def by_plan(table: Table, plan: Plan) -> Anonymized:
