@@ -11,17 +11,14 @@ import polars as pl
 
 from shoal.errors import InputError
 from shoal.table.bands import sorted_bands
-from shoal.table.column_type import ColumnType, as_column_types
+from shoal.table.column_type import LIKE_A_RELEASED_CELL, ColumnType, as_column_types
 from shoal.table.date_formats import ISO, inferred_formats
 from shoal.table.declared import RANGE, Declared
 from shoal.table.encode import look_up, unite
-from shoal.table.number_texts import inferred_writing
+from shoal.table.number_texts import inferred_writing, places_of
 from shoal.table.table import Array, Column, Table, smallest_unsigned
 from shoal.table.text_types import MISSING_WORDS, typed_dictionary
 from shoal.table.texts import texts_of
-
-# what a released cell can look like
-_GENERALIZED = r"^\*$|^\[.*[;,].*\]$|^\\"
 
 
 def completed(given: ColumnType, texts: pl.Series, name: str) -> ColumnType:
@@ -30,19 +27,27 @@ def completed(given: ColumnType, texts: pl.Series, name: str) -> ColumnType:
     >>> completed(ColumnType(type="date"), pl.Series(["14.03.2021"]), "seen").format
     ('%d.%m.%Y',)
     """
-    if given.is_complete or not len(texts):
+    if not len(texts):
+        return given
+    if given.type == "number" and (given.decimal or given.thousands):
+        return _with_places(given, texts)
+    if given.is_complete:
         return given
     if given.type == "date":
         return given.model_copy(update={"format": inferred_formats(texts, name)})
     if given.type == "number":
-        found = inferred_writing(texts, name) if given.thousands is None else {"decimal": _other(given.thousands)}
+        found = inferred_writing(texts, name)
         return given.model_copy(update={setting: value for setting, value in found.items() if value is not None})
     bands = sorted_bands(texts.str.strip_chars().unique().to_list(), name)
     return ColumnType.model_validate({**given.model_dump(), "order": tuple(band.text.strip() for band in bands)})
 
 
-def _other(thousands: str) -> str:
-    return "," if thousands == "." else "."
+def _with_places(given: ColumnType, texts: pl.Series) -> ColumnType:
+    """The type with its decimal sign, and with the digits behind it where all numbers have as many."""
+    decimal = given.decimal or ("," if given.thousands == "." else ".")
+    plain = (decimal, given.thousands) == (".", None)
+    places = places_of(texts, decimal) if given.places is None and not plain else given.places
+    return given.model_copy(update={"decimal": decimal, "places": places})
 
 
 def declare(column: Column, given: ColumnType, released: bool = False, only_empty: bool = False) -> Column:
@@ -66,7 +71,7 @@ def declare(column: Column, given: ColumnType, released: bool = False, only_empt
         own: dict[str, dict[str, Any]] = {"number": {"decimal": "."}, "date": {"format": given.format or (ISO,)}}
         whole = given.model_copy(update=own.get(given.type, {}))
         return replace(column, declared=Declared(whole, column.dtype, column.name))
-    released = released or (_needs_reading(given) and bool(known.str.contains(_GENERALIZED).any()))
+    released = released or (_needs_reading(given) and bool(known.str.contains(LIKE_A_RELEASED_CELL).any()))
     declared = Declared(_completed(given, known, column.name, released), column.dtype, column.name)
     values = declared.unspell(texts) if released else declared.values_of(texts)
     values = values.set(pl.Series(missing), None)
@@ -136,14 +141,21 @@ def _own_type(column: Column, given: ColumnType, only_empty: bool = False) -> bo
 
 
 def _completed(given: ColumnType, known: pl.Series, name: str, released: bool) -> ColumnType:
-    if not released or given.is_complete:
+    if not released or (given.is_complete and given.type != "number"):
         return completed(given, known, name)
     if not _needs_reading(given):
         return given
     # of a release, what stands alone tells the writing of what stands in ranges
     ends = pl.concat([known.str.extract(RANGE, 1), known.str.extract(RANGE, 2)]).drop_nulls()
-    alone = known.filter(~known.str.contains(_GENERALIZED))
+    alone = known.filter(~known.str.contains(LIKE_A_RELEASED_CELL))
     return completed(given, pl.concat([ends, alone]).unique(), name)
+
+
+_UNLIKE = {
+    "date": "written so, or finer than microseconds.",
+    "number": "written so, or have more digits than a number keeps.",
+    "band": "among its bands.",
+}
 
 
 def _not_of_type(name: str, given: ColumnType, count: int) -> InputError:
@@ -152,7 +164,7 @@ def _not_of_type(name: str, given: ColumnType, count: int) -> InputError:
     if given.type == "ordered":
         return InputError(what + "in its order.", "Add them to `order`, or name them under `missing` or `map`.")
     cure = "Say in its type how they are written, name those that are none under `missing`, or declare it text."
-    return InputError(what + ("written so." if given.type in ("date", "number") else "among its bands."), cure)
+    return InputError(what + _UNLIKE[given.type], cure)
 
 
 def declare_table(
