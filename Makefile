@@ -27,10 +27,16 @@ demo: setup
 	  --qi age_yrs,sex,ethncty,race,patzip,patcnty --sensitive charge --disclosure 'charge>100000' \
 	  --decide oshpd_id=other,los=other,adm_qtr=other
 	$(BIN)/shoal verify demo/safe.parquet --original demo/discharges.parquet
+	@printf '%s\n' 'columns: {age_yrs: quasi-identifier, sex: quasi-identifier, ethncty: quasi-identifier, race: quasi-identifier,' \
+	  '  patzip: quasi-identifier, patcnty: quasi-identifier, charge: sensitive, oshpd_id: other, los: other, adm_qtr: other}' \
+	  'models: [{model: k-anonymity, k: 5}]' > demo/policy.yaml
+	$(BIN)/shoal publish demo/discharges.parquet --policy demo/policy.yaml -o demo/release --force
 	@echo
 	@echo "  200,000 hospital stays about nobody. A neighbour knows the census columns, a colleague also the hospital,"
 	@echo "  an insurer also the stay: read the table of knowledge from top to bottom. demo/safe.parquet is what may leave:"
-	@echo "  everybody shares their combination with four others at least. More: README.md and docs/."
+	@echo "  everybody shares their combination with four others at least. demo/release is the same as a folder to publish:"
+	@echo "  open its report with a browser: demo/release/report.html (its owner's: demo/release.private/report.html)."
+	@echo "  More: README.md and docs/."
 
 test: setup lint browser
 	$(BIN)/python -m pytest -n 2 -m "not slow"

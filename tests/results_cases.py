@@ -300,6 +300,12 @@ def _publish(folder: Path) -> Case:
     return Case(result, command, names_columns=False, apart=frozenset({"steps"}))  # they take other times
 
 
+def _compare_publications(folder: Path) -> Case:
+    output = _published(folder)[0].output
+    folders = [str(output), f"{output}.private"]
+    return Case(shoal.compare_publications(folders), ["compare", *folders])
+
+
 def _findings(folder: Path) -> Case:
     return Case(_published(folder)[0].document)
 
@@ -381,6 +387,7 @@ CASES: dict[str, Callable[[Path], Case]] = {
     "attack-unicity": _unicity,
     "cells": _cells,
     "compare": _compare,
+    "compare-publications": _compare_publications,
     "anonymize": _anonymize,
     "lattice": _lattice,
     "desk-open": _desk_open,

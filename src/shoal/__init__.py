@@ -79,6 +79,7 @@ if TYPE_CHECKING:
     from shoal.pseudonyms.pseudonymize import pseudonymize
     from shoal.pseudonyms.results import Pseudonymized, Shifted
     from shoal.pseudonyms.shift_dates import DateReading, shift_dates
+    from shoal.publication.compare import PublicationComparison, compare_publications
     from shoal.publication.publish import publish
     from shoal.publication.results import Publication
     from shoal.reading import read
@@ -131,6 +132,7 @@ _HOME = {
     "PopulationCounts": "shoal.identity",
     "PopulationMargins": "shoal.identity",
     "Publication": "shoal.publication.results",
+    "PublicationComparison": "shoal.publication.compare",
     "Profile": "shoal.detection.profiles",
     "Pseudonymized": "shoal.pseudonyms.results",
     "SafeHarbor": "shoal.standards.hipaa.results",
@@ -157,6 +159,7 @@ _HOME = {
     "Unicity": "shoal.attacks.unicity",
     "LinkResult": "shoal.attacks.link",
     "compare": "shoal.releases.compare",
+    "compare_publications": "shoal.publication.compare",
     "cells": "shoal.standards.cells",
     "decode": "shoal.releases.decode",
     "detect": "shoal.detection",
@@ -222,6 +225,7 @@ __all__ = [
     "Profile",
     "Pseudonymized",
     "Publication",
+    "PublicationComparison",
     "QualityFigures",
     "Recode",
     "Reconstruction",
@@ -254,6 +258,7 @@ __all__ = [
     "build_hierarchy",
     "cells",
     "compare",
+    "compare_publications",
     "decode",
     "detect",
     "lattice",

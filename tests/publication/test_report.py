@@ -126,3 +126,12 @@ def test_texts_keep_the_length_that_they_were_laid_out_with() -> None:
     assert with_lengths(lines).count("textLength") == 2
     assert width("職", 10) == 10
     assert "prefers-color-scheme" in in_both_lights("<svg><g/></svg>")
+
+
+def test_a_column_name_with_control_characters_is_set(plain_findings: dict[str, Any], tmp_path: Path) -> None:
+    """The library that draws would end the whole process at a character that XML does not have."""
+    found = json.loads(json.dumps(plain_findings).replace('"job"', '"bell\\u0007\\u001b[31m\\u202e"'))
+    page = report_html(found)
+    assert "bell??[31m?" in page
+    assert not re.search("[\x07\x1b\u202e]", page)
+    assert any("bell??[31m?" in text for text in pages_of(report_pdf(found), tmp_path))

@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Mapping
 from typing import Any
 
-from shoal.reports.chart_style import BLUE, GREY, INK, styled
+from shoal.reports.chart_style import BLUE, COLOURS, INK, styled
 from shoal.reports.pictures import data
 from shoal.wording import percent
 
@@ -43,10 +43,12 @@ def _lying(rows: list[dict[str, Any]], value: str, form: str, title: str, width:
 
     rows = [{**row, "label": wrapped(row["label"], 18)} for row in rows]
     order = list(dict.fromkeys(row["label"] for row in rows))
-    kinds = [kind for kind in ("before", "after") if any(row["when"] == kind for row in rows)]
+    kinds = list(dict.fromkeys(row["when"] for row in rows))
     most = max((row[value] for row in rows), default=0) or 1
     scale = alt.Scale(domain=[0, most * (1.22 if width < 400 else 1.12)], nice=False)
-    legend = alt.Legend(title=None, orient="top")
+    # long names below each other
+    columns = 0 if sum(map(len, kinds)) * 8 < width else 1
+    legend = alt.Legend(title=None, orient="top", columns=columns)
     base = alt.Chart(data(rows)).encode(
         y=alt.Y("label:N", sort=order, title=names, axis=alt.Axis(labelExpr=LINES, domain=False, ticks=False)),
         x=alt.X(f"{value}:Q", title=title, scale=scale, axis=alt.Axis(format=form, tickCount=4)),
@@ -54,11 +56,12 @@ def _lying(rows: list[dict[str, Any]], value: str, form: str, title: str, width:
     )
     colour = alt.Color(
         "when:N", sort=kinds, legend=legend,
-        scale=alt.Scale(domain=kinds, range=[GREY, BLUE] if len(kinds) > 1 else [BLUE]),
+        scale=alt.Scale(domain=kinds, range=COLOURS[: len(kinds)] if len(kinds) > 1 else [BLUE]),
     )  # fmt: skip
     numbers = base.mark_text(align="left", dx=4, fontSize=11, color=INK).encode(text="text:N")
-    high = sum(max(32, 14 * (name.count("\n") + 1) + 6) for name in order)
-    return styled(alt.layer(base.mark_bar().encode(color=colour), numbers), width, high + 84)
+    high = sum(max(12 * len(kinds) + 8, 14 * (name.count("\n") + 1) + 6) for name in order)
+    above = 84 + 18 * columns * len(kinds)
+    return styled(alt.layer(base.mark_bar().encode(color=colour), numbers), width, high + above)
 
 
 def steps(content: Mapping[str, Any], width: int) -> Any:

@@ -6,8 +6,11 @@ import io
 from typing import Any
 
 INK, SOFT, LINE, BLUE, GREY, RED = "#1b1f24", "#56606c", "#d8dee4", "#2a6f97", "#8a939c", "#b3263a"
+ORANGE = "#a65a00"
+# the colours of several things beside each other
+COLOURS = [GREY, BLUE, RED, ORANGE]
 # the same by night
-_NIGHT = {INK: "#e6eaee", SOFT: "#a9b4bf", LINE: "#38414a", BLUE: "#6db3dc", GREY: "#8a939c", RED: "#ff9ba5"}
+_NIGHT = {INK: "#e6eaee", SOFT: "#a9b4bf", LINE: "#38414a", BLUE: "#6db3dc", RED: "#ff9ba5", ORANGE: "#f0b060"}
 # the widths of its letters are those that the layout is measured with; shown elsewhere, texts keep their length
 FONT = "Helvetica, Arial, 'Liberation Sans', sans-serif"
 

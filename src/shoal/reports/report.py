@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -12,6 +12,7 @@ from shoal.errors import InputError
 from shoal.reports.blocks import blocks_of, exhibits_of
 from shoal.reports.chapters import Chapter, chapters_of
 from shoal.reports.crosswalk import arranged
+from shoal.reports.printable import printable
 from shoal.reports.report_charts import NARROW, WIDE, drawing
 from shoal.writing import write_bytes
 
@@ -30,7 +31,12 @@ def write_report(found: Mapping[str, Any], path: Path, *, crosswalk: str | None 
 
 
 def report_html(found: Mapping[str, Any], crosswalk: str | None = None) -> str:
-    """The report as one page: no script, nothing from outside, all texts escaped."""
+    """The report as one page."""
+    return page_html(document(found, crosswalk))
+
+
+def page_html(page: dict[str, Any]) -> str:
+    """A document as one page: no script, nothing from outside, all texts escaped."""
     try:
         from jinja2 import Environment
         from markupsafe import Markup
@@ -39,7 +45,6 @@ def report_html(found: Mapping[str, Any], crosswalk: str | None = None) -> str:
     folder = files("shoal.reports") / "templates"
     environment = Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     template = environment.from_string((folder / "report.html.j2").read_text(encoding="utf-8"))
-    page = document(found, crosswalk)
     for chapter in page["chapters"]:
         for block in exhibits_of(chapter["blocks"]):
             block["narrow"] = _coded(drawing(block["name"], block["data"], NARROW))
@@ -64,16 +69,21 @@ def document(found: Mapping[str, Any], crosswalk: str | None = None) -> dict[str
     edition, expires = found["context"].get("edition", "internal"), found["context"].get("expires")
     chapters = arranged(chapters_of(found), crosswalk)
     until = f", valid until {expires}" if expires else ""
-    return {
-        "title": found["context"].get("title") or "How this table was made safe to share",
-        "subtitle": f"{edition.capitalize()} report of {found['created'][:10]}{until}",
+    title = found["context"].get("title") or "How this table was made safe to share"
+    subtitle = f"{edition.capitalize()} report of {found['created'][:10]}{until}"
+    return page_of(title, subtitle, found["software"]["shoal"], chapters) | {
         "expires": str(expires or ""),
         "edition": edition,
-        "version": found["software"]["shoal"],
         "created": found["created"],
         "hash": found["data"].get("released_sha256") or "",
-        "chapters": [_chapter(chapter) for chapter in chapters],
     }
+
+
+def page_of(title: str, subtitle: str, version: str, chapters: Sequence[Chapter]) -> dict[str, Any]:
+    """A document of chapters with its title."""
+    shown = [_chapter(chapter) for chapter in chapters]
+    page = {"title": title, "subtitle": subtitle, "version": version, "created": "", "hash": "", "chapters": shown}
+    return dict(printable(page))
 
 
 def _chapter(chapter: Chapter) -> dict[str, Any]:

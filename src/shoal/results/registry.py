@@ -19,6 +19,7 @@ MODULES = {
     "attack-unicity": "shoal.attacks.unicity",
     "cells": "shoal.standards.cells",
     "compare": "shoal.releases.compare",
+    "compare-publications": "shoal.publication.compare",
     "desk-open": "shoal.dp.results",
     "desk-preview": "shoal.dp.results",
     "desk-query": "shoal.dp.results",

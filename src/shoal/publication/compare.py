@@ -1,0 +1,187 @@
+"""Publications side by side: what each promises, what is left of the risk, what attacks gain, what was lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from shoal.errors import InputError
+from shoal.releases.compare import Comparison, compare
+from shoal.reports.findings import read_findings
+from shoal.results import Cell, Figure, Figures, Grid, Headline, Notes, Result, Section
+from shoal.wording import counted, in_words, percent
+
+MOST = 4
+# what publications are called in heads and charts: a path may be long
+LETTERS = "ABCD"
+_TWIN = " (twin)"
+
+
+@dataclass(frozen=True, slots=True)
+class PublicationFigures:
+    """One publication: figures from its findings; null where a step did not find one."""
+
+    folder: str
+    created: str
+    method: str | None
+    models: list[str]
+    records: int
+    released: int
+    suppressed_rows: int
+    verdict: str | None
+    k: int | None
+    uniqueness_before: float | None
+    uniqueness: float | None
+    highest_risk: float | None
+    average_risk: float | None
+    threshold: float | None
+    loss: float | None
+    largest_correlation_change: float | None
+    loss_by_column: dict[str, float | None]
+    # what being in the data adds to the risk of a person, for every attack with a control
+    excess_by_attack: dict[str, float | None]
+
+
+@dataclass(frozen=True, repr=False)
+class PublicationComparison(Result):
+    """Publications in the order given; where they are not of the same columns or records, `differ` says so, and their
+    losses do not say which is better: then none is the `best`."""
+
+    name: ClassVar[str] = "compare-publications"
+
+    publications: list[PublicationFigures]
+    best: str | None
+    differ: list[str]
+
+    def summary(self) -> str:
+        """Which publication lost least."""
+        words = f"{counted(len(self.publications), 'publication')} compared"
+        if self.differ:
+            return f"{words}; their losses cannot be ranked: they differ in {in_words(self.differ)}."
+        return f"{words}; no loss is known for all." if self.best is None else f"{words}; least loss: {self.best}."
+
+    def sections(self) -> list[Section]:
+        """The figures, a line each, then loss by column and excess by attack."""
+        shown = self.publications
+        heads = LETTERS[: len(shown)]
+        folders = [Figure(letter, one.folder) for letter, one in zip(heads, shown, strict=True)]
+        rows = [(words, *(write(one) for one in shown)) for words, write in _LINES]
+        sections: list[Section] = [Headline(self.summary()), Figures(folders), Grid(("figure", *heads), rows)]
+        for title, first, key in (("Loss by column", "column", "loss_by_column"),
+                                  ("Excess by attack", "attack", "excess_by_attack")):  # fmt: skip
+            names = list(dict.fromkeys(name for one in shown for name in getattr(one, key)))
+            write = _figure if key == "loss_by_column" else _share
+            lines = [(name, *(write(getattr(one, key).get(name)) for one in shown)) for name in names]
+            sections += [Grid((first, *heads), lines, title=title)] if lines else []
+        notes = ["excess: what being in the data adds to a person's risk, beside people who are not in it"]
+        return [*sections, Notes(notes)] if any(one.excess_by_attack for one in shown) else sections
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else f"-{percent(-value)}" if value < 0 else percent(value)
+
+
+def _within(one: PublicationFigures) -> str | Cell:
+    if one.highest_risk is None:
+        return "–"
+    words = f"{one.highest_risk:.3g}"
+    if one.threshold is None:
+        return words
+    over = one.highest_risk > one.threshold * (1 + 1e-9)
+    return Cell(f"{words} ({'above' if over else 'within'} {one.threshold:.3g})", "bad" if over else "good")
+
+
+_LINES = (
+    ("created", lambda one: one.created[:10]),
+    ("method", lambda one: one.method or "–"),
+    ("models", lambda one: ", ".join(one.models) or "–"),
+    ("verified", lambda one: Cell(one.verdict or "–", "good" if one.verdict == "holds" else "bad")),
+    ("records released", lambda one: f"{one.released:,} of {one.records:,}"),
+    ("suppressed records", lambda one: f"{one.suppressed_rows:,}"),
+    ("smallest class (k)", lambda one: _figure(one.k)),
+    ("the only one of their kind, before", lambda one: _share(one.uniqueness_before)),
+    ("the only one of their kind, after", lambda one: _share(one.uniqueness)),
+    ("highest risk", _within),
+    ("average risk", lambda one: _share(one.average_risk)),
+    ("loss", lambda one: _figure(one.loss)),
+    ("largest change of a correlation", lambda one: _figure(one.largest_correlation_change)),
+)
+
+
+def compare_publications(folders: Sequence[str | Path]) -> PublicationComparison:
+    """Read the findings of published folders and set them side by side.
+
+    >>> compare_publications([])
+    Traceback (most recent call last):
+    shoal.errors.InputError: Two to 4 publications are compared, not 0. ...
+    """
+    if not 2 <= len(folders) <= MOST:
+        raise InputError(
+            f"Two to {MOST} publications are compared, not {len(folders)}.", "Name folders that `shoal publish` wrote."
+        )
+    read = [(str(folder).rstrip("/"), read_findings(folder)) for folder in folders]
+    rows = [_figures(folder, found) for folder, found in read]
+    differ = _differences([found for _, found in read])
+    known = not differ and all(row.loss is not None for row in rows)
+    best = min(rows, key=lambda row: float(row.loss or 0)).folder if known else None
+    return PublicationComparison(rows, best, differ)
+
+
+def compare_releases(releases: Sequence[str | Path]) -> Comparison | PublicationComparison:
+    """Published folders by their findings, manifests and released files by their manifests."""
+    folders = [Path(release).is_dir() for release in releases]
+    if not any(folders):
+        return compare(releases)
+    if not all(folders):
+        raise InputError("Some are folders and some are files.", "Name folders only, or manifests and files only.")
+    return compare_publications(releases)
+
+
+def _differences(found: Sequence[Mapping[str, Any]]) -> list[str]:
+    differ = []
+    roles = [{name for name, role in one["policy"]["columns"].items() if role == "quasi-identifier"} for one in found]
+    if any(names != roles[0] for names in roles):
+        differ.append("their quasi-identifiers")
+    if len({one["data"]["records"] for one in found}) > 1:
+        differ.append("their numbers of records")
+    return differ
+
+
+def _figures(folder: str, found: Mapping[str, Any]) -> PublicationFigures:
+    before, after = found["risk"].get("before") or {}, found["risk"].get("after") or {}
+    change, utility, data = found["change"] or {}, found["utility"] or {}, found["data"]
+    risk, verified = after.get("prosecutor") or {}, found["verification"] or {}
+    attacks = (found["attacks"] or {}).get("attacks") or []
+    return PublicationFigures(
+        folder=folder,
+        created=found["created"],
+        method=change.get("method"),
+        models=[_model(model) for model in verified.get("models") or []],
+        records=data["records"],
+        released=data["released"],
+        suppressed_rows=data["suppressed_rows"],
+        verdict=verified.get("verdict"),
+        k=after.get("k"),
+        uniqueness_before=before.get("uniqueness"),
+        uniqueness=after.get("uniqueness"),
+        highest_risk=risk.get("highest"),
+        average_risk=risk.get("average"),
+        threshold=risk.get("threshold"),
+        loss=utility.get("loss"),
+        largest_correlation_change=(utility.get("analysis") or {}).get("largest_correlation_change"),
+        loss_by_column=dict(utility.get("by_column") or {}),
+        excess_by_attack={
+            one["name"].removesuffix(_TWIN): one["excess"] for one in attacks if one["excess"] is not None
+        },
+    )
+
+
+def _model(model: Mapping[str, Any]) -> str:
+    settings = ", ".join(f"{name} = {value}" for name, value in model["parameters"].items())
+    return f"{model['name']} ({settings})" if settings else str(model["name"])
