@@ -31,6 +31,10 @@ def chapters_of(found: Found) -> list[Chapter]:
     return [chapter for make in makers if (chapter := make(found)) is not None]
 
 
+def _share(value: float | None) -> str:
+    return "not known" if value is None else percent(value)
+
+
 def one_in(share: float | None) -> str:
     """A risk as people say it.
 
@@ -67,7 +71,7 @@ def _summary(found: Found) -> Chapter:
             ("smallest class (k)", f"{before['k']:,}", f"{after['k']:,}"),
             ("the only one of their kind", percent(before["uniqueness"]), percent(after["uniqueness"])),
             ("highest risk", one_in(before["prosecutor"]["highest"]), one_in(after["prosecutor"]["highest"])),
-            ("average risk", percent(before["prosecutor"]["average"]), percent(after["prosecutor"]["average"])),
+            ("average risk", *(_share(side["prosecutor"]["average"]) for side in (before, after))),
         ]
         sections.append(Grid(("", "before", "after"), rows, title="The risk in figures"))
     verdict = found["verification"]
