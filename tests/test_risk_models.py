@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli import app
+from shoal.errors import InputError
 from shoal.models import Evidence
 from shoal.population.individual import expected_risk
 
@@ -104,3 +105,30 @@ def test_what_is_not_judged_does_not_pass_the_gate(tmp_path: Path) -> None:
         found = CliRunner().invoke(app, [*command, "--fail-above-threshold"])
         assert found.exit_code == 1, found.output
         assert "not judged" in found.output
+
+
+def test_what_was_not_measured_is_null_and_does_not_pass(tmp_path: Path) -> None:
+    """With every key missing and null matching anything no record stands in a class."""
+    empty = pl.DataFrame({"a": [None] * 5, "b": [None] * 5, "w": [4.0] * 5}, schema_overrides={"a": pl.Int64})
+    found = shoal.risk(empty, quasi_identifiers=KEYS, null_rule="wildcard", population=shoal.Sample(weight="w"))
+    for attacker in (found.prosecutor, found.journalist, found.marketer):
+        assert attacker is not None
+        assert (attacker.highest, attacker.average, attacker.share_over_threshold) == (None, None, None)
+    assert found.individual is None
+    assert any("individual risk is not measured" in note for note in found.notes)
+    assert found.over_threshold
+    assert not found.holds
+    empty.write_csv(tmp_path / "t.csv")
+    command = ["risk", str(tmp_path / "t.csv"), "--qi", "a,b", "--null-rule", "wildcard", "--threshold", "1"]
+    assert CliRunner().invoke(app, [*command, "--fail-above-threshold"]).exit_code == 1
+
+
+def test_an_approximation_without_weights_is_refused() -> None:
+    with pytest.raises(InputError, match="needs weights"):
+        shoal.risk(FRAME, quasi_identifiers=KEYS, population=shoal.Sample(approximate=True))
+
+
+def test_one_class_is_one_class() -> None:
+    frame = pl.DataFrame({"a": [1, 1, 2, 2], "b": [1] * 4, "w": [0.5, 0.5, 20.0, 20.0]})
+    found = shoal.risk(frame, quasi_identifiers=KEYS, population=shoal.Sample(weight="w"))
+    assert any(note.startswith("in 1 class the weights") for note in found.notes)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.reports.chapters.base import Chapter, Exhibit, Found, Part, listing, risk_of
+from shoal.reports.chapters.base import Chapter, Exhibit, Found, Part, listing, one_in, risk_of, share
 from shoal.results import Chart, Grid, Headline, Notes
 from shoal.wording import counted, in_words, percent
 
@@ -85,6 +85,6 @@ def _population(risk: Found) -> Notes:
     return Notes(
         [
             "Counted in the population that the table is a sample of, the highest risk is "
-            f"{journalist['highest']:.3g} and the average {percent(journalist['average'])}."
+            f"{one_in(journalist['highest'])} and the average {share(journalist['average'])}."
         ]
     )

@@ -84,10 +84,14 @@ def _correlations(pairs: list[dict[str, Any]]) -> Exhibit:
     )  # fmt: skip
 
 
+def _mean(value: float | None) -> str:
+    return "not known" if value is None else f"{value:,.4g}"
+
+
 def _analyst(analysis: Found) -> list[Part]:
     shown: list[Part] = []
     if analysis.get("means"):
-        means = [(one["column"], f"{one['original']:,.4g}", f"{one['released']:,.4g}") for one in analysis["means"]]
+        means = [(one["column"], _mean(one["original"]), _mean(one["released"])) for one in analysis["means"]]
         shown.append(Grid(("mean of", "original", "released"), means, title="What an analyst would get", wrap=(0,)))
     if analysis.get("largest_correlation_change") is not None:
         change = analysis["largest_correlation_change"]
