@@ -111,7 +111,7 @@ def attacker_risk(members: Array, risks: Array, limit: Threshold) -> AttackerRis
     return AttackerRisk(
         highest=float(risks.max()),
         average=float((members * risks).sum()) / total,
-        share_over_threshold=int(members[risks > limit.value].sum()) / total,
+        share_over_threshold=int(members[~(risks <= limit.value)].sum()) / total,
         threshold=limit.value,
     )
 

@@ -63,6 +63,8 @@ class LogLinear:
         if len(counts.cards) < 2:
             raise NoEstimate("the model needs two columns that vary: one alone is fitted exactly and says nothing")
         best, skipped = _selected(counts, sample)
+        if not np.isfinite([best.test, best.unique, best.right]).all():
+            raise NoEstimate("the expected people of a combination are too many or too few to compute with")
         if abs(best.test) > _SIGNIFICANT:
             what = "underfit" if best.error > 0 else "overfit"
             raise NoEstimate(
@@ -117,7 +119,7 @@ def _selected(counts: Counts, sample: SampleClasses) -> tuple[_Judged, int]:
         left.remove(strongest)
         model = with_pair(model, strongest, counts)
         judged = _judge(model, counts, sample)
-        if abs(judged.test) < abs(best.test):
+        if abs(judged.test) < abs(best.test) or not np.isfinite(best.test):
             best = judged
     return best, len(skipped)
 
