@@ -19,7 +19,10 @@ from shoal.models import Evidence, HighestRisk
 from shoal.policy import as_policy
 from shoal.policy.thresholds import Threshold
 from shoal.population.base import SampleClasses, estimate
+from shoal.population.choice import estimate_population
+from shoal.population.dis import Dis
 from shoal.population.log_linear import LogLinear
+from shoal.population.zayatz import Zayatz
 from shoal.table.classes import CountTable
 from shoal.table.encode import encode
 
@@ -81,6 +84,34 @@ def test_no_json_has_a_number_that_is_none(share: str, tmp_path: Any) -> None:
         raise AssertionError(constant)
 
     json.loads(found.stdout, parse_constant=refuse)
+
+
+def test_without_a_pair_there_is_no_interval() -> None:
+    """Only uniques: the chance is 1, the safe figure, and nothing says how sure that is."""
+    for estimator in (Zayatz(), Dis()):
+        found, _ = estimate(estimator, SampleClasses(np.array([1]), np.array([50]), 5000))
+        assert (found.status, found.match_correct, found.low, found.high) == ("ok", 1.0, None, None)
+        assert "no pair" in str(found.reason)
+
+
+def test_a_tail_of_the_model_is_not_an_estimate() -> None:
+    draw = np.random.default_rng(5)
+    frame = pl.DataFrame({name: draw.integers(0, 12, 300) for name in "abc"})
+    counted = CountTable.of({name: encode(frame[name]) for name in frame.columns})
+    histogram = np.bincount(counted.counts)
+    sizes = np.flatnonzero(histogram)
+    tuples = list(counted.tuples.values())
+    found = [
+        estimate(LogLinear(), SampleClasses(sizes, histogram[sizes], people, tuples, counted.counts))[0]
+        for people in (3000, 3e8)
+    ]
+    assert [entry.status for entry in found] == ["ok", "no estimate"]
+    assert "far tail" in str(found[1].reason)
+
+
+def test_a_whole_population_is_counted() -> None:
+    found = estimate_population(SampleClasses(np.array([1, 2]), np.array([5, 3]), 11))
+    assert "counted" in str(found.reason)
 
 
 def test_a_log_linear_test_that_is_not_a_number_accepts_nothing() -> None:
