@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli import app
+from shoal.cli.settings import as_options
 from shoal.errors import InputError
 from shoal.identity.journalist import attacker_risk
 from shoal.models import Evidence, HighestRisk
@@ -84,6 +85,25 @@ def test_no_json_has_a_number_that_is_none(share: str, tmp_path: Any) -> None:
         raise AssertionError(constant)
 
     json.loads(found.stdout, parse_constant=refuse)
+
+
+def test_suppressed_records_do_not_change_the_share() -> None:
+    """Records and the people they stand for are of the same rows."""
+    frame = pl.DataFrame({"a": [*"xxxxxu"], "b": [*"yyyyyv"], "w": [2.0] * 6})
+    stars = pl.DataFrame({"a": ["*"] * 4, "b": ["*"] * 4, "w": [1000.0] * 4})
+    asked: dict[str, Any] = {"quasi_identifiers": ["a", "b"], "population": shoal.Sample(weight="w", estimate="zayatz")}
+    alone, beside = shoal.risk(frame, **asked), shoal.risk(pl.concat([frame, stars]), **asked)
+    assert alone.population is not None
+    assert beside.population is not None
+    assert beside.population[0].match_correct == pytest.approx(alone.population[0].match_correct)
+    assert beside.population[0].uniques == pytest.approx(alone.population[0].uniques)
+
+
+def test_margins_smaller_than_the_sample() -> None:
+    by = shoal.PopulationMargins([{"k": ["a", "b", "c"], "n": [1, 1, 1]}, {"s": ["f", "m"], "n": [2, 1]}])
+    with pytest.raises(InputError, match="5 records, its margins 3 people") as caught:
+        shoal.risk(pl.DataFrame(KEYS), quasi_identifiers=["k", "s"], population=by)
+    assert "(--margin)" in as_options(str(caught.value.cure), caught.value.settings)
 
 
 def test_without_a_pair_there_is_no_interval() -> None:
