@@ -111,7 +111,7 @@ def attacker_risk(members: Array, risks: Array, limit: Threshold) -> AttackerRis
     return AttackerRisk(
         highest=float(risks.max()),
         average=float((members * risks).sum()) / total,
-        share_over_threshold=int(members[risks > limit.value].sum()) / total,
+        share_over_threshold=int(members[~(risks <= limit.value)].sum()) / total,
         threshold=limit.value,
     )
 
@@ -159,6 +159,12 @@ def _by_margins(
         )
     shown = shown_in(rows, reading[0], generalized=reading[1])
     fitted = population_of_margins(population.sources, [column.name for column in rows.columns])
+    if fitted.size < rows.records * (1 - 1e-9):
+        raise InputError(
+            f"The table has {rows.records:,} records, its margins {fitted.size:,.0f} people.",
+            "A sample is no larger than its population: use tables of people, not of shares or thousands.",
+            settings="margins",
+        )
     people = people_in_classes(rows.columns, shown.class_of_row, fitted.table, weights=fitted.people)
     outside = int(np.count_nonzero(people < shown.members * (1 - 1e-9)))
     risks = 1 / np.maximum(people, shown.members)

@@ -253,7 +253,12 @@ def sample_figures(sample: Sample, rows: SampleRows | None, cells: Cells, tuples
     risk = None if rows is None else weighted(rows, sample)
     weights = None if risk is None else risk.weights
     size, sampling = sample.population_size, None if sample.sampling is None else float(sample.sampling)
-    people = population_size(records, weights, size, sampling)
+    # suppressed records stand for people too: the share is of those that are measured, above and below the line
+    kept = None if risk is None else risk.weights[~np.isnan(risk.risk)]
+    people = population_size(records, kept, size, sampling)
+    if people is not None and size is not None:
+        suppressed = cells.suppressed_rows if tuples.person is None else cells.suppressed_persons
+        people = max(people * records / max(records + suppressed, 1), records)
     found = _estimated(sample, cells, tuples, people)
     unique = None if rows is None else special(rows, sample, None if people is None else records / people)
     individual = None if risk is None else individual_risk(risk, sample)

@@ -238,6 +238,9 @@ class Model(BaseModel, ABC):
         if (reason := self.lacks(evidence)) is not None:
             return self._verdict(False, {self.figure: None, "status": "no estimate", "reason": reason})
         figures = self.measure(evidence)
+        if np.isnan(figures).any():
+            reason = "a figure of a class is not a number"
+            return self._verdict(False, {self.figure: None, "status": "no estimate", "reason": reason})
         bad = ~self.good(figures)
         worst = int(np.argmax(figures) if self.at_most else np.argmin(figures))
         found: dict[str, Any] = {self.figure: _plain(figures[worst])}

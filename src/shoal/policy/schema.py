@@ -27,7 +27,7 @@ from shoal.errors import InputError
 from shoal.models import MODELS, AnyModel
 from shoal.policy.amounts import share_of as share_of
 from shoal.policy.context import ContextSection
-from shoal.policy.survey import check_k_map, check_survey_column, with_survey_roles
+from shoal.policy.survey import LEAST_SAMPLING, check_k_map, check_survey_column, with_survey_roles
 from shoal.policy.unwritten import HasSourceNames
 from shoal.reading.small import read_small
 from shoal.table import Table
@@ -253,6 +253,8 @@ class Policy(BaseModel):
             raise ValueError("population_size and sampling exclude each other: both say how large the population is")
         if value == 0:
             raise ValueError("a sample of 0% has no records; write 5%, for example")
+        if value is not None and value < LEAST_SAMPLING:
+            raise ValueError(f"sampling is at least {LEAST_SAMPLING:g}; write 5%, for example")
         return value
 
     @field_validator("method", mode="before")

@@ -16,6 +16,9 @@ from shoal.vocabulary import Role
 SURVEY_ROLES: Mapping[str, Role] = {"household": "identifier", "weight": "other"}
 # sums of weights that differ from the size of the population by more than this share are noted
 APART = 0.01
+# the smallest share that a sample is, and the largest population: beyond these a float counts no single people
+LEAST_SAMPLING = 1e-12
+MOST_PEOPLE = 2**53
 
 
 def with_survey_roles(content: Any) -> Any:
@@ -83,6 +86,12 @@ def population_size(
             settings=("population_size", "sampling"),
         )
     if size is not None:
+        if size > MOST_PEOPLE:
+            raise InputError(
+                "population_size is too large for a number of people.",
+                f"It is at most {MOST_PEOPLE:,}.",
+                settings="population_size",
+            )
         if size < records:
             raise InputError(
                 f"The table has {records:,} records, the population {size:,} people.",
@@ -93,6 +102,12 @@ def population_size(
     if sampling is not None:
         if not 0 < sampling <= 1:
             raise InputError("sampling is not above 0% and up to 100%.", "Write 5%, for example.", settings="sampling")
+        if sampling < LEAST_SAMPLING:
+            raise InputError(
+                "sampling is too small for the share of a sample.",
+                f"It is at least {LEAST_SAMPLING:g}.",
+                settings="sampling",
+            )
         return records / sampling
     return None if weights is None else float(np.sum(weights))
 

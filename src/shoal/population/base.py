@@ -127,6 +127,9 @@ def _with_interval(estimator: Estimator, sample: SampleClasses, found: Found) ->
     figures = estimator.resampled(classes, sample, found)
     if figures is None:
         return found
+    if sample.pairs == 0:
+        remark = "without an interval: the sample has no pair, so that samples drawn anew have none either"
+        return Found(found.uniqueness, found.match_correct, None, None, remark, found.chances)
     kept = figures[np.isfinite(figures)]
     if len(kept) < _ENOUGH * RESAMPLES:
         failed = RESAMPLES - len(kept)

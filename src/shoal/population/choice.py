@@ -69,6 +69,8 @@ def dankar(found: dict[str, Estimate], share: float) -> tuple[str | None, str | 
     """
     good = {name: entry for name, entry in found.items() if entry.status == "ok"}
     size = f"the sample is {share:.3g} of the population"
+    if share >= 1 and good:
+        return next(iter(good)), "the sample is the whole population: uniques are counted, not estimated"
     if share <= _SMALL:
         if "pitman" in good:
             return "pitman", f"{size}, up to 0.1: Dankar's rule takes Pitman"

@@ -28,6 +28,10 @@ _GRID = 256
 _LISTED = 1 << 21
 # a model is accepted if its error is not significant at 5%
 _SIGNIFICANT = 1.96
+# a column with more values than this share of the records tells nearly everybody apart
+_NEARLY_ALL = 0.9
+# population uniques among the records below which the model is asked for a tail that no sample shows
+_LEAST_UNIQUES = 1e-6
 # cells that the interval may touch, and how many samples it draws
 _WORK = 4e8
 _REFIT_SWEEPS = 4
@@ -62,7 +66,15 @@ class LogLinear:
         counts = Counts.of(sample.tuples, sample.counts)
         if len(counts.cards) < 2:
             raise NoEstimate("the model needs two columns that vary: one alone is fitted exactly and says nothing")
+        if max(counts.cards) > _NEARLY_ALL * sample.records:
+            raise NoEstimate("a column has another value in nearly every record: the model cannot tell who shares it")
         best, skipped = _selected(counts, sample)
+        if not np.isfinite([best.test, best.unique, best.right]).all():
+            raise NoEstimate("the expected people of a combination are too many or too few to compute with")
+        if best.unique < _LEAST_UNIQUES:
+            raise NoEstimate(
+                "so small a share leaves only the far tail of the Poisson model, which it says nothing about"
+            )
         if abs(best.test) > _SIGNIFICANT:
             what = "underfit" if best.error > 0 else "overfit"
             raise NoEstimate(
@@ -117,7 +129,7 @@ def _selected(counts: Counts, sample: SampleClasses) -> tuple[_Judged, int]:
         left.remove(strongest)
         model = with_pair(model, strongest, counts)
         judged = _judge(model, counts, sample)
-        if abs(judged.test) < abs(best.test):
+        if abs(judged.test) < abs(best.test) or not np.isfinite(best.test):
             best = judged
     return best, len(skipped)
 

@@ -228,7 +228,10 @@ def _encode_integers(series: pl.Series) -> _Part:
         lookup = np.empty(len(present), smallest_unsigned(len(distinct) + 1))
         lookup[distinct] = np.arange(len(distinct))
         codes = lookup[offsets]
-        values = _integers(distinct) + low if low >= 0 else _integers(distinct + low)
+        if high >= 2**63:  # only unsigned integers of 64 bits hold it
+            values = pl.Series(distinct.astype(np.uint64) + np.uint64(low))
+        else:
+            values = _integers(distinct) + low if low >= 0 else _integers(distinct + low)
     else:
         distinct, codes = np.unique(array, return_inverse=True)
         codes = codes.astype(smallest_unsigned(len(distinct) + 1))

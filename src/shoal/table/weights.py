@@ -9,6 +9,8 @@ from shoal.errors import InputError
 from shoal.table.classes import Codes, first_row_of_each_class
 from shoal.table.table import Array, Column
 
+# the largest weight: above it a float counts no single people
+MOST_PEOPLE = 2**53
 _CURE = "A weight is the number of people that a record stands for: a number above 0 in every row."
 
 
@@ -28,6 +30,10 @@ def record_weights(column: Column) -> Array:
     values = column.values.cast(pl.Float64).to_numpy()
     if not np.isfinite(values).all():
         raise InputError(f"Weight column '{column.name}' has values that are not finite numbers.", _CURE)
+    if (values > MOST_PEOPLE).any():
+        raise InputError(
+            f"Weight column '{column.name}' has weights above {MOST_PEOPLE:,}: nobody stands for as many people.", _CURE
+        )
     if (values < 0).any():
         raise InputError(f"Weight column '{column.name}' has negative numbers.", _CURE)
     if (values == 0).any():
