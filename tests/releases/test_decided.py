@@ -250,3 +250,43 @@ def test_identifiers_that_repeat_are_pointed_out() -> None:
         frame, quasi_identifiers=["age"], k=2, method="sorted-clusters", decide={"mrn": "identifier"}
     )
     assert any("mrn repeat" in note and "`person`" in note for note in made.to_dict()["notes"])
+
+
+def notes_of(columns: dict[str, Any], roles: dict[str, str], **more: Any) -> list[str]:
+    rules = {"columns": roles, "models": [{"model": "k-anonymity", "k": 2}], **more}
+    return list(shoal.anonymize(pl.DataFrame(columns), rules, method="mondrian").to_dict()["notes"])
+
+
+def test_texts_that_are_something_else_are_pointed_out() -> None:
+    columns = {
+        "admitted": ["03/14/2021", "12/01/2020"] * 20,
+        "age": ["under 5", "5-9", "10+", "5-9"] * 10,
+        "sex": ["F", "female", "M", "male"] * 10,
+        "job": ["clerk", "monk"] * 20,
+    }
+    roles = dict.fromkeys(columns, "quasi-identifier")
+    notes = notes_of(columns, roles)
+    assert [note.split(":")[0] for note in notes] == [
+        "admitted looks like dates written %m/%d/%Y",
+        "age looks like bands that can be joined",
+        "sex has values that are spelled in several ways, which `map` joins",
+    ]
+    types = {"admitted": "date", "age": "band", "sex": {"type": "nominal", "map": {"F": "female", "M": "male"}}}
+    assert notes_of(columns, roles, types=types) == []
+
+
+def test_weights_households_and_dates_are_told_apart() -> None:
+    columns = {
+        "sex": ["f", "m"] * 20,
+        "fnlwgt": [1000 + n % 7 for n in range(40)],
+        "ori_hid": [n // 4 for n in range(40)],
+        "born": ["1950-02-01", "1960-07-09"] * 20,
+        "pay": [1000.5 + n for n in range(40)],
+    }
+    roles = {"sex": "quasi-identifier", "fnlwgt": "other", "ori_hid": "identifier", "born": "identifier"}
+    notes = notes_of(columns, {**roles, "pay": "sensitive"})
+    assert any(note.startswith("fnlwgt looks like sampling weights") for note in notes)
+    assert any(note.startswith("ori_hid repeats") and "`household`" in note for note in notes)
+    assert any(note.startswith("pay leaves as it is, and nearly every record") for note in notes)
+    assert not any("born" in note or "`person`" in note for note in notes)
+    assert not any("fnlwgt looks" in note for note in notes_of(columns, {**roles, "pay": "other"}, weight="fnlwgt"))

@@ -160,3 +160,54 @@ def test_amounts_that_are_not_touched_leave_as_they_came(tmp_path: Path, amounts
     texts = {"age": ["30", "30", "41", "41"], "cost": amounts}
     lines = through(tmp_path, texts, {"cost": {"type": "number", "decimal": ",", "thousands": "."}})
     assert [line.split(",", 1)[1].strip('"') for line in lines] == amounts
+
+
+def test_the_manifest_does_not_name_a_band_that_is_suppressed(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"age": ["1-2", "1-2", "3-6", "107+ years"], "n": [1, 2, 3, 4]})
+    rules = {
+        "columns": {"age": "quasi-identifier", "n": "other"},
+        "models": [{"model": "k-anonymity", "k": 2}],
+        "suppression": "50%",
+    }
+    found = shoal.anonymize(frame, {**rules, "types": {"age": "band"}}, method="suppress")
+    with pytest.raises(InputError, match="suppressed throughout") as refused:
+        shoal.release(found, tmp_path / "safe.csv")
+    assert "107" not in str(refused.value)
+    assert not list(tmp_path.iterdir())
+    said = {"age": {"type": "band", "order": ["1-2", "3-6", "7-106", "107+ years"]}}
+    shoal.release(shoal.anonymize(frame, {**rules, "types": said}, method="suppress"), tmp_path / "safe.csv")
+    assert shoal.verify(tmp_path / "safe.csv", original=frame).verdict == "holds"
+
+
+def test_the_manifest_does_not_name_the_bands_of_a_column_that_is_left_out(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"sex": ["f", "f", "m", "m"], "age": ["1-2", "1-2", "3-6", "107+ years"]})
+    rules = {"columns": {"sex": "quasi-identifier", "age": "identifier"}, "types": {"age": "band"}}
+    found = shoal.anonymize(frame, {**rules, "models": [{"model": "k-anonymity", "k": 2}]}, method="mondrian")
+    shoal.release(found, tmp_path / "safe.csv")
+    assert "107" not in (tmp_path / "safe.manifest.json").read_text()
+    assert shoal.verify(tmp_path / "safe.csv", original=frame).verdict == "holds"
+
+
+def test_bands_in_two_columns_of_ends_are_all_held(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"age": ["0-4", "5-9", "10-14", "15+"] * 2})
+    rules = {"columns": {"age": "quasi-identifier"}, "types": {"age": "band"}}
+    found = shoal.anonymize(
+        frame, {**rules, "models": [{"model": "k-anonymity", "k": 8}]}, method="mondrian", interval="columns"
+    )
+    shoal.release(found, tmp_path / "safe.csv")
+    assert shoal.verify(tmp_path / "safe.csv", original=frame).verdict == "holds"
+
+
+def test_codes_longer_than_declared_are_refused() -> None:
+    with pytest.raises(InputError, match="codes of 3 digits"):
+        shoal.anonymize(
+            {"zip": ["01001", "02035"] * 2}, quasi_identifiers=["zip"], k=2,
+            options=Options(types={"zip": {"type": "code", "digits": 3}}),
+        )  # fmt: skip
+
+
+def test_a_blank_may_stand_in_a_setting_of_a_type() -> None:
+    found = types_of(["seen=date format=%-d %B %Y century_from=1930"])
+    assert found is not None
+    assert found["seen"].format == ("%-d %B %Y",)
+    assert found["seen"].century_from == 1930

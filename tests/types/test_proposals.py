@@ -146,3 +146,32 @@ def test_what_is_declared_is_not_proposed_anew() -> None:
     frame = pl.DataFrame({"roof": drawn([1, 2, 4, 9])})
     found = profile(frame, options=Options(types={"roof": "number"})).columns[0]
     assert (found.proposed_type, found.type_reason) == ("number", "Declared.")
+
+
+def test_two_answers_beside_na_are_boolean_with_na_missing(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"smoker": ["yes", "no", "NA"] * 20, "sex": ["f", "m"] * 30})
+    path = tmp_path / "policy.yaml"
+    found = shoal.profile(frame, write_policy=path)
+    assert found.columns[0].declaration is not None
+    assert found.columns[0].declaration.to_short() == {"type": "boolean", "missing": ["NA"]}
+    assert shoal.anonymize(frame, path, method="mondrian").verdict == "holds"
+
+
+def test_sums_are_not_identifiers_because_all_differ() -> None:
+    odd = [17 * n * n + 3 for n in range(1, 61)]
+    frame = pl.DataFrame({"FEDTAX": odd, "PTOTVAL": odd[::-1], "zzz": odd, "taxval": range(1000, 1060)})
+    roles = {column.name: column.role for column in shoal.profile(frame).columns}
+    assert roles == {"FEDTAX": "other", "PTOTVAL": "other", "zzz": "identifier", "taxval": "identifier"}
+
+
+def test_a_policy_without_a_quasi_identifier_says_so_when_it_is_written(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"FEDTAX": [17 * n * n for n in range(60)]})
+    assert "quasi-identifier" in shoal.profile(frame, write_policy=tmp_path / "p.yaml").notes[-1]
+    assert not shoal.profile(frame).notes
+
+
+def test_dates_are_not_offered_as_persons() -> None:
+    frame = pl.DataFrame({"mrn": [f"A{n // 3:05d}X" for n in range(60)], "born": ["1950-02-01", "1960-07-09"] * 30})
+    rules = {"columns": {"mrn": "other", "born": "identifier"}}
+    text = shoal.profile(frame.with_columns(pl.col("born").str.to_date()), policy=rules).policy_text()  # type: ignore[arg-type]
+    assert "person: born" not in text

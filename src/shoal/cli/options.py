@@ -208,7 +208,13 @@ def types_of(given: list[str] | None) -> dict[str, Any] | None:
     for text in given:
         column, equals, rest = text.partition("=")
         try:
-            word, *settings = shlex.split(rest)
+            word, *parts = shlex.split(rest)
+            settings: list[str] = []
+            for part in parts:  # a blank may stand in a value: format=%-d %B %Y
+                if settings and "=" not in part:
+                    settings[-1] += f" {part}"
+                else:
+                    settings.append(part)
         except ValueError:
             word, settings = "", []
         pairs = [setting.partition("=") for setting in settings]

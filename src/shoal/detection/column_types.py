@@ -35,14 +35,6 @@ _AMOUNTS = words(
     flags=True,
     measures=True,
 )
-_SUMS = words(
-    """amount, income, salary, wage, wages, price, cost, costs, charge, charges, balance, turnover, revenue,
-    expenditure, expend, expenses, spending, savings, debt, loan, rent, tax, taxes, betrag, einkommen, gehalt,
-    preis, kosten, umsatz, reddito, importo, stipendio, spesa, revenu, salaire, montant, prix, ingreso, ingresos,
-    importe, precio, gasto, inkomen, bedrag, height, area, distance, temperature, platelets""",
-    block="number, no, nr, num, id, code, account, key, reference, ref, card, file, case, serial, invoice",
-    measures=True,
-)
 _CODES = words(
     """code, codes, type, category, cat, class, status, kind, group, flag, indicator, region, district, province,
     state, department, sector, race, ethnicity, roof, walls, water, toilet, electricity, relation, relationship,
@@ -50,17 +42,6 @@ _CODES = words(
     klasse""",
     flags=True,
 )
-_WEIGHTS = words(
-    """sampling weight, sampling weights, survey weight, survey weights, sample weight, household weight, household
-    weights, hh weight, person weight, design weight, final weight, fnlwgt, finalwt, perwt, hhwt, pweight, wgt,
-    hhweight, expansion factor, factor de expansion, fexp, hochrechnungsfaktor, poids de sondage, peso campionario,
-    weights""",
-    weak="weight, wt, poids, peso, gewicht",
-    block="birth, body, baby, patient, newborn, kg, lb, lbs, grams, gross, net, vehicle, tare, parcel, nascita, geburt",
-    measures=True,
-)
-# more than a person weighs in kilograms or pounds
-_HEAVIEST_PERSON = 700.0
 _PAIRS = tuple(
     frozenset(pair.split())
     for pair in (
@@ -98,28 +79,6 @@ class TypeProposal:
     def measured(self) -> bool:
         """Whether it proposes values that lie on a line: that all of them differ says nothing then."""
         return self.type is not None and self.type.type in ("number", "date", "band", "ordered")
-
-
-def is_sum(name: str) -> bool:
-    """Whether a header says that a column holds sums of money or measurements, not numbers of things.
-
-    >>> is_sum("household_income"), is_sum("account_balance_no"), is_sum("roof")
-    (True, False, False)
-    """
-    return _SUMS.heard(read_header(name))[0] > 0
-
-
-def looks_like_weights(column: Column) -> str | None:
-    """Why a column seems to say how many people each record stands for; None where it does not."""
-    strength, word = _WEIGHTS.heard(read_header(column.name))
-    values = column.values
-    if not strength or not values.dtype.is_numeric() or not len(values):
-        return None
-    low, high = float(values.min()), float(values.max())  # type: ignore[arg-type]
-    strong = word not in ("weight", "wt", "poids", "peso", "gewicht")
-    if low < 0.0 or high < 1.0 or (not strong and (high < _HEAVIEST_PERSON or low < 1.0)):
-        return None
-    return f'The header says "{word}", and its numbers are those of sampling weights.'
 
 
 def propose_type(column: Column, counts: Array, records: int, kinds: Sequence[Finding]) -> TypeProposal:
@@ -237,8 +196,8 @@ def _bands(name: str, texts: pl.Series) -> TypeProposal | None:
         return TypeProposal(
             completed(ColumnType(type="band"), texts, name), "Bands on a number line, which can be joined."
         )
-    except InputError:
-        return _of("nominal", "Bands that lie over each other: they cannot be joined.")
+    except InputError as error:
+        return _of("nominal", f"Bands that cannot be joined. {error.what}")
 
 
 def _categories(column: Column, texts: pl.Series, counts: Array, kind: str | None) -> TypeProposal:
@@ -249,7 +208,9 @@ def _categories(column: Column, texts: pl.Series, counts: Array, kind: str | Non
     joined = {"map": mapped} if mapped else {}
     why = " Some are spelled in several ways: `map` joins them." if mapped else ""
     if len(distinct) == 2 and frozenset(folded.get(label, label) for label in distinct) in _PAIRS:
-        return _of("boolean", f"Two answers.{why}", **joined)
+        missing = sorted(column.values.filter(~column.values.is_in(labels)).to_list())
+        beside = {"missing": missing} if missing else {}
+        return _of("boolean", f"Two answers.{why}", **joined, **beside)
     if (order := order_of(distinct)) is not None and not _has_signs(order):
         return _of("ordered", f"Words that come in an order.{why}", order=order, **joined)
     return _of("nominal", f"Categories without an order that is known.{why}", **joined)

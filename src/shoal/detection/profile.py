@@ -11,7 +11,8 @@ import numpy as np
 import polars as pl
 
 from shoal import progress
-from shoal.detection.column_types import is_sum, looks_like_weights, propose_type
+from shoal.detection.column_types import propose_type
+from shoal.detection.named_by_header import is_amounts, looks_like_weights
 from shoal.detection.profiles import ColumnProfile, Profile
 from shoal.detection.proposal import proposed_rules
 from shoal.errors import as_names
@@ -29,6 +30,9 @@ RECORDS_THAT_TELL = 20
 NEARLY_ALL = 0.95
 MANY_CODES = 0.1
 LONG_CODES = "Many different long codes: they may stand for persons."
+_NO_QUASI_IDENTIFIER = (
+    "no column looks like a quasi-identifier: the policy can be used once you give at least one column this role"
+)
 # so many of the distinct values show whether a column is made of codes
 _CODES_LOOKED_AT = 10_000
 
@@ -65,6 +69,8 @@ def profile(
     result = Profile(table.rows, profiles, [*table.notes, *decided.remarks(table)], rules=rules)
     if target is None:
         return result
+    if not any(column.role == "quasi-identifier" for column in profiles):
+        result = replace(result, notes=[*result.notes, _NO_QUASI_IDENTIFIER])
     write_whole(target, lambda draft: draft.write_text(result.policy_text(), encoding="utf-8"))
     return replace(result, policy_file=str(target))
 
@@ -121,7 +127,7 @@ def is_measured(column: Column) -> bool:
     """Whether values are measured or counted: that all of them differ says nothing then."""
     if column.declared is not None:
         return column.declared.word in ("number", "date", "ordered", "band")
-    return column.dtype.is_integer() and is_sum(column.name)
+    return is_amounts(column)
 
 
 def _looks_like_codes(column: Column, known: int) -> bool:

@@ -67,7 +67,11 @@ def _person(records: int, profiles: Sequence[ColumnProfile]) -> list[str]:
     found = [
         column
         for column in profiles
-        if column.role == "identifier" and column.confidence >= DECIDED and column.distinct > 1
+        if column.role == "identifier"
+        and column.confidence >= DECIDED
+        and column.distinct > 1
+        and column.type not in ("date", "datetime", "time")
+        and column.proposed_type != "date"
     ]
     repeated = [column for column in found if column.distinct <= _REPEATED * (records - column.nulls)]
     if not repeated:

@@ -12,21 +12,19 @@ import polars as pl
 
 from shoal.detection.dependencies import determines
 from shoal.detection.profile import LONG_CODES, NEARLY_ALL, RECORDS_THAT_TELL, propose_role
-from shoal.kinds import DECIDED, ColumnView, find_kinds
+from shoal.detection.reminders import other_weights, repeated_identifiers, types_to_declare, view_of
+from shoal.kinds import DECIDED, find_kinds
 from shoal.kinds.inside import inside
 from shoal.manifest.schema import ColumnEntry
 from shoal.policy import Policy
-from shoal.table import Array, Column, Table
+from shoal.table import Column, Table
 from shoal.table.weights import record_weights, weight_notes
 from shoal.vocabulary import Role
 from shoal.wording import in_words
 
-# More distinct values than these are looked at by a sample of them; the most frequent ones are always in it.
-_LOOKED_AT = 20_000
 # A hint of identifiers counts where a column has many different values: this confidence, this share of the records.
 HINTED = 0.3
 MANY = 0.1
-_HEAVY = 300
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +120,15 @@ def decisions_of(result: Decidable) -> Decisions:
     undecided = [entry.name for entry in entries if entry.decided_by == "detection"]
     others = [entry.name for entry in entries if entry.role == "other" and entry.decided_by == "policy"]
     found = decisions_about(result.table, undecided, others, result.policy.quasi_identifiers)
-    notes = [*found.notes, *_repeated(result.table, result.policy), *_of_survey(result.table, result.policy)]
+    sensitive = [result.table[entry.name] for entry in entries if entry.role == "sensitive"]
+    notes = [
+        *found.notes,
+        *_warnings(sensitive, [], result.table.rows),
+        *repeated_identifiers(result.table, result.policy),
+        *_of_survey(result.table, result.policy),
+        *other_weights(result.table, result.policy, [entry.name for entry in entries]),
+        *types_to_declare(result.table, result.policy),
+    ]
     return replace(found, notes=notes)
 
 
@@ -146,19 +152,6 @@ def _of_survey(table: Table, policy: Policy) -> list[str]:
     return notes
 
 
-def _repeated(table: Table, policy: Policy) -> list[str]:
-    """Identifiers that repeat may be persons with several records: then a class of k records is fewer persons."""
-    if policy.person is not None or policy.count is not None:
-        return []
-    names = [name for name in policy.with_role("identifier") if name != policy.household]
-    columns = [table[name] for name in names if name in table.columns]
-    repeated = [column.name for column in columns if 1 < len(column.values) < NEARLY_ALL * (table.rows - column.nulls)]
-    if not repeated:
-        return []
-    which = f"{in_words(repeated)} {'repeats' if len(repeated) == 1 else 'repeat'}"
-    return [f"{which}: if a value stands for a person with several records, name it as `person`; k counts records"]
-
-
 def decision_notes(decisions: Decisions) -> list[str]:
     """What a result tells about columns that nobody decided on, and about those that leave as they are."""
     notes = [entry.in_words() for entry in decisions.stopping]
@@ -175,7 +168,7 @@ def look_at(column: Column, records: int) -> UndecidedColumn:
     tell records apart or are long codes, whatever the confidence.
     """
     counts = np.bincount(column.codes, minlength=len(column.values))[: len(column.values)]
-    view = _view(column, counts, records)
+    view = view_of(column, counts, records)
     kinds = find_kinds(view) if len(view.counts) else []
     role, confidence, reasons = propose_role(column, counts, records, kinds)
     kind = kinds[0].kind if kinds and kinds[0].confidence >= DECIDED else None
@@ -202,19 +195,6 @@ def told_inside(values: pl.Series) -> str | None:
     count = int(np.logical_or.reduce(list(found.values())).sum())
     kinds = in_words([f"a {kind.replace('-', ' ')}" for kind in found])
     return f"{count:,} of its {len(values):,} different texts {'holds' if count == 1 else 'hold'} {kinds}."
-
-
-def _view(column: Column, counts: Array, records: int) -> ColumnView:
-    """A column for the recognisers: where it has very many values a sample of them, as frequent as they all are."""
-    if len(counts) <= _LOOKED_AT:
-        return ColumnView(column.name, column.values, counts, records)
-    heavy = np.flatnonzero(counts > np.partition(counts, -_HEAVY)[-_HEAVY])
-    rest = np.setdiff1d(np.arange(len(counts)), heavy, assume_unique=True)
-    drawn = np.random.default_rng(0).choice(rest, _LOOKED_AT - _HEAVY, replace=False)
-    share = len(drawn) / len(rest)
-    values = pl.concat([column.values.gather(heavy), column.values.gather(drawn)])
-    scaled = np.maximum(1, np.rint(counts[heavy] * share)).astype(counts.dtype)
-    return ColumnView(column.name, values, np.concatenate([scaled, counts[drawn]]), records)
 
 
 def _warnings(leaving: Sequence[Column], quasi_identifiers: Sequence[Column], records: int) -> list[str]:

@@ -336,6 +336,7 @@ class Policy(BaseModel):
         from shoal.table.declare import types_of
 
         found = types_of(table) if any(column.declared for column in table.columns.values()) else {}
+        found = {name: kind for name, kind in found.items() if self.columns.get(name) != "identifier"}
         return self.model_copy(update={"types": {**self.types, **found}}) if found else self
 
     def digest(self) -> str:

@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from shoal.detection.undecided import Decisions, decisions_of
 from shoal.errors import InputError, ShoalError
 from shoal.manifest.files import dictionary_path, files_of, manifest_path, plan_path, private_path
@@ -110,6 +112,7 @@ def _write(result: Releasable, treated: Treated, how: _Writing) -> Released:
     if how.shuffle:
         frame = frame[shuffled_order(len(frame), how.seed)]
     columns = result.manifest_columns()
+    _check_found_orders(result.table, frame, columns)
     written = written_as(how.output, frame, columns, result.table)
     frame = in_notation(frame, Notation.of(written, columns, path, False))
     if how.excel_safe:
@@ -140,6 +143,23 @@ def _write(result: Releasable, treated: Treated, how: _Writing) -> Released:
 
     documents_written = write_release(frame, path, how.force, documents, how.output)
     return _released(result, path, documents_written, judgements[0], treated, len(frame), how.decisions)
+
+
+def _check_found_orders(table: Table, frame: pl.DataFrame, entries: Sequence[ColumnEntry]) -> None:
+    """Refuse a release whose manifest would name bands that nobody declared and that no released cell holds."""
+    for entry in entries:
+        column = table.columns.get(entry.name)
+        declared = None if column is None else column.declared
+        if declared is None or not declared.order_found or not entry.released_as:
+            continue
+        held = declared.places_in(frame.select(entry.released_as))
+        if held is not None and len(held) < len(declared.type.order or ()):
+            raise InputError(
+                f"Column '{entry.name}' has bands that are suppressed throughout: the manifest would name them, "
+                "because their order was found in the data.",
+                "Declare all bands that there can be in the policy: "
+                f"types: {{{entry.name}: {{type: band, order: [lowest, …, highest]}}}}.",
+            )
 
 
 def _renamed(entries: Sequence[ColumnEntry], how: _Writing) -> list[ColumnEntry]:

@@ -76,7 +76,9 @@ def declare(column: Column, given: ColumnType, released: bool | None = False, on
         if given.type == "date":
             _check_written_again(own_declared, column.values, column.name)
         return replace(column, declared=own_declared)
-    declared = Declared(_completed(given, known, column.name, released), column.dtype, column.name)
+    whole = _completed(given, known, column.name, released)
+    found = given.type == "band" and given.order is None
+    declared = Declared(whole, column.dtype, column.name, order_found=found)
     values = declared.unspell(texts) if released else declared.values_of(texts)
     values = values.set(pl.Series(missing), None)
     unreadable = int((values.is_null() & pl.Series(~missing)).sum())
@@ -86,6 +88,11 @@ def declare(column: Column, given: ColumnType, released: bool | None = False, on
         raise InputError(
             f"Column '{column.name}' is declared as boolean, and has {values.drop_nulls().n_unique():,} values.",
             "Map them to two (`map` in its type), or declare it nominal.",
+        )
+    if given.digits is not None and not released and (values.str.contains(rf"^[0-9]{{{given.digits + 1},}}$")).any():
+        raise InputError(
+            f"Column '{column.name}' is declared as codes of {given.digits} digits, and some have more.",
+            "Say in `digits` how many the longest have: shorter ones get zeros in front.",
         )
     if given.type == "date" and not released:
         _check_written_again(declared, values, column.name)

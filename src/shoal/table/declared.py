@@ -31,6 +31,8 @@ class Declared:
     type: ColumnType
     came_as: pl.DataType = field(default_factory=pl.String)
     name: str = ""
+    # its order was found in the column: nobody declared it
+    order_found: bool = False
 
     @property
     def word(self) -> str:
@@ -145,6 +147,21 @@ class Declared:
         found = found.set((self._spelled(found) != texts).fill_null(True), None)
         looks = (self._spelled(texts) != texts).fill_null(False) | texts.str.starts_with("\\").fill_null(False)
         return found.fill_null(("\\" + texts).zip_with(looks, texts))
+
+    def places_in(self, released: pl.DataFrame) -> set[int] | None:
+        """The places of its order that released cells (or pairs of ends) hold; None where a cell tells none.
+
+        >>> ages = Declared(ColumnType(type="band", order=["0-4", "5-9", "10+"]))
+        >>> ages.places_in(pl.DataFrame({"age": ["0-9", "*"]}))
+        {0, 1}
+        """
+        cells = [self.unspell(texts.cast(pl.String)) for texts in released.unique().drop_nulls().get_columns()]
+        low, high = (cell.str.extract(RANGE, end).fill_null(cell) for cell, end in ((cells[0], 1), (cells[-1], 2)))
+        shown = pl.DataFrame({"low": low, "high": high}).filter(pl.col("low") != "*")
+        ends = shown.select(pl.all().cast(pl.Int64, strict=False))
+        if ends.null_count().sum_horizontal()[0]:
+            return None
+        return {place for low, high in ends.rows() for place in range(low, high + 1)}
 
     def cell_of(self, texts: pl.Series) -> pl.Series:
         """Values that are written as in the original, in the writing of cells."""
