@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Protocol, get_args
 
 import polars as pl
 
-from shoal.attacks.statistics import excess_of, rate_interval
+from shoal.attacks.statistics import excess_of, excess_over, rate_interval
 from shoal.attacks.subject import Subject
 from shoal.policy.schema import AttackLimits
 from shoal.reading.frames import to_native
@@ -59,12 +59,15 @@ class AttackOutcome:
         control: Array | None = None,
         *,
         baseline: float | None = None,
+        chance: float | None = None,
+        least: Array | None = None,
         notes: Iterable[str] = (),
-        seed: int = 0,
         rows: Array | None = None,
     ) -> AttackOutcome:
         """From the score of every target (1: hit, a share where candidates are alike) and of every control person.
 
+        `chance` stands for a control that is known: who is not in the data is hit so often. `least` are the scores
+        if no record is that of the person who is taken to have it: where nobody knows, the excess starts there.
         `rows` says which row of the original each target is.
 
         >>> import numpy as np
@@ -78,16 +81,24 @@ class AttackOutcome:
             return cls(name, criterion, 0, 0, None, None, None, baseline, None, None, None, None, said)
         if len(scores) < FEW_TARGETS:
             said.append(f"fewer than {FEW_TARGETS} targets: the interval is wide, and the rate says little")
-        hits, (low, high) = float(scores.sum()), rate_interval(scores, seed)
-        beside, excess = None, None
-        if control is not None and len(control):
-            beside, excess = float(control.mean()), excess_of(scores, control, seed)
-            if excess is None:
-                said.append("the attack always succeeds on people who are not in the data: the excess is not defined")
+        hits, (low, high) = float(scores.sum()), rate_interval(scores)
+        beside = chance if control is None or not len(control) else float(control.mean())
+        excess = _excess(scores, control, chance)
+        if excess is None and beside is not None:
+            said.append("the attack always succeeds on people who are not in the data: the excess is not defined")
+        if excess is not None and least is not None:
+            lowest = _excess(least, control, chance)
+            excess = (excess[0], excess[1] if lowest is None else min(excess[1], lowest[1]), excess[2])
         whole, rate = int(hits) if hits.is_integer() else hits, hits / len(scores)
         found = cls(name, criterion, len(scores), whole, rate, low, high, baseline, beside, None, None, None, said)
         found = found if rows is None else replace(found, rows=rows[scores >= 1])
         return found if excess is None else replace(found, **dict(zip(_EXCESS, excess, strict=True)))  # type: ignore[arg-type]
+
+
+def _excess(scores: Array, control: Array | None, chance: float | None) -> tuple[float, float, float] | None:
+    if control is not None and len(control):
+        return excess_of(scores, control)
+    return None if chance is None else excess_over(scores, chance)
 
 
 def verdicts_of(outcomes: Sequence[AttackOutcome], limits: AttackLimits | None = None) -> dict[str, AttackVerdict]:

@@ -61,9 +61,7 @@ class SinglingOut:
             ["a condition that fits several released records counts as failed"] if not conditions.sharp.all() else []
         )
         notes += self._what_helped(subject, names, conditions, scores, ours)
-        return AttackOutcome.of(
-            self.name, self.criterion, scores, control, baseline=baseline, notes=notes, seed=subject.seed
-        )
+        return AttackOutcome.of(self.name, self.criterion, scores, control, baseline=baseline, notes=notes)
 
     def _what_helped(
         self, subject: Subject, names: list[str], conditions: Conditions, scores: Array, people: Table
