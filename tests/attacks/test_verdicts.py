@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -9,7 +10,9 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.attacks import AttackOutcome, AttackResult
+from shoal.attacks import AttackOutcome, verdicts_of
+from shoal.attacks.base import AttackResult
+from shoal.policy.schema import AttackLimits
 
 ROLES: dict[str, Any] = {"age": "quasi-identifier", "town": "quasi-identifier", "ill": "sensitive"}
 
@@ -48,3 +51,51 @@ def test_noise_passes_linkability_only_as_far_as_the_right_records_are_not_found
     found = shoal.attack(made, control=others, policy=policy)
     assert found.verdict["linkability"] == "fail"
     assert (by_name(found)["linkage"].excess_low or 0) > 0.05
+
+
+def test_a_copy_is_not_judged_by_its_twin(tmp_path: Path) -> None:
+    """The policy's method makes a safe twin; the file itself gives everybody away."""
+    people = dense(4, 100_000, 400)
+    policy: dict[str, Any] = {
+        "columns": ROLES,
+        "models": [{"model": "k-anonymity", "k": 20}],
+        "method": "mondrian",
+        "attacks": {"singling_out": 0.2, "linkability": 0.2, "inference": 0.9},
+    }
+    found = shoal.attack(people, original=people, policy=policy)
+    assert [found.verdict[one] for one in ("singling-out", "linkability")] == ["fail", "fail"]
+    assert found.verdict["inference"] != "pass"
+    assert any("twin" in note for note in by_name(found)["linkage"].notes)
+    made = shoal.anonymize(people, shoal.Policy(**policy))
+    assert shoal.attack(made, policy=policy).verdict["linkability"] == "pass"
+
+
+def test_data_that_its_manifest_is_not_about_is_refused(tmp_path: Path) -> None:
+    people, safe = dense(5, 100_000, 200), tmp_path / "safe.csv"
+    policy = shoal.Policy(columns=ROLES, attacks={"linkability": 0.5})
+    shoal.release(shoal.anonymize(people, policy, k=4, method="mondrian"), safe)
+    people.write_csv(safe)
+    with pytest.raises(shoal.InputError, match="hashes differ"):
+        shoal.attack(safe, original=people)
+    assert not shoal.verify(safe, original=people, attack=True).holds
+
+
+def outcome(name: str, rate: float, control: float | None) -> AttackOutcome:
+    scores, others = (np.arange(200) < 200 * share for share in (rate, control or 0))
+    return AttackOutcome.of(name, "inference", scores * 1.0, None if control is None else others * 1.0)
+
+
+@pytest.mark.parametrize(
+    "unsure",
+    [
+        outcome("certain-value", 1, 1),  # the excess is not defined
+        outcome("homogeneity", 1, None),  # no control, and always right
+    ],
+)
+def test_one_attack_that_says_nothing_is_not_passed_over(unsure: AttackOutcome) -> None:
+    limits = AttackLimits(inference=0.2)
+    harmless, harmful = outcome("learner", 0.1, 0.1), outcome("skewness", 0.9, 0.1)
+    assert verdicts_of([harmless], limits)["inference"] == "pass"
+    assert verdicts_of([harmless, unsure], limits)["inference"] == "not tested"
+    assert verdicts_of([harmless, unsure, harmful], limits)["inference"] == "fail"
+    assert verdicts_of([harmless, outcome("homogeneity", 0.3, None)], limits)["inference"] == "pass"

@@ -104,7 +104,7 @@ def _excess(scores: Array, control: Array | None, chance: float | None) -> tuple
 def verdicts_of(outcomes: Sequence[AttackOutcome], limits: AttackLimits | None = None) -> dict[str, AttackVerdict]:
     """For every criterion: whether the upper end of each excess is at most the policy's limit.
 
-    `measured`: no limit is given. `not tested`: no attack had a control.
+    `measured`: no limit is given. `not tested`: no attack had a control; or none fails, and of one it is not known.
 
     >>> verdicts_of([])["inference"]
     'not tested'
@@ -112,14 +112,50 @@ def verdicts_of(outcomes: Sequence[AttackOutcome], limits: AttackLimits | None =
     found: dict[str, AttackVerdict] = {}
     for criterion in get_args(Criterion):
         limit = None if limits is None else getattr(limits, criterion.replace("-", "_"))
-        ends = [one.excess_high for one in outcomes if one.criterion == criterion and one.excess_high is not None]
+        those = [one for one in outcomes if one.criterion == criterion]
+        ends = [one.excess_high for one in those if one.excess_high is not None]
         if not ends:
             found[criterion] = "not tested"
         elif limit is None:
             found[criterion] = "measured"
+        elif max(ends + ends_beside_twins(those)) > limit:
+            found[criterion] = "fail"
         else:
-            found[criterion] = "pass" if max(ends) <= limit else "fail"
+            found[criterion] = "not tested" if any(is_open(one, those) for one in those) else "pass"
     return found
+
+
+def is_open(one: AttackOutcome, others: Sequence[AttackOutcome]) -> bool:
+    """Whether nothing can be said of an attack that would let a release pass.
+
+    Its excess is not defined; it always succeeds, and nobody knows how it does on others; or it succeeds more often
+    than on the twin, which then does not stand for the release.
+    """
+    if one.control is not None:
+        return one.excess is None
+    twin = twin_in(one, others)
+    return exceeds(one, twin) if twin is not None else one.rate == 1
+
+
+def twin_in(one: AttackOutcome, others: Sequence[AttackOutcome]) -> AttackOutcome | None:
+    """The same attack on the twin of the release, with a control."""
+    same = [other for other in others if other.name == one.name + OF_TWIN]
+    return same[0] if same else None
+
+
+def exceeds(one: AttackOutcome, twin: AttackOutcome) -> bool:
+    """Whether an attack on the release succeeds more often than on its twin, beyond both intervals."""
+    return one.low is not None and twin.high is not None and one.low > twin.high
+
+
+def ends_beside_twins(outcomes: Sequence[AttackOutcome]) -> list[float]:
+    """The upper ends of the excess of attacks that succeed more often than on the twin, over the twin's control."""
+    ends = []
+    for one in outcomes:
+        twin = twin_in(one, outcomes)
+        if twin is not None and exceeds(one, twin) and one.high is not None and (twin.control or 0) < 1:
+            ends.append(1 - (1 - one.high) / (1 - (twin.control or 0)))
+    return ends
 
 
 @dataclass(frozen=True, repr=False)
