@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +13,8 @@ import pytest
 import shoal
 from shoal.attacks import AttackOutcome, verdicts_of
 from shoal.attacks.base import AttackResult
+from shoal.attacks.opening import subject_of
+from shoal.attacks.singling_out import SinglingOut
 from shoal.policy.schema import AttackLimits
 
 ROLES: dict[str, Any] = {"age": "quasi-identifier", "town": "quasi-identifier", "ill": "sensitive"}
@@ -99,3 +102,39 @@ def test_one_attack_that_says_nothing_is_not_passed_over(unsure: AttackOutcome) 
     assert verdicts_of([harmless, unsure], limits)["inference"] == "not tested"
     assert verdicts_of([harmless, unsure, harmful], limits)["inference"] == "fail"
     assert verdicts_of([harmless, outcome("homogeneity", 0.3, None)], limits)["inference"] == "pass"
+
+
+def sparse(seed: int, rows: int, first: int = 0) -> pl.DataFrame:
+    draw = np.random.default_rng(seed)
+    numbers = {"pid": np.arange(first, first + rows), "age": draw.integers(0, 100, rows)}
+    return pl.DataFrame(
+        {**numbers, "town": draw.integers(10_000, 99_999, rows), "ill": draw.choice(list("abcd"), rows)}
+    )
+
+
+@pytest.mark.parametrize("known", [True, False])
+def test_a_small_control_does_not_hide_who_is_singled_out(known: bool) -> None:
+    """Of 800 people 60 are asked, as many as the control has: the conditions are those of their records."""
+    people, others = sparse(1, 800), sparse(2, 60, 5000)
+    policy = shoal.Policy(columns=ROLES | {"pid": "identifier"}, attacks={"singling_out": 0.05})
+    subject = subject_of(people.drop("pid"), people, others, policy, "pid", None, 2000, 0)
+    found = SinglingOut().run(replace(subject, place=np.arange(800)) if known else subject)
+    assert found.rate is not None
+    assert found.rate > 0.99
+    assert verdicts_of([found], policy.attacks)["singling-out"] == "fail"
+    assert found.excess_low is not None
+    assert (found.excess_low > 0.9) == known
+
+
+@pytest.mark.parametrize("rows", [2, 20])
+def test_rows_of_one_person_do_not_hide_each_other(rows: int) -> None:
+    people, others = (pl.concat([one] * rows) for one in (sparse(3, 200), sparse(4, 200, 5000)))
+    limits = {"singling_out": 0.1, "linkability": 0.1}
+    policy = {"columns": ROLES | {"pid": "identifier"}, "person": "pid", "attacks": limits}
+    found = shoal.attack(people, original=people, control=others, policy=policy)
+    assert [found.verdict[one] for one in ("singling-out", "linkability")] == ["fail", "fail"]
+    for name in ("singling-out", "linkage", "linkability"):
+        assert by_name(found)[name].rate == pytest.approx(1.0, abs=0.02)
+    unnamed = shoal.attack(people.drop("pid"), original=people, control=others, policy=policy)
+    assert unnamed.verdict["singling-out"] == "not tested"
+    assert unnamed.verdict["linkability"] == ("fail" if rows == 2 else "not tested")  # half of two is enough to fail

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Protocol, get_args
 
 import polars as pl
 
-from shoal.attacks.statistics import excess_of, excess_over, rate_interval
+from shoal.attacks.statistics import cut, excess_of, excess_over, rate_interval, wilson
 from shoal.attacks.subject import Subject
 from shoal.policy.schema import AttackLimits
 from shoal.reading.frames import to_native
@@ -61,6 +61,7 @@ class AttackOutcome:
         baseline: float | None = None,
         chance: float | None = None,
         least: Array | None = None,
+        unknown: str | None = None,
         notes: Iterable[str] = (),
         rows: Array | None = None,
     ) -> AttackOutcome:
@@ -68,7 +69,7 @@ class AttackOutcome:
 
         `chance` stands for a control that is known: who is not in the data is hit so often. `least` are the scores
         if no record is that of the person who is taken to have it: where nobody knows, the excess starts there.
-        `rows` says which row of the original each target is.
+        `unknown` says why the scores may be too low for an excess. `rows`: which row of the original each target is.
 
         >>> import numpy as np
         >>> found = AttackOutcome.of("guess", "inference", np.repeat([1, 0], 50), np.repeat([1, 0], [25, 75]))
@@ -83,8 +84,10 @@ class AttackOutcome:
             said.append(f"fewer than {FEW_TARGETS} targets: the interval is wide, and the rate says little")
         hits, (low, high) = float(scores.sum()), rate_interval(scores)
         beside = chance if control is None or not len(control) else float(control.mean())
-        excess = _excess(scores, control, chance)
-        if excess is None and beside is not None:
+        excess = _excess(scores, control, chance) if unknown is None else None
+        if unknown is not None:
+            said.append(unknown)
+        elif excess is None and beside is not None:
             said.append("the attack always succeeds on people who are not in the data: the excess is not defined")
         if excess is not None and least is not None:
             lowest = _excess(least, control, chance)
@@ -113,12 +116,12 @@ def verdicts_of(outcomes: Sequence[AttackOutcome], limits: AttackLimits | None =
     for criterion in get_args(Criterion):
         limit = None if limits is None else getattr(limits, criterion.replace("-", "_"))
         those = [one for one in outcomes if one.criterion == criterion]
-        ends = [one.excess_high for one in those if one.excess_high is not None]
+        ends = ends_of(those)
         if not ends:
             found[criterion] = "not tested"
         elif limit is None:
             found[criterion] = "measured"
-        elif max(ends + ends_beside_twins(those)) > limit:
+        elif max(ends.values()) > limit:
             found[criterion] = "fail"
         else:
             found[criterion] = "not tested" if any(is_open(one, those) for one in those) else "pass"
@@ -126,15 +129,13 @@ def verdicts_of(outcomes: Sequence[AttackOutcome], limits: AttackLimits | None =
 
 
 def is_open(one: AttackOutcome, others: Sequence[AttackOutcome]) -> bool:
-    """Whether nothing can be said of an attack that would let a release pass.
+    """Whether nothing is known of an attack that would let a release pass.
 
-    Its excess is not defined; it always succeeds, and nobody knows how it does on others; or it succeeds more often
-    than on the twin, which then does not stand for the release.
+    Its excess is not defined; or it always succeeds, and nobody knows how it does on others.
     """
     if one.control is not None:
         return one.excess is None
-    twin = twin_in(one, others)
-    return exceeds(one, twin) if twin is not None else one.rate == 1
+    return one.rate == 1 and twin_in(one, others) is None
 
 
 def twin_in(one: AttackOutcome, others: Sequence[AttackOutcome]) -> AttackOutcome | None:
@@ -148,13 +149,18 @@ def exceeds(one: AttackOutcome, twin: AttackOutcome) -> bool:
     return one.low is not None and twin.high is not None and one.low > twin.high
 
 
-def ends_beside_twins(outcomes: Sequence[AttackOutcome]) -> list[float]:
-    """The upper ends of the excess of attacks that succeed more often than on the twin, over the twin's control."""
-    ends = []
+def ends_of(outcomes: Sequence[AttackOutcome]) -> dict[str, float]:
+    """The upper end of each attack's excess.
+
+    An attack on the release that succeeds more often than on the twin is judged by its own rate: from the upper end
+    of that, over the lower end of the twin's control.
+    """
+    ends = {one.name: one.excess_high for one in outcomes if one.excess_high is not None}
     for one in outcomes:
         twin = twin_in(one, outcomes)
-        if twin is not None and exceeds(one, twin) and one.high is not None and (twin.control or 0) < 1:
-            ends.append(1 - (1 - one.high) / (1 - (twin.control or 0)))
+        if twin is not None and twin.control is not None and one.high is not None and exceeds(one, twin):
+            lowest, _ = wilson(twin.control * twin.targets, twin.targets)
+            ends[one.name] = cut(1 - (1 - one.high) / (1 - lowest))
     return ends
 
 

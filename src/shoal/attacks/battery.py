@@ -86,5 +86,6 @@ def _beside_twin(one: AttackOutcome, twin: AttackOutcome | None) -> AttackOutcom
     """An attack on the release that succeeds more often than on the twin says so."""
     if twin is None or not exceeds(one, twin):
         return one
-    said = f"it succeeds more often than on the twin ({percent(twin.rate or 0)}), which does not stand for the release"
+    own = "its own rate is held against the limit"
+    said = f"it succeeds more often than on the twin ({percent(twin.rate or 0)}): {own}"
     return replace(one, notes=[*one.notes, said])

@@ -51,7 +51,8 @@ def put_together(subject: Subject, people: Table, whole: Linkage) -> Array:
     """Of each person: 1 over the records that are candidates for both parts."""
     names = list(subject.on)
     if not whole.by_distance:  # who lies in all cells lies in those of both parts
-        return np.divide(1.0, whole.records, out=np.zeros(people.rows), where=whole.records > 0)
+        fitting = subject.candidates(whole)
+        return np.divide(1.0, fitting, out=np.zeros(people.rows), where=fitting > 0)
     parts = [subject.linkage(people, part) for part in (names[::2], names[1::2])]
     both = in_both(*parts)
     return np.divide(1.0, both, out=np.zeros(people.rows), where=both > 0)

@@ -16,8 +16,9 @@ from shoal.wording import percent
 class Link:
     """The attacker has the original's quasi-identifiers with names and looks for everybody's record.
 
-    A target scores 1/candidates where its own record is among them, else nothing. People who are not in the release
-    have no record of their own: where there is a control, it is a guess among all records, right once in so many.
+    A target scores 1/candidates where its own record is among them, else nothing; the records of one person count
+    once. People who are not in the release have no record of their own: where there is a control, it is a guess among
+    all records, right once in so many.
     """
 
     name: ClassVar[str] = "linkage"
@@ -40,6 +41,7 @@ class Link:
             scores,
             baseline=baseline,
             chance=None if subject.control is None else baseline,
+            unknown=subject.persons_unknown,
             least=np.zeros(len(rows)) if subject.place is None else None,
             notes=notes,
             rows=rows,
@@ -48,7 +50,8 @@ class Link:
 
 def _scores(found: Linkage, subject: Subject, rows: Array) -> tuple[Array, list[str]]:
     """1/candidates where the own record is one; where nobody knows which that is, it is taken to be."""
-    alike = np.divide(1.0, found.records, out=np.zeros(len(rows)), where=found.records > 0)
+    candidates = subject.candidates(found)
+    alike = np.divide(1.0, candidates, out=np.zeros(len(rows)), where=candidates > 0)
     if subject.place is None:
         return alike, ["which record is whose is not known: the right one is taken to be among those that fit"]
     there = subject.place[rows] >= 0

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shoal.attacks.base import AttackResult, is_open
+from shoal.attacks.base import AttackResult, ends_of, is_open
 from shoal.attacks.battery import attack as attack_release
 from shoal.errors import InputError
 from shoal.judgement.checks import Check
@@ -64,16 +64,12 @@ def limit_checks(result: AttackResult, limits: AttackLimits) -> list[Check]:
     checks = []
     for name, limit in limits.model_dump(exclude_none=True).items():
         criterion = name.replace("_", "-")
-        ends = {
-            one.name: one.excess_high
-            for one in result.attacks
-            if one.criterion == criterion and one.excess_high is not None
-        }
+        those = [one for one in result.attacks if one.criterion == criterion]
+        ends = ends_of(those)
         detail = "not tested: there is no control, and no twin could be made"
         if ends:
             worst = max(ends, key=lambda attack: ends[attack])
             detail = f"excess at most {percent(ends[worst])} ({worst}), limit {percent(limit)}"
-            those = [one for one in result.attacks if one.criterion == criterion]
             if unsure := [one.name for one in those if is_open(one, those)]:
                 detail += f"; nothing that lets it pass is known of {in_words(unsure)}"
         checks.append(Check(f"attack: {criterion}", result.verdict[criterion] == "pass", detail))
