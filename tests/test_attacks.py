@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal.attacks import AttackOutcome, Homogeneity, Subject, excess_of, koopman, wilson
 from shoal.attacks.homogeneity import certain
+from shoal.attacks.statistics import rate_interval
 from shoal.reading import read
 from shoal.releases.readable import readable
 
@@ -75,3 +76,34 @@ def test_the_ratio_lies_in_its_interval(first: int, second: int) -> None:
 
 def test_an_excess_where_the_control_always_succeeds_is_not_defined() -> None:
     assert excess_of(np.ones(50), np.ones(50)) is None
+
+
+@pytest.mark.parametrize("targets", [40, 400])
+def test_a_larger_score_never_lowers_an_end(targets: int) -> None:
+    nobody, ends = np.zeros(targets), []
+    for first in (0.0, 0.01, 0.5, 1.0):
+        scores = np.append(first, nobody[1:])
+        ends.append((*rate_interval(scores), *(excess_of(scores, nobody) or ())))
+    assert (np.diff(np.array(ends), axis=0) >= 0).all()
+    assert ends[1][1] < ends[2][1] < ends[3][1]
+
+
+@pytest.mark.parametrize(("often", "share"), [(0.02, 0.5), (0.05, 0.1), (0.3, 0.25)])
+def test_rare_shares_are_covered(often: float, share: float) -> None:
+    """A bootstrap's upper end lies below the truth in up to 30% of such samples."""
+    draw, above = np.random.default_rng(0), 0
+    for _ in range(1000):
+        scores = np.where(draw.random(60) < often, share, 0.0)
+        found = excess_of(scores, np.zeros(60))
+        assert found is not None
+        low, high = rate_interval(scores)
+        above += high >= often * share <= found[2]
+        assert low <= scores.mean() <= high
+    assert above >= 975
+
+
+def test_an_excess_lies_between_minus_one_and_one() -> None:
+    always = np.ones(60)
+    always[0] = 0.5
+    for scores in (np.ones(60), always, np.zeros(60), np.full(60, 0.5)):
+        assert all(-1 <= end <= 1 for end in excess_of(scores, always) or (2,))

@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Protocol, get_args
 
 import polars as pl
 
-from shoal.attacks.statistics import excess_of, rate_interval
+from shoal.attacks.statistics import cut, excess_of, excess_over, rate_interval, wilson
 from shoal.attacks.subject import Subject
 from shoal.policy.schema import AttackLimits
 from shoal.reading.frames import to_native
@@ -59,13 +59,17 @@ class AttackOutcome:
         control: Array | None = None,
         *,
         baseline: float | None = None,
+        chance: float | None = None,
+        least: Array | None = None,
+        unknown: str | None = None,
         notes: Iterable[str] = (),
-        seed: int = 0,
         rows: Array | None = None,
     ) -> AttackOutcome:
         """From the score of every target (1: hit, a share where candidates are alike) and of every control person.
 
-        `rows` says which row of the original each target is.
+        `chance` stands for a control that is known: who is not in the data is hit so often. `least` are the scores
+        if no record is that of the person who is taken to have it: where nobody knows, the excess starts there.
+        `unknown` says why the scores may be too low for an excess. `rows`: which row of the original each target is.
 
         >>> import numpy as np
         >>> found = AttackOutcome.of("guess", "inference", np.repeat([1, 0], 50), np.repeat([1, 0], [25, 75]))
@@ -78,22 +82,32 @@ class AttackOutcome:
             return cls(name, criterion, 0, 0, None, None, None, baseline, None, None, None, None, said)
         if len(scores) < FEW_TARGETS:
             said.append(f"fewer than {FEW_TARGETS} targets: the interval is wide, and the rate says little")
-        hits, (low, high) = float(scores.sum()), rate_interval(scores, seed)
-        beside, excess = None, None
-        if control is not None and len(control):
-            beside, excess = float(control.mean()), excess_of(scores, control, seed)
-            if excess is None:
-                said.append("the attack always succeeds on people who are not in the data: the excess is not defined")
+        hits, (low, high) = float(scores.sum()), rate_interval(scores)
+        beside = chance if control is None or not len(control) else float(control.mean())
+        excess = _excess(scores, control, chance) if unknown is None else None
+        if unknown is not None:
+            said.append(unknown)
+        elif excess is None and beside is not None:
+            said.append("the attack always succeeds on people who are not in the data: the excess is not defined")
+        if excess is not None and least is not None:
+            lowest = _excess(least, control, chance)
+            excess = (excess[0], excess[1] if lowest is None else min(excess[1], lowest[1]), excess[2])
         whole, rate = int(hits) if hits.is_integer() else hits, hits / len(scores)
         found = cls(name, criterion, len(scores), whole, rate, low, high, baseline, beside, None, None, None, said)
         found = found if rows is None else replace(found, rows=rows[scores >= 1])
         return found if excess is None else replace(found, **dict(zip(_EXCESS, excess, strict=True)))  # type: ignore[arg-type]
 
 
+def _excess(scores: Array, control: Array | None, chance: float | None) -> tuple[float, float, float] | None:
+    if control is not None and len(control):
+        return excess_of(scores, control)
+    return None if chance is None else excess_over(scores, chance)
+
+
 def verdicts_of(outcomes: Sequence[AttackOutcome], limits: AttackLimits | None = None) -> dict[str, AttackVerdict]:
     """For every criterion: whether the upper end of each excess is at most the policy's limit.
 
-    `measured`: no limit is given. `not tested`: no attack had a control.
+    `measured`: no limit is given. `not tested`: no attack had a control; or none fails, and of one it is not known.
 
     >>> verdicts_of([])["inference"]
     'not tested'
@@ -101,14 +115,53 @@ def verdicts_of(outcomes: Sequence[AttackOutcome], limits: AttackLimits | None =
     found: dict[str, AttackVerdict] = {}
     for criterion in get_args(Criterion):
         limit = None if limits is None else getattr(limits, criterion.replace("-", "_"))
-        ends = [one.excess_high for one in outcomes if one.criterion == criterion and one.excess_high is not None]
+        those = [one for one in outcomes if one.criterion == criterion]
+        ends = ends_of(those)
         if not ends:
             found[criterion] = "not tested"
         elif limit is None:
             found[criterion] = "measured"
+        elif max(ends.values()) > limit:
+            found[criterion] = "fail"
         else:
-            found[criterion] = "pass" if max(ends) <= limit else "fail"
+            found[criterion] = "not tested" if any(is_open(one, those) for one in those) else "pass"
     return found
+
+
+def is_open(one: AttackOutcome, others: Sequence[AttackOutcome]) -> bool:
+    """Whether nothing is known of an attack that would let a release pass.
+
+    Its excess is not defined; or it always succeeds, and nobody knows how it does on others.
+    """
+    if one.control is not None:
+        return one.excess is None
+    return one.rate == 1 and twin_in(one, others) is None
+
+
+def twin_in(one: AttackOutcome, others: Sequence[AttackOutcome]) -> AttackOutcome | None:
+    """The same attack on the twin of the release, with a control."""
+    same = [other for other in others if other.name == one.name + OF_TWIN]
+    return same[0] if same else None
+
+
+def exceeds(one: AttackOutcome, twin: AttackOutcome) -> bool:
+    """Whether an attack on the release succeeds more often than on its twin, beyond both intervals."""
+    return one.low is not None and twin.high is not None and one.low > twin.high
+
+
+def ends_of(outcomes: Sequence[AttackOutcome]) -> dict[str, float]:
+    """The upper end of each attack's excess.
+
+    An attack on the release that succeeds more often than on the twin is judged by its own rate: from the upper end
+    of that, over the lower end of the twin's control.
+    """
+    ends = {one.name: one.excess_high for one in outcomes if one.excess_high is not None}
+    for one in outcomes:
+        twin = twin_in(one, outcomes)
+        if twin is not None and twin.control is not None and one.high is not None and exceeds(one, twin):
+            lowest, _ = wilson(twin.control * twin.targets, twin.targets)
+            ends[one.name] = cut(1 - (1 - one.high) / (1 - lowest))
+    return ends
 
 
 @dataclass(frozen=True, repr=False)

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from shoal import progress
-from shoal.attacks.base import ATTACKS, OF_TWIN, AttackOutcome, AttackResult, verdicts_of
+from shoal.attacks.base import ATTACKS, OF_TWIN, AttackOutcome, AttackResult, exceeds, twin_in, verdicts_of
 from shoal.attacks.opening import UNCHECKED, subject_of
 from shoal.attacks.rows_out import check_rows_out, write_rows
 from shoal.attacks.subject import TARGETS, Subject
@@ -17,6 +17,7 @@ from shoal.attacks.twin import twin_of
 from shoal.errors import check_at_least
 from shoal.policy import Policy
 from shoal.reading import Options
+from shoal.wording import percent
 
 
 def attack(
@@ -77,5 +78,14 @@ def _with_twin(outcomes: list[AttackOutcome], subject: Subject, source: Any) -> 
     if isinstance(found, str):
         said = f"there is no control: {found}"
         return [replace(one, notes=[*one.notes, said]) for one in outcomes[:1]] + outcomes[1:]
-    twins = [replace(one, name=one.name + OF_TWIN) for one in battery(found)]
-    return outcomes + [one for one in twins if one.control is not None]
+    twins = [replace(one, name=one.name + OF_TWIN) for one in battery(found) if one.control is not None]
+    return [_beside_twin(one, twin_in(one, twins)) for one in outcomes] + twins
+
+
+def _beside_twin(one: AttackOutcome, twin: AttackOutcome | None) -> AttackOutcome:
+    """An attack on the release that succeeds more often than on the twin says so."""
+    if twin is None or not exceeds(one, twin):
+        return one
+    own = "its own rate is held against the limit"
+    said = f"it succeeds more often than on the twin ({percent(twin.rate or 0)}): {own}"
+    return replace(one, notes=[*one.notes, said])

@@ -75,9 +75,7 @@ class Downcoding:
             f"column {max(by_column, key=lambda name: by_column[name])} gives most away",
         ]
         baseline = float(guessed.mean())
-        return AttackOutcome.of(
-            self.name, self.criterion, np.sort(found[chosen]), baseline=baseline, notes=notes, seed=subject.seed
-        )
+        return AttackOutcome.of(self.name, self.criterion, np.sort(found[chosen]), baseline=baseline, notes=notes)
 
 
 def _ranges(subject: Subject) -> list[tuple[str, Cells]]:

@@ -62,7 +62,6 @@ class ClassInference:
             control,
             baseline=guessed_without(subject, ours, columns),
             notes=notes,
-            seed=subject.seed,
             rows=subject.sampled[0],
         )
 

@@ -60,7 +60,6 @@ class Learner:
             None if theirs is None else control,
             baseline=guessed_without(subject, ours, columns),
             notes=[f"column {worst} is predicted most often: {percent(rates[worst])}"],
-            seed=subject.seed,
             rows=subject.sampled[0],
         )
 

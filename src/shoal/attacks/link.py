@@ -123,7 +123,7 @@ def attack_link(
         [] if truth is not None else ["who is who is not known: the right record is taken to be among those that fit"]
     )
     notes += _what_helped(released, people, columns, float(scores.mean()), known) if truth is None else []
-    outcome = AttackOutcome.of("linkage", "linkability", scores, notes=notes, seed=seed)
+    outcome = AttackOutcome.of("linkage", "linkability", scores, notes=notes)
     write_rows(targets_out, np.flatnonzero(records == 1))
     return _result(outcome, records, right, list(columns), seed, known, released)
 

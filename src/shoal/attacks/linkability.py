@@ -21,8 +21,8 @@ from shoal.table.classes import Coded, CountTable
 class Linkability:
     """One file has half of the quasi-identifiers, the other the rest: which record fits both parts of a person?
 
-    A target scores 1/n where n records fit both parts, and nothing where none does. The same for control people: they
-    are put together at somebody else's record.
+    A target scores 1/n where n records fit both parts, and nothing where none does. The same for control people, who
+    are put together at somebody else's record; whether a record is the right one is what `linkage` counts.
     """
 
     name: ClassVar[str] = "linkability"
@@ -44,16 +44,15 @@ class Linkability:
         names = list(subject.on)
         notes = [f"the parts are {', '.join(names[::2])} and {', '.join(names[1::2])}"]
         baseline = 1 / max(subject.table.rows, 1)
-        return AttackOutcome.of(
-            self.name, self.criterion, scores, control, baseline=baseline, notes=notes, seed=subject.seed
-        )
+        return AttackOutcome.of(self.name, self.criterion, scores, control, baseline=baseline, notes=notes)
 
 
 def put_together(subject: Subject, people: Table, whole: Linkage) -> Array:
     """Of each person: 1 over the records that are candidates for both parts."""
     names = list(subject.on)
     if not whole.by_distance:  # who lies in all cells lies in those of both parts
-        return np.divide(1.0, whole.records, out=np.zeros(people.rows), where=whole.records > 0)
+        fitting = subject.candidates(whole)
+        return np.divide(1.0, fitting, out=np.zeros(people.rows), where=fitting > 0)
     parts = [subject.linkage(people, part) for part in (names[::2], names[1::2])]
     both = in_both(*parts)
     return np.divide(1.0, both, out=np.zeros(people.rows), where=both > 0)

@@ -16,8 +16,9 @@ from shoal.wording import percent
 class Link:
     """The attacker has the original's quasi-identifiers with names and looks for everybody's record.
 
-    A target scores 1/candidates where its own record is among them, else nothing. People who are not in the release
-    have no record of their own, so that there is no control.
+    A target scores 1/candidates where its own record is among them, else nothing; the records of one person count
+    once. People who are not in the release have no record of their own: where there is a control, it is a guess among
+    all records, right once in so many.
     """
 
     name: ClassVar[str] = "linkage"
@@ -33,15 +34,24 @@ class Link:
         scores, notes = _scores(found, subject, rows)
         notes.append(f"{percent(float((found.records == 1).mean()))} of the targets fit exactly one record")
         notes += _what_helped(subject, float(scores.mean()))
-        baseline = 1 / max(subject.table.rows, 1)
+        baseline = 1 / max(float(found.boxes.weight.sum()), 1.0)
         return AttackOutcome.of(
-            self.name, self.criterion, scores, baseline=baseline, notes=notes, seed=subject.seed, rows=rows
+            self.name,
+            self.criterion,
+            scores,
+            baseline=baseline,
+            chance=None if subject.control is None else baseline,
+            unknown=subject.persons_unknown,
+            least=np.zeros(len(rows)) if subject.place is None else None,
+            notes=notes,
+            rows=rows,
         )
 
 
 def _scores(found: Linkage, subject: Subject, rows: Array) -> tuple[Array, list[str]]:
     """1/candidates where the own record is one; where nobody knows which that is, it is taken to be."""
-    alike = np.divide(1.0, found.records, out=np.zeros(len(rows)), where=found.records > 0)
+    candidates = subject.candidates(found)
+    alike = np.divide(1.0, candidates, out=np.zeros(len(rows)), where=candidates > 0)
     if subject.place is None:
         return alike, ["which record is whose is not known: the right one is taken to be among those that fit"]
     there = subject.place[rows] >= 0

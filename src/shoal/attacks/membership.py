@@ -225,7 +225,7 @@ def judged(
                     f"a reference of {len(others):,} is too small: the threshold is that of a normal distribution"
                 )
             name = f"{statistic} at {share:.1%}"
-            one = AttackOutcome.of(name, "membership", ours, theirs, baseline=share, notes=said, seed=seed)
+            one = AttackOutcome.of(name, "membership", ours, theirs, baseline=share, notes=said)
             attacks.append(one)
             most = None if budget is None else bound(budget.epsilon, budget.delta, share)
             power.append(Power(statistic, share, one.rate or 0.0, one.low or 0.0, one.high or 0.0, most))

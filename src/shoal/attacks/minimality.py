@@ -79,9 +79,7 @@ class Minimality:
         said = f"of {beyond:,} a value is clearly likelier than the most frequent one of the class"
         notes = [f"{counted(narrowed, 'record')} in classes that could have been cut; {said}"]
         baseline = float(plain[rows].mean()) if len(rows) else None
-        return AttackOutcome.of(
-            self.name, self.criterion, np.sort(scores[rows]), baseline=baseline, notes=notes, seed=subject.seed
-        )
+        return AttackOutcome.of(self.name, self.criterion, np.sort(scores[rows]), baseline=baseline, notes=notes)
 
 
 def _model(subject: Subject) -> LDiversity | None:

@@ -31,6 +31,7 @@ def subject_of(
 ) -> Subject:
     """A release with the people in it and, where they are given, people who are not."""
     released = readable(source, options)
+    check_data(released)
     if original is None and isinstance(source, Anonymized):
         original = source.table
     if control is not None and original is None:
@@ -49,6 +50,16 @@ def subject_of(
         )
     place = None if table is None else _place(source, released, table)
     return Subject(released, decided, knows, table, others, place, targets, seed)
+
+
+def check_data(released: Readable) -> None:
+    """Refuse data that is not the file of the manifest beside it: the manifest says how it is to be read."""
+    manifest = None if released.source is None else released.source.manifest_or_none
+    if released.source is not None and manifest is not None and released.source.data_sha256 != manifest.data_sha256:
+        raise InputError(
+            "The data is not the file that its manifest is about: the hashes differ.",
+            "Take the file that was released, or put the manifest away and give a policy.",
+        )
 
 
 def _names(released: Readable) -> set[str]:

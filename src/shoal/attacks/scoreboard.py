@@ -116,7 +116,7 @@ def attack_scoreboard(
         notes.append(f"{counted(few, 'target')} with fewer than {known - wrong} ratings: known by all of them")
     found, *others = attack(ratings, facts, target, [name for name, column in ((0, value), (1, date)) if column])
     persons = ratings.owner.cardinality
-    outcome = AttackOutcome.of("scoreboard", "linkability", found.hit, baseline=1 / persons, notes=notes, seed=seed)
+    outcome = AttackOutcome.of("scoreboard", "linkability", found.hit, baseline=1 / persons, notes=notes)
     without = [Without(name, float(one.hit.mean())) for name, one in zip(named[2:], others, strict=True)]
     low, high = wilson(float(found.absent.sum()), len(target))
     return Scoreboard(

@@ -3,7 +3,8 @@
 After Giomi et al. 2022 and Cohen and Nissim 2020. The attacker takes a released record and as many of its cells, in a
 random order of columns, as make it the only such record of the release. The condition succeeds if exactly one person of
 the original meets it; the control is a population of the same size of people who are not in the data, because how
-often one meets a condition depends on how many there are.
+often one meets a condition depends on how many there are. Where the control is smaller, so many people of the original
+are taken, and the conditions from their records.
 """
 
 from __future__ import annotations
@@ -12,14 +13,16 @@ from dataclasses import dataclass, replace
 from typing import ClassVar
 
 import numpy as np
+import polars as pl
 
 from shoal.attacks.base import AttackOutcome, Criterion
 from shoal.attacks.common import released_columns
 from shoal.attacks.linking.columns import Cells, as_places, cells_of
 from shoal.attacks.linking.link import Boxes, Linkage, masks_of
-from shoal.attacks.subject import Subject
+from shoal.attacks.subject import Subject, person_of_row
+from shoal.policy import Policy
 from shoal.table import Array, Table
-from shoal.table.classes import Coded, class_of_each_row, pack
+from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class, pack
 from shoal.wording import percent
 
 # random orders in which columns are added to conditions
@@ -50,19 +53,30 @@ class SinglingOut:
 
     def run(self, subject: Subject) -> AttackOutcome:
         """Conditions from random records, asked of the people in the data and of as many who are not."""
+        assert subject.original is not None
         names, generator = columns_of(subject), np.random.default_rng(subject.seed)
-        ours, theirs = populations(subject, generator)
-        conditions = conditions_of(subject, names, min(subject.targets, subject.table.rows), generator)
+        kept, theirs = populations(subject, generator)
+        ours, among = subject.original.take(kept), np.arange(subject.table.rows)
+        if subject.place is not None:
+            among = np.sort(subject.place[kept][subject.place[kept] >= 0])
+        conditions = conditions_of(subject, names, min(subject.targets, len(among)), generator, among)
         mixed = replace(conditions, rows=generator.permuted(conditions.rows, axis=0))
-        scores = isolated(subject, names, conditions, ours)
-        control = None if theirs is None else isolated(subject, names, conditions, theirs)
-        baseline = float(isolated(subject, names, mixed, ours).mean())
+        scores, least = isolated(subject, names, conditions, ours), None
         notes = (
             ["a condition that fits several released records counts as failed"] if not conditions.sharp.all() else []
         )
         notes += self._what_helped(subject, names, conditions, scores, ours)
+        if subject.place is None and len(kept) < subject.original.rows:
+            least, scores = scores, alone_in_part(subject, names, conditions, ours)
         return AttackOutcome.of(
-            self.name, self.criterion, scores, control, baseline=baseline, notes=notes, seed=subject.seed
+            self.name,
+            self.criterion,
+            scores,
+            None if theirs is None else isolated(subject, names, conditions, theirs),
+            baseline=float(isolated(subject, names, mixed, ours).mean()),
+            least=least,
+            unknown=subject.persons_unknown,
+            notes=notes,
         )
 
     def _what_helped(
@@ -90,35 +104,61 @@ def columns_of(subject: Subject) -> list[str]:
     return [name for name in released_columns(subject.released) if name in subject.original.columns]
 
 
-def populations(subject: Subject, generator: np.random.Generator) -> tuple[Table, Table | None]:
-    """The people in the data and those who are not, as many of each."""
+def populations(subject: Subject, generator: np.random.Generator) -> tuple[Array, Table | None]:
+    """The people in the data, as rows of the original, and those who are not: as many of each."""
     assert subject.original is not None
     if subject.control is None:
-        return subject.original, None
-    size = min(subject.original.rows, subject.control.rows)
+        return np.arange(subject.original.rows), None
+    sizes = [size_of(table, subject.policy) for table in (subject.original, subject.control)]
     ours, theirs = (
-        table if table.rows == size else table.take(np.sort(generator.choice(table.rows, size, replace=False)))
-        for table in (subject.original, subject.control)
+        _some(table, subject.policy, size, min(sizes), generator)
+        for table, size in zip((subject.original, subject.control), sizes, strict=True)
     )
-    return ours, theirs
+    return ours, subject.control.take(theirs)
 
 
-def conditions_of(subject: Subject, names: list[str], count: int, generator: np.random.Generator) -> Conditions:
-    """Columns are added in a random order until the record is the only one with these cells."""
-    rows = generator.choice(subject.table.rows, count, replace=False)
+def size_of(table: Table, policy: Policy) -> int:
+    """The people of a table."""
+    persons = person_of_row(table, policy)
+    return table.rows if persons is None else len(np.unique(persons))
+
+
+def _some(table: Table, policy: Policy, size: int, wanted: int, generator: np.random.Generator) -> Array:
+    """The rows of so many people of a table, drawn at random."""
+    if size == wanted:
+        return np.arange(table.rows)
+    persons, drawn = person_of_row(table, policy), generator.choice(size, wanted, replace=False)
+    return np.sort(drawn) if persons is None else np.flatnonzero(np.isin(persons, np.unique(persons)[drawn]))
+
+
+def conditions_of(
+    subject: Subject, names: list[str], count: int, generator: np.random.Generator, among: Array | None = None
+) -> Conditions:
+    """Columns are added in a random order until the record, or its person's, is the only one with these cells.
+
+    The records are drawn `among` these released rows.
+    """
+    rows = generator.choice(subject.table.rows if among is None else among, count, replace=False)
     uses, sharp = np.zeros((count, len(names)), bool), np.zeros(count, bool)
     columns = [_codes(subject, name) for name in names]
-    for part in np.array_split(np.arange(count), min(_ORDERS, count)):
+    for part in np.array_split(np.arange(count), max(min(_ORDERS, count), 1)):
         classes = Coded(np.zeros(subject.table.rows, np.int64), 1)
         for place in generator.permutation(len(names)):
             left = part[~sharp[part]]
             uses[left, place] = True
             classes = Coded(*class_of_each_row(pack([classes, columns[place]])))
-            sizes = np.bincount(classes.codes, minlength=classes.cardinality)
-            sharp[left] = sizes[classes.codes[rows[left]]] == 1
+            sharp[left] = _people_in(classes, subject.released_persons)[classes.codes[rows[left]]] == 1
             if sharp[part].all():
                 break
     return Conditions(np.repeat(rows[:, None], len(names), axis=1), uses, sharp)
+
+
+def _people_in(classes: Coded, persons: Coded | None) -> Array:
+    """The records of each class; where they have persons, those."""
+    codes = classes.codes
+    if persons is not None:
+        codes = codes[first_row_of_each_class(*class_of_each_row(pack([classes, persons])))]
+    return np.bincount(codes, minlength=classes.cardinality)
 
 
 def _codes(subject: Subject, name: str) -> Coded:
@@ -129,6 +169,22 @@ def _codes(subject: Subject, name: str) -> Coded:
 
 def isolated(subject: Subject, names: list[str], conditions: Conditions, people: Table) -> Array:
     """Which conditions exactly one of these people meets; one that is not sharp fails."""
+    return np.asarray(meeting(subject, names, conditions, people) == 1, np.float64)
+
+
+def alone_in_part(subject: Subject, names: list[str], conditions: Conditions, part: Table) -> Array:
+    """How likely the person of a record is the only one to meet its condition, in a part of the people with them.
+
+    Nobody knows who that is: they are taken to be one of those who meet it. Each other is in the part by chance.
+    """
+    assert subject.original is not None
+    size, all_of_them = (size_of(table, subject.policy) for table in (part, subject.original))
+    met = meeting(subject, names, conditions, subject.original)
+    return np.where(met > 0, (1 - (size - 1) / max(all_of_them - 1, 1)) ** np.maximum(met - 1, 0), 0.0)
+
+
+def meeting(subject: Subject, names: list[str], conditions: Conditions, people: Table) -> Array:
+    """How many of these people meet each condition; nobody does one that is not sharp."""
     cells = [
         as_conditions(cells_of(subject.released, name, people[name], "value"), subject, people, name) for name in names
     ]
@@ -139,9 +195,17 @@ def isolated(subject: Subject, names: list[str], conditions: Conditions, people:
     first = np.unique(point_of_row, return_index=True)[1]
     asked = np.stack([one.codes[first].astype(np.int32) for one in points], axis=1)
     starts, met = Linkage(_only(boxes, conditions.sharp), np.ascontiguousarray(asked), point_of_row).pairs
-    weight = np.repeat(np.bincount(point_of_row, minlength=count), np.diff(starts))
-    meeting = np.bincount(np.flatnonzero(conditions.sharp)[met], weight, minlength=len(conditions.sharp))
-    return np.asarray(meeting == 1, np.float64)
+    condition = np.flatnonzero(conditions.sharp)[met]
+    persons = person_of_row(people, subject.policy)
+    if persons is None:
+        weight = np.repeat(np.bincount(point_of_row, minlength=count), np.diff(starts))
+        return np.bincount(condition, weight, minlength=len(conditions.sharp))
+    pairs = pl.DataFrame({"condition": condition, "point": np.repeat(np.arange(count), np.diff(starts))})
+    owners = pl.DataFrame({"point": point_of_row, "person": persons}).unique()
+    found = pairs.join(owners, on="point").group_by("condition").agg(pl.col("person").n_unique())
+    people_of = np.zeros(len(conditions.sharp))
+    people_of[found["condition"].to_numpy()] = found["person"].to_numpy()
+    return people_of
 
 
 def _boxes(cells: list[Cells], uses: Array) -> Boxes:

@@ -5,14 +5,13 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-import numpy as np
-
 from shoal.table import Array
 
 # two-sided 95% of a normal distribution
 _Z = 1.959963984540054
-_RESAMPLES = 2_000
 _SMALLEST, _LARGEST = 1e-12, 1e12
+# misses of a control that are none but for rounding
+_NOTHING = 1e-9
 
 
 def wilson(successes: float, targets: int) -> tuple[float, float]:
@@ -59,51 +58,50 @@ def _where(passed: Callable[[float], bool]) -> float:
     return math.exp(high)
 
 
-def rate_interval(scores: Array, seed: int = 0) -> tuple[float, float]:
-    """The 95% interval of a mean score: Wilson's where every score is 0 or 1, else by a bootstrap over the targets.
+def rate_interval(scores: Array) -> tuple[float, float]:
+    """The 95% interval of a mean score: Wilson's on the sum of the scores.
 
-    A target whose candidates cannot be told apart scores a share. Where all scores are equal there is nothing to draw
-    from, and Wilson's interval, which is wider, is taken.
+    A target whose candidates cannot be told apart scores a share. Scores between 0 and 1 vary at most as much as hits
+    and misses with the same mean, m(1 - m), so that the interval covers for shares too; a bootstrap does not where they
+    are rare.
 
-    >>> rate_interval(np.array([0.5, 0.5]))[0] < 0.5
-    True
+    >>> import numpy as np
+    >>> [round(end, 4) for end in rate_interval(np.repeat([0.5, 0.0], 30))]
+    [0.1578, 0.3723]
     """
-    if not _shared(scores):
-        return wilson(float(scores.sum()), len(scores))
-    means = _resampled(scores, np.random.default_rng(seed))
-    low, high = np.quantile(means, [0.025, 0.975])
-    return float(low), float(high)
+    return wilson(float(scores.sum()), len(scores))
 
 
-def excess_of(scores: Array, control: Array, seed: int = 0) -> tuple[float, float, float] | None:
+def excess_of(scores: Array, control: Array) -> tuple[float, float, float] | None:
     """What the data adds to the success of an attack: 1 - (1 - attack) / (1 - control), with its 95% interval.
 
-    By Koopman's score interval where all scores are 0 or 1, else by a bootstrap over the targets of both. None where
-    the control always succeeds: nothing is left to be added. Values below zero are not cut off.
+    By Koopman's score interval on the sums of the scores. None where the control always succeeds: nothing is left to
+    be added. Below -1, twice as many misses as among the control, values are cut off.
 
+    >>> import numpy as np
     >>> [round(end, 2) for end in excess_of(np.ones(100), np.repeat([0, 1], 50))]
     [1.0, 0.93, 1.0]
     """
     missed, beside = len(scores) - float(scores.sum()), len(control) - float(control.sum())
-    if beside <= 1e-9:
+    if beside <= _NOTHING:
         return None
-    excess = 1 - (missed / len(scores)) / (beside / len(control))
-    if not (_shared(scores) or _shared(control)):
-        low, high = koopman(missed, len(scores), beside, len(control))
-    else:
-        generator = np.random.default_rng(seed)
-        ours, theirs = 1 - _resampled(scores, generator), 1 - _resampled(control, generator)
-        low, high = np.quantile(ours / np.maximum(theirs, _SMALLEST), [0.025, 0.975])
-    return excess, 1 - float(high), 1 - float(low)
+    low, high = koopman(max(missed, 0.0), len(scores), beside, len(control))
+    return cut(1 - (missed / len(scores)) / (beside / len(control))), cut(1 - high), cut(1 - low)
 
 
-def _shared(scores: Array) -> bool:
-    """Whether scores are shares that differ."""
-    return bool(((scores != 0) & (scores != 1)).any() and np.ptp(scores) > 0)
+def excess_over(scores: Array, chance: float) -> tuple[float, float, float] | None:
+    """The same over a chance that is known, with Wilson's ends of the rate.
+
+    >>> import numpy as np
+    >>> [round(end, 4) for end in excess_over(np.zeros(30), 0.01)]
+    [-0.0101, -0.0101, 0.1045]
+    """
+    if chance >= 1 - _NOTHING:
+        return None
+    rate, (low, high) = float(scores.mean()), rate_interval(scores)
+    return tuple(cut(1 - (1 - share) / (1 - chance)) for share in (rate, low, high))  # type: ignore[return-value]
 
 
-def _resampled(scores: Array, generator: np.random.Generator) -> Array:
-    """The means of targets that are drawn again with replacement; equal scores are drawn together."""
-    values, counts = np.unique(scores, return_counts=True)
-    drawn = generator.multinomial(len(scores), counts / len(scores), size=_RESAMPLES)
-    return np.asarray(drawn @ values / len(scores))
+def cut(excess: float) -> float:
+    """Between -1 and 1."""
+    return min(max(excess, -1.0), 1.0)

@@ -16,7 +16,7 @@ from shoal.policy import Policy
 from shoal.releases.open import Release
 from shoal.releases.readable import Readable
 from shoal.table import Array, Table
-from shoal.table.classes import first_row_of_each_class
+from shoal.table.classes import Coded, first_row_of_each_class
 
 TARGETS = 2_000
 
@@ -74,6 +74,34 @@ class Subject:
         return self.policy.count if self.policy.count in self.table.columns else None
 
     @cached_property
+    def released_persons(self) -> Coded | None:
+        """Whose row each released one is, where rows have persons and it is known."""
+        name = self.policy.person
+        if name is None:
+            return None
+        if self.place is not None and self.original is not None and name in self.original.columns:
+            column, there = self.original[name], self.place >= 0
+            codes = np.full(self.table.rows, column.cardinality, np.int64)
+            codes[self.place[there]] = column.codes[there]
+            if (codes < column.cardinality).all():
+                return Coded(codes, column.cardinality)
+        return Coded(self.table[name].codes, self.table[name].cardinality) if name in self.table.columns else None
+
+    @property
+    def persons_unknown(self) -> str | None:
+        """Said where people of the original have several rows, and nobody knows which released ones are theirs."""
+        persons = person_of_row(self.original, self.policy)
+        if persons is None or len(np.unique(persons)) == len(persons) or self.released_persons is not None:
+            return None
+        return "which released rows are one person's is not known: the rate is too low, and the excess is not defined"
+
+    def candidates(self, linked: Linkage) -> Array:
+        """How many each target may be: persons where it is known whose row is whose, else records."""
+        if self.released_persons is None or self.count is not None:
+            return linked.records
+        return linked.persons(self.released_persons.codes)
+
+    @cached_property
     def sampled(self) -> tuple[Array, Array]:
         """Rows of the original and of the control that are attacked: one per person, and as many of each."""
         generator = np.random.default_rng(self.seed)
@@ -106,8 +134,15 @@ def _one_each(table: Table | None, policy: Policy, generator: np.random.Generato
     if table is None:
         return np.zeros(0, np.int64)
     rows = generator.permutation(table.rows)
-    if policy.person is None or policy.person not in table.columns:
+    persons = person_of_row(table, policy)
+    if persons is None:
         return rows
-    person = table[policy.person].codes[rows]
-    _, dense = np.unique(person, return_inverse=True)
+    _, dense = np.unique(persons[rows], return_inverse=True)
     return np.asarray(rows[first_row_of_each_class(dense, int(dense.max(initial=-1)) + 1)])
+
+
+def person_of_row(table: Table | None, policy: Policy) -> Array | None:
+    """Whose row each is, as a code; None where the policy or the table names no persons."""
+    if table is None or policy.person is None or policy.person not in table.columns:
+        return None
+    return table[policy.person].codes

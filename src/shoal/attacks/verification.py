@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shoal.attacks.base import AttackResult
+from shoal.attacks.base import AttackResult, ends_of, is_open
 from shoal.attacks.battery import attack as attack_release
 from shoal.errors import InputError
 from shoal.judgement.checks import Check
@@ -16,7 +16,7 @@ from shoal.reading import Options
 from shoal.releases.results import Verification
 from shoal.releases.verify import policy_to_verify
 from shoal.releases.verify import verify as verify_file
-from shoal.wording import percent
+from shoal.wording import in_words, percent
 
 
 def verify(
@@ -51,6 +51,8 @@ def verify(
     found = verify_file(source, policy, original=original, signed_by=signed_by, options=options)
     if limits is None:
         return found
+    if any(check.name == "data hash" and not check.holds for check in found.checks):
+        return found  # it is refused, and what its manifest says of its columns does not hold
     result = attack_release(source, original=original, control=control, policy=policy, seed=seed, options=options)
     checks = [*found.checks, *limit_checks(result, limits)]
     holds = found.holds and all(check.holds for check in checks)
@@ -62,14 +64,13 @@ def limit_checks(result: AttackResult, limits: AttackLimits) -> list[Check]:
     checks = []
     for name, limit in limits.model_dump(exclude_none=True).items():
         criterion = name.replace("_", "-")
-        ends = {
-            one.name: one.excess_high
-            for one in result.attacks
-            if one.criterion == criterion and one.excess_high is not None
-        }
+        those = [one for one in result.attacks if one.criterion == criterion]
+        ends = ends_of(those)
         detail = "not tested: there is no control, and no twin could be made"
         if ends:
             worst = max(ends, key=lambda attack: ends[attack])
             detail = f"excess at most {percent(ends[worst])} ({worst}), limit {percent(limit)}"
+            if unsure := [one.name for one in those if is_open(one, those)]:
+                detail += f"; nothing that lets it pass is known of {in_words(unsure)}"
         checks.append(Check(f"attack: {criterion}", result.verdict[criterion] == "pass", detail))
     return checks

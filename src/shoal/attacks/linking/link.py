@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import polars as pl
 
 from shoal.attacks.linking.columns import Cells, cells_of
 from shoal.errors import InputError
@@ -25,6 +26,8 @@ _MOST_PATTERNS = 256
 # pairs of a person and a record that are listed at once
 _MOST_PAIRS = 200_000_000
 _MOST_TIES = 4096
+# of a person and somebody who owns a record that is counted for them
+_MOST_OWNERS = 20_000_000
 # so few are not worth a thread
 _FEW_POINTS = 1_000
 
@@ -161,6 +164,28 @@ class Linkage:
     def records(self) -> Array:
         """The records that each target may be."""
         return np.asarray(self._of_points[self.point_of_row])
+
+    def persons(self, person_of_row: Array) -> Array:
+        """The persons that each target may be, whose released rows these are: each counts once.
+
+        >>> from shoal.reading import read
+        >>> from shoal.releases.readable import readable
+        >>> found = Linkage.of(readable({"age": [25, 25, 31]}), read({"age": [25, 31]}), {"age": "age"})
+        >>> found.persons(np.array([7, 7, 7])).tolist()
+        [1.0, 1.0]
+        """
+        owners = pl.DataFrame({"box": self.boxes.box_of_row, "person": person_of_row}).unique()
+        starts, boxes = self.pairs
+        found, sizes = np.zeros(len(self.points)), np.diff(starts)
+        owned = np.bincount(owners["box"].to_numpy(), minlength=len(self.boxes.low))
+        lines = np.concatenate([[0], np.cumsum(owned[boxes])])[starts]  # of the join, before each point
+        for part in np.unique(lines[:-1] // _MOST_OWNERS):
+            points = np.flatnonzero(lines[:-1] // _MOST_OWNERS == part)
+            span = slice(starts[points[0]], starts[points[-1] + 1])
+            pairs = pl.DataFrame({"point": np.repeat(points, sizes[points]), "box": boxes[span]})
+            summed = pairs.join(owners, on="box").group_by("point").agg(pl.col("person").n_unique())
+            found[summed["point"].to_numpy()] = summed["person"].to_numpy()
+        return np.asarray(found[self.point_of_row])
 
     @cached_property
     def _of_points(self) -> Array:
