@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.anonymization.results import Anonymized
 from shoal.attacks.subject import Subject
+from shoal.attacks.writing import check_texts
 from shoal.errors import InputError
 from shoal.policy import Policy, as_policy
 from shoal.reading import Options, declaring, read
@@ -47,6 +48,10 @@ def subject_of(
             "The release has none of the policy's quasi-identifiers in common with the original.",
             "Name those that an attacker may know in the policy.",
         )
+    written = (*knows, *decided.sensitive)
+    for where, people in (("the original", table), ("the control", others)):
+        if people is not None:
+            check_texts(released, people, written, where)
     place = None if table is None else _place(source, released, table)
     return Subject(released, decided, knows, table, others, place, targets, seed)
 
