@@ -47,6 +47,7 @@ def attack(
     ('homogeneity', 2, 'not tested')
     """
     check_at_least(1, targets, "targets")
+    check_at_least(0, seed, "seed")
     check_rows_out(targets_out, force, release=source, original=original, control=control)
     subject = subject_of(source, original, control, policy, id_column, options, targets, seed)
     outcomes = battery(subject)

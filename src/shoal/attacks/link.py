@@ -15,7 +15,7 @@ from shoal.attacks.common import On, columns_in_common
 from shoal.attacks.linking.link import Linkage
 from shoal.attacks.rows_out import check_rows_out, write_rows
 from shoal.attacks.writing import check_writing
-from shoal.errors import InputError
+from shoal.errors import InputError, check_at_least
 from shoal.policy import Policy
 from shoal.reading import Options, declaring, read
 from shoal.releases.readable import Readable, readable
@@ -101,6 +101,7 @@ def attack_link(
     >>> found.unique_matches, found.expected_correct, found.candidates.smallest
     (1, 1.5, 1)
     """
+    check_at_least(0, seed, "seed")
     check_rows_out(targets_out, force, release=source, identified_file=identified)
     released = readable(source, options)
     known = policy if policy is not None else _policy(released)

@@ -18,7 +18,7 @@ from shoal.attacks.base import AttackOutcome, AttackVerdict, outcome_sections, v
 from shoal.attacks.detection_power import FALSE_POSITIVES, area, bound, flagged
 from shoal.attacks.genomes import check_same_allele, in_common, names_in, read_frequencies, read_genomes
 from shoal.attacks.presence import presence
-from shoal.errors import InputError
+from shoal.errors import InputError, check_at_least
 from shoal.reading import Options
 from shoal.releases.open import Release
 from shoal.releases.readable import Readable, readable
@@ -124,6 +124,7 @@ def attack_membership(
     >>> attack_membership(pool, candidates=member, reference=genomes).known
     50
     """
+    check_at_least(0, seed, "seed")
     budget = _budget(epsilon, delta)
     release = _release(source, options)
     if release is not None:

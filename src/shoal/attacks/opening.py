@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from shoal.anonymization.results import Anonymized
 from shoal.attacks.subject import Subject
@@ -89,12 +90,26 @@ def check_apart_people(original: Any, table: Table, control: Any, others: Table,
     for where, one in (("the original", table), ("the control", others)):
         if name not in one.columns:
             raise InputError(f"Column '{name}' is not in {where}.", "Name a column of both that says whose row it is.")
-    ours, theirs = (one[name].values.cast(str) for one in (table, others))
+        if one[name].nulls:
+            raise InputError(
+                f"Column '{name}' is empty in rows of {where}.",
+                "Say whose every row is, or take those rows out: nobody can tell whether the people are others.",
+            )
+    ours, theirs = _alike(*(one[name].values.cast(str) for one in (table, others)))
     if overlap := int(theirs.is_in(ours.implode()).sum()):
         raise InputError(
             f"{overlap:,} people of the control are in the original, by column '{name}'.",
             "Take them out of the control.",
         )
+
+
+def _alike(*columns: pl.Series) -> list[pl.Series]:
+    """Ids without what files differ in: blanks around them, leading zeros, `.0`; as they are if that makes two one."""
+    bare = [
+        ids.str.strip_chars().str.replace(r"^(-?\d+)\.0+$", "${1}").str.replace(r"^0+(\d)", "${1}") for ids in columns
+    ]
+    same = all(one.n_unique() == ids.n_unique() for one, ids in zip(bare, columns, strict=True))
+    return bare if same else list(columns)
 
 
 def _one_file(first: str | Path, second: str | Path) -> bool:

@@ -109,6 +109,7 @@ def attack_unicity(
     """
     names, asked = as_names(columns), sorted(set(points))
     _check(names, asked, person, targets)
+    check_at_least(0, seed, "seed")
     table = read(source, [*names, person], options)
     table, notes = _whole_points(table, names)
     owner = owner_of(table, person)
