@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from shoal.anonymization.results import Anonymized
+from shoal.attacks.linking.columns import cells_of
 from shoal.attacks.subject import Subject
 from shoal.attacks.writing import check_texts
 from shoal.errors import InputError
@@ -17,7 +18,11 @@ from shoal.reading import Options, declaring, read
 from shoal.releases.readable import Readable, readable
 from shoal.releases.verify import released_order
 from shoal.table import Array, Table
+from shoal.wording import percent
 
+_SAME_TABLE = "Give the table that the release was made from, unchanged and in its order."
+# of the rows, so many lie in their cells at least where the original is the right table
+_MOST_HELD = 0.5
 UNCHECKED = "whether control people are in the data was not checked: name a person column or an id column"
 
 
@@ -54,7 +59,35 @@ def subject_of(
         if people is not None:
             check_texts(released, people, written, where)
     place = None if table is None else _place(source, released, table)
-    return Subject(released, decided, knows, table, others, place, targets, seed)
+    subject = Subject(released, decided, knows, table, others, place, targets, seed)
+    check_same_people(subject)
+    return subject
+
+
+def check_same_people(subject: Subject) -> None:
+    """Refuse another table than the one that the release was made from: other rows, or values outside their cells."""
+    table, manifest, place = subject.original, subject.manifest, subject.place
+    if table is None:
+        return
+    made_from = None if manifest is None else subject.table.rows + manifest.removed_rows
+    if made_from is not None and table.rows != made_from:
+        raise InputError(
+            f"The original has {table.rows:,} rows, and the release was made from {made_from:,}.", _SAME_TABLE
+        )
+    if place is None:
+        return
+    rows = np.flatnonzero(place >= 0)
+    held = np.ones(len(rows), bool)
+    for name in subject.on:
+        cells = cells_of(subject.released, name, table[name], subject.policy.null_rule)
+        if cells.kind == "fit":
+            codes = table[name].codes[rows]
+            held &= cells.holds(place[rows], codes) | (codes == len(table[name].values))
+    if len(rows) and held.mean() < _MOST_HELD:
+        raise InputError(
+            f"{percent(1 - float(held.mean()))} of the original's rows do not lie in the cells released of them.",
+            _SAME_TABLE,
+        )
 
 
 def _names(released: Readable) -> set[str]:

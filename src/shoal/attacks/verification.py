@@ -6,8 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shoal.attacks.base import AttackResult
+from shoal.attacks.base import AttackResult, is_unproven, unproven
 from shoal.attacks.battery import attack as attack_release
+from shoal.attacks.subject import TARGETS
 from shoal.errors import InputError
 from shoal.judgement.checks import Check
 from shoal.policy import Policy
@@ -27,6 +28,7 @@ def verify(
     signed_by: str | Path | None = None,
     attack: bool = False,
     control: Any = None,
+    targets: int = TARGETS,
     seed: int = 0,
     options: Options | None = None,
 ) -> Verification:
@@ -39,7 +41,7 @@ def verify(
 
     With `attack` the release is attacked too (see `shoal.attack`), and the policy's limits on attacks must hold: a
     criterion that has a limit and cannot be tested fails. That takes the `original`, and a `control` or a method by
-    which a twin can be made.
+    which a twin can be made. At most `targets` people are attacked: with more of them intervals are narrower.
     """
     if control is not None and not attack:
         raise InputError("A control is given, and no attack is asked for.", "Ask for the attacks too.")
@@ -51,7 +53,14 @@ def verify(
     found = verify_file(source, policy, original=original, signed_by=signed_by, options=options)
     if limits is None:
         return found
-    result = attack_release(source, original=original, control=control, policy=policy, seed=seed, options=options)
+    try:
+        result = attack_release(
+            source, original=original, control=control, policy=policy, targets=targets, seed=seed, options=options
+        )
+    except InputError as error:
+        if found.holds:
+            raise
+        return replace(found, checks=[*found.checks, Check("attacks", False, f"not tested: {error.what}")])
     checks = [*found.checks, *limit_checks(result, limits)]
     holds = found.holds and all(check.holds for check in checks)
     return replace(found, checks=checks, verdict="holds" if holds else "refused")
@@ -62,14 +71,20 @@ def limit_checks(result: AttackResult, limits: AttackLimits) -> list[Check]:
     checks = []
     for name, limit in limits.model_dump(exclude_none=True).items():
         criterion = name.replace("_", "-")
-        ends = {
-            one.name: one.excess_high
-            for one in result.attacks
-            if one.criterion == criterion and one.excess_high is not None
-        }
-        detail = "not tested: there is no control, and no twin could be made"
+        ends = {one.name: one for one in result.attacks if one.criterion == criterion and one.excess_high is not None}
+        detail = f"not tested: {_untested(criterion, result)}"
         if ends:
-            worst = max(ends, key=lambda attack: ends[attack])
-            detail = f"excess at most {percent(ends[worst])} ({worst}), limit {percent(limit)}"
+            worst = max(ends.values(), key=lambda one: one.excess_high or 0.0)
+            detail = f"excess at most {percent(worst.excess_high or 0.0)} ({worst.name}), limit {percent(limit)}"
+            detail += f"; {unproven(worst)}" if result.verdict[criterion] == "fail" and is_unproven(worst) else ""
         checks.append(Check(f"attack: {criterion}", result.verdict[criterion] == "pass", detail))
     return checks
+
+
+def _untested(criterion: str, result: AttackResult) -> str:
+    """Why no attack on a criterion has an excess."""
+    if criterion == "membership":
+        return "no attack on membership runs on a release alone; `shoal attack membership --policy` judges the limit"
+    if all(one.criterion != criterion for one in result.attacks):
+        return "no attack applies" + (": the policy has no sensitive column" if criterion == "inference" else "")
+    return "there is no control, and no twin could be made"
