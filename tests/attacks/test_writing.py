@@ -29,7 +29,7 @@ def people(seed: int, rows: int = 200) -> pl.DataFrame:
 
 
 @pytest.mark.parametrize(
-    "column, rewritten, cure",
+    ("column", "rewritten", "cure"),
     [
         ("sex", pl.col("sex").str.to_uppercase(), "upper and lower case"),
         ("ill", pl.col("ill").str.to_uppercase(), "upper and lower case"),
@@ -58,7 +58,7 @@ def test_sets_of_a_release_are_looked_into() -> None:
         shoal.attack(made, original=people(1).with_columns(pl.col("sex").str.to_uppercase()))
 
 
-@pytest.mark.parametrize("codes, cure", [(["Male", "Female"], "same codes"), (["M ", "F "], "blanks")])
+@pytest.mark.parametrize(("codes", "cure"), [(["Male", "Female"], "same codes"), (["M ", "F "], "blanks")])
 def test_a_star_does_not_hide_other_codes(codes: list[str], cure: str) -> None:
     release = {"sex": ["M", "F", "M", "*"], "age": ["[20;29]"] * 4}
     with pytest.raises(shoal.InputError, match="No value of column 'sex'") as error:
@@ -68,3 +68,10 @@ def test_a_star_does_not_hide_other_codes(codes: list[str], cure: str) -> None:
 
 def test_a_column_of_stars_fits_anybody() -> None:
     assert shoal.attack_link({"sex": ["*", "*"]}, identified={"sex": ["f"]}).candidates.smallest == 2
+
+
+def test_prefixes_of_digits_are_read_without_a_manifest() -> None:
+    release = {"zip": ["9370*", "9370*", "9371*"], "sex": ["f", "m", "f"]}
+    for known in ([93701, 93712], ["93701", "93712"]):
+        found = shoal.attack_link(release, identified=pl.DataFrame({"zip": known}), on="zip")
+        assert (found.unmatched, found.unique_matches, found.expected_correct) == (0, 1, 1.5)
