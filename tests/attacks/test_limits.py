@@ -72,3 +72,22 @@ def test_a_limit_that_few_people_cannot_prove_is_told_from_one_that_is_exceeded(
 def test_verify_takes_the_number_of_targets(safe: Path) -> None:
     with pytest.raises(shoal.InputError, match="targets is 0"):
         shoal.verify(safe, original=people(1), attack=True, targets=0)
+
+
+def test_the_screen_explains_its_words_once_and_shows_what_the_twin_says() -> None:
+    ours, theirs = np.repeat([1.0, 0.0], 40), np.repeat([1.0, 0.0], [20, 60])
+    shipped = AttackOutcome.of("linkability", "linkability", ours, notes=["said of both"])
+    twin = AttackOutcome.of("linkability (twin)", "linkability", ours, theirs, notes=["said of both", "of the twin"])
+    result = AttackResult([shipped, twin], verdicts_of([shipped, twin]), 0)
+    shown = str(result.sections())
+    assert shown.count("said of both") == 1
+    assert shown.count("of the twin") == 1
+    assert shown.count("excess: what being in it adds") == 1
+    alone = AttackResult([shipped], verdicts_of([shipped]), 0)
+    assert alone.verdict["linkability"] == "not tested"
+    assert "measured, no control" in str(alone.sections())
+
+
+def test_an_unchecked_control_is_said_once() -> None:
+    found = shoal.attack(people(1), original=people(1), control=people(2), policy={"columns": ROLES})
+    assert sum("--id" in note for one in found.attacks for note in one.notes) == 1

@@ -23,6 +23,11 @@ FEW_TARGETS = 30
 _EXCESS = ("excess", "excess_low", "excess_high")
 # behind the name of an attack on a twin of the release
 OF_TWIN = " (twin)"
+_EXPLAINED = (
+    "guessed: right without the release; control: the rate on people who are not in it; excess: what being in it adds, "
+    "1 - (1 - rate) / (1 - control); twin: half of the people released in the same way, the other half as control. "
+    "A pass is about these attacks only: one that knows more may do better"
+)
 
 
 @dataclass(frozen=True)
@@ -166,6 +171,7 @@ def outcome_sections(outcomes: Sequence[AttackOutcome], verdict: dict[str, Attac
     shown: list[Section] = []
     for criterion in dict.fromkeys(one.criterion for one in outcomes):
         said = f": {verdict[criterion]}" if criterion in verdict else ""
+        said = ": measured, no control" if verdict.get(criterion) == "not tested" else said
         alone = [_alone(one) for one in outcomes if one.criterion == criterion and one.control is None]
         beside = [_beside(one) for one in outcomes if one.criterion == criterion and one.control is not None]
         title = f"{criterion.capitalize()}{said}"
@@ -173,7 +179,15 @@ def outcome_sections(outcomes: Sequence[AttackOutcome], verdict: dict[str, Attac
             shown.append(Grid(("attack", "rate", "guessed", "control", "excess (95%)"), beside, 1, title=title))
         if alone:
             shown.append(Grid(("attack", "rate (95%)", "guessed"), alone, 1, title="" if beside else title))
-    notes = [f"{one.name}: {note}" for one in outcomes if not one.name.endswith(OF_TWIN) for note in one.notes]
+    shipped = {(one.name, note) for one in outcomes for note in one.notes}
+    notes = [
+        f"{one.name}: {note}"
+        for one in outcomes
+        for note in one.notes
+        if not one.name.endswith(OF_TWIN) or (one.name.removesuffix(OF_TWIN), note) not in shipped
+    ]
+    if any(one.control is not None for one in outcomes):
+        notes.append(_EXPLAINED)
     failed = [one for one in outcomes if verdict.get(one.criterion) == "fail" and one.excess_high is not None]
     for criterion in dict.fromkeys(one.criterion for one in failed):
         worst = max((one for one in failed if one.criterion == criterion), key=lambda one: one.excess_high or 0.0)

@@ -23,7 +23,7 @@ from shoal.wording import percent
 _SAME_TABLE = "Give the table that the release was made from, unchanged and in its order."
 # of the rows, so many lie in their cells at least where the original is the right table
 _MOST_HELD = 0.5
-UNCHECKED = "whether control people are in the data was not checked: name a person column or an id column"
+UNCHECKED = "whether control people are in the data was not checked: name a person column, or an id column (--id)"
 
 
 def subject_of(
@@ -105,7 +105,9 @@ def policy_of(source: Any, released: Readable, given: Policy | dict[str, Any] | 
     if isinstance(source, Anonymized):
         return source.policy
     if released.source is None:
-        raise InputError("There is no policy.", "Give one, or the released file with its manifest.")
+        raise InputError(
+            "There is no policy.", "Give a policy, or the released file with its manifest.", settings=["policy"]
+        )
     return released.source.policy
 
 
