@@ -198,3 +198,31 @@ def test_presence_in_a_release(tmp_path: Any) -> None:
         powers.append(found.power[1].power)
     assert powers[0] > 0.1
     assert powers[1] <= 0.012
+
+
+def test_members_in_the_reference_are_refused(tmp_path: Any) -> None:
+    where = files(tmp_path)
+    source, members, others = where["source"], pl.read_csv(where["candidates"]), pl.read_csv(where["reference"])
+    with pytest.raises(shoal.InputError, match="same people as the candidates"):
+        attack_membership(source, candidates=where["candidates"], reference=where["candidates"])
+    with pytest.raises(shoal.InputError, match="same people as the candidates"):
+        attack_membership(source, candidates=members, reference=members.clone())
+    with pytest.raises(shoal.InputError, match="of the reference are among the candidates"):
+        attack_membership(source, candidates=members, reference=pl.concat([others, members.head(5)]))
+
+
+def test_members_who_score_below_others_are_said(tmp_path: Any) -> None:
+    """The frequencies are those of the reference: it is the reference that is in the data."""
+    where = files(tmp_path)
+    found = attack_membership(where["source"], candidates=where["reference"], reference=where["candidates"])
+    assert found.area["likelihood ratio"] < 0.4
+    assert any("members score below others" in note for note in found.attacks[0].notes)
+
+
+def test_the_limit_on_membership_is_judged(tmp_path: Any) -> None:
+    where = files(tmp_path, others=1_000)
+    source = where.pop("source")
+    for limit, verdict in ((0.0, "fail"), (1.0, "pass")):
+        found = attack_membership(source, **where, policy={"attacks": {"membership": limit}})
+        assert (found.verdict["membership"], found.holds) == (verdict, verdict == "pass")
+    assert attack_membership(source, **where).verdict["membership"] == "measured"

@@ -62,6 +62,15 @@ def test_differencing() -> None:
     assert differencing(asked).tolist() == [False, False, True, True]
 
 
+@pytest.mark.parametrize("answers", [[0.3, 0.7], [1.4, 0.2]])
+def test_answers_with_noise_tell_nobody_by_subtraction(answers: list[float]) -> None:
+    """Some table of shares fits them, yet they are not counts: what is subtracted is noise."""
+    found = shoal.attack_reconstruct({"ann": [1, 1], "bob": [1, 0], "answer": answers})
+    assert (found.by_differencing, found.determined, found.attacks[0].successes) == (0, None, 0)
+    assert "noise" in found.attacks[0].notes[0]
+    assert shoal.attack_reconstruct({"ann": [1, 1], "bob": [1, 0], "answer": [1, 0]}).by_differencing == 2
+
+
 def people(count: int = 60, seed: int = 0) -> pl.DataFrame:
     draw = np.random.default_rng(seed)
     return pl.DataFrame(

@@ -40,10 +40,14 @@ def read_answers(
     counts = _numbers(table, answer)
     public = None if people is None else read(people, None, options)
     if truth is not None and public is None:
-        raise InputError("The truth is a column of the table of people, and there is none.", "Give people.")
+        raise InputError(
+            "The truth is a column of the table of people, and there is none.", "Give people.", settings=["people"]
+        )
     if "where" in table.columns:
         if public is None:
-            raise InputError("Questions are conditions on people, and people are not given.", "Give people.")
+            raise InputError(
+                "Questions are conditions on people, and people are not given.", "Give people.", settings=["people"]
+            )
         asked = _by_condition(table, public)
         order = np.arange(public.rows)
     else:
@@ -89,7 +93,9 @@ def _by_condition(table: Table, people: Table) -> Array:
 def _order(names: list[str], people: Table, person: str | None) -> Array:
     """The row of each person who is named at the head of a column."""
     if person is None:
-        raise InputError("Which column of the people names them is not said.", "Name it in person.")
+        raise InputError(
+            "Which column of the people names them is not said.", "Name it in person.", settings=["person"]
+        )
     named = texts_of(people[person].values).gather(people[person].codes).to_list()
     row = {name: number for number, name in enumerate(named)}
     if len(row) < len(named) or not set(names) <= set(row):

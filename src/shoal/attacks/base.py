@@ -15,7 +15,7 @@ from shoal.reading.frames import to_native
 from shoal.results import Cell, Grid, Headline, Notes, Result, Section, left_out
 from shoal.results.sections import Content, Tone
 from shoal.table import Array
-from shoal.wording import percent
+from shoal.wording import counted, percent
 
 Criterion = Literal["singling-out", "linkability", "inference", "membership"]
 AttackVerdict = Literal["pass", "fail", "measured", "not tested"]
@@ -23,6 +23,11 @@ FEW_TARGETS = 30
 _EXCESS = ("excess", "excess_low", "excess_high")
 # behind the name of an attack on a twin of the release
 OF_TWIN = " (twin)"
+_EXPLAINED = (
+    "guessed: right without the release; control: the rate on people who are not in it; excess: what being in it adds, "
+    "1 - (1 - rate) / (1 - control); twin: half of the people released in the same way, the other half as control. "
+    "A pass is about these attacks only: one that knows more may do better"
+)
 
 
 @dataclass(frozen=True)
@@ -204,11 +209,22 @@ class AttackResult(Result):
         return [*shown, *outcome_sections(self.attacks, self.verdict)]
 
 
+def is_unproven(one: AttackOutcome) -> bool:
+    """Whether an attack may well have no excess at all: what fails a limit is the width of its interval."""
+    return one.excess_low is not None and one.excess_low <= 0
+
+
+def unproven(one: AttackOutcome) -> str:
+    """What to say of a limit that such an attack fails."""
+    return f"not proven with {counted(one.targets, 'target')}: the interval holds zero and is wide; raise targets"
+
+
 def outcome_sections(outcomes: Sequence[AttackOutcome], verdict: dict[str, AttackVerdict]) -> list[Section]:
     """For every criterion its verdict and a row for each attack, those with a control first; then the remarks."""
     shown: list[Section] = []
     for criterion in dict.fromkeys(one.criterion for one in outcomes):
         said = f": {verdict[criterion]}" if criterion in verdict else ""
+        said = ": measured, no control" if verdict.get(criterion) == "not tested" else said
         alone = [_alone(one) for one in outcomes if one.criterion == criterion and one.control is None]
         beside = [_beside(one) for one in outcomes if one.criterion == criterion and one.control is not None]
         title = f"{criterion.capitalize()}{said}"
@@ -216,7 +232,19 @@ def outcome_sections(outcomes: Sequence[AttackOutcome], verdict: dict[str, Attac
             shown.append(Grid(("attack", "rate", "guessed", "control", "excess (95%)"), beside, 1, title=title))
         if alone:
             shown.append(Grid(("attack", "rate (95%)", "guessed"), alone, 1, title="" if beside else title))
-    notes = [f"{one.name}: {note}" for one in outcomes if not one.name.endswith(OF_TWIN) for note in one.notes]
+    shipped = {(one.name, note) for one in outcomes for note in one.notes}
+    notes = [
+        f"{one.name}: {note}"
+        for one in outcomes
+        for note in one.notes
+        if not one.name.endswith(OF_TWIN) or (one.name.removesuffix(OF_TWIN), note) not in shipped
+    ]
+    if any(one.control is not None for one in outcomes):
+        notes.append(_EXPLAINED)
+    failed = [one for one in outcomes if verdict.get(one.criterion) == "fail" and one.excess_high is not None]
+    for criterion in dict.fromkeys(one.criterion for one in failed):
+        worst = max((one for one in failed if one.criterion == criterion), key=lambda one: one.excess_high or 0.0)
+        notes += [f"{criterion}: the limit is {unproven(worst)}"] if is_unproven(worst) else []
     return [*shown, Notes(notes)]
 
 

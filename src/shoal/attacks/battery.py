@@ -48,6 +48,7 @@ def attack(
     ('homogeneity', 2, 'not tested')
     """
     check_at_least(1, targets, "targets")
+    check_at_least(0, seed, "seed")
     check_rows_out(targets_out, force, release=source, original=original, control=control)
     subject = subject_of(source, original, control, policy, id_column, options, targets, seed)
     outcomes = battery(subject)
@@ -55,7 +56,10 @@ def attack(
     if control is None and twin and subject.original is not None:
         outcomes = _with_twin(outcomes, subject, source)
     if unchecked:
-        outcomes = [one if one.control is None else replace(one, notes=[*one.notes, UNCHECKED]) for one in outcomes]
+        first = next((number for number, one in enumerate(outcomes) if one.control is not None), None)
+        outcomes = [
+            replace(one, notes=[*one.notes, UNCHECKED]) if at == first else one for at, one in enumerate(outcomes)
+        ]
     hit = [one.rows for one in outcomes if one.rows is not None and not one.name.endswith(OF_TWIN)]
     write_rows(targets_out, np.unique(np.concatenate(hit)) if hit else np.zeros(0, np.int64))
     verdict = verdicts_of(outcomes, subject.policy.attacks)

@@ -1,24 +1,15 @@
-"""Which released column is which column of another file, and whether both are written the same way."""
+"""Which released column is which column of another file."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-import polars as pl
-
 from shoal.attacks.linking.columns import UNLINKABLE
 from shoal.errors import InputError
 from shoal.releases.readable import Readable
-from shoal.table import Column, Table
+from shoal.table import Table
 from shoal.wording import in_words
 
-# what two spellings of a text may differ in, and the pattern without which they are alike
-_RESPELLINGS = {
-    "upper and lower case": r"^$",
-    "blanks around the values": r"^\s+|\s+$",
-    "leading zeros": r"^0+",
-    "punctuation": r"[^\p{L}\p{N}]",
-}
 On = Mapping[str, str] | Sequence[str] | str | None
 
 
@@ -78,22 +69,3 @@ def _pair(left: str, right: str, ours: list[str], theirs: list[str]) -> tuple[st
     raise InputError(
         f"Columns '{left}' and '{right}' are not one of each file.", f"Name the column that {where} has: NAME=OTHER."
     )
-
-
-def differ_in_writing(released: Column, other: Column) -> str:
-    """Why no value of one column may fit the other, as far as their types and writing tell."""
-    ours, theirs = released.values.dtype, other.values.dtype
-    if (ours == pl.String) != (theirs == pl.String):
-        text, number = ("the release", "the other file") if ours == pl.String else ("the other file", "the release")
-        return f"It is text in {text} and not in {number}: write it the same way, leading zeros included."
-    if ours == pl.String:
-        for cure, pattern in _RESPELLINGS.items():
-            ours_folded, folded = (
-                one.values.str.to_lowercase().str.replace_all(pattern, "") for one in (released, other)
-            )
-            if ours_folded.is_in(folded.implode()).any():
-                return f"They differ in {cure}: write them the same way."
-        return "Use the same codes in both files."
-    if ours.is_temporal() != theirs.is_temporal():
-        return "It is a date in one file and a number in the other: write it the same way."
-    return "Are both in the same unit?"

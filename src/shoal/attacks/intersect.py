@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from shoal.attacks.base import AttackOutcome, AttackVerdict, outcome_sections, verdicts_of
-from shoal.attacks.common import differ_in_writing
+from shoal.attacks.writing import differ_in_writing
 from shoal.errors import InputError, as_names
 from shoal.judgement.shown import shown_in
 from shoal.manifest.files import names_as_released

@@ -11,16 +11,16 @@ import numpy as np
 import polars as pl
 
 from shoal.attacks.base import AttackOutcome, AttackResult, outcome_sections, verdicts_of
-from shoal.attacks.common import On, columns_in_common, differ_in_writing
-from shoal.attacks.linking.columns import cells_of
+from shoal.attacks.common import On, columns_in_common
 from shoal.attacks.linking.link import Linkage
 from shoal.attacks.rows_out import check_rows_out, write_rows
-from shoal.errors import InputError
+from shoal.attacks.writing import check_writing
+from shoal.errors import InputError, check_at_least
 from shoal.policy import Policy
 from shoal.reading import Options, declaring, read
 from shoal.releases.readable import Readable, readable
 from shoal.results import Figure, Figures, Headline, Section, where_known
-from shoal.table import Array, Column, Table
+from shoal.table import Array, Table
 from shoal.vocabulary import NullRule
 from shoal.wording import counted, percent
 
@@ -101,6 +101,7 @@ def attack_link(
     >>> found.unique_matches, found.expected_correct, found.candidates.smallest
     (1, 1.5, 1)
     """
+    check_at_least(0, seed, "seed")
     check_rows_out(targets_out, force, release=source, identified_file=identified)
     released = readable(source, options)
     known = policy if policy is not None else _policy(released)
@@ -174,27 +175,6 @@ def _without(released: Readable, truth: str | None) -> Readable:
         return released
     columns = {name: column for name, column in released.table.columns.items() if name != truth}
     return replace(released, table=replace(released.table, columns=columns))
-
-
-def check_writing(released: Readable, people: Table, columns: Mapping[str, str]) -> None:
-    """Refuse columns that are written so differently that nobody can fit, with the likely reason."""
-    for name, theirs in columns.items():
-        if name in released.pairs:
-            continue
-        column = released.table[name]
-        form = released.forms.get(name)
-        if form is not None and form.kind not in ("as-it-was", "recoded"):
-            continue
-        if len(column.values) and len(people[theirs].values) and not _any_alike(released, name, people[theirs]):
-            raise InputError(
-                f"No value of column '{theirs}' fits column '{name}' of the release.",
-                differ_in_writing(column, people[theirs]),
-            )
-
-
-def _any_alike(released: Readable, name: str, column: Column) -> bool:
-    cells = cells_of(released, name, column, "value")
-    return bool((cells.low <= cells.high).any())
 
 
 def _right(found: Linkage, released: Readable, people: Table, truth: str) -> Array:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from filecmp import cmp
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -18,7 +19,9 @@ from shoal.attacks.base import AttackOutcome, AttackVerdict, outcome_sections, v
 from shoal.attacks.detection_power import FALSE_POSITIVES, area, bound, flagged
 from shoal.attacks.genomes import check_same_allele, in_common, names_in, read_frequencies, read_genomes
 from shoal.attacks.presence import presence
-from shoal.errors import InputError
+from shoal.errors import InputError, check_at_least
+from shoal.policy import Policy, as_policy
+from shoal.policy.schema import AttackLimits
 from shoal.reading import Options
 from shoal.releases.open import Release
 from shoal.releases.readable import Readable, readable
@@ -28,6 +31,11 @@ from shoal.wording import counted, percent
 
 # genotypes that are held against the frequencies at once
 _CELLS = 1 << 21
+# markers at which hardly anybody has the genome of somebody else
+_SURELY_ONE = 50
+_OTHERS = "Give people who are like the candidates and not in the data."
+# a member scores above another person so often at least, where members are not in the reference
+_LEAST_AREA = 0.4
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +69,11 @@ class Membership(Result):
     area: dict[str, float]
     within_bound: bool | None
 
+    @property
+    def holds(self) -> bool:
+        """Whether no more is found than the privacy budget and the policy's limit on membership allow."""
+        return self.within_bound is not False and "fail" not in self.verdict.values()
+
     def summary(self) -> str:
         """The best statistic at the fewest false positives."""
         best = max((one for one in self.power if one.false_positives == FALSE_POSITIVES[0]), key=lambda one: one.power)
@@ -72,7 +85,7 @@ class Membership(Result):
 
     def sections(self) -> list[Section]:
         """Power at few false positives, statistic by statistic."""
-        tone = "bad" if self.within_bound is False else "strong"
+        tone = "strong" if self.holds else "bad"
         heads = ("statistic", "false positives", "power", "95% interval", "most that is allowed", "area")
         rows = [
             (
@@ -106,6 +119,7 @@ def attack_membership(
     frequency: str = "frequency",
     epsilon: float | None = None,
     delta: float = 0.0,
+    policy: Policy | dict[str, Any] | str | Path | None = None,
     seed: int = 0,
     options: Options | None = None,
 ) -> Membership:
@@ -113,22 +127,28 @@ def attack_membership(
 
     `source` has a row per marker (`marker`, `frequency` of the allele in the pool); the others have a row per person
     and a column per marker with 0, 1 or 2 copies. Each person of the reference is judged by the frequencies of the
-    others. `epsilon` and `delta`: the frequencies were published with this privacy budget.
+    others. `epsilon` and `delta`: the frequencies were published with this privacy budget. The limit on membership in
+    the section `attacks` of a `policy` is judged: that of the release's manifest, if none is given.
 
     Where `source` is a release with its manifest, the people are rows with its quasi-identifiers, and the statistic is
     how many of its records fit a person, by how many people could be meant.
 
-    >>> genomes = {f"rs{i}": [i % 2, 1 - i % 2, i % 3 % 2] for i in range(50)}
-    >>> pool = {"marker": list(genomes), "frequency": [g[0] / 1.0 for g in genomes.values()]}
-    >>> member = {name: column[:1] for name, column in genomes.items()}
-    >>> attack_membership(pool, candidates=member, reference=genomes).known
+    >>> others = {f"rs{i}": [i % 2 * (i % 5 > 0), i % 3 % 2] for i in range(50)}
+    >>> member = {f"rs{i}": [i % 2] for i in range(50)}
+    >>> pool = {"marker": list(member), "frequency": [float(copies[0]) for copies in member.values()]}
+    >>> attack_membership(pool, candidates=member, reference=others).known
     50
     """
+    check_at_least(0, seed, "seed")
     budget = _budget(epsilon, delta)
+    _check_apart(candidates, reference)
     release = _release(source, options)
+    limits = None if policy is None else as_policy(policy).attacks
     if release is not None:
+        if policy is None and release.source is not None:
+            limits = release.source.policy.attacks
         chances, columns = presence(release, candidates, reference, seed, options)
-        return judged({"presence in the release": chances}, len(columns), [], budget, seed)
+        return judged({"presence in the release": chances}, len(columns), [], budget, seed, limits)
     published = read_frequencies(source, marker, frequency, options)
     names = [names_in(table, options) for table in (candidates, reference)]
     markers = in_common(published, ("candidates", names[0]), ("reference", names[1]))
@@ -137,10 +157,34 @@ def attack_membership(
     ours, theirs = (read_genomes(table, markers, options) for table in (candidates, reference))
     if len(theirs) < 2:
         raise InputError("The reference is a single person.", "Give people who are like the pool and not in it.")
+    _check_others(ours, theirs)
     copies = 2 if max(np.nanmax(ours), np.nanmax(theirs)) > 1 else 1
     scores = statistics(pool, ours, theirs, copies)
     notes = [f"{counted(len(published.markers) - len(markers), 'marker')} left out: not in all tables"]
-    return judged(scores, len(markers), notes if len(markers) < len(published.markers) else [], budget, seed)
+    said = notes if len(markers) < len(published.markers) else []
+    return judged(scores, len(markers), said, budget, seed, limits)
+
+
+def _check_apart(candidates: Any, reference: Any) -> None:
+    """Refuse a reference that is the file of the candidates, or equal to it."""
+    if isinstance(candidates, (str, Path)) and isinstance(reference, (str, Path)):
+        same = all(Path(one).is_file() for one in (candidates, reference)) and cmp(candidates, reference, shallow=False)
+    elif type(candidates) is type(reference) and hasattr(candidates, "equals"):
+        same = bool(candidates.equals(reference))
+    else:
+        same = candidates is reference
+    if same:
+        raise InputError("The reference is the same people as the candidates.", _OTHERS)
+
+
+def _check_others(candidates: Array, reference: Array) -> None:
+    """Refuse members in the reference: where all genomes differ, an equal one is the same person."""
+    ours, theirs = ([row.tobytes() for row in np.ascontiguousarray(people)] for people in (candidates, reference))
+    known = set(ours)
+    if candidates.shape[1] < _SURELY_ONE or len(known) < len(ours) or len(set(theirs)) < len(theirs):
+        return
+    if found := len(known.intersection(theirs)):
+        raise InputError(f"{counted(found, 'person')} of the reference are among the candidates.", _OTHERS)
 
 
 def _release(source: Any, options: Options | None) -> Readable | None:
@@ -212,14 +256,22 @@ def _homer(genomes: Array, pool: Array, outside: Array) -> Array:
 
 
 def judged(
-    scores: dict[str, tuple[Array, Array]], known: int, notes: Sequence[str], budget: Budget | None, seed: int
+    scores: dict[str, tuple[Array, Array]],
+    known: int,
+    notes: Sequence[str],
+    budget: Budget | None,
+    seed: int,
+    limits: AttackLimits | None = None,
 ) -> Membership:
     """The power of each statistic at few false positives, beside what a privacy budget allows."""
     attacks, power = [], []
+    areas = {statistic: area(*pair) for statistic, pair in scores.items()}
     for statistic, (members, others) in scores.items():
         for share in FALSE_POSITIVES:
             ours, theirs, fitted = flagged(members, others, share)
             said = list(notes)
+            if areas[statistic] < _LEAST_AREA:
+                said.append("members score below others: are the reference people in the data, or of another kind?")
             if fitted:
                 said.append(
                     f"a reference of {len(others):,} is too small: the threshold is that of a normal distribution"
@@ -229,7 +281,7 @@ def judged(
             attacks.append(one)
             most = None if budget is None else bound(budget.epsilon, budget.delta, share)
             power.append(Power(statistic, share, one.rate or 0.0, one.low or 0.0, one.high or 0.0, most))
-    areas = {statistic: area(*pair) for statistic, pair in scores.items()}
     within = None if budget is None else all(one.low <= (one.bound or 0.0) for one in power)
     people = next(iter(scores.values()))
-    return Membership(attacks, verdicts_of(attacks), seed, known, len(people[0]), len(people[1]), power, areas, within)
+    verdict = verdicts_of(attacks, limits)
+    return Membership(attacks, verdict, seed, known, len(people[0]), len(people[1]), power, areas, within)

@@ -6,17 +6,24 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import polars as pl
 
 from shoal.anonymization.results import Anonymized
+from shoal.attacks.linking.columns import cells_of
 from shoal.attacks.subject import Subject
+from shoal.attacks.writing import check_texts
 from shoal.errors import InputError
 from shoal.policy import Policy, as_policy
 from shoal.reading import Options, declaring, read
 from shoal.releases.readable import Readable, readable
 from shoal.releases.verify import released_order
 from shoal.table import Array, Table
+from shoal.wording import percent
 
-UNCHECKED = "whether control people are in the data was not checked: name a person column or an id column"
+_SAME_TABLE = "Give the table that the release was made from, unchanged and in its order."
+# of the rows, so many lie in their cells at least where the original is the right table
+_MOST_HELD = 0.5
+UNCHECKED = "whether control people are in the data was not checked: name a person column, or an id column (--id)"
 
 
 def subject_of(
@@ -48,8 +55,40 @@ def subject_of(
             "The release has none of the policy's quasi-identifiers in common with the original.",
             "Name those that an attacker may know in the policy.",
         )
+    written = (*knows, *decided.sensitive)
+    for where, people in (("the original", table), ("the control", others)):
+        if people is not None:
+            check_texts(released, people, written, where)
     place = None if table is None else _place(source, released, table)
-    return Subject(released, decided, knows, table, others, place, targets, seed)
+    subject = Subject(released, decided, knows, table, others, place, targets, seed)
+    check_same_people(subject)
+    return subject
+
+
+def check_same_people(subject: Subject) -> None:
+    """Refuse another table than the one that the release was made from: other rows, or values outside their cells."""
+    table, manifest, place = subject.original, subject.manifest, subject.place
+    if table is None:
+        return
+    made_from = None if manifest is None else subject.table.rows + manifest.removed_rows
+    if made_from is not None and table.rows != made_from:
+        raise InputError(
+            f"The original has {table.rows:,} rows, and the release was made from {made_from:,}.", _SAME_TABLE
+        )
+    if place is None:
+        return
+    rows = np.flatnonzero(place >= 0)
+    held = np.ones(len(rows), bool)
+    for name in subject.on:
+        cells = cells_of(subject.released, name, table[name], subject.policy.null_rule)
+        if cells.kind == "fit":
+            codes = table[name].codes[rows]
+            held &= cells.holds(place[rows], codes) | (codes == len(table[name].values))
+    if len(rows) and held.mean() < _MOST_HELD:
+        raise InputError(
+            f"{percent(1 - float(held.mean()))} of the original's rows do not lie in the cells released of them.",
+            _SAME_TABLE,
+        )
 
 
 def check_data(released: Readable) -> None:
@@ -77,7 +116,9 @@ def policy_of(source: Any, released: Readable, given: Policy | dict[str, Any] | 
     if isinstance(source, Anonymized):
         return source.policy
     if released.source is None:
-        raise InputError("There is no policy.", "Give one, or the released file with its manifest.")
+        raise InputError(
+            "There is no policy.", "Give a policy, or the released file with its manifest.", settings=["policy"]
+        )
     return released.source.policy
 
 
@@ -95,12 +136,26 @@ def check_apart_people(original: Any, table: Table, control: Any, others: Table,
     for where, one in (("the original", table), ("the control", others)):
         if name not in one.columns:
             raise InputError(f"Column '{name}' is not in {where}.", "Name a column of both that says whose row it is.")
-    ours, theirs = (one[name].values.cast(str) for one in (table, others))
+        if one[name].nulls:
+            raise InputError(
+                f"Column '{name}' is empty in rows of {where}.",
+                "Say whose every row is, or take those rows out: nobody can tell whether the people are others.",
+            )
+    ours, theirs = _alike(*(one[name].values.cast(str) for one in (table, others)))
     if overlap := int(theirs.is_in(ours.implode()).sum()):
         raise InputError(
             f"{overlap:,} people of the control are in the original, by column '{name}'.",
             "Take them out of the control.",
         )
+
+
+def _alike(*columns: pl.Series) -> list[pl.Series]:
+    """Ids without what files differ in: blanks around them, leading zeros, `.0`; as they are if that makes two one."""
+    bare = [
+        ids.str.strip_chars().str.replace(r"^(-?\d+)\.0+$", "${1}").str.replace(r"^0+(\d)", "${1}") for ids in columns
+    ]
+    same = all(one.n_unique() == ids.n_unique() for one, ids in zip(bare, columns, strict=True))
+    return bare if same else list(columns)
 
 
 def _one_file(first: str | Path, second: str | Path) -> bool:

@@ -21,6 +21,8 @@ from shoal.table import Array
 from shoal.wording import counted, percent
 
 _EXACT = 1e-6
+_NOISY = "answers that are not whole numbers have noise: no value follows from them, by subtraction or together"
+_CONTRADICT = "the answers contradict each other, as those with noise do: no value follows from them"
 
 
 @dataclass(frozen=True, repr=False)
@@ -28,7 +30,8 @@ class Reconstruction(Result):
     """How much of a table its answers give away.
 
     `by_differencing`: persons told by two answers alone. `determined`: persons whose value follows from the answers
-    together; null where they contradict each other, as answers with noise do. `fitted`: the mean distance of an answer
+    together. Both only of exact answers: where they are not whole numbers, or contradict each other, there is noise in
+    them, nobody is told by two, and `determined` is null. `fitted`: the mean distance of an answer
     from the table that fits best.
     """
 
@@ -54,7 +57,7 @@ class Reconstruction(Result):
 
     def sections(self) -> list[Section]:
         """The rate, then what follows without any program."""
-        determined = "the answers contradict each other" if self.determined is None else f"{self.determined:,}"
+        determined = "none: the answers have noise" if self.determined is None else f"{self.determined:,}"
         figures = [
             Figure("told by subtracting two answers", f"{self.by_differencing:,}"),
             Figure("determined by all answers together", determined),
@@ -89,17 +92,20 @@ def attack_reconstruct(
     """
     asked, counts, real = read_answers(source, answer, people, person, truth, options)
     guess, fitted = best_table(asked, counts)
-    exact = fitted < _EXACT
-    known = determined(asked, counts) if exact else np.zeros(asked.shape[1], bool)
-    told = differencing(asked)
+    whole = bool((np.abs(counts - np.rint(counts)) < _EXACT).all())
+    exact = whole and fitted < _EXACT
+    nobody = np.zeros(asked.shape[1], bool)
+    known = determined(asked, counts) if exact else nobody
+    told = differencing(asked) if exact else nobody
+    notes = [] if exact else [_NOISY if not whole else _CONTRADICT]
     if real is None:
-        notes = ["judged without the truth: a hit is a person whose value follows from the answers"]
+        notes.append("judged without the truth: a hit is a person whose value follows from the answers")
         outcome = AttackOutcome.of("determined values", "inference", known.astype(float), notes=notes)
     else:
         unsure = np.abs(guess - 0.5) < _EXACT
         scores = np.where(unsure, 0.5, (guess > 0.5) == (real > 0.5))
         baseline = float(max(real.mean(), 1 - real.mean()))
-        outcome = AttackOutcome.of("reconstruction", "inference", scores.astype(float), baseline=baseline)
+        outcome = AttackOutcome.of("reconstruction", "inference", scores.astype(float), baseline=baseline, notes=notes)
     sizes = (asked.shape[1], len(counts), int(told.sum()))
     return Reconstruction(
         [outcome], verdicts_of([outcome]), 0, *sizes, int(known.sum()) if exact else None, float(fitted)

@@ -108,6 +108,7 @@ def attack_scoreboard(
     """
     named = [name for name in (person, item, value, date) if name is not None]
     _check(named, known, wrong, days, targets)
+    check_at_least(0, seed, "seed")
     table, notes = _rated(read(source, named, options), item)
     ratings = Ratings.of(table, person, item, value, date)
     target = targets_of(ratings.owner, targets, seed)

@@ -109,6 +109,7 @@ def attack_unicity(
     """
     names, asked = as_names(columns), sorted(set(points))
     _check(names, asked, person, targets)
+    check_at_least(0, seed, "seed")
     table = read(source, [*names, person], options)
     table, notes = _whole_points(table, names)
     owner = owner_of(table, person)
@@ -127,11 +128,17 @@ def attack_unicity(
 
 def _check(names: list[str], asked: list[int], person: str, targets: int) -> None:
     if not names:
-        raise InputError("No columns are named: what does the attacker know of a point?", "Name them in columns.")
+        raise InputError(
+            "No columns are named: what does the attacker know of a point?",
+            "Name them in columns.",
+            settings=["columns"],
+        )
     if person in names:
         raise InputError(f"Column '{person}' says whose row it is: it is not a part of a point.", "Leave it out.")
     if not asked or asked[0] < 1:
-        raise InputError("The numbers of points must be 1 or more.", "Use for example 1, 2, 3 and 4.")
+        raise InputError(
+            "The numbers of points must be 1 or more.", "Use for example 1, 2, 3 and 4.", settings=["points"]
+        )
     check_at_least(1, targets, "The number of targets")
 
 

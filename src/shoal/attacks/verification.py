@@ -6,8 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from shoal.attacks.base import AttackResult, ends_of, is_open
+from shoal.attacks.base import AttackResult, ends_of, is_open, is_unproven, unproven
 from shoal.attacks.battery import attack as attack_release
+from shoal.attacks.subject import TARGETS
 from shoal.errors import InputError
 from shoal.judgement.checks import Check
 from shoal.policy import Policy
@@ -27,6 +28,7 @@ def verify(
     signed_by: str | Path | None = None,
     attack: bool = False,
     control: Any = None,
+    targets: int = TARGETS,
     seed: int = 0,
     options: Options | None = None,
 ) -> Verification:
@@ -39,7 +41,7 @@ def verify(
 
     With `attack` the release is attacked too (see `shoal.attack`), and the policy's limits on attacks must hold: a
     criterion that has a limit and cannot be tested fails. That takes the `original`, and a `control` or a method by
-    which a twin can be made.
+    which a twin can be made. At most `targets` people are attacked: with more of them intervals are narrower.
     """
     if control is not None and not attack:
         raise InputError("A control is given, and no attack is asked for.", "Ask for the attacks too.")
@@ -53,7 +55,14 @@ def verify(
         return found
     if any(check.name == "data hash" and not check.holds for check in found.checks):
         return found  # it is refused, and what its manifest says of its columns does not hold
-    result = attack_release(source, original=original, control=control, policy=policy, seed=seed, options=options)
+    try:
+        result = attack_release(
+            source, original=original, control=control, policy=policy, targets=targets, seed=seed, options=options
+        )
+    except InputError as error:
+        if found.holds:
+            raise
+        return replace(found, checks=[*found.checks, Check("attacks", False, f"not tested: {error.what}")])
     checks = [*found.checks, *limit_checks(result, limits)]
     holds = found.holds and all(check.holds for check in checks)
     return replace(found, checks=checks, verdict="holds" if holds else "refused")
@@ -66,11 +75,23 @@ def limit_checks(result: AttackResult, limits: AttackLimits) -> list[Check]:
         criterion = name.replace("_", "-")
         those = [one for one in result.attacks if one.criterion == criterion]
         ends = ends_of(those)
-        detail = "not tested: there is no control, and no twin could be made"
+        detail = f"not tested: {_untested(criterion, result)}"
         if ends:
             worst = max(ends, key=lambda attack: ends[attack])
             detail = f"excess at most {percent(ends[worst])} ({worst}), limit {percent(limit)}"
             if unsure := [one.name for one in those if is_open(one, those)]:
                 detail += f"; nothing that lets it pass is known of {in_words(unsure)}"
+            outcome = next((one for one in those if one.name == worst), None)
+            if outcome is not None and result.verdict[criterion] == "fail" and is_unproven(outcome):
+                detail += f"; {unproven(outcome)}"
         checks.append(Check(f"attack: {criterion}", result.verdict[criterion] == "pass", detail))
     return checks
+
+
+def _untested(criterion: str, result: AttackResult) -> str:
+    """Why no attack on a criterion has an excess."""
+    if criterion == "membership":
+        return "no attack on membership runs on a release alone; `shoal attack membership --policy` judges the limit"
+    if all(one.criterion != criterion for one in result.attacks):
+        return "no attack applies" + (": the policy has no sensitive column" if criterion == "inference" else "")
+    return "there is no control, and no twin could be made"

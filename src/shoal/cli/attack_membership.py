@@ -7,7 +7,15 @@ from typing import Annotated
 import typer
 
 from shoal.cli.attack_all import SeedOption
-from shoal.cli.options import DelimiterOption, EncodingOption, JsonOption, MissingOption, print_json, reading
+from shoal.cli.options import (
+    DelimiterOption,
+    EncodingOption,
+    JsonOption,
+    MissingOption,
+    PolicyOption,
+    print_json,
+    reading,
+)
 
 
 def attack_membership(
@@ -32,6 +40,7 @@ def attack_membership(
         typer.Option("--epsilon", metavar="X", help="The privacy budget of what was published.", show_default=False),
     ] = None,
     delta: Annotated[float, typer.Option("--delta", metavar="X", help="Its delta.")] = 0.0,
+    policy: PolicyOption = None,
     seed: SeedOption = 0,
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
@@ -40,7 +49,7 @@ def attack_membership(
 ) -> None:
     """**Who is in the data?** Power at 0.1% and 1% false positives, from frequencies (Homer 2008) or a release.
 
-    Exit code 1 if more is found than a privacy budget allows.
+    Exit code 1 if more is found than a privacy budget, or the limit on membership in the policy, allows.
 
     Example:
 
@@ -59,9 +68,10 @@ def attack_membership(
             frequency=frequency,
             epsilon=epsilon,
             delta=delta,
+            policy=policy,
             seed=seed,
             options=reading(encoding, delimiter, missing),
         )
     print_json(found.to_dict()) if as_json else show(found)
-    if found.within_bound is False:
+    if not found.holds:
         raise typer.Exit(1)

@@ -49,6 +49,9 @@ def verify(
             show_default=False,
         ),
     ] = None,
+    targets: Annotated[
+        int, typer.Option("--targets", metavar="N", help="With --attack: attack at most so many people.")
+    ] = 2_000,
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
@@ -77,6 +80,7 @@ def verify(
             signed_by=signed_by,
             attack=attack,
             control=control,
+            targets=targets,
             options=reading(encoding, delimiter, missing, types),
         )
     print_json(found.to_dict()) if as_json else show(found)

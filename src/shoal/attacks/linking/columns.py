@@ -107,6 +107,7 @@ def _between(
 ) -> Cells:
     """Cells that are ranges of numbers or dates."""
     values = as_places(target)
+    values = _digits(target) if values is None and not day else values
     if (star | np.isnan(low)).all():  # nothing is said
         values, low, high = np.arange(len(target.values)), np.zeros(len(low)), np.zeros(len(low))
     elif values is None or (day is not None and day != target.values.dtype.is_temporal()):
@@ -123,13 +124,25 @@ def _between(
 
 
 def as_places(column: Column) -> Array | None:
-    """The distinct values of a column as numbers, dates as days; texts of numbers too; None where they are not."""
+    """The distinct values of a column as numbers, dates as days; None where they are texts."""
     values = column.values
     if values.dtype.is_temporal():
         return in_days(values.to_physical().cast(pl.Float64).to_numpy(), values.dtype)
     if values.dtype.is_numeric() or values.dtype == pl.Boolean:
         return values.cast(pl.Float64).to_numpy()
     return None
+
+
+def _digits(column: Column) -> Array | None:
+    """Texts of digits, all equally long, as the numbers that they write: their order is the same."""
+    values = column.values
+    if (
+        values.dtype != pl.String
+        or not values.str.contains(r"^[0-9]{1,15}$").all()
+        or values.str.len_chars().n_unique() > 1
+    ):
+        return None
+    return values.cast(pl.Float64).to_numpy()
 
 
 def _among(column: Column, meaning: Members, target: Column, named: bool) -> Cells:
