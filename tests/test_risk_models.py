@@ -104,3 +104,19 @@ def test_what_is_not_judged_does_not_pass_the_gate(tmp_path: Path) -> None:
         found = CliRunner().invoke(app, [*command, "--fail-above-threshold"])
         assert found.exit_code == 1, found.output
         assert "not judged" in found.output
+
+
+def test_what_was_not_measured_is_null_and_does_not_pass(tmp_path: Path) -> None:
+    """With every key missing and null matching anything no record stands in a class."""
+    empty = pl.DataFrame({"a": [None] * 5, "b": [None] * 5, "w": [4.0] * 5}, schema_overrides={"a": pl.Int64})
+    found = shoal.risk(empty, quasi_identifiers=KEYS, null_rule="wildcard", population=shoal.Sample(weight="w"))
+    for attacker in (found.prosecutor, found.journalist, found.marketer):
+        assert attacker is not None
+        assert (attacker.highest, attacker.average, attacker.share_over_threshold) == (None, None, None)
+    assert found.individual is None
+    assert any("individual risk is not measured" in note for note in found.notes)
+    assert found.over_threshold
+    assert not found.holds
+    empty.write_csv(tmp_path / "t.csv")
+    command = ["risk", str(tmp_path / "t.csv"), "--qi", "a,b", "--null-rule", "wildcard", "--threshold", "1"]
+    assert CliRunner().invoke(app, [*command, "--fail-above-threshold"]).exit_code == 1

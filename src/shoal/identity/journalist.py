@@ -107,7 +107,7 @@ def attacker_risk(members: Array, risks: Array, limit: Threshold) -> AttackerRis
     """
     total = int(members.sum())
     if total == 0:
-        return AttackerRisk(0.0, 0.0, 0.0, limit.value)
+        return AttackerRisk(None, None, None, limit.value)
     return AttackerRisk(
         highest=float(risks.max()),
         average=float((members * risks).sum()) / total,

@@ -37,12 +37,18 @@ JournalistBy = Literal["table", "margins", "weights", "sampling", "population_si
 
 @dataclass(frozen=True, slots=True)
 class AttackerRisk:
-    """The risk of one record under an attacker: the highest, the average, and the share over the threshold."""
+    """The risk of one record under an attacker: the highest, the average, and the share over the threshold; null where
+    no record stands in a class, so that nothing was measured."""
 
-    highest: float
-    average: float
-    share_over_threshold: float
+    highest: float | None
+    average: float | None
+    share_over_threshold: float | None
     threshold: float
+
+    @property
+    def is_over(self) -> bool:
+        """Whether any record is over the threshold; what was not measured is not shown to be under it."""
+        return self.share_over_threshold is None or self.share_over_threshold > 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,9 +184,9 @@ class IdentityRisk(Result):
         without an estimate nothing is shown to be under the threshold.
         """
         if self.risk_over == "population":
-            return self.journalist is None or self.journalist.share_over_threshold > 0
+            return self.journalist is None or self.journalist.is_over
         attacker = self.journalist if self.journalist_by == "table" else None
-        return (attacker or self.prosecutor).share_over_threshold > 0
+        return (attacker or self.prosecutor).is_over
 
     @property
     def holds(self) -> bool:
@@ -292,8 +298,8 @@ def _attackers(result: IdentityRisk) -> Grid:
     for name, what, attacker in attackers:
         figures = ("–", "–", "needs a population")
         if attacker is not None:
-            over = percent(attacker.share_over_threshold)
-            figures = (f"{attacker.highest:.4g}", f"{attacker.average:.4g}", over)
+            over = attacker.share_over_threshold
+            figures = (_figure(attacker.highest), _figure(attacker.average), "–" if over is None else percent(over))
         rows.append((name, Cell(what, "dim"), *figures))
     return Grid(
         ("attacker", "what they do", "highest risk", "average", f"{_who(result)} over {limit:.2g}{named}"), rows, 2

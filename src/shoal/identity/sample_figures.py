@@ -120,22 +120,24 @@ def _whole(household: Column) -> Column:
     return household
 
 
-def individual_risk(found: Weighted, sample: Sample) -> IndividualRisk:
-    """The figures over all records."""
+def individual_risk(found: Weighted, sample: Sample) -> IndividualRisk | None:
+    """The figures over all records that stand in a class; None where none does."""
     kept = ~np.isnan(found.risk)
     risk, count = found.risk[kept], int(np.count_nonzero(kept))
+    if not count:
+        return None
     expected = float(risk.sum())
     household = limit = None
     if found.household_risk is not None:
         total = float(found.household_risk[kept].sum())
-        household = HouseholdRisk(total, total / count if count else 0.0)
-    if sample.global_limit is not None and count:
+        household = HouseholdRisk(total, total / count)
+    if sample.global_limit is not None:
         threshold = threshold_for(risk, float(sample.global_limit))
         limit = GlobalLimit(float(sample.global_limit), threshold.risk, threshold.records)
     return IndividualRisk(
         expected_reidentifications=expected,
-        share=expected / count if count else 0.0,
-        highest=float(risk.max(initial=0.0)),
+        share=expected / count,
+        highest=float(risk.max()),
         people=float(found.weights[kept].sum()),
         approximate=sample.approximate,
         household=household,
@@ -253,14 +255,16 @@ def sample_figures(sample: Sample, rows: SampleRows | None, cells: Cells, tuples
     people = population_size(records, weights, size, sampling)
     found = _estimated(sample, cells, tuples, people)
     unique = None if rows is None else special(rows, sample, None if people is None else records / people)
+    individual = None if risk is None else individual_risk(risk, sample)
+    unmeasured = ["no record stands in a class: individual risk is not measured"] if risk and not individual else []
     return SampleFigures(
-        individual=None if risk is None else individual_risk(risk, sample),
+        individual=individual,
         suda=None if unique is None else unique.figures,
         population=None if found is None else found.estimates,
         chosen=None if found is None else found.name,
         chosen_reason=None if found is None else found.reason,
         per_record=None if rows is None else per_record(rows, risk, unique, found),
-        notes=() if risk is None else (*risk.notes, *size_notes(records, weights, size, sampling)),
+        notes=() if risk is None else (*unmeasured, *risk.notes, *size_notes(records, weights, size, sampling)),
     )
 
 
