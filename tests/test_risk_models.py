@@ -14,6 +14,7 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli import app
+from shoal.errors import InputError
 from shoal.models import Evidence
 from shoal.population.individual import expected_risk
 
@@ -120,3 +121,14 @@ def test_what_was_not_measured_is_null_and_does_not_pass(tmp_path: Path) -> None
     empty.write_csv(tmp_path / "t.csv")
     command = ["risk", str(tmp_path / "t.csv"), "--qi", "a,b", "--null-rule", "wildcard", "--threshold", "1"]
     assert CliRunner().invoke(app, [*command, "--fail-above-threshold"]).exit_code == 1
+
+
+def test_an_approximation_without_weights_is_refused() -> None:
+    with pytest.raises(InputError, match="needs weights"):
+        shoal.risk(FRAME, quasi_identifiers=KEYS, population=shoal.Sample(approximate=True))
+
+
+def test_one_class_is_one_class() -> None:
+    frame = pl.DataFrame({"a": [1, 1, 2, 2], "b": [1] * 4, "w": [0.5, 0.5, 20.0, 20.0]})
+    found = shoal.risk(frame, quasi_identifiers=KEYS, population=shoal.Sample(weight="w"))
+    assert any(note.startswith("in 1 class the weights") for note in found.notes)

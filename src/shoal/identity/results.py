@@ -374,7 +374,8 @@ def _notes(result: IdentityRisk) -> list[str]:
         notes.append(f"{_READINGS[name]}: smallest class {reading.k:,.6g}, {counted(reading.uniques, 'unique')}")
     if result.population_table is not None and result.population_table.classes_not_found:
         count = result.population_table.classes_not_found
-        notes.append(f"{count:,} classes are larger here than in the population table: it does not hold everybody")
+        what = "1 class is" if count == 1 else f"{count:,} classes are"
+        notes.append(f"{what} larger here than in the population table: it does not hold everybody")
     if result.risk_over == "population":
         how = "counted" if result.journalist_by == "table" else "estimated"
         words = f"the threshold is about the risk {how} for the population: the journalist's"

@@ -123,6 +123,12 @@ def check_sample(sample: Sample, names: Sequence[str], count: str | None, person
             "Leave out the person column, or special uniques.",
             settings=("suda", "person"),
         )
+    if sample.approximate and sample.weight is None:
+        raise InputError(
+            "The approximation is one of the individual risk, which needs weights.",
+            "Name the weight column, or leave out approximate.",
+            settings=("approximate", "weight"),
+        )
     if sample.global_limit is not None and sample.weight is None:
         raise InputError(
             "A limit on the global risk needs weights.", "Name the weight column.", settings=("global_limit", "weight")

@@ -103,7 +103,8 @@ def weighted(rows: SampleRows, sample: Sample) -> Weighted | None:
     people = shown.sum_of(weights)
     found = (approximate_risk if sample.approximate else expected_risk)(shown.sizes, people)
     if under := int(np.count_nonzero(people < shown.sizes)):
-        notes.append(f"in {under:,} classes the weights sum to less than the records: they count as all there are")
+        where = "1 class" if under == 1 else f"{under:,} classes"
+        notes.append(f"in {where} the weights sum to less than the records: they count as all there are")
     risk = np.full(len(classes), np.nan)
     risk[kept] = found[classes[kept]]
     through = None if household is None else household_risk(np.where(kept, risk, 0.0), household)
