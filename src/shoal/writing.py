@@ -78,6 +78,8 @@ class OutputFormat(BaseModel):
 
     @model_validator(mode="after")
     def _apart(self) -> OutputFormat:
+        if self.suppressed_as is not None and _is_number(self.suppressed_as):
+            raise ValueError("suppressed_as must not be a number: it would be taken for a value")
         word = self.missing_as
         if word is not None and (word in ("*", self.suppressed_as) or _is_number(word)):
             raise ValueError("missing_as must be neither a number nor what suppressed cells are written as")

@@ -78,3 +78,35 @@ def test_a_sensitive_column_is_read_by_the_policy(tmp_path: Path) -> None:
     path = forged(tmp_path, ["clerk", "clerk", "monk", "monk"], {"pay": {"type": "nominal", "missing": list("1234")}})
     assert shoal.verify(path, own).verdict == "refused"
     assert not all(verdict.holds for verdict in shoal.verify(path, own).models)
+
+
+def test_the_text_for_suppressed_cells_is_not_a_value_of_the_input(tmp_path: Path) -> None:
+    people = pl.DataFrame({"job": ["clerk", "clerk", "nurse", "poet"], "pay": [1, 2, 3, 4]})
+    made = shoal.anonymize(people, OWN, method="suppress")
+    with pytest.raises(shoal.InputError, match="would be alike with `suppressed_as`"):
+        shoal.release(made, tmp_path / "safe.csv", output=shoal.OutputFormat(suppressed_as="nurse"))
+    with pytest.raises(shoal.InputError, match="must not be a number"):
+        shoal.OutputFormat(suppressed_as="35")
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("became", ["*", "[a, b]", "[1;2]", "\\x"])
+def test_a_map_leads_to_no_text_that_looks_released(became: str) -> None:
+    with pytest.raises(shoal.InputError, match="look like released cells"):
+        shoal.anonymize(
+            pl.DataFrame({"job": ["F", "*"]}),
+            OWN | {"columns": {"job": "quasi-identifier"}, "types": {"job": {"type": "nominal", "map": {"F": became}}}},
+        )
+
+
+def test_a_decimal_comma_reaches_columns_with_places(tmp_path: Path) -> None:
+    people = pl.DataFrame({"paid": ["1234.50", "1234.50", "12.00", "12.00"]})
+    declared = {"type": "number", "decimal": ".", "places": 2}
+    policy = OWN | {"columns": {"paid": "quasi-identifier"}, "types": {"paid": declared}}
+    path, comma = tmp_path / "safe.csv", shoal.OutputFormat(decimal_comma=True)
+    shoal.release(shoal.anonymize(people, policy, method="mondrian"), path, output=comma)
+    assert path.read_text().split() == ["paid", "1234,50", "1234,50", "12,00", "12,00"]
+    assert shoal.verify(path, policy, original=people).verdict == "holds"
+    policy["types"] = {"paid": {"type": "number", "decimal": ".", "thousands": ","}}
+    with pytest.raises(shoal.InputError, match="decimal point by its type"):
+        shoal.release(shoal.anonymize(people, policy, method="mondrian"), tmp_path / "other.csv", output=comma)

@@ -192,6 +192,7 @@ def test_a_coarser_precision_hides_no_wrong_mean(declared: int, tmp_path: Path) 
     [
         {"delimiter": "x"},
         {"suppressed_as": " "},
+        {"suppressed_as": "1,5"},
         {"suppressed_as": "a\nb"},
         {"missing_as": "-9"},
         {"missing_as": "NA", "suppressed_as": "NA"},
@@ -254,10 +255,10 @@ def test_what_is_written_is_read_back_or_refused(
         form=ColumnForm(kind="suppressed-cells", type="text"),
         released_as=["x"],
     )
-    output = OutputFormat(suppressed_as=star, missing_as=missing, decimal_comma=comma)
-    written = WrittenAs(**output.model_dump(), decimal_columns=("x", "n") if comma else ())
-    notation = Notation.of(written, [entry], path, False)
     try:
+        output = OutputFormat(suppressed_as=star, missing_as=missing, decimal_comma=comma)
+        written = WrittenAs(**output.model_dump(), decimal_columns=("x", "n") if comma else ())
+        notation = Notation.of(written, [entry], path, False)
         shown = in_notation(frame, notation)
     except InputError:
         return

@@ -152,6 +152,11 @@ def test_a_plan_that_was_tampered_with_is_one_error(tmp_path: Path) -> None:
         {"columns": {}},
         {"columns": {"age": good["columns"]["age"]}},
         {"columns": {**good["columns"], "age": {**good["columns"]["age"], "low": [5, 1]}}},
+        {"columns": {**good["columns"], "age": {**good["columns"]["age"], "low": [2**63]}}},
+        {"columns": {**good["columns"], "age": {**good["columns"]["age"], "type": "number", "low": [10**400]}}},
+        {"columns": {**good["columns"], "age": {**good["columns"]["age"], "type": "date", "high": [2**31]}}},
+        {"cuts": {**cuts, "cell": [2**70] * len(cuts["cell"])}},
+        {"cuts": {**cuts, "left": [-(2**64)] * len(cuts["left"])}},
         {"policy": "/etc/passwd"},
     ):
         with pytest.raises(InputError):

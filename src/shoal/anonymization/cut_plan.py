@@ -236,8 +236,11 @@ def cuts_of(content: dict[str, Any], path: Path) -> CutPlan:
     """A plan of cuts from its JSON; damage is one error."""
     found = as_shape(_PlanFile, content, path, "plan")
     policy = as_policy(found.policy)
-    arrays = {name: np.array(getattr(found.cuts, name), np.int64) for name in ("column", "cell", "left", "right")}
-    columns = {name: _cells(name, column) for name, column in found.columns.items()}
+    try:
+        arrays = {name: np.array(getattr(found.cuts, name), np.int64) for name in ("column", "cell", "left", "right")}
+        columns = {name: _cells(name, column) for name, column in found.columns.items()}
+    except OverflowError:
+        raise InputError(f"{path} has numbers that are too large.", "Take it as it was written.") from None
     if policy.quasi_identifiers != list(columns):
         raise InputError(f"{path} names other columns than its policy.", "Take it as it was written.")
     if not _sound(arrays, columns):
@@ -249,8 +252,9 @@ def _cells(name: str, column: _NumberColumn | _CategoryColumn) -> Cells:
     if isinstance(column, _CategoryColumn):
         tree = None if column.hierarchy is None else given_hierarchies({name: column.hierarchy}, [name])[name]
         return CategoryCells(column.categories, column.missing, tree)
-    kind = np.float64 if column.type == "number" else np.int64
-    return NumberCells(column.type, np.array(column.low, kind), np.array(column.high, kind), column.missing)
+    kind = {"number": np.float64, "date": np.int32}.get(column.type, np.int64)
+    low, high = (np.array(ends, kind).astype(np.promote_types(kind, np.int64)) for ends in (column.low, column.high))
+    return NumberCells(column.type, low, high, column.missing)
 
 
 def _sound(arrays: Mapping[str, Array], columns: Mapping[str, Cells]) -> bool:

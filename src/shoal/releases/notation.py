@@ -20,6 +20,7 @@ from shoal.reading import Options, declared_table, read
 from shoal.releases.excel import defused_texts
 from shoal.table import Column, Table
 from shoal.table.encode import ColumnEncoder, encode
+from shoal.table.texts import texts_of
 from shoal.writing import OutputFormat, is_text_file
 
 _NUMBER = r"-?[0-9]+(?:{point}[0-9]+)?(?:[eE][-+]?[0-9]+)?"
@@ -89,17 +90,42 @@ def _with_point(texts: pl.Series, point: str, wanted: str) -> pl.Series:
 
 def written_as(output: OutputFormat, frame: pl.DataFrame, entries: Sequence[ColumnEntry], table: Table) -> WrittenAs:
     """A format with the columns of a frame that hold numbers with decimals, as numbers or in texts."""
+    _check_star(output, entries, table)
     if not output.decimal_comma:
         return WrittenAs(**output.model_dump())
     ranges = {name for e in entries if e.form.generalizes and e.form.type == "number" for name in e.released_as}
     own = {name for name, column in table.columns.items() if column.dtype.is_float()}
-    spelled = {name for name, column in table.columns.items() if column.declared and column.declared.spells}
+    types = {name: column.declared.type for name, column in table.columns.items() if column.declared is not None}
+    pointed = [name for name, one in types.items() if one.thousands is not None and one.decimal != ","]
+    if pointed:
+        raise InputError(
+            f"Column '{pointed[0]}' is written with a decimal point by its type, and `decimal_comma` asks for a comma.",
+            "Leave out `decimal_comma`, or the type.",
+            settings=["decimal_comma"],
+        )
+    spelled = {name for name, one in types.items() if one.decimal == ","}
     found = [
         series.name
         for series in frame.get_columns()
         if series.dtype.is_float() or (series.dtype == pl.String and series.name in (ranges | own) - spelled)
     ]
     return WrittenAs(**output.model_dump(), decimal_columns=tuple(found))
+
+
+def _check_star(output: OutputFormat, entries: Sequence[ColumnEntry], table: Table) -> None:
+    """Refuse a text for `*` that is a value of the input: whoever reads it could not tell that it is suppressed."""
+    for entry in entries:
+        column = table.columns.get(entry.name)
+        if not output.star or column is None or not entry.form.generalizes:
+            continue
+        texts = texts_of(column.values)
+        texts = texts if column.declared is None else column.declared.spell(column.values)
+        if (texts == output.star).any():
+            raise InputError(
+                f"Column '{entry.name}' has texts that would be alike with `suppressed_as`.",
+                "Choose another text.",
+                settings=["suppressed_as"],
+            )
 
 
 def in_notation(frame: pl.DataFrame, notation: Notation) -> pl.DataFrame:

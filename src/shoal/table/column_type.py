@@ -5,6 +5,7 @@ This is the one home of a declared type: its words, its settings, and which sett
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any, Literal, get_args
 
@@ -28,6 +29,8 @@ _SETTINGS: dict[str, tuple[str, ...]] = {
 _SIGNS = ("[", "]", ";", "*", "\\")
 # what tells a time zone in a format
 _ZONES = ("%z", "%Z", "%:z", "%::z", "%#z", "%+", "%c")
+# what a released cell can look like
+LIKE_A_RELEASED_CELL = r"^\*$|^\[.*[;,].*\]$|^\\"
 # every pair of bands has a text of its own
 MOST_BANDS = 300
 
@@ -83,6 +86,8 @@ class ColumnType(BaseModel):
             raise ValueError("the type ordered needs its order: {type: ordered, order: [low, middle, high]}")
         if self.order is not None:
             _check_order(self.order, self.type)
+        if any(re.search(LIKE_A_RELEASED_CELL, became) for became in self.map.values() if became):
+            raise ValueError("map leads to texts that look like released cells (*, [a, b], or \\ at the start)")
         if self.decimal is not None and self.decimal == self.thousands:
             raise ValueError("decimal and thousands are the same sign")
         if any("%y" in entry for entry in self.format or ()) and self.century_from is None:

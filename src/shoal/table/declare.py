@@ -11,7 +11,7 @@ import polars as pl
 
 from shoal.errors import InputError
 from shoal.table.bands import sorted_bands
-from shoal.table.column_type import ColumnType, as_column_types
+from shoal.table.column_type import LIKE_A_RELEASED_CELL, ColumnType, as_column_types
 from shoal.table.date_formats import ISO, inferred_formats
 from shoal.table.declared import RANGE, Declared
 from shoal.table.encode import look_up, unite
@@ -20,9 +20,6 @@ from shoal.table.table import Array, Column, Table, smallest_unsigned
 from shoal.table.text_types import MISSING_WORDS, typed_dictionary
 from shoal.table.texts import texts_of
 
-# what a released cell can look like
-_GENERALIZED = r"^\*$|^\[.*[;,].*\]$|^\\"
-
 
 def completed(given: ColumnType, texts: pl.Series, name: str) -> ColumnType:
     """The type with all that it needs to read and write values, from the texts of the column where it is not said.
@@ -30,23 +27,27 @@ def completed(given: ColumnType, texts: pl.Series, name: str) -> ColumnType:
     >>> completed(ColumnType(type="date"), pl.Series(["14.03.2021"]), "seen").format
     ('%d.%m.%Y',)
     """
-    if given.type == "number" and given.decimal is not None and given.places is None and len(texts):
-        return given.model_copy(update={"places": places_of(texts, given.decimal)})
-    if given.is_complete or not len(texts):
+    if not len(texts):
+        return given
+    if given.type == "number" and (given.decimal or given.thousands):
+        return _with_places(given, texts)
+    if given.is_complete:
         return given
     if given.type == "date":
         return given.model_copy(update={"format": inferred_formats(texts, name)})
     if given.type == "number":
-        if given.thousands is not None:
-            return completed(given.model_copy(update={"decimal": _other(given.thousands)}), texts, name)
         found = inferred_writing(texts, name)
         return given.model_copy(update={setting: value for setting, value in found.items() if value is not None})
     bands = sorted_bands(texts.str.strip_chars().unique().to_list(), name)
     return ColumnType.model_validate({**given.model_dump(), "order": tuple(band.text.strip() for band in bands)})
 
 
-def _other(thousands: str) -> str:
-    return "," if thousands == "." else "."
+def _with_places(given: ColumnType, texts: pl.Series) -> ColumnType:
+    """The type with its decimal sign, and with the digits behind it where all numbers have as many."""
+    decimal = given.decimal or ("," if given.thousands == "." else ".")
+    plain = (decimal, given.thousands) == (".", None)
+    places = places_of(texts, decimal) if given.places is None and not plain else given.places
+    return given.model_copy(update={"decimal": decimal, "places": places})
 
 
 def declare(column: Column, given: ColumnType, released: bool | None = False, only_empty: bool = False) -> Column:
@@ -98,7 +99,7 @@ def declare(column: Column, given: ColumnType, released: bool | None = False, on
 
 def _is_release(given: ColumnType, known: pl.Series, name: str) -> bool:
     """Whether texts are those of a release: some look like it, and they are not all values of an original."""
-    if not _needs_reading(given) or not known.str.contains(_GENERALIZED).any():
+    if not _needs_reading(given) or not known.str.contains(LIKE_A_RELEASED_CELL).any():
         return False
     try:
         return bool(Declared(completed(given, known, name), name=name).values_of(known).null_count())
@@ -176,8 +177,15 @@ def _completed(given: ColumnType, known: pl.Series, name: str, released: bool) -
         return given
     # of a release, what stands alone tells the writing of what stands in ranges
     ends = pl.concat([known.str.extract(RANGE, 1), known.str.extract(RANGE, 2)]).drop_nulls()
-    alone = known.filter(~known.str.contains(_GENERALIZED))
+    alone = known.filter(~known.str.contains(LIKE_A_RELEASED_CELL))
     return completed(given, pl.concat([ends, alone]).unique(), name)
+
+
+_UNLIKE = {
+    "date": "written so, or finer than microseconds.",
+    "number": "written so, or have more digits than a number keeps.",
+    "band": "among its bands.",
+}
 
 
 def _not_of_type(name: str, given: ColumnType, count: int) -> InputError:
@@ -186,7 +194,7 @@ def _not_of_type(name: str, given: ColumnType, count: int) -> InputError:
     if given.type == "ordered":
         return InputError(what + "in its order.", "Add them to `order`, or name them under `missing` or `map`.")
     cure = "Say in its type how they are written, name those that are none under `missing`, or declare it text."
-    return InputError(what + ("written so." if given.type in ("date", "number") else "among its bands."), cure)
+    return InputError(what + _UNLIKE[given.type], cure)
 
 
 def declare_table(

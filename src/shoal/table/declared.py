@@ -15,10 +15,12 @@ import polars as pl
 from shoal.table.bands import joined_texts, sorted_bands
 from shoal.table.column_type import ColumnType
 from shoal.table.date_formats import ISO, ISO_MOMENT, has_clock, read_dates, write_dates
-from shoal.table.number_texts import plain_numbers, spelled_numbers
+from shoal.table.number_texts import exact_numbers, plain_numbers, spelled_numbers
 from shoal.table.texts import texts_of
 
 RANGE = r"^\[([^;]+);([^;]+)\]$"
+# digits of a second that a moment does not keep
+_FINER_THAN_MICROSECONDS = r":[0-9]{2}\.[0-9]{6}0*[1-9]"
 _DASH = r"^([^-]+)-([^-]+)$"
 
 
@@ -61,9 +63,10 @@ class Declared:
     def values_of(self, texts: pl.Series) -> pl.Series:
         """Texts of the original as values; null where a text is not one."""
         if self.word == "date":
-            return read_dates(texts, self.type.format or (ISO,), self.type.century_from)
+            finer = texts.str.contains(_FINER_THAN_MICROSECONDS).fill_null(False)
+            return read_dates(texts, self.type.format or (ISO,), self.type.century_from).set(finer, None)
         if self.word == "number":
-            return _typed_numbers(plain_numbers(texts, self.type.decimal or ".", self.type.thousands))
+            return exact_numbers(plain_numbers(texts, self.type.decimal or ".", self.type.thousands))
         if self.has_order:
             order = {label: place for (place, last), label in self._runs.items() if place == last}
             return texts.str.strip_chars().replace_strict(order, default=None, return_dtype=pl.Int64)
@@ -152,12 +155,3 @@ def _canonical_texts(values: pl.Series) -> pl.Series:
     if isinstance(values.dtype, pl.Datetime):
         return values.cast(pl.Datetime("us")).cast(pl.String)
     return texts_of(values)
-
-
-def _typed_numbers(plain: pl.Series) -> pl.Series:
-    """Plain numbers as integers if all are, else as floats."""
-    if not plain.str.contains(".", literal=True).any():
-        whole = plain.cast(pl.Int64, strict=False)
-        if whole.null_count() == plain.null_count():
-            return whole
-    return plain.cast(pl.Float64, strict=False)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import re
+from decimal import Decimal
 from typing import Any
 
 import polars as pl
 
 from shoal.errors import InputError
+from shoal.table.texts import texts_of
 
 _GAPS = " '’\u00a0\u202f"
 
@@ -37,6 +39,7 @@ def spelled_numbers(texts: pl.Series, decimal: str, thousands: str | None, place
     >>> spelled_numbers(pl.Series(["1234567.5", "-7", "[1;2]"]), ",", ".", 2).to_list()
     ['1.234.567,50', '-7,00', None]
     """
+    texts = without_exponent(texts)
     parts = texts.str.extract_groups(r"^(?<sign>-?)(?<whole>[0-9]+)(?:\.(?<part>[0-9]+))?$").struct.unnest()
     whole, part = parts["whole"], parts["part"].fill_null("")
     if thousands is not None:
@@ -46,6 +49,34 @@ def spelled_numbers(texts: pl.Series, decimal: str, thousands: str | None, place
     part = part.str.strip_chars_end("0").str.pad_end(places or 0, "0")
     behind = (decimal + part).zip_with(part.str.len_chars() > 0, part)
     return (parts["sign"] + whole + behind).set(parts["whole"].is_null(), None)
+
+
+def without_exponent(texts: pl.Series) -> pl.Series:
+    """Numbers such as `1e-8` with all their digits; other texts as they are.
+
+    >>> without_exponent(pl.Series(["1e-8", "2.5e3", "x"])).to_list()
+    ['0.00000001', '2500', 'x']
+    """
+    short = texts.str.contains(r"^-?[0-9]+(\.[0-9]+)?[eE][+-]?[0-9]{1,3}$").fill_null(False)
+    if not short.any():
+        return texts
+    whole = {text: f"{Decimal(text):f}" for text in texts.filter(short).unique().to_list()}
+    return texts.replace(whole)
+
+
+def exact_numbers(plain: pl.Series) -> pl.Series:
+    """Plain numbers as integers if all are, else as floats; null where a float is another number than the text.
+
+    >>> exact_numbers(pl.Series(["0.1", "9007199254740993.5"])).to_list()
+    [0.1, None]
+    """
+    if not plain.str.contains(".", literal=True).any():
+        whole = plain.cast(pl.Int64, strict=False)
+        if whole.null_count() == plain.null_count():
+            return whole
+    numbers = plain.cast(pl.Float64, strict=False)
+    exact = without_exponent(texts_of(numbers)) == plain
+    return numbers.set(~exact.fill_null(False), None)
 
 
 def inferred_writing(texts: pl.Series, name: str) -> dict[str, Any]:
