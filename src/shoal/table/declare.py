@@ -173,7 +173,7 @@ def _own_type(column: Column, given: ColumnType, only_empty: bool = False) -> bo
 def _completed(given: ColumnType, known: pl.Series, name: str, released: bool) -> ColumnType:
     if not released:
         return completed(given, known, name)
-    if given.is_complete or not _needs_reading(given):
+    if (given.is_complete and given.type != "number") or not _needs_reading(given):
         return given
     # of a release, what stands alone tells the writing of what stands in ranges
     ends = pl.concat([known.str.extract(RANGE, 1), known.str.extract(RANGE, 2)]).drop_nulls()
