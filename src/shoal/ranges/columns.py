@@ -101,6 +101,7 @@ def released_columns(
             "Use --interval bracket.",
         )
     low, high = _exact_scale(side, column), side
+    kind = type_word(low.dtype)  # that of a plan's ends, which need not be that of new data
     if form == "columns":
         ends = [_known(low.gather(end), side).gather(boxed.box_of_row) for end in (high.low, high.high)]
         return ReleasedColumns(
@@ -136,9 +137,18 @@ def as_it_was(column: Column) -> ReleasedColumns:
 def _exact_scale(side: Side, column: Column) -> pl.Series:
     """The scale in the type of the column, every value exactly."""
     if side.exact is not None:
-        return side.exact.cast(column.dtype) if column.dtype.is_integer() else side.exact
+        return side.exact.cast(column.dtype) if column.dtype.is_integer() else _as_read_again(side.exact)
     _check_exact(side.scale, column)
     return _in_type(side.scale, column)
+
+
+def _as_read_again(exact: pl.Series) -> pl.Series:
+    """Decimals and nanoseconds in the type in which a text file is read, where that is as exact."""
+    wanted: pl.DataType = pl.Float64() if isinstance(exact.dtype, pl.Decimal) else pl.Datetime("us")
+    if not isinstance(exact.dtype, pl.Decimal) and exact.dtype != pl.Datetime("ns"):
+        return exact
+    found = exact.cast(wanted)
+    return found if (found.cast(exact.dtype, strict=False) == exact).fill_null(False).all() else exact
 
 
 def _check_exact(scale: Array, column: Column) -> None:

@@ -224,7 +224,7 @@ def _against_manifest(release: Release, manifest: Manifest, policy: Policy, give
         Check("columns", table.names == names, f"{len(table.names)} of {len(names)} columns in their order"),
         _consistent(manifest),
         _decided(manifest, policy),
-        _forms(manifest, table, policy),
+        forms_check(manifest.columns, table, policy, manifest.excel_safe),
         *_notation(release, manifest),
         *(_joined(manifest, policy, table) if given else ()),
     ]
@@ -324,10 +324,10 @@ def _joined(manifest: Manifest, policy: Policy, table: Table) -> list[Check]:
     return [Check("texts", False, f"the manifest takes texts for others than they are: {detail}")] if problems else []
 
 
-def _forms(manifest: Manifest, table: Table, policy: Policy) -> Check:
+def forms_check(entries: Sequence[ColumnEntry], table: Table, policy: Policy, excel_safe: bool) -> Check:
     """Whether every cell is written as the form of its column says, in the type that was released."""
     problems = []
-    for entry in manifest.columns:
+    for entry in entries:
         for number, name in enumerate(entry.released_as):
             if name not in table.columns:
                 continue
@@ -337,7 +337,7 @@ def _forms(manifest: Manifest, table: Table, policy: Policy) -> Check:
                 problems.append(f"{name} is {kind}, not {entry.types[number]}")
             quasi = "quasi-identifier" in (entry.role, policy.columns.get(entry.name))
             quasi |= entry.form.kind not in ("as-it-was", "perturbed", "recoded")
-            odd = not_canonical(column, entry.form) if quasi and not manifest.excel_safe else 0
+            odd = not_canonical(column, entry.form) if quasi and not excel_safe else 0
             if odd:
                 problems.append(f"{name} has {odd:,} texts that are not written as its form says")
     return Check("forms", not problems, "; ".join(problems[:8]) or "every cell is written as its column's form says")

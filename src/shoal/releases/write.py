@@ -29,7 +29,7 @@ from shoal.releases.parts import write_release
 from shoal.releases.releasable import Releasable
 from shoal.releases.results import Released, Verification
 from shoal.releases.treatment import Treated, labels_given, treatments
-from shoal.releases.verify import judge, released_order
+from shoal.releases.verify import forms_check, judge, released_order
 from shoal.table import Table
 from shoal.table.order import shuffled_order
 from shoal.vocabulary import Role
@@ -186,6 +186,7 @@ def _judged(
     removed, by = len(treated.removed), result.policy.weight or result.policy.count
     beside = Beside(order, trees, labels, True, how.excel_safe, is_text_file(how.path), removed, by)
     checks = [*result.checks(table), *against_original(table, result.table, entries, beside)]
+    checks += [check for check in [forms_check(entries, table, result.policy, how.excel_safe)] if not check.holds]
     names = [name for entry in entries for name in entry.released_as if entry.name in _promised(result)]
     raw = [name for entry in entries if not entry.form.generalizes for name in entry.released_as]
     levels, drawn = result.parameters.get("levels"), table.rows + removed
