@@ -94,7 +94,7 @@ def excess_over(scores: Array, chance: float) -> tuple[float, float, float] | No
 
     >>> import numpy as np
     >>> [round(end, 4) for end in excess_over(np.zeros(30), 0.01)]
-    [-0.0101, -0.0101, 0.1045]
+    [-0.0101, -0.0101, 0.1046]
     """
     if chance >= 1 - _NOTHING:
         return None
