@@ -313,7 +313,7 @@ def _findings(folder: Path) -> Case:
 def _attack_link(folder: Path) -> Case:
     output, people = _released(folder)[1], str(odd_table(folder))
     found = shoal.attack_link(output, identified=people, on=NAMES)
-    return Case(found, ["attack", "link", output, "--with", people, "--on", ",".join(NAMES)])
+    return Case(found, ["attack", "link", output, "--with", people, "--on", ",".join(NAMES)], names_columns=False)
 
 
 def _long_table(folder: Path) -> Path:

@@ -83,7 +83,7 @@ def _title(title: str) -> None:
 def _figures(section: Figures) -> Table:
     table = Table(box=None, show_header=False, pad_edge=False, padding=(0, 2, 0, 0))
     table.add_column(style="dim")
-    table.add_column(justify="right")
+    table.add_column(justify="right", overflow="fold")  # a path is shown whole
     for figure in section.figures:
         table.add_row(Text(printable(figure.name)), Text(printable(figure.value), style=STYLES[figure.tone]))
     return table

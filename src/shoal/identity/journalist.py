@@ -18,7 +18,6 @@ from shoal.identity.sample_figures import SampleRows
 from shoal.policy.survey import population_size
 from shoal.policy.thresholds import Threshold
 from shoal.population.individual import expected_risk
-from shoal.population.sampled_risk import sampled_risk
 from shoal.ranges.parsing import forms_in
 from shoal.reading import Options
 from shoal.table import Array, Column, Table
@@ -140,6 +139,8 @@ def _estimated(classes: SampledClasses, people: Array) -> Array | None:
     if classes.by == "weights":
         return expected_risk(classes.sizes, people)
     counts = classes.members / classes.sizes
+    from shoal.population.sampled_risk import sampled_risk
+
     return sampled_risk(classes.sizes, counts, float(classes.sizes.sum() / people.sum())).risks if len(counts) else None
 
 

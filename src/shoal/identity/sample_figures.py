@@ -23,7 +23,6 @@ from shoal.population.results import (
     PatternContribution,
     SpecialUniqueFigures,
 )
-from shoal.population.suda import SpecialUniques, dis_suda, special_uniques
 from shoal.table import Array, Column, Table
 from shoal.table.classes import Coded, CountTable, first_row_of_each_class
 from shoal.table.rows import Rows
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from shoal.identity.measure import Cells
     from shoal.judgement.shown import Shown
     from shoal.population.choice import Chosen
+    from shoal.population.suda import SpecialUniques
 
 # rows to look at first, and column sets that are named
 _FIRST = 20
@@ -169,6 +169,8 @@ def special(rows: SampleRows, sample: Sample, share: float | None) -> Special | 
     kept = np.flatnonzero(~shown.suppressed)
     first = kept[first_row_of_each_class(shown.class_of_row[kept], len(shown.members))]
     columns = [Coded(column.codes[first], column.cardinality) for column in shown.columns]
+    from shoal.population.suda import dis_suda, special_uniques
+
     found = special_uniques(columns, shown.members, None if sample.suda is True else sample.suda)
     chances = None
     if share is not None:
@@ -260,7 +262,7 @@ def sample_figures(sample: Sample, rows: SampleRows | None, cells: Cells, tuples
         suppressed = cells.suppressed_rows if tuples.person is None else cells.suppressed_persons
         people = max(people * records / max(records + suppressed, 1), records)
     found = _estimated(sample, cells, tuples, people)
-    unique = None if rows is None else special(rows, sample, None if people is None else records / people)
+    unique = None if rows is None else special(rows, sample, records / people if people else None)
     individual = None if risk is None else individual_risk(risk, sample)
     unmeasured = ["no record stands in a class: individual risk is not measured"] if risk and not individual else []
     return SampleFigures(
