@@ -110,13 +110,13 @@ from typing import Any, ClassVar
 
 from pydantic import Field
 
-from shoal.anonymization.methods.boxes import BoxMethod, MakeBoxes
+from shoal.anonymization.methods.boxes import BoxesByColumn, MakeBoxes
 from shoal.anonymization.transforms.coarsen import coarsen
 from shoal.policy import Policy
 from shoal.table import Table
 
 
-class OneBox(BoxMethod):
+class OneBox(BoxesByColumn):
     """A dummy."""
 
     name: ClassVar[str] = "one-box"

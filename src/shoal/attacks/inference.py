@@ -7,6 +7,7 @@ believes. l-diversity looks at how many values a class has; these attacks use ho
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import ClassVar
 
 import numpy as np
@@ -19,7 +20,7 @@ from shoal.table import Array, Table
 from shoal.wording import percent
 
 
-class ClassInference:
+class ClassInference(ABC):
     """An attack on sensitive columns through the candidates of every target.
 
     The score of a target is the mean over the sensitive columns of which its own value is known.
@@ -29,9 +30,9 @@ class ClassInference:
     criterion: ClassVar[Criterion] = "inference"
     remark: ClassVar[str] = ""
 
+    @abstractmethod
     def scores(self, found: Believed) -> Array:
         """How surely each target's value is concluded rightly."""
-        raise NotImplementedError
 
     def skips(self, subject: Subject) -> str | None:
         """Without people, or without a sensitive column, there is nothing to learn."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -38,22 +39,6 @@ class BoxMethod(Method):
         default="bracket",
         description="How ranges are written: [20;29], 20-29, two columns, the middle, or the records' mean.",
     )
-
-    def boxes(self, table: Table, policy: Policy) -> tuple[MakeBoxes, dict[str, Any]]:
-        """The boxes of some columns as a function, and the parameters for the manifest."""
-        raise NotImplementedError
-
-    def boxed(self, table: Table, policy: Policy) -> tuple[Boxed, dict[str, Any]]:
-        """The boxes of a table, and the parameters for the manifest."""
-        make, parameters = self.boxes(table, policy)
-        return make(table.select(policy.quasi_identifiers)), parameters
-
-    def change(
-        self, table: Table, policy: Policy, conditions: Sequence[ColumnCondition] = (), k_without_policy: bool = False
-    ) -> Anonymized:
-        """Make the boxes, write them, measure what was written."""
-        boxed, parameters = self.boxed(table, policy)
-        return self.measured(table, policy, conditions, boxed, parameters)
 
     def measured(
         self,
@@ -92,6 +77,26 @@ class BoxMethod(Method):
         models = judged(policy, evidence)
         parameters = {**parameters, "interval": self.interval}
         return Anonymized(self.name, models, findings, table, policy, parameters, released)
+
+
+class BoxesByColumn(BoxMethod):
+    """A method whose boxes are a function of the columns alone, whatever trees there are."""
+
+    @abstractmethod
+    def boxes(self, table: Table, policy: Policy) -> tuple[MakeBoxes, dict[str, Any]]:
+        """The boxes of some columns as a function, and the parameters for the manifest."""
+
+    def boxed(self, table: Table, policy: Policy) -> tuple[Boxed, dict[str, Any]]:
+        """The boxes of a table, and the parameters for the manifest."""
+        make, parameters = self.boxes(table, policy)
+        return make(table.select(policy.quasi_identifiers)), parameters
+
+    def change(
+        self, table: Table, policy: Policy, conditions: Sequence[ColumnCondition] = (), k_without_policy: bool = False
+    ) -> Anonymized:
+        """Make the boxes, write them, measure what was written."""
+        boxed, parameters = self.boxed(table, policy)
+        return self.measured(table, policy, conditions, boxed, parameters)
 
 
 def without_suppressed(classes: tuple[Array, int], released: Sequence[ReleasedColumns]) -> tuple[Array, int]:

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from shoal.anonymization.cut_plan import CutPlan
 from shoal.anonymization.households import Nested
 from shoal.anonymization.methods.boxes import BoxMethod, around
 from shoal.anonymization.results import Anonymized
@@ -45,13 +44,11 @@ class CategoryMethod(BoxMethod):
     def grouped(self, table: Table, policy: Policy, near: Mapping[str, Labelling]) -> tuple[Boxed, dict[str, Any]]:
         """The boxes around groups of near records, and the parameters for the manifest."""
 
-    def cut_plan(self, table: Table, policy: Policy, near: Mapping[str, Labelling]) -> CutPlan | None:
-        """Where the table is cut, if new data is to fall into the same boxes."""
+    def planned(
+        self, table: Table, policy: Policy, near: Mapping[str, Labelling], conditions: Sequence[ColumnCondition]
+    ) -> Anonymized | None:
+        """The rows in the boxes of a plan of cuts, where one is to be kept for new data."""
         return None
-
-    def by_plan(self, table: Table, plan: CutPlan, conditions: Sequence[ColumnCondition] = ()) -> Anonymized:
-        """The rows of a table in the boxes of a plan."""
-        raise NotImplementedError
 
     def more_findings(
         self, columns: Sequence[Column], boxed: Boxed, near: Mapping[str, Labelling], weights: Array | None
@@ -74,9 +71,8 @@ class CategoryMethod(BoxMethod):
             {name: tree for name, tree in trees.items() if name in labelled and labelled[name].labels == "node"}
         )
         near = {name: labelling for name, labelling in labelled.items() if labelling.labels != "range"}
-        plan_of_cuts = self.cut_plan(table, policy, near)
-        if plan_of_cuts is not None:
-            return self.by_plan(table, plan_of_cuts, conditions)
+        if (planned := self.planned(table, policy, near, conditions)) is not None:
+            return planned
         boxed, parameters = self.grouped(table, policy, near)
         findings = self.more_findings(columns, boxed, near, units_of(table, policy).weights_of_rows)
         if self.interval != "mean":  # the most frequent category stands for its group

@@ -7,13 +7,13 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from shoal.anonymization.methods.base import needs_numbers
-from shoal.anonymization.methods.boxes import BoxMethod, MakeBoxes
+from shoal.anonymization.methods.boxes import BoxesByColumn, MakeBoxes
 from shoal.anonymization.transforms.coarsen import CutOver, coarsen
 from shoal.policy import Policy
 from shoal.table import Table
 
 
-class Coarsen(BoxMethod):
+class Coarsen(BoxesByColumn):
     """Every quasi-identifier cut into the same number of intervals.
 
     >>> Coarsen(resolution=16).resolution

@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 from shoal.anonymization.methods.base import needs_numbers, takes_records_only
-from shoal.anonymization.methods.boxes import BoxMethod, MakeBoxes
+from shoal.anonymization.methods.boxes import BoxesByColumn, MakeBoxes
 from shoal.anonymization.transforms.mask import Step, mask
 from shoal.errors import InputError
 from shoal.policy import Policy
 from shoal.table import Table
 
 
-class Mask(BoxMethod):
+class Mask(BoxesByColumn):
     """The policy's `masking` steps, one after the other, only on records that are still unique.
 
     >>> Mask().interval

@@ -97,6 +97,13 @@ class Mondrian(CategoryMethod):
 
         return group
 
+    def planned(
+        self, table: Table, policy: Policy, near: Mapping[str, Labelling], conditions: Sequence[ColumnCondition]
+    ) -> Anonymized | None:
+        """The rows in the boxes of the cuts, if these are to be kept."""
+        plan = self.cut_plan(table, policy, near)
+        return None if plan is None else self.by_plan(table, plan, conditions)
+
     def cut_plan(self, table: Table, policy: Policy, near: Mapping[str, Labelling]) -> CutPlan | None:
         """Where the table is cut, if that is to be kept: no records change groups afterwards."""
         if not self.plan:

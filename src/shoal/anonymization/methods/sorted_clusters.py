@@ -9,7 +9,7 @@ from pydantic import Field
 
 from shoal.anonymization.households import refuses_households
 from shoal.anonymization.methods.base import k_of, needs_k, needs_numbers, t_closeness_of
-from shoal.anonymization.methods.boxes import BoxMethod, MakeBoxes, groups_persons
+from shoal.anonymization.methods.boxes import BoxesByColumn, MakeBoxes, groups_persons
 from shoal.anonymization.transforms.safe_first import untouched_if_safe
 from shoal.anonymization.transforms.sorted_clusters import Remainder, close_clusters, sorted_clusters
 from shoal.anonymization.units import boxes_of_units, groups_in_strata, units_of
@@ -19,7 +19,7 @@ from shoal.ranges.boxed import Boxed, spread
 from shoal.table import Column, Table
 
 
-class SortedClusters(BoxMethod):
+class SortedClusters(BoxesByColumn):
     """Records sorted by distance, cut into clusters of k; with t-closeness one record of every stretch of its order.
 
     >>> SortedClusters(remainder="middle").remainder
