@@ -82,6 +82,7 @@ results
 writing
 table
 reading kinds
+text
 ranges
 hierarchy
 population

