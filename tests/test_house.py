@@ -102,6 +102,7 @@ reports
 publication
 sample
 papers
+app
 cli
 __main__
 """

@@ -135,6 +135,12 @@ COMMANDS = {
         ASK,
         "**A desk that answers questions about a table until its privacy budget is spent.**",
     ),
+    "app": Entry(
+        "shoal.cli.app_command",
+        "app_command",
+        ASK,
+        "**The same work in the browser**: from a file to a verified release, on this machine only.",
+    ),
     "reproduce": Entry(
         "shoal.cli.reproduce",
         "app",

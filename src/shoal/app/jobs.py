@@ -1,0 +1,280 @@
+"""Long work in child processes: start, look, cancel. One job per workspace and verb runs at a time."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from contextlib import suppress
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal
+
+from shoal.app.project import Project, Workspace, is_id, new_id
+from shoal.app.stored import Stored
+from shoal.app.verbs import VERBS, VerbOptions
+from shoal.errors import InputError
+from shoal.writing import write_bytes
+
+State = Literal["running", "done", "failed", "cancelled"]
+_GRACE = 2.0
+_KEPT = ("job.json",)
+_LOST = {"error": "The app ended while this was running.", "cure": "Start it again."}
+_KILLED = {"error": "The work ended without a word; often the memory was not enough.", "cure": "Name fewer columns."}
+
+
+class Busy(InputError):
+    """The verb runs on this file already."""
+
+
+@dataclass(frozen=True)
+class Job:
+    """One run of a verb: what was asked, how far it is, how it ended."""
+
+    folder: Path = field(repr=False)
+    id: str
+    workspace: str
+    verb: str
+    options: dict[str, Any] = field(repr=False)
+    state: State
+    started: float
+    ended: float | None = None
+    error: dict[str, str] | None = None
+
+    @property
+    def running(self) -> bool:
+        """Whether it is not over."""
+        return self.state == "running"
+
+    @property
+    def seconds(self) -> float:
+        """How long it has been running, or ran."""
+        return (self.ended or time.time()) - self.started
+
+    @property
+    def progress(self) -> dict[str, Any]:
+        """The step and, where known, the share of it that is done."""
+        with suppress(OSError, ValueError):
+            found = json.loads((self.folder / "progress.json").read_bytes())
+            return {"step": found["step"], "share": found["share"]}
+        return {"step": "starting", "share": None}
+
+    @property
+    def stored(self) -> Stored | None:
+        """The result, where there is one."""
+        with suppress(OSError):
+            return Stored.read(self.folder / "result.json")
+        return None
+
+    def to_dict(self) -> dict[str, Any]:
+        """The job as the API shows it."""
+        return {
+            "id": self.id,
+            "workspace": self.workspace,
+            "verb": self.verb,
+            "options": self.options,
+            "state": self.state,
+            "seconds": round(self.seconds, 3),
+            "progress": self.progress if self.running else None,
+            "error": self.error,
+        }
+
+    def saved(self) -> Job:
+        """Write the record."""
+        record = {name: value for name, value in asdict(self).items() if name != "folder"}
+        write_bytes(self.folder / "job.json", json.dumps(record).encode(), 0o600)
+        return self
+
+    @classmethod
+    def read(cls, folder: Path) -> Job:
+        """The job that a folder holds."""
+        return cls(folder=folder, **json.loads((folder / "job.json").read_bytes()))
+
+
+class Jobs:
+    """All jobs of a project; the children end with it."""
+
+    def __init__(self, project: Project) -> None:
+        self.project = project
+        self._running: dict[tuple[str, str], tuple[str, subprocess.Popen[bytes]]] = {}
+        self._waiting: list[threading.Thread] = []
+        self._lock = threading.RLock()
+        for workspace in project.workspaces():
+            for job in self.of(workspace):
+                if job.running:  # of a run that crashed
+                    self._finish(job, "failed", _LOST)
+
+    def start(self, workspace: Workspace, verb: str, options: VerbOptions | dict[str, Any] | None = None) -> Job:
+        """Start a verb on the file of a workspace; `Busy` where it runs there already."""
+        made = options if isinstance(options, VerbOptions) else VERBS[verb].options.model_validate(options or {})
+        with self._lock:
+            if (workspace.id, verb) in self._running:
+                raise Busy(f"{verb} is already running on this file.", "Wait for it, or cancel it.")
+            folder = workspace.jobs_folder / new_id()
+            for place in (folder, folder / "tmp"):
+                place.mkdir(mode=0o700)
+            asked = made.model_dump(mode="json", exclude_defaults=True)
+            job = Job(folder, folder.name, workspace.id, verb, asked, "running", time.time()).saved()
+            child = _child("shoal.app.worker", folder)
+            self._running[workspace.id, verb] = (job.id, child)
+        _tell(child, self._order(workspace, job))
+        waiter = threading.Thread(target=self._wait, args=(workspace, job, child), daemon=True)
+        waiter.start()
+        self._waiting = [thread for thread in self._waiting if thread.is_alive()] + [waiter]
+        return job
+
+    def _order(self, workspace: Workspace, job: Job) -> dict[str, Any]:
+        reading = {**vars(workspace.reading), "missing": list(workspace.reading.missing)}
+        return {
+            "verb": job.verb,
+            "options": job.options,
+            "source": str(workspace.source),
+            "reading": reading,
+            "policy": str(workspace.policy_path) if workspace.has_policy else None,
+            "folder": str(job.folder),
+            "releases": self.releases(workspace),
+        }
+
+    def releases(self, workspace: Workspace) -> dict[str, str]:
+        """What verbs released: the file or folder that the last good run of each wrote."""
+        found = {}
+        for job in self.of(workspace):
+            stored = job.stored if job.state == "done" and (job.folder / "out").exists() else None
+            if stored is not None and (output := stored.result.get("output")):
+                found[job.verb] = str(output)
+        return found
+
+    def _wait(self, workspace: Workspace, job: Job, child: subprocess.Popen[bytes]) -> None:
+        """Wait for the child, then write how it ended."""
+        code = child.wait()
+        if child.stdin is not None:
+            with suppress(OSError):
+                child.stdin.close()
+        with self._lock:
+            current = self._running.get((workspace.id, job.verb))
+            if current is None or current[0] != job.id:
+                return  # cancelled
+            del self._running[workspace.id, job.verb]
+            if code == 0 and (job.folder / "result.json").exists():
+                self._finish(job, "done", None)
+                self._forget_older(workspace, job)
+                return
+            error = _KILLED
+            with suppress(OSError, ValueError):
+                error = json.loads((job.folder / "error.json").read_bytes())
+            self._finish(job, "failed", error)
+
+    def _finish(self, job: Job, state: State, error: dict[str, str] | None) -> Job:
+        """Write the end of a job; what an unfinished one left is removed."""
+        for entry in (job.folder / "tmp", job.folder / "progress.json", job.folder / "error.json"):
+            _remove(entry)
+        if state != "done":
+            for entry in job.folder.iterdir():
+                if entry.name not in _KEPT:
+                    _remove(entry)
+        return replace(job, state=state, ended=time.time(), error=error).saved()
+
+    def _forget_older(self, workspace: Workspace, job: Job) -> None:
+        """Only the last run of a verb is kept."""
+        for other in self.of(workspace):
+            if other.verb == job.verb and other.id != job.id:
+                shutil.rmtree(other.folder, ignore_errors=True)
+
+    def cancel(self, job: Job) -> Job:
+        """End the child and remove what it wrote; a job that is over stays as it is."""
+        with self._lock:
+            running = self._running.get((job.workspace, job.verb))
+            if running is None or running[0] != job.id:
+                return self.find(job.workspace, job.id) or job
+            del self._running[job.workspace, job.verb]
+        end(running[1])
+        return self._finish(job, "cancelled", None)
+
+    def of(self, workspace: Workspace) -> list[Job]:
+        """The jobs of a workspace, oldest first."""
+        found = []
+        for folder in workspace.jobs_folder.iterdir() if workspace.jobs_folder.exists() else ():
+            with suppress(OSError, ValueError, TypeError):
+                found.append(Job.read(folder))
+        return sorted(found, key=lambda job: job.started)
+
+    def find(self, workspace: str, identifier: str) -> Job | None:
+        """One job; None where there is none of this name."""
+        space = self.project.workspace(workspace)
+        if space is None or not is_id(identifier):
+            return None
+        with suppress(OSError, ValueError, TypeError):
+            return Job.read(space.jobs_folder / identifier)
+        return None
+
+    def last(self, workspace: Workspace, verb: str) -> Job | None:
+        """The last job of a verb, however it ended."""
+        return next((job for job in reversed(self.of(workspace)) if job.verb == verb), None)
+
+    def found(self, workspace: Workspace, verb: str) -> Stored | None:
+        """What a verb found when it last ended well."""
+        done = [job for job in self.of(workspace) if job.verb == verb and job.state == "done"]
+        return done[-1].stored if done else None
+
+    def close_workspace(self, workspace: Workspace) -> None:
+        """End all that runs on a file."""
+        for job in self.of(workspace):
+            self.cancel(job)
+
+    def close(self) -> None:
+        """End all children."""
+        with self._lock:
+            children = [child for _, child in self._running.values()]
+            names = list(self._running)
+            jobs = [job_id for job_id, _ in self._running.values()]
+            self._running.clear()
+        for child in children:
+            end(child)
+        for (workspace, _), identifier in zip(names, jobs, strict=True):
+            if (job := self.find(workspace, identifier)) is not None:
+                self._finish(job, "failed", _LOST)
+        for thread in self._waiting:
+            thread.join(_GRACE)
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def _child(module: str, folder: Path, stdout: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+    """A process of this Python that runs a module of ours; temporary files go to its own folder."""
+    keep = {"TMPDIR": str(folder / "tmp"), "TMP": str(folder / "tmp"), "TEMP": str(folder / "tmp")}
+    return subprocess.Popen(
+        [sys.executable, "-P", "-m", module],
+        stdin=subprocess.PIPE,
+        stdout=stdout,
+        stderr=subprocess.DEVNULL,
+        cwd=folder,
+        env={**os.environ, "RUST_BACKTRACE": "0", "OPENBLAS_NUM_THREADS": "1", **keep},
+        start_new_session=True,
+    )
+
+
+def _tell(child: subprocess.Popen[bytes], order: dict[str, Any]) -> None:
+    assert child.stdin is not None
+    with suppress(BrokenPipeError):
+        child.stdin.write(json.dumps(order).encode() + b"\n")
+        child.stdin.flush()
+
+
+def end(child: subprocess.Popen[bytes]) -> None:
+    """End a child and whatever it started, at first politely."""
+    for how in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(child.pid, how) if hasattr(os, "killpg") else child.terminate()
+        with suppress(subprocess.TimeoutExpired):
+            child.wait(_GRACE)
+            return

@@ -1,0 +1,240 @@
+"""Who may talk to the app: its own pages in the browser that was opened with the token, and scripts with the API token.
+
+A page of another site cannot: its requests carry another Origin and Sec-Fetch-Site, and the cookie is SameSite=Strict.
+A name that is made to point at this machine (DNS rebinding) cannot: the Host is checked. Nothing is logged.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import secrets
+from urllib.parse import parse_qsl, urlencode
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from shoal.app.settings import LOCAL_HOST, Settings
+
+CONTENT_POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
+    "form-action 'self'; frame-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+)
+# a report is a page with its styles inside: shown in a frame of ours, without script, form or outside address
+REPORT_POLICY = (
+    "default-src 'none'; style-src 'unsafe-inline'; img-src data:; font-src data:; form-action 'none'; "
+    "frame-ancestors 'self'; base-uri 'none'; sandbox"
+)
+_HEADERS = {
+    "content-security-policy": CONTENT_POLICY,
+    "x-content-type-options": "nosniff",
+    "cache-control": "no-store",
+    "referrer-policy": "no-referrer",
+    "cross-origin-opener-policy": "same-origin",
+    "cross-origin-resource-policy": "same-origin",
+    "permissions-policy": "camera=(), geolocation=(), microphone=()",
+}
+_SAFE = ("GET", "HEAD")
+# bodies that are not uploads: forms, policies, hierarchies
+BODY_LIMIT = 8_000_000
+API = "/api/"
+UPLOADS = ("/upload", "/api/v1/uploads")
+
+
+class TooLarge(Exception):
+    """A body is larger than its route allows."""
+
+
+class Sessions:
+    """The token of the address, good once, and the cookie that it is exchanged for."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.cookie_name = f"shoal_{secrets.token_hex(4)}"  # cookies do not tell ports apart: two apps, two names
+        self._cookie = secrets.token_urlsafe(32)
+        self._token: str | None = settings.token
+        self._api_token = settings.api_token
+
+    def exchange(self, token: str) -> str | None:
+        """The value of the cookie for the token, the first time; then never again."""
+        if self._token is None or not _same(token, self._token):
+            return None
+        self._token = None
+        return self._cookie
+
+    def knows(self, headers: Headers) -> str | None:
+        """By what a request is known: `cookie`, `token`, or not at all."""
+        word, _, given = headers.get("authorization", "").partition(" ")
+        if word.lower() == "bearer" and _same(given.strip(), self._api_token):
+            return "token"
+        found = [value for name, value in _cookies(headers) if name == self.cookie_name]
+        return "cookie" if any(_same(value, self._cookie) for value in found) else None
+
+
+def _same(given: str, secret: str) -> bool:
+    return hmac.compare_digest(given.encode(), secret.encode())
+
+
+def _cookies(headers: Headers) -> list[tuple[str, str]]:
+    parts = [part.partition("=") for line in headers.getlist("cookie") for part in line.split(";")]
+    return [(name.strip(), value.strip()) for name, _, value in parts]
+
+
+class Guard:
+    """The outermost layer: refuses, before anything is looked at, what does not come from our own pages or scripts."""
+
+    def __init__(self, app: ASGIApp, *, settings: Settings, sessions: Sessions) -> None:
+        self.app, self.settings, self.sessions = app, settings, sessions
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass a request on, or refuse it."""
+        if scope["type"] == "lifespan":
+            await self.app(scope, receive, send)
+            return
+        if scope["type"] != "http":  # no websockets here
+            return
+        answer = _with_headers(send)
+        refusal = self._refused(scope)
+        if refusal is not None:
+            await refusal(scope, receive, answer)
+            return
+        limit = self.settings.upload_limit if is_upload(scope) else BODY_LIMIT
+        if _announced(Headers(scope=scope)) > limit:
+            await refuse(scope, 413, *_TOO_LARGE)(scope, receive, answer)
+            return
+        await self._limited(scope, receive, answer, limit)
+
+    async def _limited(self, scope: Scope, receive: Receive, send: Send, limit: int) -> None:
+        """Pass on, and count the bytes that come: what was announced need not be true."""
+        seen, started = 0, False
+
+        async def counted() -> Message:
+            nonlocal seen
+            message = await receive()
+            seen += len(message.get("body", b""))
+            if seen > limit:
+                raise TooLarge
+            return message
+
+        async def watched(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self.app(scope, counted, watched)
+        except TooLarge:
+            if not started:
+                await refuse(scope, 413, *_TOO_LARGE)(scope, receive, send)
+
+    def _refused(self, scope: Scope) -> Response | None:
+        headers = Headers(scope=scope)
+        if not self._is_our_host(scope, headers):
+            return refuse(scope, 421, "This address does not belong to the app.", "Use the address it printed.")
+        known = self.sessions.knows(headers)
+        if known != "token" and not _from_our_pages(scope, headers, known):
+            return refuse(scope, 403, "The request comes from another site.", "Use the app's own pages.")
+        if known is not None or scope["path"].startswith("/static/"):
+            return None if "token=" not in _query(scope) else _without_token(scope)
+        token = dict(parse_qsl(_query(scope))).get("token")
+        if token is None or scope["method"] not in _SAFE or (cookie := self.sessions.exchange(token)) is None:
+            return refuse(scope, 403, "This browser has no session with the app.", _AGAIN)
+        answer = _without_token(scope)
+        answer.set_cookie(self.sessions.cookie_name, cookie, httponly=True, samesite="strict", path="/")
+        return answer
+
+    def _is_our_host(self, scope: Scope, headers: Headers) -> bool:
+        """Whether the Host is one of ours with our port; every IP address is where the app listens on all of them."""
+        if len(headers.getlist("host")) != 1:
+            return False
+        name, port = split_host(headers["host"])
+        server = scope.get("server") or (LOCAL_HOST, None)
+        if port != (server[1] or 80):
+            return False
+        own = {LOCAL_HOST, "localhost", "::1", self.settings.host}
+        return name in own or (self.settings.host in ("0.0.0.0", "::") and _is_address(name))
+
+
+def split_host(text: str) -> tuple[str, int]:
+    """The name and the port of a Host header.
+
+    >>> split_host("127.0.0.1:8000"), split_host("localhost"), split_host("[::1]:80"), split_host("a:b")
+    (('127.0.0.1', 8000), ('localhost', 80), ('::1', 80), ('a', -1))
+    """
+    name, colon, port = text.rpartition(":") if not text.endswith("]") else (text, "", "")
+    if not colon:
+        return text.strip("[]").lower(), 80
+    return name.strip("[]").lower(), int(port) if port.isascii() and port.isdigit() else -1
+
+
+def _is_address(name: str) -> bool:
+    try:
+        return bool(ipaddress.ip_address(name))
+    except ValueError:
+        return False
+
+
+def _from_our_pages(scope: Scope, headers: Headers, known: str | None) -> bool:
+    """Whether a browser says that our own page, or the person at the address bar, asked.
+
+    A form of a page with `no-referrer` sends `Origin: null`: then Sec-Fetch-Site, which no page can set, decides.
+    """
+    unsafe = scope["method"] not in _SAFE
+    site, origin = headers.get("sec-fetch-site"), headers.get("origin")
+    if origin is not None and origin not in ("null", f"http://{headers['host']}"):
+        return False
+    if origin == "null" and site != "same-origin":
+        return False
+    if site is None:
+        return not unsafe or origin is not None or known is None
+    return site == "same-origin" or (not unsafe and (site == "none" or scope["path"] == "/"))
+
+
+_AGAIN = "Start `shoal app` again in the terminal, and open the address that it prints."
+_TOO_LARGE = ("The request is larger than the app accepts.", "Name a file of this machine instead of uploading it.")
+
+
+def is_upload(scope: Scope) -> bool:
+    """Whether a request carries a file."""
+    return scope["method"] == "PUT" and scope["path"] in UPLOADS
+
+
+def _announced(headers: Headers) -> int:
+    text = headers.get("content-length", "0")
+    return int(text) if text.isascii() and text.isdigit() else 0
+
+
+def _query(scope: Scope) -> str:
+    return bytes(scope["query_string"]).decode("latin-1")
+
+
+def _without_token(scope: Scope) -> RedirectResponse:
+    kept = [(name, value) for name, value in parse_qsl(_query(scope), keep_blank_values=True) if name != "token"]
+    path = "/" + scope["path"].lstrip("/")  # never //other.example
+    return RedirectResponse(path + (f"?{urlencode(kept)}" if kept else ""), 303)
+
+
+def refuse(scope: Scope, status: int, what: str, cure: str) -> Response:
+    """A refusal in words of ours, as JSON for the API and as a small page for people."""
+    if scope["path"].startswith(API):
+        return JSONResponse({"error": what, "cure": cure}, status)
+    page = (
+        '<!doctype html><html lang="en"><meta charset="utf-8"><title>shoal</title>'
+        '<link rel="stylesheet" href="/static/app.css"><main class="refusal">'
+        f"<h1>{what}</h1><p>{cure}</p></main></html>"
+    )
+    return HTMLResponse(page, status)
+
+
+def _with_headers(send: Send) -> Send:
+    """Every answer carries the headers that keep other sites, frames and caches out."""
+
+    async def sending(message: Message) -> None:
+        if message["type"] == "http.response.start":
+            message.setdefault("headers", [])
+            headers = MutableHeaders(scope=message)
+            for name, value in _HEADERS.items():
+                headers.setdefault(name, value)
+        await send(message)
+
+    return sending

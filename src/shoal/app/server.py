@@ -1,0 +1,141 @@
+"""The application: pages, API and static files behind one guard."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qsl
+
+from fastapi import FastAPI, Request
+from fastapi.exceptions import RequestValidationError
+from fastapi.responses import HTMLResponse, JSONResponse, Response
+from fastapi.staticfiles import StaticFiles
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.exceptions import HTTPException
+
+from shoal import __version__
+from shoal.app.jobs import Busy, Jobs
+from shoal.app.project import Project, Workspace
+from shoal.app.security import API, Guard, Sessions
+from shoal.app.settings import Settings, size_in_words
+from shoal.errors import InputError, ShoalError
+
+_HERE = Path(__file__).parent
+
+
+def create_app(settings: Settings) -> FastAPI:
+    """The app of one project; its children and a temporary project end with it."""
+    project = Project.open(settings.project)
+    app = FastAPI(
+        title="shoal",
+        version=__version__,
+        openapi_url=None,
+        docs_url=None,
+        redoc_url=None,
+        lifespan=_lifespan,
+    )
+    app.state.settings, app.state.project, app.state.jobs = settings, project, Jobs(project)
+    app.state.templates = _templates(settings)
+    app.mount("/static", StaticFiles(directory=_HERE / "static"), name="static")
+    _add_routes(app)
+    for kind in (ShoalError, HTTPException, RequestValidationError):
+        app.add_exception_handler(kind, _refusal)
+    sessions = Sessions(settings)
+    app.add_middleware(Guard, settings=settings, sessions=sessions)
+    return app
+
+
+def _add_routes(app: FastAPI) -> None:
+    from shoal.app.pages import ROUTERS
+
+    for pages in ROUTERS:
+        app.include_router(pages, include_in_schema=False)
+
+
+@asynccontextmanager
+async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
+    try:
+        yield
+    finally:
+        close(app)
+
+
+def close(app: FastAPI) -> None:
+    """End the children and let go of the project."""
+    app.state.jobs.close()
+    app.state.project.close()
+
+
+def _templates(settings: Settings) -> Environment:
+    made = Environment(
+        loader=PackageLoader("shoal.app", "templates"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals |= {"version": __version__, "upload_limit": size_in_words(settings.upload_limit)}
+    return made
+
+
+def render(request: Request, template: str, *, status: int = 200, **context: Any) -> HTMLResponse:
+    """A page or a piece of one; every value is escaped, a name that is not given is an error."""
+    page = request.app.state.templates.get_template(template)
+    return HTMLResponse(page.render(request=request, **context), status)
+
+
+def project_of(request: Request) -> Project:
+    """The project of the app."""
+    found: Project = request.app.state.project
+    return found
+
+
+def jobs_of(request: Request) -> Jobs:
+    """The jobs of the app."""
+    found: Jobs = request.app.state.jobs
+    return found
+
+
+def workspace_of(request: Request, identifier: str) -> Workspace:
+    """The workspace of an address; 404 where there is none."""
+    found = project_of(request).workspace(identifier)
+    if found is None:
+        raise HTTPException(404, "This file is not open.")
+    return found
+
+
+async def form_of(request: Request) -> dict[str, list[str]]:
+    """The fields of a form (`application/x-www-form-urlencoded`), each with all its values."""
+    try:
+        body = (await request.body()).decode()
+        pairs = parse_qsl(body, keep_blank_values=True, max_num_fields=20_000)
+    except ValueError:
+        raise InputError("The form cannot be read.", "Reload the page and try again.") from None
+    found: dict[str, list[str]] = {}
+    for name, value in pairs:
+        found.setdefault(name, []).append(value)
+    return found
+
+
+async def _refusal(request: Request, error: Exception) -> Response:
+    """What was refused, in the library's words: JSON for the API, a page for people."""
+    status, what, cure = _in_words(error)
+    if request.url.path.startswith(API):
+        return JSONResponse({"error": what, "cure": cure}, status)
+    piece = request.headers.get("hx-request") == "true"
+    return render(request, "error_piece.html" if piece else "error.html", status=status, error=what, cure=cure)
+
+
+def _in_words(error: Exception) -> tuple[int, str, str]:
+    if isinstance(error, Busy):
+        return 409, error.what, error.cure or ""
+    if isinstance(error, InputError):
+        return 422, error.what, error.cure or ""
+    if isinstance(error, RequestValidationError):
+        places = sorted({".".join(str(part) for part in found["loc"][1:]) or "body" for found in error.errors()})
+        return 422, f"The request is not as it should be: {', '.join(places)[:500]}.", "See /api/v1/docs."
+    if isinstance(error, HTTPException):
+        return error.status_code, str(error.detail), ""
+    return 422, str(error), ""

@@ -1,0 +1,65 @@
+"""What `shoal app` was started with."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from shoal.errors import InputError
+
+UPLOAD_LIMIT = 4 * 10**9
+LOCAL_HOST = "127.0.0.1"
+_UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+
+
+def _secret() -> str:
+    return secrets.token_urlsafe(32)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where state is kept, which folders may be looked into, how much may be uploaded, and the secrets of this run.
+
+    `token` opens the first browser session and is good once; `api_token` is for scripts, as long as the app runs.
+    """
+
+    project: Path | None = None
+    allow: tuple[Path, ...] = ()
+    upload_limit: int = UPLOAD_LIMIT
+    host: str = LOCAL_HOST
+    token: str = field(default_factory=_secret, repr=False)
+    api_token: str = field(default_factory=_secret, repr=False)
+    # a counting process that nobody asked for so long is ended
+    idle_seconds: float = 600.0
+
+    def __post_init__(self) -> None:
+        for folder in self.allow:
+            if not folder.is_dir():
+                raise InputError(f"There is no folder {folder}.", "Name a folder that is there.", settings="allow")
+
+
+def bytes_of(text: str) -> int:
+    """A size such as `500MB` in bytes.
+
+    >>> bytes_of("500MB"), bytes_of("1.5 GB"), bytes_of("2048")
+    (500000000, 1500000000, 2048)
+    """
+    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]B)?", text.strip().upper())
+    size = int(float(found[1]) * _UNITS[found[2] or ""]) if found else 0
+    if size < 1:
+        raise InputError(f"'{text}' is not a size.", "Write 500MB or 4GB.", settings="upload_limit")
+    return size
+
+
+def size_in_words(size: int) -> str:
+    """Bytes as people write them.
+
+    >>> size_in_words(4_000_000_000), size_in_words(1_500_000), size_in_words(12)
+    ('4 GB', '1.5 MB', '12 bytes')
+    """
+    for unit in ("TB", "GB", "MB", "KB"):
+        if size >= _UNITS[unit]:
+            return f"{size / _UNITS[unit]:.3g} {unit}"
+    return f"{size} bytes"

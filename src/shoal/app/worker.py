@@ -1,0 +1,99 @@
+"""The child process of one job: one verb on one file, its progress, and its result, in files.
+
+It reads one JSON line from its input and ends when that input is closed, that is, when the server ends, however it
+ends. Nothing is printed: a message of a bug could hold values.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+from shoal import progress
+from shoal.app.project import Reading
+from shoal.app.stored import Stored
+from shoal.app.verbs import VERBS, Task
+from shoal.errors import InputError, ShoalError
+from shoal.writing import write_bytes
+
+_EVERY = 0.2
+_NICER = 5
+
+
+def main() -> int:
+    """Do the job that the first line of the input names."""
+    line = sys.stdin.buffer.readline()
+    end_with_parent()
+    order = json.loads(line)
+    folder = Path(order["folder"])
+    try:
+        with progress.listening(Progress(folder / "progress.json").report):
+            found = run(order, folder)
+        found.write(folder / "result.json")
+    except BaseException as error:  # a panic inside polars is not an Exception
+        write_bytes(folder / "error.json", json.dumps(in_words(error)).encode(), 0o600)
+        return 1
+    return 0
+
+
+def run(order: dict[str, Any], folder: Path) -> Stored:
+    """Call the verb."""
+    verb = VERBS[order["verb"]]
+    reading = Reading(**{**order["reading"], "missing": tuple(order["reading"]["missing"])})
+    policy = None if order["policy"] is None else Path(order["policy"])
+    task = Task(order["source"], reading.options(), policy, folder, order["releases"])
+    found = verb.call(task, verb.options.model_validate(order["options"]))
+    return found if isinstance(found, Stored) else Stored.of(found)
+
+
+def in_words(error: BaseException) -> dict[str, str]:
+    """What happened, and the cure: the library's words, or that it is a bug, without its message."""
+    if isinstance(error, InputError):
+        return {"error": error.what, "cure": error.cure or ""}
+    if isinstance(error, ShoalError):
+        return {"error": str(error), "cure": ""}
+    if isinstance(error, MemoryError):
+        return {"error": "There is not enough memory for this table.", "cure": "Name fewer columns."}
+    if isinstance(error, OSError):
+        return {"error": f"The system refused: {error.strerror}.", "cure": "Check the disk and the rights."}
+    return {"error": f"shoal failed ({type(error).__name__}); this is a bug in shoal.", "cure": "Please report it."}
+
+
+class Progress:
+    """Writes how far a step has come to a small file, a few times a second at most."""
+
+    def __init__(self, path: Path) -> None:
+        self._path, self._last, self._step = path, 0.0, ""
+
+    def report(self, step: str, done: float, total: float | None) -> None:
+        """Hear of a step."""
+        now = time.monotonic()
+        if step == self._step and now - self._last < _EVERY:
+            return
+        self._last, self._step = now, step
+        share = min(1.0, max(0.0, done / total)) if total else None
+        draft = self._path.with_suffix(".new")
+        draft.write_text(json.dumps({"step": step, "share": share}))
+        draft.replace(self._path)
+
+
+def end_with_parent() -> None:
+    """End this process when its input is closed, and let the pages go first."""
+
+    def wait() -> None:
+        while sys.stdin.buffer.readline():
+            pass
+        os._exit(3)
+
+    threading.Thread(target=wait, daemon=True).start()
+    if hasattr(os, "nice"):
+        os.nice(_NICER)
+
+
+if __name__ == "__main__":
+    os._exit(main())
