@@ -3,8 +3,9 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
+SPARK_STAMP := $(VENV)/.stamp-spark
 
-.PHONY: generated setup demo test test-slow browser lint format bench docs clean
+.PHONY: generated setup demo test test-slow browser spark java lint format bench docs clean
 
 setup: $(STAMP)
 
@@ -38,8 +39,27 @@ demo: setup
 	@echo "  open its report with a browser: demo/release/report.html (its owner's: demo/release.private/report.html)."
 	@echo "  More: README.md and docs/."
 
-test: setup lint browser
-	$(BIN)/python -m pytest -n 2 -m "not slow"
+# Tests of one group share a Spark session, so they stay on one worker.
+test: setup lint browser spark java
+	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
+
+# Spark is an extra with a stamp of its own: `make demo` does not need it.
+spark: $(SPARK_STAMP)
+
+$(SPARK_STAMP): $(STAMP)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[spark]'
+	@touch $@
+
+# Spark runs on Java 17 or newer; without it those tests are skipped and say so.
+java:
+	@if command -v java >/dev/null || [ -x "$$JAVA_HOME/bin/java" ]; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "installing Java 17 for the Spark tests"; \
+	  { apt-get update -qq && apt-get install -y -qq --no-install-recommends openjdk-17-jre-headless; } >/dev/null 2>&1 \
+	    || echo "Java 17 could not be installed: the Spark tests are skipped"; \
+	else \
+	  echo "no Java here: the Spark tests are skipped; install it with: sudo apt-get install openjdk-17-jre-headless"; \
+	fi
 
 # Pages are looked at in Chromium; without it those tests are skipped and say so.
 browser:
@@ -52,8 +72,8 @@ browser:
 	  echo "no Chromium here: the browser tests are skipped; install it with: sudo apt-get install chromium"; \
 	fi
 
-test-slow: setup browser
-	$(BIN)/python -m pytest -n 2
+test-slow: setup browser spark java
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: setup
 	$(BIN)/ruff check .

@@ -107,6 +107,18 @@ def test_a_dummy_engine_serves_both_verbs(monkeypatch: pytest.MonkeyPatch) -> No
     people = pl.DataFrame({"age": draw.integers(20, 30, 200), "zip": draw.integers(0, 9, 200)})
     expected = shoal.risk(people, quasi_identifiers=["age", "zip"]).to_dict(), shoal.detect(people).to_dict()
     for module in ("shoal.identity.identity", "shoal.detection.find"):
-        monkeypatch.setattr(f"{module}.ENGINE", Elsewhere(people))
+        monkeypatch.setattr(f"{module}.engine_of", lambda *_: Elsewhere(people))
     measured = shoal.risk("far away", quasi_identifiers=["age", "zip"]).to_dict()
     assert (measured, shoal.detect("far away").to_dict()) == expected
+
+
+def test_nothing_outside_the_engine_names_spark() -> None:
+    """Verbs ask `engine_of`: none imports pyspark, nor a module of one engine."""
+    for path in SOURCES.rglob("*.py"):
+        if path.is_relative_to(SOURCES / "engine"):
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            if isinstance(node, ast.ImportFrom):
+                names = [f"{node.module}.{alias.name}" for alias in node.names]
+            assert not any(name.startswith(("pyspark", "shoal.engine.spark", "py4j")) for name in names), path

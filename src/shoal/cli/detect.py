@@ -12,8 +12,10 @@ from shoal.cli.options import (
     CountOption,
     DelimiterOption,
     EncodingOption,
+    EngineOption,
     File,
     JsonOption,
+    MasterOption,
     MissingOption,
     PolicyOption,
     names_of,
@@ -75,6 +77,8 @@ def detect(
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
+    engine: EngineOption = None,
+    master: MasterOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """**Which columns identify people?**
@@ -106,7 +110,7 @@ def detect(
             sample=sample,
             seed=seed,
             policy=policy,
-            options=reading(encoding, delimiter, missing),
+            options=reading(encoding, delimiter, missing, None, engine, master),
         )
 
     with running(quiet=as_json):

@@ -11,7 +11,9 @@ from shoal.cli.options import (
     CountOption,
     DelimiterOption,
     EncodingOption,
+    EngineOption,
     JsonOption,
+    MasterOption,
     MissingOption,
     PolicyOption,
     QiOption,
@@ -139,6 +141,8 @@ def leak(
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
+    engine: EngineOption = None,
+    master: MasterOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """**How many people does a stolen part of the release expose?**
@@ -185,7 +189,7 @@ def leak(
             null_rule=one_of("--null-rule", null_rule, NullRule),
             generalized=one_of("--generalized", generalized, Generalized),
             policy=policy,
-            options=reading(encoding, delimiter, missing),
+            options=reading(encoding, delimiter, missing, None, engine, master),
         )
 
     with running(quiet=as_json):

@@ -129,6 +129,20 @@ ModelOption = Annotated[
 ]
 
 
+EngineOption = Annotated[
+    str | None,
+    typer.Option(
+        "--engine", metavar="ENGINE", help="What works on the rows: local (default) or spark.", show_default=False
+    ),
+]
+MasterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--master", metavar="URL", help="Where Spark runs: local[*] (default), spark://host:7077.", show_default=False
+    ),
+]
+
+
 def one_or_many(files: list[str]) -> str | list[str]:
     """One path, or a list of several."""
     return files[0] if len(files) == 1 else files
@@ -234,8 +248,15 @@ def types_of(given: list[str] | None) -> dict[str, Any] | None:
     return found
 
 
-def reading(encoding: str | None, delimiter: str | None, missing: str | None, types: list[str] | None = None) -> Any:
-    """How to read text files, and what columns are."""
+def reading(
+    encoding: str | None,
+    delimiter: str | None,
+    missing: str | None,
+    types: list[str] | None = None,
+    engine: str | None = None,
+    master: str | None = None,
+) -> Any:
+    """How to read text files, what columns are, and what works on the rows."""
     from shoal.reading import Options
 
     if delimiter is not None:
@@ -243,7 +264,7 @@ def reading(encoding: str | None, delimiter: str | None, missing: str | None, ty
         if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
             raise InputError("A delimiter is one character.", "Write --delimiter ';' or --delimiter tab.")
     words = tuple(names_of([missing]) or ()) if missing else ()
-    return Options(encoding, delimiter, words, types=types_of(types))
+    return Options(encoding, delimiter, words, types=types_of(types), engine=engine, master=master)
 
 
 def print_json(found: dict[str, Any] | list[dict[str, Any]]) -> None:

@@ -10,8 +10,10 @@ from shoal.cli.options import (
     CountOption,
     DelimiterOption,
     EncodingOption,
+    EngineOption,
     File,
     JsonOption,
+    MasterOption,
     MissingOption,
     PolicyOption,
     QiOption,
@@ -208,6 +210,8 @@ def risk(
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
+    engine: EngineOption = None,
+    master: MasterOption = None,
     types: TypeOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -272,7 +276,7 @@ def risk(
             ),
             sensitive=SensitiveQuestions(names_of(sensitive) or (), disclosure or ()),
             policy=policy,
-            options=reading(encoding, delimiter, missing, types),
+            options=reading(encoding, delimiter, missing, types, engine, master),
         )
     print_json(result.to_dict()) if as_json else show(result)
     if fail_above_threshold and not result.holds:

@@ -15,7 +15,7 @@ from shoal.detection.dependencies import determined_by
 from shoal.detection.partitions import Tuples
 from shoal.detection.results import Bound, Detection, FoundSet
 from shoal.detection.search import NEAR, Columns, Search
-from shoal.engine import LOCAL, Engine
+from shoal.engine import engine_of
 from shoal.errors import InputError, as_names, check_choice
 from shoal.policy.unwritten import written
 from shoal.reading.files import Options
@@ -25,8 +25,6 @@ from shoal.vocabulary import NullRule
 if TYPE_CHECKING:
     from shoal.policy import Policy
 
-# where rows are stored and counted
-ENGINE: Engine = LOCAL
 # All sizes up to so many columns, else sets of few: larger ones are no knowledge that an attacker has.
 ALL_SIZES = 16
 FEW = 5
@@ -92,7 +90,7 @@ def detect(
         columns = given.quasi_identifiers
         remarks.append("searched the quasi-identifiers of the policy; name others in columns")
     left_out = given.with_role("identifier") if columns is None else []
-    counted = ENGINE.count(source, columns, without=left_out, count=count, options=options)
+    counted = engine_of(source, options).count(source, columns, without=left_out, count=count, options=options)
     names = counted.names
     if not names:
         raise InputError("There is no column to search.", "Name at least one in columns.", settings="columns")

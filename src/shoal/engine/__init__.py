@@ -2,7 +2,36 @@
 
 from __future__ import annotations
 
-from shoal.engine.base import Counted, Engine
-from shoal.engine.local import LOCAL
+from typing import Any
 
-__all__ = ["LOCAL", "Counted", "Engine"]
+from shoal.engine.base import Counted, Engine, SizeHistogram, TooManyTuples
+from shoal.engine.local import LOCAL
+from shoal.errors import InputError
+from shoal.reading.files import Options
+
+__all__ = ["ENGINES", "LOCAL", "Counted", "Engine", "SizeHistogram", "TooManyTuples", "engine_of"]
+
+ENGINES = ("local", "spark")
+
+
+def engine_of(source: Any, options: Options | None = None) -> Engine:
+    """The engine of a source: that of its data frame, or the one that the options name.
+
+    >>> engine_of({"age": [34, 51]}).name
+    'local'
+    """
+    named = None if options is None else options.engine
+    if named is not None and named not in ENGINES:
+        raise InputError(f"There is no engine '{named}'.", f"Use one of {', '.join(ENGINES)}.", settings="engine")
+    if not is_spark(source) and named != "spark":
+        if options is not None and options.master is not None:
+            raise InputError("A Spark master is named for the local engine.", "Add engine spark.", settings="master")
+        return LOCAL
+    from shoal.engine.spark import SPARK
+
+    return SPARK
+
+
+def is_spark(source: Any) -> bool:
+    """Whether a source is a data frame of Spark, classic or Connect."""
+    return any(kind.__module__.startswith("pyspark.sql") for kind in type(source).__mro__) and hasattr(source, "schema")

@@ -1,4 +1,4 @@
-"""What every engine does: count tuples, give each row what its tuple becomes, write rows.
+"""What every engine does: count tuples, roll them up, give rows what they become, map batches, write.
 
 A verb that works on an engine never sees a row. It sees tuples of values with the number of records of each, which is
 small where a table is large, and which every engine gives in the same order.
@@ -6,14 +6,15 @@ small where a table is large, and which every engine gives in the same order.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import polars as pl
 
+from shoal.errors import InputError
 from shoal.reading.files import Options
 from shoal.table import Array, Column, Table
 from shoal.table.classes import Coded, CountTable
@@ -59,6 +60,18 @@ class Counted:
         return Rows(list(self.columns.values()), self.counts, None, distinct=True)
 
 
+class TooManyTuples(InputError):
+    """The tuples do not fit the memory of the one machine that would search them."""
+
+
+class SizeHistogram(NamedTuple):
+    """How many classes (`classes[i]`) have so many records (`sizes[i]`), smallest first, and the records set aside."""
+
+    sizes: Array
+    classes: Array
+    removed: int = 0
+
+
 class Engine(Protocol):
     """Where rows are stored and how they are worked on: nothing above knows."""
 
@@ -74,10 +87,31 @@ class Engine(Protocol):
         person: str | None = None,
         options: Options | None = None,
     ) -> Counted:
-        """Count the tuples of `columns` (all but `without`); `count` says how many records a row stands for."""
+        """Count the tuples of `columns` (all but `without`); `count` says how many records a row stands for.
 
-    def rows(self, source: Any, columns: Sequence[str], options: Options | None = None) -> Table:
-        """Rows one by one, where something belongs to each of them: weights, households."""
+        Raises `TooManyTuples` where they are too many to be brought together.
+        """
+
+    def sizes(
+        self,
+        source: Any,
+        sets: Sequence[Sequence[str]],
+        *,
+        count: str | None = None,
+        without_nulls: Sequence[str] = (),
+        options: Options | None = None,
+    ) -> list[SizeHistogram]:
+        """How many classes of each size every set of columns has, rolled up where the rows are.
+
+        Only histograms leave the engine: for tables whose tuples are too many to be brought together (`TooManyTuples`).
+        Records with a null in one of the columns `without_nulls` are set aside.
+        """
+
+    def rows(self, source: Any, columns: Sequence[str] | None = None, options: Options | None = None) -> Table:
+        """Codes row by row, where something belongs to each row: weights, households, groups of a method.
+
+        The order of rows is the engine's; `assign` takes what belongs to them in the same order.
+        """
 
     def apply(
         self, source: Any, columns: Sequence[str], becomes: Mapping[str, pl.Series], options: Options | None = None
@@ -87,8 +121,19 @@ class Engine(Protocol):
         A series of `becomes` has one entry for each tuple that `count(source, columns)` gives, in that order.
         """
 
+    def assign(self, table: Table, frame: pl.DataFrame, dropped: Collection[str] = ()) -> Any:
+        """The whole table with the columns of `frame`, which has a row for each row of `table` (from `rows`).
+
+        Columns of the source that were not read stay as they are; those that are `dropped` are left out.
+        """
+
+    def map(
+        self, source: Any, change: Callable[[pl.DataFrame], pl.DataFrame], schema: Any, options: Options | None = None
+    ) -> Any:
+        """The table that `change` makes of each batch of rows; `schema` names the columns and their types."""
+
     def write(self, table: Any, path: str | Path) -> None:
-        """Write what `apply` gave, in the format that the name of the file says."""
+        """Write what `apply`, `assign` or `map` gave, in the format that the name of the file says."""
 
 
 def tuples_of(columns: Mapping[str, Column], weights: Array | None) -> tuple[dict[str, Column], Array]:
@@ -100,3 +145,13 @@ def tuples_of(columns: Mapping[str, Column], weights: Array | None) -> tuple[dic
         nulls = int(np.count_nonzero(codes == len(column.values))) if column.nulls else 0
         tuples[name] = Column(name, codes, column.values, nulls, column.dtype, declared=column.declared)
     return tuples, counted.counts
+
+
+def check_lengths(becomes: Mapping[str, pl.Series], tuples: int) -> None:
+    """Refuse new values that are not one for each tuple."""
+    wrong = [name for name, values in becomes.items() if len(values) != tuples]
+    if wrong:
+        raise InputError(
+            f"Column '{wrong[0]}' has {len(becomes[wrong[0]]):,} new values for {tuples:,} tuples.",
+            "Give one for each tuple that the engine counts.",
+        )

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from shoal.engine.base import Counted, tuples_of
+from shoal.engine.base import Counted, SizeHistogram, check_lengths, tuples_of
 from shoal.errors import InputError
 from shoal.reading import Options, read
+from shoal.reading.frames import to_native
 from shoal.table import Table
-from shoal.table.classes import class_of_each_row, pack
+from shoal.table.classes import class_of_each_row, class_sizes, pack
 from shoal.table.rows import Rows
 
 
@@ -53,8 +54,31 @@ class LocalEngine:
         tuples, counts = tuples_of(by_name, rows.weights)
         return Counted(tuples, counts, None, *about)
 
-    def rows(self, source: Any, columns: Sequence[str], options: Options | None = None) -> Table:
-        """The encoded table of some columns.
+    def sizes(
+        self,
+        source: Any,
+        sets: Sequence[Sequence[str]],
+        *,
+        count: str | None = None,
+        without_nulls: Sequence[str] = (),
+        options: Options | None = None,
+    ) -> list[SizeHistogram]:
+        """Histograms of class sizes, all from one count table.
+
+        >>> LOCAL.sizes({"age": [34, 51, 34], "sex": ["f", "m", "f"]}, [["age", "sex"]])[0].sizes.tolist()
+        [1, 2]
+        """
+        names = list(dict.fromkeys([*(name for names in sets for name in names), *without_nulls]))
+        rows = self.count(source, names, count=count, options=options).rows
+        kept, removed = rows.without_nulls("drop", without_nulls) if without_nulls else (rows, 0)
+        found = []
+        for columns in sets:
+            sizes = class_sizes(kept.select(columns).columns, kept.weights)
+            found.append(SizeHistogram(*np.unique(sizes, return_counts=True), removed))
+        return found
+
+    def rows(self, source: Any, columns: Sequence[str] | None = None, options: Options | None = None) -> Table:
+        """The encoded table of some columns, in the order of the source.
 
         >>> LOCAL.rows({"age": [34, 51, 34], "w": [1.5, 2, 3]}, ["w"])["w"].codes.tolist()
         [0, 1, 2]
@@ -72,14 +96,27 @@ class LocalEngine:
         table = read(source, None, options)
         # classes are numbered in the order of the tuples
         tuple_of_row, tuples = class_of_each_row(pack(table.select(columns)))
-        wrong = [name for name, values in becomes.items() if len(values) != tuples]
-        if wrong:
-            raise InputError(
-                f"Column '{wrong[0]}' has {len(becomes[wrong[0]]):,} new values for {tuples:,} tuples.",
-                "Give one for each tuple that the engine counts.",
-            )
+        check_lengths(becomes, tuples)
         frame = table.to_polars()
         return frame.with_columns(values.gather(tuple_of_row).alias(name) for name, values in becomes.items())
+
+    def assign(self, table: Table, frame: pl.DataFrame, dropped: Collection[str] = ()) -> Any:
+        """The frame itself, as the kind of frame that came in.
+
+        >>> LOCAL.assign(LOCAL.rows({"age": [34, 51]}), pl.DataFrame({"age": ["30-39", "50-59"]}))["age"].to_list()
+        ['30-39', '50-59']
+        """
+        return to_native(frame.drop(dropped, strict=False), table.native)
+
+    def map(
+        self, source: Any, change: Callable[[pl.DataFrame], pl.DataFrame], schema: Any, options: Options | None = None
+    ) -> pl.DataFrame:
+        """One batch: the whole table.
+
+        >>> LOCAL.map({"age": [34, 51]}, lambda rows: rows + 1, {"age": pl.Int64})["age"].to_list()
+        [35, 52]
+        """
+        return change(read(source, None, options).to_polars()).cast(schema)
 
     def write(self, table: pl.DataFrame, path: str | Path) -> None:
         """Write a frame, whole or not at all."""

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from shoal import progress
-from shoal.engine import LOCAL, Engine
+from shoal.engine import engine_of
 from shoal.errors import InputError, as_names, check_choice, quoted
 from shoal.identity.journalist import (
     attacker_risk,
@@ -33,9 +33,6 @@ from shoal.vocabulary import Domain, Generalized, NullRule
 
 if TYPE_CHECKING:
     from shoal.policy import Policy
-
-# where rows are stored and counted
-ENGINE: Engine = LOCAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +115,7 @@ def risk(
     check_sample(sample, together, count, person)
     if sample.needs_rows:  # weights, households and row numbers belong to rows: then the table is read once and kept
         source, sample = read_sample(source, [*together, *filter(None, (count, person))], sample, options)
-    counted = ENGINE.count(source, together, count=count, person=person, options=options)
+    counted = engine_of(source, options).count(source, together, count=count, person=person, options=options)
     rows = counted.rows
     if rows.person is not None and person == given.person and given.linked:
         from shoal.judgement.persons import linked_classes

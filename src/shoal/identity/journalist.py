@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.engine import LOCAL, Engine
+from shoal.engine import engine_of
 from shoal.errors import InputError, MissingColumns
 from shoal.identity.measure import Cells
 from shoal.identity.results import AttackerRisk, JournalistBy, PopulationTable
@@ -26,9 +26,6 @@ from shoal.table.encode import unite
 from shoal.table.rows import Rows
 from shoal.table.weights import record_weights
 from shoal.vocabulary import Generalized, NullRule
-
-# where rows are stored and counted
-ENGINE: Engine = LOCAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,12 +56,12 @@ class Journalist:
 def read_sample(source: Any, names: Sequence[str], sample: Sample, options: Options | None) -> tuple[Table, Sample]:
     """The table with what a sample needs of it; a released table need not have the columns that a policy names."""
     try:
-        return ENGINE.rows(source, [*names, *sample.columns], options), sample
+        return engine_of(source, options).rows(source, [*names, *sample.columns], options), sample
     except MissingColumns as error:
         left = sample.without(error.columns)
         if left == sample:
             raise
-    return ENGINE.rows(source, [*names, *left.columns], options), left
+    return engine_of(source, options).rows(source, [*names, *left.columns], options), left
 
 
 @dataclass(frozen=True)
@@ -194,7 +191,7 @@ def _by_table(
             "Measure the journalist's risk on raw values, with the null rule value or drop.",
         )
     names = [column.name for column in rows.columns]
-    theirs = ENGINE.count(people.source, names, count=people.count, options=options).rows
+    theirs = engine_of(people.source, options).count(people.source, names, count=people.count, options=options).rows
     ours = CountTable.of({column.name: column for column in rows.columns}, rows.weights)
     keys = pack(
         [

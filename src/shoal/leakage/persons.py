@@ -46,9 +46,11 @@ class People:
     def histories(self) -> Histories:
         """The records of each person, for what has no formula."""
         rows, suppressed = self.shown.rows, self.shown.suppressed
-        if rows.weights is not None:
+        if rows.weights is not None and not rows.distinct:
             raise InputError("A table of counts has no histories: a row stands for many persons.", "Leave out --count.")
         classes, count = self.shown.combinations
+        if rows.weights is not None:  # tuples that an engine counted: every record is a person of its own
+            classes, suppressed = np.repeat(classes, rows.weights), np.repeat(suppressed, rows.weights)
         person = np.arange(len(classes)) if rows.person is None else rows.person.codes
         if suppressed.any():  # whoever shows a value in some record stays, with all records
             shows = np.zeros(int(person.max()) + 1, bool)

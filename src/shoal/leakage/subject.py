@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from typing import Any, TypedDict, get_args
 
 from shoal import progress
+from shoal.engine import engine_of
 from shoal.errors import InputError, as_names, check_choice
 from shoal.judgement.persons import linked_classes
 from shoal.leakage.persons import People
 from shoal.leakage.sizes import MOST_PERSONS, ClassSizes, check_sums, parse_sizes, whole_number
 from shoal.policy import Policy
-from shoal.reading import Options, read
-from shoal.table.rows import Rows
+from shoal.reading import Options
 from shoal.vocabulary import Generalized, NullRule
 from shoal.wording import counted
 
@@ -117,8 +117,9 @@ def from_table(
         raise InputError(
             f"Column '{both[0]}' is counted and compared at once.", "Take it out of the quasi-identifiers."
         )
-    table = read(source, [*columns, *(name for name in (count, person) if name is not None)], options)
-    rows = Rows.of(table, columns, count, person)
+    table = engine_of(source, options).count(source, columns, count=count, person=person, options=options)
+    # the rows of a table of counts are not records; tuples that were counted here are
+    rows = table.rows if count is None else replace(table.rows, distinct=False)
     if rows.person is not None and person == policy.person and policy.linked:
         rows = replace(rows, linked=linked_classes(rows.person, policy.linked))
     rows, removed = rows.without_nulls(rule)

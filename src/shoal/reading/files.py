@@ -36,6 +36,9 @@ class Options:
     released: bool | None = None
     # columns of a release in which nothing but an empty cell is missing: its quasi-identifiers
     only_empty: frozenset[str] = frozenset()
+    # what works on the rows (local, spark), and where Spark runs
+    engine: str | None = None
+    master: str | None = None
 
     @property
     def declared_types(self) -> dict[str, Any]:

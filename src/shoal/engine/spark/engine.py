@@ -1,0 +1,198 @@
+"""The engine for a cluster: Spark counts packed keys, the driver sees tuples and never rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal import progress
+from shoal.engine.base import Counted, SizeHistogram, TooManyTuples, check_lengths, tuples_of
+from shoal.engine.spark.frames import Source, open_source
+from shoal.engine.spark.keys import PREFIX, Keys, column, make_keys
+from shoal.engine.spark.placing import Placed, joined, lookup_of, placed
+from shoal.engine.spark.release import write_folder
+from shoal.engine.spark.session import spark_errors
+from shoal.errors import InputError
+from shoal.reading import Options, declared_table
+from shoal.table import Array, Table
+from shoal.table.classes import class_of_each_row, pack
+from shoal.table.rows import Rows, weights_of
+
+# tuples that the driver takes, where spark.shoal.driver.tuples says nothing else: about 100 bytes each
+DRIVER_TUPLES = 50_000_000
+COUNT = f"{PREFIX}count"
+
+
+class SparkEngine:
+    """Files and data frames of a cluster."""
+
+    name = "spark"
+
+    def count(
+        self,
+        source: Any,
+        columns: Sequence[str] | None = None,
+        *,
+        without: Collection[str] = (),
+        count: str | None = None,
+        person: str | None = None,
+        options: Options | None = None,
+    ) -> Counted:
+        """Count the tuples of columns by Spark's own aggregation."""
+        opened = open_source(source, options)
+        extra = [name for name in (count, person) if name is not None]
+        names = _names(opened, columns, {*without, *extra})
+        if not names:
+            return Counted({}, np.zeros(0, np.int64), None, opened.name, (), tuple(opened.names))
+        table, times, _, _ = tuples(opened, [*names, *extra], options)
+        about = (opened.name, table.notes, tuple(opened.names))
+        if person is not None:
+            every = np.repeat(np.arange(table.rows), times)
+            rows = Rows.of(table.take(every), names, count, person)
+            return Counted({one.name: one for one in rows.columns}, rows.ones, rows.person, *about)
+        weights = times if count is None else times * weights_of(table[count])
+        kept = table if count is None else table.take(weights > 0)
+        found, counts = tuples_of({name: kept[name] for name in names}, weights[weights > 0])
+        return Counted(found, counts, None, *about)
+
+    def sizes(
+        self,
+        source: Any,
+        sets: Sequence[Sequence[str]],
+        *,
+        count: str | None = None,
+        without_nulls: Sequence[str] = (),
+        options: Options | None = None,
+    ) -> list[SizeHistogram]:
+        """Histograms of class sizes: two aggregations on the cluster for each set, no tuple leaves it."""
+        from pyspark.sql import functions as F
+
+        opened = open_source(source, options)
+        _check_undeclared(options)
+        frame, removed = opened.frame, 0
+        records = F.count(F.lit(1)) if count is None else F.sum(column(count).cast("long"))
+        with spark_errors(opened.name):
+            if without_nulls:
+                whole = F.lit(True)
+                for name in without_nulls:
+                    whole = whole & column(name).isNotNull()
+                removed = (
+                    frame.filter(~whole).agg(F.coalesce(records, F.lit(0)).alias("n")).toArrow().to_pylist()[0]["n"]
+                )
+                frame = frame.filter(whole)
+            found = []
+            for names in sets:
+                keys = make_keys(Source(frame, opened.name, opened.from_text_file), names, _missing(options))
+                classes = keys.coded().groupBy(*keys.names).agg(records.alias(COUNT)).filter(column(COUNT) > 0)
+                sizes = classes.groupBy(COUNT).agg(F.count(F.lit(1)).alias("classes")).toArrow()
+                size, number = (sizes.column(place).to_numpy() for place in range(2))
+                order = np.argsort(size)
+                found.append(SizeHistogram(size[order], number[order], removed))
+        return found
+
+    def rows(self, source: Any, columns: Sequence[str] | None = None, options: Options | None = None) -> Table:
+        """The tuples as many times as they occur, in the order of their values; `native` leads back to the rows."""
+        opened = open_source(source, options)
+        table, times, keys, there = tuples(opened, _names(opened, columns, ()), options)
+        order = np.argsort(pack(list(table.columns.values())).codes, kind="stable")
+        native = Placed(keys, lookup_of(keys, there)[order], times[order])
+        return replace(table.take(np.repeat(order, times[order])), native=native)
+
+    def apply(
+        self, source: Any, columns: Sequence[str], becomes: Mapping[str, pl.Series], options: Options | None = None
+    ) -> Any:
+        """Each row with what its tuple becomes: the map goes to all nodes."""
+        opened = open_source(source, options)
+        table, _, keys, there = tuples(opened, list(columns), options)
+        tuple_of_key, count = class_of_each_row(pack(table.select(columns)))
+        check_lengths(becomes, count)
+        changed = pl.DataFrame({name: values.gather(tuple_of_key) for name, values in becomes.items()})
+        names = [*opened.names, *(name for name in becomes if name not in opened.names)]
+        return joined(keys, lookup_of(keys, there), changed, names)
+
+    def assign(self, table: Table, frame: pl.DataFrame, dropped: Collection[str] = ()) -> Any:
+        """Each row with what belongs to its tuple and occurrence."""
+        return placed(table, frame, dropped)
+
+    def map(
+        self, source: Any, change: Callable[[pl.DataFrame], pl.DataFrame], schema: Any, options: Options | None = None
+    ) -> Any:
+        """Batch by batch as Arrow, in Python beside each executor."""
+        opened = open_source(source, options)
+        with spark_errors(opened.name):
+            return opened.frame.mapInArrow(partial(_changed, change=change), _spark_schema(schema))
+
+    def write(self, table: Any, path: str | Path) -> None:
+        """A folder of Parquet files, which becomes visible whole."""
+        write_folder(table, path)
+
+
+def _changed(batches: Iterator[Any], change: Callable[[pl.DataFrame], pl.DataFrame]) -> Iterator[Any]:
+    """The arrow batches that `change` makes of arrow batches."""
+    for batch in batches:
+        made = change(pl.DataFrame(pl.from_arrow(batch)))
+        yield from made.to_arrow(compat_level=pl.CompatLevel.oldest()).to_batches()
+
+
+def _spark_schema(schema: Any) -> Any:
+    """Columns and types as Spark names them."""
+    if not isinstance(schema, Mapping):
+        return schema
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    arrow = pl.DataFrame(schema=schema).to_arrow(compat_level=pl.CompatLevel.oldest()).schema
+    return from_arrow_schema(arrow)
+
+
+def tuples(source: Source, names: Sequence[str], options: Options | None) -> tuple[Table, Array, Keys, Any]:
+    """The distinct tuples of columns as a table, how often each occurs, the keys, and those of each tuple."""
+    from pyspark.sql import functions as F
+
+    progress.report("counting on Spark", 0)
+    missing = _missing(options)
+    keys = make_keys(source, names, missing)
+    limit = driver_tuples(source)
+    with spark_errors(source.name):
+        counted = keys.coded().groupBy(*keys.names).agg(F.count(F.lit(1)).alias(COUNT))
+        if keys.rows > limit and (there := counted.count()) > limit:
+            raise TooManyTuples(
+                f"{source.name} has {there:,} different tuples in these columns; the driver takes {limit:,}.",
+                "Raise spark.shoal.driver.tuples and the driver's memory (100 bytes per tuple), or name fewer columns.",
+            )
+        table = counted.toArrow()
+    found = keys.unpacked(table, missing)
+    about = Table(found, table.num_rows, source.name, tuple(keys.notes), None, tuple(source.names))
+    about = about if options is None else declared_table(about, options)
+    return about, table.column(COUNT).to_numpy(), keys, table
+
+
+def driver_tuples(source: Source) -> int:
+    """How many tuples the driver takes."""
+    return int(source.spark.conf.get("spark.shoal.driver.tuples", str(DRIVER_TUPLES)))
+
+
+def _missing(options: Options | None) -> frozenset[str]:
+    return frozenset(() if options is None else options.missing)
+
+
+def _check_undeclared(options: Options | None) -> None:
+    if options is not None and options.declared_types:
+        raise InputError(
+            "The count table does not fit the driver, where the declared types of columns are read.",
+            "Leave out the types, or raise spark.shoal.driver.tuples.",
+            settings="types",
+        )
+
+
+def _names(source: Source, columns: Sequence[str] | None, without: Collection[str]) -> list[str]:
+    """The columns to count, each once."""
+    return [name for name in dict.fromkeys(source.names if columns is None else columns) if name not in without]
+
+
+SPARK = SparkEngine()

@@ -1,0 +1,116 @@
+"""From a source to a Spark data frame: files that the cluster reads, or a frame of a session that runs."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+
+from shoal.engine.spark.session import session, spark_errors
+from shoal.errors import InputError, quoted
+from shoal.reading.files import Options
+from shoal.table import check_names
+
+_TEXT = {".csv": ",", ".tsv": "\t", ".txt": ","}
+
+
+@dataclass(frozen=True)
+class Source:
+    """A frame of Spark, how errors call it, and whether its columns are texts whose types are to be found."""
+
+    frame: Any
+    name: str
+    from_text_file: bool = False
+
+    @property
+    def names(self) -> list[str]:
+        return list(self.frame.columns)
+
+    @property
+    def spark(self) -> Any:
+        return self.frame.sparkSession
+
+
+def open_source(source: Any, options: Options | None) -> Source:
+    """The frame behind a source."""
+    options = options or Options()
+    if isinstance(source, Source):
+        return source
+    if isinstance(source, (str, Path)) or (isinstance(source, (list, tuple)) and source):
+        paths = [str(source)] if isinstance(source, (str, Path)) else [str(item) for item in source]
+        return _open_files(paths, options)
+    if not hasattr(source, "sparkSession"):
+        raise InputError(
+            f"A {type(source).__name__} is not on a Spark cluster.", "Give paths or a Spark data frame to this engine."
+        )
+    check_names(source.columns, "The frame")
+    return Source(source, "The frame")
+
+
+def _open_files(paths: Sequence[str], options: Options) -> Source:
+    found = [path for given in paths for path in _here(given)]
+    name = paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more files"
+    form = _format(found)
+    spark = session(options.master)
+    with spark_errors(name):
+        if form == ".parquet":
+            _check_schemas(found)
+            frame = spark.read.parquet(*paths)
+        else:
+            frame = spark.read.csv(
+                list(paths), sep=options.delimiter or _TEXT[form], header=True, inferSchema=False,
+                encoding=options.encoding or "UTF-8", quote='"', escape='"', multiLine=False, enforceSchema=False,
+                emptyValue="", nullValue=None,
+            )  # fmt: skip
+        check_names(frame.columns, name)
+    return Source(frame, name, form != ".parquet")
+
+
+def _here(path: str) -> list[str]:
+    """The files behind a path, where this machine sees them; otherwise the path, which the cluster may see."""
+    if "://" in path and not path.startswith("file://"):
+        return [path]
+    from shoal.reading.files import find_files
+
+    return [str(found.path) for found in find_files(path.removeprefix("file://"))]
+
+
+def _format(paths: Sequence[str]) -> str:
+    ends = {_ending(path) for path in paths}
+    if len(ends) == 1 and (form := next(iter(ends))) in (".parquet", *_TEXT):
+        return form
+    raise InputError(
+        f"Spark is given files of the formats {quoted(sorted(ends))} here.", "Give Parquet files, or CSV files alone."
+    )
+
+
+def _ending(path: str) -> str:
+    suffixes = [end.lower() for end in Path(path).suffixes]
+    known = [end for end in suffixes if end in (".parquet", *_TEXT)]
+    if known:
+        return known[-1]
+    return ".parquet" if "://" in path and not suffixes else (suffixes[-1] if suffixes else ".parquet")
+
+
+def _check_schemas(paths: Sequence[str]) -> None:
+    """Files that this machine sees have the same columns, of the same types."""
+    first: dict[str, Any] | None = None
+    for path in (path for path in paths if Path(path).is_file()):
+        try:
+            schema = dict(pl.read_parquet_schema(path))
+        except (pl.exceptions.PolarsError, OSError):
+            raise InputError(f"{path} is damaged, or not a Parquet file.", "Write it again, or leave it out.") from None
+        if first is None:
+            first, known = schema, path
+        for name in {**first, **schema}:
+            if first.get(name) != schema.get(name):
+                what = (
+                    "has" if name in schema and name not in first else "lacks" if name not in schema else "differs in"
+                )
+                raise InputError(
+                    f"{path} {what} column '{name}', unlike {known}.",
+                    "Write all files with the same columns and types, or read them one by one.",
+                )
