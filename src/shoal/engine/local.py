@@ -1,4 +1,4 @@
-"""The engine for one machine: rows are read batch by batch into codes and counted in memory."""
+"""The engine for one machine: rows are read batch by batch into codes and counted, in memory or on disk."""
 
 from __future__ import annotations
 
@@ -10,11 +10,13 @@ import numpy as np
 import polars as pl
 
 from shoal.engine.base import Counted, tuples_of
+from shoal.engine.local_disk import counted_on_disk, stamp_of
 from shoal.errors import InputError
-from shoal.reading import Options, read
+from shoal.reading import Options, read, spill_for
 from shoal.table import Table
 from shoal.table.classes import class_of_each_row, pack
 from shoal.table.rows import Rows
+from shoal.table.spill import Spill
 
 
 class LocalEngine:
@@ -39,13 +41,22 @@ class LocalEngine:
         ([34, 51], [2, 1])
         """
         extra = [name for name in (count, person) if name is not None]
-        table = read(source, None if columns is None else [*columns, *extra], options)
-        names = _names(table, columns, {*without, *extra})
+        wanted = None if columns is None else [*columns, *extra]
+        with spill_for(options, lambda: stamp_of(source, wanted, count, options)) as spill:
+            table = read(source, wanted, options, spill)
+            return self._counted(table, _names(table, columns, {*without, *extra}), count, person, spill)
+
+    def _counted(
+        self, table: Table, names: Sequence[str], count: str | None, person: str | None, spill: Spill
+    ) -> Counted:
+        extra = [name for name in (count, person) if name is not None]
         if missing := [name for name in extra if name not in table.columns]:
             raise InputError.missing_columns(missing, table.names, table.name)
         about = (table.name, table.notes, table.source_names)
         if not names:
             return Counted({}, np.zeros(0, np.int64), None, *about)
+        if spill.started and person is None:
+            return counted_on_disk(table, names, count, spill)
         rows = Rows.of(table, names, count, person)
         by_name = {column.name: column for column in rows.columns}
         if rows.person is not None:

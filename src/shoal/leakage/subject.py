@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypedDict, get_args
 
 from shoal import progress
+from shoal.engine import LOCAL
 from shoal.errors import InputError, as_names, check_choice
 from shoal.judgement.persons import linked_classes
 from shoal.leakage.persons import People
@@ -117,12 +118,19 @@ def from_table(
         raise InputError(
             f"Column '{both[0]}' is counted and compared at once.", "Take it out of the quasi-identifiers."
         )
-    table = read(source, [*columns, *(name for name in (count, person) if name is not None)], options)
-    rows = Rows.of(table, columns, count, person)
+    table = LOCAL.count(source, columns, count=count, person=person, options=options)
+    rows = table.rows
     if rows.person is not None and person == policy.person and policy.linked:
         rows = replace(rows, linked=linked_classes(rows.person, policy.linked))
     rows, removed = rows.without_nulls(rule)
     people = People.of(rows, rule, generalized)
+    if count is None and person is None:
+
+        def one_by_one() -> People:
+            kept, _ = Rows.of(read(source, columns, options), columns).without_nulls(rule)
+            return People.of(kept, rule, generalized)
+
+        people = replace(people, one_by_one=one_by_one)
     progress.report("counting", 0)
     classes = people.sizes()
     notes = [*table.notes, *policy.remarks(table)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -16,24 +16,43 @@ from shoal.reading.csv import NotInEncoding
 from shoal.reading.files import Found, Options, declaring, find_files, open_file
 from shoal.table import Table, check_names
 from shoal.table.encode import ColumnEncoder
+from shoal.table.spill import Spill
 from shoal.table.text_types import has_missing_words
+from shoal.threads import in_threads
 
 __all__ = ["Options", "declared_table", "declaring", "read"]
 
 # A wider table is read only by naming the columns: each column costs some memory of its own.
 MOST_COLUMNS = 10_000
+# what counting takes of memory and of disk for each row, beside its codes: a key and its sorted twin, a key and a count
+_MEMORY_PER_ROW, _DISK_PER_ROW = 24, 16
+# cells of a batch from which threads pay
+_WORTH_THREADS = 1 << 19
 
 
-def read(source: Any, columns: Sequence[str] | None = None, options: Options | None = None) -> Table:
+def read(
+    source: Any, columns: Sequence[str] | None = None, options: Options | None = None, spill: Spill | None = None
+) -> Table:
     """Read a table into codes; only `columns` if given. The raw table is never held whole.
+
+    Codes that do not fit in memory are on disk (`options.memory`, `options.spill_dir`), in files that have no name any
+    more and end with the table; or in `spill`, whose files the caller removes.
 
     `source` is a path, a list of paths, a folder, a glob, a polars, pandas or pyarrow frame, or a dict of lists.
 
     >>> read(pl.DataFrame({"zip": ["02139", "10001"], "age": [41, 29]}), ["zip"]).names
     ['zip']
     """
-    table = _read(source, columns, options)
+    if spill is None:
+        with spill_for(options) as own:
+            return read(source, columns, options, own)
+    table = _read(source, columns, options, spill)
     return table if options is None else declared_table(table, options)
+
+
+def spill_for(options: Options | None, stamp: Callable[[], str | None] = lambda: None) -> Spill:
+    """Where a table goes that does not fit in memory; a `stamp` lets a run after a kill go on."""
+    return Spill(options.memory, options.spill_dir, stamp) if options is not None else Spill(stamp=stamp)
 
 
 def declared_table(table: Table, options: Options) -> Table:
@@ -51,12 +70,17 @@ def declared_table(table: Table, options: Options) -> Table:
     return declare_table(table, types, options.released, options.only_empty)
 
 
-def _read(source: Any, columns: Sequence[str] | None, options: Options | None) -> Table:
+def _read(source: Any, columns: Sequence[str] | None, options: Options | None, spill: Spill) -> Table:
     if isinstance(source, Table):
         return source
-    if isinstance(source, (str, Path)) or _is_list_of_paths(source):
-        return _read_any_encoding(find_files(source), columns, options or Options())
-    return _read_frame(_frame_of(source) if isinstance(source, dict) else source, columns)
+    if is_path(source):
+        return _read_any_encoding(find_files(source), columns, options or Options(), spill)
+    return _read_frame(_frame_of(source) if isinstance(source, dict) else source, columns, spill)
+
+
+def is_path(source: Any) -> bool:
+    """Whether a source is in files: a path, or several."""
+    return isinstance(source, (str, Path)) or _is_list_of_paths(source)
 
 
 def _frame_of(columns: dict[str, Any]) -> pl.DataFrame:
@@ -77,7 +101,7 @@ def _is_list_of_paths(source: Any) -> bool:
     return isinstance(source, (list, tuple)) and all(isinstance(item, (str, Path)) for item in source)
 
 
-def _read_frame(frame: Any, columns: Sequence[str] | None) -> Table:
+def _read_frame(frame: Any, columns: Sequence[str] | None, spill: Spill) -> Table:
     from shoal.reading import frames
 
     if not frames.is_frame(frame):
@@ -87,21 +111,21 @@ def _read_frame(frame: Any, columns: Sequence[str] | None) -> Table:
         )
     names = frames.column_names(frame)
     wanted = _wanted(columns, names, "The frame")
-    encoders = _Encoders(wanted, from_text_file=False)
+    encoders = _Encoders(wanted, spill, from_text_file=False)
     for batch in frames.batches(frame, wanted):
         encoders.add(batch)
     return encoders.finish("The frame", tuple(names), [], frame)
 
 
-def _read_any_encoding(files: list[Found], columns: Sequence[str] | None, options: Options) -> Table:
+def _read_any_encoding(files: list[Found], columns: Sequence[str] | None, options: Options, spill: Spill) -> Table:
     """As UTF-8, and if it is not, as Windows-1252; which letter a byte stands for does not change any class."""
     try:
-        return _read_files(files, columns, options)
+        return _read_files(files, columns, options, spill)
     except NotInEncoding:
         if options.encoding is not None:
             raise
         try:
-            return _read_files(files, columns, replace(options, encoding="cp1252"))
+            return _read_files(files, columns, replace(options, encoding="cp1252"), spill)
         except NotInEncoding:
             raise InputError(
                 f"{files[0].path} is written neither in UTF-8 nor in Windows-1252.",
@@ -109,7 +133,7 @@ def _read_any_encoding(files: list[Found], columns: Sequence[str] | None, option
             ) from None
 
 
-def _read_files(files: list[Found], columns: Sequence[str] | None, options: Options) -> Table:
+def _read_files(files: list[Found], columns: Sequence[str] | None, options: Options, spill: Spill) -> Table:
     paths = [file.path for file in files]
     name = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more files"
     total = sum(path.stat().st_size for path in paths)
@@ -123,7 +147,7 @@ def _read_files(files: list[Found], columns: Sequence[str] | None, options: Opti
         names.update(dict.fromkeys(source.names))
         if encoders is None:
             found_types = source.from_text_file and not options.as_text
-            encoders = _Encoders(wanted, found_types, options.missing, source.columns_may_come_late)
+            encoders = _Encoders(wanted, spill, found_types, options.missing, source.columns_may_come_late)
         elif columns is None and set(wanted) != set(encoders.names) and not source.columns_may_come_late:
             raise InputError(
                 f"{path} has other columns than {paths[0]}.",
@@ -131,7 +155,7 @@ def _read_files(files: list[Found], columns: Sequence[str] | None, options: Opti
             )
         with damage_as_error(path):
             for batch, done in source.batches(wanted):
-                encoders.add(batch)
+                encoders.add(batch, total / max(before + done, 1))
                 progress.report("reading", before + done, total)
         notes += [note for note in source.notes if note not in notes]
         before += path.stat().st_size
@@ -167,12 +191,14 @@ class _Encoders:
     def __init__(
         self,
         names: Iterable[str],
+        spill: Spill,
         from_text_file: bool,
         missing: Iterable[str] = (),
         columns_may_come_late: bool = False,
     ) -> None:
         self._text, self._missing = from_text_file, frozenset(missing)
         self._late = columns_may_come_late
+        self._spill = spill
         self._encoders = {name: self._new(name) for name in names}
         self._rows = 0
 
@@ -181,17 +207,40 @@ class _Encoders:
         return list(self._encoders)
 
     def _new(self, name: str) -> ColumnEncoder:
-        return ColumnEncoder(name, self._text, self._missing)
+        encoder = ColumnEncoder(name, self._text, self._missing)
+        if self._spill.started:
+            encoder.move_to(self._spill)
+        return encoder
 
-    def add(self, batch: pl.DataFrame) -> None:
+    def add(self, batch: pl.DataFrame, times: float = 1.0) -> None:
+        """One more batch; `times`: how often what was read so far fits into the source."""
         if self._late:
             self._fit(batch)
-        for name, encoder in self._encoders.items():
+
+        def add(name: str) -> None:
             if name in batch.columns:
-                encoder.add(batch[name])
+                self._encoders[name].add(batch[name])
             else:
-                encoder.add_nulls(len(batch))
+                self._encoders[name].add_nulls(len(batch))
+
+        if len(batch) * len(self._encoders) >= _WORTH_THREADS:
+            in_threads(add, self.names)
+        else:
+            for name in self.names:
+                add(name)
         self._rows += len(batch)
+        if not self._spill.started:
+            self._make_way(max(times, 1.0))
+
+    def _make_way(self, times: float) -> None:
+        """Go on on disk where the whole table would not fit in memory."""
+        codes = sum(encoder.nbytes for encoder in self._encoders.values())
+        if times * (codes + self._rows * _MEMORY_PER_ROW) <= self._spill.budget:
+            return
+        # parts and the codes of one column, or codes and keys
+        self._spill.start(int(times * (codes + self._rows * _DISK_PER_ROW)))
+        for encoder in self._encoders.values():
+            encoder.move_to(self._spill)
 
     def _fit(self, batch: pl.DataFrame) -> None:
         for name in batch.columns:

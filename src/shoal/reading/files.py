@@ -36,6 +36,9 @@ class Options:
     released: bool | None = None
     # columns of a release in which nothing but an empty cell is missing: its quasi-identifiers
     only_empty: frozenset[str] = frozenset()
+    # memory that a table may take (`24GB`; a share of what is free), and where the rest goes: docs/performance.md
+    memory: str | int | None = None
+    spill_dir: str | Path | None = None
 
     @property
     def declared_types(self) -> dict[str, Any]:
