@@ -20,7 +20,8 @@ from shoal.reading import Options, read
 from shoal.table import external, spill
 from shoal.table.classes import Coded, CountTable
 from shoal.table.memory import bytes_of, memory_budget
-from shoal.table.spill import Spill, on_disk
+from shoal.table.spill import Spill
+from shoal.table.table import on_disk
 
 SMALL = "2kB"
 LEFT = f"shoal-spill-{os.getuid()}-*"
@@ -32,8 +33,8 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     folder = tmp_path / "spilled"
     folder.mkdir()
     monkeypatch.setenv("SHOAL_SPILL", str(folder))
-    monkeypatch.setattr(spill, "BLOCK", 300)
-    monkeypatch.setattr(external, "BLOCK", 300)
+    monkeypatch.setattr(spill, "ROWS_AT_ONCE", 300)
+    monkeypatch.setattr(external, "ROWS_AT_ONCE", 300)
     return folder
 
 

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from shoal.engine.base import Counted, tuples_of
-from shoal.engine.local_disk import counted_on_disk, stamp_of
 from shoal.errors import InputError
-from shoal.reading import Options, read, spill_for
+from shoal.reading import Options, Overflow, read
 from shoal.table import Table
 from shoal.table.classes import class_of_each_row, pack
 from shoal.table.rows import Rows
-from shoal.table.spill import Spill
+
+if TYPE_CHECKING:
+    from shoal.table.spill import Spill
 
 
 class LocalEngine:
@@ -42,12 +43,18 @@ class LocalEngine:
         """
         extra = [name for name in (count, person) if name is not None]
         wanted = None if columns is None else [*columns, *extra]
-        with spill_for(options, lambda: stamp_of(source, wanted, count, options)) as spill:
-            table = read(source, wanted, options, spill)
-            return self._counted(table, _names(table, columns, {*without, *extra}), count, person, spill)
+
+        def stamp() -> str | None:
+            from shoal.engine.local_disk import stamp_of
+
+            return stamp_of(source, wanted, count, options)
+
+        with Overflow(options, stamp) as overflow:
+            table = read(source, wanted, options, overflow)
+            return self._counted(table, _names(table, columns, {*without, *extra}), count, person, overflow.spill)
 
     def _counted(
-        self, table: Table, names: Sequence[str], count: str | None, person: str | None, spill: Spill
+        self, table: Table, names: Sequence[str], count: str | None, person: str | None, spill: Spill | None
     ) -> Counted:
         extra = [name for name in (count, person) if name is not None]
         if missing := [name for name in extra if name not in table.columns]:
@@ -55,7 +62,9 @@ class LocalEngine:
         about = (table.name, table.notes, table.source_names)
         if not names:
             return Counted({}, np.zeros(0, np.int64), None, *about)
-        if spill.started and person is None:
+        if spill is not None and person is None:
+            from shoal.engine.local_disk import counted_on_disk
+
             return counted_on_disk(table, names, count, spill)
         rows = Rows.of(table, names, count, person)
         by_name = {column.name: column for column in rows.columns}

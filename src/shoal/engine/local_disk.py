@@ -18,7 +18,8 @@ from shoal.reading.files import find_files
 from shoal.table import Array, Column, Table
 from shoal.table.external import count_on_disk
 from shoal.table.rows import weights_of
-from shoal.table.spill import BLOCK, Spill
+from shoal.table.spill import Spill
+from shoal.table.table import ROWS_AT_ONCE
 
 _TAIL = 1 << 16
 
@@ -36,7 +37,7 @@ def _tuples(column: Column, codes: Array) -> Column:
     """A column with the codes of the tuples."""
     nulls = 0
     if column.nulls:
-        blocks = (codes[start : start + BLOCK] for start in range(0, len(codes), BLOCK))
+        blocks = (codes[start : start + ROWS_AT_ONCE] for start in range(0, len(codes), ROWS_AT_ONCE))
         nulls = sum(int(np.count_nonzero(block == len(column.values))) for block in blocks)
     return Column(column.name, codes, column.values, nulls, column.dtype, declared=column.declared)
 

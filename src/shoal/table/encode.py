@@ -5,15 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
 from shoal.table import Array, Column, smallest_unsigned
-from shoal.table.spill import Spill, SpilledFile, in_blocks, on_disk
+from shoal.table.table import on_disk
 from shoal.table.text_types import typed_dictionary
+
+if TYPE_CHECKING:
+    from shoal.table.spill import Spill, SpilledFile
 
 # A presence table beats sorting while it fits the cache; past this span of integers, sort.
 WIDEST_PRESENCE_TABLE = 1 << 21
@@ -192,7 +195,7 @@ class ColumnEncoder:
 
         narrow = smallest_unsigned(len(values))
         if not nulls and codes.dtype != narrow:
-            codes = in_blocks(codes, lambda block: block.astype(narrow), narrow)
+            codes = look_up(codes, np.arange(len(values), dtype=narrow), 0) if on_disk(codes) else codes.astype(narrow)
         dtype = self._dtypes[0] if len(self._dtypes) == 1 and not self.from_text_file else values.dtype
         if self._negative_zeros and values.dtype.is_float():
             written = self._with_signs(codes, values)
@@ -273,6 +276,8 @@ def encode(series: pl.Series) -> Column:
 def look_up(codes: Array, lookup: Array, null: int) -> Array:
     """Translate codes by a table; codes past the table's end are null. Codes on disk stay there."""
     if on_disk(codes):
+        from shoal.table.spill import in_blocks
+
         return in_blocks(codes, lambda block: look_up(block, lookup, null), lookup.dtype)
     if len(lookup) == 0:
         return np.full(len(codes), null, lookup.dtype)

@@ -17,7 +17,8 @@ import numpy as np
 
 from shoal.table import Array
 from shoal.table.classes import Coded, Codes, CountTable, pack_within, product, run_lengths, run_starts, unpack
-from shoal.table.spill import BLOCK, Spill, SpilledFile, filling, forget
+from shoal.table.spill import Spill, SpilledFile, filling, forget
+from shoal.table.table import ROWS_AT_ONCE
 from shoal.threads import in_threads, processors
 
 # keys of so few values are counted in a table of their own, without sorting
@@ -82,7 +83,7 @@ def count_on_disk(columns: Mapping[str, Codes], weights: Array | None, spill: Sp
 
 
 def _blocks(rows: int) -> list[slice]:
-    return [slice(start, min(start + BLOCK, rows)) for start in range(0, rows, BLOCK)]
+    return [slice(start, min(start + ROWS_AT_ONCE, rows)) for start in range(0, rows, ROWS_AT_ONCE)]
 
 
 def _count_dense(words: _Words, weights: Array | None) -> tuple[list[Array], Array]:

@@ -12,8 +12,7 @@ from shoal.errors import InputError
 from shoal.table import Array, Column, Table
 from shoal.table.classes import Codes
 from shoal.table.encode import look_up
-from shoal.table.spill import BLOCK
-from shoal.table.table import smallest_unsigned
+from shoal.table.table import ROWS_AT_ONCE, smallest_unsigned
 from shoal.vocabulary import NullRule
 
 
@@ -161,5 +160,7 @@ def occurrences(codes: Array, values: int) -> Array:
     >>> occurrences(np.array([2, 0, 2], np.uint8), 3).tolist()
     [1, 0, 2]
     """
-    starts = range(0, len(codes), BLOCK)
-    return sum((np.bincount(codes[start : start + BLOCK], minlength=values) for start in starts), np.zeros(values, int))
+    starts = range(0, len(codes), ROWS_AT_ONCE)
+    return sum(
+        (np.bincount(codes[start : start + ROWS_AT_ONCE], minlength=values) for start in starts), np.zeros(values, int)
+    )

@@ -24,10 +24,8 @@ import numpy as np
 from shoal import progress
 from shoal.errors import InputError
 from shoal.table.memory import in_units, memory_budget
-from shoal.table.table import Array
+from shoal.table.table import ROWS_AT_ONCE, Array, on_disk
 
-# rows of a column that are worked on at once where the whole is on disk
-BLOCK = 1 << 22
 _PREFIX = "shoal-spill"
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
@@ -198,11 +196,6 @@ class SpilledFile:
         self.path.unlink(missing_ok=True)
 
 
-def on_disk(array: Array) -> bool:
-    """Whether an array is read from the disk as it is used."""
-    return isinstance(array, np.memmap)
-
-
 def forget(array: Array) -> None:
     """Let the pages of an array on disk go from memory; they are read again when needed."""
     if isinstance(array, np.memmap):
@@ -223,8 +216,8 @@ def in_blocks(array: Array, change: Callable[[Array], Array], dtype: Any) -> Arr
     with Spill(parent=Path(str(getattr(array, "filename", "/tmp/x/x"))).parent.parent) as spill:
         spill.start(len(array) * np.dtype(dtype).itemsize)
         file = spill.file("changed")
-        for start in range(0, len(array), BLOCK):
-            file.append(change(np.asarray(array[start : start + BLOCK])).astype(dtype, copy=False))
+        for start in range(0, len(array), ROWS_AT_ONCE):
+            file.append(change(np.asarray(array[start : start + ROWS_AT_ONCE])).astype(dtype, copy=False))
         forget(array)
         return file.mapped(dtype)
 
