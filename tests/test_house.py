@@ -77,7 +77,8 @@ def test_help_loads_no_data_frame_library() -> None:
 # lowest first; packages on one line do not know each other
 LAYERS = """
 errors progress wording vocabulary compiled_stamp
-compiled keys
+threads keys
+compiled
 results
 writing
 table

@@ -1,4 +1,4 @@
-"""Hot loops compiled to machine code, and work shared among threads. Imported only where it is used.
+"""Hot loops compiled to machine code. Imported only where it is used.
 
 Loops are compiled when they are first called, and kept on disk: beside their source, in the user's cache folder where
 that is read-only, or in `NUMBA_CACHE_DIR`. Files are replaced whole, so that several processes may share them, and
@@ -15,7 +15,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
@@ -27,12 +26,11 @@ from numba.core.caching import IndexDataCacheFile
 
 from shoal import progress
 from shoal.compiled_stamp import stamp
+from shoal.threads import processors
 
 # a number of the type of the arrays that it comes from: machine code tells them apart, annotations do not
 Number = Any
 Function = TypeVar("Function", bound=Callable[..., Any])
-Task = TypeVar("Task")
-Result = TypeVar("Result")
 
 STEP = "compiling the inner loops, once"
 _TICK = 0.2
@@ -87,27 +85,6 @@ def compiled_inside(function: Function) -> Function:
 def compiled_loosely(function: Function) -> Function:
     """The same, where sums may be taken in any order: the processor then takes many numbers at once."""
     return _jit(function, fastmath=True, forceinline=True)
-
-
-def processors() -> int:
-    """How many processors this process may use; `SHOAL_THREADS` asks for fewer or more."""
-    asked = os.environ.get("SHOAL_THREADS", "")
-    return max(1, int(asked)) if asked.isdigit() else len(os.sched_getaffinity(0))
-
-
-def in_threads(work: Callable[[Task], Result], tasks: Sequence[Task], step: str = "") -> list[Result]:
-    """The results of all tasks, in their order; tasks share nothing, so the number of threads changes nothing.
-
-    >>> in_threads(lambda number: number * 2, [1, 2, 3])
-    [2, 4, 6]
-    """
-    with ThreadPoolExecutor(processors()) as pool:
-        found = []
-        for number, result in enumerate(pool.map(work, tasks)):
-            found.append(result)
-            if step:
-                progress.report(step, number + 1, len(tasks))
-    return found
 
 
 @dataclass(frozen=True)

@@ -57,7 +57,7 @@ class Counted:
         """The tuples as rows that stand for their records."""
         if self.person is not None:
             return Rows(list(self.columns.values()), None, self.person)
-        return Rows(list(self.columns.values()), self.counts, None, distinct=True)
+        return Rows(list(self.columns.values()), self.counts, None, distinct=True, in_order=True)
 
 
 class TooManyTuples(InputError):

@@ -1,21 +1,24 @@
-"""The engine for one machine: rows are read batch by batch into codes and counted in memory."""
+"""The engine for one machine: rows are read batch by batch into codes and counted, in memory or on disk."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from shoal.engine.base import Counted, SizeHistogram, check_lengths, tuples_of
 from shoal.errors import InputError
-from shoal.reading import Options, read
+from shoal.reading import Options, Overflow, read
 from shoal.reading.frames import to_native
 from shoal.table import Table
 from shoal.table.classes import class_of_each_row, class_sizes, pack
 from shoal.table.rows import Rows
+
+if TYPE_CHECKING:
+    from shoal.table.spill import Spill
 
 
 class LocalEngine:
@@ -40,13 +43,30 @@ class LocalEngine:
         ([34, 51], [2, 1])
         """
         extra = [name for name in (count, person) if name is not None]
-        table = read(source, None if columns is None else [*columns, *extra], options)
-        names = _names(table, columns, {*without, *extra})
+        wanted = None if columns is None else [*columns, *extra]
+
+        def stamp() -> str | None:
+            from shoal.engine.local_disk import stamp_of
+
+            return stamp_of(source, wanted, count, options)
+
+        with Overflow(options, stamp) as overflow:
+            table = read(source, wanted, options, overflow)
+            return self._counted(table, _names(table, columns, {*without, *extra}), count, person, overflow.spill)
+
+    def _counted(
+        self, table: Table, names: Sequence[str], count: str | None, person: str | None, spill: Spill | None
+    ) -> Counted:
+        extra = [name for name in (count, person) if name is not None]
         if missing := [name for name in extra if name not in table.columns]:
             raise InputError.missing_columns(missing, table.names, table.name)
         about = (table.name, table.notes, table.source_names)
         if not names:
             return Counted({}, np.zeros(0, np.int64), None, *about)
+        if spill is not None and person is None:
+            from shoal.engine.local_disk import counted_on_disk
+
+            return counted_on_disk(table, names, count, spill)
         rows = Rows.of(table, names, count, person)
         by_name = {column.name: column for column in rows.columns}
         if rows.person is not None:

@@ -134,6 +134,8 @@ def readings_of_missing(rows: Rows, alpha: float) -> dict[str, Reading]:
     """
     if rows.person is not None or not any(column.nulls for column in rows.columns):
         return {}
+    if rows.distinct and rows.count - 1 > _MOST_MATCHED:  # one class may be missing throughout
+        return {}
     from shoal.judgement.shown import shown_in
 
     shown = shown_in(rows, "wildcard", (), "no")

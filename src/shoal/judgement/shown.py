@@ -38,14 +38,24 @@ class Shown:
         """The rows that are suppressed in every column: they stand in no class."""
         return np.asarray(np.logical_and.reduce(self.stars))
 
+    @property
+    def _counted(self) -> bool:
+        """Whether the rows are the tuples of a count table: each is a combination of its own, in their order."""
+        as_read = zip(self.columns, self.rows.columns, strict=True)
+        return self.rows.in_order and all(shown.codes is column.codes for shown, column in as_read)
+
     @cached_property
     def combinations(self) -> Coded:
         """The combination of each row, suppressed or not, numbered densely."""
+        if self._counted:
+            return Coded(np.arange(self.rows.count), self.rows.count)
         return Coded(*class_of_each_row(pack(self.columns)))
 
     @cached_property
     def class_of_row(self) -> Array:
         """The class of each row by equality; -1 where it is suppressed throughout."""
+        if not self.suppressed.any():
+            return self.combinations.codes
         classes = np.full(self.rows.count, -1, np.int64)
         kept = np.flatnonzero(~self.suppressed)
         if len(kept):
@@ -55,6 +65,8 @@ class Shown:
     @cached_property
     def members(self) -> Array:
         """The records of each class."""
+        if self._counted and not self.suppressed.any():
+            return self.rows.ones
         kept = ~self.suppressed
         weights = None if self.rows.weights is None else self.rows.weights[kept]
         return np.bincount(self.class_of_row[kept], weights).astype(np.int64)

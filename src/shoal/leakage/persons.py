@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -22,6 +22,8 @@ class People:
     """The persons of a table by class. Whoever is `*` in every column stands in no class and is counted apart."""
 
     shown: Shown
+    # the rows one by one, where `shown` has tuples with their counts
+    one_by_one: Callable[[], People] | None = None
 
     @classmethod
     def of(
@@ -45,6 +47,8 @@ class People:
     @cached_property
     def histories(self) -> Histories:
         """The records of each person, for what has no formula."""
+        if self.one_by_one is not None:
+            return self.one_by_one().histories
         rows, suppressed = self.shown.rows, self.shown.suppressed
         if rows.weights is not None and not rows.distinct:
             raise InputError("A table of counts has no histories: a row stands for many persons.", "Leave out --count.")

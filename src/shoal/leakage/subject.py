@@ -124,6 +124,13 @@ def from_table(
         rows = replace(rows, linked=linked_classes(rows.person, policy.linked))
     rows, removed = rows.without_nulls(rule)
     people = People.of(rows, rule, generalized)
+    if count is None and person is None:
+
+        def one_by_one() -> People:
+            kept, _ = Rows.of(read(source, columns, options), columns).without_nulls(rule)
+            return People.of(kept, rule, generalized)
+
+        people = replace(people, one_by_one=one_by_one)
     progress.report("counting", 0)
     classes = people.sizes()
     notes = [*table.notes, *policy.remarks(table)]

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import os
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -18,21 +20,76 @@ from shoal.table import Table, check_names
 from shoal.table.encode import ColumnEncoder
 from shoal.table.text_types import has_missing_words
 
-__all__ = ["Options", "declared_table", "declaring", "read"]
+if TYPE_CHECKING:
+    from shoal.table.spill import Spill
+
+__all__ = ["Options", "Overflow", "declared_table", "declaring", "read"]
 
 # A wider table is read only by naming the columns: each column costs some memory of its own.
 MOST_COLUMNS = 10_000
+# what counting takes of memory and of disk for each row, beside its codes: a key and its sorted twin, a key and a count
+_MEMORY_PER_ROW, _DISK_PER_ROW = 24, 16
+# so much fits everywhere: nothing is asked, and nothing loaded
+_SMALL = 1 << 27
+# cells of a batch from which threads pay
+_WORTH_THREADS = 1 << 19
 
 
-def read(source: Any, columns: Sequence[str] | None = None, options: Options | None = None) -> Table:
+class Overflow:
+    """The folder on disk of a table that does not fit in memory, as soon as there is one.
+
+    `stamp` says what the run is about: one after a kill goes on where that is the same.
+
+    >>> with Overflow(Options(memory="1GB")) as overflow:
+    ...     overflow.spill_of(codes=1_000, rows=1_000, times=2.0) is None
+    True
+    """
+
+    def __init__(self, options: Options | None, stamp: Callable[[], str | None] = lambda: None) -> None:
+        self._options, self._stamp = options or Options(), stamp
+        self._asked = self._options.memory or os.environ.get("SHOAL_MEMORY") or None
+        self.spill: Spill | None = None
+
+    def spill_of(self, codes: int, rows: int, times: float) -> Spill | None:
+        """Where to go on, if `times` what was read so far, in bytes of codes and in rows, is too much for memory."""
+        memory = times * (codes + rows * _MEMORY_PER_ROW)
+        if memory < _SMALL and self._asked is None:
+            return None
+        from shoal.table.memory import memory_budget
+
+        if memory <= memory_budget(self._asked):
+            return None
+        from shoal.table.spill import Spill
+
+        self.spill = Spill(self._asked, self._options.spill_dir, self._stamp)
+        self.spill.start(int(times * (codes + rows * _DISK_PER_ROW)))
+        return self.spill
+
+    def __enter__(self) -> Overflow:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self.spill is not None:
+            self.spill.close()
+
+
+def read(
+    source: Any, columns: Sequence[str] | None = None, options: Options | None = None, overflow: Overflow | None = None
+) -> Table:
     """Read a table into codes; only `columns` if given. The raw table is never held whole.
+
+    Codes that do not fit in memory are on disk (`options.memory`, `options.spill_dir`), in files that have no name any
+    more and end with the table; or in `overflow`, whose files the caller removes.
 
     `source` is a path, a list of paths, a folder, a glob, a polars, pandas or pyarrow frame, or a dict of lists.
 
     >>> read(pl.DataFrame({"zip": ["02139", "10001"], "age": [41, 29]}), ["zip"]).names
     ['zip']
     """
-    table = _read(source, columns, options)
+    if overflow is None:
+        with Overflow(options) as own:
+            return read(source, columns, options, own)
+    table = _read(source, columns, options, overflow)
     return table if options is None else declared_table(table, options)
 
 
@@ -51,12 +108,17 @@ def declared_table(table: Table, options: Options) -> Table:
     return declare_table(table, types, options.released, options.only_empty)
 
 
-def _read(source: Any, columns: Sequence[str] | None, options: Options | None) -> Table:
+def _read(source: Any, columns: Sequence[str] | None, options: Options | None, overflow: Overflow) -> Table:
     if isinstance(source, Table):
         return source
-    if isinstance(source, (str, Path)) or _is_list_of_paths(source):
-        return _read_any_encoding(find_files(source), columns, options or Options())
-    return _read_frame(_frame_of(source) if isinstance(source, dict) else source, columns)
+    if is_path(source):
+        return _read_any_encoding(find_files(source), columns, options or Options(), overflow)
+    return _read_frame(_frame_of(source) if isinstance(source, dict) else source, columns, overflow)
+
+
+def is_path(source: Any) -> bool:
+    """Whether a source is in files: a path, or several."""
+    return isinstance(source, (str, Path)) or _is_list_of_paths(source)
 
 
 def _frame_of(columns: dict[str, Any]) -> pl.DataFrame:
@@ -77,7 +139,7 @@ def _is_list_of_paths(source: Any) -> bool:
     return isinstance(source, (list, tuple)) and all(isinstance(item, (str, Path)) for item in source)
 
 
-def _read_frame(frame: Any, columns: Sequence[str] | None) -> Table:
+def _read_frame(frame: Any, columns: Sequence[str] | None, overflow: Overflow) -> Table:
     from shoal.reading import frames
 
     if not frames.is_frame(frame):
@@ -87,21 +149,23 @@ def _read_frame(frame: Any, columns: Sequence[str] | None) -> Table:
         )
     names = frames.column_names(frame)
     wanted = _wanted(columns, names, "The frame")
-    encoders = _Encoders(wanted, from_text_file=False)
+    encoders = _Encoders(wanted, overflow, from_text_file=False)
     for batch in frames.batches(frame, wanted):
         encoders.add(batch)
     return encoders.finish("The frame", tuple(names), [], frame)
 
 
-def _read_any_encoding(files: list[Found], columns: Sequence[str] | None, options: Options) -> Table:
+def _read_any_encoding(
+    files: list[Found], columns: Sequence[str] | None, options: Options, overflow: Overflow
+) -> Table:
     """As UTF-8, and if it is not, as Windows-1252; which letter a byte stands for does not change any class."""
     try:
-        return _read_files(files, columns, options)
+        return _read_files(files, columns, options, overflow)
     except NotInEncoding:
         if options.encoding is not None:
             raise
         try:
-            return _read_files(files, columns, replace(options, encoding="cp1252"))
+            return _read_files(files, columns, replace(options, encoding="cp1252"), overflow)
         except NotInEncoding:
             raise InputError(
                 f"{files[0].path} is written neither in UTF-8 nor in Windows-1252.",
@@ -109,7 +173,7 @@ def _read_any_encoding(files: list[Found], columns: Sequence[str] | None, option
             ) from None
 
 
-def _read_files(files: list[Found], columns: Sequence[str] | None, options: Options) -> Table:
+def _read_files(files: list[Found], columns: Sequence[str] | None, options: Options, overflow: Overflow) -> Table:
     paths = [file.path for file in files]
     name = str(paths[0]) if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more files"
     total = sum(path.stat().st_size for path in paths)
@@ -123,7 +187,7 @@ def _read_files(files: list[Found], columns: Sequence[str] | None, options: Opti
         names.update(dict.fromkeys(source.names))
         if encoders is None:
             found_types = source.from_text_file and not options.as_text
-            encoders = _Encoders(wanted, found_types, options.missing, source.columns_may_come_late)
+            encoders = _Encoders(wanted, overflow, found_types, options.missing, source.columns_may_come_late)
         elif columns is None and set(wanted) != set(encoders.names) and not source.columns_may_come_late:
             raise InputError(
                 f"{path} has other columns than {paths[0]}.",
@@ -131,7 +195,7 @@ def _read_files(files: list[Found], columns: Sequence[str] | None, options: Opti
             )
         with damage_as_error(path):
             for batch, done in source.batches(wanted):
-                encoders.add(batch)
+                encoders.add(batch, total / max(before + done, 1))
                 progress.report("reading", before + done, total)
         notes += [note for note in source.notes if note not in notes]
         before += path.stat().st_size
@@ -167,12 +231,14 @@ class _Encoders:
     def __init__(
         self,
         names: Iterable[str],
+        overflow: Overflow,
         from_text_file: bool,
         missing: Iterable[str] = (),
         columns_may_come_late: bool = False,
     ) -> None:
         self._text, self._missing = from_text_file, frozenset(missing)
         self._late = columns_may_come_late
+        self._overflow = overflow
         self._encoders = {name: self._new(name) for name in names}
         self._rows = 0
 
@@ -181,17 +247,36 @@ class _Encoders:
         return list(self._encoders)
 
     def _new(self, name: str) -> ColumnEncoder:
-        return ColumnEncoder(name, self._text, self._missing)
+        encoder = ColumnEncoder(name, self._text, self._missing)
+        if self._overflow.spill is not None:
+            encoder.move_to(self._overflow.spill)
+        return encoder
 
-    def add(self, batch: pl.DataFrame) -> None:
+    def add(self, batch: pl.DataFrame, times: float = 1.0) -> None:
+        """One more batch; `times`: how often what was read so far fits into the source."""
         if self._late:
             self._fit(batch)
-        for name, encoder in self._encoders.items():
+
+        def add(name: str) -> None:
             if name in batch.columns:
-                encoder.add(batch[name])
+                self._encoders[name].add(batch[name])
             else:
-                encoder.add_nulls(len(batch))
+                self._encoders[name].add_nulls(len(batch))
+
+        if len(batch) * len(self._encoders) >= _WORTH_THREADS:
+            from shoal.threads import in_threads
+
+            in_threads(add, self.names)
+        else:
+            for name in self.names:
+                add(name)
         self._rows += len(batch)
+        if self._overflow.spill is None:
+            codes = sum(encoder.nbytes for encoder in self._encoders.values())
+            spill = self._overflow.spill_of(codes, self._rows, max(times, 1.0))
+            if spill is not None:
+                for encoder in self._encoders.values():
+                    encoder.move_to(spill)
 
     def _fit(self, batch: pl.DataFrame) -> None:
         for name in batch.columns:

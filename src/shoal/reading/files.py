@@ -39,6 +39,9 @@ class Options:
     # what works on the rows (local, spark), and where Spark runs
     engine: str | None = None
     master: str | None = None
+    # memory that a table may take (`24GB`; a share of what is free), and where the rest goes: docs/performance.md
+    memory: str | int | None = None
+    spill_dir: str | Path | None = None
 
     @property
     def declared_types(self) -> dict[str, Any]:

@@ -16,6 +16,8 @@ from shoal.table import Array
 
 # Rows packed at once, so that a key stays in the cache while every column is added to it.
 _BLOCK = 1 << 16
+# Keys sorted at once: sorting more of them slows down with every miss of the cache.
+_PIECE = 1 << 20
 # Counting in a dense table beats sorting while the table fits the cache.
 _DENSE = 1 << 20
 
@@ -49,15 +51,15 @@ def pack(columns: Sequence[Codes]) -> Coded:
     limit = 1
     for column in columns:
         if limit * column.cardinality > 1 << 64:
-            packed = _pack(ready, limit)
+            packed = pack_within(ready, limit)
             dense, count = class_of_each_row(packed)
             ready, limit = [Coded(dense, count)], count
         ready.append(column)
         limit *= column.cardinality
-    return _pack(ready, limit)
+    return pack_within(ready, limit)
 
 
-def _pack(columns: Sequence[Codes], limit: int) -> Coded:
+def pack_within(columns: Sequence[Codes], limit: int) -> Coded:
     """Mixed radix, where `limit`, the product of the cardinalities, is known to fit."""
     rows = len(columns[0].codes)
     key = np.empty(rows, np.uint32 if limit <= 1 << 32 else np.uint64)
@@ -85,8 +87,24 @@ def class_sizes(columns: Sequence[Codes], weights: Array | None = None) -> Array
         counts = np.bincount(key.codes, minlength=1)
         return counts[counts > 0]
     ordered = key.codes  # pack made it, so it is ours to sort
-    ordered.sort()
-    return _lengths(_starts(ordered), len(ordered))
+    sort_keys(ordered)
+    return run_lengths(run_starts(ordered), len(ordered))
+
+
+def sort_keys(keys: Array) -> None:
+    """Sort keys in place: pieces that fit the cache, on all processors, then merged; half the time of sorting at once.
+
+    >>> keys = np.array([30, 10, 20], np.uint64)
+    >>> sort_keys(keys); keys.tolist()
+    [10, 20, 30]
+    """
+    if len(keys) <= 2 * _PIECE:
+        keys.sort()
+        return
+    from shoal.threads import in_threads
+
+    in_threads(lambda start: keys[start : start + _PIECE].sort(), range(0, len(keys), _PIECE))
+    keys.sort(kind="stable")  # merges what is sorted
 
 
 def class_of_each_row(key: Coded) -> tuple[Array, int]:
@@ -124,7 +142,7 @@ def _is_dense(key: Coded) -> bool:
     return key.cardinality <= max(_DENSE, 2 * len(key.codes)) and key.cardinality <= 1 << 26
 
 
-def _starts(ordered: Array) -> Array:
+def run_starts(ordered: Array) -> Array:
     """Where each run of equal keys starts."""
     ends = np.flatnonzero(ordered[1:] != ordered[:-1])
     starts = np.zeros(len(ends) + (len(ordered) > 0), np.int64)
@@ -132,7 +150,7 @@ def _starts(ordered: Array) -> Array:
     return starts
 
 
-def _lengths(starts: Array, total: int) -> Array:
+def run_lengths(starts: Array, total: int) -> Array:
     """How long each run is, from where the runs start."""
     lengths = np.empty_like(starts)
     np.subtract(starts[1:], starts[:-1], out=lengths[:-1])
@@ -161,7 +179,7 @@ def sorted_with_order(key: Coded) -> tuple[Array, Array]:
 def _runs_with_weights(key: Coded, weights: Array) -> tuple[Array, Array]:
     """The distinct keys and the sum of the weights of each."""
     order, ordered = sorted_with_order(key)
-    starts = _starts(ordered)
+    starts = run_starts(ordered)
     sums = np.add.reduceat(weights[order], starts) if len(starts) else np.zeros(0, np.int64)
     return ordered[starts], sums
 
@@ -187,17 +205,19 @@ class CountTable:
         """Count the rows of columns."""
         radices = [column.cardinality for column in columns.values()]
         key = pack(list(columns.values()))
+        refined = key.cardinality != product(radices)
         if weights is None:
-            ordered = np.sort(key.codes)
-            starts = _starts(ordered)
-            distinct, counts = ordered[starts], _lengths(starts, len(ordered))
+            ordered = key.codes.copy() if refined else key.codes  # pack made it, so it is ours to sort
+            sort_keys(ordered)
+            starts = run_starts(ordered)
+            distinct, counts = ordered[starts], run_lengths(starts, len(ordered))
         else:
             distinct, counts = _runs_with_weights(key, weights)
-        if key.cardinality == _product(radices):
-            tuples = _unpack(distinct, radices)
+        if not refined:
+            tuples = unpack(distinct, radices)
         else:  # refined keys do not tell the codes: look them up in a row of each class
             order, ordered = sorted_with_order(key)
-            rows = order[_starts(ordered)]
+            rows = order[run_starts(ordered)]
             tuples = [column.codes[rows] for column in columns.values()]
         named = zip(columns.items(), tuples, strict=True)
         return cls({name: Coded(codes, column.cardinality) for (name, column), codes in named}, counts)
@@ -214,14 +234,15 @@ class CountTable:
         return CountTable.of({name: self.tuples[name] for name in names}, self.counts)
 
 
-def _product(numbers: Sequence[int]) -> int:
+def product(numbers: Sequence[int]) -> int:
+    """The product of whole numbers, however large."""
     product = 1
     for number in numbers:
         product *= number
     return product
 
 
-def _unpack(keys: Array, radices: Sequence[int]) -> list[Array]:
+def unpack(keys: Array, radices: Sequence[int]) -> list[Array]:
     """The codes that were packed into keys, column by column."""
     columns: list[Array] = []
     rest = keys
@@ -270,8 +291,8 @@ def class_of_each_person(class_of_row: Array, classes: int, person: Codes) -> tu
     numbers = class_of_row[order].astype(np.int64)
     count = classes
     while True:
-        starts = _starts(owner)
-        lengths = _lengths(starts, len(owner))
+        starts = run_starts(owner)
+        lengths = run_lengths(starts, len(owner))
         if len(lengths) == len(owner):
             return class_of_each_row(Coded(numbers, count))
         place = np.arange(len(owner)) - np.repeat(starts, lengths)

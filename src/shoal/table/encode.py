@@ -5,13 +5,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
 from shoal.table import Array, Column, smallest_unsigned
+from shoal.table.table import on_disk
 from shoal.table.text_types import typed_dictionary
+
+if TYPE_CHECKING:
+    from shoal.table.spill import Spill, SpilledFile
 
 # A presence table beats sorting while it fits the cache; past this span of integers, sort.
 WIDEST_PRESENCE_TABLE = 1 << 21
@@ -51,8 +56,29 @@ class _Part:
     `values` is None for text, whose dictionary grows over all batches.
     """
 
-    codes: Array
+    codes: Array | _OnDisk
     values: pl.Series | None
+
+
+@dataclass(frozen=True, slots=True)
+class _OnDisk:
+    """Codes in a file: where they start, of what type, how many."""
+
+    file: SpilledFile
+    start: int
+    dtype: np.dtype[Any]
+    length: int
+
+    def __len__(self) -> int:
+        return self.length
+
+    @property
+    def nbytes(self) -> int:
+        return self.length * self.dtype.itemsize
+
+
+def _in_memory(codes: Array | _OnDisk) -> Array:
+    return codes.file.read(codes.start, codes.dtype, codes.length) if isinstance(codes, _OnDisk) else codes
 
 
 @dataclass(slots=True)
@@ -80,6 +106,26 @@ class ColumnEncoder:
     _texts: int = 0
     _rows: int = 0
     _negative_zeros: list[Array] = field(default_factory=list)
+    _spill: Spill | None = None
+    _file: SpilledFile | None = None
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of the codes so far, in memory or on disk."""
+        return sum(part.codes.nbytes for part in self._parts)
+
+    def move_to(self, spill: Spill) -> None:
+        """Keep codes on disk from now on, those that are there included."""
+        self._spill, self._file = spill, spill.file(f"parts-{id(self)}")
+        parts, self._parts = self._parts, []
+        for part in parts:
+            self._keep(part)
+
+    def _keep(self, part: _Part) -> None:
+        if self._file is not None and not isinstance(part.codes, _OnDisk):
+            start = self._file.append(part.codes)
+            part = _Part(_OnDisk(self._file, start, part.codes.dtype, len(part.codes)), part.values)
+        self._parts.append(part)
 
     def add(self, series: pl.Series) -> None:
         """One more batch of the column."""
@@ -97,22 +143,22 @@ class ColumnEncoder:
         if dtype not in self._dtypes:
             self._dtypes.append(dtype)
         if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)):
-            self._parts.append(self._encode_text(series.cast(pl.String)))
+            self._keep(self._encode_text(series.cast(pl.String)))
         elif dtype.is_float():
-            self._parts.append(_encode_floats(series))
+            self._keep(_encode_floats(series))
             negative = _negative_zeros(series)
             if len(negative):
                 self._negative_zeros.append(negative + self._rows - len(series))
         elif dtype == pl.Boolean or series.to_physical().dtype in _NUMPY_INTEGERS:
-            self._parts.append(_encode_integers(series))
+            self._keep(_encode_integers(series))
         else:  # decimals, 128-bit integers, binary: rare enough for the general way
             values, codes = _rank(series)
-            self._parts.append(_Part(codes, values))
+            self._keep(_Part(codes, values))
 
     def add_nulls(self, count: int) -> None:
         """Rows in which the column does not appear."""
         self._rows += count
-        self._parts.append(_Part(np.zeros(count, np.uint8), pl.Series([], dtype=pl.Null)))
+        self._keep(_Part(np.zeros(count, np.uint8), pl.Series([], dtype=pl.Null)))
 
     def _encode_text(self, series: pl.Series) -> _Part:
         if self._categories is None:
@@ -135,46 +181,72 @@ class ColumnEncoder:
             raw, text = text, typed_dictionary(text, self.missing)
             respelled = respelled_texts(raw, text)
             if respelled:
-                written = (
-                    np.concatenate(
-                        [
-                            np.minimum(part.codes, len(raw), dtype=np.int64)
-                            if part.values is None
-                            else np.full(len(part.codes), len(raw))
-                            for part in self._parts
-                        ]
-                    ),
-                    raw.extend_constant(None, 1),
-                )
+                written = self._as_written(len(raw)), raw.extend_constant(None, 1)
         dictionaries = [part.values for part in self._parts if part.values is not None]
         if text is not None:
             dictionaries.append(text)
         values, codes_of = unite(dictionaries)
-
-        # where each dictionary starts in the united one
-        starts = np.cumsum([0, *map(len, dictionaries)])
-        narrow = smallest_unsigned(len(values) + 1)
-        codes = np.empty(sum(len(part.codes) for part in self._parts), narrow)
-        row, index = 0, 0
-        for part in self._parts:
-            if part.values is None:
-                lookup = codes_of[starts[-2] :]
-            else:
-                lookup = codes_of[starts[index] : starts[index + 1]]
-                index += 1
-            codes[row : row + len(part.codes)] = look_up(part.codes, lookup.astype(narrow), len(values))
-            row += len(part.codes)
+        codes, nulls = self._united(values, codes_of, [len(dictionary) for dictionary in dictionaries])
         self._parts.clear()
+        if self._file is not None:
+            self._file.remove()
         if _COUNTED is not None:
             _COUNTED.append(len(codes))
 
-        nulls = int(np.count_nonzero(codes == len(values)))
-        if not nulls:
-            codes = codes.astype(smallest_unsigned(len(values)), copy=False)
+        narrow = smallest_unsigned(len(values))
+        if not nulls and codes.dtype != narrow:
+            codes = look_up(codes, np.arange(len(values), dtype=narrow), 0) if on_disk(codes) else codes.astype(narrow)
         dtype = self._dtypes[0] if len(self._dtypes) == 1 and not self.from_text_file else values.dtype
         if self._negative_zeros and values.dtype.is_float():
             written = self._with_signs(codes, values)
         return Column(self.name, codes, values.alias(self.name), nulls, dtype, written, respelled)
+
+    def _united(self, values: pl.Series, codes_of: Array, lengths: list[int]) -> tuple[Array, int]:
+        """The codes of all rows in the united dictionary, and how many are null."""
+        # where each dictionary starts in the united one
+        starts = np.cumsum([0, *lengths])
+        narrow = smallest_unsigned(len(values) + 1)
+        nulls = 0
+
+        def blocks() -> Iterator[Array]:
+            nonlocal nulls
+            index = 0
+            for part in self._parts:
+                if part.values is None:
+                    lookup = codes_of[starts[-2] :]
+                else:
+                    lookup = codes_of[starts[index] : starts[index + 1]]
+                    index += 1
+                found = look_up(_in_memory(part.codes), lookup.astype(narrow), len(values))
+                nulls += int(np.count_nonzero(found == len(values)))
+                yield found
+
+        return self._together(blocks(), narrow), nulls
+
+    def _as_written(self, texts: int) -> Array:
+        """The code of each row among the texts as they came; null comes after them."""
+        wide = np.dtype(np.int64) if self._spill is None else smallest_unsigned(texts + 1)
+        blocks = (
+            np.full(len(part.codes), texts)
+            if part.values is not None
+            else np.minimum(_in_memory(part.codes), texts, dtype=np.int64)
+            for part in self._parts
+        )
+        return self._together(blocks, wide)
+
+    def _together(self, blocks: Iterator[Array], dtype: np.dtype[Any]) -> Array:
+        """Blocks of codes as one array: in memory, or on disk where the parts are."""
+        if self._spill is not None:
+            file = self._spill.file(f"codes-{id(self)}-{dtype}")
+            for block in blocks:
+                file.append(block.astype(dtype, copy=False))
+            return file.mapped(dtype)
+        codes = np.empty(sum(len(part.codes) for part in self._parts), dtype)
+        row = 0
+        for block in blocks:
+            codes[row : row + len(block)] = block
+            row += len(block)
+        return codes
 
     def _with_signs(self, codes: Array, values: pl.Series) -> tuple[Array, pl.Series] | None:
         """Codes and values in which 0.0 and -0.0, which are equal, stay apart."""
@@ -202,7 +274,11 @@ def encode(series: pl.Series) -> Column:
 
 
 def look_up(codes: Array, lookup: Array, null: int) -> Array:
-    """Translate codes by a table; codes past the table's end are null."""
+    """Translate codes by a table; codes past the table's end are null. Codes on disk stay there."""
+    if on_disk(codes):
+        from shoal.table.spill import in_blocks
+
+        return in_blocks(codes, lambda block: look_up(block, lookup, null), lookup.dtype)
     if len(lookup) == 0:
         return np.full(len(codes), null, lookup.dtype)
     if int(codes.max(initial=0)) < len(lookup):

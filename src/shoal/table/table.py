@@ -17,6 +17,19 @@ if TYPE_CHECKING:
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
 
+# rows of a column that are worked on at once where the whole is on disk
+ROWS_AT_ONCE = 1 << 22
+
+
+def on_disk(array: Array) -> bool:
+    """Whether an array is read from the disk as it is used.
+
+    >>> on_disk(np.zeros(2))
+    False
+    """
+    return isinstance(array, np.memmap)
+
+
 def smallest_unsigned(count: int) -> np.dtype[Any]:
     """The narrowest unsigned type that holds the codes 0 .. count-1.
 

@@ -9,9 +9,10 @@ import numpy as np
 
 from shoal.anonymization.partition.coordinates import coordinates
 from shoal.anonymization.partition.tree import leaf_at, nearest, tree_of
-from shoal.compiled import compiled, in_threads
+from shoal.compiled import compiled
 from shoal.ranges.boxed import check_k
 from shoal.table import Array, Column
+from shoal.threads import in_threads
 
 _PARTS = 64
 

@@ -12,8 +12,9 @@ from shoal.anonymization.partition.cut_tree import partition_rows
 from shoal.anonymization.partition.groups import Groups
 from shoal.anonymization.partition.kinds import FailsPolicy
 from shoal.anonymization.partition.repair import merged_until_allowed
-from shoal.compiled import compiled, in_threads
+from shoal.compiled import compiled
 from shoal.table import Array
+from shoal.threads import in_threads
 
 _NODES_A_TASK = 64
 # larger nodes are cut by histograms

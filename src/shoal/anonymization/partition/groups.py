@@ -12,8 +12,8 @@ from shoal.anonymization.partition.cut_tree import cut
 from shoal.anonymization.partition.local_search import BLOCK, LEAST, improve_blocks, middles, total_cost
 from shoal.anonymization.partition.one_column import cheapest_runs
 from shoal.anonymization.partition.peel import peel_segment
-from shoal.compiled import in_threads
 from shoal.table import Array
+from shoal.threads import in_threads
 
 # parts that are worked on side by side; their number does not depend on the machine, so neither does the result
 _PARTS = 64

@@ -14,9 +14,10 @@ import numpy as np
 from shoal.anonymization.partition.cut_tree import best_cut, partition_rows
 from shoal.anonymization.partition.groups import Groups
 from shoal.anonymization.partition.kinds import Cuts, FailsPolicy
-from shoal.compiled import Number, compiled, compiled_part, in_threads
+from shoal.compiled import Number, compiled, compiled_part
 from shoal.errors import InputError
 from shoal.table import Array
+from shoal.threads import in_threads
 
 _NODES_A_TASK = 64
 _STRICT, _RELAXED, _BEST = 0, 1, 2

@@ -190,7 +190,7 @@ class Linkage:
     @cached_property
     def _of_points(self) -> Array:
         from shoal.attacks.linking.kernels import count
-        from shoal.compiled import in_threads, processors
+        from shoal.threads import in_threads, processors
 
         if self.by_distance:
             return self._nearest[0]

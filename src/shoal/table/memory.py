@@ -1,0 +1,71 @@
+"""How much memory a job may use: what was asked for, or a share of what the machine has free."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from shoal.errors import InputError
+
+# of the free memory, so much may be planned with: libraries, buffers and the page cache need the rest
+SHARE_OF_FREE = 0.6
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+
+
+def memory_budget(asked: str | int | None = None) -> int:
+    """The bytes of memory that a table and the work on it may take: as asked, by `SHOAL_MEMORY`, or by what is free.
+
+    >>> memory_budget("2 GB") == 2 * 1024**3
+    True
+    """
+    asked = asked if asked is not None else os.environ.get("SHOAL_MEMORY") or None
+    return bytes_of(asked) if asked is not None else int(SHARE_OF_FREE * free_memory())
+
+
+def bytes_of(amount: str | int) -> int:
+    """An amount of memory or disk: `24GB`, `500 MB`, or bytes.
+
+    >>> bytes_of("1.5k"), bytes_of(100)
+    (1536, 100)
+    """
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(?:i?b)?\s*", str(amount), re.IGNORECASE)
+    if not found or float(found[1]) == 0:
+        raise InputError("The amount of memory cannot be read.", "Write 24GB or 500MB.", settings="memory")
+    return int(float(found[1]) * _UNITS[found[2].lower()])
+
+
+def in_units(count: float) -> str:
+    """Bytes as people write them.
+
+    >>> in_units(28_000_000_000), in_units(4096)
+    ('28.0 GB', '4 kB')
+    """
+    for size, unit in ((1e9, "GB"), (1e6, "MB")):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count / 1e3:.0f} kB"
+
+
+def free_memory() -> int:
+    """The bytes of memory that are free, or can be had by dropping cached files; a container's limit counts."""
+    free = _available()
+    for path in _LIMITS:
+        try:
+            limit = Path(path).read_text().strip()
+        except OSError:
+            continue
+        if limit.isdigit():
+            free = min(free, int(limit))
+    return free
+
+
+def _available() -> int:
+    try:
+        for line in Path("/proc/meminfo").read_text().splitlines():
+            if line.startswith("MemAvailable:"):
+                return int(line.split()[1]) * 1024
+    except OSError:
+        pass
+    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 2

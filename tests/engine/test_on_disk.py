@@ -1,0 +1,187 @@
+"""A table that does not fit in memory is counted on disk, and gives what it gives in memory, to the digit."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import shoal
+from shoal.engine import LOCAL, Counted
+from shoal.errors import InputError
+from shoal.reading import Options, read
+from shoal.table import external, spill
+from shoal.table.classes import Coded, CountTable
+from shoal.table.memory import bytes_of, memory_budget
+from shoal.table.spill import Spill
+from shoal.table.table import on_disk
+
+SMALL = "2kB"
+LEFT = f"shoal-spill-{os.getuid()}-*"
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Nothing is left in the folder of spilled files, whatever happens."""
+    folder = tmp_path / "spilled"
+    folder.mkdir()
+    monkeypatch.setenv("SHOAL_SPILL", str(folder))
+    monkeypatch.setattr(spill, "ROWS_AT_ONCE", 300)
+    monkeypatch.setattr(external, "ROWS_AT_ONCE", 300)
+    return folder
+
+
+def people(rows: int, seed: int = 0) -> pl.DataFrame:
+    draw = np.random.default_rng(seed)
+    town = draw.choice([*"abcdefgh", "long name", None], rows)
+    age = [None if number % 13 == 0 else int(value) for number, value in enumerate(draw.integers(0, 90, rows))]
+    return pl.DataFrame(
+        {
+            "town": pl.Series(town.tolist(), dtype=pl.String),
+            "age": age,
+            "pay": draw.normal(size=rows).round(1),
+            "seen": pl.Series(draw.integers(0, 400, rows)).cast(pl.Int32).cast(pl.Date),
+            "n": draw.integers(0, 4, rows),
+            "who": draw.integers(0, max(rows // 3, 1), rows),
+        }
+    )
+
+
+def same(one: Counted, other: Counted) -> None:
+    assert one.names == other.names
+    assert one.counts.tolist() == other.counts.tolist()
+    for name, column in one.columns.items():
+        again = other.columns[name]
+        assert column.codes.tolist() == again.codes.tolist(), name
+        assert column.values.equals(again.values), name
+        assert (column.nulls, column.dtype) == (again.nulls, again.dtype), name
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(1, 900), st.integers(0, 10**6), st.sampled_from([None, "n", "who"]), st.integers(1, 4))
+def test_tuples_on_disk_are_those_in_memory(rows: int, seed: int, extra: str | None, width: int) -> None:
+    frame = people(rows, seed)
+    if extra == "n" and not frame["n"].sum():
+        return
+    names = ["town", "age", "pay", "seen"][:width]
+    given = {} if extra is None else {"count" if extra == "n" else "person": extra}
+    here = LOCAL.count(frame, names, options=Options(memory="1GB"), **given)  # type: ignore[arg-type]
+    there = LOCAL.count(frame, names, options=Options(memory=1), **given)  # type: ignore[arg-type]
+    same(here, there)
+
+
+def leaked(path: Path, names: list[str], **how: Any) -> Any:
+    found = shoal.leak(path, quasi_identifiers=names, leaked="10%", **how)
+    assert isinstance(found, shoal.LeakRisk)
+    return found.to_dict()
+
+
+@pytest.mark.parametrize(
+    "how", [{}, {"count": "n"}, {"person": "who"}, {"null_rule": "drop"}, {"null_rule": "wildcard"}]
+)
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_risk_and_leak_are_the_same(how: dict[str, Any], form: str, tmp_path: Path, own_folder: Path) -> None:
+    path, found = tmp_path / f"people.{form}", []
+    getattr(people(3_000), f"write_{form}")(path)
+    names = ["town", "age", "seen"]
+    for memory in ("1GB", SMALL):
+        how["options"] = Options(memory=memory)
+        found.append((shoal.risk(path, quasi_identifiers=names, **how).to_dict(), leaked(path, names, **how)))
+    assert found[0] == found[1]
+    assert not list(own_folder.iterdir())
+
+
+def test_keys_past_64_bits() -> None:
+    draw = np.random.default_rng(5)
+    frame = pl.DataFrame(
+        {f"c{number}": draw.integers(0, 3, 2_000) * draw.integers(0, 10**6, 2_000) for number in range(7)}
+    )
+    frame = pl.concat([frame, frame.head(700)])
+    here, there = (LOCAL.count(frame, options=Options(memory=memory)) for memory in ("1GB", SMALL))
+    assert np.prod([float(column.cardinality) for column in here.columns.values()]) > 2**64
+    same(here, there)
+
+
+def test_one_key_that_most_rows_have_is_counted_and_not_kept(tmp_path: Path) -> None:
+    codes = Coded(np.array([7] * 5_000 + list(range(30_000_000, 30_000_900)) + [7] * 3_000), 1 << 40)
+    weights = np.arange(len(codes.codes)) % 3
+    for counts in (None, weights):
+        with Spill(memory=SMALL) as where:
+            where.start(1)
+            found = external.count_on_disk({"x": codes}, counts, where)
+            assert list(where.state["alone"].values()) == [7]
+        kept = slice(None) if counts is None else weights > 0
+        told = CountTable.of({"x": Coded(codes.codes[kept], 1 << 40)}, None if counts is None else counts[kept])
+        assert found.counts.tolist() == told.counts.tolist()
+        assert found.tuples["x"].codes.tolist() == told.tuples["x"].codes.tolist()
+
+
+def test_a_table_on_disk_stays_readable_when_its_files_are_gone(own_folder: Path) -> None:
+    frame = people(2_000)
+    table = read(frame, None, Options(memory=SMALL, types={"age": "number", "town": "nominal"}))
+    assert all(on_disk(column.codes) for column in table.columns.values())
+    assert table.to_polars().equals(read(frame, None, Options(types={"age": "number", "town": "nominal"})).to_polars())
+    assert not list(own_folder.iterdir())
+
+
+def test_files_are_their_owners_alone_and_go_at_an_error(own_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    modes = []
+
+    def look(*_: Any) -> None:
+        modes.extend((path.is_dir(), stat.S_IMODE(path.stat().st_mode)) for path in own_folder.rglob("*"))
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(external, "_together", look)
+    with pytest.raises(KeyboardInterrupt):
+        LOCAL.count(people(2_000), ["town", "age"], options=Options(memory=SMALL))
+    assert {mode for folder, mode in modes if folder} == {0o700}
+    assert {mode for folder, mode in modes if not folder} == {0o600}
+    assert not list(own_folder.iterdir())
+
+
+def test_a_disk_that_is_too_small_is_refused_before_the_work(monkeypatch: pytest.MonkeyPatch, own_folder: Path) -> None:
+    monkeypatch.setattr(spill.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1_000}))
+    with pytest.raises(InputError, match=r"takes up to .* has 1 kB free") as error:
+        LOCAL.count(people(2_000), ["town", "age"], options=Options(memory=SMALL))
+    assert "spill_dir" in (error.value.cure or "")
+    assert not list(own_folder.iterdir())
+
+
+def test_a_disk_that_fills_is_one_sentence_and_leaves_nothing(
+    monkeypatch: pytest.MonkeyPatch, own_folder: Path
+) -> None:
+    kept = spill.SpilledFile.append
+
+    def full(self: Any, array: Any) -> int:
+        with spill.filling(self.path.parent):
+            if self.path.name.startswith("range"):
+                raise OSError(28, "No space left on device")
+        return kept(self, array)
+
+    monkeypatch.setattr(spill.SpilledFile, "append", full)
+    with pytest.raises(InputError, match="is full; nothing was left on it"):
+        LOCAL.count(people(2_000), ["town", "age", "pay", "seen"], options=Options(memory=SMALL))
+    assert not list(own_folder.iterdir())
+
+
+def test_no_folder_for_spilled_files(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="There is no folder"):
+        read(people(2_000), None, Options(memory=SMALL, spill_dir=tmp_path / "nowhere"))
+
+
+def test_amounts_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SHOAL_MEMORY", "3 GB")
+    assert memory_budget() == 3 << 30
+    assert memory_budget("1MB") == 1 << 20
+    monkeypatch.delenv("SHOAL_MEMORY")
+    assert memory_budget() > 1 << 20
+    for wrong in ("much", "0", "-1GB"):
+        with pytest.raises(InputError, match="cannot be read"):
+            bytes_of(wrong)
