@@ -14,7 +14,8 @@ from shoal.anonymization.findings import Findings
 from shoal.anonymization.outcomes import Choice, LatticeOutcome, ModelCost, StrategyFigures, SuppressionOutcome
 from shoal.detection.undecided import Decisions, decision_notes, decisions_of
 from shoal.errors import InputError
-from shoal.hierarchy.chosen import given_hierarchies
+from shoal.hierarchy import Hierarchy
+from shoal.hierarchy.chosen import given_hierarchies, trees_in_values
 from shoal.judgement.checks import Check
 from shoal.manifest.columns import column_entries
 from shoal.manifest.schema import ColumnEntry
@@ -129,8 +130,15 @@ class Anonymized(Result):
         pairs = [
             (self.table[name], found.encoded[0]) for name, found in self.columns.items() if len(found.encoded) == 1
         ]
-        trees = given_hierarchies(self.policy.hierarchies, [old.name for old, _ in pairs])
-        return weighted_estimates(features_of_all(pairs, trees), design, design)
+        return weighted_estimates(features_of_all(pairs, self.trees), design, design)
+
+    @cached_property
+    def trees(self) -> dict[str, Hierarchy]:
+        """The trees whose nodes are released: those of the plan, which may have been built, and of the policy."""
+        given = given_hierarchies(self.policy.hierarchies, self.columns)
+        placed = trees_in_values(given, [self.table[name] for name in self.columns])
+        built = {} if self.plan is None else self.plan.trees
+        return placed | {name: replace(tree, in_values=True) for name, tree in built.items() if name in self.columns}
 
     def with_roles(self, decide: Mapping[str, Role]) -> Anonymized:
         """The same, with roles for columns that are not quasi-identifiers; those must be known when it is made."""

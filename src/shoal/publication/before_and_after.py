@@ -5,12 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from typing import Any
 
-import polars as pl
-
-from shoal.hierarchy.chosen import given_hierarchies, trees_in_values
-from shoal.policy import Policy
-from shoal.reading import read
-from shoal.table import Table
+from shoal.anonymization.results import Anonymized
 from shoal.utility.analysis import features_of
 from shoal.utility.associations import associations_of
 from shoal.utility.distributions import distribution_of
@@ -18,15 +13,15 @@ from shoal.utility.distributions import distribution_of
 _MOST_COLUMNS = 24
 
 
-def before_and_after(table: Table, released: pl.DataFrame, rules: Policy) -> dict[str, Any]:
+def before_and_after(changed: Anonymized) -> dict[str, Any]:
     """`columns`: shares before and after of each quasi-identifier. `correlations`: every pair, sensitive ones too.
 
-    The tables have the same rows in the same order.
+    Released cells are read as the method wrote them, by the trees that it used, before they are spelled.
     """
-    names = [name for name in rules.quasi_identifiers if name in released.columns]
-    kept = [name for name in rules.sensitive if name in released.columns]
-    after = read(released, [*names, *kept])
-    trees = trees_in_values(given_hierarchies(rules.hierarchies, names), [table[name] for name in names])
+    table, rules, trees = changed.table, changed.policy, changed.trees
+    names = [name for name in rules.quasi_identifiers if name in changed.shown.columns]
+    kept = [name for name in rules.sensitive if name in table.columns]
+    after = {**changed.shown.columns, **{name: table[name] for name in kept}}
     persons = None if rules.person is None else table[rules.person].codes
     columns = [
         asdict(found)

@@ -18,6 +18,7 @@ from shoal.detection.profile import profile
 from shoal.errors import InputError
 from shoal.identity import risk
 from shoal.leakage import leak
+from shoal.leakage.results import LeakRisk, LeakSeries
 from shoal.manifest.files import released_names
 from shoal.policy import Policy
 from shoal.policy.overrides import with_roles
@@ -68,9 +69,15 @@ class Steps:
         self._find("risk after", lambda: risk(written, quasi_identifiers=names, policy=self._as_released(names)))
         self._find("attack", lambda: attack(data, original=self.table), needed=False)
         self._within_limits()
-        settings: dict[str, Any] = {"leaked": LEAKS, "policy": self._as_released(names)}
-        self._find("leak", lambda: leak(written, **settings), needed=False)
+        self._find("leak", lambda: self._leak(written, names), needed=False)
         self._find("utility", self._utility, needed=False)
+
+    def _leak(self, written: Table, names: list[str]) -> Result:
+        """One person's risk over leaks of all sizes, and the policy's own question, of several persons it may be."""
+        rules = self._as_released(names)
+        curve = leak(written, leaked=LEAKS, targets=1, policy=rules.model_copy(update={"leak": None}))
+        assert isinstance(curve, LeakSeries)
+        return curve if rules.leak is None else LeakSeries([*curve, _one(leak(written, policy=rules))])
 
     def _within_limits(self) -> None:
         """The policy's limits on attacks hold; one that could not be tested does not."""
@@ -133,13 +140,13 @@ class Steps:
             raise InputError("Ranges stand in two columns each: they are not compared.", "Release them as text.")
         found = quality(
             self.table,
-            self.changed.polars,
+            self.changed.shown,
             names,
-            hierarchies=self.rules.hierarchies,
+            hierarchies=self.changed.trees,
             weight=self.rules.weight,
             household=self.rules.household,
         )
-        self.pictures = before_and_after(self.table, self.changed.polars, self.rules)
+        self.pictures = before_and_after(self.changed)
         return found
 
     def _as_released(self, names: list[str]) -> Policy:
@@ -230,6 +237,10 @@ class Steps:
             "The attacks that were tried are those listed; that they fail does not prove that others do.",
             "Data that is published later, about the same people, can add to what an attacker knows.",
         ]
+
+
+def _one(found: LeakRisk | LeakSeries) -> LeakRisk:
+    return found if isinstance(found, LeakRisk) else found[0]
 
 
 def _software() -> dict[str, str]:

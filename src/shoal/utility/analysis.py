@@ -52,6 +52,7 @@ class MeanChange:
     original: float | None
     released: float | None
     in_spreads: float | None
+    kind: Literal["number", "date"] = "number"
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,7 +189,7 @@ def analysed(features: Sequence[Features], target: Column | None) -> Analysis:
             first = float(old[0]) if found.told_before[found.old.codes].any() else None
             then = float(new[0]) if found.told_after[found.new.codes].any() else None
             shift = (then - first) / spread if spread and first is not None and then is not None else None
-            means.append(MeanChange(found.old.name, first, then, shift))
+            means.append(_mean_change(found.old, first, then, shift))
         else:
             change = np.abs(new - old)
             shares.append(ShareChange(found.old.name, float(change.max(initial=0.0)), float(change.sum() / 2)))
@@ -197,6 +198,17 @@ def analysed(features: Sequence[Features], target: Column | None) -> Analysis:
     largest, mean = _correlations(features, before, after)
     regression, alike = (None, None) if target is None else _regression(features, before, after, target, rows)
     return Analysis(means, shares, largest, mean, regression, alike)
+
+
+def _mean_change(old: Column, first: float | None, then: float | None, shift: float | None) -> MeanChange:
+    """Means of dates and of points in time in days."""
+    dtype = old.values.dtype
+    if not dtype.is_temporal():
+        return MeanChange(old.name, first, then, shift)
+    # points in time are numbered in microseconds
+    per_day = 86_400e6 if isinstance(dtype, pl.Datetime) else 1.0
+    means = [None if value is None else value / per_day for value in (first, then)]
+    return MeanChange(old.name, means[0], means[1], shift, "date")
 
 
 def accuracy_of(features: Sequence[Features], target: Column) -> Accuracy:

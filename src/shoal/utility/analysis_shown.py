@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import math
+from datetime import date, timedelta
+
 from shoal.results import Figure, Figures, Grid, Section
 from shoal.utility.analysis import Analysis
 from shoal.wording import percent
@@ -16,7 +19,12 @@ def analysis_sections(found: Analysis) -> list[Section]:
     shown: list[Section] = []
     if found.means:
         rows = [
-            (entry.column, _figure(entry.original), _figure(entry.released), _signed(entry.in_spreads))
+            (
+                entry.column,
+                mean_name(entry.original, entry.kind),
+                mean_name(entry.released, entry.kind),
+                _signed(entry.in_spreads),
+            )
             for entry in found.means
         ]
         shown.append(Grid(("mean of", "original", "released", "change in spreads"), rows))
@@ -37,8 +45,17 @@ def analysis_sections(found: Analysis) -> list[Section]:
     return [*shown, Figures(known)] if known else shown
 
 
-def _figure(value: float | None) -> str:
-    return "unknown" if value is None else f"{value:.6g}"
+def mean_name(value: float | None, kind: str) -> str:
+    """A mean as people write it: a date as a day.
+
+    >>> mean_name(1705.2, "date"), mean_name(44.55, "number"), mean_name(123456.7, "number"), mean_name(None, "date")
+    ('1974-09-02', '44.55', '123,457', 'not known')
+    """
+    if value is None or not math.isfinite(value):
+        return "not known"
+    if kind == "date":
+        return str(date(1970, 1, 1) + timedelta(days=math.floor(value)))
+    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:,.4g}"
 
 
 def _signed(value: float | None) -> str:
