@@ -14,6 +14,7 @@ from shoal.leakage.persons import People
 from shoal.leakage.sizes import MOST_PERSONS, ClassSizes, check_sums, parse_sizes, whole_number
 from shoal.policy import Policy
 from shoal.reading import Options
+from shoal.table.rows import Rows
 from shoal.vocabulary import Generalized, NullRule
 from shoal.wording import counted
 
@@ -117,7 +118,8 @@ def from_table(
         raise InputError(
             f"Column '{both[0]}' is counted and compared at once.", "Take it out of the quasi-identifiers."
         )
-    table = engine_of(source, options).count(source, columns, count=count, person=person, options=options)
+    engine = engine_of(source, options)
+    table = engine.count(source, columns, count=count, person=person, options=options)
     # the rows of a table of counts are not records; tuples that were counted here are
     rows = table.rows if count is None else replace(table.rows, distinct=False)
     if rows.person is not None and person == policy.person and policy.linked:
@@ -127,7 +129,7 @@ def from_table(
     if count is None and person is None:
 
         def one_by_one() -> People:
-            kept, _ = Rows.of(read(source, columns, options), columns).without_nulls(rule)
+            kept, _ = Rows.of(engine.rows(source, columns, options), columns).without_nulls(rule)
             return People.of(kept, rule, generalized)
 
         people = replace(people, one_by_one=one_by_one)
