@@ -71,6 +71,12 @@ class Job:
             return Stored.read(self.folder / "result.json")
         return None
 
+    @property
+    def released(self) -> Path | None:
+        """The file or the folder that may leave, where the verb wrote one."""
+        found = [self.folder / "out" / name for name in ("release", "safe.csv", "safe.tsv", "safe.parquet")]
+        return next((path for path in found if path.exists()), None)
+
     def to_dict(self) -> dict[str, Any]:
         """The job as the API shows it."""
         return {
@@ -120,7 +126,7 @@ class Jobs:
                 place.mkdir(mode=0o700)
             asked = made.model_dump(mode="json", exclude_defaults=True)
             job = Job(folder, folder.name, workspace.id, verb, asked, "running", time.time()).saved()
-            child = _child("shoal.app.worker", folder)
+            child = start_child("shoal.app.worker", folder)
             self._running[workspace.id, verb] = (job.id, child)
         _tell(child, self._order(workspace, job))
         waiter = threading.Thread(target=self._wait, args=(workspace, job, child), daemon=True)
@@ -142,12 +148,8 @@ class Jobs:
 
     def releases(self, workspace: Workspace) -> dict[str, str]:
         """What verbs released: the file or folder that the last good run of each wrote."""
-        found = {}
-        for job in self.of(workspace):
-            stored = job.stored if job.state == "done" and (job.folder / "out").exists() else None
-            if stored is not None and (output := stored.result.get("output")):
-                found[job.verb] = str(output)
-        return found
+        done = [job for job in self.of(workspace) if job.state == "done"]
+        return {job.verb: str(job.released) for job in done if job.released is not None}
 
     def _wait(self, workspace: Workspace, job: Job, child: subprocess.Popen[bytes]) -> None:
         """Wait for the child, then write how it ended."""
@@ -249,7 +251,7 @@ def _remove(path: Path) -> None:
         path.unlink(missing_ok=True)
 
 
-def _child(module: str, folder: Path, stdout: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
+def start_child(module: str, folder: Path, stdout: int = subprocess.DEVNULL) -> subprocess.Popen[bytes]:
     """A process of this Python that runs a module of ours; temporary files go to its own folder."""
     keep = {"TMPDIR": str(folder / "tmp"), "TMP": str(folder / "tmp"), "TEMP": str(folder / "tmp")}
     return subprocess.Popen(
@@ -257,7 +259,6 @@ def _child(module: str, folder: Path, stdout: int = subprocess.DEVNULL) -> subpr
         stdin=subprocess.PIPE,
         stdout=stdout,
         stderr=subprocess.DEVNULL,
-        cwd=folder,
         env={**os.environ, "RUST_BACKTRACE": "0", "OPENBLAS_NUM_THREADS": "1", **keep},
         start_new_session=True,
     )

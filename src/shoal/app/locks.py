@@ -20,6 +20,11 @@ class Lock:
         self._path = path
         self._file: IO[str] | None = None
 
+    @property
+    def held(self) -> bool:
+        """Whether this process has it."""
+        return self._file is not None
+
     def take(self) -> bool:
         """Whether it could be had."""
         file = self._path.open("a+", encoding="ascii")

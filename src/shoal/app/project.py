@@ -162,7 +162,7 @@ class Project:
 
     def close(self) -> None:
         """Let go; a temporary project is removed."""
-        if self.temporary:
+        if self.temporary and self._lock.held:
             shutil.rmtree(self.folder, ignore_errors=True)
         self._lock.release()
 

@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import shlex
+import threading
 import webbrowser
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 import uvicorn
 
-from shoal.app.server import create_app
+from shoal.app.server import close, create_app
 from shoal.app.settings import LOCAL_HOST, Settings, bytes_of
 from shoal.errors import InputError
+from shoal.writing import write_bytes
 
 Say = Callable[[str], None]
+_WARNING = "It listens beyond this machine, unencrypted: whoever has a token reads and writes all that this app can."
 
 
 def run(
@@ -27,45 +33,62 @@ def run(
     say: Say,
 ) -> None:
     """Run the app until it is told to end (Ctrl-C or SIGTERM)."""
-    if file is not None and not file.exists():
+    if file is not None and not file.is_file():
         raise InputError(f"There is no file {file}.", "Check the name.")
     folders = tuple(folder.resolve() for folder in allow or (file.resolve().parent if file else Path.cwd(),))
     settings = Settings(project, folders, bytes_of(upload_limit), host)
     app = create_app(settings)
-    where = "/"
-    if file is not None:
-        where = f"/w/{app.state.project.new(file.name, 'machine', file.resolve()).id}/columns"
-    config = uvicorn.Config(
-        app,
-        host=host,
-        port=port,
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        timeout_graceful_shutdown=2,
-    )
-    Server(config, settings, where, browser, say).run()
+    try:
+        where = "/"
+        if file is not None:
+            where = f"/w/{app.state.project.new(file.name, 'machine', file.resolve()).id}/columns"
+        key_file = app.state.project.folder / "api-token"
+        write_bytes(key_file, settings.api_token.encode(), 0o600)
+        config = uvicorn.Config(
+            app,
+            host=host,
+            port=port,
+            log_config=None,
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=2,
+        )
+        Server(config, where, settings, key_file, (say, webbrowser.open if browser else None)).run()
+    finally:
+        close(app)
 
 
 class Server(uvicorn.Server):
     """uvicorn that says where it listens once it does."""
 
-    def __init__(self, config: uvicorn.Config, settings: Settings, where: str, browser: bool, say: Say) -> None:
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        where: str,
+        settings: Settings,
+        key_file: Path,
+        tell: tuple[Say, Callable[[str], object] | None],
+    ) -> None:
         super().__init__(config)
-        self.settings, self.where, self.browser, self.say = settings, where, browser, say
+        self._where, self._settings, self._key_file = where, settings, key_file
+        self._say, self._browse = tell
 
-    async def startup(self, sockets: list[object] | None = None) -> None:  # type: ignore[override]
+    async def startup(self, sockets: list[Any] | None = None) -> None:
         """Listen, then print the address and how scripts get in."""
-        await super().startup(sockets)  # type: ignore[arg-type]
+        await super().startup(sockets)
         if not self.started:
             return
         host, port = self.servers[0].sockets[0].getsockname()[:2]
-        name = host if host not in ("0.0.0.0", "::") else LOCAL_HOST
+        name = {"0.0.0.0": LOCAL_HOST, "::": "::1"}.get(host, host)
         base = f"http://[{name}]:{port}" if ":" in name else f"http://{name}:{port}"
-        address = f"{base}{self.where}?token={self.settings.token}"
-        self.say(f"shoal app: {address}")
-        if self.settings.host != LOCAL_HOST:
-            self.say("It listens beyond this machine, unencrypted: whoever has a token can read the open files.")
-        self.say("The token in it is good once. Ctrl-C ends the app.")
-        if self.browser:
-            webbrowser.open(address)
+        address = f"{base}{self._where}?token={self._settings.token}"
+        self._say(f"shoal app: {address}")
+        if self._settings.host != LOCAL_HOST:
+            self._say(_WARNING)
+        self._say("The token in it is good once. Ctrl-C ends the app.")
+        key = shlex.quote(str(self._key_file))
+        self._say(f'For scripts: curl -H "Authorization: Bearer $(cat {key})" {base}/api/v1/')
+        # what the first page after a click needs is loaded while the browser starts
+        threading.Thread(target=import_module, args=("shoal.policy",), daemon=True).start()
+        if self._browse is not None:
+            threading.Thread(target=self._browse, args=(address,), daemon=True).start()

@@ -17,6 +17,8 @@ from starlette.exceptions import HTTPException
 
 from shoal import __version__
 from shoal.app.jobs import Busy, Jobs
+from shoal.app.knowledge import Counters
+from shoal.app.picker import Picker
 from shoal.app.project import Project, Workspace
 from shoal.app.security import API, Guard, Sessions
 from shoal.app.settings import Settings, size_in_words
@@ -37,6 +39,7 @@ def create_app(settings: Settings) -> FastAPI:
         lifespan=_lifespan,
     )
     app.state.settings, app.state.project, app.state.jobs = settings, project, Jobs(project)
+    app.state.counters, app.state.picker = Counters(settings.idle_seconds), Picker(settings.allow)
     app.state.templates = _templates(settings)
     app.mount("/static", StaticFiles(directory=_HERE / "static"), name="static")
     _add_routes(app)
@@ -48,8 +51,10 @@ def create_app(settings: Settings) -> FastAPI:
 
 
 def _add_routes(app: FastAPI) -> None:
+    from shoal.app import api
     from shoal.app.pages import ROUTERS
 
+    app.include_router(api.router)
     for pages in ROUTERS:
         app.include_router(pages, include_in_schema=False)
 
@@ -63,7 +68,8 @@ async def _lifespan(app: FastAPI) -> AsyncIterator[None]:
 
 
 def close(app: FastAPI) -> None:
-    """End the children and let go of the project."""
+    """End the children and let go of the project; a second time does nothing."""
+    app.state.counters.close()
     app.state.jobs.close()
     app.state.project.close()
 
@@ -98,6 +104,25 @@ def jobs_of(request: Request) -> Jobs:
     return found
 
 
+def picker_of(request: Request) -> Picker:
+    """The picker of the app."""
+    found: Picker = request.app.state.picker
+    return found
+
+
+def counters_of(request: Request) -> Counters:
+    """The counting processes of the app."""
+    found: Counters = request.app.state.counters
+    return found
+
+
+def close_file(request: Request, workspace: Workspace) -> None:
+    """Close a file: its processes end, and all that was kept about it is removed."""
+    counters_of(request).close_workspace(workspace.id)
+    jobs_of(request).close_workspace(workspace)
+    project_of(request).remove(workspace)
+
+
 def workspace_of(request: Request, identifier: str) -> Workspace:
     """The workspace of an address; 404 where there is none."""
     found = project_of(request).workspace(identifier)
@@ -128,14 +153,19 @@ async def _refusal(request: Request, error: Exception) -> Response:
     return render(request, "error_piece.html" if piece else "error.html", status=status, error=what, cure=cure)
 
 
+def _places(error: RequestValidationError) -> str:
+    """Where a request is wrong, by the names of its fields; never by what was given."""
+    places = {".".join(str(part) for part in found["loc"][1:]) or "body" for found in error.errors()}
+    return ", ".join(sorted(places))[:500].encode("utf-8", "replace").decode()
+
+
 def _in_words(error: Exception) -> tuple[int, str, str]:
     if isinstance(error, Busy):
         return 409, error.what, error.cure or ""
     if isinstance(error, InputError):
         return 422, error.what, error.cure or ""
     if isinstance(error, RequestValidationError):
-        places = sorted({".".join(str(part) for part in found["loc"][1:]) or "body" for found in error.errors()})
-        return 422, f"The request is not as it should be: {', '.join(places)[:500]}.", "See /api/v1/docs."
+        return 422, f"The request is not as it should be: {_places(error)}.", "See /api/v1/docs."
     if isinstance(error, HTTPException):
         return error.status_code, str(error.detail), ""
     return 422, str(error), ""

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from shoal.app.verbs import measuring
+from shoal.app.verbs import asking, looking, measuring, releasing
 from shoal.app.verbs.base import Option, Task, Verb, VerbOptions
 
 __all__ = ["VERBS", "Option", "Task", "Verb", "VerbOptions"]
 
-VERBS: dict[str, Verb] = {verb.name: verb for verb in (*measuring.VERBS,)}
+VERBS: dict[str, Verb] = {
+    verb.name: verb for verb in (*looking.VERBS, *measuring.VERBS, *releasing.VERBS, *asking.VERBS)
+}

@@ -10,8 +10,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-# how an option is typed: a value, columns `a,b`, a switch, the option repeated, `a=x,b=y`, or `name=a,b` repeated
-Form = Literal["value", "columns", "switch", "repeated", "pairs", "groups"]
+# how an option is typed: a value, columns `a,b`, a switch, a text repeated, `a=x,b=y`, `name=a,b` or `a,b` repeated
+Form = Literal["value", "columns", "switch", "repeated", "pairs", "groups", "lists"]
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Option:
 class VerbOptions(BaseModel):
     """The options of a verb; what is not given is as the library has it."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     def given(self) -> list[tuple[str, Option, Any]]:
         """The options that were given, each with how it is called."""

@@ -1,0 +1,210 @@
+"""The JSON API: the verbs of the command line with the names of its options; jobs are resources.
+
+A verb is started with POST (202 and the job), looked at under `jobs`, and its result, the same JSON that `--json`
+prints, is read with GET. Errors are `{"error": what, "cure": cure}`.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from fastapi import APIRouter, Path, Query, Request
+from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, StreamingResponse
+from pydantic import BaseModel, ConfigDict, Field
+from starlette.exceptions import HTTPException
+
+from shoal.app import api_verbs
+from shoal.app.api_models import PROBLEMS, Id, JobView, Listing, Version, WorkspaceView, view
+from shoal.app.downloads import public_files, zipped
+from shoal.app.jobs import Job
+from shoal.app.opening import keep_policy, open_example, open_place
+from shoal.app.project import Reading
+from shoal.app.server import close_file, counters_of, jobs_of, picker_of, project_of, render, workspace_of
+from shoal.app.stored import section_to_json
+from shoal.app.uploads import receive_upload
+from shoal.app.verbs import VERBS
+
+router = APIRouter(prefix="/api/v1", responses=PROBLEMS)
+
+
+class NewWorkspace(BaseModel):
+    """Which file: its place in the listing of `/files`, or a built-in example with its number of rows."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    place: str | None = None
+    sample: Literal["discharges", "licences", "ratings", "trips"] | None = None
+    rows: Annotated[int, Field(ge=1, le=10_000_000)] = 20_000
+    seed: Annotated[int, Field(ge=0, le=2**31)] = 0
+
+
+class ReadingOptions(BaseModel):
+    """How the file is read, as `--encoding`, `--delimiter` and `--missing` say."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    encoding: Annotated[str, Field(max_length=40, pattern=r"^[A-Za-z0-9._-]+$")] | None = None
+    delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = None
+    missing: Annotated[list[Annotated[str, Field(max_length=100)]], Field(max_length=100)] = []
+
+
+class Question(BaseModel):
+    """Which columns an attacker knows, among those that are counted (those of the policy if not given)."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    known: Annotated[list[str], Field(min_length=1, max_length=200)]
+    columns: Annotated[list[str], Field(min_length=1, max_length=200)] | None = None
+
+
+@router.get("/", tags=["app"])
+def version() -> Version:
+    """The version, and the verbs there are."""
+    return Version.of(VERBS)
+
+
+@router.get("/files", tags=["files"])
+def files(request: Request, place: Annotated[str, Query(max_length=4_000)] = "") -> Listing:
+    """Folders and tables of this machine, below the folders that were allowed at start."""
+    return Listing.of(picker_of(request).look(place))
+
+
+@router.put("/uploads", status_code=201, tags=["files"])
+async def upload(request: Request, name: Annotated[str, Query(max_length=1_000)] = "") -> WorkspaceView:
+    """Upload a file as the body of the request; `name` is only shown."""
+    limit = request.app.state.settings.upload_limit
+    return view(await receive_upload(request, project_of(request), name, limit))
+
+
+@router.get("/workspaces", tags=["workspaces"])
+def workspaces(request: Request) -> list[WorkspaceView]:
+    """The open files."""
+    return [view(workspace) for workspace in project_of(request).workspaces()]
+
+
+@router.post("/workspaces", status_code=201, tags=["workspaces"])
+def open_workspace(request: Request, which: NewWorkspace) -> WorkspaceView:
+    """Open a file of this machine, or generate an example (then wait for its job `sample-data`)."""
+    if (which.place is None) == (which.sample is None):
+        raise HTTPException(422, "Give `place` or `sample`.")
+    if which.place is not None:
+        return view(open_place(project_of(request), picker_of(request), which.place))
+    made, _ = open_example(project_of(request), jobs_of(request), which.sample or "", which.rows, which.seed)
+    return view(made)
+
+
+@router.get("/workspaces/{workspace}", tags=["workspaces"])
+def workspace(request: Request, workspace: Id) -> WorkspaceView:
+    """One open file."""
+    return view(workspace_of(request, workspace))
+
+
+@router.delete("/workspaces/{workspace}", status_code=204, tags=["workspaces"])
+def close_workspace(request: Request, workspace: Id) -> None:
+    """Close a file: what runs on it ends, what was found is removed; the file itself stays, unless it was uploaded."""
+    close_file(request, workspace_of(request, workspace))
+
+
+@router.put("/workspaces/{workspace}/reading", tags=["workspaces"])
+def reading(request: Request, workspace: Id, options: ReadingOptions) -> WorkspaceView:
+    """Say how the file is read."""
+    how = Reading(options.encoding, options.delimiter, tuple(options.missing))
+    return view(workspace_of(request, workspace).with_reading(how))
+
+
+@router.get("/workspaces/{workspace}/policy", tags=["workspaces"])
+def policy(request: Request, workspace: Id) -> dict[str, Any]:
+    """The policy as JSON."""
+    found: dict[str, Any] = workspace_of(request, workspace).policy().as_written()
+    return found
+
+
+@router.put("/workspaces/{workspace}/policy", tags=["workspaces"])
+def set_policy(request: Request, workspace: Id, content: dict[str, Any]) -> dict[str, Any]:
+    """Replace the policy; the library checks it."""
+    return keep_policy(workspace_of(request, workspace), content, picker_of(request)).as_written()
+
+
+@router.get("/workspaces/{workspace}/policy.yaml", tags=["workspaces"], response_class=PlainTextResponse)
+def policy_file(request: Request, workspace: Id) -> PlainTextResponse:
+    """The policy as the file that the command line takes."""
+    found = workspace_of(request, workspace)
+    if not found.has_policy:
+        raise HTTPException(404, "Nothing is decided about this file yet.")
+    return PlainTextResponse(found.policy_path.read_text("utf-8"))
+
+
+@router.post("/workspaces/{workspace}/knowledge", tags=["verbs"])
+def knowledge(request: Request, workspace: Id, question: Question) -> dict[str, Any]:
+    """The risk where an attacker knows some columns: the JSON of `risk`. The first question counts the file."""
+    space = workspace_of(request, workspace)
+    columns = question.columns or list(dict.fromkeys([*space.policy().quasi_identifiers, *question.known]))
+    return counters_of(request).ask(space, question.known, columns).result
+
+
+@router.get("/workspaces/{workspace}/jobs", tags=["jobs"])
+def jobs(request: Request, workspace: Id) -> list[JobView]:
+    """The last job of each verb."""
+    return [JobView.of(job) for job in jobs_of(request).of(workspace_of(request, workspace))]
+
+
+def _job(request: Request, workspace: str, job: str) -> Job:
+    found = jobs_of(request).find(workspace_of(request, workspace).id, job)
+    if found is None:
+        raise HTTPException(404, "There is no such job.")
+    return found
+
+
+@router.get("/workspaces/{workspace}/jobs/{job}", tags=["jobs"])
+def job(request: Request, workspace: Id, job: Id) -> JobView:
+    """How far a job is."""
+    return JobView.of(_job(request, workspace, job))
+
+
+@router.delete("/workspaces/{workspace}/jobs/{job}", tags=["jobs"])
+def cancel(request: Request, workspace: Id, job: Id) -> JobView:
+    """Cancel a job: its process ends, and what it wrote is removed. One that is over stays as it is."""
+    return JobView.of(jobs_of(request).cancel(_job(request, workspace, job)))
+
+
+@router.get("/workspaces/{workspace}/jobs/{job}/sections", tags=["jobs"])
+def sections(request: Request, workspace: Id, job: Id) -> list[dict[str, Any]]:
+    """The result as headlines, figures, grids and notes, as the pages show it."""
+    stored = _job(request, workspace, job).stored
+    if stored is None:
+        raise HTTPException(404, "This job has no result.")
+    return [section_to_json(section) for section in stored.sections]
+
+
+@router.get(
+    "/workspaces/{workspace}/releases/{verb}.zip",
+    tags=["verbs"],
+    response_class=StreamingResponse,
+    responses={200: {"content": {"application/zip": {}}}},
+)
+def release(
+    request: Request, workspace: Id, verb: Annotated[Literal["anonymize", "publish"], Path()]
+) -> StreamingResponse:
+    """What may leave, as one ZIP file; never the owner's part."""
+    space = workspace_of(request, workspace)
+    job = next((made for made in jobs_of(request).of(space) if made.verb == verb and made.released), None)
+    if job is None or job.released is None:
+        raise HTTPException(404, "Nothing is released yet.")
+    headers = {"content-disposition": 'attachment; filename="release.zip"'}
+    pieces = zipped(public_files(job), job.released.parent)
+    return StreamingResponse(pieces, media_type="application/zip", headers=headers)
+
+
+api_verbs.add_to(router)
+
+
+@router.get("/openapi.json", include_in_schema=False)
+def openapi(request: Request) -> JSONResponse:
+    """The description of this API for programs."""
+    return JSONResponse(request.app.openapi())
+
+
+@router.get("/docs", include_in_schema=False)
+def docs(request: Request) -> HTMLResponse:
+    """The description of this API for people; nothing is loaded from elsewhere."""
+    return render(request, "api_docs.html", api=request.app.openapi())

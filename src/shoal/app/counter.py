@@ -1,0 +1,100 @@
+"""The child process that answers what attackers with other knowledge would find, at once.
+
+It counts the file once, keeps the distinct tuples with their counts, and measures every further question on these
+alone. It ends when its input is closed. One JSON line in, one out.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal.app.project import Reading
+from shoal.app.stored import section_to_json
+from shoal.app.worker import in_words
+from shoal.engine.local import LOCAL
+from shoal.identity import risk
+from shoal.policy import Policy, as_policy
+from shoal.reading import Options
+from shoal.reading.files import declaring
+from shoal.table import Column, Table
+
+_NICER = 2
+
+
+class Counter:
+    """The tuples of some columns of a file, and the risk of any of these columns."""
+
+    def __init__(self, source: str, columns: Sequence[str], policy: Policy, options: Options | None) -> None:
+        counted = LOCAL.count(
+            source, columns, count=policy.count, person=policy.person, options=declaring(options, policy.types)
+        )
+        self.columns = list(counted.columns)
+        extra: Column
+        if counted.person is not None:  # told apart by all their records: these stay
+            extra = counted.person
+            self._policy = policy
+        else:
+            extra = _as_column(_free_name(counted.columns), counted.counts)
+            self._policy = policy.model_copy(update={"count": extra.name})
+        # what was declared has been read: the tuples have their types
+        self._policy = self._policy.model_copy(update={"types": {}, "linked": []})
+        columns_and_count = {**counted.columns, extra.name: extra}
+        self._table = Table(
+            columns_and_count, len(extra.codes), counted.name, counted.notes, None, counted.source_names
+        )
+
+    def answer(self, columns: Sequence[str]) -> dict[str, Any]:
+        """The risk where an attacker knows these columns, as the library measures it."""
+        found = risk(self._table, quasi_identifiers=list(columns), policy=self._policy)
+        found = replace(found, notes=[])
+        shown = [section_to_json(section) for section in found.sections()]
+        return {"result": found.to_dict(), "summary": found.summary(), "sections": shown}
+
+
+def _free_name(taken: Any) -> str:
+    name = "records"
+    while name in taken:
+        name += "_"
+    return name
+
+
+def _as_column(name: str, counts: Any) -> Column:
+    """Numbers as a column: the distinct ones and their places."""
+    values, codes = np.unique(counts, return_inverse=True)
+    return Column(name, codes.astype(np.min_scalar_type(max(len(values) - 1, 0))), pl.Series(values), 0, pl.Int64())
+
+
+def main() -> int:
+    """Count what the first line names, then answer line by line."""
+    if hasattr(os, "nice"):
+        os.nice(_NICER)
+    counter: Counter | None = None
+    for line in sys.stdin.buffer:
+        try:
+            order = json.loads(line)
+            if "source" in order:
+                reading = Reading(**{**order["reading"], "missing": tuple(order["reading"]["missing"])})
+                policy = as_policy(None if order["policy"] is None else Path(order["policy"]))
+                counter = Counter(order["source"], order["columns"], policy, reading.options())
+                said: dict[str, Any] = {"columns": counter.columns}
+            else:
+                assert counter is not None
+                said = counter.answer(order["columns"])
+        except BaseException as error:
+            said = in_words(error)
+        sys.stdout.buffer.write(json.dumps(said).encode() + b"\n")
+        sys.stdout.buffer.flush()
+    return 0
+
+
+if __name__ == "__main__":
+    os._exit(main())

@@ -1,0 +1,49 @@
+"""Open a file: one of this machine, the built-in example, or one that is uploaded (`uploads.py`)."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from shoal.app.jobs import Job, Jobs
+from shoal.app.picker import Picker
+from shoal.app.project import Project, Workspace
+from shoal.errors import InputError
+from shoal.policy import Policy, as_policy
+
+EXAMPLE_ROWS = 20_000
+
+
+def open_place(project: Project, picker: Picker, place: str) -> Workspace:
+    """A file of this machine, by its place in the picker; it stays where it is."""
+    path = picker.file(place)
+    return project.new(path.name, "machine", path)
+
+
+def open_example(
+    project: Project, jobs: Jobs, sample: str = "discharges", rows: int = EXAMPLE_ROWS, seed: int = 0
+) -> tuple[Workspace, Job]:
+    """A generated table; a child generates it."""
+    workspace = project.new(f"{sample}.csv", "example")
+    return workspace, jobs.start(workspace, "sample-data", {"sample": sample, "rows": rows, "seed": seed})
+
+
+def keep_policy(workspace: Workspace, policy: Policy | dict[str, object], picker: Picker) -> Policy:
+    """Keep a policy whose files, if it names any, lie below the allowed folders; the library checks the rest."""
+    from shoal.releases.write import files_read
+
+    made = as_policy(policy)
+    options = made.method.options if made.method is not None else {}
+    maps = options.get("generalize")
+    trees = options.get("hierarchies")
+    named = {**(maps if isinstance(maps, dict) else {}), **({"": trees} if isinstance(trees, str) else {})}
+    try:
+        outside = [path for path in files_read(made, named) if not picker.allows(Path(path))]
+    except (OSError, ValueError):
+        raise InputError("The policy names a file that cannot be one.", "Check the names of its files.") from None
+    if outside:
+        raise InputError(
+            "The policy names a file outside the folders that the app may look into.",
+            "Allow its folder at start: --allow DIR.",
+        )
+    workspace.set_policy(made)
+    return made

@@ -1,0 +1,56 @@
+"""A file that comes through the browser: streamed to disk under a name of ours, never held in memory."""
+
+from __future__ import annotations
+
+import re
+import shutil
+
+from starlette.requests import Request
+
+from shoal.app.project import Project, Workspace
+from shoal.app.settings import size_in_words
+from shoal.errors import InputError
+
+# endings that say the format, as far as the first bytes do not; of any other the library says what it is not
+ENDINGS = (
+    ".csv", ".tsv", ".txt", ".tab", ".psv", ".parquet", ".arrow", ".feather", ".ipc", ".jsonl", ".ndjson", ".json",
+    ".xlsx", ".xls", ".sav", ".zsav", ".dta", ".sas7bdat", ".xpt", ".db", ".sqlite", ".zip",
+)  # fmt: skip
+_COMPRESSED = (".gz", ".zst", ".bz2", ".xz")
+
+
+def ending_of(name: str) -> str:
+    """The ending under which a file is kept, one of a fixed list.
+
+    >>> ending_of("people.CSV"), ending_of("a/b.csv.gz"), ending_of("../../evil.sh"), ending_of("x.csv/../../y")
+    ('.csv', '.csv.gz', '.csv', '.csv')
+    """
+    found = re.search(r"(\.[a-z0-9]+)?(\.[a-z0-9]+)$", name.lower())
+    first, last = (found[1] or "", found[2]) if found else ("", "")
+    if last in _COMPRESSED:
+        return (first if first in ENDINGS else ".csv") + last
+    return last if last in ENDINGS else ".csv"
+
+
+async def receive_upload(request: Request, project: Project, name: str, limit: int) -> Workspace:
+    """Stream the body of a request to a new workspace; what breaks off leaves nothing behind.
+
+    The guard counts the bytes and refuses more than the limit, whatever was announced.
+    """
+    announced = int(request.headers.get("content-length") or 0)
+    if announced > shutil.disk_usage(project.folder).free:
+        raise InputError("The disk has not enough space for this file.", "Free some, or choose another --project.")
+    workspace = project.new(name, "upload", ending=ending_of(name))
+    size = 0
+    try:
+        with workspace.source.open("xb") as file:
+            workspace.source.chmod(0o600)
+            async for chunk in request.stream():
+                size += len(chunk)
+                file.write(chunk)
+        if size == 0:
+            raise InputError("The file is empty.", f"Choose a table of at most {size_in_words(limit)}.")
+    except BaseException:  # too large, broken off, no space
+        project.remove(workspace)
+        raise
+    return workspace

@@ -1,0 +1,123 @@
+"""The JSON API: the verbs of the command line, jobs as resources, and no request that breaks it."""
+
+from __future__ import annotations
+
+import io
+import json
+import time
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import shoal
+from shoal.app.verbs import VERBS
+
+
+def over(app: Any, workspace: str, job: str) -> dict[str, Any]:
+    """The job when it is over, as a script would wait."""
+    while (found := app.api.get(f"/api/v1/workspaces/{workspace}/jobs/{job}").json())["state"] == "running":
+        time.sleep(0.05)
+    return dict(found)
+
+
+def run(app: Any, workspace: str, verb: str, **options: Any) -> dict[str, Any]:
+    """Start a verb, wait, and read its result."""
+    started = app.api.post(f"/api/v1/workspaces/{workspace}/{verb}", json=options)
+    assert started.status_code == 202, started.text
+    ended = over(app, workspace, started.json()["id"])
+    assert ended["state"] == "done", ended
+    return dict(app.api.get(f"/api/v1/workspaces/{workspace}/{verb}").json())
+
+
+def opened(app: Any) -> str:
+    listing = app.api.get("/api/v1/files").json()
+    made = app.api.post("/api/v1/workspaces", json={"place": listing["files"][0]["place"]})
+    assert made.status_code == 201
+    return str(made.json()["id"])
+
+
+def test_a_verb_answers_with_what_the_library_says(app: Any, people: Path) -> None:
+    workspace = opened(app)
+    found = run(app, workspace, "risk", qi=["age", "sex", "zip"])
+    said = shoal.risk(str(people), quasi_identifiers=["age", "sex", "zip"]).to_dict()
+    assert found == json.loads(json.dumps(said))
+    assert run(app, workspace, "profile") == json.loads(json.dumps(shoal.profile(str(people)).to_dict()))
+
+
+def test_from_a_file_to_a_release_that_verifies(app: Any) -> None:
+    workspace = opened(app)
+    policy = {
+        "columns": {
+            "age": "quasi-identifier",
+            "sex": "quasi-identifier",
+            "zip": "quasi-identifier",
+            "illness": "sensitive",
+        },
+        "models": [{"model": "k-anonymity", "k": 3}],
+    }
+    assert app.api.put(f"/api/v1/workspaces/{workspace}/policy", json=policy).json() == policy
+    assert run(app, workspace, "publish", no_pdf=True, seed=1)["verdict"] == "holds"
+    assert run(app, workspace, "verify")["verdict"] == "holds"
+    sent = app.api.get(f"/api/v1/workspaces/{workspace}/releases/publish.zip")
+    names = zipfile.ZipFile(io.BytesIO(sent.content)).namelist()
+    assert "release/data.csv" in names
+    assert "release/report.html" in names
+    assert not [name for name in names if "private" in name or "plan" in name]
+    assert zipfile.ZipFile(io.BytesIO(sent.content)).testzip() is None
+
+
+def test_the_desk_keeps_its_budget(app: Any) -> None:
+    workspace = opened(app)
+    run(app, workspace, "desk-open", epsilon="1", confirm_types=True)
+    run(app, workspace, "desk-query", kind="count", epsilon="0.9")
+    refused = run(app, workspace, "desk-query", kind="count", where="age >= 33", epsilon="0.9")
+    assert refused["refused"] is True
+    again = app.api.post(f"/api/v1/workspaces/{workspace}/desk-open", json={"epsilon": "5", "confirm_types": True})
+    assert over(app, workspace, again.json()["id"])["state"] == "failed"
+
+
+def test_knowledge_is_the_risk_of_fewer_columns(app: Any, people: Path) -> None:
+    workspace = opened(app)
+    for known in (["age"], ["age", "zip"], ["sex", "zip"], ["zip", "age", "sex"]):
+        asked = {"known": known, "columns": ["age", "sex", "zip"]}
+        found = app.api.post(f"/api/v1/workspaces/{workspace}/knowledge", json=asked).json()
+        said = json.loads(json.dumps(shoal.risk(str(people), quasi_identifiers=known).to_dict()))
+        assert {**found, "notes": []} == {**said, "notes": []}
+
+
+def test_errors_are_the_librarys_words(app: Any) -> None:
+    workspace = opened(app)
+    started = app.api.post(f"/api/v1/workspaces/{workspace}/risk", json={"qi": ["agee"]}).json()
+    failed = over(app, workspace, started["id"])
+    assert failed["state"] == "failed"
+    assert "Did you mean 'age'" in failed["error"]["cure"]
+    wrong = app.api.put(f"/api/v1/workspaces/{workspace}/policy", json={"null_rule": "sometimes"})
+    assert wrong.status_code == 422
+    assert set(wrong.json()) == {"error", "cure"}
+    unknown = app.api.post(f"/api/v1/workspaces/{workspace}/risk", json={"quasi": 1})
+    assert unknown.status_code == 422
+    assert "quasi" in unknown.json()["error"]
+    assert app.api.get("/api/v1/workspaces/0000000000000000/jobs").status_code == 404
+
+
+def test_a_policy_does_not_lead_to_files_outside(app: Any, tmp_path: Path) -> None:
+    workspace = opened(app)
+    (tmp_path / "secret.csv").write_text("id,x\n1,2\n")
+    linked = {
+        "person": "age",
+        "linked": [{"table": str(tmp_path / "secret.csv"), "person": "id", "quasi_identifiers": ["x"]}],
+    }
+    refused = app.api.put(f"/api/v1/workspaces/{workspace}/policy", json=linked)
+    assert refused.status_code == 422
+    assert "outside" in refused.json()["error"]
+
+
+def test_the_description_names_every_verb_and_loads_nothing_from_elsewhere(app: Any) -> None:
+    described = app.api.get("/api/v1/openapi.json").json()
+    for verb in VERBS:
+        if verb != "sample-data":
+            assert f"/api/v1/workspaces/{{workspace}}/{verb}" in described["paths"]
+    page = app.api.get("/api/v1/docs").text
+    assert "/workspaces/{workspace}/risk" in page
+    assert "http://" not in page
+    assert "https://" not in page
