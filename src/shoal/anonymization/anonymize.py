@@ -16,13 +16,14 @@ from shoal.anonymization.model_costs import cost_by_model
 from shoal.anonymization.results import Anonymized
 from shoal.anonymization.trials import Task, candidate_of
 from shoal.detection.undecided import Decisions, decisions_about
+from shoal.engine import engine_of
 from shoal.errors import InputError, as_names
 from shoal.manifest.columns import decided_names
 from shoal.models import AnyModel, KAnonymity
 from shoal.policy import Policy, as_policy
 from shoal.policy.conditions import ColumnCondition, parse_condition
 from shoal.policy.overrides import decided
-from shoal.reading import Options, declaring, read
+from shoal.reading import Options, declaring
 from shoal.table import Table
 from shoal.table.weights import record_weights
 from shoal.vocabulary import Role
@@ -84,7 +85,8 @@ class Asked:
 
     def stopping(self) -> Decisions:
         """The columns that nobody decided on, and which of them would stop a release."""
-        undecided = [name for name in self.table.names if name not in decided_names(self.policy)]
+        known = decided_names(self.policy)
+        undecided = [name for name in [*self.table.names, *self.table.beside] if name not in known]
         return decisions_about(self.table, undecided, [], self.policy.quasi_identifiers)
 
     def run(self) -> Anonymized:
@@ -121,16 +123,26 @@ def asked(
     as_given = as_policy(policy)
     chosen = method_named(method, method_options, as_given.method)
     rules = decided(as_given, as_names(quasi_identifiers), as_names(sensitive), k, l, t, models, decide)
-    table = read(source, None, declaring(options, rules.types))
+    conditions = [parse_condition(text) for text in disclosure]
+    engine, reading = engine_of(source, options), declaring(options, rules.types)
+    needed = _needed(rules, conditions)
+    table = engine.rows(source, None, reading, needed=needed, by_tuple=chosen is not None and chosen.by_tuple)
     rules = rules.with_types(table)
-    table.select([*rules.quasi_identifiers, *rules.sensitive, *(decide or {})])
+    table.select([*rules.quasi_identifiers, *rules.sensitive, *(name for name in decide or {} if not table.has(name))])
     _check_types(table, rules.quasi_identifiers)
     _check_policy_columns(table, rules)
-    conditions = [parse_condition(text) for text in disclosure]
     table.select([condition.column for condition in conditions])
     # a k beside a policy that names k-anonymity means what the policy means
     k_without_policy = k is not None and not any(isinstance(model, KAnonymity) for model in as_given.models)
     return Asked(table, rules, chosen, conditions, k_without_policy, method_options)
+
+
+def _needed(policy: Policy, conditions: Sequence[ColumnCondition]) -> list[str]:
+    """The columns that a policy measures: all others leave as they are, or are removed."""
+    named = [policy.count, policy.person, policy.weight, policy.household]
+    about = [name for model in policy.models for name in model.needs]
+    found = [*policy.quasi_identifiers, *policy.sensitive, *about, *(condition.column for condition in conditions)]
+    return list(dict.fromkeys([*found, *(name for name in named if name is not None)]))
 
 
 def _check_types(table: Table, names: Sequence[str]) -> None:

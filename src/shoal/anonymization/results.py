@@ -13,6 +13,7 @@ import polars as pl
 from shoal.anonymization.findings import Findings
 from shoal.anonymization.outcomes import Choice, LatticeOutcome, ModelCost, StrategyFigures, SuppressionOutcome
 from shoal.detection.undecided import Decisions, decision_notes, decisions_of
+from shoal.engine import engine_of
 from shoal.errors import InputError
 from shoal.hierarchy import Hierarchy
 from shoal.hierarchy.chosen import given_hierarchies, trees_in_values
@@ -23,7 +24,6 @@ from shoal.models import Verdict
 from shoal.policy import Policy
 from shoal.policy.overrides import with_roles
 from shoal.ranges.columns import ReleasedColumns
-from shoal.reading.frames import to_native
 from shoal.results import (
     Commands,
     Figure,
@@ -204,7 +204,8 @@ class Anonymized(Result):
     def frame(self) -> Any:
         """The released table as the kind of frame that came in."""
         changed = {name for name, column in self.columns.items() if column.nature != "unchanged"}
-        return to_native(self.polars, self.table.native, changed)
+        dropped = self.policy.with_role("identifier")
+        return engine_of(self.table).assign(self.table, self.polars, changed=changed, dropped=dropped)
 
     def as_released(self, written: int, output: Any, manifest: Any, plan: Any = None) -> Anonymized:
         """The same, with where its release is and how many records it holds."""

@@ -38,7 +38,7 @@ def repeated_identifiers(table: Table, policy: Policy) -> list[str]:
     if policy.person is not None or policy.count is not None:
         return []
     names = [name for name in policy.with_role("identifier") if name != policy.household]
-    columns = [table[name] for name in names if name in table.columns]
+    columns = [table[name] for name in names if table.has(name)]
     repeated = [
         column.name
         for column in columns

@@ -97,11 +97,15 @@ def decisions_about(
     >>> [(entry.column, entry.looks_like, entry.stops) for entry in found.undecided_columns]
     [('mail', 'identifier', True), ('ward', 'other', False)]
     """
-    looked = [look_at(table[name], table.rows) for name in undecided if name in table.columns]
+    looked = [look_at(table[name], table.rows) for name in undecided if table.has(name)]
     stopped = {entry.column for entry in looked if entry.stops}
-    leaving = [table[name] for name in [*others, *undecided] if name in table.columns and name not in stopped]
+    leaving = [table[name] for name in [*others, *undecided] if table.has(name) and name not in stopped]
     known = [table[name] for name in quasi_identifiers if name in table.columns]
-    return Decisions(looked, _warnings(leaving, known, table.rows))
+    # of a column that stayed where the rows are, nobody knows here what it tells about others
+    apart = [column for column in leaving if column.name in table.beside]
+    leaving = [column for column in leaving if column.name not in table.beside]
+    notes = [*_warnings(leaving, known, table.rows), *_warnings(apart, [], table.rows)]
+    return Decisions(looked, notes)
 
 
 class Decidable(Protocol):

@@ -8,6 +8,7 @@ from shoal.engine.base import Counted, Engine, SizeHistogram, TooManyTuples
 from shoal.engine.local import LOCAL
 from shoal.errors import InputError
 from shoal.reading.files import Options
+from shoal.table import Table
 
 __all__ = ["ENGINES", "LOCAL", "Counted", "Engine", "SizeHistogram", "TooManyTuples", "engine_of"]
 
@@ -20,6 +21,8 @@ def engine_of(source: Any, options: Options | None = None) -> Engine:
     >>> engine_of({"age": [34, 51]}).name
     'local'
     """
+    if isinstance(source, Table):  # read already: by the engine that leads back to its rows
+        source, options = source.native, None
     named = None if options is None else options.engine
     if named is not None and named not in ENGINES:
         raise InputError(f"There is no engine '{named}'.", f"Use one of {', '.join(ENGINES)}.", settings="engine")
@@ -33,5 +36,8 @@ def engine_of(source: Any, options: Options | None = None) -> Engine:
 
 
 def is_spark(source: Any) -> bool:
-    """Whether a source is a data frame of Spark, classic or Connect."""
-    return any(kind.__module__.startswith("pyspark.sql") for kind in type(source).__mro__) and hasattr(source, "schema")
+    """Whether a source is a data frame of Spark, classic or Connect, or rows that were read from one."""
+    modules = {kind.__module__ for kind in type(source).__mro__}
+    if any(module.startswith("shoal.engine.spark") for module in modules):
+        return True
+    return any(module.startswith("pyspark.sql") for module in modules) and hasattr(source, "schema")

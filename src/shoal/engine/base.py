@@ -107,10 +107,19 @@ class Engine(Protocol):
         Records with a null in one of the columns `without_nulls` are set aside.
         """
 
-    def rows(self, source: Any, columns: Sequence[str] | None = None, options: Options | None = None) -> Table:
+    def rows(
+        self,
+        source: Any,
+        columns: Sequence[str] | None = None,
+        options: Options | None = None,
+        *,
+        needed: Sequence[str] | None = None,
+        by_tuple: bool = False,
+    ) -> Table:
         """Codes row by row, where something belongs to each row: weights, households, groups of a method.
 
-        The order of rows is the engine's; `assign` takes what belongs to them in the same order.
+        Other columns than those that are `needed` may stay where the rows are (`beside`). Rows are in the order of the
+        source, or where equal rows are treated alike (`by_tuple`) in any order; `assign` takes what belongs to them.
         """
 
     def apply(
@@ -121,10 +130,13 @@ class Engine(Protocol):
         A series of `becomes` has one entry for each tuple that `count(source, columns)` gives, in that order.
         """
 
-    def assign(self, table: Table, frame: pl.DataFrame, dropped: Collection[str] = ()) -> Any:
+    def assign(
+        self, table: Table, frame: pl.DataFrame, *, changed: Collection[str] = (), dropped: Collection[str] = ()
+    ) -> Any:
         """The whole table with the columns of `frame`, which has a row for each row of `table` (from `rows`).
 
-        Columns of the source that were not read stay as they are; those that are `dropped` are left out.
+        Columns beside those that were read stay as they are; those that are `dropped` are left out. It is of the kind
+        that came in, with the types that came in where nothing was `changed`.
         """
 
     def map(

@@ -97,7 +97,15 @@ class LocalEngine:
             found.append(SizeHistogram(*np.unique(sizes, return_counts=True), removed))
         return found
 
-    def rows(self, source: Any, columns: Sequence[str] | None = None, options: Options | None = None) -> Table:
+    def rows(
+        self,
+        source: Any,
+        columns: Sequence[str] | None = None,
+        options: Options | None = None,
+        *,
+        needed: Sequence[str] | None = None,
+        by_tuple: bool = False,
+    ) -> Table:
         """The encoded table of some columns, in the order of the source.
 
         >>> LOCAL.rows({"age": [34, 51, 34], "w": [1.5, 2, 3]}, ["w"])["w"].codes.tolist()
@@ -120,13 +128,15 @@ class LocalEngine:
         frame = table.to_polars()
         return frame.with_columns(values.gather(tuple_of_row).alias(name) for name, values in becomes.items())
 
-    def assign(self, table: Table, frame: pl.DataFrame, dropped: Collection[str] = ()) -> Any:
+    def assign(
+        self, table: Table, frame: pl.DataFrame, *, changed: Collection[str] = (), dropped: Collection[str] = ()
+    ) -> Any:
         """The frame itself, as the kind of frame that came in.
 
         >>> LOCAL.assign(LOCAL.rows({"age": [34, 51]}), pl.DataFrame({"age": ["30-39", "50-59"]}))["age"].to_list()
         ['30-39', '50-59']
         """
-        return to_native(frame.drop(dropped, strict=False), table.native)
+        return to_native(frame.drop(dropped, strict=False), table.native, changed)
 
     def map(
         self, source: Any, change: Callable[[pl.DataFrame], pl.DataFrame], schema: Any, options: Options | None = None

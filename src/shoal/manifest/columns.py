@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+import polars as pl
+
 from shoal.manifest.schema import ColumnEntry, DecidedBy
 from shoal.policy import Policy
 from shoal.ranges.columns import ReleasedColumns
@@ -26,14 +28,23 @@ def column_entries(
     return [
         _entry(
             name,
-            type_word(column.dtype),
+            type_word(dtype),
             policy.columns.get(name, "other"),
             method,
             changed.get(name),
             "policy" if name in known else "detection",
         )
-        for name, column in table.columns.items()
+        for name, dtype in types_by_name(table).items()
     ]
+
+
+def types_by_name(table: Table) -> dict[str, pl.DataType]:
+    """The types of all columns of the input in its order, also of those that stayed where the rows are."""
+    found = {name: column.dtype for name, column in table.columns.items()}
+    if not table.beside:
+        return found
+    found |= {name: table.beside[name].dtype for name in table.beside}
+    return {name: found[name] for name in table.source_names if name in found}
 
 
 def decided_names(policy: Policy) -> set[str]:

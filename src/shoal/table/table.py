@@ -115,9 +115,15 @@ class Table:
     native: Any = field(default=None, repr=False, compare=False)
     # all columns of the source, also those that were not read
     source_names: tuple[str, ...] = ()
+    # columns that stayed where the rows are: brought one by one, each in an order of its own
+    beside: Mapping[str, Column] = field(default_factory=dict, repr=False, compare=False)
 
     def __getitem__(self, name: str) -> Column:
-        return self.select([name])[0]
+        return self.beside[name] if name in self.beside else self.select([name])[0]
+
+    def has(self, name: str) -> bool:
+        """Whether there is such a column, here or where the rows are."""
+        return name in self.columns or name in self.beside
 
     @property
     def names(self) -> list[str]:

@@ -54,6 +54,8 @@ class Method(MethodOptions, ABC):
     does: ClassVar[str]
     source: ClassVar[str] = ""
     by_default: ClassVar[bool] = False
+    # whether records that are equal in the policy's columns become equal, wherever they stand
+    by_tuple: ClassVar[bool] = False
 
     def allowed(self, table: Table, policy: Policy) -> str | None:
         """Why this method cannot be used here (`needs k …`), or None where it can."""

@@ -23,6 +23,7 @@ class Coarsen(BoxesByColumn):
     name: ClassVar[str] = "coarsen"
     does: ClassVar[str] = "each quasi-identifier cut into the same number of intervals, whatever k comes out"
     source: ClassVar[str] = "Sánchez et al., Algorithm S3"
+    by_tuple: ClassVar[bool] = True
 
     resolution: int | None = Field(default=None, ge=1, description="Into how many intervals; it must be given.")
     cut_over: CutOver = Field(default="range", description="Cut the whole range, or the values (labels) that occur.")

@@ -57,6 +57,7 @@ class Lattice(Method):
         "([more](lattice.md))"
     )
     source: ClassVar[str] = "full-domain generalisation (Samarati, Sweeney; as in ARX)"
+    by_tuple: ClassVar[bool] = True
     by_default: ClassVar[bool] = True
 
     hierarchies: Any = Field(

@@ -15,12 +15,12 @@ from shoal import progress
 from shoal.engine.base import Counted, SizeHistogram, TooManyTuples, check_lengths, tuples_of
 from shoal.engine.spark.frames import Source, open_source
 from shoal.engine.spark.keys import PREFIX, Keys, column, make_keys
-from shoal.engine.spark.placing import Placed, joined, lookup_of, placed
+from shoal.engine.spark.placing import Placed, joined, lookup_of, placed, tuple_of_each_row
 from shoal.engine.spark.release import write_folder
 from shoal.engine.spark.session import spark_errors
 from shoal.errors import InputError
 from shoal.reading import Options, declared_table
-from shoal.table import Array, Table
+from shoal.table import Array, Column, Table
 from shoal.table.classes import class_of_each_row, pack
 from shoal.table.rows import Rows, weights_of
 
@@ -96,13 +96,32 @@ class SparkEngine:
                 found.append(SizeHistogram(size[order], number[order], removed))
         return found
 
-    def rows(self, source: Any, columns: Sequence[str] | None = None, options: Options | None = None) -> Table:
-        """The tuples as many times as they occur, in the order of their values; `native` leads back to the rows."""
+    def rows(
+        self,
+        source: Any,
+        columns: Sequence[str] | None = None,
+        options: Options | None = None,
+        *,
+        needed: Sequence[str] | None = None,
+        by_tuple: bool = False,
+    ) -> Table:
+        """The tuples as many times as they occur; in the order of the source their keys are brought, row by row."""
         opened = open_source(source, options)
-        table, times, keys, there = tuples(opened, _names(opened, columns, ()), options)
-        order = np.argsort(pack(list(table.columns.values())).codes, kind="stable")
-        native = Placed(keys, lookup_of(keys, there)[order], times[order])
-        return replace(table.take(np.repeat(order, times[order])), native=native)
+        wanted = _names(opened, needed if columns is None else columns, ())
+        if absent := [name for name in wanted if name not in opened.names]:
+            raise InputError.missing_columns(absent, opened.names, opened.name)
+        names = [name for name in opened.names if name in wanted]
+        table, times, keys, there = tuples(opened, names, options)
+        lookup = lookup_of(keys, there)
+        left = [] if columns is not None else [name for name in opened.names if name not in names]
+        beside = Beside(self, opened, left, options)
+        if by_tuple:
+            order = np.argsort(pack(list(table.columns.values())).codes, kind="stable")
+            every, native = np.repeat(order, times[order]), Placed(keys, lookup[order], times[order])
+        else:
+            every = tuple_of_each_row(keys, lookup)
+            native = Placed(keys, lookup, times, np.argsort(every, kind="stable"))
+        return replace(table.take(every), native=native, beside=beside)
 
     def apply(
         self, source: Any, columns: Sequence[str], becomes: Mapping[str, pl.Series], options: Options | None = None
@@ -116,7 +135,9 @@ class SparkEngine:
         names = [*opened.names, *(name for name in becomes if name not in opened.names)]
         return joined(keys, lookup_of(keys, there), changed, names)
 
-    def assign(self, table: Table, frame: pl.DataFrame, dropped: Collection[str] = ()) -> Any:
+    def assign(
+        self, table: Table, frame: pl.DataFrame, *, changed: Collection[str] = (), dropped: Collection[str] = ()
+    ) -> Any:
         """Each row with what belongs to its tuple and occurrence."""
         return placed(table, frame, dropped)
 
@@ -148,6 +169,31 @@ def _spark_schema(schema: Any) -> Any:
 
     arrow = pl.DataFrame(schema=schema).to_arrow(compat_level=pl.CompatLevel.oldest()).schema
     return from_arrow_schema(arrow)
+
+
+class Beside(Mapping[str, Column]):
+    """Columns that stay on the cluster: each is counted when it is asked for, its values one after the other."""
+
+    def __init__(self, engine: SparkEngine, source: Source, names: Sequence[str], options: Options | None) -> None:
+        self._engine, self._source, self._names, self._options = engine, source, list(names), options
+        self._found: dict[str, Column] = {}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        return len(self._names)
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._names
+
+    def __getitem__(self, name: str) -> Column:
+        if name not in self._names:
+            raise KeyError(name)
+        if name not in self._found:
+            counted = self._engine.count(self._source, [name], options=self._options)
+            self._found[name] = counted.columns[name].take(np.repeat(np.arange(len(counted.counts)), counted.counts))
+        return self._found[name]
 
 
 def tuples(source: Source, names: Sequence[str], options: Options | None) -> tuple[Table, Array, Keys, Any]:

@@ -14,6 +14,8 @@ from shoal.errors import InputError, quoted
 from shoal.reading.files import Options
 from shoal.table import check_names
 
+# files whose order is kept; of more of them the plan would be long
+MOST_IN_ORDER = 64
 _TEXT = {".csv": ",", ".tsv": "\t", ".txt": ","}
 
 
@@ -58,15 +60,29 @@ def _open_files(paths: Sequence[str], options: Options) -> Source:
     with spark_errors(name):
         if form == ".parquet":
             _check_schemas(found)
-            frame = spark.read.parquet(*paths)
-        else:
-            frame = spark.read.csv(
-                list(paths), sep=options.delimiter or _TEXT[form], header=True, inferSchema=False,
-                encoding=options.encoding or "UTF-8", quote='"', escape='"', multiLine=False, enforceSchema=False,
-                emptyValue="", nullValue=None,
-            )  # fmt: skip
+
+        def read(*files: str) -> Any:
+            return spark.read.parquet(*files) if form == ".parquet" else _read_texts(spark, files, form, options)
+
+        frame = _in_order([read(path) for path in found]) if len(found) <= MOST_IN_ORDER else read(*paths)
         check_names(frame.columns, name)
     return Source(frame, name, form != ".parquet")
+
+
+def _read_texts(spark: Any, files: Sequence[str], form: str, options: Options) -> Any:
+    return spark.read.csv(
+        list(files), sep=options.delimiter or _TEXT[form], header=True, inferSchema=False,
+        encoding=options.encoding or "UTF-8", quote='"', escape='"', multiLine=False, enforceSchema=False,
+        emptyValue="", nullValue=None,
+    )  # fmt: skip
+
+
+def _in_order(frames: Sequence[Any]) -> Any:
+    """One file after the other, in the order of their names; Spark would take the largest first."""
+    whole, *others = frames
+    for other in others:
+        whole = whole.unionByName(other)
+    return whole
 
 
 def _here(path: str) -> list[str]:

@@ -20,11 +20,12 @@ ROW, OCCURRENCE, FIRST, LAST = (f"{PREFIX}{name}" for name in ("row", "occurrenc
 
 @dataclass(frozen=True)
 class Placed:
-    """The tuples of `rows` in their order: their keys, and how often each occurs."""
+    """The tuples of `rows`: their keys, how often each occurs, and the order that puts rows tuple by tuple."""
 
     keys: Keys
     lookup: pl.DataFrame
     times: Array
+    order: Array | None = None
 
 
 def lookup_of(keys: Keys, table: Any) -> pl.DataFrame:
@@ -32,11 +33,20 @@ def lookup_of(keys: Keys, table: Any) -> pl.DataFrame:
     return pl.DataFrame({f"{name}_": pl.Series(table.column(name)) for name in keys.names})
 
 
+def tuple_of_each_row(keys: Keys, lookup: pl.DataFrame) -> Array:
+    """The place in `lookup` of the tuple of each row, in the order of the source."""
+    with spark_errors(keys.source.name):
+        found = lookup_of(keys, keys.coded().select(*keys.names).toArrow())
+    numbered = lookup.with_row_index("tuple")
+    joined = found.join(numbered, on=lookup.columns, how="left", nulls_equal=True, maintain_order="left")
+    return joined["tuple"].cast(pl.Int64).to_numpy()
+
+
 def placed(table: Table, frame: pl.DataFrame, dropped: Collection[str]) -> Any:
     """The rows on the cluster, with what belongs to their tuple and occurrence in `frame`."""
     native: Placed = table.native
     same = [name for name in frame.columns if name in table.columns and frame[name].equals(table[name].as_it_came())]
-    changed = frame.drop(same)
+    changed = frame.drop(same) if native.order is None else frame.drop(same)[native.order]
     runs, first = _runs(changed, native.times)
     start = np.concatenate([[0], np.cumsum(native.times)])
     of_tuple = np.searchsorted(start, first, side="right") - 1
