@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import stat
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -185,3 +189,81 @@ def test_amounts_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     for wrong in ("much", "0", "-1GB"):
         with pytest.raises(InputError, match="cannot be read"):
             bytes_of(wrong)
+
+
+KILLED = """
+import os, signal, sys
+import shoal
+from shoal.reading import Options
+from shoal.table import external
+external.ROWS_AT_ONCE = 300
+count, done = external._Ranges._count, []
+def count_and_die(self, number):
+    count(self, number)
+    done.append(number)
+    if len(done) == 2:
+        os.kill(os.getpid(), signal.SIGKILL)
+external._Ranges._count = count_and_die
+shoal.risk(sys.argv[1], quasi_identifiers=["town", "age", "pay", "seen"], options=Options(memory="20kB"))
+"""
+
+
+def killed(path: Path) -> Path:
+    """Risk killed in the middle of counting: what it left."""
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(path)], env={**os.environ, "SHOAL_THREADS": "1"}, check=False
+    )
+    assert done.returncode == -signal.SIGKILL
+    (left,) = Path(os.environ["SHOAL_SPILL"]).glob(LEFT)
+    return left
+
+
+def risk_of(path: Path, memory: str) -> dict[str, Any]:
+    names = ["town", "age", "pay", "seen"]
+    return shoal.risk(path, quasi_identifiers=names, options=Options(memory=memory)).to_dict()
+
+
+def test_a_run_after_a_kill_goes_on(tmp_path: Path, own_folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "people.parquet"
+    people(9_000).write_parquet(path)
+    left = killed(path)
+    assert json.loads((left / "state.json").read_text())["table"]["about"][0] == 9_000
+    ranges = json.loads((left / "state.json").read_text())["sizes"]
+    count, counted = external._Ranges._count, []
+    monkeypatch.setattr(external._Ranges, "_count", lambda self, number: (counted.append(number), count(self, number)))
+    monkeypatch.setattr("shoal.table.encode.ColumnEncoder.finish", None)  # nothing is read again
+    found = risk_of(path, "20kB")
+    monkeypatch.undo()
+    monkeypatch.setenv("SHOAL_SPILL", str(own_folder))
+    assert len(counted) == sum(size > 0 for size in ranges) - 2 > 0
+    assert found == risk_of(path, "1GB")
+    assert not list(own_folder.iterdir())
+
+
+def test_a_changed_source_starts_anew_and_what_was_left_is_removed(tmp_path: Path, own_folder: Path) -> None:
+    path = tmp_path / "people.parquet"
+    people(9_000).write_parquet(path)
+    killed(path)
+    people(9_000, seed=1).write_parquet(path)
+    assert risk_of(path, "20kB") == risk_of(path, "1GB")
+    assert not list(own_folder.iterdir())
+
+
+def test_what_a_living_run_uses_is_left_alone(own_folder: Path) -> None:
+    with Spill(memory=SMALL) as first:
+        first.start(1)
+        file = first.file("codes")
+        file.append(np.arange(3))
+        with Spill(memory=SMALL) as second:
+            second.start(1)
+            assert second.folder != first.folder
+        assert file.mapped(np.int64).tolist() == [0, 1, 2]
+
+
+def test_a_folder_of_somebody_else_is_not_taken_up(own_folder: Path) -> None:
+    open_to_all = own_folder / f"shoal-spill-{os.getuid()}-stamp"
+    open_to_all.mkdir(mode=0o755)
+    (open_to_all / "state.json").write_text("{}")
+    with Spill(memory=SMALL, stamp=lambda: "stamp") as spilled:
+        spilled.start(1)
+        assert spilled.folder != open_to_all

@@ -27,8 +27,9 @@ __all__ = ["Options", "Overflow", "declared_table", "declaring", "read"]
 
 # A wider table is read only by naming the columns: each column costs some memory of its own.
 MOST_COLUMNS = 10_000
-# what counting takes of memory and of disk for each row, beside its codes: a key and its sorted twin, a key and a count
-_MEMORY_PER_ROW, _DISK_PER_ROW = 24, 16
+# what counting takes for each row: of memory, beside its codes, a key and its sorted twin; of disk, beside its codes
+# and those of its tuple, a key or a count
+_MEMORY_PER_ROW, _DISK_PER_ROW = 24, 10
 # so much fits everywhere: nothing is asked, and nothing loaded
 _SMALL = 1 << 27
 # cells of a batch from which threads pay
@@ -62,8 +63,21 @@ class Overflow:
         from shoal.table.spill import Spill
 
         self.spill = Spill(self._asked, self._options.spill_dir, self._stamp)
-        self.spill.start(int(times * (codes + rows * _DISK_PER_ROW)))
+        self.spill.start(int(times * (2 * codes + rows * _DISK_PER_ROW)))
         return self.spill
+
+    def keep(self, table: Table) -> None:
+        """Note that a table was read, for a run after a kill."""
+        if self.spill is not None and self.spill.resumable:
+            from shoal.table.kept import keep_table
+
+            keep_table(table, self.spill)
+
+    def kept(self) -> Table | None:
+        """The table, where a run that was killed had read it."""
+        from shoal.table.kept import kept_table
+
+        return None if self.spill is None else kept_table(self.spill)
 
     def __enter__(self) -> Overflow:
         return self
@@ -112,7 +126,12 @@ def _read(source: Any, columns: Sequence[str] | None, options: Options | None, o
     if isinstance(source, Table):
         return source
     if is_path(source):
-        return _read_any_encoding(find_files(source), columns, options or Options(), overflow)
+        try:
+            table = _read_any_encoding(find_files(source), columns, options or Options(), overflow)
+        except _ReadBefore as kept:
+            return kept.table
+        overflow.keep(table)
+        return table
     return _read_frame(_frame_of(source) if isinstance(source, dict) else source, columns, overflow)
 
 
@@ -225,6 +244,14 @@ def _wanted(columns: Sequence[str] | None, names: Sequence[str], where: str, in_
     return wanted
 
 
+class _ReadBefore(Exception):
+    """A run that was killed had read the table already."""
+
+    def __init__(self, table: Table) -> None:
+        super().__init__()
+        self.table = table
+
+
 class _Encoders:
     """One encoder per column, all at the same row."""
 
@@ -275,6 +302,8 @@ class _Encoders:
             codes = sum(encoder.nbytes for encoder in self._encoders.values())
             spill = self._overflow.spill_of(codes, self._rows, max(times, 1.0))
             if spill is not None:
+                if (before := self._overflow.kept()) is not None:
+                    raise _ReadBefore(before)
                 for encoder in self._encoders.values():
                     encoder.move_to(spill)
 

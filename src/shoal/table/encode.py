@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import itertools
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ import polars as pl
 
 from shoal.errors import InputError
 from shoal.table import Array, Column, smallest_unsigned
-from shoal.table.table import on_disk
+from shoal.table.table import ROWS_AT_ONCE, on_disk
 from shoal.table.text_types import typed_dictionary
 
 if TYPE_CHECKING:
@@ -26,6 +27,8 @@ _NUMPY_INTEGERS = (
 )  # fmt: skip
 _NUMPY_NAMES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 _FEW = 1_000
+# of files on disk
+_NUMBERS = itertools.count()
 
 
 # rows of each column that was encoded, while somebody counts: `counted_encodings`
@@ -116,7 +119,7 @@ class ColumnEncoder:
 
     def move_to(self, spill: Spill) -> None:
         """Keep codes on disk from now on, those that are there included."""
-        self._spill, self._file = spill, spill.file(f"parts-{id(self)}")
+        self._spill, self._file = spill, spill.file(f"parts-{next(_NUMBERS)}")
         parts, self._parts = self._parts, []
         for part in parts:
             self._keep(part)
@@ -237,7 +240,7 @@ class ColumnEncoder:
     def _together(self, blocks: Iterator[Array], dtype: np.dtype[Any]) -> Array:
         """Blocks of codes as one array: in memory, or on disk where the parts are."""
         if self._spill is not None:
-            file = self._spill.file(f"codes-{id(self)}-{dtype}")
+            file = self._spill.file(f"codes-{next(_NUMBERS)}")
             for block in blocks:
                 file.append(block.astype(dtype, copy=False))
             return file.mapped(dtype)
@@ -253,12 +256,22 @@ class ColumnEncoder:
         negative = np.concatenate(self._negative_zeros)
         floats = values.to_numpy()
         zero = int(np.flatnonzero(floats == 0)[0])
-        if np.count_nonzero(codes == zero) == len(negative) and np.signbit(floats[zero]):
+        if _count_of(codes, zero) == len(negative) and np.signbit(floats[zero]):
             return None
         apart = np.append(np.where(floats == 0, 0.0, floats), -0.0)
-        found = codes.astype(np.int64)
-        found[found == len(floats)] = len(apart)
-        found[negative] = len(floats)
+        wide = smallest_unsigned(len(apart) + 1) if on_disk(codes) else np.dtype(np.int64)
+        row = 0
+
+        def with_signs(block: Array) -> Array:
+            nonlocal row
+            first, last = np.searchsorted(negative, [row, row + len(block)])
+            signed = block.astype(wide)
+            signed[signed == len(floats)] = len(apart)
+            signed[negative[first:last] - row] = len(floats)
+            row += len(block)
+            return signed
+
+        found = _by_block(codes, with_signs, wide)
         return found, pl.Series(apart, dtype=values.dtype).extend_constant(None, 1)
 
 
@@ -276,14 +289,26 @@ def encode(series: pl.Series) -> Column:
 def look_up(codes: Array, lookup: Array, null: int) -> Array:
     """Translate codes by a table; codes past the table's end are null. Codes on disk stay there."""
     if on_disk(codes):
-        from shoal.table.spill import in_blocks
-
-        return in_blocks(codes, lambda block: look_up(block, lookup, null), lookup.dtype)
+        return _by_block(codes, lambda block: look_up(block, lookup, null), lookup.dtype)
     if len(lookup) == 0:
         return np.full(len(codes), null, lookup.dtype)
     if int(codes.max(initial=0)) < len(lookup):
         return np.asarray(lookup[codes])
     return np.where(codes < len(lookup), np.take(lookup, codes, mode="clip"), lookup.dtype.type(null))
+
+
+def _by_block(codes: Array, change: Callable[[Array], Array], dtype: Any) -> Array:
+    """What becomes of codes; those on disk block by block."""
+    if not on_disk(codes):
+        return change(codes)
+    from shoal.table.spill import in_blocks
+
+    return in_blocks(codes, change, dtype)
+
+
+def _count_of(codes: Array, code: int) -> int:
+    starts = range(0, len(codes), ROWS_AT_ONCE)
+    return sum(int(np.count_nonzero(codes[start : start + ROWS_AT_ONCE] == code)) for start in starts)
 
 
 def _encode_integers(series: pl.Series) -> _Part:

@@ -7,6 +7,7 @@ of their keys, so their results behind each other are what the kernel gives for 
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -215,7 +216,10 @@ class _Ranges:
         arrays = [np.fromfile(path, dtype) for path, dtype in zip(paths, self._types(), strict=True)]
         words, counts = _runs(arrays[: len(self.words.groups)], arrays[-1] if self.weights is not None else None)
         draft = self.spill.folder / f"draft-{number}"
-        with filling(self.spill.folder), draft.open("xb") as file:
+        with (
+            filling(self.spill.folder),
+            os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "wb") as file,
+        ):
             for array in (*words, counts.astype(np.min_scalar_type(counts.max(initial=0)))):
                 np.save(file, array)
         draft.replace(self._result(number))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import errno
 import fcntl
+import itertools
 import json
 import mmap
 import os
@@ -27,6 +28,7 @@ from shoal.table.memory import in_units, memory_budget
 from shoal.table.table import ROWS_AT_ONCE, Array, on_disk
 
 _PREFIX = "shoal-spill"
+_NUMBERS = itertools.count()
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -48,7 +50,7 @@ class Spill:
         stamp: Callable[[], str | None] = lambda: None,
     ) -> None:
         self.budget = memory_budget(memory)
-        self.parent = Path(parent or os.environ.get("SHOAL_SPILL") or tempfile.gettempdir())
+        self.parent = Path(parent or os.environ.get("SHOAL_SPILL") or tempfile.gettempdir()).resolve()
         self._stamp_of = stamp
         self._stamp: str | None = None
         self._folder: Path | None = None
@@ -59,6 +61,11 @@ class Spill:
     def started(self) -> bool:
         """Whether anything is on disk."""
         return self._folder is not None
+
+    @property
+    def resumable(self) -> bool:
+        """Whether a run after a kill could go on."""
+        return self._stamp is not None
 
     @property
     def folder(self) -> Path:
@@ -133,7 +140,7 @@ class Spill:
         """Note in the journal what is done, so that a run after a kill need not do it again."""
         self.state.update(state)
         draft = self.folder / "state.json.new"
-        with filling(self.folder), os.fdopen(_opened(draft), "w") as file:
+        with filling(self.folder), os.fdopen(opened(draft), "w") as file:
             json.dump(self.state, file)
             file.flush()
             os.fsync(file.fileno())
@@ -159,7 +166,7 @@ class SpilledFile:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self._handle = os.fdopen(_opened(path), "r+b", buffering=0)
+        self._handle = os.fdopen(opened(path), "r+b", buffering=0)
         self.bytes = 0
 
     def append(self, array: Array) -> int:
@@ -190,6 +197,10 @@ class SpilledFile:
             return np.empty(0, dtype)
         return np.memmap(self.path, dtype, "r")
 
+    def close(self) -> None:
+        """Nothing more is written."""
+        self._handle.close()
+
     def remove(self) -> None:
         """Give the disk free."""
         self._handle.close()
@@ -212,14 +223,19 @@ def in_blocks(array: Array, change: Callable[[Array], Array], dtype: Any) -> Arr
     """
     if not on_disk(array):
         return change(array)
-    # beside the folder that it came from
-    with Spill(parent=Path(str(getattr(array, "filename", "/tmp/x/x"))).parent.parent) as spill:
+    path = Path(str(getattr(array, "filename", "")))
+    if path.parent.is_dir():  # beside it
+        return _changed(array, change, SpilledFile(path.with_name(f"{path.name}-{next(_NUMBERS)}")), dtype)
+    with Spill(parent=path.parent.parent if path.parent.parent.is_dir() else None) as spill:
         spill.start(len(array) * np.dtype(dtype).itemsize)
-        file = spill.file("changed")
-        for start in range(0, len(array), ROWS_AT_ONCE):
-            file.append(change(np.asarray(array[start : start + ROWS_AT_ONCE])).astype(dtype, copy=False))
-        forget(array)
-        return file.mapped(dtype)
+        return _changed(array, change, spill.file("changed"), dtype)
+
+
+def _changed(array: Array, change: Callable[[Array], Array], file: SpilledFile, dtype: Any) -> Array:
+    for start in range(0, len(array), ROWS_AT_ONCE):
+        file.append(change(np.asarray(array[start : start + ROWS_AT_ONCE])).astype(dtype, copy=False))
+    forget(array)
+    return file.mapped(dtype)
 
 
 _SETTING = "spill_dir"
@@ -246,7 +262,8 @@ class filling:
             ) from None
 
 
-def _opened(path: Path) -> int:
+def opened(path: Path) -> int:
+    """A new file, its owner's alone."""
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
 
 
