@@ -40,9 +40,10 @@ class Running:
 
     def browser(self) -> httpx.Client:
         """A client that went through the token, as a browser does."""
-        client = httpx.Client(base_url=self.base, headers={"sec-fetch-site": "same-origin", "origin": self.base})
-        assert client.get("/", params={"token": self.settings.token}).status_code == 303
-        return client
+        first = httpx.get(self.base, params={"token": self.settings.token})
+        assert first.status_code == 303
+        headers = {"sec-fetch-site": "same-origin", "origin": self.base}
+        return httpx.Client(base_url=self.base, headers=headers, cookies=first.cookies)
 
     def open(self, path: Path) -> Workspace:
         made: Workspace = self.project.new(path.name, "machine", path)

@@ -12,6 +12,7 @@ import secrets
 from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
+from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -42,8 +43,12 @@ API = "/api/"
 UPLOADS = ("/upload", "/api/v1/uploads")
 
 
-class TooLarge(Exception):
-    """A body is larger than its route allows."""
+class TooLarge(HTTPException):
+    """A body is larger than its route allows, whatever was announced."""
+
+    def __init__(self) -> None:
+        super().__init__(413, _TOO_LARGE[0])
+        self.cure = _TOO_LARGE[1]
 
 
 class Sessions:
@@ -102,30 +107,7 @@ class Guard:
         if _announced(Headers(scope=scope)) > limit:
             await refuse(scope, 413, *_TOO_LARGE)(scope, receive, answer)
             return
-        await self._limited(scope, receive, answer, limit)
-
-    async def _limited(self, scope: Scope, receive: Receive, send: Send, limit: int) -> None:
-        """Pass on, and count the bytes that come: what was announced need not be true."""
-        seen, started = 0, False
-
-        async def counted() -> Message:
-            nonlocal seen
-            message = await receive()
-            seen += len(message.get("body", b""))
-            if seen > limit:
-                raise TooLarge
-            return message
-
-        async def watched(message: Message) -> None:
-            nonlocal started
-            started = True
-            await send(message)
-
-        try:
-            await self.app(scope, counted, watched)
-        except TooLarge:
-            if not started:
-                await refuse(scope, 413, *_TOO_LARGE)(scope, receive, send)
+        await self.app(scope, _counted(receive, limit), answer)
 
     def _refused(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
@@ -188,6 +170,21 @@ def _from_our_pages(scope: Scope, headers: Headers, known: str | None) -> bool:
     if site is None:
         return not unsafe or origin is not None or known is None
     return site == "same-origin" or (not unsafe and (site == "none" or scope["path"] == "/"))
+
+
+def _counted(receive: Receive, limit: int) -> Receive:
+    """Hand on what comes, and stop where it is more than the limit."""
+    seen = 0
+
+    async def receiving() -> Message:
+        nonlocal seen
+        message = await receive()
+        seen += len(message.get("body", b""))
+        if seen > limit:
+            raise TooLarge
+        return message
+
+    return receiving
 
 
 _AGAIN = "Start `shoal app` again in the terminal, and open the address that it prints."

@@ -20,7 +20,7 @@ from shoal.app.jobs import Busy, Jobs
 from shoal.app.knowledge import Counters
 from shoal.app.picker import Picker
 from shoal.app.project import Project, Workspace
-from shoal.app.security import API, Guard, Sessions
+from shoal.app.security import API, Guard, Sessions, TooLarge
 from shoal.app.settings import Settings, size_in_words
 from shoal.errors import InputError, ShoalError
 
@@ -167,5 +167,5 @@ def _in_words(error: Exception) -> tuple[int, str, str]:
     if isinstance(error, RequestValidationError):
         return 422, f"The request is not as it should be: {_places(error)}.", "See /api/v1/docs."
     if isinstance(error, HTTPException):
-        return error.status_code, str(error.detail), ""
+        return error.status_code, str(error.detail), error.cure if isinstance(error, TooLarge) else ""
     return 422, str(error), ""

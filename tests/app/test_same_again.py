@@ -1,0 +1,147 @@
+"""What the app shows as command and as Python runs as printed, and says the same."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import json
+import os
+import shlex
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+from shoal.app.project import Project, Reading, Workspace
+from shoal.app.same_again import in_one, same_again, script
+from shoal.cli.options import names_of
+
+POLICY = {
+    "columns": {
+        "age": "quasi-identifier",
+        "sex": "quasi-identifier",
+        "zip": "quasi-identifier",
+        "illness": "sensitive",
+    },
+    "models": [{"model": "k-anonymity", "k": 3}],
+}
+
+
+@pytest.fixture
+def workspace(own_temporary_folder: Path, people: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Any:
+    project = Project.open(tmp_path / "project")
+    made = project.new("people.csv", "machine", people)
+    folder = tmp_path / "work"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    yield made
+    project.close()
+
+
+def run_command(text: str) -> str:
+    """Run a command in this process, as the shell would split it; what it printed."""
+    from typer.testing import CliRunner
+
+    from shoal.cli.app import app
+
+    words = shlex.split(text)
+    assert words[0] == "shoal"
+    done = CliRunner().invoke(app, words[1:])
+    assert done.exit_code == 0, done.output + repr(done.exception)
+    return done.output
+
+
+def run_python(text: str) -> str:
+    """Run Python as printed; what it printed."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        exec(compile(text, "step.py", "exec"), {"__name__": "step"})  # noqa: S102
+    return out.getvalue()
+
+
+STEPS: list[tuple[str, dict[str, Any]]] = [
+    ("profile", {}),
+    ("detect", {"columns": ["age", "sex", "zip"], "max_size": 2, "seed": 1}),
+    ("risk", {"qi": ["age", "zip"], "knowledge": {"a": ["age"], "b": ["zip", "sex"]}, "threshold": 0.2}),
+    (
+        "risk",
+        {
+            "qi": ["age"],
+            "sampling": "5%",
+            "estimate": "pitman",
+            "sensitive": ["illness"],
+            "disclosure": ["illness in flu"],
+        },
+    ),
+    ("leak", {"leaked": "10%", "targets": "1,2", "simulate": 20, "seed": 1}),
+    ("hierarchy-build", {"column": ["age"], "width": 5}),
+    ("anonymize", {"seed": 3, "method": "mondrian", "decide": {"illness": "sensitive"}}),
+    ("publish", {"seed": 3, "no_pdf": True}),
+    ("verify", {}),
+    ("verify", {"release": "anonymize"}),
+    ("attack", {"twin": False, "targets": 50}),
+    ("report", {"for": "ema", "public": True}),
+    ("desk-open", {"epsilon": "1", "confirm_types": True, "types": {"age": "integer"}}),
+    ("desk-query", {"kind": "count", "epsilon": "0.1", "where": "age >= 33", "by": ["sex"], "keys": [["f", "m"]]}),
+    ("desk-query", {"kind": "mean", "column": "age", "epsilon": "0.1", "bounds": "0,100", "preview": True}),
+    ("desk-show", {}),
+]
+
+
+@pytest.mark.parametrize("medium", ["command", "python"])
+def test_every_step_runs_as_printed(workspace: Workspace, medium: str) -> None:
+    workspace.set_policy(POLICY)
+    Path("policy.yaml").write_bytes(workspace.policy_path.read_bytes())
+    for verb, options in STEPS:
+        step = same_again(workspace, verb, options)
+        assert step is not None
+        said = run_command(step.command) if medium == "command" else run_python(step.python)
+        assert said or verb == "report", verb
+    made = {"release", "release.private", "safe.csv", "hierarchy.csv", "desk", "report.html"}
+    assert made <= {path.name for path in Path().iterdir()}
+
+
+def test_names_of_files_and_columns_are_quoted(own_temporary_folder: Path, tmp_path: Path) -> None:
+    odd = ["a,b", 'say "x"', "$(touch hacked)", "d'e", "f;g\nh"]
+    path = tmp_path / "$(touch hacked) 'x'.csv"
+    pl.DataFrame({name: [1, 2, 2] for name in odd}).write_csv(path)
+    project = Project.open(None)
+    workspace = project.new(path.name, "machine", path)
+    step = same_again(workspace, "risk", {"qi": odd})
+    assert step is not None
+    assert names_of([in_one([*odd, " c "])]) == [*odd, " c "]
+    assert json.loads(run_command(step.command + " --json"))["quasi_identifiers"] == odd
+    run_python(step.python)
+    assert os.system(step.command.replace("shoal ", "true ", 1)) == 0
+    assert not (Path.cwd() / "hacked").exists()
+    project.close()
+
+
+def test_reading_options_are_said(workspace: Workspace) -> None:
+    told = workspace.with_reading(Reading("utf-8", ",", ("NA", "a b")))
+    step = same_again(told, "risk", {"qi": ["age"]})
+    assert step is not None
+    assert "--encoding utf-8 --delimiter , --missing 'NA,a b'" in step.command
+    assert run_command(step.command)
+    assert run_python(step.python)
+
+
+def test_a_file_that_was_uploaded_goes_by_its_name(workspace: Workspace, people: Path, tmp_path: Path) -> None:
+    project = Project.open(tmp_path / "other")
+    uploaded = project.new("-my people.csv", "upload")
+    Path("-my people.csv").write_bytes(people.read_bytes())
+    steps = [same_again(uploaded, "profile"), same_again(uploaded, "risk", {"qi": ["age"]})]
+    for step in steps:
+        assert step is not None
+        assert run_command(step.command)
+        assert run_python(step.python)
+    assert script(step for step in steps if step).count("./-my people.csv") == 2
+    project.close()
+
+
+def test_what_cannot_be_typed_says_so(workspace: Workspace) -> None:
+    step = same_again(workspace, "publish", {"decide": {"a=b": "other"}})
+    assert step is not None
+    assert step.command.startswith("#")
+    assert "{'a=b': 'other'}" in step.python
