@@ -11,13 +11,14 @@ from starlette.exceptions import HTTPException
 
 from shoal.app.api_models import Id, JobView
 from shoal.app.server import jobs_of, workspace_of
-from shoal.app.verbs import VERBS, Verb, VerbOptions
+from shoal.app.verbs import VERBS, Verb, VerbOptions, stepping
 
 
 def add_to(router: APIRouter) -> None:
     """Add the routes of all verbs."""
     for verb in VERBS.values():
-        if verb.name == "sample-data":  # a file is generated when it is opened
+        # a file is generated when it is opened; what pages ask for beside the verbs is theirs
+        if verb.name == "sample-data" or verb in stepping.VERBS:
             continue
         path = f"/workspaces/{{workspace}}/{verb.name}"
         name = verb.name.replace("-", "_")

@@ -1,8 +1,8 @@
-"""Sections as HTML: what a notebook shows. No script, no outside address, all texts escaped."""
+"""Sections as HTML: what a notebook and the app show. No script, no outside address, all texts escaped."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from html import escape
 
 from shoal.results.sections import Bar, Cell, Chart, Commands, Content, Figures, Files, Grid, Headline, Notes, Section
@@ -11,7 +11,8 @@ _STYLE = (
     "<style>.shoal{font-size:14px}.shoal table{border-collapse:collapse;margin:.6em 0}"
     ".shoal th,.shoal td{padding:.15em .8em .15em 0;text-align:right;border:0}.shoal .w{text-align:left}"
     ".shoal .good{color:#1a7f37}.shoal .bad{color:#b42318}.shoal .warning{color:#925f00}.shoal .dim{opacity:.75}"
-    ".shoal .strong,.shoal h4{font-weight:600}.shoal meter{width:8em}</style>"
+    ".shoal .strong,.shoal h4{font-weight:600}.shoal meter{width:8em}"
+    ".shoal .wide{overflow-x:auto}</style>"
 )
 
 
@@ -21,7 +22,18 @@ def fragment(sections: Sequence[Section]) -> str:
     >>> fragment([Headline("All <well>.", "good")]).endswith('<p class="strong good">All &lt;well&gt;.</p></div>')
     True
     """
-    return f'{_STYLE}<div class="shoal">{"".join(_html(section) for section in sections)}</div>'
+    return f'{_STYLE}<div class="shoal">{markup(sections)}</div>'
+
+
+def markup(sections: Sequence[Section], draw: Callable[[Chart], str] | None = None) -> str:
+    """Sections without a style of their own: a page's style sheet has one; `draw` gives the picture of a chart.
+
+    >>> markup([Notes(["a <b>"])])
+    '<ul class="dim"><li>a &lt;b&gt;</li></ul>'
+    """
+    return "".join(
+        draw(section) if draw is not None and isinstance(section, Chart) else _html(section) for section in sections
+    )
 
 
 def _html(section: Section) -> str:
@@ -54,12 +66,17 @@ def _title(title: str) -> str:
 
 
 def _grid(grid: Grid) -> str:
-    heads = "".join(f'<th scope="col"{_side(grid, j)}>{escape(head)}</th>' for j, head in enumerate(grid.heads))
+    heads = "".join(
+        f'<th scope="col"{_side(grid, j)}>{escape(head)}</th>' if head else "<td></td>"
+        for j, head in enumerate(grid.heads)
+    )
     rows = "".join(
         "<tr>" + "".join(f"<td{_side(grid, j)}>{_cell(content)}</td>" for j, content in enumerate(row)) + "</tr>"
         for row in grid.rows
     )
-    return f"{_title(grid.title)}<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+    table = f"<table><thead><tr>{heads}</tr></thead><tbody>{rows}</tbody></table>"
+    label = escape(grid.title or ", ".join(head for head in grid.heads if head) or "table")
+    return f'{_title(grid.title)}<div class="wide" tabindex="0" role="region" aria-label="{label}">{table}</div>'
 
 
 def _side(grid: Grid, column: int) -> str:

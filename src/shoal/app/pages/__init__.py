@@ -4,6 +4,21 @@ from __future__ import annotations
 
 from fastapi import APIRouter
 
-from shoal.app.pages import data
+from shoal.app.pages import (
+    check,
+    columns,
+    data,
+    hierarchies,
+    knowledge,
+    policies,
+    protect,
+    release,
+    risk,
+    running,
+    start,
+)
 
-ROUTERS: tuple[APIRouter, ...] = (data.router,)
+ROUTERS: tuple[APIRouter, ...] = tuple(
+    module.router
+    for module in (start, running, data, columns, risk, knowledge, protect, hierarchies, check, release, policies)
+)

@@ -1,16 +1,121 @@
-"""The first page: which file."""
+"""Data: the table as it was read, page by page, and how to read it otherwise."""
 
 from __future__ import annotations
 
-from fastapi import APIRouter, Request
-from fastapi.responses import HTMLResponse
+from typing import Any
 
-from shoal.app.server import project_of, render
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, Response
+
+from shoal.app.pages.asked import ensure, needs_again
+from shoal.app.pages.running import back
+from shoal.app.pages.same import same
+from shoal.app.pages.steps import page
+from shoal.app.project import Reading, Workspace
+from shoal.app.server import form_of, jobs_of, render, workspace_of
+from shoal.wording import percent
 
 router = APIRouter()
+ROWS_SHOWN, _ROWS_KEPT = 50, 1_000
+_DELIMITERS = (("", "Found in the file"), (",", "Comma"), (";", "Semicolon"), ("\t", "Tab"), ("|", "Bar"))
+_ENCODINGS = (
+    ("", "Found in the file"),
+    ("utf-8", "UTF-8"),
+    ("cp1252", "Western European (Windows-1252)"),
+    ("latin-1", "Latin 1"),
+    ("cp1250", "Central European (Windows-1250)"),
+    ("utf-16", "UTF-16"),
+)
 
 
-@router.get("/")
-def start(request: Request) -> HTMLResponse:
-    """The files that are open, and how to open one."""
-    return render(request, "data.html", workspaces=project_of(request).workspaces())
+@router.get("/w/{identifier}/data")
+def data(request: Request, identifier: str, first: int = 0) -> HTMLResponse:
+    """The table as it was read."""
+    workspace = workspace_of(request, identifier)
+    ensure(request, workspace, "preview", {"rows": _ROWS_KEPT})
+    ensure(request, workspace, "propose")
+    found = None if needs_again(workspace, "propose") else jobs_of(request).found(workspace, "propose")
+    result = found.result if found else None
+    return page(
+        request,
+        workspace,
+        "data",
+        same=same(workspace, ("profile", "profile", {})),
+        overview=None if result is None else _overview(result),
+        preview=_preview(request, workspace, first),
+        reading=_reading(workspace, result),
+    )
+
+
+@router.get("/w/{identifier}/rows")
+def rows(request: Request, identifier: str, first: int = 0) -> HTMLResponse:
+    """One page of records."""
+    workspace = workspace_of(request, identifier)
+    return render(request, "rows.html", workspace=workspace, preview=_preview(request, workspace, first))
+
+
+def _preview(request: Request, workspace: Workspace, first: int) -> dict[str, Any] | None:
+    found = None if needs_again(workspace, "preview") else jobs_of(request).found(workspace, "preview")
+    if found is None:
+        return None
+    profile = jobs_of(request).found(workspace, "propose")
+    known = {column["name"]: column for column in profile.result["columns"]} if profile else {}
+    everything = found.result["rows"]
+    first = min(max(first, 0), max(len(everything) - 1, 0)) // ROWS_SHOWN * ROWS_SHOWN
+    shown = everything[first : first + ROWS_SHOWN]
+    records = profile.result["records"] if profile else None
+    whole = records is not None and records <= len(everything)
+    return {
+        "columns": [_head(name, known.get(name)) for name in found.result["columns"]],
+        "rows": shown,
+        "first": first + 1 if shown else 0,
+        "last": first + len(shown),
+        "before": first - ROWS_SHOWN if first else None,
+        "after": first + ROWS_SHOWN if first + ROWS_SHOWN < len(everything) else None,
+        "of": f"of {records:,}" if whole else f"of the first {len(everything):,}",
+    }
+
+
+def _head(name: str, column: dict[str, Any] | None) -> dict[str, Any]:
+    kind = column["type"] if column else ""
+    missing = f"{column['nulls']:,} missing" if column and column["nulls"] else ""
+    return {"name": name, "type": kind, "missing": missing, "number": kind in ("integer", "number")}
+
+
+def _overview(result: dict[str, Any]) -> list[dict[str, str]]:
+    cells = result["records"] * len(result["columns"])
+    missing = sum(column["nulls"] for column in result["columns"])
+    with_missing = sum(column["nulls"] > 0 for column in result["columns"])
+    return [
+        {"name": "records", "value": f"{result['records']:,}", "note": ""},
+        {"name": "columns", "value": f"{len(result['columns']):,}", "note": ""},
+        {"name": "values are missing", "value": f"{missing:,}",
+         "note": f"{percent(missing / cells)} of all, in {with_missing} of the columns" if missing else ""},
+    ]  # fmt: skip
+
+
+def _reading(workspace: Workspace, result: dict[str, Any] | None) -> dict[str, Any]:
+    given = workspace.reading
+    words = dict((*_DELIMITERS, *_ENCODINGS))
+    return {
+        "found": [
+            {"name": name, "value": words.get(value, value) if value else "found in the file"}
+            for name, value in (("Delimiter", given.delimiter), ("Encoding", given.encoding))
+        ],
+        "notes": (result or {}).get("notes", []),
+        "delimiters": _DELIMITERS,
+        "delimiter": given.delimiter or "",
+        "encodings": _ENCODINGS,
+        "encoding": given.encoding or "",
+        "missing": ", ".join(given.missing),
+    }
+
+
+@router.post("/w/{identifier}/reading")
+async def read_otherwise(request: Request, identifier: str) -> Response:
+    """Keep other options of reading; everything about the file is counted again."""
+    workspace, form = workspace_of(request, identifier), await form_of(request)
+    words = [word.strip() for word in form.get("missing", [""])[0].split(",")]
+    encoding, delimiter = (form.get(name, [""])[0] for name in ("encoding", "delimiter"))
+    workspace.with_reading(Reading(encoding or None, delimiter or None, tuple(word for word in words if word)))
+    return back(identifier, step="data")

@@ -1,0 +1,228 @@
+"""Charts of the pages as SVG: texts escaped, no style or script inside, points that are links.
+
+The report's charts are pictures; these are parts of a page: their points can be reached by keyboard, their colours and
+letters are the style sheet's, and nothing but a few lines of text is needed to draw them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+
+from markupsafe import Markup
+
+_WIDTH, _HEIGHT = 380, 220
+_LEFT, _RIGHT, _TOP, _BOTTOM = 44, 16, 24, 40
+# a rise of so much between two points would cross words above the first
+_STEEP = 40
+_TICKS = 5
+
+
+@dataclass(frozen=True)
+class Point:
+    """One point of a chart: where it is, what is written at it, and where a click on it leads."""
+
+    x: float
+    y: float
+    label: str = ""
+    href: str | None = None
+    words: str = ""
+    chosen: bool = False
+
+
+@dataclass(frozen=True)
+class Axis:
+    """The ends of an axis, its ticks with their words, and what it measures."""
+
+    low: float
+    high: float
+    ticks: Sequence[tuple[float, str]]
+    title: str
+
+
+PERCENT = Axis(0, 1, [(0, "0%"), (0.25, "25%"), (0.5, "50%"), (0.75, "75%"), (1, "100%")], "")
+
+
+@dataclass(frozen=True)
+class BarRow:
+    """A bar with its name and its number; `second` draws it in the quiet colour, `tone` in that of a risk."""
+
+    name: str
+    share: float
+    value: str
+    tone: str = ""
+
+
+@dataclass(frozen=True)
+class RateRow:
+    """An attack's rate with its interval, and what it is held against."""
+
+    name: str
+    rate: float | None
+    low: float | None
+    high: float | None
+    baseline: float | None
+    control: float | None
+    value: str
+
+
+def line_chart(
+    points: Sequence[Point],
+    across: Axis,
+    up: Axis,
+    words: str,
+    *,
+    limit: tuple[float, str] | None = None,
+    target: str = "",
+) -> Markup:
+    """A line through points; each point with an `href` is a link, whose answer replaces the element `target`.
+
+    >>> chart = line_chart([Point(1, 0.5, "<b>", "?set=1", "one")], Axis(0, 2, [], "n"), PERCENT, "what")
+    >>> "&lt;b&gt;" in chart, "<b>" in chart, 'href="?set=1"' in chart
+    (True, False, True)
+    """
+
+    def place(point: Point) -> tuple[float, float]:
+        wide = (point.x - across.low) / ((across.high - across.low) or 1)
+        high = (point.y - up.low) / ((up.high - up.low) or 1)
+        return (
+            round(_LEFT + wide * (_WIDTH - _LEFT - _RIGHT), 1),
+            round(_HEIGHT - _BOTTOM - high * (_HEIGHT - _TOP - _BOTTOM), 1),
+        )
+
+    parts = [_axes(across, up)]
+    if limit is not None and up.low <= limit[0] <= up.high:
+        level = place(Point(across.low, limit[0]))[1]
+        parts.append(f'<line class="limit" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{level}" y2="{level}"/>')
+        word = f'<text class="limit-word" x="{_WIDTH - _RIGHT}" y="{level - 5}" text-anchor="end">'
+        parts.append(f"{word}{escape(limit[1])}</text>")
+    places = [place(point) for point in points]
+    if len(places) > 1:
+        path = " ".join(f"{x},{y}" for x, y in places)
+        floor = _HEIGHT - _BOTTOM
+        parts.append(f'<polygon class="area" points="{places[0][0]},{floor} {path} {places[-1][0]},{floor}"/>')
+        parts.append(f'<polyline class="line" points="{path}"/>')
+    parts += [_point(point, places, number, target) for number, point in enumerate(points)]
+    role = "group" if any(point.href for point in points) else "img"
+    return Markup(
+        f'<svg class="chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="{role}" aria-label="{escape(words)}">'
+        f"{''.join(parts)}</svg>"
+    )
+
+
+def _axes(across: Axis, up: Axis) -> str:
+    parts = []
+    floor = _HEIGHT - _BOTTOM
+    for value, word in up.ticks:
+        y = round(floor - (value - up.low) / ((up.high - up.low) or 1) * (floor - _TOP), 1)
+        parts.append(f'<line class="rule" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y}" y2="{y}"/>')
+        parts.append(f'<text x="{_LEFT - 6}" y="{y + 4}" text-anchor="end">{escape(word)}</text>')
+    for value, word in across.ticks:
+        x = round(_LEFT + (value - across.low) / ((across.high - across.low) or 1) * (_WIDTH - _LEFT - _RIGHT), 1)
+        parts.append(f'<text x="{x}" y="{floor + 16}" text-anchor="middle">{escape(word)}</text>')
+    parts.append(f'<line class="axis" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{floor}" y2="{floor}"/>')
+    middle = (_LEFT + _WIDTH - _RIGHT) / 2
+    parts.append(f'<text x="{middle}" y="{_HEIGHT - 6}" text-anchor="middle">{escape(across.title)}</text>')
+    if up.title:
+        parts.append(f'<text x="0" y="{_TOP - 8}">{escape(up.title)}</text>')
+    return "".join(parts)
+
+
+def _point(point: Point, places: Sequence[tuple[float, float]], number: int, target: str) -> str:
+    x, y = places[number]
+    on = " on" if point.chosen else ""
+    dot = f'<circle class="dot{on}" cx="{x}" cy="{y}" r="5"/>'
+    across, down, side = _beside_the_line(places, number)
+    words = f'<text class="value" x="{x + across:.1f}" y="{y + down:.1f}" text-anchor="{side}">'
+    label = f"{words}{escape(point.label)}</text>" if point.label else ""
+    if point.href is None:
+        return dot + label
+    href, name = escape(point.href), escape(target)
+    swap = f' hx-get="{href}" hx-target="{name}" hx-select="{name}" hx-swap="outerHTML"' if target else ""
+    current = ' aria-current="true"' if point.chosen else ""
+    return (
+        f'<a href="{href}"{swap}{current} aria-label="{escape(point.words or point.label)}">'
+        f'<circle class="hit" cx="{x}" cy="{y}" r="13"/>{dot}{label}</a>'
+    )
+
+
+def _beside_the_line(places: Sequence[tuple[float, float]], number: int) -> tuple[float, float, str]:
+    """Where the words of a point do not touch the line: below it where the line rises, right of it where it falls."""
+    x, y = places[number]
+    rises = number + 1 < len(places) and y - places[number + 1][1] > _STEEP
+    falls = (number > 0 and places[number - 1][1] < y) or (number + 1 < len(places) and places[number + 1][1] > y)
+    if rises and not falls:
+        return 10, 6, "start"
+    if falls and x < _WIDTH - 70:
+        return 6, -8, "start"
+    return (4, -10, "end") if x > _WIDTH - 50 else (0, -10, "middle")
+
+
+def shares_up_to(most: float, title: str = "") -> Axis:
+    """An axis of shares from 0 to a little more than `most`, with round ticks.
+
+    >>> [word for _, word in shares_up_to(0.38).ticks]
+    ['0%', '10%', '20%', '30%', '40%']
+    """
+    for step in (0.0005, 0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.25):
+        if step * _TICKS >= most:
+            break
+    count = next(number for number in range(1, _TICKS + 1) if number * step >= most or number == _TICKS)
+    return Axis(0, count * step, [(part * step, f"{100 * part * step:g}%") for part in range(count + 1)], title)
+
+
+def bars(rows: Sequence[BarRow], words: str) -> Markup:
+    """Bars that lie below each other, with names and numbers as text of the page.
+
+    >>> "&lt;i&gt;" in bars([BarRow("<i>", 0.5, "50%")], "what")
+    True
+    """
+    lines = "".join(
+        f'<li class="barrow"><span><bdi>{escape(row.name)}</bdi></span>'
+        f'<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect class="track" width="100" height="10"/>'
+        f'<rect class="fill {escape(row.tone)}" width="{100 * min(max(row.share, 0), 1):.2f}" height="10"/></svg>'
+        f'<span class="n">{escape(row.value)}</span></li>'
+        for row in rows
+    )
+    return Markup(f'<ul class="bars" aria-label="{escape(words)}">{lines}</ul>')
+
+
+def paired_bars(rows: Sequence[tuple[str, float, float, str]], words: str) -> Markup:
+    """Two bars for each name, before above after: lengths between 0 and 1, and both numbers."""
+    lines = "".join(
+        f'<li class="barrow"><span><bdi>{escape(name)}</bdi></span>'
+        f'<svg viewBox="0 0 100 10" preserveAspectRatio="none" aria-hidden="true">'
+        f'<rect class="fill second" width="{100 * before:.2f}" height="4.4"/>'
+        f'<rect class="fill" width="{100 * after:.2f}" height="4.4" y="5.6"/></svg>'
+        f'<span class="n">{escape(value)}</span></li>'
+        for name, before, after, value in rows
+    )
+    return Markup(f'<ul class="bars pairs-of-bars" aria-label="{escape(words)}">{lines}</ul>')
+
+
+def rates(rows: Sequence[RateRow], words: str) -> Markup:
+    """Rates with their intervals between 0 and the largest figure, beside what guessing and others give."""
+    known = [value for row in rows for value in (row.rate, row.high, row.baseline, row.control) if value is not None]
+    most = max([*known, 0.01]) * 1.03
+
+    def at(value: float) -> str:
+        return f"{100 * value / most:.2f}"
+
+    def line(kind: str, first: float, last: float, top: int, bottom: int) -> str:
+        return f'<line class="{kind}" x1="{at(first)}" x2="{at(last)}" y1="{top}" y2="{bottom}"/>'
+
+    lines = []
+    for row in rows:
+        marks = ['<rect class="track" width="100" height="10" y="5"/>']
+        marks += [line("tick guess", row.baseline, row.baseline, 2, 18)] if row.baseline is not None else []
+        marks += [line("tick", row.control, row.control, 2, 18)] if row.control is not None else []
+        if row.low is not None and row.high is not None:
+            marks.append(line("span", row.low, row.high, 10, 10))
+        marks += [line("point", row.rate, row.rate, 10, 10)] if row.rate is not None else []
+        lines.append(
+            f'<li class="barrow"><span>{escape(row.name)}</span><svg viewBox="0 0 100 20" preserveAspectRatio="none"'
+            f' aria-hidden="true">{"".join(marks)}</svg><span class="n">{escape(row.value)}</span></li>'
+        )
+    return Markup(f'<ul class="bars rates" aria-label="{escape(words)}">{"".join(lines)}</ul>')

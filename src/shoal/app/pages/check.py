@@ -1,0 +1,192 @@
+"""Attack and verify: the release is written into the project, read back, verified and attacked."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, Response
+from markupsafe import Markup
+
+from shoal.app.pages.asked import begin, needs_again
+from shoal.app.pages.charts import Axis, Point, RateRow, line_chart, rates, shares_up_to
+from shoal.app.pages.running import back
+from shoal.app.pages.same import same
+from shoal.app.pages.steps import is_done, page
+from shoal.app.project import Workspace
+from shoal.app.server import jobs_of, workspace_of
+from shoal.manifest.files import private_folder
+from shoal.results.html import markup
+from shoal.results.sections import Cell, Grid, Headline
+from shoal.wording import counted, percent
+
+router = APIRouter()
+_QUESTIONS = {
+    "singling-out": "Can a condition be found that fits one record only, and is it that of a real person?",
+    "linkability": "Can somebody who knows the quasi-identifiers tell which record belongs to a person?",
+    "inference": "Can a value that a person would not tell be guessed from the release?",
+    "membership": "Can it be told whether somebody is in the table at all?",
+}
+_TONES = {"pass": "good", "fail": "bad", "measured": "plain-chip", "not tested": "warning"}
+
+
+@router.get("/w/{identifier}/check")
+def check(request: Request, identifier: str) -> HTMLResponse:
+    """What attacks and verification found."""
+    workspace = workspace_of(request, identifier)
+    result = _result(request, workspace)
+    ready = is_done(request, workspace, "protect") or result is not None
+    repeated = same(workspace, ("publish", "publish", {"policy": "policy.yaml", "output": "release"}))
+    return page(request, workspace, "check", same=repeated, ready=ready, result=result)
+
+
+@router.post("/w/{identifier}/check")
+def start(request: Request, identifier: str) -> Response:
+    """Release, verify and attack."""
+    begin(request, workspace_of(request, identifier), "publish")
+    return back(identifier, step="check")
+
+
+def folder_of(request: Request, workspace: Workspace) -> Path | None:
+    """The folder that may leave, of the last publication that holds."""
+    found = jobs_of(request).found(workspace, "publish")
+    if found is None or found.result.get("verdict") != "holds" or not found.result.get("output"):
+        return None
+    folder = Path(found.result["output"])
+    return folder if folder.is_dir() else None
+
+
+def findings_of(folder: Path) -> dict[str, Any]:
+    """What every step found, as its owner may know it."""
+    found: dict[str, Any] = json.loads((private_folder(folder) / "findings.json").read_bytes())
+    return found
+
+
+def _result(request: Request, workspace: Workspace) -> dict[str, Any] | None:
+    found = jobs_of(request).found(workspace, "publish")
+    if found is None:
+        return None
+    headline = next(one for one in found.sections if isinstance(one, Headline))
+    grids = [one for one in found.sections if isinstance(one, Grid)]
+    shown: dict[str, Any] = {
+        "holds": found.result["verdict"] == "holds" and not needs_again(workspace, "publish"),
+        "tone": headline.tone,
+        "headline": headline.text,
+        "meaning": "Nothing was released. Change the goal, or what the policy asks of attacks.",
+        "steps": Markup(markup(grids)),
+        "verification": None,
+        "attacks": [],
+        "notes": [],
+        "leak": None,
+    }
+    folder = folder_of(request, workspace)
+    if folder is None:
+        return shown
+    findings = findings_of(folder)
+    verification = findings["verification"] or {}
+    attacks = findings["attacks"] or {"attacks": [], "verdict": {}}
+    criteria = [one["criterion"] for one in attacks["attacks"]]
+    shown |= {
+        "headline": f"The written file keeps its promise: {counted(verification.get('records', 0), 'record')}, the "
+        f"smallest class has {verification.get('k', 0):,}.",
+        "meaning": "It was read back from disk and measured, and the attacks below were tried on it.",
+        "verification": Markup(markup([_models(verification)])),
+        "checks": Markup(markup([_checks(verification)])),
+        "checks_words": _checks_words(verification),
+        "attacks": [_group(attacks, criterion) for criterion in dict.fromkeys(criteria)],
+        "judged": any(word in ("pass", "fail") for word in attacks["verdict"].values()),
+        "notes": [f"{one['name']}: {note}" for one in attacks["attacks"] for note in one["notes"]],
+        **_leak(findings["leak"]),
+    }
+    return shown
+
+
+def _cell(holds: bool) -> Cell:
+    return Cell("holds", "good") if holds else Cell("does not hold", "bad")
+
+
+def _models(found: dict[str, Any]) -> Grid:
+    """Every model with its verdict."""
+    rows = [
+        (f"{one['name']}, {', '.join(f'{key} = {value}' for key, value in one['parameters'].items())}",
+         _cell(one["holds"]), f"the worst class has {one['worst'].get('size', '–')}")
+        for one in found.get("models", [])
+    ]  # fmt: skip
+    return Grid(("what was promised", "verdict", "detail"), rows, left=3, wrap=(2,))
+
+
+def _checks(found: dict[str, Any]) -> Grid:
+    """Every check of the written file."""
+    rows = [(one["name"], _cell(one["holds"]), one["detail"]) for one in found.get("checks", [])]
+    return Grid(("check", "verdict", "detail"), rows, left=3, wrap=(2,))
+
+
+def _checks_words(found: dict[str, Any]) -> str:
+    checks = found.get("checks", [])
+    failed = sum(not one["holds"] for one in checks)
+    return f"{failed} of {len(checks)} checks fail" if failed else f"All {len(checks)} checks of the file hold"
+
+
+def _group(found: dict[str, Any], criterion: str) -> dict[str, Any]:
+    those = [one for one in found["attacks"] if one["criterion"] == criterion]
+    verdict = found["verdict"].get(criterion, "measured")
+    rows = [
+        RateRow(
+            one["name"],
+            one["rate"],
+            one["low"],
+            one["high"],
+            one["baseline"],
+            one["control"],
+            "–" if one["rate"] is None else percent(one["rate"]),
+        )
+        for one in those
+    ]
+    words = "; ".join(_in_words(one) for one in those)
+    return {
+        "name": criterion.replace("-", " ").capitalize(),
+        "verdict": {"pass": "within the limit", "fail": "over the limit"}.get(verdict, verdict),
+        "tone": _TONES.get(verdict, "plain-chip"),
+        "question": _QUESTIONS.get(criterion, ""),
+        "chart": rates(rows, f"{criterion}: {words}"),
+        "rows": [_row(one) for one in those],
+    }
+
+
+def _in_words(one: dict[str, Any]) -> str:
+    return f"{one['name']} " + ("nobody to attack" if one["rate"] is None else percent(one["rate"]))
+
+
+def _row(one: dict[str, Any]) -> dict[str, str]:
+    def share(value: float | None) -> str:
+        return "–" if value is None else percent(value)
+
+    def between(low: float | None, high: float | None) -> str:
+        return "–" if low is None or high is None else f"{100 * low:.1f} to {100 * high:.1f}%"
+
+    return {
+        "name": one["name"], "targets": f"{one['targets']:,}", "rate": share(one["rate"]),
+        "interval": between(one["low"], one["high"]), "guessed": share(one["baseline"]),
+        "control": share(one["control"]), "excess": between(one["excess_low"], one["excess_high"]),
+    }  # fmt: skip
+
+
+def _leak(found: dict[str, Any] | None) -> dict[str, Any]:
+    """The curve: the probability that a person is found again, over the part that leaks."""
+    answers = (found or {}).get("answers") or []
+    if not answers:
+        return {"leak": None}
+    points = [Point(one["leaked"] / one["persons"], one["probability"]) for one in answers]
+    ticks = [(0, "0%"), (0.25, "25%"), (0.5, "50%"), (0.75, "75%"), (1, "100%")]
+    up = shares_up_to(max(point.y for point in points))
+    across = Axis(0, 1, ticks, "part of the release that leaks")
+    last = answers[-1]
+    words = "; ".join(f"{percent(point.x)} leaked: {percent(point.y)}" for point in points)
+    return {
+        "leak": line_chart(points, across, up, f"Probability of re-identification: {words}"),
+        "leak_words": f"If {percent(last['leaked'] / last['persons'])} of it leaks, a person picked at random is "
+        f"found again with a probability of {percent(last['probability'])}.",
+        "leak_rows": [{"part": percent(point.x), "probability": percent(point.y)} for point in points],
+    }

@@ -1,0 +1,155 @@
+"""Columns: the proposed roles with their reasons, to accept or change, and which sets of columns single people out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, get_args
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, Response
+
+from shoal.app.pages.asked import ensure, needs_again
+from shoal.app.pages.charts import PERCENT, Axis, Point, line_chart
+from shoal.app.pages.running import back
+from shoal.app.pages.same import same
+from shoal.app.pages.steps import page
+from shoal.app.project import Workspace
+from shoal.app.server import form_of, jobs_of, render, workspace_of
+from shoal.errors import InputError
+from shoal.vocabulary import Role
+from shoal.wording import counted, percent
+
+router = APIRouter()
+_DECIDED = 0.5
+
+
+@router.get("/w/{identifier}/columns")
+def columns(request: Request, identifier: str, set: int | None = None) -> HTMLResponse:
+    """Roles to accept or change, and the frontier; `set` is the size of the set whose columns are shown."""
+    workspace = workspace_of(request, identifier)
+    return _page(request, workspace, chosen=set)
+
+
+def _page(
+    request: Request, workspace: Workspace, chosen: int | None = None, problem: Exception | None = None
+) -> HTMLResponse:
+    ensure(request, workspace, "propose")
+    profile = jobs_of(request).found(workspace, "propose")
+    roles = roles_of(workspace, profile.result if profile else None)
+    quasi = [name for name, role in roles.items() if role == "quasi-identifier"]
+    if quasi:
+        ensure(request, workspace, "detect", {"columns": quasi})
+    return page(
+        request,
+        workspace,
+        "columns",
+        problem=problem,
+        same=same(
+            workspace,
+            ("profile", "profile", {"write_policy": "policy.yaml"}),
+            ("detect", "detect", {"columns": quasi} if quasi else {}),
+        ),
+        columns=[_shown(column, roles) for column in profile.result["columns"]] if profile else [],
+        roles=get_args(Role),
+        decided=workspace.has_policy,
+        saved=None,
+        frontier=_frontier(request, workspace, chosen) if quasi else None,
+    )
+
+
+def roles_of(workspace: Workspace, profile: dict[str, Any] | None) -> dict[str, str]:
+    """The role of each column of the table: decided, or else as proposed."""
+    decided = workspace.policy().columns if workspace.has_policy else {}
+    found = profile["columns"] if profile else []
+    return {column["name"]: decided.get(column["name"], column["role"]) for column in found}
+
+
+def _shown(column: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]:
+    sure = column["confidence"]
+    kind = column["kind"] if column["kind"] not in (None, column["type"]) else None
+    return {
+        "name": column["name"],
+        "role": roles[column["name"]],
+        "proposed": column["role"],
+        "changed": roles[column["name"]] != column["role"],
+        "what": f"{kind}, {column['type']}" if kind else column["type"],
+        "sure": f"{sure:.0%} sure" if sure >= _DECIDED else "your decision" if not sure else "not sure",
+        "sure_tone": "plain-chip" if sure >= _DECIDED else "warning",
+        "reason": " ".join(column["reasons"]),
+        "distinct": f"{column['distinct']:,}",
+        "nulls": f"{column['nulls']:,}" if column["nulls"] else "–",
+    }
+
+
+def _frontier(request: Request, workspace: Workspace, chosen: int | None) -> dict[str, Any] | None:
+    """The best set of each size as a chart, and the columns of one of them."""
+    found = jobs_of(request).found(workspace, "detect")
+    if found is None or found.result["best"] is None:
+        return None
+    best = found.result["best"]
+    sets = {len(one["columns"]): one for one in found.result["by_size"] if len(one["columns"]) <= len(best["columns"])}
+    size = chosen if chosen in sets else min(3, max(sets))
+    if size not in sets:
+        return None
+    points = [
+        Point(
+            number, one["uniqueness"], f"{100 * one['uniqueness']:.0f}%", f"/w/{workspace.id}/columns?set={number}",
+            f"{counted(number, 'column')}: {percent(one['uniqueness'])} singled out", number == size,
+        )
+        for number, one in sorted(sets.items())
+    ]  # fmt: skip
+    across = Axis(0.6, max(sets) + 0.4, [(number, str(number)) for number in sets], "number of columns known")
+    one = sets[size]
+    verb = "singles" if size == 1 else "single"
+    return {
+        "chart": line_chart(points, across, PERCENT, f"Records singled out by sets of columns. {found.summary}",
+                            target="#frontier"),
+        "words": f"{counted(size, 'column')} {verb} out {percent(one['uniqueness'])}",
+        "tone": "bad" if one["uniques"] else "good",
+        "columns": one["columns"],
+        "about": f"{one['uniques']:,} of {found.result['records']:,} records are the only one with their values of:",
+        "proof": "" if found.result["exact"] else "The search was bounded: a larger set may single out more.",
+        "old": needs_again(workspace, "detect"),
+    }  # fmt: skip
+
+
+@router.post("/w/{identifier}/columns")
+async def decide(request: Request, identifier: str) -> Response:
+    """Keep the roles; the first time together with the rest of the proposed policy."""
+    workspace, form = workspace_of(request, identifier), await form_of(request)
+    profile = jobs_of(request).found(workspace, "propose")
+    if profile is None:
+        return back(identifier, step="columns")
+    names = [column["name"] for column in profile.result["columns"]]
+    roles = {
+        name: form[f"role-{place}"][0] for place, name in enumerate(names) if form.get(f"role-{place}")
+    } or roles_of(workspace, profile.result)
+    try:
+        workspace.set_policy(_with_roles(_start(workspace, profile.result), roles))
+    except InputError as error:
+        return _page(request, workspace, problem=error)
+    if request.headers.get("hx-request"):
+        quasi = sum(role == "quasi-identifier" for role in roles.values())
+        words = f"Saved: {counted(quasi, 'quasi-identifier')}." if quasi else "Saved. No column is a quasi-identifier."
+        return render(request, "saved.html", saved=words)
+    return back(identifier, step="risk" if form.get("next") else "columns")
+
+
+def _start(workspace: Workspace, profile: dict[str, Any]) -> dict[str, Any]:
+    """What was decided so far; at first what the library proposes."""
+    if workspace.has_policy:
+        written: dict[str, Any] = workspace.policy().as_written()
+        return written
+    from shoal.policy import load_policy
+
+    proposed = profile.get("policy_file")
+    return load_policy(proposed).as_written() if proposed and Path(proposed).exists() else {}
+
+
+def _with_roles(policy: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]:
+    """A policy with other roles, without models about columns that are not sensitive any more."""
+    models = [
+        model for model in policy.get("models", [])
+        if model.get("sensitive") is None or roles.get(model["sensitive"]) == "sensitive"
+    ]  # fmt: skip
+    return {**policy, "columns": {**policy.get("columns", {}), **roles}, **({"models": models} if models else {})}

@@ -1,0 +1,82 @@
+"""Release: what may leave, as one archive; what stays; and the report to read before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from fastapi import APIRouter, Request
+from fastapi.responses import HTMLResponse, Response, StreamingResponse
+
+from shoal.app.downloads import public_files, zipped
+from shoal.app.pages.asked import needs_again
+from shoal.app.pages.check import findings_of, folder_of
+from shoal.app.pages.same import same
+from shoal.app.pages.steps import page
+from shoal.app.security import REPORT_POLICY
+from shoal.app.server import jobs_of, project_of, workspace_of
+from shoal.app.settings import size_in_words
+from shoal.errors import InputError
+from shoal.manifest.files import private_folder
+from shoal.wording import counted
+
+router = APIRouter()
+_WHAT = (
+    (".manifest.json", "What was promised, with the hash of the data"),
+    (".dictionary.json", "The columns"),
+    ("findings.json", "What was measured, for programs"),
+    ("report.html", "The report, for people"),
+    ("report.pdf", "The same report, to print and sign"),
+    ("README.md", "What is in the folder, and how to check it"),
+)
+
+
+@router.get("/w/{identifier}/release")
+def release(request: Request, identifier: str) -> HTMLResponse:
+    """What may leave and what stays."""
+    workspace = workspace_of(request, identifier)
+    folder = folder_of(request, workspace)
+    shown: dict[str, Any] | None = None
+    if folder is not None:
+        released = findings_of(folder)["data"]["released"]
+        shown = {
+            "words": f"{counted(released, 'record')}, with all that a receiver needs to check and to understand them.",
+            "public": [
+                {"name": file.name, "what": _what(file), "size": size_in_words(file.stat().st_size)}
+                for file in sorted(folder.iterdir())
+            ],
+            "private": str(private_folder(folder)),
+            "temporary": project_of(request).temporary,
+            "old": needs_again(workspace, "publish"),
+        }
+    repeated = same(workspace, ("publish", "publish", {"policy": "policy.yaml", "output": "release"}))
+    return page(request, workspace, "release", same=repeated, release=shown)
+
+
+def _what(file: Path) -> str:
+    return next((words for ending, words in _WHAT if file.name.endswith(ending)), "The data")
+
+
+def _folder(request: Request, identifier: str) -> Path:
+    folder = folder_of(request, workspace_of(request, identifier))
+    if folder is None:
+        raise InputError("There is no release yet.", "Release, verify and attack it first.")
+    return folder
+
+
+@router.get("/w/{identifier}/report")
+def report(request: Request, identifier: str) -> Response:
+    """The public report, for a frame without rights."""
+    headers = {"content-security-policy": REPORT_POLICY}
+    page = (_folder(request, identifier) / "report.html").read_bytes()
+    return Response(page, media_type="text/html", headers=headers)
+
+
+@router.get("/w/{identifier}/release.zip")
+def download(request: Request, identifier: str) -> StreamingResponse:
+    """The folder that may leave as one archive, written as it is sent; never the private one."""
+    folder = _folder(request, identifier)
+    job = jobs_of(request).last(workspace_of(request, identifier), "publish")
+    headers = {"content-disposition": 'attachment; filename="release.zip"'}
+    files = public_files(job) if job is not None and job.released == folder else []
+    return StreamingResponse(zipped(files, folder.parent), media_type="application/zip", headers=headers)

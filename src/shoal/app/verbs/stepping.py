@@ -1,0 +1,88 @@
+"""What pages ask for beside the plain verbs: a result of the library together with what a page shows next to it."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from shoal.app.verbs.base import Option, Task, Verb, VerbOptions
+from shoal.app.verbs.measuring import Columns
+from shoal.vocabulary import HierarchyKind, Prefer
+
+
+class ProposeOptions(VerbOptions):
+    """A proposal has no options."""
+
+
+class TreeKind(BaseModel):
+    """How the tree of one column is built."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    kind: HierarchyKind = "auto"
+    width: Annotated[float | None, Field(gt=0)] = None
+    factor: Annotated[int | None, Field(ge=2, le=10**6)] = None
+    groups: Annotated[int | None, Field(ge=1, le=10**6)] = None
+    cut: Annotated[int | None, Field(ge=1, le=100)] = None
+
+
+class TreesOptions(VerbOptions):
+    """The columns, and for some of them how."""
+
+    columns: Columns
+    kinds: dict[str, TreeKind] | None = None
+
+
+class ProtectOptions(VerbOptions):
+    """What decides between methods; all else stands in the policy."""
+
+    prefer: Annotated[Prefer | None, Option("--prefer")] = None
+
+
+def _propose(task: Task, options: ProposeOptions) -> Any:
+    """The profile, and the policy that it proposes as a file."""
+    from shoal.detection.profile import profile
+
+    return profile(task.source, policy=task.policy, options=task.reading, write_policy=task.folder / "proposed.yaml")
+
+
+def _trees(task: Task, options: TreesOptions) -> Any:
+    """The tree of every column, each in a file with a name of ours: that of a column may be anything."""
+    from shoal.hierarchy.build import build_hierarchy
+    from shoal.hierarchy.results import BuiltHierarchies, BuiltHierarchy
+    from shoal.policy import as_policy
+    from shoal.reading import read
+    from shoal.reading.files import declaring
+
+    table = read(task.source, options.columns, declaring(task.reading, as_policy(task.policy).types))
+    folder = task.folder / "trees"
+    folder.mkdir(mode=0o700)
+    made = []
+    for place, name in enumerate(table.names):
+        asked = (options.kinds or {}).get(name, TreeKind())
+        tree = build_hierarchy(table[name], **asked.model_dump())
+        path = folder / f"{place}.csv"
+        tree.to_csv(path)
+        made.append(BuiltHierarchy(tree.column, tree.source, tree.leaves, tree.height, tree.sizes, str(path), tree))
+    return BuiltHierarchies(made)
+
+
+def _protect(task: Task, options: ProtectOptions) -> Any:
+    """The table anonymised, not released; and each changed column before and after, beside the result."""
+    from shoal.anonymization.anonymize import anonymize
+    from shoal.publication.before_and_after import before_and_after
+    from shoal.writing import write_bytes
+
+    found = anonymize(task.source, task.policy, options=task.reading, **options.arguments())
+    shares = before_and_after(found.table, found.polars, found.policy)["columns"]
+    write_bytes(task.folder / "columns.json", json.dumps(shares).encode(), 0o600)
+    return found
+
+
+VERBS = (
+    Verb("propose", (), "shoal.detection.profile:profile", ProposeOptions, "Roles for columns.", run=_propose),
+    Verb("trees", (), "shoal.hierarchy:build_hierarchy", TreesOptions, "How columns get coarser.", run=_trees),
+    Verb("protect", (), "shoal.anonymization.anonymize:anonymize", ProtectOptions, "Try a goal.", run=_protect),
+)
