@@ -17,9 +17,9 @@ from shoal.wording import percent
 
 router = APIRouter()
 ROWS_SHOWN, _ROWS_KEPT = 50, 1_000
-_DELIMITERS = (("", "Found in the file"), (",", "Comma"), (";", "Semicolon"), ("\t", "Tab"), ("|", "Bar"))
+_DELIMITERS = (("", "As found in the file"), (",", "Comma"), (";", "Semicolon"), ("\t", "Tab"), ("|", "Bar"))
 _ENCODINGS = (
-    ("", "Found in the file"),
+    ("", "As found in the file"),
     ("utf-8", "UTF-8"),
     ("cp1252", "Western European (Windows-1252)"),
     ("latin-1", "Latin 1"),
@@ -96,13 +96,13 @@ def _overview(result: dict[str, Any]) -> list[dict[str, str]]:
 
 def _reading(workspace: Workspace, result: dict[str, Any] | None) -> dict[str, Any]:
     given = workspace.reading
-    words = dict((*_DELIMITERS, *_ENCODINGS))
+    ending = "".join(workspace.source.suffixes[-2:]).lower()
+    text = any(part in ending for part in (".csv", ".tsv", ".txt", ".tab", ".psv"))
+    usual = "Text with a header line, in UTF-8, columns separated by commas, as is usual."
+    notes = (result or {}).get("notes", [])
     return {
-        "found": [
-            {"name": name, "value": words.get(value, value) if value else "found in the file"}
-            for name, value in (("Delimiter", given.delimiter), ("Encoding", given.encoding))
-        ],
-        "notes": (result or {}).get("notes", []),
+        "found": f"A {ending.strip('.').upper()} file." if not text else "Text with a header line." if notes else usual,
+        "notes": notes,
         "delimiters": _DELIMITERS,
         "delimiter": given.delimiter or "",
         "encodings": _ENCODINGS,

@@ -29,6 +29,14 @@ _WHAT = (
     ("report.pdf", "The same report, to print and sign"),
     ("README.md", "What is in the folder, and how to check it"),
 )
+_PRIVATE = (
+    (".private.json", "Which released row is whose, and the seed"),
+    ("findings.json", "What was measured, with small counts"),
+    ("policy.yaml", "What was decided"),
+    ("report.html", "The internal report"),
+    ("report.pdf", "The internal report, to print and sign"),
+    (".plan.json", "How values were changed, for new data"),
+)
 
 
 @router.get("/w/{identifier}/release")
@@ -46,6 +54,10 @@ def release(request: Request, identifier: str) -> HTMLResponse:
                 for file in sorted(folder.iterdir())
             ],
             "private": str(private_folder(folder)),
+            "kept": [
+                {"name": file.name, "what": _kept(file), "size": size_in_words(file.stat().st_size)}
+                for file in sorted(private_folder(folder).iterdir())
+            ],
             "temporary": project_of(request).temporary,
             "old": needs_again(workspace, "publish"),
         }
@@ -55,6 +67,10 @@ def release(request: Request, identifier: str) -> HTMLResponse:
 
 def _what(file: Path) -> str:
     return next((words for ending, words in _WHAT if file.name.endswith(ending)), "The data")
+
+
+def _kept(file: Path) -> str:
+    return next((words for ending, words in _PRIVATE if file.name.endswith(ending)), "")
 
 
 def _folder(request: Request, identifier: str) -> Path:
