@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal.engine import LOCAL, Counted
 from shoal.errors import InputError
+from shoal.policy import as_policy
 from shoal.reading import Options, read
 from shoal.table import external, spill
 from shoal.table.classes import Coded, CountTable
@@ -100,6 +101,40 @@ def test_risk_and_leak_are_the_same(how: dict[str, Any], form: str, tmp_path: Pa
         found.append((shoal.risk(path, quasi_identifiers=names, **how).to_dict(), leaked(path, names, **how)))
     assert found[0] == found[1]
     assert not list(own_folder.iterdir())
+
+
+POLICIES: list[dict[str, Any]] = [
+    {"models": [{"model": "k-anonymity", "k": 2}]},
+    {"models": [{"model": "k-anonymity", "k": 2}], "count": "n", "leak": {"leaked": "10%", "threshold": 0.2}},
+    {
+        "models": [{"model": "l-diversity", "l": 2, "sensitive": "pay"}, {"model": "k-anonymity", "k": 3}],
+        "null_rule": "drop",
+    },
+    {"models": [{"model": "t-closeness", "t": 0.4, "sensitive": "age"}], "null_rule": "wildcard"},
+    {"models": [{"model": "k-anonymity", "k": 2}], "person": "who"},
+]
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
+def test_verify_is_the_same(policy: dict[str, Any], tmp_path: Path, own_folder: Path) -> None:
+    path = tmp_path / "people.parquet"
+    people(3_000).with_columns(pl.col("seen").dt.year()).write_parquet(path)
+    columns = {"town": "quasi-identifier", "seen": "quasi-identifier"}
+    told = as_policy({"columns": columns, **policy})
+    found = [shoal.verify(path, told, options=Options(memory=memory)).to_dict() for memory in ("1GB", SMALL)]
+    assert found[0] == found[1]
+    assert not list(own_folder.iterdir())
+
+
+def test_files_with_other_columns_are_named_with_the_columns(tmp_path: Path) -> None:
+    people(10).drop("n").write_parquet(tmp_path / "a.parquet")
+    people(10).drop("who").write_parquet(tmp_path / "b.parquet")
+    with pytest.raises(
+        InputError, match=r"b\.parquet has other columns than .*a\.parquet: it lacks 'who', and it has also 'n'"
+    ):
+        read(tmp_path)
+    with pytest.raises(InputError, match=r"b\.parquet has no column 'who'"):
+        shoal.risk(str(tmp_path / "*.parquet"), quasi_identifiers=["age", "who"])
 
 
 def test_keys_past_64_bits() -> None:
