@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal.anonymization import anonymize
 from shoal.engine import LOCAL, Counted
 from shoal.errors import InputError
 from shoal.policy import as_policy
@@ -126,6 +127,26 @@ def test_verify_is_the_same(policy: dict[str, Any], tmp_path: Path, own_folder: 
     assert not list(own_folder.iterdir())
 
 
+def test_anonymising_what_does_not_fit_is_refused_before_the_work() -> None:
+    with pytest.raises(InputError, match=r"3,000 rows takes at least 900 kB of memory, and 2 kB may be used"):
+        shoal.anonymize(people(3_000), quasi_identifiers=["age"], k=3, options=Options(memory=SMALL))
+
+
+@pytest.mark.parametrize("how", [{"method": "sorted-clusters", "k": 3}, {"method": "coarsen", "resolution": 4}])
+def test_a_table_on_disk_is_anonymised_as_one_in_memory(how: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(anonymize, "_BYTES_PER_ROW", 0)
+    frame, names = people(3_000).drop("town", "n", "who").fill_null(0), ["age", "seen"]
+    here, there = (
+        shoal.anonymize(
+            frame, quasi_identifiers=["age", "seen"], sensitive="pay", options=Options(memory=memory), **how
+        )
+        for memory in ("1GB", SMALL)
+    )
+    assert on_disk(there.table["age"].codes)
+    assert here.polars.equals(there.polars)
+    assert here.findings == there.findings
+
+
 def test_files_with_other_columns_are_named_with_the_columns(tmp_path: Path) -> None:
     people(10).drop("n").write_parquet(tmp_path / "a.parquet")
     people(10).drop("who").write_parquet(tmp_path / "b.parquet")
@@ -189,7 +210,7 @@ def test_a_disk_that_is_too_small_is_refused_before_the_work(monkeypatch: pytest
     monkeypatch.setattr(spill.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1_000}))
     with pytest.raises(InputError, match=r"takes up to .* has 1 kB free") as error:
         LOCAL.count(people(2_000), ["town", "age"], options=Options(memory=SMALL))
-    assert "spill_dir" in (error.value.cure or "")
+    assert "SHOAL_SPILL" in (error.value.cure or "")
     assert not list(own_folder.iterdir())
 
 
