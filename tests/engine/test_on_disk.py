@@ -18,8 +18,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal.anonymization import anonymize
 from shoal.engine import LOCAL, Counted
 from shoal.errors import InputError
+from shoal.policy import as_policy
 from shoal.reading import Options, read
 from shoal.table import external, spill
 from shoal.table.classes import Coded, CountTable
@@ -102,6 +104,58 @@ def test_risk_and_leak_are_the_same(how: dict[str, Any], form: str, tmp_path: Pa
     assert not list(own_folder.iterdir())
 
 
+POLICIES: list[dict[str, Any]] = [
+    {"models": [{"model": "k-anonymity", "k": 2}]},
+    {"models": [{"model": "k-anonymity", "k": 2}], "count": "n", "leak": {"leaked": "10%", "threshold": 0.2}},
+    {
+        "models": [{"model": "l-diversity", "l": 2, "sensitive": "pay"}, {"model": "k-anonymity", "k": 3}],
+        "null_rule": "drop",
+    },
+    {"models": [{"model": "t-closeness", "t": 0.4, "sensitive": "age"}], "null_rule": "wildcard"},
+    {"models": [{"model": "k-anonymity", "k": 2}], "person": "who"},
+]
+
+
+@pytest.mark.parametrize("policy", POLICIES, ids=str)
+def test_verify_is_the_same(policy: dict[str, Any], tmp_path: Path, own_folder: Path) -> None:
+    path = tmp_path / "people.parquet"
+    people(3_000).with_columns(pl.col("seen").dt.year()).write_parquet(path)
+    columns = {"town": "quasi-identifier", "seen": "quasi-identifier"}
+    told = as_policy({"columns": columns, **policy})
+    found = [shoal.verify(path, told, options=Options(memory=memory)).to_dict() for memory in ("1GB", SMALL)]
+    assert found[0] == found[1]
+    assert not list(own_folder.iterdir())
+
+
+def test_anonymising_what_does_not_fit_is_refused_before_the_work() -> None:
+    with pytest.raises(InputError, match=r"3,000 rows takes at least 900 kB of memory, and 2 kB may be used"):
+        shoal.anonymize(people(3_000), quasi_identifiers=["age"], k=3, options=Options(memory=SMALL))
+
+
+@pytest.mark.parametrize("how", [{"method": "sorted-clusters", "k": 3}, {"method": "coarsen", "resolution": 4}])
+def test_a_table_on_disk_is_anonymised_as_one_in_memory(how: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(anonymize, "_BYTES_PER_ROW", 0)
+    frame, names = people(3_000).drop("town", "n", "who").fill_null(0), ["age", "seen"]
+    here, there = (
+        shoal.anonymize(frame, quasi_identifiers=names, sensitive="pay", options=Options(memory=memory), **how)
+        for memory in ("1GB", SMALL)
+    )
+    assert on_disk(there.table["age"].codes)
+    assert here.polars.equals(there.polars)
+    assert here.findings == there.findings
+
+
+def test_files_with_other_columns_are_named_with_the_columns(tmp_path: Path) -> None:
+    people(10).drop("n").write_parquet(tmp_path / "a.parquet")
+    people(10).drop("who").write_parquet(tmp_path / "b.parquet")
+    with pytest.raises(
+        InputError, match=r"b\.parquet has other columns than .*a\.parquet: it lacks 'who', and it has also 'n'"
+    ):
+        read(tmp_path)
+    with pytest.raises(InputError, match=r"b\.parquet has no column 'who'"):
+        shoal.risk(str(tmp_path / "*.parquet"), quasi_identifiers=["age", "who"])
+
+
 def test_keys_past_64_bits() -> None:
     draw = np.random.default_rng(5)
     frame = pl.DataFrame(
@@ -154,7 +208,7 @@ def test_a_disk_that_is_too_small_is_refused_before_the_work(monkeypatch: pytest
     monkeypatch.setattr(spill.shutil, "disk_usage", lambda _: type("Usage", (), {"free": 1_000}))
     with pytest.raises(InputError, match=r"takes up to .* has 1 kB free") as error:
         LOCAL.count(people(2_000), ["town", "age"], options=Options(memory=SMALL))
-    assert "spill_dir" in (error.value.cure or "")
+    assert "SHOAL_SPILL" in (error.value.cure or "")
     assert not list(own_folder.iterdir())
 
 

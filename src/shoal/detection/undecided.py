@@ -18,6 +18,7 @@ from shoal.kinds.inside import inside
 from shoal.manifest.schema import ColumnEntry
 from shoal.policy import Policy
 from shoal.table import Column, Table
+from shoal.table.rows import occurrences
 from shoal.table.weights import record_weights, weight_notes
 from shoal.vocabulary import Role
 from shoal.wording import in_words
@@ -147,7 +148,7 @@ def _of_survey(table: Table, policy: Policy) -> list[str]:
     column = table[policy.weight]
     notes += weight_notes(column.name, record_weights(column), household)
     if policy.columns.get(column.name) != "identifier":
-        alone = int(np.count_nonzero(np.bincount(column.codes, minlength=len(column.values)) == 1))
+        alone = int(np.count_nonzero(occurrences(column.codes, len(column.values) + 1)[: len(column.values)] == 1))
         if alone:
             who = f"{alone:,} record{'s' if alone > 1 else ''}"
             notes.append(
@@ -171,7 +172,7 @@ def look_at(column: Column, records: int) -> UndecidedColumn:
     Identifiers, quasi-identifiers and free text of a decided confidence stop a release, and so do values that nearly
     tell records apart or are long codes, whatever the confidence.
     """
-    counts = np.bincount(column.codes, minlength=len(column.values))[: len(column.values)]
+    counts = occurrences(column.codes, len(column.values) + 1)[: len(column.values)]
     view = view_of(column, counts, records)
     kinds = find_kinds(view) if len(view.counts) else []
     role, confidence, reasons = propose_role(column, counts, records, kinds)

@@ -9,17 +9,15 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from shoal import __version__
 from shoal.engine.base import Counted
 from shoal.reading import Options, is_path
 from shoal.reading.files import find_files
-from shoal.table import Array, Column, Table
+from shoal.table import Table
 from shoal.table.external import count_on_disk
 from shoal.table.rows import weights_of
 from shoal.table.spill import Spill
-from shoal.table.table import ROWS_AT_ONCE
+from shoal.table.tuples import as_tuples
 
 _TAIL = 1 << 16
 
@@ -29,17 +27,8 @@ def counted_on_disk(table: Table, names: Sequence[str], count: str | None, spill
     columns = {column.name: column for column in table.select(names)}
     weights = None if count is None else weights_of(table[count])
     found = count_on_disk(columns, weights, spill)
-    tuples = {name: _tuples(column, found.tuples[name].codes) for name, column in columns.items()}
+    tuples = {name: as_tuples(column, found.tuples[name].codes) for name, column in columns.items()}
     return Counted(tuples, found.counts, None, table.name, table.notes, table.source_names)
-
-
-def _tuples(column: Column, codes: Array) -> Column:
-    """A column with the codes of the tuples."""
-    nulls = 0
-    if column.nulls:
-        blocks = (codes[start : start + ROWS_AT_ONCE] for start in range(0, len(codes), ROWS_AT_ONCE))
-        nulls = sum(int(np.count_nonzero(block == len(column.values))) for block in blocks)
-    return Column(column.name, codes, column.values, nulls, column.dtype, declared=column.declared)
 
 
 def stamp_of(source: Any, columns: Sequence[str] | None, count: str | None, options: Options | None) -> str | None:

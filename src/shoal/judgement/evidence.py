@@ -22,6 +22,7 @@ from shoal.policy.survey import APART, population_size
 from shoal.table import Array, Column, Table
 from shoal.table.classes import Coded
 from shoal.table.rows import Rows, counted_rows
+from shoal.table.table import on_disk
 from shoal.table.weights import record_weights
 
 
@@ -48,6 +49,7 @@ def evidence_of(
     if not names:  # nothing that others know: no classes
         return Evidence(np.zeros(0, np.int64)), 0
     table.select(names)
+    table, policy = _tuples(table, names, policy)
     table, removed = counted_rows(table, names, policy.count, policy.null_rule)
     rows = Rows.of(table, names, policy.count) if table.rows else Rows(table.select(names))
     shown = shown_in(rows, policy.null_rule, starred)
@@ -78,6 +80,19 @@ def evidence_of(
             evidence = replace(evidence, sizes=shown.sizes, members=shown.members)
     estimate = estimated_people(table, policy, shown, evidence.sizes, removed, drawn)
     return replace(evidence, removed=removed, estimate=estimate, risk_over=policy.risk_over), suppressed
+
+
+def _tuples(table: Table, names: Sequence[str], policy: Policy) -> tuple[Table, Policy]:
+    """The distinct tuples of a table on disk with their records, where nothing belongs to single rows."""
+    columns = table.select(names)
+    by_row = (policy.person, policy.weight, policy.household, policy.population_size, policy.sampling)
+    if any(setting is not None for setting in by_row) or not any(on_disk(column.codes) for column in columns):
+        return table, policy
+    from shoal.table.tuples import tuples_on_disk
+
+    needed = sorted({name for model in policy.models for name in model.needs if name in table.columns})
+    tuples, count = tuples_on_disk(table, [*names, *needed], policy.count)
+    return tuples, policy.model_copy(update={"count": count})
 
 
 def _of_persons(

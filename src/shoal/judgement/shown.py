@@ -36,7 +36,10 @@ class Shown:
     @cached_property
     def suppressed(self) -> Array:
         """The rows that are suppressed in every column: they stand in no class."""
-        return np.asarray(np.logical_and.reduce(self.stars))
+        found = self.stars[0].copy()
+        for star in self.stars[1:]:
+            found &= star
+        return found
 
     @property
     def _counted(self) -> bool:

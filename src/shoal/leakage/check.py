@@ -16,6 +16,7 @@ from shoal.policy.amounts import parse_leaks
 from shoal.policy.thresholds import find_threshold
 from shoal.table import Table
 from shoal.table.rows import Rows
+from shoal.table.table import on_disk
 from shoal.wording import counted
 
 
@@ -38,7 +39,12 @@ def leak_check(
     try:
         needed = [name for name in (policy.person, policy.count) if name is not None]
         table.select(needed)
-        rows = Rows.of(table, names, policy.count, policy.person)
+        count = policy.count
+        if policy.person is None and any(on_disk(column.codes) for column in table.select(names)):
+            from shoal.table.tuples import tuples_on_disk
+
+            table, count = tuples_on_disk(table, names, count)
+        rows = Rows.of(table, names, count, policy.person)
         if rows.person is not None:
             rows = replace(rows, linked=linked_classes(rows.person, policy.linked))
         rows, _ = rows.without_nulls(policy.null_rule)

@@ -15,7 +15,7 @@ from shoal import progress
 from shoal.errors import InputError, quoted
 from shoal.reading.binary import damage_as_error
 from shoal.reading.csv import NotInEncoding
-from shoal.reading.files import Found, Options, declaring, find_files, open_file
+from shoal.reading.files import Found, Options, Source, declaring, find_files, open_file
 from shoal.table import Table, check_names
 from shoal.table.encode import ColumnEncoder
 from shoal.table.text_types import has_missing_words
@@ -209,7 +209,7 @@ def _read_files(files: list[Found], columns: Sequence[str] | None, options: Opti
             encoders = _Encoders(wanted, overflow, found_types, options.missing, source.columns_may_come_late)
         elif columns is None and set(wanted) != set(encoders.names) and not source.columns_may_come_late:
             raise InputError(
-                f"{path} has other columns than {paths[0]}.",
+                f"{path} has other columns than {paths[0]}{_difference(source, encoders.names)}.",
                 "Name the columns that all files share, or read the files one by one.",
             )
         with damage_as_error(path):
@@ -220,6 +220,16 @@ def _read_files(files: list[Found], columns: Sequence[str] | None, options: Opti
         before += path.stat().st_size
     assert encoders is not None
     return encoders.finish(name, tuple(names), notes, None)
+
+
+def _difference(source: Source, names: Sequence[str]) -> str:
+    """Which columns a file lacks or has beside those of the first; a header that may be a record is not shown."""
+    if source.header_in_doubt:
+        return ""
+    lacks = [name for name in names if name not in source.names]
+    more = [name for name in source.names if name not in names]
+    told = [f"{word} {quoted(found[:8])}" for word, found in (("it lacks", lacks), ("it has also", more)) if found]
+    return ": " + ", and ".join(told)
 
 
 def _wanted(columns: Sequence[str] | None, names: Sequence[str], where: str, in_doubt: bool = False) -> list[str]:

@@ -27,7 +27,7 @@ _DENSE = 1 << 24
 # bytes of memory for each row of a range: its words, what merging needs, the runs
 _BYTES_PER_ROW = 48
 _MOST_RANGES = 256
-_SAMPLE = 1 << 20
+_SAMPLE, _STRETCH = 1 << 20, 1 << 10
 
 
 @dataclass(frozen=True)
@@ -147,6 +147,7 @@ class _Ranges:
 
         def cut(block: slice) -> None:
             arrays = self._sorted(block)
+            self._forget()
             ends = np.searchsorted(arrays[0], starts)
             for number, (low, high) in enumerate(zip([0, *ends], [*ends, len(arrays[0])], strict=True)):
                 if low < high:
@@ -160,10 +161,13 @@ class _Ranges:
 
         blocks = _blocks(self.rows)
         in_threads(cut, blocks, "sorting")
+        self.spill.keep(sizes=sizes.tolist(), alone={str(number): key for number, key in alone.items()})
+
+    def _forget(self) -> None:
+        """Codes that were packed need not stay in memory."""
         for group in self.words.groups:
             for column in group:
                 forget(column.codes)
-        self.spill.keep(sizes=sizes.tolist(), alone={str(number): key for number, key in alone.items()})
 
     def _files(self, number: int) -> list[SpilledFile]:
         return [self.spill.file(name) for name in self._names(number)]
@@ -195,8 +199,10 @@ class _Ranges:
         """Where ranges begin, so that each has about as many rows, and which of them hold one frequent key alone."""
         most = max(1_000, self.spill.budget // (2 * processors() * _BYTES_PER_ROW))
         wanted = min(_MOST_RANGES, -(-self.rows // most))
-        step = max(1, self.rows // _SAMPLE)
-        sample = np.sort(self.words.of_rows(slice(0, self.rows, step))[0])
+        # whole stretches: rows far apart would bring every page of the codes into memory
+        starts = np.unique(np.linspace(0, max(self.rows - _STRETCH, 0), _SAMPLE // _STRETCH).astype(np.int64))
+        stretches = [slice(start, min(start + _STRETCH, self.rows)) for start in starts.tolist()]
+        sample = np.sort(np.concatenate([self.words.of_rows(stretch)[0] for stretch in stretches]))
         drawn = sample[np.arange(1, wanted) * len(sample) // wanted] if wanted > 1 else sample[:0]
         starts = np.unique(drawn)
         if len(self.words.groups) > 1:

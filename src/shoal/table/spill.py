@@ -78,7 +78,7 @@ class Spill:
         if self._folder is not None:
             return
         if not self.parent.is_dir():
-            raise InputError(f"There is no folder {self.parent} for temporary files.", _cure(need), settings=_SETTING)
+            raise InputError(f"There is no folder {self.parent} for temporary files.", _cure(need))
         self._stamp = self._stamp_of()
         self._take_up()
         if self._folder is None:
@@ -95,7 +95,6 @@ class Spill:
                 f"The table does not fit in memory ({in_units(self.budget)}), and counting it on disk takes up to "
                 f"{in_units(need)}: {self.parent} has {in_units(free)} free.",
                 _cure(need),
-                settings=_SETTING,
             )
 
     def _path(self) -> Path:
@@ -120,7 +119,7 @@ class Spill:
                 path.mkdir(mode=0o700)
         except OSError as error:
             why = error.strerror or "no right to write there"
-            raise InputError(f"{self.parent} cannot be written to: {why}.", _cure(0), settings=_SETTING) from None
+            raise InputError(f"{self.parent} cannot be written to: {why}.", _cure(0)) from None
         self._folder, self._lock = path, _locked(path)
 
     def _remove_abandoned(self) -> None:
@@ -238,12 +237,9 @@ def _changed(array: Array, change: Callable[[Array], Array], file: SpilledFile, 
     return file.mapped(dtype)
 
 
-_SETTING = "spill_dir"
-
-
 def _cure(need: int) -> str:
-    space = f" with {in_units(need)} free" if need else ""
-    return f"Name another folder{space} in spill_dir (or SHOAL_SPILL), or allow more memory (SHOAL_MEMORY)."
+    space = f" with {in_units(need)} free" if need else " with more space"
+    return f"Set SHOAL_SPILL to a folder{space}, or SHOAL_MEMORY to more memory."
 
 
 class filling:
@@ -257,9 +253,7 @@ class filling:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if isinstance(error, OSError) and error.errno in _FULL:
-            raise InputError(
-                f"The disk of {self.folder.parent} is full; nothing was left on it.", _cure(0), settings=_SETTING
-            ) from None
+            raise InputError(f"The disk of {self.folder.parent} is full; nothing was left on it.", _cure(0)) from None
 
 
 def opened(path: Path) -> int:
