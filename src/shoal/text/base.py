@@ -11,7 +11,7 @@ import polars as pl
 
 from shoal.table.fold import fold
 from shoal.text.kinds import TextKind
-from shoal.text.words import SPLIT, Lexicon, lexicon
+from shoal.text.words import INITIAL, ROLE, SPLIT, TITLE, Lexicon, lexicon
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,7 @@ class _Folds(dict[int, str]):
 
 
 _FOLDS = _Folds()
+_ENDS = frozenset('.!?:;•*\t\n"')
 
 
 class Note:
@@ -124,6 +125,17 @@ class Note:
         return [book[word] for word in self.words]
 
     @cached_property
+    def protected(self) -> set[int]:
+        """The numbers of the words that stay (`shoal.text.stay`)."""
+        from shoal.text.stay import protected
+
+        return protected(self)
+
+    def gap(self, number: int) -> str:
+        """What stands between a word and the one before it."""
+        return self.folded[self.pieces[number - 1][1] : self.pieces[number][0]] if number else "\n"
+
+    @cached_property
     def language(self) -> str:
         """The language whose small words are most frequent; the first of the note's languages if there are none."""
         return lexicon().language(self.words, self.languages)
@@ -131,10 +143,14 @@ class Note:
     @cached_property
     def starts(self) -> list[bool]:
         """Whether each word is the first of a sentence or line."""
-        text, found = self.folded, []
-        last = 0
-        for start, end in self.pieces:
+        text, signs, found = self.folded, self.signs, []
+        last, before = 0, 0
+        for (start, end), bits in zip(self.pieces, signs, strict=True):
             gap = text[last:start]
-            found.append(last == 0 or "\n" in gap or any(sign in gap for sign in ".!?:;•*\t") or '"' in gap)
-            last = end
+            if gap == " ":
+                found.append(False)
+            else:
+                abbreviated = gap in (". ", ".") and before & (TITLE | INITIAL | ROLE)
+                found.append(not last or not (_ENDS.isdisjoint(gap) or abbreviated))
+            last, before = end, bits
         return found

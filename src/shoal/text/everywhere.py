@@ -3,8 +3,72 @@
 from __future__ import annotations
 
 from shoal.text.base import Note, Span
+from shoal.text.words import (
+    ACTS,
+    MONTH,
+    PARTICLE,
+    RARE,
+    ROLE,
+    SMALL,
+    STAYS,
+    SURE,
+    TITLE,
+    UNKNOWN,
+    WRITTEN_AS_NAME,
+    lexicon,
+    without_genitive,
+)
+
+STRONG = 0.84
+_SHORTEST = 3
 
 
 def everywhere(note: Note, spans: list[Span]) -> list[Span]:
-    """Other places of the names that are sure."""
-    return []
+    """Other places of the parts of names that are sure; everyday words only in capitals."""
+    parts = _parts(note, spans)
+    if not parts:
+        return []
+    covered = (
+        {place for span in spans for place in range(span.start, span.end)} if len(note.folded) < 100_000 else set()
+    )
+    found = []
+    for number, word in enumerate(note.words):
+        lower = without_genitive(word).lower()
+        form = next((form for form in (lower, lower[:-1] if lower.endswith("s") else lower) if form in parts), None)
+        start, end = note.pieces[number]
+        if form is None or (start in covered and not _has_particle(note, number, parts[form], covered)):
+            continue
+        bits = note.signs[number]
+        if (bits & WRITTEN_AS_NAME and not (note.starts[number] and bits & (SMALL | ACTS))) or bits & (
+            SURE | RARE | UNKNOWN
+        ):
+            end -= len(word) - len(without_genitive(word))
+            while number and note.words[number - 1] == parts[form] and note.gap(number) in (" ", ""):
+                number -= 1
+                start = note.pieces[number][0]
+            found.append(Span(start, end, "name", 0.85, "part of a name found elsewhere in the note"))
+    return found
+
+
+def _has_particle(note: Note, number: int, particle: str, covered: set[int]) -> bool:
+    """Whether the particle of the name stands before a word and was not taken for a part of it."""
+    return (
+        bool(particle and number) and note.words[number - 1] == particle and note.pieces[number - 1][0] not in covered
+    )
+
+
+def _parts(note: Note, spans: list[Span]) -> dict[str, str]:
+    """Words of strong names in lower case, each with the particle before it, if there is one."""
+    strong = [span for span in spans if span.kind == "name" and span.score >= STRONG]
+    if not strong:
+        return {}
+    found: dict[str, str] = {}
+    for span in strong:
+        before = ""
+        for word in note.folded[span.start : span.end].split():
+            word = word.strip(".,'’")
+            bits = lexicon()[word]
+            if len(word) >= _SHORTEST and not bits & (PARTICLE | TITLE | ROLE | MONTH | STAYS):
+                found[word.lower()] = before
+            before = word if bits & PARTICLE else ""
+    return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import re
 from collections.abc import Iterable
 from functools import cache
@@ -11,27 +12,31 @@ from shoal.kinds.header import plain
 from shoal.kinds.name_lists import GIVEN_NAMES, SURNAMES
 from shoal.text import terms
 
-# letters, with apostrophes, hyphens inside; what follows is another word
-SPLIT = re.compile(r"[^\W\d_]+(?:['’\-][^\W\d_]+)*")
+# letters, with apostrophes and hyphens inside; what is elided (d'Alzheimer, L'avvocato) is a word apart
+_ELIDED = r"(?:[ldsncjmt]|qu|dell|all|nell|sull|dall|un|quest|lorsqu|jusqu|puisqu)"
+SPLIT = re.compile(
+    rf"\b{_ELIDED}['’](?=[^\W\d_])|\b[LDSNCJMT]['’](?=[a-zà-öø-ÿœ])|[^\W\d_]+(?:['’\-][^\W\d_]+)*", re.UNICODE
+)
 
 # shape
-CAPITAL, UPPER, LOWER, INITIAL = 1, 2, 4, 8
-# lists: given names and surnames by how many bear them, words of a dictionary
-GIVEN, GIVEN_RARE, SURNAME, SURNAME_RARE, WORD = 16, 32, 64, 128, 256
-# words that are both: a name only by what stands around it
-EITHER = 512
+CAPITAL, UPPER, LOWER, INITIAL = (1 << n for n in range(4))
+# what the lists say: one of the first five, by which evidence is needed to call a word a name
+SURE, EITHER, RARE, UNKNOWN, WORD = (1 << n for n in range(4, 9))
+GIVEN, SURNAME = (1 << n for n in range(9, 11))
 # vocabulary
-STAYS, TITLE, PARTICLE, CONTEXT, ACTS, PLACE, REGION, MONTH, ORGANISATION, STREET, UNIT = (2**n for n in range(10, 21))
-NAME_LIKE = GIVEN | GIVEN_RARE | SURNAME | SURNAME_RARE
-_ENDINGS = ("s", "es", "n", "en", "e", "er", "em", "ed", "ing", "ly", "d")
-_FREQUENT_GIVEN, _FREQUENT_SURNAME = 3, 3
+STAYS, EPONYM, COMMON_EPONYM, HEAD, TITLE, ROLE, PARTICLE, ACTS, PLACE, REGION, MONTH, SMALL = (
+    1 << n for n in range(11, 23)
+)
+WRITTEN_AS_NAME = CAPITAL | UPPER
+MAYBE_NAME = SURE | EITHER | RARE | UNKNOWN
+_ENDINGS = ("s", "es", "n", "en", "e", "er", "em", "ed", "ing", "ly", "d", "t")
+_FREQUENT = 3  # a power of ten: borne by a thousand people or more
+_LONGEST = 60  # longer runs of letters are not words
 
 
 @cache
 def load(name: str) -> list[str]:
-    """The lines of a list that ships."""
-    import gzip
-
+    """The lines of a packed list that ships."""
     raw = files("shoal.text").joinpath("lists", f"{name}.txt.gz").read_bytes()
     return gzip.decompress(raw).decode().split("\n")
 
@@ -39,7 +44,8 @@ def load(name: str) -> list[str]:
 @cache
 def dictionary() -> frozenset[str]:
     """Lower-case words of five languages."""
-    return frozenset(word for language in ("en", "de", "fr", "it", "es") for word in load(f"words_{language}"))
+    words = {word for language in ("en", "de", "fr", "it", "es") for word in load(f"words_{language}")}
+    return frozenset(words | terms.terms("extra_words") | terms.terms("either") | set(terms.small_words()))
 
 
 @cache
@@ -49,23 +55,37 @@ def strata(name: str) -> dict[str, int]:
 
 
 def is_word(word: str) -> bool:
-    """Whether a lower-case word, or its stem, is in the dictionary.
+    """Whether a lower-case word, its stem, or the two words that it is made of are in the dictionary.
 
-    >>> is_word("walking"), is_word("okonkwo")
-    (True, False)
+    >>> is_word("walking"), is_word("schenkelhalsfraktur"), is_word("okonkwo")
+    (True, True, False)
     """
     book = dictionary()
-    if word in book or word in terms.WORDS:
+    if word in book:
         return True
-    return any(word.endswith(end) and len(word) - len(end) > 2 and word[: -len(end)] in book for end in _ENDINGS)
+    if any(word.endswith(end) and len(word) - len(end) > 2 and word[: -len(end)] in book for end in _ENDINGS):
+        return True
+    return 9 < len(word) < _LONGEST and _compound(word, book)
+
+
+def _compound(word: str, book: frozenset[str]) -> bool:
+    """German compounds: two or three known words of four letters or more, with a joining s, n, en or es."""
+    for cut in range(4, len(word) - 3):
+        if word[:cut] in book or (word[cut - 1] in "sn" and word[: cut - 1] in book and cut > 4):
+            rest = word[cut:]
+            if rest in book or any(rest.endswith(end) and rest[: -len(end)] in book for end in ("s", "n", "en", "e")):
+                return True
+            if len(rest) > 7 and _compound(rest, book):
+                return True
+    return False
 
 
 class Lexicon(dict[str, int]):
     """The bits of each word form, made when the word is first seen."""
 
     def __missing__(self, word: str) -> int:
-        bits = _shape(word) | _lists(word)
-        if len(self) < 2_000_000:
+        bits = _shape(word) | _lists(word) if len(word) < _LONGEST else LOWER | WORD
+        if len(self) < 1_000_000:
             self[word] = bits
         return bits
 
@@ -76,7 +96,7 @@ class Lexicon(dict[str, int]):
         'de'
         """
         counts = dict.fromkeys(languages, 0)
-        small = terms.SMALL_WORDS
+        small = terms.small_words()
         for word in words:
             for language in small.get(word, ()):
                 if language in counts:
@@ -94,21 +114,53 @@ def _shape(word: str) -> int:
     return CAPITAL if word[0].isupper() else LOWER
 
 
+def without_genitive(word: str) -> str:
+    """A word without 's or a lone apostrophe behind."""
+    return word[:-2] if word[-2:] in ("'s", "’s", "'S", "’S") else word
+
+
 def _lists(word: str) -> int:
-    lower = word.lower()
-    base = re.sub(r"['’]s$", "", lower)
-    bits = terms.bits(lower) | terms.bits(base)
-    parts = [plain(part).replace(" ", "") for part in re.split(r"['’\-]", base) if len(part) > 1] or [base]
-    given, surname = strata("given_names"), strata("surnames")
-    whole = plain(base).replace(" ", "").replace("'", "").replace("-", "")
-    for part in {whole, *parts}:
-        power = 4 if part in GIVEN_NAMES else given.get(part, 0)
-        bits |= (GIVEN if power >= _FREQUENT_GIVEN else GIVEN_RARE) if power else 0
-        power = 4 if part in SURNAMES else surname.get(part, 0)
-        bits |= (SURNAME if power >= _FREQUENT_SURNAME else SURNAME_RARE) if power else 0
-    if is_word(base) or (len(parts) > 1 and all(is_word(part) for part in parts)):
-        bits |= WORD
-    return bits | (EITHER if bits & WORD and bits & NAME_LIKE else 0)
+    base = without_genitive(word.lower())
+    parts = [part for part in re.split(r"['’\-]", base) if len(part) > 1] or [base]
+    bits = _vocabulary(base)
+    plains = {plain(part).replace(" ", "") for part in (*parts, base.replace("'", "").replace("-", ""))}
+    given = max(4 if part in GIVEN_NAMES else strata("given_names").get(part, 0) for part in plains)
+    surname = max(4 if part in SURNAMES else strata("surnames").get(part, 0) for part in plains)
+    bits |= (GIVEN if given >= _FREQUENT else 0) | (SURNAME if surname >= _FREQUENT else 0)
+    frequent = max(given, surname) >= _FREQUENT
+    listed = plain(base) in GIVEN_NAMES and base not in terms.terms("either")
+    if not listed and (is_word(base) or (len(parts) > 1 and all(is_word(part) for part in parts))):
+        bits |= EITHER if frequent else WORD
+    else:
+        bits |= SURE if frequent else RARE if given or surname else UNKNOWN
+    medical = not frequent and len(base) > 5 and base.endswith(terms.endings())
+    return bits | (STAYS if medical else 0)
+
+
+@cache
+def _books() -> tuple[tuple[int, frozenset[str]], ...]:
+    eponyms = terms.by_key("eponyms")
+    return (
+        (STAYS, terms.terms("stays") | terms.terms("drugs")),
+        (EPONYM, frozenset(eponyms["alone"])),
+        (COMMON_EPONYM, frozenset(eponyms["common"])),
+        (HEAD, terms.terms("eponym_heads")),
+        (TITLE, terms.terms("titles")),
+        (ROLE, terms.terms("roles")),
+        (PARTICLE, terms.terms("particles")),
+        (ACTS, terms.terms("acts")),
+        (MONTH, terms.months()),
+        (SMALL, frozenset(terms.small_words())),
+    )
+
+
+def _vocabulary(base: str) -> int:
+    bits = sum(bit for bit, book in _books() if base in book)
+    bare = plain(base).replace("-", " ")
+    bits |= (PLACE if bare in terms.places() else 0) | (REGION if bare in terms.regions() else 0)
+    if "-" in base and base.split("-")[0] in _books()[1][1]:
+        bits |= EPONYM
+    return bits
 
 
 @cache

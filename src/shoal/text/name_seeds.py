@@ -1,0 +1,295 @@
+"""Words that something says are names: a title, a role, a phrase, a degree, the lists, the shape of the sentence."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from shoal.text import terms
+from shoal.text.base import Note
+from shoal.text.words import (
+    ACTS,
+    CAPITAL,
+    COMMON_EPONYM,
+    EITHER,
+    EPONYM,
+    GIVEN,
+    HEAD,
+    INITIAL,
+    LOWER,
+    MAYBE_NAME,
+    MONTH,
+    PARTICLE,
+    PLACE,
+    RARE,
+    REGION,
+    ROLE,
+    SMALL,
+    STAYS,
+    SURE,
+    SURNAME,
+    TITLE,
+    UNKNOWN,
+    UPPER,
+    WORD,
+    WRITTEN_AS_NAME,
+)  # fmt: skip
+
+STRONG, GOOD, FAIR, WEAK = 0.95, 0.88, 0.7, 0.55
+Seeds = dict[int, tuple[float, str]]
+Seed = tuple[float, str]
+
+_AFTER_TITLE = frozenset((" ", ". ", ".", "  ", ".  ", ": "))
+_AFTER_ROLE = frozenset(
+    (
+        " ",
+        ", ",
+        ": ",
+        " (",
+        ":",
+        ",\n",
+        ",\n\n",
+        ": \n",
+        ":\n",
+        " - ",
+        "  ",
+        ". ",
+        ":  ",
+        " : ",
+        ': "',
+        ' "',
+        ":\t",
+        ", \n",
+    )
+)
+# titles that are common words or letters: only in their language and form
+_ONE_LANGUAGE = {"m": "fr", "mm": "fr", "me": "fr", "pr": "fr", "d": "es", "don": "es it", "hr": "de", "sor": "es"}
+_DEGREES = frozenset(("med", "Med", "ssa", "ra", "dent", "phil", "jur", "rer", "nat", "h", "c"))
+_CREDENTIAL = re.compile(r",\s(?:M\.D\.|R\.N\.|Ph\.D\.|D\.O\.|Esq\b)")
+_LISTING = re.compile(r"^\s*(?:\([^()]{1,12}\))?,?\s*$")
+_AGED = re.compile(r"^ \(\d{1,2}\), $")
+_ANDS = frozenset(("and", "und", "et", "e", "ed", "y", "v", "vs"))
+_NOT_NAMES = STAYS | ROLE | MONTH | REGION | TITLE
+
+
+@cache
+def _phrases() -> dict[str, list[tuple[str, ...]]]:
+    """Phrases before a name, by their last word."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for phrase in terms.phrases("before_name"):
+        words = tuple(re.split(r"[ /.]", phrase))
+        found.setdefault(words[-1], []).append(words)
+    return found
+
+
+def seeds_of(note: Note) -> Seeds:
+    """The numbers of the words that are names by themselves, each with its score and reason."""
+    signs, seeds = note.signs, Seeds()
+    shouting = sum(1 for bits in signs if bits & UPPER) * 2 > len(signs)
+    for place, bits in enumerate(signs):
+        if not bits & (WRITTEN_AS_NAME | TITLE):
+            continue
+        title = bool(bits & TITLE) and _is_title(note, place) and _after_title(note, place, seeds)
+        if title or not bits & WRITTEN_AS_NAME or place in seeds:
+            continue
+        if place in note.protected and (not bits & GIVEN or bits & (EPONYM | COMMON_EPONYM)):
+            continue
+        start, end = note.pieces[place]
+        if note.folded[end : end + 1].isdigit() or (start and note.folded[start - 1].isdigit()):  # SpO2, 98F
+            continue
+        seed = _by_context(note, place, bits) or _by_shape(note, place, bits, shouting)
+        if seed is not None and not (place in note.protected and seed[0] < GOOD):
+            seeds[place] = seed
+    _by_credentials(note, seeds)
+    _beside_names(note, seeds)
+    return seeds
+
+
+def _is_title(note: Note, place: int) -> bool:
+    word = note.words[place]
+    lower = word.lower()
+    if lower in _ONE_LANGUAGE:
+        if note.language not in _ONE_LANGUAGE[lower]:
+            return False
+        if len(word) == 1 and (word.islower() or not note.folded.startswith(".", note.pieces[place][1])):
+            return False
+    before = note.signs[place - 1] if place else 0
+    if before & GIVEN and before & CAPITAL and note.gap(place) == " " and note.signs[place] & SURNAME:
+        return False
+    return word[0].isupper() or lower in terms.rule("titles_in_lower_case")
+
+
+def _after_title(note: Note, place: int, seeds: Seeds) -> bool:
+    """Marks the word after a title, past further titles and particles; whether there is one."""
+    signs, words, last = note.signs, note.words, len(note.signs)
+    here = place + 1
+    while here < last and note.gap(here) in _AFTER_TITLE and signs[here] & TITLE and not signs[here] & (SURE | SURNAME):
+        here += 1
+    while here < last and words[here] in _DEGREES:
+        here += 1
+    first = here
+    while here + 1 < last and here - first < 3 and _is_particle(note, here):
+        here += 1
+    if here >= last or note.gap(first) not in _AFTER_TITLE:
+        return False
+    bits = signs[here]
+    if bits & WRITTEN_AS_NAME:
+        good = (bits & MAYBE_NAME and not bits & ROLE) or not bits & (SMALL | ROLE | ACTS | TITLE | STAYS | MONTH)
+        if good and not (here > first and bits & WORD and words[first].islower() and note.language == "de"):
+            seeds.update(dict.fromkeys(range(first, here + 1), (STRONG, "after a title")))
+            return True
+    elif bits & LOWER and first == here and not bits & (SMALL | ACTS | ROLE | HEAD | WORD):
+        lower = words[place].lower() in terms.rule("titles_in_lower_case")
+        if lower and (bits & (SURE | RARE | UNKNOWN) or bits & SURNAME) and not bits & STAYS:
+            seeds[here] = (STRONG, "after a title")
+            return True
+    return False
+
+
+def _is_particle(note: Note, here: int) -> bool:
+    """A small word of a surname with more of the name behind it."""
+    bits, after = note.signs[here], note.signs[here + 1]
+    return (
+        bool(bits & PARTICLE) and note.gap(here + 1) in (" ", "", ". ") and bool(after & (WRITTEN_AS_NAME | PARTICLE))
+    )
+
+
+def _by_context(note: Note, place: int, bits: int) -> Seed | None:
+    """By a role, a label or a phrase before the word."""
+    if not place:
+        return None
+    gap, word = note.gap(place), note.words[place - 1].lower()
+    if note.signs[place - 1] & ROLE and gap in _AFTER_ROLE and (gap != ". " or word in ("gez", "fdo", "pt", "pat")):
+        named = word in terms.rule("labels_of_names") and ":" in gap
+        short = bits & UNKNOWN and bits & UPPER and not named and len(note.words[place]) < 5
+        maybe = bits & MAYBE_NAME and not bits & (ACTS | ROLE | TITLE | SMALL)
+        if (maybe or (named and not bits & (ROLE | TITLE | SMALL | STAYS))) and not short:
+            return GOOD, "after a word for a person"
+    if (
+        bits & MAYBE_NAME
+        and gap in (" ", ": ", ". ", "/ ", "/")
+        and not bits & (ROLE | ACTS | TITLE | REGION | PLACE | SMALL)
+    ):
+        for phrase in _phrases().get(word, ()):
+            words = tuple(found.lower() for found in note.words[place - len(phrase) : place])
+            if words == phrase and not (bits & UPPER and len(note.words[place]) < 5):
+                return GOOD, "after a phrase that announces a person"
+    return None
+
+
+def _by_shape(note: Note, place: int, bits: int, shouting: bool) -> Seed | None:
+    """By the word itself, its neighbours and its place in the sentence."""
+    if bits & _NOT_NAMES and not bits & GIVEN:
+        return None
+    after = note.signs[place + 1] if place + 1 < len(note.signs) else 0
+    gap = note.gap(place + 1) if after else ""
+    if bits & INITIAL:
+        return _initial(note, place, after, gap)
+    follows = gap == " " and bool(after & WRITTEN_AS_NAME) and bool(bits & UPPER) == bool(after & UPPER)
+    open_after = (after & MAYBE_NAME and not after & (_NOT_NAMES | INITIAL | SMALL)) or (
+        after & SURNAME and after & TITLE
+    )
+    sure = bits & SURE or after & (SURE | RARE | UNKNOWN | SURNAME) or not note.starts[place]
+    if follows and bits & GIVEN and open_after and sure and not bits & SMALL:
+        return GOOD, "given name and surname"
+    turned = gap == ", " and after & GIVEN and after & SURE and note.starts[place]
+    if turned and bits & (SURE | RARE | UNKNOWN):
+        return FAIR, "surname, given name"
+    if bits & UPPER:
+        frequent = bits & SURE and (shouting or len(note.words[place]) > 3) and not bits & PLACE
+        return (FAIR, "frequent name") if frequent else None
+    return _alone(note, place, bits, after, bool(follows and open_after))
+
+
+def _initial(note: Note, place: int, after: int, gap: str) -> Seed | None:
+    start = note.pieces[place][0]
+    if start > 1 and (note.folded[start - 1].isalnum() or note.folded[start - 2].isdigit()):
+        return None
+    near = (
+        gap == ". " and after & CAPITAL and after & MAYBE_NAME and not after & (STAYS | INITIAL | SMALL | ACTS | ROLE)
+    )
+    return (GOOD - 0.03, "initial and surname") if near else None
+
+
+def _alone(note: Note, place: int, bits: int, after: int, follows: bool) -> Seed | None:
+    """A single word: frequent names anywhere; rare and unknown ones where capitals mean something."""
+    word = note.words[place]
+    german, start = note.language == "de", note.starts[place]
+    acts = bool(after & ACTS and after & LOWER) or word[-2:] in ("'s", "’s")
+    if word[-3:] in ("n't", "n’t") or (bits & SMALL and (start or german) and not _has_auxiliary(note, place)):
+        return None
+    if bits & SURE:
+        return FAIR, "frequent name"
+    if bits & EITHER:
+        return _either(note, place, bits, acts, follows)
+    if bits & RARE:
+        return (FAIR - 0.1, "rare name") if not start or acts or follows or german else None
+    if bits & UNKNOWN and german:
+        return (WEAK, "unknown word, not a noun") if not _after_article(note, place) else None
+    if bits & UNKNOWN and (not start or acts or follows):
+        return WEAK, "unknown word in capitals"
+    return None
+
+
+def _either(note: Note, place: int, bits: int, acts: bool, follows: bool) -> Seed | None:
+    """A name that is an everyday word too."""
+    german, start = note.language == "de", note.starts[place]
+    if not german and not start and bits & GIVEN and not follows:
+        return FAIR - 0.1, "given name inside a sentence"
+    if acts and not german and (not start or bits & GIVEN) and not bits & ROLE:
+        return FAIR - 0.1, "name before a verb"
+    if acts and german and not start and not _after_article(note, place):
+        return WEAK, "name before a verb"
+    return None
+
+
+def _has_auxiliary(note: Note, place: int) -> bool:
+    """`Will has`, `May was`: no sentence starts so but with a name."""
+    after = note.words[place + 1] if place + 1 < len(note.words) else ""
+    modal = note.words[place] in ("Will", "May")
+    return modal and after in terms.rule("auxiliaries") and note.gap(place + 1) == " "
+
+
+def _after_article(note: Note, place: int) -> bool:
+    return place > 0 and note.words[place - 1].lower() in terms.rule("articles") and note.gap(place) == " "
+
+
+def _by_credentials(note: Note, seeds: Seeds) -> None:
+    """`Jane Roe, MD`: the words before a degree."""
+    degrees = terms.rule("credentials")
+    for place, word in enumerate(note.words):
+        if word in degrees and place and note.gap(place) == ", ":
+            seeds.pop(place, None)
+            _mark_before(note, place, seeds)
+    for match in _CREDENTIAL.finditer(note.folded) if ", " in note.folded else ():
+        number = next((n for n, (_, end) in enumerate(note.pieces) if end == match.start()), None)
+        if number is not None:
+            _mark_before(note, number + 1, seeds)
+
+
+def _mark_before(note: Note, place: int, seeds: Seeds) -> None:
+    for number in range(place - 1, max(-1, place - 4), -1):
+        bits = note.signs[number]
+        if not bits & WRITTEN_AS_NAME or (bits & (STAYS | TITLE | ROLE) and not bits & (GIVEN | SURNAME)):
+            break
+        if number != place - 1 and note.gap(number + 1) not in (" ", ". "):
+            break
+        seeds.setdefault(number, (GOOD, "before a degree"))
+
+
+def _beside_names(note: Note, seeds: Seeds) -> None:
+    """`Ann, Bo and Cy`: a word written as a name that is listed beside a name."""
+    signs, words = note.signs, note.words
+    for place in sorted(seeds):
+        here = place + 1
+        if here + 1 < len(signs) and words[here] in _ANDS:
+            if not _LISTING.match(note.gap(here)) or note.gap(here + 1) not in (" ", ". "):
+                continue
+            here += 1
+        elif here >= len(signs) or not (note.gap(here) == ", " or _AGED.match(note.gap(here))):
+            continue
+        bits = signs[here]
+        if bits & CAPITAL and bits & (SURE | RARE | UNKNOWN | GIVEN) and not bits & (_NOT_NAMES | PLACE):
+            seeds.setdefault(here, (FAIR, "listed beside a name"))
+        elif bits & CAPITAL and words[here - 1] in ("v", "vs") and not bits & _NOT_NAMES:
+            seeds.setdefault(here, (GOOD, "party of a case"))

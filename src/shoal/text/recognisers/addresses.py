@@ -1,0 +1,87 @@
+"""Addresses in the orders of five languages, and postal codes."""
+
+from shoal.kinds.place_lists import REGIONS, STATE_CODES
+from shoal.text.recognisers.pattern import Pattern, Patterns
+from shoal.text.terms import alternation
+
+_NAME = r"[A-ZÀ-ÖØ-Þ][\w'’\-]{0,30}"
+_ABBREVIATED = r"(?:St|Dr|Mt|Ft|Gen|N|S|E|W|NE|NW|SE|SW)\."
+_NTH = r"\d{1,3}(?:st|nd|rd|th)"
+_UNIT = r"(?:,?\s(?:apt|apartment|suite|ste|unit|flat|floor|room|rm|bldg|building|#)\.?\s?#?\s?[\dA-Z][\w-]{0,5})?"
+_FLAT = r"(?:(?i:flat|apt|unit|apartment|suite)\s\w{1,4},\s)?"
+_WORDS = rf"(?:(?:{_NAME}|{_ABBREVIATED}|{_NTH})\s){{1,4}}"
+_STREET = r"(?:Street|Avenue|Ave|Road|Boulevard|Blvd|Lane|Drive|Crescent|Parkway|Highway|Way|Terrace)"
+_PLAIN = r"(?:street|avenue|road|boulevard|lane|drive)"
+_STATES = "|".join(sorted(code.upper() for code in STATE_CODES))
+_STATES_LONG = "|".join(sorted(region.title() for region in REGIONS if region.isascii()))
+# a town after the street, where a comma, a state, a code or the end of the sentence follows
+_TOWN = rf"(?:,\s(?!(?i:apt|suite|flat)){_NAME}(?:\s{_NAME}){{0,2}}(?=[,.;)\n]|\s\d{{5}}|$))?"
+_NUMBER = r"\d{1,5}(?:\s?[-/]\s?\d{1,4})?\s?(?:bis|ter|[A-Za-z])?(?!\w)"
+_TAIL = r"(?:,?\s(?:\d{1,2}\s?[ºª°oa]\s?[A-Za-z]{0,4}(?!\w)|piso\s\d{1,2}|int\.\s?\d{1,3}|scala\s\w|esc\.\s?\w))?"
+_LINK = rf"(?i:{alternation('street_links')}\s?)"
+_MORE = rf"(?:\s{_LINK}{{0,2}}{_NAME}){{0,4}}"
+_NO = r"(?:,?\s(?:n\.?\s?[ºo°]?\s?|núm\.\s?|número\s|numero\s)?" + _NUMBER + ")"
+_BOX = r"(?:p\.?\s?o\.?\s?box|post office box|postfach|casella postale|boîte postale|b\.p\.|apartado(?: de correos)?)"
+_CODE = r"(?:zip(?: code)?|postcode|postal code|plz|postleitzahl|code postal|cp|c\.p\.|cap|c\.a\.p\.|código postal)"
+_GERMAN_WORD = r"(?i:straße|strasse|str\.|weg|platz|allee|gasse|ring|damm|ufer)"
+
+RECOGNISER = Patterns(
+    "addresses",
+    Pattern(
+        rf"(?<![\w.,/-]){_FLAT}\d{{1,6}}[A-Za-z]?(?:-\d{{1,4}})?,?\s{_WORDS}(?i:{alternation('streets_en')})\b\.?"
+        rf"(?:\s?(?:NE|NW|SE|SW|N|S|E|W)\b)?(?i:{_UNIT}){_TOWN}",
+        0.93, "number and street", "address",
+    ),
+    Pattern(
+        rf"(?<![\w.,/-])\d{{1,6}}\s(?:[a-z][\w'’-]{{1,20}}\s){{1,3}}{_PLAIN}\b",
+        0.85, "number and street", "address",
+    ),
+    Pattern(rf"(?<![\w.]){_WORDS}{_STREET}\b(?:\sand\s{_WORDS}{_STREET}\b)?", 0.8, "name of a street", "address"),
+    Pattern(rf"(?i)\b{_BOX}\s?#?\d{{1,7}}", 0.93, "post box", "address"),
+    Pattern(r"(?i)\b(?:apt|apartment|suite|ste)\.?\s#?\d{1,5}[a-z]?\b", 0.8, "number of a flat", "address"),
+    Pattern(
+        rf"(?<![\w-])[A-ZÄÖÜ][\wäöüß.\-]{{0,40}}?{alternation('streets_de')}\s{_NUMBER}",
+        0.92, "street and number", "address",
+    ),
+    Pattern(rf"(?<![\w-])(?:{_NAME}\s){{1,2}}{_GERMAN_WORD}\s{_NUMBER}", 0.92, "street and number", "address"),
+    Pattern(
+        rf"(?<![\w-]){alternation('street_starts_de')}\s(?:{_NAME}\s){{1,2}}{_NUMBER}",
+        0.88, "street and number", "address",
+    ),
+    Pattern(
+        r"(?<![\w-])[A-ZÄÖÜ][a-zäöüß]{1,40}(?:straße|strasse|gasse|allee|platz)(?!\w)",
+        0.75, "name of a street", "address",
+    ),
+    Pattern(
+        r"(?<=[a-zß,:] )[A-ZÄÖÜ][\w\-]{2,40}\s\d{1,4}\s?[a-z]?(?=,\s(?:D-)?\d{5}\s[A-ZÄÖÜ])", 0.88,
+        "street before a postal code", "address",
+    ),
+    Pattern(
+        rf"(?<![\w.,/])\d{{1,4}}(?i:\s?(?:bis|ter|quater|[a-d]))?,?\s(?i:{alternation('streets_fr')})\s{_LINK}{{0,3}}"
+        rf"(?:{_NAME}|\d{{1,2}}){_MORE}",
+        0.92, "number and street", "address",
+    ),
+    Pattern(
+        rf"(?<!\w)(?i:{alternation('streets_fr')})\s{_LINK}{{0,3}}{_NAME}{_MORE},?\s\d{{1,4}}(?!\w)",
+        0.8, "street", "address",
+    ),
+    Pattern(
+        rf"(?<!\w)(?i:{alternation('streets_it')})\s{_LINK}{{0,3}}(?:[IVX]{{1,5}}\s)?{_NAME}{_MORE}{_NO}?{_TAIL}", 0.9,
+        "street", "address",
+    ),
+    Pattern(
+        rf"(?<!\w)(?i:{alternation('streets_es')})(?!\w)\s?{_LINK}{{0,3}}{_NAME}{_MORE}{_NO}?{_TAIL}",
+        0.9, "street", "address",
+    ),
+    Pattern(r"(?<![\w-])[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}(?!\w)", 0.88, "UK postal code", "postal_code"),
+    Pattern(r"(?<![\w-])[ABCEGHJ-NPR-TVXY]\d[A-Z] ?\d[A-Z]\d(?!\w)", 0.88, "Canadian postal code", "postal_code"),
+    Pattern(
+        rf"(?:\b(?:{_STATES}),?|\b[A-Z][a-z]+,|\b(?:{_STATES_LONG}))\s(?P<id>\d{{5}}(?:-\d{{4}})?)(?![\d,.]\d|\d)", 0.9,
+        "after a state", "postal_code",
+    ),
+    Pattern(
+        rf"(?i)\b{_CODE}\W{{0,3}}(?P<id>[A-Z]{{0,2}}-?\d{{4,5}}(?:-\d{{4}})?)\b",
+        0.93, "after its word", "postal_code",
+    ),
+    Pattern(r"(?<![\w.,/-])\d{5}-\d{4}(?![\w-])", 0.85, "ZIP+4 code", "postal_code"),
+)  # fmt: skip

@@ -1,0 +1,154 @@
+"""Names of people: by titles, roles, phrases, capitals, lists with frequencies and the shape of the sentence."""
+
+from __future__ import annotations
+
+import re
+
+from shoal.text import terms
+from shoal.text.base import Note, Span
+from shoal.text.kinds import TextKind
+from shoal.text.name_seeds import Seeds, seeds_of
+from shoal.text.words import (
+    ACTS,
+    CAPITAL,
+    EITHER,
+    GIVEN,
+    HEAD,
+    INITIAL,
+    LOWER,
+    MAYBE_NAME,
+    MONTH,
+    PARTICLE,
+    PLACE,
+    RARE,
+    REGION,
+    ROLE,
+    SMALL,
+    STAYS,
+    SURNAME,
+    TITLE,
+    UNKNOWN,
+    UPPER,
+    WORD,
+    WRITTEN_AS_NAME,
+    without_genitive,
+)  # fmt: skip
+
+_INITIALS = re.compile(r"(?<![\w.])[A-Z]\.\s?[A-Z]\.(?:\s?[A-Z]\.)?(?![\w])")
+_JOINED = frozenset((" ", ". ", ".", "-", "", ", ", "  "))
+_ONE_LETTER_WORDS = frozenset("AIEYOÀ")
+_MOST_WORDS = 6
+
+
+class Names:
+    """Seeds are words that something says are names; names grow from seeds to both sides."""
+
+    name = "names"
+    kinds: tuple[TextKind, ...] = ("name",)
+
+    def find(self, note: Note) -> list[Span]:
+        """Names in the note."""
+        seeds = seeds_of(note)
+        found = _grown(note, seeds) if seeds else []
+        return found + _initials(note) if "." in note.folded else found
+
+
+def _grown(note: Note, seeds: Seeds) -> list[Span]:
+    """Seeds joined with their neighbours into whole names."""
+    taken: Seeds = dict(seeds)
+    for place in sorted(seeds):
+        if not note.signs[place] & LOWER or note.signs[place] & PARTICLE:
+            _grow(note, place, taken, 1)
+            _grow(note, place, taken, -1)
+    spans: list[Span] = []
+    for place in sorted(taken):
+        score, reason = taken[place]
+        start, end = note.pieces[place]
+        end -= len(note.words[place]) - len(without_genitive(note.words[place]))
+        if spans and place - 1 in taken and note.folded[spans[-1].end : start] in _JOINED:
+            before = spans[-1]
+            if note.gap(place) != ", " or before.reason == "surname, given name":
+                best = max((before.score, before.reason), (score, reason))
+                spans[-1] = Span(before.start, end, "name", best[0], best[1])
+                continue
+        spans.append(Span(start, end, "name", score, reason))
+    return spans
+
+
+def _grow(note: Note, place: int, taken: Seeds, step: int) -> None:
+    """Further words of the name on one side; particles only between words of the name."""
+    signs, seed = note.signs, taken[place]
+    shape = UPPER if signs[place] & UPPER else WRITTEN_AS_NAME
+    here, pending = place + step, list[int]()
+    while 0 <= here < len(signs) and abs(here - place) < _MOST_WORDS:
+        bits = signs[here]
+        if not _joins(note, here, step) or (here in taken and not pending):
+            break
+        if here in taken:
+            taken.update(dict.fromkeys(pending, seed))
+            break
+        if bits & PARTICLE and not bits & (UPPER | INITIAL):
+            pending.append(here)
+            if bits & CAPITAL and step < 0 and len(pending) == 1:
+                taken[here] = seed
+        elif bits & shape and (_continues(note, here, bits, step) or _word_as_surname(note, here, bits, step, pending)):
+            taken.update(dict.fromkeys([*pending, here], seed))
+            pending = []
+        else:
+            break
+        here += step
+
+
+def _joins(note: Note, here: int, step: int) -> bool:
+    """Whether nothing but a blank, a hyphen or the dot of an initial stands between a word and the name beside it."""
+    left = here - 1 if step > 0 else here
+    gap = note.gap(left + 1)
+    if gap in (" ", "", "-", " - "):
+        return step > 0 or not (note.signs[here] & INITIAL and note.words[here] in _ONE_LETTER_WORDS and gap == " ")
+    return gap in (". ", ".") and bool(note.signs[left] & INITIAL or note.words[left] in ("St", "Ste"))
+
+
+def _continues(note: Note, here: int, bits: int, step: int) -> bool:
+    """Whether a word written as a name goes on with the name beside it."""
+    if here in note.protected and not bits & (GIVEN | SURNAME):
+        return False
+    if bits & (ROLE | TITLE | MONTH) and not (step > 0 and bits & SURNAME and note.signs[here - 1] & (GIVEN | INITIAL)):
+        return False
+    if bits & STAYS and not bits & (GIVEN | SURNAME):
+        return False
+    if bits & INITIAL:
+        return True
+    if step < 0 and note.starts[here] and bits & EITHER and not bits & GIVEN:
+        return False
+    if bits & (ACTS | SMALL) and bits & (WORD | EITHER) and note.language != "de" and not bits & GIVEN:
+        return False
+    return bool(bits & MAYBE_NAME)
+
+
+def _word_as_surname(note: Note, here: int, bits: int, step: int, pending: list[int]) -> bool:
+    """After a given name or a particle, a dictionary word in capitals is a surname: `Ansgar Kaltwasser`."""
+    if step < 0 or not bits & WORD or here in note.protected:
+        return False
+    if bits & (STAYS | ROLE | TITLE | ACTS | SMALL | MONTH | HEAD | REGION | PLACE):
+        return False
+    if note.words[here].lower() in terms.last_words_of_organisations():
+        return False
+    before = note.signs[here - 1]
+    return (
+        (bool(pending) and note.language != "de")
+        or bool(before & (GIVEN | INITIAL))
+        or bool(before & (RARE | UNKNOWN) and not before & SURNAME)
+    )
+
+
+def _initials(note: Note) -> list[Span]:
+    """People that courts call by their initials: `L.T.`"""
+    found = []
+    for match in _INITIALS.finditer(note.folded):
+        letters = re.sub(r"[\s.]", "", match[0])
+        if letters not in terms.rule("not_initials"):
+            found.append(Span(match.start(), match.end(), "name", 0.6, "initials"))
+    return found
+
+
+RECOGNISER = Names()

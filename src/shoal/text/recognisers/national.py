@@ -1,0 +1,56 @@
+"""National numbers with check digits, from the country packs of `shoal.kinds`; US social security numbers by form."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from shoal.kinds.countries import COUNTRIES
+from shoal.kinds.shape import Shape
+from shoal.text.base import Note, Span
+from shoal.text.kinds import TextKind
+
+_SSN = re.compile(r"(?<![\d.-])(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\d-])")
+_MASKED_SSN = re.compile(r"(?i)(?<![\w])[x*]{3}-[x*]{2}-\d{4}\b")
+# ten signs or more, in groups or not, of which most are digits; shorter numbers pass checks by chance too often
+_CANDIDATE = re.compile(
+    r"(?<![\w.-])(?:[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]|[A-Z]{0,2}\d(?:[ .-]?[\dA-Z]){7,19})(?![\w-])", re.IGNORECASE
+)
+_NINO = re.compile(r"(?<!\w)[A-CEGHJ-PR-TW-Z][A-CEGHJ-NPR-TW-Z] ?\d{2} ?\d{2} ?\d{2} ?[A-D](?!\w)")
+_RARE_CHANCE = 0.1
+
+
+@cache
+def _checked() -> tuple[tuple[re.Pattern[str], Shape], ...]:
+    """The shapes of all country packs whose check digit a random number seldom has."""
+    return tuple(
+        (re.compile(shape.pattern), shape)
+        for country in COUNTRIES
+        for shape in country.national_ids
+        if isinstance(shape, Shape) and shape.check is not None and shape.chance <= _RARE_CHANCE
+    )
+
+
+class National:
+    """Numbers of a state for its people."""
+
+    name = "national numbers"
+    kinds: tuple[TextKind, ...] = ("national_id",)
+
+    def find(self, note: Note) -> list[Span]:
+        """Numbers in the form of a country's number with a right check digit, and US and UK numbers by form."""
+        if not note.has_digits:
+            return []
+        text = note.folded
+        found = [Span(*match.span(), "national_id", 0.93, "form of a US number") for match in _SSN.finditer(text)]
+        found += [Span(*match.span(), "national_id", 0.8, "masked US number") for match in _MASKED_SSN.finditer(text)]
+        found += [Span(*match.span(), "national_id", 0.85, "form of a UK number") for match in _NINO.finditer(text)]
+        for match in _CANDIDATE.finditer(text):
+            for pattern, shape in _checked():
+                if pattern.match(match[0]) and shape.check is not None and shape.check(match[0]):
+                    found.append(Span(*match.span(), "national_id", 0.9, f"{shape.noun} with its check digit"))
+                    break
+        return found
+
+
+RECOGNISER = National()

@@ -1,0 +1,112 @@
+"""Record, plan, account, licence, vehicle, device and case numbers: by the words before them; long codes without."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from shoal.text import terms
+from shoal.text.base import Note, Span
+from shoal.text.kinds import TextKind
+
+_GROUP = (
+    r"(?:[A-Z]{0,3}\d[\dA-Z]{1,24}(?:[-/][\dA-Z]{1,24}){0,4}|[A-Z][A-Za-z]{0,2} \d{1,6}(?:/\d{2,4})?|\d{1,2}(?= \d{2}))"
+)
+_CODE = re.compile(
+    r"(?<![\w.,/-])(?:(?=[A-Za-z]{0,6}[-/.]?\d)|(?=[A-Za-z\d]{1,12}[-/][A-Za-z\d-]{0,24}\d))"
+    rf"[A-Za-z\d]{{1,30}}(?:[-/.][A-Za-z\d]{{1,30}}){{0,6}}(?: {_GROUP}(?![\w%]|[.,]\d)){{0,7}}"
+)
+_PLATE = re.compile(
+    r"(?<![\w-])[A-Z]{1,3}[- ]?[A-Z]{0,2} ?\d{1,4}(?:[- ]?[A-Z]{1,3})?(?![\w-])"
+    r"|(?<![\w-])\d{1,4}[- ]?[A-Z]{2,3}\d{0,3}(?![\w-])"
+)
+_LETTERS_BEHIND = re.compile(r" [A-Z]{2,3}(?![\w-])")
+_WORDS = re.compile(r"[^\W\d_]+")
+_UNITS = re.compile(rf"\s?{terms.alternation('units')}(?!\w)", re.IGNORECASE)
+_YEAR = re.compile(r"^(?:19|20)\d{2}$")
+_WINDOW = 48
+_LEAST_DIGITS = {"vehicle_number": 1, "other_number": 3, "device_number": 3, "licence_number": 3}
+
+
+@cache
+def _labels() -> dict[str, TextKind]:
+    """The words of each label, joined by blanks, and its kind."""
+    found: dict[str, TextKind] = {}
+    for kind, labels in terms.by_key("labels").items():
+        for label in labels:
+            words = _WORDS.findall(label.lower())
+            while len(words) > 1 and words[-1] in terms.rule("number_connectors"):
+                words.pop()
+            found.setdefault(" ".join(words), kind)  # type: ignore[arg-type]
+    return found
+
+
+def label_before(note: Note, start: int) -> TextKind | None:
+    """The kind that the words before a number say, past small words such as `no.` and `is`."""
+    window = note.lower[max(0, start - _WINDOW) : start]
+    cut = max(window.rfind("\n"), window.rfind(";"))
+    words = _WORDS.findall(window[cut + 1 :])
+    labels = _labels()
+    for skipped in range(4):
+        tail = words[: len(words) - skipped]
+        for length in (4, 3, 2, 1):
+            kind = labels.get(" ".join(tail[-length:])) if len(tail) >= length else None
+            if kind is not None:
+                return kind
+        if not tail or tail[-1] not in terms.rule("number_connectors"):
+            return None
+    return None
+
+
+class Numbers:
+    """Codes after a label, and long codes without one."""
+
+    name = "numbers"
+    kinds: tuple[TextKind, ...] = (
+        "record_number", "health_plan_number", "account_number", "licence_number", "vehicle_number", "device_number",
+        "national_id", "other_number",
+    )  # fmt: skip
+
+    def find(self, note: Note) -> list[Span]:
+        """Numbers that identify."""
+        if not note.has_digits:
+            return []
+        found = []
+        for match in _CODE.finditer(note.folded):
+            code, (start, end) = match[0], match.span()
+            digits = sum(map(str.isdigit, code))
+            if digits < 1 or _UNITS.match(note.folded, end):
+                continue
+            kind = label_before(note, start)
+            if kind is None:
+                found += _unlabelled(code, start, end, digits)
+                continue
+            if kind == "vehicle_number":
+                behind = _LETTERS_BEHIND.match(note.folded, end)
+                end = behind.end() if behind else end
+            if digits >= _LEAST_DIGITS.get(kind, 4) and not (_YEAR.match(code) and kind != "vehicle_number"):
+                found.append(Span(start, end, kind, 0.93, "after a label"))
+        return found + _plates(note)
+
+
+def _plates(note: Note) -> list[Span]:
+    """Plates start with letters and a blank, which codes do not; only after a label."""
+    return [
+        Span(*match.span(), "vehicle_number", 0.93, "after a label")
+        for match in _PLATE.finditer(note.folded)
+        if any(sign.isdigit() for sign in match[0]) and label_before(note, match.start()) == "vehicle_number"
+    ]
+
+
+def _unlabelled(code: str, start: int, end: int, digits: int) -> list[Span]:
+    """Eight digits or more in a row, or letters and five digits or more: no plain number looks so."""
+    first = code.split(" ")[0]
+    solid = first.replace("-", "").replace("/", "")
+    count = sum(map(str.isdigit, first))
+    mixed = not solid.isdigit() and count >= 5 and solid.isalnum() and len(solid) >= 7
+    if (solid.isdigit() and "." not in first and first == solid and len(solid) >= 8) or (mixed and "." not in first):
+        return [Span(start, start + len(first), "other_number", 0.6, "long code")]
+    return []
+
+
+RECOGNISER = Numbers()

@@ -1,0 +1,227 @@
+"""Organisations: by words such as hospital, school, GmbH, and after `works at`."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from shoal.text import terms
+from shoal.text.base import Note, Span
+from shoal.text.kinds import TextKind
+from shoal.text.words import (
+    CAPITAL,
+    EITHER,
+    INITIAL,
+    LOWER,
+    MAYBE_NAME,
+    MONTH,
+    PLACE,
+    REGION,
+    ROLE,
+    SMALL,
+    STAYS,
+    TITLE,
+    UPPER,
+    WORD,
+    WRITTEN_AS_NAME,
+)  # fmt: skip
+
+_INSIDE = frozenset(("of", "and", "&", "de", "St", "Saint", "y", "und", "et"))
+_AT = frozenset(("at", "for", "by", "with"))
+_SAINTS = frozenset(("Sankt", "St", "San", "Santa"))
+_FORMS = ("S.r.l.", "S.p.A.", "S.n.c.", "S.a.s.", "S.L.U.", "S.L.", "S.A.", "S.C.", "e.V.", "s.r.l.")
+_COMPOUND = (
+    "-schule", "-klinik", "-gymnasium", "-stiftung", "-krankenhaus", "-grundschule", "-realschule", "-gesamtschule",
+    "-haus", "-heim", "-apotheke", "-klinikum", "-hospital", "-kita", "-universität",
+)  # fmt: skip
+
+
+@cache
+def _heads() -> tuple[frozenset[str], frozenset[str], dict[str, list[tuple[str, ...]]]]:
+    """Last words of English names, forms of companies, and phrases that start names, by their first word."""
+    book = terms.by_key("organisations")
+    company = frozenset(form.replace(".", "") for form in book["company"])
+    before: dict[str, list[tuple[str, ...]]] = {}
+    for phrase in book["before"]:
+        words = tuple(phrase.replace("'", "' ").split())
+        before.setdefault(words[0], []).append(words)
+    return (
+        terms.last_words_of_organisations(),
+        company,
+        {word: sorted(found, key=len, reverse=True) for word, found in before.items()},
+    )
+
+
+class Organisations:
+    """Hospitals, schools, courts, companies, offices."""
+
+    name = "organisations"
+    kinds: tuple[TextKind, ...] = ("organisation",)
+
+    def find(self, note: Note) -> list[Span]:
+        """Organisations in the note."""
+        after, company, before = _heads()
+        found: list[Span] = []
+        for place, word in enumerate(note.words):
+            lower, bits = word.lower(), note.signs[place]
+            if bits & WRITTEN_AS_NAME:
+                if lower in after and place and (note.language == "en" or lower in ("hotel", "bar", "studio")):
+                    found += _ends(note, place)
+                if (lower in company and (bits & UPPER or len(word) > 2)) or lower in ("s", "e"):
+                    found += _company(note, place)
+                if lower.endswith(_COMPOUND) and bits & CAPITAL:
+                    found.append(
+                        Span(*note.pieces[place], "organisation", 0.85, "compound with a word for an organisation")
+                    )
+                if word in ("St", "Saint", "Sankt") and note.language == "en":
+                    found += _saint(note, place)
+                if place and note.words[place - 1] in _AT and note.gap(place) == " " and note.language == "en":
+                    found += _at(note, place)
+            if lower in before and note.language != "en":
+                found += _starts(note, place, before[lower])
+        return found
+
+
+def _ends(note: Note, place: int) -> list[Span]:
+    """English: words in capitals before the head."""
+    first, named = place, False
+    for number in range(place - 1, max(-1, place - 7), -1):
+        word, bits = note.words[number], note.signs[number]
+        gap = note.gap(number + 1)
+        if gap not in (" ", " & ", "-") and not (gap == ". " and word == "St"):
+            break
+        if bits & WRITTEN_AS_NAME and not bits & (TITLE | MONTH | ROLE) and not (bits & SMALL and note.starts[number]):
+            first = number
+            named = named or (
+                word.lower() not in terms.rule("generic_organisations") and not (bits & STAYS and bits & UPPER)
+            )
+        elif word not in _INSIDE or number == place - 1:
+            break
+    if (
+        note.starts[first]
+        and first < place - 1
+        and note.signs[first] & WORD
+        and note.words[first].lower() in terms.rule("generic_organisations")
+    ):
+        first += 1
+    if not named or (first == place - 1 and note.starts[first] and note.signs[first] & WORD):
+        return []
+    return [
+        Span(note.pieces[first][0], note.pieces[place][1], "organisation", 0.84, "ends with a word for an organisation")
+    ]
+
+
+def _company(note: Note, place: int) -> list[Span]:
+    """Words in capitals before `Inc.`, `GmbH`, `S.r.l.`"""
+    text, (start, end) = note.folded, note.pieces[place]
+    if note.words[place] in ("S", "s", "E", "e"):
+        form = next((form for form in _FORMS if text.startswith(form, start)), None)
+        if form is None:
+            return []
+        end = start + len(form)
+    first = place
+    for number in range(place - 1, max(-1, place - 6), -1):
+        bits = note.signs[number]
+        gap = note.gap(number + 1)
+        if gap not in (" ", " & ", ", ", "-") and not (gap == ". " and note.words[number] in ("Co", "St", "Dr")):
+            break
+        if bits & WRITTEN_AS_NAME and (
+            not bits & (ROLE | TITLE) or note.words[number] in ("Sons", "Daughters", "Partners")
+        ):
+            first = number
+        elif not bits & LOWER or note.words[number] not in ("y", "und", "et", "and", "di", "de"):
+            break
+    if first == place:
+        return []
+    return [Span(note.pieces[first][0], end, "organisation", 0.9, "form of a company")]
+
+
+def _saint(note: Note, place: int) -> list[Span]:
+    here = place + 1
+    if (
+        here < len(note.signs)
+        and note.gap(here) in (" ", ". ")
+        and note.signs[here] & CAPITAL
+        and not note.signs[here] & (STAYS | WORD | SMALL)
+    ):
+        return [Span(note.pieces[place][0], note.pieces[here][1], "organisation", 0.8, "named after a saint")]
+    return []
+
+
+def _at(note: Note, place: int) -> list[Span]:
+    """`at Mercy`, `works for Acme`: words in capitals after such a word."""
+    bits, before = note.signs[place], note.words[place - 1]
+    works = any(word.lower() in terms.rule("works") for word in note.words[max(0, place - 4) : place - 1])
+    if (
+        not (before == "at" or works)
+        or bits & (STAYS | TITLE | MONTH | ROLE | SMALL | REGION)
+        or place in note.protected
+    ):
+        return []
+    last = place
+    while last + 1 < len(note.signs) and note.gap(last + 1) in (" ", " & ") and note.signs[last + 1] & CAPITAL:
+        if note.signs[last + 1] & (TITLE | MONTH | SMALL):
+            break
+        last += 1
+    if bits & UPPER and last == place:
+        return []
+    return [Span(note.pieces[place][0], note.pieces[last][1], "organisation", 0.62, "after `at` or a word for work")]
+
+
+def _starts(note: Note, place: int, phrases: list[tuple[str, ...]]) -> list[Span]:
+    """German, French, Italian, Spanish: the head, small words, and words in capitals."""
+    words, signs = note.words, note.signs
+    for phrase in phrases:
+        if tuple(word.lower() for word in words[place : place + len(phrase)]) != phrase:
+            continue
+        here = place + len(phrase)
+        while (
+            here < len(words)
+            and words[here].lower() in terms.rule("organisation_links")
+            and note.gap(here) in (" ", "")
+            and here - place < 6
+        ):
+            here += 1
+        linked = here > place + len(phrase)
+        if here >= len(words) or note.gap(here) not in (" ", "", ' "', " «", "-", "« ", " « ", " & "):
+            return []
+        bits = signs[here]
+        german = note.language == "de"
+        if not bits & CAPITAL or bits & (TITLE | ROLE | MONTH | INITIAL):
+            return []
+        if german and not (
+            bits & (MAYBE_NAME | PLACE | REGION)
+            or (linked and bits & WORD and words[here - 1] in ("am", "an", "zum", "zur"))
+        ):
+            return []
+        last = here
+        while last + 1 < len(words) and note.gap(last + 1) in (" ", "-", " & ", ""):
+            nearby = signs[last + 1]
+            small = (
+                words[last + 1].lower() in terms.rule("organisation_links")
+                and last + 2 < len(words)
+                and signs[last + 2] & CAPITAL
+                and note.gap(last + 2) in (" ", "")
+            )
+            if (
+                not (
+                    nearby & CAPITAL
+                    and not nearby & (TITLE | ROLE | MONTH)
+                    and (not german or nearby & (MAYBE_NAME | EITHER))
+                )
+                and not small
+            ):
+                break
+            last += 1
+        return [
+            Span(
+                note.pieces[place][0],
+                note.pieces[last][1],
+                "organisation",
+                0.84,
+                "starts with a word for an organisation",
+            )
+        ]
+    return []
+
+
+RECOGNISER = Organisations()

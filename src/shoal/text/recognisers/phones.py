@@ -1,0 +1,98 @@
+"""Phone and fax numbers: by a word before them, by the form, or by the ranges of libphonenumber."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+from shoal.text.base import Note, Span
+from shoal.text.kinds import TextKind
+from shoal.text.terms import alternation
+
+_EXTENSION = r"(?:\s?(?:x|ext\.?|extension|Durchwahl|poste|int\.)\s?\d{1,5})?"
+_NUMBER = re.compile(
+    rf"(?<![\w.+/-])(?:\+\s?|00)?(?:\(\+?\d{{1,5}}\)|\d)[\d ().\-/]{{4,22}}\d{_EXTENSION}(?!\w|[-/]\d)"
+)
+_LABEL = re.compile(rf"\b{alternation('phone_words')}\b[^\d\n]{{0,25}}$", re.IGNORECASE)
+_FAX = re.compile(rf"\b{alternation('fax_words')}\b[^\d\n]{{0,20}}$", re.IGNORECASE)
+_AMERICAN = re.compile(r"^(?:\+?1[ .-]?)?(?:\(\d{3}\) ?|\d{3}[ ./-])\d{3}[ .-]\d{4}(?:\D|$)")
+_LOCAL = re.compile(r"^\d{3}[-.]\d{4}$")
+_DATE = re.compile(
+    r"^\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|^\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2})(?:\D|$)|^\d{1,2} \d{1,2} (?:19|20)\d{2}$"
+)
+_NATIONAL = re.compile(r"^\(?0\d{1,5}\)?[ /.\-]+\d|^0\d(?:[ .]\d{2}){4}$")
+_SPANISH = re.compile(
+    r"^[6789]\d{2}[ .-]\d{3}[ .-]\d{3}$|^[6789]\d{1,2}[ .-]\d{2,3}[ .-]\d{2}[ .-]\d{2}$|^9\d[ .-]\d{3}[ .-]\d{4}$"
+)
+_ITALIAN = re.compile(r"^3\d{2}[ ./-]?\d{3}[ .]?\d{3,4}$")
+_REGIONS = {
+    "en": ("GB", "US"),
+    "de": ("DE", "AT", "CH"),
+    "fr": ("FR", "CH", "BE"),
+    "it": ("IT", "CH"),
+    "es": ("ES", "MX"),
+}
+_SSN = re.compile(r"^\d{3}-\d{2}-\d{4}$")
+
+
+@lru_cache(100_000)
+def _valid(number: str, regions: tuple[str, ...]) -> bool:
+    """Whether a number written nationally is in use in one of the regions."""
+    import phonenumbers
+
+    for region in regions:
+        try:
+            if phonenumbers.is_valid_number(phonenumbers.parse(number, region)):
+                return True
+        except phonenumbers.NumberParseException:
+            continue
+    return False
+
+
+class Phones:
+    """Phone and fax numbers."""
+
+    name = "phones"
+    kinds: tuple[TextKind, ...] = ("phone", "fax")
+
+    def find(self, note: Note) -> list[Span]:
+        """Numbers of seven digits or more that something says are phone numbers."""
+        if not note.has_digits:
+            return []
+        found = []
+        for match in _NUMBER.finditer(note.folded):
+            span = self._judged(note, match)
+            if span is not None:
+                found.append(span)
+        return found
+
+    def _judged(self, note: Note, match: re.Match[str]) -> Span | None:
+        number, (start, end) = match[0], match.span()
+        digits = sum(map(str.isdigit, number.split("x")[0].split("e")[0]))
+        if not 6 <= digits <= 15 or _DATE.match(number) or _SSN.match(number):
+            return None
+        before = note.folded[max(0, start - 45) : start]
+        if _FAX.search(before):
+            return Span(start, end, "fax", 0.95, "after a word for fax")
+        score, reason = self._worth(note.language, number, digits, bool(_LABEL.search(before)))
+        return Span(start, end, "phone", score, reason) if score else None
+
+    def _worth(self, language: str, number: str, digits: int, labelled: bool) -> tuple[float, str]:
+        if number[0] == "+" or (number.startswith("00") and digits > 9):
+            return 0.95, "international phone number"
+        if _AMERICAN.match(number):
+            return 0.92, "phone number in American form"
+        if labelled:
+            return 0.92, "after a word for phone"
+        if _NATIONAL.match(number) and 8 <= digits <= 13:
+            return 0.85, "phone number with area code"
+        if _LOCAL.match(number):
+            return 0.75, "local phone number"
+        if (language == "es" and _SPANISH.match(number)) or (language == "it" and _ITALIAN.match(number)):
+            return 0.8, "phone number in national form"
+        if number[0] == "0" and digits > 8 and _valid(number, _REGIONS.get(language, ())):
+            return 0.8, "phone number in use"
+        return 0.0, ""
+
+
+RECOGNISER = Phones()

@@ -1,0 +1,181 @@
+"""Places: by lists of cities, by words such as `lives in`, before a state, and after a postal code."""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from shoal.kinds.header import plain
+from shoal.kinds.place_lists import STATE_CODES
+from shoal.text import terms
+from shoal.text.base import Note, Span
+from shoal.text.kinds import TextKind
+from shoal.text.words import (
+    ACTS,
+    CAPITAL,
+    EITHER,
+    HEAD,
+    MAYBE_NAME,
+    MONTH,
+    PARTICLE,
+    PLACE,
+    RARE,
+    REGION,
+    ROLE,
+    SMALL,
+    STAYS,
+    SURE,
+    TITLE,
+    UNKNOWN,
+    UPPER,
+    WORD,
+    WRITTEN_AS_NAME,
+    without_genitive,
+)  # fmt: skip
+
+_CODE = re.compile(r"(?<![\w.,/-])(?:(?:D|A|CH|F|I|E)-)?\d{4,5}(?= [A-ZÀ-ÖØ-Þ])")
+_STATE = re.compile(rf",\s(?:{'|'.join(sorted(code.upper() for code in STATE_CODES))})(?!\w)")
+_NOT_PLACES = STAYS | MONTH | ROLE | TITLE | REGION
+
+
+@cache
+def _long_places() -> dict[str, list[tuple[str, ...]]]:
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for name in terms.places():
+        words = tuple(name.replace(".", "").split())
+        if len(words) > 1:
+            found.setdefault(words[0], []).append(words)
+    return found
+
+
+class Places:
+    """Cities, towns, villages."""
+
+    name = "places"
+    kinds: tuple[TextKind, ...] = ("place", "postal_code")
+
+    def find(self, note: Note) -> list[Span]:
+        """Places in the note."""
+        found: list[Span] = []
+        signs = note.signs
+        before = terms.rule(f"in_{note.language}")
+        longer = _long_places()
+        for place, bits in enumerate(signs):
+            if not bits & WRITTEN_AS_NAME:
+                continue
+            plain_city = not bits & (EITHER | WORD) or (not note.starts[place] and note.language != "de")
+            if bits & PLACE and plain_city and not (bits & UPPER and len(note.words[place]) < 4):
+                found.append(_span(note, place, place, 0.72, "city of the list"))
+            if plain(note.words[place]) in longer:
+                found += _listed(note, place)
+            if place and note.words[place - 1].lower() in before and note.gap(place) == " " and bits & CAPITAL:
+                found += _after_preposition(note, place)
+        return found + _before_state(note) + _after_code(note)
+
+
+def _span(note: Note, first: int, last: int, score: float, reason: str) -> Span:
+    end = note.pieces[last][1] - len(note.words[last]) + len(without_genitive(note.words[last]))
+    return Span(note.pieces[first][0], end, "place", score, reason)
+
+
+def _listed(note: Note, place: int) -> list[Span]:
+    for words in _long_places()[plain(note.words[place])]:
+        here = [plain(word) for word in note.words[place : place + len(words)]]
+        if tuple(here) == words and all(
+            note.signs[n] & (WRITTEN_AS_NAME | PARTICLE) for n in range(place, place + len(words))
+        ):
+            return [_span(note, place, place + len(words) - 1, 0.85, "city of the list")]
+    return []
+
+
+def run_of(note: Note, place: int, most: int = 5) -> int:
+    """The last word of a run of words written as names, small words between them allowed."""
+    signs, last, here = note.signs, place, place + 1
+    while here < len(signs) and here - place < most and note.gap(here) in (" ", "-"):
+        bits = signs[here]
+        if bits & CAPITAL and not bits & (_NOT_PLACES | SMALL):
+            last = here
+        elif note.words[here] not in terms.rule("place_joins"):
+            break
+        here += 1
+    return last
+
+
+def _after_preposition(note: Note, place: int) -> list[Span]:
+    bits = note.signs[place]
+    if (bits & _NOT_PLACES and not bits & PLACE) or place in note.protected:
+        return []
+    last = run_of(note, place)
+    lives = any(word.lower() in terms.rule("lives") for word in note.words[max(0, place - 4) : place])
+    some = any(
+        note.signs[n] & (SURE | RARE | UNKNOWN | PLACE) and n not in note.protected for n in range(place, last + 1)
+    )
+    if note.language == "de":
+        last = last if some and lives else place
+        some = bool(bits & (SURE | RARE | UNKNOWN | PLACE)) and not bits & STAYS
+    if bits & MAYBE_NAME and some:
+        return [_span(note, place, last, 0.8 if lives else 0.74, "after a word for being somewhere")]
+    words = {word.lower() for word in note.words[place : last + 1]}
+    named = last > place and note.language == "en" and words.isdisjoint(terms.rule("generic_organisations"))
+    if (
+        some
+        or (named and not bits & (ACTS | HEAD | SMALL))
+        or (lives and not bits & (ACTS | HEAD | SMALL) and note.language != "de")
+        or (lives and bits & PLACE)
+    ):
+        return [_span(note, place, last, 0.72, "after a word for living somewhere")]
+    return []
+
+
+def _before_state(note: Note) -> list[Span]:
+    """`Mobile, Alabama` and `Dayton, OH`."""
+    found = []
+    signs = note.signs
+    for place in range(1, len(signs)):
+        if not signs[place] & WRITTEN_AS_NAME or note.gap(place) != ", " or not signs[place - 1] & WRITTEN_AS_NAME:
+            continue
+        code = _STATE.match(note.folded, note.pieces[place][0] - 2)
+        if not (code or (signs[place] & REGION and place in note.protected) or _starts_region(note, place)):
+            continue
+        first = place - 1
+        while (
+            first
+            and note.gap(first) in (" ", ". ")
+            and signs[first - 1] & CAPITAL
+            and not signs[first - 1] & (_NOT_PLACES | SMALL)
+        ):
+            first -= 1
+        if not signs[place - 1] & (_NOT_PLACES | SMALL):
+            found.append(_span(note, first, place - 1, 0.86, "before a state or country"))
+    return found
+
+
+def _starts_region(note: Note, place: int) -> bool:
+    return place in note.protected and place + 1 in note.protected and bool(note.signs[place] & CAPITAL)
+
+
+def _after_code(note: Note) -> list[Span]:
+    """`80331 München`: the code and the place after it."""
+    if not note.has_digits:
+        return []
+    found = []
+    starts = None
+    for match in _CODE.finditer(note.folded):
+        starts = starts or {start: number for number, (start, _) in enumerate(note.pieces)}
+        place = starts.get(match.end() + 1)
+        if place is None:
+            continue
+        bits = note.signs[place]
+        address = note.folded[max(0, match.start() - 2) : match.start()] == ", "
+        if (
+            bits & STAYS
+            or not (bits & (MAYBE_NAME | PLACE) or address)
+            or (bits & EITHER and not address and not bits & PLACE)
+        ):
+            continue
+        found.append(Span(*match.span(), "postal_code", 0.9, "before a place"))
+        found.append(_span(note, place, run_of(note, place), 0.9, "after a postal code"))
+    return found
+
+
+RECOGNISER = Places()

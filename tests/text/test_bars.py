@@ -1,0 +1,79 @@
+"""The bars of free text on the half of the corpus that no rule was tuned on."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from shoal.text.find import find_spans
+
+ROOT = Path(__file__).parents[2]
+
+
+def module(path: Path) -> ModuleType:
+    spec = importlib.util.spec_from_file_location(f"text_{path.stem}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    loaded = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(loaded)
+    return loaded
+
+
+@pytest.fixture(scope="module")
+def benchmark() -> ModuleType:
+    return module(ROOT / "benchmarks" / "text.py")
+
+
+@pytest.mark.parametrize("half", ["held_out", "tuned"])
+def test_rules_alone_pass_the_bars(benchmark: ModuleType, half: str) -> None:
+    notes = benchmark.corpus(half)
+    figures = benchmark.figures(benchmark.evaluate(notes, find_spans([note["text"] for note in notes]))[""])
+    assert figures["full_recall"] >= 0.93
+    assert figures["over_scrubbing"] <= 0.02
+    assert figures["precision"] >= 0.95
+    assert figures["kept"] >= 0.97
+
+
+@pytest.mark.parametrize("language", ["en", "de", "fr", "it", "es"])
+def test_every_language_passes_on_unseen_notes(benchmark: ModuleType, language: str) -> None:
+    notes = [note for note in benchmark.corpus("held_out") if note["language"] == language]
+    figures = benchmark.figures(benchmark.evaluate(notes, find_spans([note["text"] for note in notes]))[""])
+    assert figures["full_recall"] >= 0.88
+    assert figures["over_scrubbing"] <= 0.04
+
+
+def test_the_corpus_is_large_and_its_halves_share_no_note(benchmark: ModuleType) -> None:
+    held_out, tuned = benchmark.corpus("held_out"), benchmark.corpus("tuned")
+    assert len(held_out) >= 200
+    assert len(held_out) + len(tuned) >= 400
+    assert not {note["text"] for note in held_out} & {note["text"] for note in tuned}
+    assert {note["language"] for note in held_out} == {"en", "de", "fr", "it", "es"}
+
+
+@pytest.mark.parametrize("half", ["held_out", "tuned"])
+def test_the_corpus_is_what_its_sources_say(half: str) -> None:
+    folder = ROOT / "tests" / "text" / "corpus"
+    written = [json.loads(line) for line in (folder / f"{half}.jsonl").read_text().splitlines()]
+    assert module(folder / "build.py").build(half) == written
+
+
+def test_figures_by_hand(benchmark: ModuleType) -> None:
+    """Two identifiers, one covered whole and one in part; one of six other words covered; one of two terms kept."""
+    from shoal.text.base import Span
+
+    text = "Ann Lee and Bo Roe saw Graves in Ohio today"
+    note = {"text": text, "language": "en", "source": "hand", "spans": [[0, 7, "name"], [12, 18, "name"]]}
+    note["keep"] = [[23, 29], [33, 37]]
+    spans = [Span(0, 7, "name", 1, ""), Span(12, 14, "name", 1, ""), Span(23, 29, "name", 1, "")]
+    figures = benchmark.figures(benchmark.evaluate([note], [spans])[""])
+    assert figures == {
+        "recall": 1.0,
+        "full_recall": 0.5,
+        "precision": 2 / 3,
+        "over_scrubbing": pytest.approx(1 / 6),
+        "kept": 0.5,
+    }
