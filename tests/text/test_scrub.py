@@ -108,7 +108,7 @@ def test_the_release_is_verified_and_a_changed_file_is_refused(tmp_path: Path) -
 def test_small_counts_are_not_in_the_manifest(tmp_path: Path) -> None:
     out = tmp_path / "clean.csv"
     shoal.release(scrubbed(), out, no_guarantee=True)
-    found = json.loads((tmp_path / "clean.manifest.json").read_text())["findings"]["scrubbed"]
+    found = json.loads((tmp_path / "clean.manifest.json").read_text())["findings"]["scrubbed"]["columns"]["note"]
     assert found["spans"] == {"name": "1-10", "date": "1-10", "phone": "1-10", "record_number": "1-10"}
 
 
