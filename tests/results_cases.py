@@ -245,6 +245,18 @@ def _shift_dates(folder: Path) -> Case:
     return Case(result, ["shift-dates", str(path), *asked])
 
 
+def _scrub(folder: Path) -> Case:
+    from shoal.releases.jobs import release_scrubbed
+
+    path, out = folder / "notes.parquet", folder / "out.parquet"
+    notes = [f"{name} came back, {number} said {name}" for name, number in zip(ODD[TAG], ODD[CONTROL], strict=True)]
+    pl.DataFrame({**ODD, "note": notes}).write_parquet(path)
+    shoal.scrub(path, text="note", known=[TAG, CONTROL])
+    result = release_scrubbed(path, text="note", known=[TAG, CONTROL], output=out)
+    asked = ["--text", "note", "--known", TAG, "--known", CONTROL, "-o", str(out), "--force"]
+    return Case(result, ["scrub", str(path), *asked])
+
+
 def _safe_harbor(folder: Path) -> Case:
     from shoal.releases.jobs import release_safe_harbor
 
@@ -413,6 +425,7 @@ CASES: dict[str, Callable[[Path], Case]] = {
     "perturb": _perturb,
     "pseudonymize": _pseudonymize,
     "safe-harbor": _safe_harbor,
+    "scrub": _scrub,
     "shift-dates": _shift_dates,
     "verify": _verify,
 }

@@ -95,7 +95,9 @@ engine
 detection identity
 leakage
 utility
-anonymization perturbation pseudonyms dp
+pseudonyms
+scrubbing
+anonymization perturbation dp
 standards
 releases
 attacks

@@ -90,6 +90,8 @@ if TYPE_CHECKING:
     from shoal.releases.signing import make_signing_key
     from shoal.releases.write import Refused, release
     from shoal.sample import sample_data
+    from shoal.scrubbing.results import ScrubResult
+    from shoal.scrubbing.scrub import scrub
     from shoal.standards.cells import Cells, cells
     from shoal.standards.hipaa.results import SafeHarbor
     from shoal.standards.hipaa.safe_harbor import safe_harbor
@@ -186,6 +188,8 @@ _HOME = {
     "risk": "shoal.identity",
     "safe_harbor": "shoal.standards.hipaa.safe_harbor",
     "sample_data": "shoal.sample",
+    "ScrubResult": "shoal.scrubbing.results",
+    "scrub": "shoal.scrubbing.scrub",
     "shift_dates": "shoal.pseudonyms.shift_dates",
     "Verification": "shoal.releases.results",
     "verify": "shoal.attacks.verification",
@@ -236,6 +240,7 @@ __all__ = [
     "SafeHarbor",
     "Sample",
     "Scoreboard",
+    "ScrubResult",
     "SensitiveQuestions",
     "Shifted",
     "ShoalError",
@@ -278,6 +283,7 @@ __all__ = [
     "risk",
     "safe_harbor",
     "sample_data",
+    "scrub",
     "shift_dates",
     "verify",
 ]

@@ -7,7 +7,8 @@ from typing import Any, Literal, get_args
 # the smallest count of people by value or class that is shown (the rule of CMS for cells of 1 to 10)
 LEAST_SHOWN = 11
 
-Role = Literal["identifier", "quasi-identifier", "sensitive", "other"]
+# `text` is free text that is scrubbed: identifiers in it are replaced
+Role = Literal["identifier", "quasi-identifier", "sensitive", "other", "text"]
 NullRule = Literal["value", "wildcard", "drop"]
 # whether a risk is that of a record in the table, or estimated for the population that the table is a sample of
 RiskOver = Literal["sample", "population"]
@@ -35,6 +36,10 @@ DateOrder = Literal["dmy", "mdy", "ymd"]
 # what a shift of dates keeps, and what happens to dates that cannot be read
 KeptOfDates = Literal["nothing", "weekday", "season", "weekday-and-season"]
 Unreadable = Literal["error", "blank"]
+# what stands in a note where an identifier was
+Replacing = Literal["tag", "surrogate", "mask"]
+# the same where no key is at hand
+KeylessReplacing = Literal["tag", "mask"]
 # how a privacy budget is added up, and the kind of noise
 Accounting = Literal["basic", "zcdp"]
 Mechanism = Literal["laplace", "gaussian"]

@@ -201,6 +201,24 @@ def write_frame(frame: pl.DataFrame, path: str | Path, force: bool = False) -> N
     write_whole(path, lambda draft: WRITERS[path.suffix.lower()](frame, draft))
 
 
+def write_private(frame: pl.DataFrame, path: Path) -> None:
+    """Write a frame whole or not at all, readable by its owner alone from the first byte on."""
+    try:
+        handle, name = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=path.suffix.lower(), dir=path.parent)
+        os.close(handle)  # mode 0600
+    except OSError as error:
+        raise InputError(f"{path.parent} cannot be written to: {failure(error)}.", "Choose another folder.") from None
+    draft = Path(name)
+    try:
+        WRITERS[path.suffix.lower()](frame, draft)
+        sync(draft)
+        draft.replace(path)
+    except OSError as error:
+        raise InputError(f"{path} could not be written: {failure(error)}.", "Nothing was written.") from None
+    finally:
+        draft.unlink(missing_ok=True)
+
+
 def write_draft(frame: pl.DataFrame, draft: Path, target: Path, output: OutputFormat | None = None) -> None:
     """Write a frame under another name than its target's, in the target's format, down to the disk."""
     if output is None or not is_text_file(target):

@@ -39,6 +39,8 @@ from shoal.results import (
     without_unknown,
 )
 from shoal.results.verdict import verdicts_grid
+from shoal.scrubbing.by_policy import scrubbed_text
+from shoal.scrubbing.summary import ScrubbedText
 from shoal.table import Column, Table
 from shoal.table.weights import record_weights
 from shoal.utility.analysis import features_of_all
@@ -76,6 +78,9 @@ class Anonymized(Result):
     original: str | None = left_out(default=None)  # the file that was read, quoted for a shell
     plan_path: str | None = where_known()
     refusal: str | None = where_known()
+    # what was replaced in columns of free text, without small counts; and the columns themselves
+    scrubbed: dict[str, Any] | None = where_known()
+    scrubbed_text: ScrubbedText | None = left_out(default=None)
     # of the quasi-identifiers, where the policy names weights
     weighted: list[WeightedEstimate] | None = where_known()
 
@@ -115,10 +120,13 @@ class Anonymized(Result):
         return False
 
     def looked_at(self) -> Anonymized:
-        """The same, with what nobody decided; columns that point at people make it `undecided`."""
+        """The same, with what nobody decided; columns that point at people make it `undecided`. Text is scrubbed."""
         found = decisions_of(self)
         verdict = "undecided" if found.stopping and self.verdict == "holds" else self.verdict
-        return replace(self, decisions=found, verdict=verdict, weighted=self._weighted())
+        text = self.scrubbed_text or scrubbed_text(self.table, self.policy)
+        told = None if text is None else text.in_public()
+        looked = replace(self, decisions=found, verdict=verdict, weighted=self._weighted())
+        return replace(looked, scrubbed=told, scrubbed_text=text)
 
     def _weighted(self) -> list[WeightedEstimate] | None:
         """Weighted figures of the quasi-identifiers before and after, where the policy names weights."""
@@ -158,7 +166,8 @@ class Anonymized(Result):
 
     def manifest_findings(self) -> dict[str, Any]:
         """What was found, for the manifest."""
-        return self.findings.to_dict()
+        told = {} if self.scrubbed is None else {"scrubbed": self.scrubbed}
+        return {**self.findings.to_dict(), **told}
 
     def manifest_sections(self, written: Table) -> dict[str, Any]:
         """What a standard adds to the manifest: nothing."""
@@ -173,8 +182,12 @@ class Anonymized(Result):
         """The released table; columns that identify are left out."""
         dropped = set(self.policy.with_role("identifier"))
         series: list[pl.Series] = []
+        texts = self.policy.with_role("text")
+        scrubbed = self.scrubbed_text or scrubbed_text(self.table, self.policy)
         for name, column in self.table.columns.items():
-            if name not in dropped:
+            if name in texts and scrubbed is not None:
+                series.append(scrubbed.series(name))
+            elif name not in dropped:
                 series += self._spelled(name, column) if name in self.columns else [column.as_it_came()]
         return pl.DataFrame({column.name: column for column in series})
 
@@ -204,6 +217,7 @@ class Anonymized(Result):
     def frame(self) -> Any:
         """The released table as the kind of frame that came in."""
         changed = {name for name, column in self.columns.items() if column.nature != "unchanged"}
+        changed |= set(self.policy.with_role("text"))
         dropped = self.policy.with_role("identifier")
         return engine_of(self.table).assign(self.table, self.polars, changed=changed, dropped=dropped)
 
@@ -387,6 +401,7 @@ def _suppressed(outcome: SuppressionOutcome, k: int) -> list[Section]:
 
 def _notes(result: Anonymized) -> list[str]:
     notes = decision_notes(result.decisions)
+    notes += [] if result.scrubbed_text is None else result.scrubbed_text.notes()
     if result.output is None:
         return notes
     notes += [f"data {result.output}, manifest {result.manifest}"]

@@ -86,6 +86,12 @@ COMMANDS = {
         "**Shift all dates of a person by the person's own secret number of days.** Intervals stay exactly as they "
         "are.",
     ),
+    "scrub": Entry(
+        "shoal.cli.scrub",
+        "scrub",
+        CHANGE,
+        "**Replace what points at people in columns of free text**, and release the table.",
+    ),
     "regenerate": Entry(
         "shoal.cli.regenerate",
         "regenerate",

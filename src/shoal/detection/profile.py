@@ -86,7 +86,15 @@ def _profile(column: Column, records: int, decided: Role | None) -> ColumnProfil
         role, confidence, reasons = "other", 0.8, [weights]
     if decided is not None:
         role, confidence, reasons = decided, 1.0, ["Decided in the policy.", *reasons]
+    inside, searched = None, None
+    if role == "text" or (kinds and kinds[0].kind == "free-text" and kinds[0].confidence >= DECIDED):
+        from shoal.detection.inside_text import in_words_of, kinds_inside
+
+        inside, searched = kinds_inside(column, counts)
+        reasons = [*reasons, in_words_of(inside, searched, records - column.nulls)]
     return ColumnProfile(
+        kinds_inside=inside,
+        records_searched=searched,
         name=column.name,
         type=type_word(column.dtype),
         nulls=column.nulls,

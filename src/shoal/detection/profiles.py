@@ -20,6 +20,7 @@ _TONES: dict[Role, Tone] = {
     "quasi-identifier": "warning",
     "sensitive": "warning",
     "other": "plain",
+    "text": "warning",
 }
 
 
@@ -42,6 +43,9 @@ class ColumnProfile:
     # what it seems to be (docs/types.md); without a word, the reason is what its owner has to say
     proposed_type: str | None = None
     type_reason: str | None = None
+    # of free text: in how many records each kind of identifier was found inside, and how many were looked at
+    kinds_inside: dict[str, int] | None = where_known()
+    records_searched: int | None = where_known()
     # with the values that it names, which only a policy file shows
     declaration: ColumnType | None = left_out(default=None)
     weights: bool = left_out(default=False)

@@ -30,7 +30,7 @@ def column_entries(
             name,
             type_word(dtype),
             policy.columns.get(name, "other"),
-            method,
+            f"scrub by {policy.text.replace}" if policy.columns.get(name) == "text" else method,
             changed.get(name),
             "policy" if name in known else "detection",
         )
@@ -61,6 +61,8 @@ def _entry(
 ) -> ColumnEntry:
     if role == "identifier":
         form, nature, technique, names = ColumnForm(kind="removed"), "removed", "removed", []
+    elif role == "text":
+        form, nature, technique, names = ColumnForm(kind="scrubbed", type="text"), "scrubbed", method, [name]
     elif changed is None:
         form, nature, technique, names = ColumnForm(kind="as-it-was", type=kind), "unchanged", "none", [name]
     else:

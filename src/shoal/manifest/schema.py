@@ -19,7 +19,7 @@ _STRICT = ConfigDict(extra="forbid", frozen=True)
 
 
 # methods whose tables are still personal data: they promise nothing, and nobody needs to decide on their columns
-PERSONAL = ("pseudonymize", "shift-dates")
+PERSONAL = ("pseudonymize", "shift-dates", "scrub")
 DecidedBy = Literal["policy", "detection"]
 
 

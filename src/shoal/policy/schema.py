@@ -32,7 +32,7 @@ from shoal.policy.unwritten import HasSourceNames
 from shoal.reading.small import read_small
 from shoal.table import Table
 from shoal.table.column_type import ColumnType
-from shoal.vocabulary import DateOrder, Minimize, NullRule, RiskOver, Role
+from shoal.vocabulary import DateOrder, KeylessReplacing, Minimize, NullRule, RiskOver, Role
 from shoal.writing import OutputFormat
 
 LONGEST_POLICY = 1_000_000
@@ -154,6 +154,20 @@ class SafeHarborSection(BaseModel):
     century_from: int | None = None
 
 
+class TextSection(BaseModel):
+    """How columns with the role `text` are scrubbed: by what identifiers are replaced, and whose values are looked for.
+
+    `known`: columns with values of the person, of relatives, of doctors (all identifiers, if not given). `person`:
+    whose row it is (the policy's, if not given). Surrogates need a key, which no policy holds.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    replace: KeylessReplacing = "tag"
+    known: tuple[str, ...] | None = None
+    person: str | None = None
+
+
 def _known_population(model: AnyModel, info: ValidationInfo) -> AnyModel:
     check_k_map(model, info.data)
     return model
@@ -210,6 +224,8 @@ class Policy(BaseModel):
     leak: LeakLimit | None = None
     attacks: AttackLimits | None = None
     safe_harbor: SafeHarborSection = SafeHarborSection()
+    # how free text is scrubbed
+    text: TextSection = TextSection()
     # who receives the release, and why: for the report
     context: ContextSection = ContextSection()
     # how releases are written: delimiter, decimal comma, what * is written as
@@ -226,6 +242,7 @@ class Policy(BaseModel):
         "importance",
         "levels",
         "safe_harbor",
+        "text",
         "output",
         mode="before",
     )

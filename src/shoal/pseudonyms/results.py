@@ -42,7 +42,7 @@ class Personal(Result):
 
     @property
     @abstractmethod
-    def changed(self) -> dict[str, FormKind]:
+    def changed_columns(self) -> dict[str, FormKind]:
         """The columns that were changed, and how their cells are written now."""
 
     def manifest_columns(self) -> list[ColumnEntry]:
@@ -50,13 +50,13 @@ class Personal(Result):
         return [self._entry(name, column) for name, column in self.table.columns.items()]
 
     def _entry(self, name: str, column: Column) -> ColumnEntry:
-        kind = self.changed.get(name, "as-it-was")
+        kind = self.changed_columns.get(name, "as-it-was")
         return ColumnEntry(
             name=name,
             role="other",
-            decided_by="policy" if name in self.changed else "detection",
+            decided_by="policy" if name in self.changed_columns else "detection",
             nature=NATURES[kind][0],
-            technique=self.name if name in self.changed else "none",
+            technique=self.name if name in self.changed_columns else "none",
             form=ColumnForm(kind=kind, type=type_word(column.dtype)),
             released_as=[name],
         )
@@ -98,7 +98,7 @@ class Pseudonymized(Personal):
     pairs: list[tuple[str, str]] | None = left_out(default=None)
 
     @property
-    def changed(self) -> dict[str, FormKind]:
+    def changed_columns(self) -> dict[str, FormKind]:
         """The column of the persons."""
         return {self.column: "pseudonym"}
 
@@ -164,7 +164,7 @@ class Shifted(Personal):
     series: dict[str, pl.Series] = left_out(default_factory=dict)
 
     @property
-    def changed(self) -> dict[str, FormKind]:
+    def changed_columns(self) -> dict[str, FormKind]:
         """The columns of dates."""
         return dict.fromkeys(self.columns, "shifted")
 

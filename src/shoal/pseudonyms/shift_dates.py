@@ -112,7 +112,7 @@ def shift_dates(
     check_have_texts([whose, *table.select(as_names(columns))])
     names, unshifted, unsure = _decided(table, person, as_names(columns), as_names(leave))
     secret, created = key_or_new(key)
-    shifts = _shifts(whose, secret.secret_for("dates"), allowed)
+    shifts = shifts_by(texts_of(whose.values).to_list(), secret.secret_for("dates"), allowed)
     series, notes = {}, []
     for number, column in enumerate(table.select(names)):
         progress.report("shifting dates", number, len(names))
@@ -167,10 +167,10 @@ def _decided(table: Table, person: str, names: list[str], left: list[str]) -> tu
     return shifted, [entry.column for entry in dated if entry.column in left], unsure
 
 
-def _shifts(whose: Column, secret: bytes, allowed: Array) -> Array:
-    """The shift of each person of the dictionary."""
+def shifts_by(persons: list[bytes], secret: bytes, allowed: Array) -> Array:
+    """The shift of each person, in days."""
     digest = digester(secret, "hmac-sha-256", 8)
-    numbers = np.frombuffer(b"".join([digest(text) for text in texts_of(whose.values).to_list()]), ">u8")
+    numbers = np.frombuffer(b"".join([digest(text) for text in persons]), ">u8")
     return np.asarray(allowed[(numbers % np.uint64(len(allowed))).astype(np.int64)])
 
 

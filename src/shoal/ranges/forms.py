@@ -14,7 +14,7 @@ from shoal.table.texts import texts_of
 
 FormKind = Literal[
     "as-it-was", "range", "columns", "set", "node", "label", "mean", "midpoint", "suppressed-cells", "perturbed",
-    "recoded", "pseudonym", "shifted", "removed",
+    "recoded", "pseudonym", "shifted", "scrubbed", "removed",
 ]  # fmt: skip
 # what a column says by its form: whether its cells hold the original value, stand for it, or neither
 NATURES: dict[str, tuple[str, ...]] = {
@@ -31,6 +31,7 @@ NATURES: dict[str, tuple[str, ...]] = {
     "recoded": ("recoded", "unchanged"),
     "pseudonym": ("pseudonym",),
     "shifted": ("shifted",),
+    "scrubbed": ("scrubbed",),
     "removed": ("removed",),
 }
 _BRACKETS = {"[;]": (r"^\[([^;]+);([^;]+)\]$", "[", ";", "]"), "-": (r"^([0-9.]+)-([0-9.]+)$", "", "-", "")}
@@ -82,6 +83,7 @@ class ColumnForm(BaseModel):
             "recoded": "recoded by a rule",
             "pseudonym": "a pseudonym",
             "shifted": "a date moved by a secret number of days",
+            "scrubbed": "free text in which identifiers are replaced",
             "removed": "removed",
         }[self.kind]
         if self.labels_are_names:

@@ -189,12 +189,14 @@ def _dictionary(result: Releasable, entries: Sequence[ColumnEntry]) -> dict[str,
     """The data dictionary: type, role, technique, form in words and what was lost, column by column."""
     loss = result.manifest_findings().get("information_loss_by_column") or {}
     declared = result.policy.types
+    scrubbed = (result.manifest_findings().get("scrubbed") or {}).get("columns", {})
     columns = [
         {
             **entry.model_dump(mode="json", exclude_none=True),
             **({"declared_as": declared[entry.name].to_short()} if entry.name in declared else {}),
             "form_in_words": entry.form.in_words,
             "information_loss": loss.get(entry.name),
+            **({"scrubbed": scrubbed[entry.name]} if entry.name in scrubbed else {}),
         }
         for entry in entries
     ]

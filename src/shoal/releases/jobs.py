@@ -25,11 +25,13 @@ from shoal.releases.open import Release
 from shoal.releases.releasable import Releasable
 from shoal.releases.results import Released
 from shoal.releases.write import Refused, files_read, release
+from shoal.scrubbing.results import ScrubResult
+from shoal.scrubbing.scrub import scrub
 from shoal.standards.hipaa.policy_text import policy_text
 from shoal.standards.hipaa.results import SafeHarbor
 from shoal.standards.hipaa.safe_harbor import SafeHarborReading, apply_safe_harbor, residual_risk
 from shoal.vocabulary import Role
-from shoal.writing import OutputFormat, check_apart, check_target, write_whole
+from shoal.writing import OutputFormat, check_apart, check_target, write_private, write_whole
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,6 +150,28 @@ def release_shifted(source: Any, *, output: str | Path, writing: Writing | None 
     result = shift_dates(source, **settings)
     made = _released(result, output, source, writing, no_guarantee=True)
     return result.as_released(made.output, made.manifest)
+
+
+def release_scrubbed(
+    source: Any,
+    *,
+    output: str | Path,
+    writing: Writing | None = None,
+    spans_out: str | Path | None = None,
+    **settings: Any,
+) -> ScrubResult:
+    """`shoal.scrub` and its release, in the order of the rows; `spans_out` gets the places of what was replaced."""
+    writing = writing or Writing(shuffle=False)
+    files = {"key_file": path_of(settings.get("key")), "known_from": settings.get("known_from")}
+    check_output(source, output, writing, **files, places=spans_out)
+    if spans_out is not None:
+        check_target(Path(spans_out), writing.force)
+        check_no_secret(Path(spans_out))
+    result = scrub(source, **settings)
+    made = _released(result, output, source, writing, no_guarantee=True)
+    if spans_out is not None:
+        write_private(result.places(), Path(spans_out))
+    return result.as_released(made.output, made.manifest, spans_out)
 
 
 def release_safe_harbor(

@@ -20,6 +20,7 @@ from shoal.releases.excel import undefused_texts
 from shoal.table import Array, Column, Table
 from shoal.table.classes import CountTable, class_of_each_row, pack
 from shoal.table.texts import texts_of, with_null
+from shoal.text.replace import only_replaced_in
 
 Labels = Mapping[str, Sequence[tuple[str | None, Sequence[str | None]]]]
 
@@ -103,12 +104,23 @@ def _compared(
         names = [name for other in entries if other.role == "quasi-identifier" for name in other.released_as]
         beside_it = [table[name] for name in names if name in table.columns]
         return _is_mean(title, shown, original, beside_it, entry.form, weights)
+    if entry.form.kind == "scrubbed":
+        return _scrubbed(title, entry, shown, original, beside)
     if entry.form.kind in ("midpoint", "perturbed", "pseudonym", "shifted"):
         return _vouched(title, entry, shown, original, beside)
     if entry.form.kind == "recoded":
         same = bool((shown.is_null() >= original.is_null()).all())
         return Check(title, same, "recoded by rules that are checked apart" if same else "missing values were filled")
     return _RULES[entry.form.kind](title, shown, original, entry, beside, suppressed)
+
+
+def _scrubbed(title: str, entry: ColumnEntry, shown: Column, original: Column, beside: Beside) -> Check:
+    """Notes are the originals with stretches replaced; what surrogates say is vouched for by the private record."""
+    mark = entry.technique.removeprefix("scrub by ")
+    if mark == "surrogate":
+        return _vouched(title, entry, shown, original, beside)
+    wrong = _wrong_pairs(shown, original, lambda new, old: only_replaced_in(new, old, mark))
+    return _outside(title, wrong, "notes hold what the original does not", "notes hold nothing that is new")
 
 
 def _readable(column: Column, beside: Beside) -> Column:

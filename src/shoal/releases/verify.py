@@ -28,6 +28,7 @@ from shoal.releases.excel import defused_name
 from shoal.releases.open import Release
 from shoal.releases.original import Beside, against_original, inferred_entries
 from shoal.releases.results import Verification
+from shoal.releases.scrubbed_notes import known_gone, rescrubbed
 from shoal.releases.signing import check_signature
 from shoal.releases.suppressed import suppressed_check, suppressed_rows
 from shoal.table import Array, Table
@@ -235,7 +236,7 @@ def _against_manifest(release: Release, manifest: Manifest, policy: Policy, give
         if not (own and same_words):
             detail = "the data is not the one of the private record" if not own else "the manifest was changed"
         checks.append(Check("private record", own and same_words, detail))
-    return checks + _sections(manifest, table, policy)
+    return checks + _sections(manifest, table, policy) + rescrubbed(table, manifest)
 
 
 def _sections(manifest: Manifest, table: Table, policy: Policy) -> list[Check]:
@@ -384,7 +385,8 @@ def _with_original(
         removed=len(removed),
         weighed_by=policy.weight or policy.count,
     )
-    return against_original(table, original, manifest.columns, beside)
+    gone = known_gone(table, original, manifest, order)
+    return [*against_original(table, original, manifest.columns, beside), *gone]
 
 
 def released_order(rows: int, seed: int | None, removed: Sequence[int] = ()) -> Array | None:

@@ -43,6 +43,7 @@ MODULES = {
     "risk": "shoal.identity.results",
     "safe-harbor": "shoal.standards.hipaa.results",
     "sample-data": "shoal.sample.written",
+    "scrub": "shoal.scrubbing.results",
     "shift-dates": "shoal.pseudonyms.results",
     "standards": "shoal.policy.standards",
     "verify": "shoal.releases.results",

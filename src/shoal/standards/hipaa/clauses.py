@@ -64,7 +64,7 @@ FOR_A_PERSON = (
     "Names that stand among other words, and rare facts (an occupation, an event in the news): shoal cannot tell them.",
 )
 
-Action = Literal["removed", "zip", "date", "date-of-birth", "age", "kept"]
+Action = Literal["removed", "zip", "date", "date-of-birth", "age", "scrubbed", "kept"]
 
 
 @dataclass(frozen=True, slots=True)

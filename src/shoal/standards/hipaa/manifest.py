@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from shoal.manifest.schema import ColumnEntry
+from shoal.policy import Policy
 from shoal.ranges.forms import ColumnForm
+from shoal.standards.hipaa.clauses import Treatment
 from shoal.standards.hipaa.recheck import plan_of
 from shoal.standards.hipaa.treat import WORDS
 from shoal.standards.hipaa.zip3 import shipped
@@ -25,6 +27,9 @@ def entries_of(result: SafeHarbor) -> list[ColumnEntry]:
         same = entry.column in unchanged
         kind = type_word(result.table[entry.column].dtype)
         form = ColumnForm(kind="removed" if removed else "as-it-was" if same else "recoded", type=kind)
+        if entry.action == "scrubbed":
+            found.append(_text_entry(entry, result.policy))
+            continue
         found.append(
             ColumnEntry(
                 name=entry.column,
@@ -37,6 +42,17 @@ def entries_of(result: SafeHarbor) -> list[ColumnEntry]:
             )
         )
     return found
+
+
+def _text_entry(entry: Treatment, policy: Policy) -> ColumnEntry:
+    return ColumnEntry(
+        name=entry.column,
+        role="text",
+        nature="scrubbed",
+        technique=f"scrub by {policy.text.replace}",
+        form=ColumnForm(kind="scrubbed", type="text"),
+        released_as=[entry.column],
+    )
 
 
 def section_of(result: SafeHarbor) -> dict[str, Any]:

@@ -59,6 +59,9 @@ def propose(column: Column, policy: Policy) -> Treatment:
     said = policy.columns.get(column.name)
     if word is not None:
         return _decided(column.name, word, proposed, said)
+    if said == "text":
+        reason = "The policy calls it text: identifiers in it are replaced."
+        return Treatment(column.name, None, "scrubbed", proposed.kind, said, reason, decided=True)
     # a role is no decision on safe harbor, but for identifiers: what was found is done whatever the role
     if said == "identifier":
         reason = proposed.reason if proposed.action == "removed" else "The policy calls it an identifier."

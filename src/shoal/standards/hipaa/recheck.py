@@ -32,7 +32,7 @@ def recheck(
     actions = {entry["column"]: entry for entry in plan}
     left = [name for name, entry in actions.items() if entry["action"] == "removed" and name in table.columns]
     strange = [name for name in table.columns if name not in actions]
-    faults: dict[str, list[str]] = {"zip": [], "date": [], "age": [], "kept": []}
+    faults: dict[str, list[str]] = {"zip": [], "date": [], "age": [], "scrubbed": [], "kept": []}
     for name, column in table.columns.items():
         entry = actions.get(name, {"action": "kept", "decided": False})
         word = "date" if entry["action"] == "date-of-birth" else entry["action"]
@@ -44,6 +44,7 @@ def recheck(
         _check("ZIP codes", faults["zip"], "three digits with over 20,000 people, or 000", "hold other codes"),
         _check("dates", faults["date"], "years, none of which tells an age over 89", "hold more than years"),
         _check("ages", faults["age"], "none over 89 but the one group", "hold ages over 89"),
+        _check("scrubbed text", faults["scrubbed"], "no identifier was found in it", "may hold identifiers"),
         _check("other columns", faults["kept"], "no identifier was found in them", "may hold identifiers"),
     ]
 
@@ -119,6 +120,8 @@ def _good(
         return bool(years) and bool((others.cast(pl.Int64, strict=False) > year_of_data - LIMIT).all())
     if word == "age":
         return still_old(column.values, column.name) == 0
+    if word == "scrubbed":
+        return column.values.dtype != pl.String or not hidden(column.values)
     if decided:
         return True
     is_text = column.values.dtype == pl.String

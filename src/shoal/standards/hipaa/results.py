@@ -86,6 +86,8 @@ class SafeHarbor(Result):
     policy_file: str | None = where_known()
     verdict: Literal["holds", "refused"] = "holds"
     reason: str | None = where_known()
+    # what was replaced in columns of free text, without small counts
+    scrubbed: dict[str, Any] | None = where_known()
     table: Table = left_out(default=None)
     policy: Policy = left_out(default=None)
     treatments: list[Treatment] = left_out(default_factory=list)
@@ -137,8 +139,8 @@ class SafeHarbor(Result):
         return entries_of(self)
 
     def manifest_findings(self) -> dict[str, Any]:
-        """What was found, for the manifest: the section on safe harbor says it."""
-        return {}
+        """What was found, for the manifest: the section on safe harbor says it, but for text that was scrubbed."""
+        return {} if self.scrubbed is None else {"scrubbed": self.scrubbed}
 
     def manifest_sections(self, written: Table) -> dict[str, Any]:
         """The clauses, and the risk that is left in the written file."""
@@ -157,7 +159,8 @@ class SafeHarbor(Result):
     def manifest_section(self) -> dict[str, Any]:
         """What the manifest keeps of it: all but where it is and what is left, which the manifest says itself."""
         found = self.to_dict()
-        for key in ("schema_version", "residual", "written", "output", "manifest", "policy_file", "verdict", "reason"):
+        elsewhere = "schema_version residual written output manifest policy_file verdict reason scrubbed"
+        for key in elsewhere.split():
             found.pop(key, None)
         return found
 

@@ -20,6 +20,8 @@ from shoal.identity import IdentityRisk, risk
 from shoal.policy import Policy, as_policy
 from shoal.policy.named import SAFE_HARBOR_RULE
 from shoal.reading import Options, read
+from shoal.scrubbing.by_policy import scrubbed_text
+from shoal.scrubbing.summary import RULES_MISS
 from shoal.standards.hipaa.clauses import CLAUSES, FOR_A_PERSON, Treatment
 from shoal.standards.hipaa.hidden import hidden
 from shoal.standards.hipaa.proposals import propose
@@ -90,12 +92,15 @@ def apply_safe_harbor(source: Any, policy: Any, reading: SafeHarborReading) -> S
     progress.report("applying safe harbor", 0)
     century = reading.century_from if reading.century_from is not None else decided.century_from
     years = years_of_columns(table, treatments, wanted, order, century, this_year)
-    treated = treat(table, treatments, years, populations)
+    texts = [entry.column for entry in treatments if entry.action == "scrubbed"]
+    removed = [entry.column for entry in treatments if entry.action == "removed"]
+    scrubbed = scrubbed_text(table, given, texts, removed) if texts else None
+    treated = treat(table, treatments, years, populations, scrubbed)
     emptied = {entry.column for entry in treated.done if entry.action == EMPTIED}
     late = _late(treated.series, emptied, given)
     if late:  # what is left of a column after cells were emptied may be an identifier itself
         treatments = [late.get(entry.column, entry) for entry in treatments]
-        treated = treat(table, treatments, years, populations)
+        treated = treat(table, treatments, years, populations, scrubbed)
     kept = [treated.series[name] for name in table.names if name in treated.series]
     if not kept:
         raise InputError(
@@ -118,6 +123,7 @@ def apply_safe_harbor(source: Any, policy: Any, reading: SafeHarborReading) -> S
         treatments=treatments,
         populations=populations,
         polars=pl.DataFrame([_plain(series) for series in kept]),
+        scrubbed=None if scrubbed is None else scrubbed.in_public(),
     )
 
 
@@ -137,6 +143,8 @@ def _to_confirm(treatments: Sequence[Treatment], treated: Treated, years: Years)
         asked.append(f"No rule recognised what is in {in_words(unknown, 200)}: you know that it identifies nobody.")
     if any(entry.action == "date-of-birth" for entry in treatments) and years.said != "given":
         asked.append(f"Ages were counted to {years.year_of_data}, {years.said}.")
+    if texts := [entry.column for entry in treatments if entry.action == "scrubbed"]:
+        asked.append(f"Read a sample of {in_words(texts, 200)}: {RULES_MISS}.")
     return [*asked, *FOR_A_PERSON]
 
 
@@ -164,7 +172,7 @@ def _late(series: dict[str, pl.Series], emptied: set[str], policy: Policy) -> di
     found = {}
     for name in emptied:
         again = propose(read(pl.DataFrame([series[name]]))[name], policy)
-        if again.action != "kept":
+        if again.action not in ("kept", "scrubbed"):
             removed = Treatment(name, again.clause, "removed", again.kind, "identifier", again.reason, recognised=False)
             found[name] = removed
     return found

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import cast
 
 import numpy as np
 import polars as pl
 
+from shoal.scrubbing.columns import ScrubbedColumn
+from shoal.scrubbing.summary import ScrubbedText
 from shoal.standards.hipaa.ages import LIMIT, OLD, top_coded
 from shoal.standards.hipaa.clauses import Treatment
 from shoal.standards.hipaa.hidden import hidden
@@ -17,6 +21,7 @@ from shoal.standards.hipaa.states import is_state
 from shoal.standards.hipaa.zip3 import Populations, to_prefixes
 from shoal.table import Array, Column, Table
 from shoal.table.dates import years_of
+from shoal.text.kinds import HIPAA_LETTERS, TextKind
 from shoal.vocabulary import DateOrder
 
 WORDS = {
@@ -25,6 +30,7 @@ WORDS = {
     "date": "to the year",
     "date-of-birth": "to the year, 90 and older together",
     "age": "90 and older together",
+    "scrubbed": "identifiers replaced",
     "kept": KEPT,
 }
 EMPTIED = "cells emptied"
@@ -48,7 +54,13 @@ class Years:
     said: str
 
 
-def treat(table: Table, treatments: Sequence[Treatment], years: Years, populations: Populations | None) -> Treated:
+def treat(
+    table: Table,
+    treatments: Sequence[Treatment],
+    years: Years,
+    populations: Populations | None,
+    scrubbed: ScrubbedText | None = None,
+) -> Treated:
     """Apply each treatment to its column."""
     out = Treated()
     old_rows = _old_rows(table, treatments, years)
@@ -63,6 +75,8 @@ def treat(table: Table, treatments: Sequence[Treatment], years: Years, populatio
             _age(out, column, treatment)
         elif treatment.action in ("date", "date-of-birth"):
             _date(out, column, treatment, years, old_rows)
+        elif treatment.action == "scrubbed" and scrubbed is not None:
+            _scrubbed(out, treatment, next(entry for entry in scrubbed.columns if entry.name == column.name))
         elif treatment.decided:
             out.series[column.name] = column.decode()
             _note(out, treatment, 0)
@@ -187,6 +201,23 @@ def _date(out: Treated, column: Column, treatment: Treatment, years: Years, old_
     _note(out, treatment, changed)
     if unreadable := int(np.count_nonzero(found <= 0)):
         out.notes.append(f"{column.name}: {unreadable:,} different values are not dates and were emptied")
+
+
+def _scrubbed(out: Treated, treatment: Treatment, column: ScrubbedColumn) -> None:
+    """Notes with their identifiers replaced; a note in which a pattern still finds one is emptied."""
+    series = column.series()
+    _note(out, treatment, column.changed)
+    letters: Counter[str] = Counter()
+    for kind, records in column.records().items():
+        letters[HIPAA_LETTERS[cast(TextKind, kind)]] += records
+    for letter, records in sorted(letters.items()):
+        _note(out, treatment, records, letter)
+    found = hidden(series)
+    if found:
+        series = series.set(pl.Series(np.logical_or.reduce(list(found.values()))), None)
+        for letter, texts in found.items():
+            _note(out, treatment, int(texts.sum()), letter, EMPTIED)
+    out.series[column.name] = series
 
 
 def _kept(out: Treated, column: Column, treatment: Treatment) -> None:

@@ -1,0 +1,73 @@
+"""Notes of a release that were scrubbed, looked at again: what rules still find, and what the original knows."""
+
+from __future__ import annotations
+
+import polars as pl
+
+from shoal.judgement.checks import Check
+from shoal.manifest.schema import ColumnEntry, Manifest
+from shoal.scrubbing.knowledge import Knowledge, knowledge_of
+from shoal.table import Array, Table
+from shoal.text.find import find_spans
+from shoal.text.known import find_known
+from shoal.text.tags import without_tags
+from shoal.wording import counted, in_words
+
+
+def _scrubbed(table: Table, manifest: Manifest) -> list[ColumnEntry]:
+    """The columns of scrubbed text that the file has."""
+    return [
+        entry
+        for entry in manifest.columns
+        if entry.form.kind == "scrubbed" and entry.released_as and entry.released_as[0] in table.columns
+    ]
+
+
+def rescrubbed(table: Table, manifest: Manifest) -> list[Check]:
+    """Whether rules and lists find anything more in the notes; surrogates look like what they stand for."""
+    checks = []
+    for entry in _scrubbed(table, manifest):
+        title = f"scrubbed text {entry.name}"
+        if entry.technique == "scrub by surrogate":
+            checks.append(Check(title, True, "surrogates look like identifiers, so rules were not run again"))
+            continue
+        texts = table[entry.released_as[0]].values.cast(pl.String).to_list()
+        found = find_spans(texts)
+        open_ = sum(bool(without_tags(text, spans)) for text, spans in zip(texts, found, strict=True))
+        detail = f"rules and lists find identifiers in {counted(open_, 'note')}" if open_ else "rules find nothing more"
+        checks.append(Check(title, not open_, detail))
+    return checks
+
+
+def known_gone(table: Table, original: Table, manifest: Manifest, order: Array | None) -> list[Check]:
+    """Whether any value that the original has of a person is left in the person's notes."""
+    entries = _scrubbed(table, manifest)
+    if not entries:
+        return []
+    said = manifest.findings.get("scrubbed")
+    known = said.get("known") if isinstance(said, dict) else None
+    person = said.get("person") if isinstance(said, dict) else None
+    names = [str(name) for name in known] if isinstance(known, list) else []
+    names += [person] if isinstance(person, str) else []
+    absent = [name for name in names if name not in original.columns]
+    if absent:
+        return [Check("known values", False, f"the original has no {in_words(absent)}, whose values are to be gone")]
+    if not names or table.rows != (original.rows if order is None else len(order)):
+        return []
+    whole = original if order is None else original.take(order)
+    knowledge = knowledge_of(whole, list(dict.fromkeys(names)), person if isinstance(person, str) else None)
+    left = sum(_left(table, entry, knowledge) for entry in entries)
+    detail = f"{counted(left, 'note')} still hold a value that the original has of the person" if left else "all gone"
+    return [Check("known values", not left, detail)]
+
+
+def _left(table: Table, entry: ColumnEntry, knowledge: Knowledge) -> int:
+    """In how many rows a known value is left; a date that was moved may be another known one."""
+    surrogate = entry.technique == "scrub by surrogate"
+    texts = table[entry.released_as[0]].decode().cast(pl.String).to_list()
+    sets = knowledge.sets(texts)
+    left = 0
+    for text, who in zip(texts, knowledge.persons.tolist(), strict=True):
+        spans = without_tags(text, find_known(text, sets[who])) if text else []
+        left += any(not (surrogate and span.kind == "date") for span in spans)
+    return left

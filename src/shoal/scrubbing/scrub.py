@@ -1,0 +1,152 @@
+"""The verb: notes of a table with what points at people replaced."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, get_args
+
+from shoal.detection.undecided import HINTED
+from shoal.errors import InputError, as_names, check_choice
+from shoal.keys import Key, key_or_new, path_of
+from shoal.kinds import DECIDED
+from shoal.kinds.roles import IDENTIFIER, ROLE_OF_KIND
+from shoal.reading import Options, read
+from shoal.scrubbing.columns import check_texts, scrubbed_columns
+from shoal.scrubbing.knowledge import ID, Knowledge, kinds_of, knowledge_of, read_known
+from shoal.scrubbing.results import ScrubResult
+from shoal.scrubbing.summary import RULES_MISS
+from shoal.scrubbing.surrogates import Surrogates
+from shoal.table import Table
+from shoal.table.texts import texts_of
+from shoal.text.known import NOT_LOOKED_FOR
+from shoal.text.known_values import parts_of
+from shoal.text.model import as_model, engine_name
+from shoal.vocabulary import DateOrder, Replacing
+from shoal.wording import in_words
+from shoal.writing import check_apart
+
+# kinds that say which record it is and nothing else: they may stay, and it is said
+_CODES = ("unique-code", "uuid", "hash")
+
+
+def scrub(
+    source: Any,
+    *,
+    text: Sequence[str] | str,
+    known: Sequence[str] | str | None = None,
+    person: str | None = None,
+    replace: Replacing = "tag",
+    key: Key | bytes | str | Path | None = None,
+    keep: Sequence[str] | str | None = None,
+    known_from: str | Path | Iterable[Mapping[str, Any]] | None = None,
+    text_model: Any = None,
+    date_order: DateOrder | None = None,
+    options: Options | None = None,
+) -> ScrubResult:
+    """Replace what points at people in columns of free text, by tags, masks or keyed surrogates.
+
+    `known` are columns whose values are looked for in the notes of the same `person`, in any form; `known_from` adds
+    values by `id`. Known columns and the person do not leave unless `keep` names them. `text_model`: a spaCy pipeline,
+    a Presidio analyzer or the folder of one, whose findings join those of the rules. `shoal.release` writes the table.
+
+    >>> visits = {"name": ["Rose Brown"], "note": ["BROWN, R. called from a.b@c.org; brown sputum."]}
+    >>> done = scrub(visits, text="note", known="name")
+    >>> done.frame["note"][0]
+    '[NAME] called from [EMAIL]; brown sputum.'
+    >>> done.changed, done.spans, done.known_found
+    (1, {'email': 1, 'name': 1}, 1)
+    """
+    check_choice("replace", replace, get_args(Replacing))
+    _check_key(replace, key)
+    check_apart(input=source, key_file=path_of(key), known_from=known_from)
+    texts, columns, kept = as_names(text), as_names(known), as_names(keep)
+    model = as_model(text_model)
+    table = read(source, None, options)
+    _check_columns(table, texts, columns, person, kept)
+    more = None if known_from is None else read_known(known_from)
+    whose = None if person is None else table[person]
+    looked_for = list(dict.fromkeys([*columns, *([person] if person is not None else [])]))
+    knowledge = knowledge_of(table, looked_for, person, more)
+    secret, created = (None, False) if key is None else key_or_new(key)
+    surrogates = None if secret is None else Surrogates(secret, whose, date_order)
+    made = scrubbed_columns(table, texts, knowledge, replace, surrogates, model)
+    counts: Counter[str] = sum((column.counts() for column in made), Counter())
+    values = frozenset(value for values in knowledge.known for value in values)
+    return ScrubResult(
+        notes=sum(column.notes for column in made),
+        changed=sum(column.changed for column in made),
+        spans=dict(sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))),
+        known_found=sum(column.known_found() for column in made),
+        known_values=len(values),
+        not_looked_for=sum(parts_of(value).skipped for value in values),
+        text=texts,
+        known=columns,
+        person=person,
+        replace=replace,
+        engine=engine_name(model),
+        cannot_find=RULES_MISS if model is None else f"no engine finds everything; {RULES_MISS}",
+        dropped=[name for name in table.names if name in looked_for and name not in kept],
+        kept=kept,
+        records=table.rows,
+        key_file_created=created,
+        remarks=_remarks(table, knowledge, more, texts, looked_for),
+        table=table,
+        columns=made,
+    )
+
+
+def _check_key(replace: str, key: Any) -> None:
+    if replace == "surrogate" and key is None:
+        raise InputError(
+            "Surrogates without a key could be undone by whoever tries all names.",
+            "Give a key (a key file that is not there is made).",
+        )
+    if replace != "surrogate" and key is not None:
+        raise InputError(f"Replacing by {replace} needs no key.", "Leave out the key, or replace by surrogate.")
+
+
+def _check_columns(table: Table, texts: list[str], known: list[str], person: str | None, kept: list[str]) -> None:
+    """Every named column is there and has one part; no other column that identifies leaves silently."""
+    if not texts:
+        raise InputError("No column of text is named.", "Name the columns that hold notes.")
+    check_texts(table.select(texts))
+    table.select([*known, *kept, *([person] if person is not None else [])])
+    if both := [name for name in texts if name in known or name == person or name in kept]:
+        raise InputError(f"Column '{both[0]}' is text to scrub and something else at once.", "Name it once.")
+    decided = {*texts, *known, *kept, *([person] if person is not None else [])}
+    open_ = []
+    for column in table.columns.values():
+        if column.name in decided:
+            continue
+        findings = [entry for entry in kinds_of(column) if entry.confidence >= HINTED]
+        if findings and ROLE_OF_KIND.get(findings[0].kind) == IDENTIFIER and findings[0].kind not in _CODES:
+            open_.append((column.name, findings[0].kind))
+    if open_:
+        listed = in_words([f"'{name}' ({kind.replace('-', ' ')})" for name, kind in open_])
+        raise InputError(
+            f"Nobody decided on {listed}, and {'they identify' if len(open_) > 1 else 'it identifies'} people.",
+            "Name each in `known` (looked for in the notes, and left out), in `text` (scrubbed) or in `keep` (stays).",
+        )
+
+
+def _remarks(
+    table: Table, knowledge: Knowledge, more: Mapping[str, Any] | None, texts: list[str], known: list[str]
+) -> list[str]:
+    notes = []
+    codes = [
+        column.name
+        for column in table.columns.values()
+        if column.name not in {*texts, *known}
+        and any(entry.kind in _CODES and entry.confidence >= DECIDED for entry in kinds_of(column)[:1])
+    ]
+    if codes:
+        notes.append(f"{in_words(codes)} still says which record it is: whoever has the original finds it there")
+    if any(knowledge.known):
+        notes.append(f"of known values these are not looked for: {NOT_LOOKED_FOR}")
+    if more is not None:
+        strange = len(set(more) - set(texts_of(table[ID].values).to_list()))
+        if strange:
+            notes.append(f"{strange:,} of the ids of known_from belong to no row")
+    return notes

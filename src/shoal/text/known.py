@@ -1,0 +1,335 @@
+"""What the table itself knows, found in a person's notes: names in any case and order, as initials, inflected or
+misspelt by one edit, dates in other words, numbers with other separators."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+
+from shoal.text.base import Span
+from shoal.text.kinds import TextKind
+from shoal.text.known_values import (
+    LEAST_DIGITS,
+    PARTICLES,
+    TITLES,
+    TOKEN,
+    KnownSet,
+    KnownValue,
+    folded,
+    folded_words,
+    parts_of,
+    street_word,
+)
+from shoal.text.misspelt import misspelt
+from shoal.text.word_sets import words_set
+from shoal.text.words import is_word
+from shoal.text.written_dates import dates_in, month_words
+
+REASON = "a value that the table has of this person"
+# what may stand between the parts of one name, and between the groups of one number
+_BETWEEN_NAMES = re.compile(r"[ \t,'\u2019\-\u2010\u2011]{1,3}|\r?\n ?")
+_BEHIND_INITIAL = re.compile(r"\.? ?-?|[ '\u2019]")
+_BEFORE_MONTH = words_set(
+    """
+    in of since until till by from before after late early mid last next this
+    """
+)
+_BETWEEN_CODES = re.compile(r"[ \t\u00a0\u202f.,\-\u2010-\u2015/()+_:#]{1,4}")
+_DOTTED = re.compile(r"(?<!\w)[^\W\d_]\.[ -]?[^\W\d_]\.(?:[ -]?[^\W\d_]\.)?")
+_SENTENCE_END = re.compile(r"[.!?:;\n\u2022*\"\u201c]\s*$")
+_MOST_GROUPS = 9
+_PREFIX = 4
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+# a written date reaches at most so far from the number of its day
+_AROUND = 32
+
+NOT_LOOKED_FOR = (
+    "numbers of one to three digits, single letters, nicknames, initials without dots, a year or the last digits alone"
+)
+
+
+def known_sets(persons: Sequence[Iterable[KnownValue]], texts: Iterable[str | None]) -> list[KnownSet]:
+    """What is looked for in the notes of each person; words of all `texts` are held against all names for misspellings.
+
+    >>> known_sets([[KnownValue("Okonkwo")]], ["Ms Okonkow was here"])[0].words["okonkow"]
+    ('name', 'any')
+    """
+    distinct: dict[frozenset[KnownValue], KnownSet | None] = {}
+    keys = [frozenset(values) for values in persons]
+    names = {word for key in set(keys) for value in key for word in _names(value)}
+    near: dict[str, list[str]] = {}
+    if names:
+        vocabulary: Counter[str] = Counter()
+        notes = 0
+        for text in texts:
+            if text:
+                notes += 1
+                vocabulary.update(set(folded_words(text)))
+        near = misspelt(names, vocabulary, notes)
+    for key in keys:
+        if key not in distinct:
+            distinct[key] = KnownSet(sorted(key, key=lambda value: (value.text, value.kind or "")), near)
+    return [distinct[key] for key in keys]  # type: ignore[misc]
+
+
+def _names(value: KnownValue) -> Iterable[str]:
+    parts = parts_of(value)
+    return parts.words if parts.kind == "name" else ()
+
+
+def find_known(text: str, known: KnownSet) -> list[Span]:
+    """The known values of a person in one text, in order; offsets in its characters.
+
+    >>> text = "BROWN, R. phoned from 559 555 0182 about Mrs Brown's pills."
+    >>> found = find_known(text, KnownSet([KnownValue("Rose Brown"), KnownValue("+1 (559) 555-0182")]))
+    >>> [text[span.start : span.end] for span in found]
+    ['BROWN, R.', '559 555 0182', 'Brown']
+    """
+    found = list(_literals(text, known)) if known.literals else []
+    words = folded_words(text)
+    has = set(words)
+    named = not known.triggers.isdisjoint(has)
+    streets = bool(known.sequences)
+    digits = [place for place, word in enumerate(words) if word[-1] <= "9" or word in known.prefixes]
+    dated = not known.day_words.isdisjoint(has)
+    if named or streets or (digits and known.prefixes) or dated:
+        pieces = [match.span() for match in TOKEN.finditer(text)]
+        if named:
+            found += _names_in(text, words, pieces, known)
+        if streets:
+            found += _sequences(text, words, pieces, known)
+        if digits:
+            found += _codes(text, words, pieces, known, digits)
+        if dated:
+            found += _dates(text, words, pieces, known)
+    if known.initials:
+        found += _dotted(text, known)
+    return _joined(found) if found else []
+
+
+def _dates(text: str, words: list[str], pieces: list[tuple[int, int]], known: KnownSet) -> Iterator[Span]:
+    """Dates that can mean a known one; only around the number of a known day is a date looked for."""
+    stretches: list[tuple[int, int]] = []
+    for start, end in (pieces[place] for place, word in enumerate(words) if word in known.day_words):
+        first = max(start - _AROUND, 0)
+        if stretches and first <= stretches[-1][1]:
+            first = stretches.pop()[0]
+        stretches.append((first, end + _AROUND))
+    for start, end in stretches:
+        yield from (
+            _span(date.start, date.end, "date") for date in dates_in(text, start, end) if date.means(known.days)
+        )
+
+
+def _span(start: int, end: int, kind: TextKind) -> Span:
+    return Span(start, end, kind, 1.0, REASON)
+
+
+def _joined(spans: list[Span]) -> list[Span]:
+    """Spans without overlap, the longer first."""
+    kept: list[Span] = []
+    last = 0
+    for span in sorted(spans, key=lambda span: (span.start, -span.end)):
+        if span.start >= last:
+            kept.append(span)
+            last = span.end
+        elif span.end > last:  # one starts inside the other: both go, as one
+            before = kept.pop()
+            kept.append(_span(before.start, span.end, before.kind))
+            last = span.end
+    return kept
+
+
+def _literals(text: str, known: KnownSet) -> Iterator[Span]:
+    """Addresses of e-mail, and names in scripts without blanks, as they are written, whatever the case."""
+    lower = text.lower()
+    if len(lower) != len(text):
+        lower = "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)
+    for literal, kind in known.literals.items():
+        start = lower.find(literal)
+        while start >= 0:
+            yield _span(start, start + len(literal), kind)
+            start = lower.find(literal, start + len(literal))
+
+
+def _names_in(text: str, words: list[str], pieces: list[tuple[int, int]], known: KnownSet) -> Iterator[Span]:
+    """Parts of names that are written as they must be, neighbours and initials beside them taken along."""
+    hits = [place for place, word in enumerate(words) if word in known.words]
+    beside = set(hits)
+    taken = [place for place in hits if _counts(text, words, pieces, known, place, beside)]
+    place = 0
+    while place < len(taken):
+        first = last = taken[place]
+        kind = known.words[words[first]][0]
+        place += 1
+        while place < len(taken) and kind == "name" and _one_name(text, words, pieces, known, last, taken[place]):
+            last = taken[place]
+            place += 1
+        if kind == "name":
+            first, last = _with_initials(text, words, pieces, known, first, last)
+        end = pieces[last][1]
+        dotted = kind == "name" and len(words[last]) == 1 and text[end : end + 1] == "."
+        yield _span(pieces[first][0], end + dotted, kind)
+
+
+def _counts(
+    text: str, words: list[str], pieces: list[tuple[int, int]], known: KnownSet, place: int, beside: set[int]
+) -> bool:
+    """Whether a word that is part of a known value is written so that the value is meant."""
+    rule = known.words[words[place]][1]
+    start = pieces[place][0]
+    if rule == "any" or (rule == "inflected" and not (text[start].islower() and is_word(words[place]))):
+        return True
+    neighbour = any(
+        other in beside and 0 <= other < len(words) and _near(text, pieces, *sorted((place, other)))
+        for other in (place - 1, place + 1)
+    )
+    if neighbour or (place and words[place - 1] in TITLES and _near(text, pieces, place - 1, place)):
+        return True
+    if text[start].islower():
+        return False
+    if rule == "capital":
+        return True
+    if words[place] in month_words() and _is_month(words, place):
+        return False
+    if _SENTENCE_END.search(text[max(0, start - 4) : start]) or not text[:start].strip():
+        return False
+    return not (text[start : pieces[place][1]].isupper() and len(words[place]) == 2)
+
+
+def _is_month(words: list[str], place: int) -> bool:
+    """Whether a word that is a name too stands as a month does: beside a number, or behind `in` and the like."""
+    beside = words[max(place - 1, 0) : place] + words[place + 1 : place + 2]
+    return any(word[0].isdigit() for word in beside) or (place > 0 and words[place - 1] in _BEFORE_MONTH)
+
+
+def _near(text: str, pieces: list[tuple[int, int]], left: int, right: int) -> bool:
+    """Whether two neighbouring words may belong to one name; a dot stands behind initials and titles only."""
+    start, end = pieces[left]
+    if end - start == 1 or folded(text[start:end]) in TITLES:
+        return _BEHIND_INITIAL.fullmatch(text, end, pieces[right][0]) is not None
+    return _BETWEEN_NAMES.fullmatch(text, end, pieces[right][0]) is not None
+
+
+def _one_name(
+    text: str, words: list[str], pieces: list[tuple[int, int]], known: KnownSet, left: int, right: int
+) -> bool:
+    """Whether two parts belong to one name: only particles and initials stand between them."""
+    if right - left > 4 or known.words[words[right]][0] != "name":
+        return False
+    if not all(_near(text, pieces, place, place + 1) for place in range(left, right)):
+        return False
+    return all(
+        words[place] in PARTICLES or (len(words[place]) == 1 and not text[pieces[place][0]].islower())
+        for place in range(left + 1, right)
+    )
+
+
+def _with_initials(
+    text: str, words: list[str], pieces: list[tuple[int, int]], known: KnownSet, first: int, last: int
+) -> tuple[int, int]:
+    """A name with the initials before and behind it."""
+    while first and _initial(text, words, pieces, known, first - 1) and _near(text, pieces, first - 1, first):
+        first -= 1
+    while (
+        last + 1 < len(words)
+        and _initial(text, words, pieces, known, last + 1)
+        and _near(text, pieces, last, last + 1)
+        and text[pieces[last][1]] not in "'\u2019"
+        and (text[pieces[last][1]] == "," or text[pieces[last + 1][1] : pieces[last + 1][1] + 1] == ".")
+    ):
+        last += 1
+    return first, last
+
+
+def _initial(text: str, words: list[str], pieces: list[tuple[int, int]], known: KnownSet, place: int) -> bool:
+    start, end = pieces[place]
+    if len(words[place]) != 1 or words[place] not in known.single_initials:
+        return False
+    return not text[start].islower() or text[end : end + 1] in ("'", "\u2019")
+
+
+def _dotted(text: str, known: KnownSet) -> Iterator[Span]:
+    """`R.B.`: two or three initials with dots, all of this person."""
+    for match in _DOTTED.finditer(text):
+        letters = [folded(sign) for sign in match[0] if sign.isalpha()]
+        own = all(letter in known.initials for letter in letters) and match[0].upper() == match[0]
+        if own and (len(set(letters)) > 1 or len(known.initials) == 1):
+            yield _span(match.start(), match.end(), "name")
+
+
+def _sequences(text: str, words: list[str], pieces: list[tuple[int, int]], known: KnownSet) -> Iterator[Span]:
+    """Addresses and other values of several words, whatever signs stand between them."""
+    short = [street_word(word) for word in words]
+    for place, word in enumerate(short):
+        for sequence, kind in known.sequences.get(word, ()):
+            end = place + len(sequence)
+            if tuple(short[place:end]) == sequence and pieces[end - 1][1] - pieces[place][0] < 40 * len(sequence):
+                yield _span(pieces[place][0], pieces[end - 1][1], kind)
+
+
+def _codes(
+    text: str, words: list[str], pieces: list[tuple[int, int]], known: KnownSet, places: list[int]
+) -> Iterator[Span]:
+    """Numbers and codes: groups of letters and digits put together while they are the start of a known one."""
+    last = 0
+    for place in places:
+        word = words[place]
+        if place < last:
+            continue
+        end, kind = _code_at(text, words, pieces, known, place)
+        if kind is None:
+            continue
+        first = _with_prefix(text, words, pieces, place) if word[0].isdigit() else place
+        start = pieces[first][0]
+        while start and text[start - 1] in "+(":
+            start -= 1
+        yield _span(start, pieces[end][1], kind)
+        last = end + 1
+
+
+def _code_at(
+    text: str, words: list[str], pieces: list[tuple[int, int]], known: KnownSet, place: int
+) -> tuple[int, TextKind | None]:
+    """The longest known code that starts at a word: the place of its last word, and its kind."""
+    best, kind = place, None
+    for table, signs in _starts(words[place], known):
+        end = place
+        while signs in known.prefixes:
+            if signs in table and (kind is None or end > best):
+                best, kind = end, table[signs]
+            end += 1
+            if end == len(words) or end - place == _MOST_GROUPS:
+                break
+            if _BETWEEN_CODES.fullmatch(text, pieces[end - 1][1], pieces[end][0]) is None:
+                break
+            signs += words[end]
+    return best, kind
+
+
+def _starts(first: str, known: KnownSet) -> Iterator[tuple[dict[str, TextKind], str]]:
+    """What a first group can be the start of: a code, one behind letters (`MRN12345`), a phone behind its prefix."""
+    yield known.codes, first
+    if first.isdigit():
+        for skipped in range(min(_PREFIX + 1, len(first)) if known.cores else 0):
+            yield known.cores, first[skipped:]
+        return
+    digits = first.lstrip(_LETTERS)
+    if digits != first and len(digits) > LEAST_DIGITS - 1:
+        yield known.codes, digits
+
+
+def _with_prefix(text: str, words: list[str], pieces: list[tuple[int, int]], place: int) -> int:
+    """Where a phone starts whose country code or leading zero stands apart: `+49 (0)30 …`."""
+    first, size = place, 0
+    for before in range(place - 1, max(place - 4, -1), -1):
+        word = words[before]
+        size += len(word)
+        gap = _BETWEEN_CODES.fullmatch(text, pieces[before][1], pieces[before + 1][0])
+        if not word.isdigit() or size > _PREFIX + 1 or gap is None or "," in gap[0]:
+            break
+        start = pieces[before][0]
+        if text[start - 1 : start] == "+" or word.startswith("00") or word in ("0", "1"):
+            first = before
+    return first

@@ -1,0 +1,141 @@
+"""What the table knows, found in notes: hand cases in every form, and what must stay."""
+
+from __future__ import annotations
+
+from datetime import date, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from shoal.text.known import find_known, known_sets
+from shoal.text.known_values import KnownSet, KnownValue, parts_of
+from shoal.text.misspelt import misspelt, within_one_edit
+from shoal.text.moved_dates import moved
+from shoal.text.written_dates import dates_in, order_of
+
+
+def found(values: list[str], text: str, **kinds: str) -> list[str]:
+    known = known_sets([[KnownValue(value, kinds.get("kind")) for value in values]], [text])[0]  # type: ignore[arg-type]
+    return [text[span.start : span.end] for span in find_known(text, known)]
+
+
+@pytest.mark.parametrize(
+    ("values", "text", "expected"),
+    [
+        (["Rose Brown"], "ROSE BROWN; Brown, Rose; rose brown", ["ROSE BROWN", "Brown, Rose", "rose brown"]),
+        (["Rose Brown"], "R. Brown and Brown, R. and R.B. said", ["R. Brown", "Brown, R.", "R.B."]),
+        (["Rose Brown"], "Brown's cough, brown sputum, a rose", ["Brown"]),
+        (["Brown, Rose Mary"], "seen Rose M. Brown today", ["Rose M. Brown"]),
+        (["Jürgen Müller"], "Herr Mueller; MULLER; Müllers; Mu\u0308ller",
+         ["Mueller", "MULLER", "Müllers", "Mu\u0308ller"]),
+        (["Okonkwo"], "Okonkow; okonkwo; Okonkwos; Okonkwo's", ["Okonkow", "okonkwo", "Okonkwos", "Okonkwo"]),
+        (["Ro\u200bse Quindlen"], "rose QUINDLEN", ["rose QUINDLEN"]),
+        (["Maria de la Cruz"], "Sra. Cruz; Maria de la Cruz", ["Cruz", "Maria de la Cruz"]),
+        (["Sean O'Neill"], "Mr O'Neill; ONEILL; S. O\u2019Neill", ["O'Neill", "ONEILL", "S. O\u2019Neill"]),
+        (["Will May"], "Will return in May 2020. Dr May. Will May came.", ["May", "Will May"]),
+        (["Bo Li"], "Li was here; the li and bo", ["Li"]),
+        (["王小明"], "患者王小明来院", ["王小明"]),
+        (["1954-03-17"], "17 March 1954; 17.3.54; 3/17/1954; 17 mars",
+         ["17 March 1954", "17.3.54", "3/17/1954", "17 mars"]),
+        (["17.03.1954"], "March 17th, 1954; 17 de marzo de 1954; 19540317; 18 March 1954",
+         ["March 17th, 1954", "17 de marzo de 1954", "19540317"]),
+        (["+49 30 1234567"], "030/1234567; 0049 30 123 45 67; +49 (0)30 1234567",
+         ["030/1234567", "0049 30 123 45 67", "+49 (0)30 1234567"]),
+        (["(559) 555-0182"], "559.555.0182; +1 559 555 0182; 559 555 0183", ["559.555.0182", "+1 559 555 0182"]),
+        (["00123456"], "MRN 001-23456; mrn00123456; 9900123456", ["001-23456", "mrn00123456"]),
+        (["AB-123 456"], "ab123456; AB 123456; AB 123 457", ["ab123456", "AB 123456"]),
+        (["\u0664\u0665\u0666\u0667\u0668"], "number 45678", ["45678"]),
+        (["12 Rose Street"], "at 12 ROSE ST., on Rose Street; 14 Rose", ["12 ROSE ST", "Rose Street"]),
+        (["rose.brown@mail.org"], "write Rose.Brown@MAIL.org", ["Rose.Brown@MAIL.org"]),
+    ],
+)  # fmt: skip
+def test_values_are_found_in_every_form(values: list[str], text: str, expected: list[str]) -> None:
+    assert found(values, text) == expected
+
+
+@pytest.mark.parametrize("value", ["7", "45", "123", "R", "x."])
+def test_short_values_are_not_looked_for_and_counted(value: str) -> None:
+    known = KnownSet([KnownValue(value)])
+    assert known.skipped == 1
+    assert find_known(f"room {value} at 45 123 R. x", known) == []
+
+
+def test_reprs_show_nothing() -> None:
+    value = KnownValue("Zqxsecret")
+    assert "Zqxsecret" not in repr(value) + repr(KnownSet([value]))
+
+
+@given(
+    st.text("abcdefghijklmnopqrstuvwxyz", min_size=6, max_size=12),
+    st.integers(0, 20),
+    st.sampled_from(["drop", "add", "change", "swap"]),
+)
+def test_one_edit_is_one_edit(word: str, place: int, edit: str) -> None:
+    place %= len(word) - 1
+    changed = {
+        "drop": word[:place] + word[place + 1 :],
+        "add": word[:place] + "q" + word[place:],
+        "change": word[:place] + "q" + word[place + 1 :],
+        "swap": word[:place] + word[place + 1] + word[place] + word[place + 2 :],
+    }[edit]
+    assert within_one_edit(word, changed)
+    assert within_one_edit(changed, word)
+    assert not within_one_edit(word, changed + "xyz")
+
+
+def test_frequent_words_and_dictionary_words_are_not_misspellings() -> None:
+    assert misspelt(["martinek"], {"martinak": 500}, 1000) == {}
+    assert misspelt(["chesterx"], {"chester": 1}, 1000) in ({}, {"chesterx": ["chester"]})
+    assert misspelt(["brown"], {"browns": 1}, 10) == {}
+
+
+@given(st.dates(date(1900, 1, 1), date(2099, 12, 31)), st.integers(-400, 400))
+def test_every_written_form_is_read_and_moved_by_as_many_days(day: date, days: int) -> None:
+    forms = ["%Y-%m-%d", "%d.%m.%Y", "%d %B %Y", "%B %d, %Y", "%Y%m%d"]
+    for form in forms:
+        text = day.strftime(form)
+        written = list(dates_in(text))
+        assert len(written) == 1, form
+        assert written[0].means(frozenset([day])), form
+        again = moved(text, days, "dmy", 1930)
+        assert again is not None
+        assert next(dates_in(again)).means(frozenset([day + timedelta(days)]))
+
+
+@pytest.mark.parametrize(
+    ("text", "days", "expected"),
+    [
+        ("Sunday, 4 March 2012", 30, "Tuesday, 3 April 2012"),
+        ("3. März 1954", -3, "28. Februar 1954"),
+        ("1er mars 1954", 9, "10 mars 1954"),
+        ("24 de diciembre del 2019", 40, "2 de febrero del 2020"),
+        ("MARCH 3rd, 1954", 40, "APRIL 12th, 1954"),
+        ("17 Aug '54", 40, "26 Sep '54"),
+        ("2012-03-04T10:15", 1, "2012-03-05T10:15"),
+        ("3-5 March 2020", 1, None),
+        ("3 or 4 March 2020", 1, None),
+        ("soon", 1, None),
+    ],
+)
+def test_dates_are_moved_as_they_are_written(text: str, days: int, expected: str | None) -> None:
+    assert moved(text, days, "dmy", 1930) == expected
+
+
+def test_the_order_of_day_and_month_is_proven_or_open() -> None:
+    assert order_of(["13/02/2012"]) == "dmy"
+    assert order_of(["02/13/2012"]) == "mdy"
+    assert order_of(["13/02/2012", "02/13/2012"]) is None
+    assert moved("3/4/2012", 1, None, 1930) is None
+
+
+def test_values_of_two_columns_are_one_value_apart() -> None:
+    assert parts_of(KnownValue("1954-03-17", "record_number")).kind == "record_number"
+
+
+@pytest.mark.parametrize(
+    "text", ["1/1 " * 100_000, "12-12-" * 100_000, "A." * 200_000, "Brown, " * 50_000, "0" * 400_000]
+)
+def test_hostile_texts_end(text: str) -> None:
+    known = KnownSet([KnownValue("Ann Brown"), KnownValue("1954-01-01"), KnownValue("0123456789")])
+    find_known(text, known)
