@@ -56,7 +56,7 @@ def test_dates_are_told_in_days_whatever_their_type() -> None:
     for values in (pl.Series(days), pl.Series(days).cast(pl.Datetime("ns")), pl.Series(days).cast(pl.Datetime("ms"))):
         found = cost({"admitted": values}, method="mondrian")["admitted"]
         assert found.within == 7.0
-        assert found.sentence == "admitted: every value within 7 days on average"
+        assert found.sentence == "admitted: values within 7 days on average"
 
 
 def test_long_spans_are_told_in_months_and_years() -> None:
@@ -70,15 +70,15 @@ def test_long_spans_are_told_in_months_and_years() -> None:
     ):
         found = cost({"born": [date(1950, 1, 1), last]}, method="mondrian")["born"]
         assert found.within == (last - date(1950, 1, 1)).days
-        assert found.sentence == f"born: every value within {told} on average"
+        assert found.sentence == f"born: values within {told} on average"
     money = cost({"charge": [0, 3650]}, method="mondrian")["charge"]
-    assert money.sentence == "charge: every value within 3,650 on average"
+    assert money.sentence == "charge: values within 3,650 on average"
 
 
 def test_units_only_where_the_kind_says_so() -> None:
     found = cost({"charge": [10, 14, 90, 94], "birth year": [1950, 1952, 1990, 1992]}, method="mondrian")
-    assert found["charge"].sentence == "charge: every value within 4 on average"
-    assert found["birth year"].sentence == "birth year: every value within 2 years on average"
+    assert found["charge"].sentence == "charge: values within 4 on average"
+    assert found["birth year"].sentence == "birth year: values within 2 years on average"
 
 
 def test_local_suppression_leaves_values_or_nothing() -> None:

@@ -10,7 +10,11 @@ def percent(share: float) -> str:
 
     >>> percent(0.7484), percent(0.00001), percent(0.99999), percent(1.0)
     ('74.8%', 'under 0.1%', 'over 99.9%', '100%')
+    >>> percent(-0.05), percent(-0.0003)
+    ('-5.0%', 'just below 0%')
     """
+    if share < 0:
+        return "just below 0%" if share > -0.001 else f"-{percent(-share)}"
     if 0 < share < 0.001:
         return "under 0.1%"
     if 0.999 < share < 1:

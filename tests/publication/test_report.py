@@ -107,10 +107,10 @@ def test_a_report_is_the_same_bytes_twice(plain_findings: dict[str, Any]) -> Non
 
 
 def test_the_risk_that_is_left_is_held_against_the_threshold(plain_findings: dict[str, Any]) -> None:
-    assert "is within the threshold of 0.25" in report_html(plain_findings)
+    assert "The highest risk that is left, 20.0%, is within the threshold of 25.0%." in report_html(plain_findings)
     worse = json.loads(json.dumps(plain_findings))
     worse["risk"]["after"]["prosecutor"]["highest"] = 0.5
-    assert "is above the threshold of 0.25" in report_html(worse)
+    assert "The highest risk that is left, 50.0%, is above the threshold of 25.0%" in report_html(worse)
 
 
 def test_findings_with_gaps_still_give_a_report(plain_findings: dict[str, Any]) -> None:

@@ -148,5 +148,5 @@ def test_a_table_of_many_types_at_once() -> None:
         "cold",
     )
     sentences = {entry.column: entry.sentence for entry in result.findings.cost}
-    assert sentences["school"] == "school: every value within 1 step on average"
+    assert sentences["school"] == "school: values within 1 step on average"
     assert sentences["roof"] == "roof unchanged"

@@ -270,10 +270,13 @@ def _with_interval(value: float | None, low: float | None, high: float | None) -
 
 
 class Attack(Protocol):
-    """An attack on a release: its name, the WP29 criterion that it tests, why it may not apply, and how it is run."""
+    """An attack on a release: its name, the WP29 criterion that it tests, what the attacker `knows`, what counts as a
+    `success`, why it may not apply, and how it is run."""
 
     name: ClassVar[str]
     criterion: ClassVar[Criterion]
+    knows: ClassVar[str]
+    success: ClassVar[str]
 
     def skips(self, subject: Subject) -> str | None:
         """Why the attack has nothing to do here; None where it can run."""

@@ -33,6 +33,10 @@ class Downcoding:
 
     name: ClassVar[str] = "downcoding"
     criterion: ClassVar[Criterion] = "inference"
+    knows: ClassVar[str] = (
+        "Knows the method, and so that somebody of each class has each end of a range; knows nothing about the person."
+    )
+    success: ClassVar[str] = "Guesses the person's exact value out of the released range."
 
     def skips(self, subject: Subject) -> str | None:
         """Only ranges that are as narrow as their members allow tell more than they say."""

@@ -24,6 +24,8 @@ class Homogeneity:
 
     name: ClassVar[str] = "homogeneity"
     criterion: ClassVar[Criterion] = "inference"
+    knows: ClassVar[str] = "Knows the quasi-identifiers of everybody in the release, and nothing else."
+    success: ClassVar[str] = "All records that fit the person have the same sensitive value, so that it is certain."
 
     def skips(self, subject: Subject) -> str | None:
         """Without a sensitive column there is nothing to learn."""

@@ -28,6 +28,8 @@ class ClassInference(ABC):
 
     name: ClassVar[str] = ""
     criterion: ClassVar[Criterion] = "inference"
+    knows: ClassVar[str] = ""
+    success: ClassVar[str] = ""
     remark: ClassVar[str] = ""
 
     @abstractmethod
@@ -99,6 +101,10 @@ class LikelyValue(ClassInference):
     """The attacker takes the value that most candidates have, or the median of numbers, right within 5%."""
 
     name: ClassVar[str] = "likely-value"
+    knows: ClassVar[str] = "Knows the exact quasi-identifiers of the person, and that the person is in the data."
+    success: ClassVar[str] = (
+        "The value that most of the records that fit have is right (of numbers the median, within 5%)."
+    )
 
     def scores(self, found: Believed) -> Array:
         return found.best(found.records) if found.numbers is None else found.median_is_near()
@@ -108,6 +114,8 @@ class CertainValue(ClassInference):
     """The attacker concludes only where all candidates have one value (homogeneity)."""
 
     name: ClassVar[str] = "certain-value"
+    knows: ClassVar[str] = "Knows the exact quasi-identifiers of the person, and that the person is in the data."
+    success: ClassVar[str] = "All records that fit have one value, and it is right."
     remark: ClassVar[str] = "only where all candidates have one value"
 
     def scores(self, found: Believed) -> Array:
@@ -120,6 +128,11 @@ class BackgroundKnowledge(ClassInference):
     """The attacker knows of one value that the target does not have it: the most frequent wrong one."""
 
     name: ClassVar[str] = "background-knowledge"
+    knows: ClassVar[str] = (
+        "Knows the exact quasi-identifiers of the person, and that the person is in the data; has also been told one "
+        "sensitive value that the person does not have."
+    )
+    success: ClassVar[str] = "With that value ruled out, only one is left, and it is right."
     remark: ClassVar[str] = "one wrong value is known to be wrong, and all other candidates have one value"
 
     def columns(self, subject: Subject) -> list[str]:
@@ -134,6 +147,11 @@ class Skewness(ClassInference):
     """The attacker takes the value that is most over-represented among the candidates, against the whole release."""
 
     name: ClassVar[str] = "skewness"
+    knows: ClassVar[str] = (
+        "Knows the exact quasi-identifiers of the person, that the person is in the data, and the shares of all values "
+        "in the release."
+    )
+    success: ClassVar[str] = "The value that is most over-represented among the records that fit is right."
     remark: ClassVar[str] = "the value whose share among the candidates exceeds that in the release most"
 
     def columns(self, subject: Subject) -> list[str]:
@@ -148,6 +166,8 @@ class Similarity(ClassInference):
     """The attacker concludes that a number is near, where all candidates' numbers are."""
 
     name: ClassVar[str] = "similarity"
+    knows: ClassVar[str] = "Knows the exact quasi-identifiers of the person, and that the person is in the data."
+    success: ClassVar[str] = "All numbers that fit lie within 5% of each other, and the person's is among them."
     remark: ClassVar[str] = "only where the numbers of all candidates lie within 5% of each other"
 
     def columns(self, subject: Subject) -> list[str]:

@@ -32,6 +32,10 @@ class Learner:
 
     name: ClassVar[str] = "learner"
     criterion: ClassVar[Criterion] = "inference"
+    knows: ClassVar[str] = (
+        "Trains a regression on the released table, and knows the exact quasi-identifiers of the person."
+    )
+    success: ClassVar[str] = "The sensitive value that the regression predicts is right (a number: within 5%)."
 
     def skips(self, subject: Subject) -> str | None:
         """Without people, knowledge or a sensitive column there is nothing to predict."""

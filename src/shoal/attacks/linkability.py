@@ -27,6 +27,10 @@ class Linkability:
 
     name: ClassVar[str] = "linkability"
     criterion: ClassVar[Criterion] = "linkability"
+    knows: ClassVar[str] = (
+        "Holds two registers of the same people, each with half of the quasi-identifiers and no name in common."
+    )
+    success: ClassVar[str] = "Both halves of a person meet in one record; where n records fit, the hit counts as 1/n."
 
     def skips(self, subject: Subject) -> str | None:
         """With one column there are no two parts."""

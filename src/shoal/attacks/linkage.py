@@ -23,6 +23,14 @@ class Link:
 
     name: ClassVar[str] = "linkage"
     criterion: ClassVar[Criterion] = "linkability"
+    knows: ClassVar[str] = (
+        "Holds a register with names and the exact values of all quasi-identifiers, and knows that the person is in "
+        "the data."
+    )
+    success: ClassVar[str] = (
+        "Picks the person's own record; among n records that fit alike the pick counts as 1/n. The control is a blind "
+        "pick: who is not in the data has no record there."
+    )
 
     def skips(self, subject: Subject) -> str | None:
         """Without the original there is nobody to look for."""

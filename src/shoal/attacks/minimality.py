@@ -40,6 +40,10 @@ class Minimality:
 
     name: ClassVar[str] = "minimality"
     criterion: ClassVar[Criterion] = "inference"
+    knows: ClassVar[str] = (
+        "Knows the method, the policy and everybody's quasi-identifiers, and asks why a class was not split further."
+    )
+    success: ClassVar[str] = "The sensitive value that this makes likeliest is right."
 
     def skips(self, subject: Subject) -> str | None:
         """Only a method that looks at sensitive values before it cuts says something about them by not cutting."""

@@ -44,6 +44,8 @@ class SinglingOut:
 
     name: ClassVar[str] = "singling-out"
     criterion: ClassVar[Criterion] = "singling-out"
+    knows: ClassVar[str] = "Sees the released table and nothing else, and combines its values to conditions."
+    success: ClassVar[str] = "A condition fits exactly one person."
 
     def skips(self, subject: Subject) -> str | None:
         """Conditions need people who meet them."""

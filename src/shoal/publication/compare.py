@@ -84,7 +84,7 @@ def _figure(value: float | None) -> str:
 
 
 def _share(value: float | None) -> str:
-    return "–" if value is None else f"-{percent(-value)}" if value < 0 else percent(value)
+    return "–" if value is None else percent(value)
 
 
 def _within(one: PublicationFigures) -> str | Cell:

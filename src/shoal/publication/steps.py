@@ -203,6 +203,7 @@ class Steps:
                 "reasons": reasons.get(entry.name, []),
                 "nature": entry.nature,
                 "technique": entry.technique,
+                "form": entry.form.kind,
                 "released": bool(entry.released_as),
             }
             for entry in self.changed.manifest_columns()

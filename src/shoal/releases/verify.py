@@ -270,7 +270,7 @@ def _consistent(manifest: Manifest) -> Check:
         and not _by_rule(manifest)
     ]
     odd += [entry.name for entry in manifest.columns if not _fits_method(entry, manifest)]
-    detail = "forms, natures and names of columns agree"
+    detail = "what the manifest says of each column agrees in itself"
     return Check("manifest", not odd, f"contradicts itself: {', '.join(odd[:8])}" if odd else detail)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import textwrap
 from collections.abc import Mapping
 from typing import Any
@@ -20,10 +21,22 @@ def wrapped(label: str, width: int, lines: int = 3) -> str:
     >>> wrapped("a long column name", 8), wrapped("x" * 30, 8, 2)
     ('a long\\ncolumn\\nname', 'xxxxxxxx\\nxxxxxxx…')
     """
-    found = textwrap.wrap(" ".join(label.split()), width, break_long_words=True, break_on_hyphens=False) or ["–"]
+    found = textwrap.wrap(" ".join(label.split()), width, break_long_words=True, break_on_hyphens=True) or ["–"]
     if len(found) > lines:
         found = [*found[: lines - 1], found[lines - 1][: width - 1] + "…"]
     return "\n".join(found)
+
+
+def ticks(most: float) -> list[float]:
+    """Round shares for an axis, none of them above the largest that can be: 100%.
+
+    >>> ticks(0.912), ticks(0.07), ticks(1.0)
+    ([0.0, 0.25, 0.5, 0.75, 1.0], [0.0, 0.02, 0.04, 0.06, 0.08], [0.0, 0.25, 0.5, 0.75, 1.0])
+    """
+    steps = [size * 10.0**power for power in range(-5, 0) for size in (1, 2, 2.5, 5)]
+    step = next((step for step in steps if most / step <= 4.0), 0.25)
+    count = math.ceil(round(most / step, 6))
+    return [round(place * step, 9) for place in range(count + 1) if place * step <= 1 + 1e-9]
 
 
 def shares(content: Mapping[str, Any], width: int) -> Any:
@@ -35,7 +48,7 @@ def shares(content: Mapping[str, Any], width: int) -> Any:
 def classes(content: Mapping[str, Any], width: int) -> Any:
     """Records by the size of their class, before and after."""
     rows = [{**row, "text": f"{row['records']:,}"} for row in content["rows"]]
-    return _lying(rows, "records", "~s", "records", width, "records with the same values")
+    return _lying(rows, "records", ",", "records", width, "records with the same values")
 
 
 def _lying(rows: list[dict[str, Any]], value: str, form: str, title: str, width: int, names: str | None = None) -> Any:
@@ -46,12 +59,13 @@ def _lying(rows: list[dict[str, Any]], value: str, form: str, title: str, width:
     kinds = list(dict.fromkeys(row["when"] for row in rows))
     most = max((row[value] for row in rows), default=0) or 1
     scale = alt.Scale(domain=[0, most * (1.22 if width < 400 else 1.12)], nice=False)
+    axis = alt.Axis(format=form, values=ticks(most)) if form == "%" else alt.Axis(format=form, tickCount=4)
     # long names below each other
     columns = 0 if sum(map(len, kinds)) * 8 < width else 1
     legend = alt.Legend(title=None, orient="top", columns=columns)
     base = alt.Chart(data(rows)).encode(
         y=alt.Y("label:N", sort=order, title=names, axis=alt.Axis(labelExpr=LINES, domain=False, ticks=False)),
-        x=alt.X(f"{value}:Q", title=title, scale=scale, axis=alt.Axis(format=form, tickCount=4)),
+        x=alt.X(f"{value}:Q", title=title, scale=scale, axis=axis),
         yOffset=alt.YOffset("when:N", sort=kinds),
     )
     colour = alt.Color(

@@ -23,38 +23,46 @@ class Heading:
 CROSSWALKS: dict[str, tuple[Heading, ...]] = {
     "iso-27559": (
         Heading("Summary", "The result in short.", ("summary",)),
-        Heading("6 Context assessment", "Threats, recipients, transparency and impact.", ("context",)),
-        Heading("7 Data assessment", "Data features: principals, data type, attribute types.", ("data",)),
-        Heading("8.2 Identifiability assessment", "How exposed people are.", ("identifiability",)),
-        Heading("8.2 Adversarial testing", "What was tried against the release.", ("attacks", "leak")),
-        Heading("8.3 Transforming the data, re-evaluation", "Measured anew.", ("change", "residual", "utility")),
-        Heading("9 Governance", "Before, after, and in case of incidents.", ("limits", "repeat", "signature")),
+        Heading("Context assessment (clause 6)", "Threats, recipients, transparency and impact.",
+                ("context", "knowledge")),
+        Heading("Data assessment (clause 7)", "Data features: principals, data type, attribute types.", ("data",)),
+        Heading("Identifiability assessment (clause 8.2)", "How exposed people are.", ("identifiability",)),
+        Heading("Adversarial testing (clause 8.2)", "What was tried against the release.", ("attacks", "leak")),
+        Heading("Transforming the data, re-evaluation (clause 8.3)", "Measured anew.",
+                ("change", "residual", "utility")),
+        Heading("Governance (clause 9)", "Before, after, and in case of incidents.", ("limits", "repeat", "signature")),
     ),
     "hipaa": (
         Heading("Summary", "The result in short.", ("summary",)),
         Heading("The anticipated recipient", "Who could re-identify, with which means.", ("context",)),
         Heading("Replicability", "Which features occur consistently with a person.", ("data",)),
-        Heading("Data source availability", "Which outside sources hold these features.", ("leak",)),
+        Heading("Data source availability", "Which outside sources hold these features.", ("knowledge",)),
         Heading("Distinguishability", "How far the features single a person out.", ("identifiability",)),
         Heading("Assessment of the risk", "Whether the risk that is left is very small; no number is prescribed.",
-                ("residual", "attacks")),
+                ("residual", "attacks", "leak")),
         Heading("Methods and results", "What was applied.", ("change", "utility", "limits", "repeat")),
         Heading("The expert", "Who determined it, until when it is valid.", ("signature",)),
     ),
     "ema": (
-        Heading("1 Anonymisation methodology", "Which approach was taken.", ("summary", "context", "change")),
-        Heading("2 Identification of data variables", "Direct and indirect identifiers, and the technique for each.",
+        Heading("Summary", "The result in short.", ("summary",)),
+        Heading("Anonymisation methodology", "Which approach was taken.", ("context", "change")),
+        Heading("Identification of data variables", "Direct and indirect identifiers, and the technique for each.",
                 ("data",)),
-        Heading("3 Risk of re-identification", "Initial risk, threshold (0.09), residual risk.",
-                ("identifiability", "residual", "attacks", "leak")),
-        Heading("4 Data utility", "What was lost for analyses.", ("utility",)),
-        Heading("5 Conclusion", "What was assumed, and who is responsible.", ("limits", "repeat", "signature")),
+        Heading("Risk of re-identification", "Initial risk, threshold, residual risk.",
+                ("knowledge", "identifiability", "residual", "attacks", "leak")),
+        Heading("Data utility", "What was lost for analyses.", ("utility",)),
+        Heading("Conclusion", "What was assumed, and who is responsible.", ("limits", "repeat", "signature")),
     ),
     "wp29": (
-        Heading("The data and its release", "What is released to whom.", ("summary", "context", "data", "change")),
-        Heading("Singling out", "Whether records of a person can be isolated.", ("identifiability", "residual")),
-        Heading("Linkability and inference", "Whether records are linked, values inferred.", ("attacks", "leak")),
-        Heading("What is left", "Residual risk, assumptions.", ("utility", "limits", "repeat", "signature")),
+        Heading("Summary", "The result in short.", ("summary",)),
+        Heading("The data and its release", "What is released to whom.", ("context", "data", "knowledge", "change")),
+        Heading("Singling out", "Whether records of a person can be isolated.",
+                ("identifiability", "residual", "attacks-singling-out")),
+        Heading("Linkability", "Whether records about the same person can be linked.",
+                ("attacks-linkability", "leak")),
+        Heading("Inference", "Whether values of a person can be deduced.", ("attacks-inference",)),
+        Heading("All attacks", "Who attacked with what, and with what success.", ("attacks",)),
+        Heading("What is left", "Utility, residual risk, assumptions.", ("utility", "limits", "repeat", "signature")),
     ),
 }  # fmt: skip
 
@@ -63,7 +71,7 @@ def arranged(chapters: Sequence[Chapter], crosswalk: str | None) -> list[Chapter
     """The chapters as they are, or under the headings of a standard; every chapter stays.
 
     >>> arranged([], "ema")[0].title
-    '1 Anonymisation methodology'
+    'Summary'
     """
     if crosswalk is None:
         return list(chapters)
@@ -74,6 +82,6 @@ def arranged(chapters: Sequence[Chapter], crosswalk: str | None) -> list[Chapter
     for place, heading in enumerate(CROSSWALKS[crosswalk]):
         parts = [known[key] for key in heading.chapters if key in known]
         sections = [section for part in parts for section in part.sections]
-        about = " ".join([heading.asks, *(part.about for part in parts)])
+        about = " ".join(words for words in [heading.asks, *(part.about for part in parts)] if words)
         found.append(Chapter(f"part-{place + 1}", heading.title, about, sections))
     return found

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import json
+import re
 from importlib.resources import files
 from typing import Any
 
 from shoal.errors import InputError
 from shoal.reports.blocks import exhibits_of
 from shoal.reports.report_charts import NARROW, WIDE, drawing
+
+_NO_GLYPH = "Some letters have no glyph in the fonts of this PDF: they are shown as □. The HTML report shows them."
+# what is beyond Latin, Greek and Cyrillic letters and the signs of mathematics and punctuation
+_STRANGE = re.compile("[^\u0000-\u052f\u1e00-\u24ff\u2500-\u27ff]")
 
 
 def pdf_of(document: dict[str, Any]) -> bytes:
@@ -39,6 +44,19 @@ def pdf_of(document: dict[str, Any]) -> bytes:
     except Exception as error:
         if "glyph" not in str(error) and "font" not in str(error):
             raise InputError("The PDF could not be set.", "Use the HTML report.") from None
-        note = {"kind": "notes", "notes": ["Some letters have no glyph in the fonts of this PDF: see the HTML report."]}
-        document["chapters"][0]["blocks"].append(note)
+        document = _without_strange(document)
+        document["chapters"][0]["blocks"].insert(0, {"kind": "notes", "notes": [_NO_GLYPH]})
         return compiled(accessible=False)
+
+
+def _without_strange(found: Any) -> Any:
+    """The same document with a box for each letter that the typefaces of the PDF may lack.
+
+    >>> _without_strange({"label": "北京路, età, Łódź, Ωμέγα, Київ"})
+    {'label': '□□□, età, Łódź, Ωμέγα, Київ'}
+    """
+    if isinstance(found, str):
+        return _STRANGE.sub("□", found)
+    if isinstance(found, dict):
+        return {key: _without_strange(value) for key, value in found.items()}
+    return [_without_strange(value) for value in found] if isinstance(found, list) else found

@@ -10,7 +10,7 @@ from typing import Any
 
 from shoal.errors import InputError
 from shoal.reports.blocks import blocks_of, exhibits_of
-from shoal.reports.chapters import Chapter, chapters_of
+from shoal.reports.chapters import Chapter, attacks_by_criterion, chapters_of
 from shoal.reports.crosswalk import arranged
 from shoal.reports.printable import printable
 from shoal.reports.report_charts import NARROW, WIDE, drawing
@@ -67,9 +67,9 @@ def report_pdf(found: Mapping[str, Any], crosswalk: str | None = None) -> bytes:
 def document(found: Mapping[str, Any], crosswalk: str | None = None) -> dict[str, Any]:
     """What both media set: titles, chapters, blocks; plain texts and numbers, ready to be escaped."""
     edition, expires = found["context"].get("edition", "internal"), found["context"].get("expires")
-    chapters = arranged(chapters_of(found), crosswalk)
+    chapters = arranged([*chapters_of(found), *(attacks_by_criterion(found) if crosswalk else [])], crosswalk)
     until = f", valid until {expires}" if expires else ""
-    title = found["context"].get("title") or "How this table was made safe to share"
+    title = found["context"].get("title") or "Anonymisation report"
     subtitle = f"{edition.capitalize()} report of {found['created'][:10]}{until}"
     return page_of(title, subtitle, found["software"]["shoal"], chapters) | {
         "expires": str(expires or ""),

@@ -8,14 +8,14 @@ from functools import lru_cache
 from typing import Any
 
 from shoal.errors import InputError
-from shoal.reports.bars import LINES, classes, shares, steps, wrapped
-from shoal.reports.chart_style import BLUE, GREY, INK, RED, in_both_lights, styled, svg_text
+from shoal.reports.bars import LINES, classes, shares, steps, ticks, wrapped
+from shoal.reports.chart_style import BLUE, GREY, INK, ORANGE, RED, in_both_lights, styled, svg_text
 from shoal.reports.letters import with_lengths
 from shoal.reports.pictures import data
 
 Content = Mapping[str, Any]
 WIDE, NARROW = 620, 330
-_RATES = ("rate", "high", "control", "baseline")
+_RATES = ("rate", "high", "twin", "control", "baseline")
 
 
 def drawing(name: str, content: Content, width: int = WIDE) -> str:
@@ -43,24 +43,33 @@ def _loss(content: Content, width: int) -> Any:
     )
     line = base.transform_filter("!datum.chosen").mark_line(point={"color": GREY, "size": 40}, color=GREY)
     own = base.transform_filter("datum.chosen").mark_point(size=160, filled=True, color=RED, shape="diamond", opacity=1)
+    # the words stay inside: left of a point on the right half
+    risks = [row["risk"] for row in content["rows"]]
+    right = any(row["chosen"] and row["risk"] > max(risks) / 2 for row in content["rows"])
     words = base.transform_filter("datum.chosen").mark_text(
-        align="left", dx=10, dy=-8, text="this release", fontSize=12, color=INK
+        align="right" if right else "left", dx=-10 if right else 10, dy=12, text="this release", fontSize=12, color=INK
     )
     return styled(alt.layer(line, own, words), width, 260)
 
 
 def _attacks(content: Content, width: int) -> Any:
-    """Each attack: its rate with the interval, what guessing gives, and the control."""
+    """Each attack: its rate with the interval, the rate on the twin, the control, and what guessing gives."""
     import altair as alt
 
     rows = [{**row, "label": wrapped(row["label"], 22)} for row in content["rows"]]
-    kinds = ["attack, with its 95% interval", "people who are not in the data", "guessing without the data"]
-    colours = alt.Scale(domain=kinds, range=[BLUE, RED, GREY])
-    legend = alt.Legend(title=None, orient="top", columns=1 if width < WIDE else 3, symbolType="square", symbolSize=80)
+    kinds = [
+        "attack on the release, 95% interval",
+        "attack on the twin",
+        "control: people not in the data",
+        "guessing without the data",
+    ]
+    colours = alt.Scale(domain=kinds, range=[BLUE, ORANGE, RED, GREY])
+    columns = 1 if width < WIDE else 2
+    legend = alt.Legend(title=None, orient="top", columns=columns, symbolType="square", symbolSize=80)
     order = [row["label"] for row in rows]
     base = alt.Chart(data(rows)).encode(y=alt.Y("label:N", title=None, sort=order, axis=alt.Axis(labelExpr=LINES)))
-    axis = alt.Axis(format="%", tickCount=5)
     most = max(value for row in rows for key in _RATES if (value := row[key]) is not None)
+    axis = alt.Axis(format="%", values=ticks(most))
     scale = alt.Scale(domain=[0, max(most * 1.06, 0.01)], nice=False)
 
     def across(field: str) -> Any:
@@ -70,10 +79,11 @@ def _attacks(content: Content, width: int) -> Any:
         known = base.transform_filter(f"isValid(datum.{field})").transform_calculate(kind=f"'{kinds[place]}'")
         return known.encode(x=across(field), color=alt.Color("kind:N", scale=colours, legend=legend))
 
-    layers = [layer(*kind).mark_tick(thickness=3, size=16, opacity=1) for kind in (("baseline", 2), ("control", 1))]
+    layers = [layer(*kind).mark_tick(thickness=3, size=16, opacity=1) for kind in (("baseline", 3), ("control", 2))]
+    layers.append(layer("twin", 1).mark_point(filled=False, size=90, strokeWidth=2, opacity=1))
     span = layer("low", 0).encode(x2="high:Q").mark_rule(strokeWidth=2.5)
     rate = layer("rate", 0).mark_point(filled=True, size=80, opacity=1)
-    return styled(alt.layer(*layers, span, rate), width, 30 * len(order) + 90 + (40 if width < WIDE else 0))
+    return styled(alt.layer(*layers, span, rate), width, 30 * len(order) + 110 + (40 if width < WIDE else 0))
 
 
 def _curve(content: Content, width: int) -> Any:

@@ -209,7 +209,7 @@ def _ordered(column: Column, unchanged: float, others: float, within: float | No
     if within is not None:
         who = "the others" if words and not unknown else percent(others) + (" of ages" if ages and not words else "")
         if not words and not unknown:
-            who = "every age" if ages else "every value"
+            who = ("every age" if ages else "every value") if means else "ages" if ages else "values"
         what = "a mean of values within" if means else "within"
         words.append(f"{who} {what} {width_of(column, within)} on average")
     if unknown:

@@ -178,8 +178,14 @@ def _others(named: Sequence[int], kept: Array, people: Array, shares: Array, kno
 def _distribution(column: str, kind: str, labels: Sequence[str], before: Array, after: Array) -> Distribution:
     """Shares with three digits: more would count people."""
     old, new = before / max(before.sum(), 1e-300), after / max(after.sum(), 1e-300)
-    bars = [
-        Share(label, round(float(was), 3), round(float(now), 3))
-        for label, was, now in zip(labels, old, new, strict=True)
-    ]
+    bars = [Share(label, _rounded(was), _rounded(now)) for label, was, now in zip(labels, old, new, strict=True)]
     return Distribution(column, kind, bars, round(float(np.abs(old - new).sum() / 2), 4))
+
+
+def _rounded(share: float) -> float:
+    """A share with three digits; what is not zero does not become zero.
+
+    >>> _rounded(0.4567), _rounded(0.0002), _rounded(0.0)
+    (0.457, 0.0005, 0.0)
+    """
+    return max(round(float(share), 3), 0.0005) if share > 0 else 0.0

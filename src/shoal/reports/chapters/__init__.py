@@ -5,18 +5,21 @@ What a page and a PDF show is decided here; they only set it.
 
 from __future__ import annotations
 
-from shoal.reports.chapters.attacks import attacks, leak
-from shoal.reports.chapters.base import Chapter, Exhibit, Found, Meaning, Part, one_in
+from shoal.reports.chapters.attacks import attacks, attacks_by_criterion
+from shoal.reports.chapters.base import Chapter, Exhibit, Found, Meaning, Part
 from shoal.reports.chapters.change import change
 from shoal.reports.chapters.closing import limits, repeat, signature
 from shoal.reports.chapters.context import context, data
-from shoal.reports.chapters.exposure import before
+from shoal.reports.chapters.exposure import before, knowledge
+from shoal.reports.chapters.leak import leak
 from shoal.reports.chapters.residual import after
 from shoal.reports.chapters.summary import summary
 from shoal.reports.chapters.utility import utility
 
-__all__ = ["Chapter", "Exhibit", "Found", "Meaning", "Part", "chapters_of", "one_in"]
-_MAKERS = (summary, context, data, before, change, after, attacks, leak, utility, limits, repeat, signature)
+__all__ = ["Chapter", "Exhibit", "Found", "Meaning", "Part", "attacks_by_criterion", "chapters_of"]
+_MAKERS = (
+    summary, context, data, knowledge, before, change, after, attacks, leak, utility, limits, repeat, signature,
+)  # fmt: skip
 
 
 def chapters_of(found: Found) -> list[Chapter]:

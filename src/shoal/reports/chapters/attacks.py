@@ -1,114 +1,188 @@
-"""What was tried against the release, and what a leak would do."""
+"""What was tried against the release."""
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import fields
+from typing import Any, get_args
 
-from shoal.reports.chapters.base import Chapter, Exhibit, Found, Part, listing, share
-from shoal.results import Cell, Chart, Grid, Headline, Notes
-from shoal.wording import percent
+from shoal.attacks import ATTACKS, AttackOutcome, Criterion
+from shoal.attacks.base import OF_TWIN, ends_of, twin_in
+from shoal.reports.chapters.base import Chapter, Exhibit, Found, Meaning, Part, listing, share, with_interval
+from shoal.results import Cell, Chart, Grid, Headline
+from shoal.wording import in_words, percent
 
-# behind the name of an attack on a twin of the release, made without some people who are the control
-TWIN = " (twin)"
 _VERDICTS = {
-    "pass": "within the policy's limit",
-    "fail": "above the policy's limit",
-    "measured": "measured; the policy sets no limit",
-    "not tested": "not tested",
+    "pass": Cell("within the limit", "good"),
+    "fail": Cell("above the limit", "bad"),
+    "measured": Cell("measured; the policy sets no limit"),
+    "not tested": Cell("not tested"),
 }
-_TONES = {"pass": "good", "fail": "bad"}
+_UNJUDGED = Cell("measured without a control: not judged", "warning")
+EXCESS = (
+    "The excess is what being in the data adds: of the people on whom the attack would fail if they were not in the "
+    "data, the share on whom it succeeds because they are."
+)
 _FORMULA = (
-    "Rate = successes / targets, with its 95% interval. Control: the rate of the same attack on people who are not in "
-    "the data. Excess = 1 - (1 - rate) / (1 - control): what being in the data adds to the risk of a person. A twin is "
-    "a release made in the same way without the people who serve as control."
+    "Rate = successes / targets, with its 95% interval; guessing: how often somebody is right who has not seen the "
+    "release. Control: the rate of the same attack on people who are not in the data. Excess = 1 - (1 - rate) / (1 - "
+    "control). To have people outside it, half of the people are released in the same way (the twin), and the other "
+    "half are the control: rate and control of an excess are those of the twin. A limit is held against the upper end "
+    "of the excess; an attack that does better on the release than on the twin is judged by its rate on the release."
 )
 
 
 def attacks(found: Found) -> Chapter:
-    """Verdicts, every attack with control and interval, and what was noticed."""
-    entries = found["attacks"]
-    if entries is None:
+    """The worst attack, verdicts with limits, who attacks with what, every rate with control and interval."""
+    about = "What was tried against the release, as an attacker would."
+    if found["attacks"] is None:
         return Chapter("attacks", "Attacks", "No attack was tried.", [])
-    verdicts = [
-        (name, Cell(_VERDICTS.get(word, word), _TONES.get(word, "plain")))  # type: ignore[arg-type]
-        for name, word in entries["verdict"].items()
-    ]
-    failed = [name for name, word in entries["verdict"].items() if word == "fail"]
-    sections: list[Part] = [_headline(entries, failed), Grid(("criterion", "verdict"), verdicts, 2)]
-    if chart := _chart_rows(entries["attacks"]):
-        sections.append(_exhibit(entries["attacks"], chart))
-    notes = [
-        f"{one['name']}: {note}." for one in entries["attacks"] for note in one["notes"] if TWIN not in one["name"]
-    ]
-    sections += [Notes(notes)] if notes else []
-    return Chapter("attacks", "Attacks", "What was tried against the release, as an attacker would.", sections)
+    shown = _on_release(outcomes_of(found))
+    sections: list[Part] = [worst, Meaning(EXCESS)] if (worst := worst_attack(found)) is not None else []
+    sections += [_verdicts(found), _explained(shown)] if shown else [_verdicts(found)]
+    if [one for one in shown if one.rate is not None]:
+        sections.append(_exhibit(found, shown))
+    notes = [(one.name, _sentences(one.notes)) for one in shown if one.notes]
+    sections += [Grid(("attack", "remarks"), notes, 2, title="What was noticed", wrap=(0, 1))] if notes else []
+    return Chapter("attacks", "Attacks", about, sections)
 
 
-def _headline(entries: Found, failed: list[str]) -> Headline:
-    if failed:
-        return Headline(f"Above the policy's limit: {', '.join(failed)}.", "bad")
-    excess = [one for one in entries["attacks"] if one["excess"] is not None]
-    if not excess:
-        return Headline("No attack could be held against people who are not in the data.", "warning")
-    most = max(excess, key=lambda one: one["excess"])
-    name, more = most["name"].removesuffix(TWIN), most["excess"]
-    if more <= 0:
-        return Headline("No attack did better on people in the data than on people who are not in it.", "good")
-    return Headline(f"Being in the data adds most to a person's risk by {name}: an excess of {percent(more)}.", "plain")
+def _sentences(notes: list[str]) -> str:
+    return " ".join(f"{note[:1].upper()}{note[1:]}." for note in notes)
 
 
-def _chart_rows(entries: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One line per attack: of the twin where there is one, for only there people are outside the data."""
-    twins = {one["name"].removesuffix(TWIN): one for one in entries if one["name"].endswith(TWIN)}
-    names = dict.fromkeys(one["name"].removesuffix(TWIN) for one in entries)
-    plain = {one["name"]: one for one in entries}
+def attacks_by_criterion(found: Found) -> list[Chapter]:
+    """The same facts, one chapter for each of the criteria of WP29."""
+    chapters = []
+    for criterion in get_args(Criterion)[:3]:
+        outcomes = [one for one in outcomes_of(found) if one.criterion == criterion]
+        rows = [_rates(one, outcomes) for one in _on_release(outcomes)]
+        title = criterion.replace("-", " ").capitalize()
+        word = _word(found, criterion).text if found["attacks"] else "not tested"
+        sections: list[Part] = [Headline(f"{title}: {word}."), Grid(_HEADS, rows)]
+        chapters.append(Chapter(f"attacks-{criterion}", title, "", sections))
+    return chapters
+
+
+def outcomes_of(found: Found) -> list[AttackOutcome]:
+    """Every attack as it was found."""
+    known = {field.name for field in fields(AttackOutcome)}
+    entries = (found["attacks"] or {}).get("attacks") or []
+    return [AttackOutcome(**{key: value for key, value in one.items() if key in known}) for one in entries]
+
+
+def _on_release(outcomes: list[AttackOutcome]) -> list[AttackOutcome]:
+    return [one for one in outcomes if not one.name.endswith(OF_TWIN)]
+
+
+def _beside(one: AttackOutcome, outcomes: list[AttackOutcome]) -> AttackOutcome:
+    """The outcome that has the control: the attack itself, or that on the twin."""
+    return one if one.control is not None else twin_in(one, outcomes) or one
+
+
+def worst_attack(found: Found) -> Headline | None:
+    """The attack that gains most from a person's being in the data, beside its control; None where none was tried."""
+    outcomes = outcomes_of(found)
+    shown = [one for one in _on_release(outcomes) if one.rate is not None]
+    if not shown:
+        return None
+    failed = [name for name, word in found["attacks"]["verdict"].items() if word == "fail"]
+    above = f"Above the policy's limit: {in_words(failed)}. " if failed else ""
+    known = [(one, beside) for one in shown if (beside := _beside(one, outcomes)).excess is not None]
+    if not known:
+        most = max(shown, key=lambda one: one.rate or 0)
+        text = (
+            f"No attack could be compared with people who are not in the data. {most.name} succeeds most often: for "
+            f"{share(most.rate)} of the people in it, where guessing is right for {share(most.baseline)}."
+        )
+        return Headline(above + text, "warning")
+    proven = [pair for pair in known if (pair[1].excess_low or 0) > 0]
+    if not proven:
+        one, beside = max(known, key=lambda pair: pair[1].excess_high or 0)
+        text = (
+            "No attack succeeded measurably more often on people in the data than on people who are not in it; with "
+            f"95% confidence the excess is at most {share(beside.excess_high)} ({one.name})."
+        )
+        return Headline(above + text, "bad" if failed else "good")
+    one, beside = max(proven, key=lambda pair: pair[1].excess or 0)
+    limits = found["policy"].get("attacks") or {}
+    tone = "bad" if failed else "plain" if limits.get(one.criterion.replace("-", "_")) is not None else "warning"
+    return Headline(above + _gains_most(one, beside), tone)  # type: ignore[arg-type]
+
+
+def _gains_most(one: AttackOutcome, beside: AttackOutcome) -> str:
+    own = share(one.rate)
+    also = "" if own == share(beside.rate) else f" On the release itself it succeeds for {own}."
+    return (
+        f"Worst attack: {one.name}. It succeeds for {share(beside.rate)} of the people in the data and for "
+        f"{share(beside.control)} of people who are not in it: an excess of "
+        f"{with_interval(beside.excess, beside.excess_low, beside.excess_high).replace('(', '(95% interval ')}.{also}"
+    )
+
+
+def _word(found: Found, criterion: str) -> Cell:
+    word = found["attacks"]["verdict"].get(criterion, "not tested")
+    tried = any(one.criterion == criterion for one in outcomes_of(found))
+    return _UNJUDGED if word == "not tested" and tried else _VERDICTS.get(word, Cell(word))
+
+
+def _verdicts(found: Found) -> Grid:
+    limits = found["policy"].get("attacks") or {}
     rows = []
-    for name in names:
-        one = twins.get(name) or plain[name]
-        if one["rate"] is not None:
-            rows.append({"label": name, **{key: one[key] for key in ("rate", "low", "high", "control", "baseline")}})
-    return rows
+    for criterion in found["attacks"]["verdict"]:
+        ends = ends_of([one for one in outcomes_of(found) if one.criterion == criterion])
+        limit = limits.get(criterion.replace("-", "_"))
+        told = "none" if limit is None else percent(limit) if isinstance(limit, (int, float)) else str(limit)
+        rows.append((criterion, _word(found, criterion), told, share(max(ends.values(), default=None))))
+    return Grid(("criterion", "verdict", "limit", "upper end of the excess"), rows, 2, title="Verdicts", wrap=(1,))
 
 
-def _exhibit(entries: list[dict[str, Any]], chart: list[dict[str, Any]]) -> Exhibit:
-    rows = []
-    for one in entries:
-        between = "–" if one["low"] is None else f"{percent(max(one['low'], 0))} to {percent(one['high'])}"
-        beside = [share(one[key]) for key in ("baseline", "control", "excess")]
-        rows.append((one["name"], one["criterion"], f"{one['targets']:,}", share(one["rate"]), between, *beside))
+def _explained(shown: list[AttackOutcome]) -> Grid:
+    known = {one.name: one for one in ATTACKS}
+    rows = [
+        (one.name, one.criterion, known[one.name].knows, known[one.name].success) for one in shown if one.name in known
+    ]
+    return Grid(
+        ("attack", "tests", "the attacker", "success means"), rows, 4, title="Who attacks, with what", wrap=(0, 2, 3)
+    )
+
+
+_HEADS = ("attack", "targets", "rate (95% interval)", "guessing", "on the twin", "control", "excess (95% interval)")
+
+
+def _rates(one: AttackOutcome, outcomes: list[AttackOutcome]) -> tuple[str, ...]:
+    beside = _beside(one, outcomes)
+    return (
+        one.name,
+        f"{one.targets:,}",
+        with_interval(one.rate, one.low, one.high),
+        share(one.baseline),
+        share(None if beside is one else beside.rate),
+        share(beside.control),
+        with_interval(beside.excess, beside.excess_low, beside.excess_high),
+    )
+
+
+def _exhibit(found: Found, shown: list[AttackOutcome]) -> Exhibit:
+    outcomes = outcomes_of(found)
+    chart: list[dict[str, Any]] = []
+    for one in shown:
+        if one.rate is not None:
+            beside = _beside(one, outcomes)
+            row = {key: getattr(one, key) for key in ("rate", "low", "high", "baseline")}
+            twin = None if beside is one else beside.rate
+            chart.append({"label": one.name, **row, "twin": twin, "control": beside.control})
     words = [(row["label"], share(row["rate"]), f"control {share(row['control'])}") for row in chart]
-    worst = max(chart, key=lambda row: row["rate"])
+    most = max(chart, key=lambda row: row["rate"])
     meaning = (
-        f"The attack that succeeds most often, {worst['label']}, is right about {share(worst['rate'])} of the people "
-        "it is tried on; what counts is how much more often than on people who are not in the data."
+        f"{most['label']} succeeds most often, for {share(most['rate'])} of the people it is tried on. A high rate "
+        "alone is no harm done by the release: what counts is how far it lies above the control, the same attack on "
+        "people who are not in the data."
     )
     return Exhibit(
         Chart(
             "attacks", {"rows": chart}, listing("Success of each attack", words), "Attacks, with controls and intervals"
         ),
-        Grid(("attack", "criterion", "targets", "rate", "95% interval", "guessing", "control", "excess"), rows, 2),
+        Grid(_HEADS, [_rates(one, outcomes) for one in shown]),
         meaning,
         _FORMULA,
     )
-
-
-def leak(found: Found) -> Chapter | None:
-    """How likely one person is re-identified if a part of the release is stolen."""
-    answers = (found["leak"] or {}).get("answers")
-    if not answers:
-        return None
-    shares = [(one["leaked"] / max(one["persons"], 1), one["probability"]) for one in answers]
-    rows = [(percent(part), percent(probability)) for part, probability in shares]
-    chart = [{"x": part, "y": probability} for part, probability in shares]
-    tenth = min(shares, key=lambda pair: abs(pair[0] - 0.1))
-    exhibit = Exhibit(
-        Chart("curve", {"rows": chart, "x": "part that leaks", "y": "re-identified"},
-              listing("Re-identified if so much leaks", rows), "If a part of the release is stolen"),
-        Grid(("part that leaks", "a person is re-identified"), rows, 0),
-        f"If {percent(tenth[0])} of the released records were stolen, a person picked at random would be re-identified "
-        f"with a probability of {percent(tenth[1])}.",
-        "P = (1/D) Σ (1 - C(D-k, L) / C(D, L)) over all classes: D persons, L of them leaked, k in the class (Antoniou "
-        "et al., Eq. 5 for any class sizes).",
-    )  # fmt: skip
-    about = "How likely one person is re-identified if a part of the release is stolen."
-    return Chapter("leak", "After a leak", about, [exhibit])

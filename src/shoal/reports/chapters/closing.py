@@ -20,8 +20,8 @@ def repeat(found: Found) -> Chapter:
     figures += [Figure(f"SHA-256 of the {name}", value) for name, value in hashes if value]
     about = "The same data, policy and version of the software give the same release, apart from the order of rows."
     notes = [
-        "To check the released file: `shoal verify` in its folder. To make this report again: `shoal report`, which "
-        "reads findings.json and nothing else."
+        "To check the released file: the command shoal verify, with its folder. To make this report again: shoal "
+        "report, which reads findings.json and nothing else."
     ]
     return Chapter("repeat", "How to repeat it", about, [Figures(figures), Notes(notes)])
 

@@ -1,32 +1,48 @@
-"""How exposed people were before anything was changed."""
+"""What attackers may know, and how exposed people were before anything was changed."""
 
 from __future__ import annotations
 
-from shoal.reports.chapters.base import Chapter, Exhibit, Found, Part, listing, one_in, risk_of, share
+from shoal.reports.chapters.base import Chapter, Exhibit, Found, Part, listing, risk_of, share
 from shoal.results import Chart, Grid, Headline, Notes
 from shoal.wording import counted, in_words, percent
 
 
+def knowledge(found: Found) -> Chapter | None:
+    """What others may know of a person, by the policy; how far each of that singles people out."""
+    risk = risk_of(found, "before")
+    if risk is None:
+        return None
+    exhibit = _by_knowledge(found)
+    columns = in_words(risk["quasi_identifiers"])
+    notes = [
+        f"At most, an attacker is taken to know {columns} of a person: the quasi-identifiers, and no other column."
+    ]
+    if exhibit is None:
+        notes.append("The policy names no sources with a part of these columns (its section knowledge).")
+    about = "What others may know of a person: the sources that the figures of this report are about."
+    return Chapter("knowledge", "What attackers may know", about, [Notes(notes), *([exhibit] if exhibit else [])])
+
+
 def before(found: Found) -> Chapter | None:
-    """Singled out by all columns, by what attackers know, by the fewest columns, and in the population."""
+    """Singled out by all columns, by the fewest columns, and in the population."""
     risk = risk_of(found, "before")
     if risk is None:
         return None
     columns = in_words(risk["quasi_identifiers"])
     sections: list[Part] = [
         Headline(
-            f"{percent(risk['uniqueness'])} of the records are the only ones with their values of {columns}: who knows "
-            "these of a person finds the person.",
+            f"{percent(risk['uniqueness'])} of the records are the only ones with their values of {columns}: anybody "
+            "who knows these values of a person finds the record.",
             "bad" if risk["uniques"] else "good",
         )
     ]
-    sections += [part for part in (_knowledge(found), _frontier(found)) if part is not None]
+    sections += [part] if (part := _frontier(found)) is not None else []
     sections.append(_population(risk))
     about = "How exposed the people were before anything was changed."
     return Chapter("identifiability", "Identifiability before", about, sections)
 
 
-def _knowledge(found: Found) -> Exhibit | None:
+def _by_knowledge(found: Found) -> Exhibit | None:
     entries = (risk_of(found, "before") or {}).get("knowledge") or []
     if not entries:
         return None
@@ -58,17 +74,17 @@ def _frontier(found: Found) -> Exhibit | None:
     rows = [(str(len(entry["columns"])), in_words(entry["columns"]), percent(entry["uniqueness"])) for entry in entries]
     chart = [{"label": str(len(entry["columns"])), "share": entry["uniqueness"]} for entry in entries]
     half = next((entry for entry in entries if entry["uniqueness"] >= 0.5), None)
-    meaning = (
-        f"Even all {counted(len(entries[-1]['columns']), 'column')} together single out fewer than half of the people."
-    )
+    number = len((half or entries[-1])["columns"])
+    meaning = f"Even all {counted(number, 'column')} together single out fewer than half of the people."
     if half is not None:
+        alone = f"{in_words(half['columns'])} alone {'is' if number == 1 else 'are'} enough"
         meaning = (
-            f"{counted(len(half['columns']), 'column').capitalize()}, {in_words(half['columns'])}, suffice to single "
-            f"out {percent(half['uniqueness'])} of the people: nobody needs to know everything about a person."
+            f"{alone} to single out {percent(half['uniqueness'])} of the people: nobody needs to know everything about "
+            "a person."
         )
     return Exhibit(
         Chart("steps", {"rows": chart, "title": "singled out", "x": "columns known"},
-              listing("The most identifying sets of columns", [row[1:] for row in rows]), "How few columns suffice"),
+              listing("The most identifying sets of columns", [row[1:] for row in rows]), "How few columns are enough"),
         Grid(("columns", "the most identifying", "singled out"), rows, 2, wrap=(1,)),
         meaning,
         "For each number m of columns: the set of m columns by which most records are alone, of all sets of m.",
@@ -80,11 +96,11 @@ def _population(risk: Found) -> Notes:
     journalist = risk.get("journalist")
     if not journalist:
         return Notes(
-            ["These figures are about the table alone: somebody who is alone in it may have doubles outside it."]
+            ["These figures are about the table alone: somebody who is unique in it may have doubles outside it."]
         )
     return Notes(
         [
             "Counted in the population that the table is a sample of, the highest risk is "
-            f"{one_in(journalist['highest'])} and the average {share(journalist['average'])}."
+            f"{share(journalist['highest'])} and the average risk {share(journalist['average'])}."
         ]
     )

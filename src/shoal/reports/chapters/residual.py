@@ -9,8 +9,9 @@ from shoal.reports.chapters.base import (
     Part,
     listing,
     models_grid,
-    one_in,
+    over_population,
     risk_of,
+    share,
     verdict_cell,
 )
 from shoal.results import Chart, Grid, Headline
@@ -24,16 +25,7 @@ def after(found: Found) -> Chapter | None:
     checks = [
         (check["name"], verdict_cell(check["holds"]), check["detail"]) for check in verification.get("checks") or []
     ]
-    guess = one_in(risk["prosecutor"]["highest"])
-    sections: list[Part] = [
-        Headline(
-            f"Who looks for one person by all these columns is left with {risk['k']:,} records at least: a guess is "
-            f"right {guess} at best."
-            if risk["k"] > 1
-            else "Somebody is still the only one with their values: who knows these finds the record.",
-            "good" if risk["k"] > 1 else "bad",
-        )
-    ]
+    sections: list[Part] = [_headline(risk)]
     if risk.get("records_by_size"):
         sections.append(_sizes(risk))
     sections += [
@@ -41,6 +33,22 @@ def after(found: Found) -> Chapter | None:
         Grid(("check", "verdict", "detail"), checks, 3, title="Checks of the written file", wrap=(0, 2)),
     ]
     return Chapter("residual", "Identifiability after", "What was measured on the file as it was written.", sections)
+
+
+def _headline(risk: Found) -> Headline:
+    """What somebody is left with who looks for a person by all quasi-identifiers."""
+    if risk["k"] <= 1:
+        return Headline("Some records are still unique: anybody who knows these values of a person finds it.", "bad")
+    text = (
+        f"Anybody who looks for a person by all quasi-identifiers is left with at least {risk['k']:,} records that "
+        f"fit: a guess is right with a probability of at most {share(risk['prosecutor']['highest'])}."
+    )
+    if over_population(risk):
+        text += (
+            f" Counted in the population, the risk is at most {share(risk['journalist']['highest'])}, and "
+            f"{share(risk['journalist']['average'])} on average."
+        )
+    return Headline(text, "good")
 
 
 def _sizes(risk: Found) -> Exhibit:
@@ -54,8 +62,8 @@ def _sizes(risk: Found) -> Exhibit:
               "Class sizes before and after"),
         Grid(("records that share their values", "records before", "after"), rows),
         "A person in a large class hides among many; one in a class of 1 stands alone.",
-        "Records by the size of their class. Sizes are joined until a line is about 11 records at least, or "
-        "about none.",
+        "Records by the size of their class. Sizes are joined until each line stands for at least 11 records, or for "
+        "none.",
     )  # fmt: skip
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from shoal.reports.chapters.base import Chapter, Exhibit, Found, Meaning, Part, figure, listing
-from shoal.results import Chart, Grid, Headline
+from shoal.results import Chart, Grid, Headline, Notes
+from shoal.utility.analysis_shown import mean_name
 from shoal.wording import percent
 
 _MEASURES = {
@@ -18,11 +19,18 @@ _MEASURES = {
 }
 _SHARES = (
     "Shares of the records whose value is known. Numbers and dates in bins between round edges; a released range is "
-    "spread evenly over what it covers, a set over its members. Bars about 1 to 10 people are joined with others."
+    "spread evenly over what it covers, a set or a named group evenly over its members. Half the sum of all changes is "
+    "the part of the records that would have to move to another bar."
 )
+_JOINED = (
+    "A value or bin that fewer than 11 people have is not shown by itself: it is joined with its neighbour or, as 'all "
+    "others', with the next value, even where that is a frequent one."
+)
+_NAMES = {"r": "Pearson's r", "eta": "correlation ratio", "V": "Cramér's V"}
 _ASSOCIATIONS = (
-    "Two numbers: Pearson's r, -1 to 1. A number and a category: the correlation ratio eta. Two categories: Cramér's "
-    "V. A released range counts as its middle, a set as equal shares over its members."
+    "Two numbers: Pearson's r, -1 to 1. A number and a category: the correlation ratio (eta), 0 to 1. Two categories: "
+    "Cramér's V, 0 to 1. A released range counts as its middle, a set or a named group as equal shares over its "
+    "members."
 )
 
 
@@ -42,7 +50,7 @@ def utility(found: Found) -> Chapter | None:
     rows = [(name.replace("_", " "), figure(measured.get(name)), words) for name, words in _MEASURES.items()
             if measured.get(name) is not None]  # fmt: skip
     sections.append(Grid(("measure", "value", "what it says"), rows, title="Measures of loss", wrap=(2,)))
-    sections += [_column(one) for one in columns]
+    sections += [Notes([_JOINED]), *(_column(one) for one in columns)] if columns else []
     sections += [_correlations(pairs)] if pairs else []
     sections += _analyst(measured.get("analysis") or {})
     return Chapter("utility", "Utility", "What the release is still good for.", sections)
@@ -56,8 +64,10 @@ def _column(one: dict[str, Any]) -> Exhibit:
         Chart("shares", {"rows": chart, "title": "of the records"}, listing("Shares before and after", rows),
               f"{one['column']} before and after"),
         Grid((one["column"], "before", "after"), rows),
-        f"Counting {one['column']} in the release instead of the original moves {percent(one['total_variation'])} of "
-        "the people to another bar.",
+        f"Counted in the release instead of the original, {percent(one['total_variation'])} of the people fall into "
+        "another bar."
+        if one["total_variation"]
+        else "Counted in the release instead of the original, the shares are the same.",
         _SHARES,
         small=True,
     )  # fmt: skip
@@ -70,7 +80,11 @@ def _known(pairs: list[dict[str, Any]]) -> list[dict[str, Any]]:
 def _correlations(pairs: list[dict[str, Any]]) -> Exhibit:
     by_change = sorted(pairs, key=lambda pair: -abs(pair["after"] - pair["before"]))
     rows = [
-        (f"{pair['first']}, {pair['second']}", pair["measure"], *(f"{pair[when]:.3f}" for when in ("before", "after")))
+        (
+            f"{pair['first']}, {pair['second']}",
+            _NAMES.get(pair["measure"], pair["measure"]),
+            *(f"{pair[when]:.3f}" for when in ("before", "after")),
+        )
         for pair in by_change
     ]
     most = by_change[0]
@@ -78,27 +92,28 @@ def _correlations(pairs: list[dict[str, Any]]) -> Exhibit:
         Chart("pairs", {"rows": pairs}, listing("Correlation before and after", [(row[0], *row[2:]) for row in rows]),
               "Correlations before and after"),
         Grid(("pair of columns", "measure", "before", "after"), rows, 2, wrap=(0,)),
-        f"What goes together in people's data still does where the two maps look alike; {most['first']} and "
-        f"{most['second']} changed most, from {most['before']:.3f} to {most['after']:.3f}.",
+        "Where the two maps look alike, what goes together in people's data still does in the release. The pair that "
+        f"changed most is {most['first']} and {most['second']}: {_NAMES.get(most['measure'], most['measure'])} went "
+        f"from {most['before']:.3f} to {most['after']:.3f}.",
         _ASSOCIATIONS,
     )  # fmt: skip
-
-
-def _mean(value: float | None) -> str:
-    return "not known" if value is None else f"{value:,.4g}"
 
 
 def _analyst(analysis: Found) -> list[Part]:
     shown: list[Part] = []
     if analysis.get("means"):
-        means = [(one["column"], _mean(one["original"]), _mean(one["released"])) for one in analysis["means"]]
-        shown.append(Grid(("mean of", "original", "released"), means, title="What an analyst would get", wrap=(0,)))
+        means = [
+            (one["column"], *(mean_name(one[side], one.get("kind", "number")) for side in ("original", "released")))
+            for one in analysis["means"]
+        ]
+        shown.append(Grid(("mean of", "original", "released"), means, title="What an analyst would get"))
     if analysis.get("largest_correlation_change") is not None:
         change = analysis["largest_correlation_change"]
         shown.append(
             Meaning(
-                f"No correlation between features of two columns changes by more than {change:.3f}.",
-                "Pearson's r of numbers and of the shares of categories, all pairs of different columns.",
+                "The map has one figure for each pair of columns. Looked at value by value (each category as a column "
+                f"of its own), no correlation between two columns changes by more than {change:.3f}.",
+                "Pearson's r of numbers and of the shares of single categories, all pairs of different columns.",
             )
         )
     return shown
