@@ -11,12 +11,13 @@ from shoal.reports.chapters.change import change
 from shoal.reports.chapters.closing import limits, repeat, signature
 from shoal.reports.chapters.context import context, data
 from shoal.reports.chapters.exposure import before
+from shoal.reports.chapters.refused import refused
 from shoal.reports.chapters.residual import after
 from shoal.reports.chapters.summary import summary
 from shoal.reports.chapters.utility import utility
 
 __all__ = ["Chapter", "Exhibit", "Found", "Meaning", "Part", "chapters_of", "one_in"]
-_MAKERS = (summary, context, data, before, change, after, attacks, leak, utility, limits, repeat, signature)
+_MAKERS = (refused, summary, context, data, before, change, after, attacks, leak, utility, limits, repeat, signature)
 
 
 def chapters_of(found: Found) -> list[Chapter]:

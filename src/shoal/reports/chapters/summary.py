@@ -22,6 +22,8 @@ def summary(found: Found) -> Chapter:
         sections.append(models_grid(found["verification"], "What was promised, measured on the released file"))
     table = f"{counted(data['records'], 'record')} in {counted(data['columns'], 'column')}"
     released = f"{counted(data['released'], 'record')} released" if data["released"] != data["records"] else "released"
+    if found.get("refusal") is not None:
+        released = "refused"
     return Chapter("summary", "Summary", f"{table}, {released} on {found['created'][:10]}.", sections)
 
 
