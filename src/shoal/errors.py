@@ -36,6 +36,10 @@ class InputError(ShoalError, ValueError):
         return MissingColumns(missing, present, where)
 
 
+class PolicyNotMet(InputError):
+    """No method that is allowed keeps the policy on this table: a refusal, where a release was asked for."""
+
+
 class MissingColumns(InputError, KeyError):
     """Columns that are named and not there: also a KeyError, as a missing key of a frame is."""
 

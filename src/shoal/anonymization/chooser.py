@@ -15,7 +15,7 @@ from shoal.anonymization.outcomes import Candidate, Choice
 from shoal.anonymization.results import Anonymized
 from shoal.anonymization.sampling import SAMPLE, members_of, sample_of
 from shoal.anonymization.trials import Clock, Task, Trial, common_figure, cost, tried
-from shoal.errors import InputError, check_choice
+from shoal.errors import InputError, PolicyNotMet, check_choice
 from shoal.policy import Policy
 from shoal.policy.conditions import ColumnCondition
 from shoal.table import Table
@@ -105,7 +105,9 @@ def choose(
     for method in methods:
         method.check_columns(table, policy)
     if not methods:
-        raise InputError(f"No method is allowed: {_listed(not_allowed)}.", "Name another method, or change the policy.")
+        raise PolicyNotMet(
+            f"No method is allowed: {_listed(not_allowed)}.", "Name another method, or change the policy."
+        )
     if k > _LARGE_K:  # exchanges between groups take time that grows with their size
         methods = [_with_less_effort(method, options) for method in methods]
     small = sample_of(table, policy, max(SAMPLE, 20 * k))
@@ -115,7 +117,7 @@ def choose(
     order = _ranked(trials, slow, wanted)
     if not order:
         reasons = {entry.candidate.method: entry.candidate.reason or "the policy does not hold" for entry in trials}
-        raise InputError(f"No method keeps the policy. {_listed(reasons)}.", _cure(policy, options))
+        raise PolicyNotMet(f"No method keeps the policy. {_listed(reasons)}.", _cure(policy, options))
     candidates = [entry.candidate for entry in trials]
     for best in order:
         whole = best if small is table else tried(best.method, table, task, time_limit)
@@ -124,7 +126,7 @@ def choose(
         if whole.result is not None and whole.result.verdict == "holds":
             break
     else:
-        raise InputError("No method keeps the policy on the whole table.", _cure(policy, options))
+        raise PolicyNotMet("No method keeps the policy on the whole table.", _cure(policy, options))
     others = tried_for_other_ks(best, small, task, clock)
     figure = common_figure([entry.candidate for entry in (*order, *others.values())])
     kept = best_for_each_k(others, figure, wanted)
@@ -143,7 +145,9 @@ def _checked_k(table: Table, policy: Policy) -> int:
     k, members = k_of(policy) or 0, members_of(table, policy)
     if k > members:
         who = "persons" if policy.person is not None else "records"
-        raise InputError(f"No method keeps the policy: k = {k} is more than the {members:,} {who}.", "Use a smaller k.")
+        raise PolicyNotMet(
+            f"No method keeps the policy: k = {k} is more than the {members:,} {who}.", "Use a smaller k."
+        )
     return k
 
 

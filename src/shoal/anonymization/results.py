@@ -19,7 +19,7 @@ from shoal.hierarchy import Hierarchy
 from shoal.hierarchy.chosen import given_hierarchies, trees_in_values
 from shoal.judgement.checks import Check
 from shoal.manifest.columns import column_entries
-from shoal.manifest.schema import ColumnEntry
+from shoal.manifest.schema import ColumnEntry, DecidedBy
 from shoal.models import Verdict
 from shoal.policy import Policy
 from shoal.policy.overrides import with_roles
@@ -76,6 +76,8 @@ class Anonymized(Result):
     output: str | None = None
     manifest: str | None = None
     original: str | None = left_out(default=None)  # the file that was read, quoted for a shell
+    # columns whose roles in the policy are not what a person wrote into it
+    decided_by: Mapping[str, DecidedBy] = left_out(default_factory=dict)
     plan_path: str | None = where_known()
     refusal: str | None = where_known()
     # what was replaced in columns of free text, without small counts; and the columns themselves
@@ -162,7 +164,7 @@ class Anonymized(Result):
 
     def manifest_columns(self) -> list[ColumnEntry]:
         """Each column of the input as the manifest lists it."""
-        return column_entries(self.table, self.policy, self.method, self.columns)
+        return column_entries(self.table, self.policy, self.method, self.columns, self.decided_by)
 
     def manifest_findings(self) -> dict[str, Any]:
         """What was found, for the manifest."""

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
-import click
 import typer
 
 from shoal.cli.options import (
@@ -26,6 +27,9 @@ from shoal.cli.options import (
     roles_of,
     show_release,
 )
+
+if TYPE_CHECKING:
+    from shoal.publication.questions import Question
 
 
 def publish(
@@ -76,39 +80,58 @@ def publish(
 
         shoal publish visits.csv -o release --answer recipient=public
     """
-    from shoal.cli.console import running
-    from shoal.publication.publish import publish as run
+    from shoal.cli.signals import ended_by_signals
+    from shoal.publication.questions import Unanswered
 
     answers = pairs_of(answer, "--answer") if answer else {}
-    if policy is None and sys.stdin.isatty() and not as_json:
-        answers = _asked(one_or_many(file), answers, reading(encoding, delimiter, missing))
-    with running(quiet=as_json):
-        result = run(
-            one_or_many(file),
-            policy,
-            output=output,
-            answers=answers or None,
-            decide=roles_of(decide),
-            keep_evidence=keep_evidence,
-            sign=sign,
-            seed=seed,
-            pdf=not no_pdf,
-            force=force,
-            options=reading(encoding, delimiter, missing),
-        )
+    work = partial(
+        _published,
+        one_or_many(file),
+        policy,
+        as_json,
+        output=output,
+        decide=roles_of(decide),
+        keep_evidence=keep_evidence,
+        sign=sign,
+        seed=seed,
+        pdf=not no_pdf,
+        force=force,
+        options=reading(encoding, delimiter, missing),
+    )
+    with ended_by_signals():
+        try:
+            result = work(answers or None)
+        except Unanswered as left:
+            if as_json or not _at_a_terminal():
+                raise
+            result = work({**answers, **_asked(left.questions)})
     show_release(result, as_json)
 
 
-def _asked(source: Any, answers: dict[str, str], options: Any) -> dict[str, str]:
-    """The answers of whoever sits at the terminal."""
-    from shoal.cli.console import err
-    from shoal.detection.profile import profile
-    from shoal.publication.questions import questions_of
+def _published(source: Any, policy: Path | None, quiet: bool, answers: dict[str, str] | None, **settings: Any) -> Any:
+    from shoal.cli.console import running
+    from shoal.publication.publish import publish as run
 
-    found = dict(answers)
-    for question in questions_of(profile(source, options=options), answers):
-        err.print(f"{question.key}: {question.text}", markup=False)
-        found[question.key] = typer.prompt(
-            "  ", default=question.proposed, type=click.Choice(question.choices), show_choices=True, err=True
-        )
+    with running(quiet=quiet):
+        return run(source, policy, answers=answers, **settings)
+
+
+def _at_a_terminal() -> bool:
+    """Whether somebody can answer; standard input may be closed."""
+    return sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
+
+
+def _asked(questions: Sequence[Question]) -> dict[str, str]:
+    """The answers of whoever sits at the terminal; what is not an answer is asked again."""
+    from shoal.cli.console import err, printable
+
+    found: dict[str, str] = {}
+    for question in questions:
+        err.print(f"{printable(question.key)}: {printable(question.text)}", markup=False, soft_wrap=True)
+        while question.key not in found:
+            given = typer.prompt(f"  {', '.join(question.choices)}", default=question.proposed, err=True).strip()
+            if given in question.choices:
+                found[question.key] = given
+            else:
+                err.print(f"  Answer with one of {', '.join(question.choices)}.", markup=False)
     return found

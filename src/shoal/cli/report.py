@@ -41,19 +41,7 @@ def report(
         shoal report release --for ema --pdf report.pdf
     """
     from shoal.cli.console import out
-    from shoal.errors import InputError
-    from shoal.publication.small_counts import for_the_public
-    from shoal.reports.findings import read_findings
-    from shoal.reports.report import write_report
+    from shoal.publication.report_files import report_files
 
-    if output is None and pdf is None:
-        raise InputError("No report was asked for.", "Name a page with -o, a PDF with --pdf, or both.")
-    found = read_findings(source)
-    found = for_the_public(found) if public else found
-    for path, ending in ((output, ".html"), (pdf, ".pdf")):
-        if path is None:
-            continue
-        if path.suffix.lower() != ending:
-            raise InputError(f"{path} does not end in {ending}.", f"Name a file that ends in {ending}.")
-        write_report(found, path, crosswalk=crosswalk, force=force)
+    for path in report_files(source, html=output, pdf=pdf, crosswalk=crosswalk, public=public, force=force):
         out.print(f"  report written to {path}", soft_wrap=True)

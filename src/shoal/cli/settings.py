@@ -14,6 +14,7 @@ OPTIONS = {
     "quasi_identifiers": "--qi",
     "output": "-o",
     "k": "-k",
+    "answers": "--answer",
     "margins": "--margin",
     "source": "FILE",
     "sources": "FILE",

@@ -28,6 +28,7 @@ from shoal.writing import check_target, write_whole
 RECORDS_THAT_TELL = 20
 # From this share of different values on, a column nearly tells records apart; from the other, codes may be persons'.
 NEARLY_ALL = 0.95
+DECIDED_IN_POLICY = "Decided in the policy."
 MANY_CODES = 0.1
 LONG_CODES = "Many different long codes: they may stand for persons."
 _NO_QUASI_IDENTIFIER = (
@@ -85,7 +86,7 @@ def _profile(column: Column, records: int, decided: Role | None) -> ColumnProfil
     if weights is not None:
         role, confidence, reasons = "other", 0.8, [weights]
     if decided is not None:
-        role, confidence, reasons = decided, 1.0, ["Decided in the policy.", *reasons]
+        role, confidence, reasons = decided, 1.0, [DECIDED_IN_POLICY, *reasons]
     inside, searched = None, None
     if role == "text" or (kinds and kinds[0].kind == "free-text" and kinds[0].confidence >= DECIDED):
         from shoal.detection.inside_text import in_words_of, kinds_inside

@@ -83,7 +83,7 @@ class Profile(Result):
 
     def sections(self) -> list[Section]:
         """One line per column, then why."""
-        telling = self._telling()
+        telling = self.telling()
         rows = [
             (
                 column.name,
@@ -104,7 +104,7 @@ class Profile(Result):
             for column in self.columns
             if column.confidence
         ]
-        reasons += [f"{column.name} as {column.proposed_type}: {column.type_reason}" for column in self._telling()]
+        reasons += [f"{column.name} as {column.proposed_type}: {column.type_reason}" for column in self.telling()]
         reasons += [f"{column.name}: {column.type_reason}" for column in self.columns if _asks(column)]
         weights = [column.name for column in self.columns if column.weights]
         reasons += (
@@ -118,7 +118,7 @@ class Profile(Result):
             )
         return reasons + self.notes
 
-    def _telling(self) -> list[ColumnProfile]:
+    def telling(self) -> list[ColumnProfile]:
         """The columns whose proposed type is not what they are read as anyway."""
         usual = {"integer": "number", "number": "number", "date": "date", "datetime": "date", "text": "nominal"}
         return [

@@ -123,7 +123,7 @@ def decisions_of(result: Decidable) -> Decisions:
     """What was not decided about the columns of a changed table."""
     entries = [entry for entry in result.manifest_columns() if entry.form.kind == "as-it-was"]
     undecided = [entry.name for entry in entries if entry.decided_by == "detection"]
-    others = [entry.name for entry in entries if entry.role == "other" and entry.decided_by == "policy"]
+    others = [entry.name for entry in entries if entry.role == "other" and entry.decided_by != "detection"]
     found = decisions_about(result.table, undecided, others, result.policy.quasi_identifiers)
     sensitive = [result.table[entry.name] for entry in entries if entry.role == "sensitive"]
     notes = [

@@ -24,7 +24,7 @@ def draft_of(folder: Path) -> Iterator[Path]:
     while True:
         draft = folder.parent / f".{folder.name}.{secrets.token_hex(4)}.desk-draft"
         draft.mkdir(mode=0o700)
-        if (handle := _locked(draft)) is not None:
+        if (handle := locked(draft)) is not None:
             break
     try:
         yield draft
@@ -47,14 +47,14 @@ def remove_dead_drafts(parent: Path) -> int:
     for draft in parent.iterdir():
         if not _DRAFT.match(draft.name) or draft.is_symlink() or not draft.is_dir():
             continue
-        if (handle := _locked(draft)) is not None:
+        if (handle := locked(draft)) is not None:
             shutil.rmtree(draft, ignore_errors=True)
             os.close(handle)
             removed += not draft.exists()
     return removed
 
 
-def _locked(folder: Path) -> int | None:
+def locked(folder: Path) -> int | None:
     """The handle that holds the lock of a folder; None if somebody else holds it, or the folder is gone."""
     try:
         handle = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)

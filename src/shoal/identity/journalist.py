@@ -55,6 +55,8 @@ class Journalist:
 
 def read_sample(source: Any, names: Sequence[str], sample: Sample, options: Options | None) -> tuple[Table, Sample]:
     """The table with what a sample needs of it; a released table need not have the columns that a policy names."""
+    if isinstance(source, Table):
+        sample = sample.without([name for name in sample.columns if name not in source.columns])
     try:
         return engine_of(source, options).rows(source, [*names, *sample.columns], options), sample
     except MissingColumns as error:

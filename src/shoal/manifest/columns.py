@@ -15,9 +15,15 @@ from shoal.table.type_words import type_word
 
 
 def column_entries(
-    table: Table, policy: Policy, method: str, changed: Mapping[str, ReleasedColumns]
+    table: Table,
+    policy: Policy,
+    method: str,
+    changed: Mapping[str, ReleasedColumns],
+    decided_by: Mapping[str, DecidedBy] | None = None,
 ) -> list[ColumnEntry]:
     """Each column of the input: its role, what was done, under which names it is released.
+
+    `decided_by`: who decided on the columns that no person wrote into the policy.
 
     >>> from shoal.reading import read
     >>> found = column_entries(read({"name": ["x"], "age": [3]}), Policy(columns={"name": "identifier"}), "mask", {})
@@ -32,7 +38,7 @@ def column_entries(
             policy.columns.get(name, "other"),
             f"scrub by {policy.text.replace}" if policy.columns.get(name) == "text" else method,
             changed.get(name),
-            "policy" if name in known else "detection",
+            (decided_by or {}).get(name, "policy") if name in known else "detection",
         )
         for name, dtype in types_by_name(table).items()
     ]

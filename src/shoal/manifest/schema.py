@@ -20,13 +20,14 @@ _STRICT = ConfigDict(extra="forbid", frozen=True)
 
 # methods whose tables are still personal data: they promise nothing, and nobody needs to decide on their columns
 PERSONAL = ("pseudonymize", "shift-dates", "scrub")
-DecidedBy = Literal["policy", "detection"]
+DecidedBy = Literal["policy", "answer", "proposal", "detection"]
 
 
 class ColumnEntry(BaseModel):
     """One column of the input: its role, what was done to it, and under which names and types it is released.
 
-    `decided_by`: a policy or an option said so, or nobody did and detection found nothing that points at people.
+    `decided_by`: a policy said so, the answer or option of a person, or what shoal proposed with confidence and nobody
+    changed; or nobody did, and detection found nothing that points at people.
     """
 
     model_config = _STRICT
@@ -125,6 +126,8 @@ class Manifest(BaseModel):
     no_guarantee: bool
     warning: str | None = None
     notes: list[str] = []
+    # of a publication: every other file of its folder, by its name
+    files: dict[str, Hash] | None = None
     signature: Signature | None = None
 
     @field_validator("data")

@@ -8,6 +8,7 @@ from typing import Any
 from shoal import __version__
 from shoal.errors import InputError
 from shoal.publication.compare import LETTERS, PublicationComparison
+from shoal.publication.report_files import check_not_published
 from shoal.reports.chapters import Chapter, Exhibit, Part
 from shoal.reports.chapters.base import listing, share
 from shoal.reports.report import page_html, page_of
@@ -29,6 +30,7 @@ def check_page(path: Path, force: bool) -> None:
         raise InputError(f"{path} is there already.", "Replace it with --force.")
     if not path.parent.is_dir():
         raise InputError(f"There is no folder {path.parent}.", "Make it first.")
+    check_not_published(path)
 
 
 def write_comparison(result: Result, path: Path) -> Path:

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Mapping
 from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -12,17 +14,28 @@ import yaml
 
 from shoal.detection.profile import profile
 from shoal.errors import InputError
+from shoal.manifest.files import dictionary_path, manifest_path
+from shoal.manifest.schema import DecidedBy
 from shoal.policy import Policy, as_policy
-from shoal.publication.folder import Folders, check_free, staged, take_place
-from shoal.publication.questions import policy_from
+from shoal.publication.folder import (
+    Folders,
+    check_evidence_free,
+    check_free,
+    place_evidence,
+    staged,
+    take_place,
+)
+from shoal.publication.ours import check_outside
+from shoal.publication.questions import policy_from, who_decided
 from shoal.publication.results import Publication
-from shoal.publication.small_counts import for_the_public
+from shoal.publication.small_counts import public_edition
 from shoal.publication.steps import Steps
 from shoal.reading import Options, declaring, read
+from shoal.releases.published import cover_files
 from shoal.releases.write import Refused
 from shoal.reports.report import report_html, report_pdf
 from shoal.vocabulary import Role
-from shoal.writing import check_apart, write_bytes
+from shoal.writing import write_bytes
 
 _FORMATS = (".csv", ".parquet", ".tsv")
 PRIVATE, PUBLIC = 0o600, 0o644
@@ -59,36 +72,76 @@ def publish(
     """
     target = None if output is None else Path(output)
     evidence = None if keep_evidence is None else Path(keep_evidence)
-    named = policy if isinstance(policy, (str, Path)) else None
-    check_apart(input=source, policy=named, signing_key=sign, output=target, keep_evidence=evidence)
-    for folder in (target, evidence):
-        if folder is not None:
-            check_free(folder, force)
+    _check_places(source, policy, sign, target, evidence, force)
     table = read(source, None, declaring(options, as_policy(policy).types))
     if policy is not None and answers:
         raise InputError("Answers stand beside a policy.", "Write them into the policy.")
-    rules = (
-        as_policy(policy) if policy is not None else policy_from(profile(table), {**(answers or {}), **(decide or {})})
-    )
+    decided_by: dict[str, DecidedBy] = {}
+    if policy is not None:
+        rules = as_policy(policy)
+    else:
+        said = {**(answers or {}), **(decide or {})}
+        proposed = profile(table)
+        rules, decided_by = policy_from(proposed, said), who_decided(proposed, said)
+        table = read(source, None, declaring(options, rules.types)) if rules.types else table
     if not rules.models:
         raise InputError("The policy names no privacy model, so nothing would be promised.", "Add one, such as k = 5.")
-    steps = Steps(table, rules, dict(decide or {}), source if isinstance(source, (str, Path)) else None)
+    _check_expiry(rules)
+    path = source if isinstance(source, (str, Path)) else None
+    steps = Steps(table, rules, dict(decide or {}), path, decided_by)
     with staged(target or _nowhere()) as made:
-        data = made.public / f"data{_format(source)}"
+        if made.left:
+            steps.warnings.append(f"{made.left} unfinished publication of an earlier run that was killed was removed")
+        # everything is written into the owner's draft first; what may leave goes to the other one at the end
+        data = made.private / f"data{_format(source)}"
         try:
             steps.run(data, seed=seed, sign=sign)
-        except Refused as refusal:
-            return _refused(steps, str(refusal), evidence)
+        except Refused:
+            return _refused(steps, evidence, force)
+        except InputError as error:
+            raise _without_draft(error, made.draft) from None
         document = steps.document()
         done = Publication(
-            None, "holds", {"report": None, "findings": None}, steps.steps, None, document, steps.changed
-        )
+            None, "holds", {"report": None, "findings": None}, steps.steps, None, steps.warnings or None, document,
+            steps.changed, None if path is None else shlex.quote(str(path)),
+        )  # fmt: skip
         if target is None:
             return done
-        steps.timed("report", lambda: _write_documents(made, done, steps.rules, pdf))
-        take_place(made, target)
+        steps.timed("report", lambda: _write_documents(made, data, done, steps.rules, pdf))
+        cover_files(made.public / data.name, made.private, sign)
+        take_place(made, target, force)
     files: dict[str, str | None] = {"report": str(target / "report.html"), "findings": str(target / "findings.json")}
     return replace(done, output=str(target), files=files, steps=steps.steps)
+
+
+def _check_places(
+    source: Any, policy: Any, sign: str | Path | None, target: Path | None, evidence: Path | None, force: bool
+) -> None:
+    """Refuse places that are taken, or that hold what is read, before any work."""
+    named = policy if isinstance(policy, (str, Path)) else None
+    check_outside(source, named, as_policy(policy), sign, target, evidence)
+    if target is not None:
+        check_free(target, force)
+    if evidence is not None:
+        check_evidence_free(evidence, force)
+
+
+def _check_expiry(rules: Policy) -> None:
+    expires = rules.context.expires
+    if expires is not None and expires < date.today():
+        raise InputError(
+            f"The policy's `context` says that the assessment expires on {expires}, which is in the past.",
+            "Give a later date, or leave `expires` out.",
+        )
+
+
+def _without_draft(error: InputError, draft: Path) -> InputError:
+    """An error that names the file as the reader knows it, not by its name in the draft."""
+    named = f"{draft}/private/"
+    if named not in error.what and named not in (error.cure or ""):
+        return error
+    cure = None if error.cure is None else error.cure.replace(named, "")
+    return InputError(error.what.replace(named, ""), cure, settings=error.settings)
 
 
 def _nowhere() -> Path:
@@ -104,33 +157,33 @@ def _format(source: Any) -> str:
     return ending if ending in _FORMATS else ".parquet" if ending in (".arrow", ".feather") else ".csv"
 
 
-def _refused(steps: Steps, why: str, evidence: Path | None) -> Publication:
+def _refused(steps: Steps, evidence: Path | None, force: bool) -> Publication:
     """Nothing is written but, where that is asked for, what was found so far."""
     document = steps.document()
+    assert steps.refusal is not None
     found = Publication(
-        None, "refused", {"report": None, "findings": None}, steps.steps, f"{steps.steps[-1].name}: {why}", document
-    )
+        None, "refused", {"report": None, "findings": None}, steps.steps, steps.refusal.in_words(),
+        steps.warnings or None, document,
+    )  # fmt: skip
     if evidence is None:
         return found
     with staged(evidence) as made:
         write_bytes(made.public / "findings.json", _json(document.to_dict()), PRIVATE)
-        made.public.chmod(0o700)
-        made.public.rename(evidence)
+        place_evidence(made, evidence, force)
     return replace(found, files={"report": None, "findings": str(evidence / "findings.json")})
 
 
-def _write_documents(made: Folders, done: Publication, rules: Policy, pdf: bool) -> str:
+def _write_documents(made: Folders, data: Path, done: Publication, rules: Policy, pdf: bool) -> str:
     """Reports, findings and the owner's files into the folders that are being put together."""
     internal = done.findings
-    public = for_the_public(internal)
-    public["context"] = {**public["context"], "edition": "public"}
+    public = public_edition(internal)
     for folder, found, mode in ((made.public, public, PUBLIC), (made.private, internal, PRIVATE)):
         write_bytes(folder / "findings.json", _json(found), mode)
         write_bytes(folder / "report.html", report_html(found).encode(), mode)
         if pdf:
             write_bytes(folder / "report.pdf", report_pdf(found), mode)
-    for part in (*made.public.glob("*.private.json"), *made.public.glob("*.plan.json")):
-        part.rename(made.private / part.name)
+    for part in (data, manifest_path(data), dictionary_path(data)):
+        part.rename(made.public / part.name)
     written = rules.as_written()
     text = yaml.safe_dump(written, sort_keys=False, allow_unicode=True)
     write_bytes(made.private / "policy.yaml", text.encode(), PRIVATE)
@@ -144,7 +197,7 @@ def _readme(found: Mapping[str, Any], files: list[Path]) -> str:
         "findings.json": "what was measured, for programs",
         "report.html": "the report, for people",
         "report.pdf": "the same report, to print and sign",
-        "data.manifest.json": "what was promised, with the hash of the data",
+        "data.manifest.json": "what was promised, with the hash of every file here",
         "data.dictionary.json": "the columns",
     }
     lines = ["# A release made with shoal", "", f"{found['data']['released']:,} records, {found['created'][:10]}.", ""]

@@ -9,18 +9,20 @@ from typing import Any, get_args
 from shoal.detection.profiles import ColumnProfile, Profile
 from shoal.errors import InputError
 from shoal.kinds import DECIDED
+from shoal.manifest.schema import DecidedBy
 from shoal.models import KAnonymity, LDiversity
 from shoal.policy import Policy
 from shoal.policy.context import ContextSection
+from shoal.table.column_type import ColumnType
 from shoal.vocabulary import Role
 from shoal.wording import in_words
 
-# to whom, and the smallest class that is usual for them: EMA and Health Canada ask for 0.09 in public, 0.2 is usual
-# for known recipients under contract (El Emam), one in three for people inside who may see the data anyway
-RECIPIENTS = {
-    "public": (11, "everybody: it is published"),
-    "contract": (5, "known recipients under a contract"),
-    "inside": (3, "people of the same organisation"),
+# to whom, the smallest class that is usual for them, and the highest risk that goes with it: no cell under 11 in public
+# (CMS), 0.2 for known recipients under contract (El Emam), 0.33 for trusted people who may see the data anyway
+RECIPIENTS: dict[str, tuple[int, float | str, str]] = {
+    "public": (11, "cms", "everybody: it is published"),
+    "contract": (5, 0.2, "known recipients under a contract"),
+    "inside": (4, "trusted", "people of the same organisation"),
 }
 _WORDS = (
     "Who receives it? public: everybody; contract: known recipients under a contract; inside: the same organisation."
@@ -46,7 +48,8 @@ class Unanswered(InputError):
         answers = ",".join(f"{entry.key}={entry.proposed or entry.choices[0]}" for entry in questions)
         super().__init__(
             "There is no policy, and these questions are for a person:\n  " + "\n  ".join(lines),
-            f"Answer them with --answer '{answers}', for example, or give a policy (shoal profile --write-policy).",
+            f"Give answers, for example '{answers}', or a policy (shoal profile --write-policy).",
+            settings="answers",
         )
         self.questions = questions
 
@@ -56,15 +59,20 @@ def questions_of(found: Profile, answers: Mapping[str, str]) -> list[Question]:
     left = [] if "recipient" in answers else [Question("recipient", _WORDS, tuple(RECIPIENTS), "public")]
     roles = tuple(get_args(Role))
     for column in found.columns:
-        if column.confidence < DECIDED and column.name not in answers and _may_point(column):
+        if _is_guess(column) and column.name not in answers:
             why = " ".join(column.reasons)
             left.append(Question(column.name, f"which role has this column? {why}", roles, column.role))
     return left
 
 
-def _may_point(column: ColumnProfile) -> bool:
-    """A column with one value, or that nobody could know and no rule connects with people, needs no question."""
-    return column.distinct >= _FEWEST_VALUES and column.role != "other"
+def _is_guess(column: ColumnProfile) -> bool:
+    """Whether no rule is sure of a column; one with a single value tells nobody from others."""
+    return column.confidence < DECIDED and column.distinct >= _FEWEST_VALUES
+
+
+def who_decided(found: Profile, answers: Mapping[str, str]) -> dict[str, DecidedBy]:
+    """Whether a column's role is a person's answer or what shoal proposed."""
+    return {column.name: "answer" if column.name in answers else "proposal" for column in found.columns}
 
 
 def policy_from(found: Profile, answers: Mapping[str, str]) -> Policy:
@@ -86,10 +94,18 @@ def policy_from(found: Profile, answers: Mapping[str, str]) -> Policy:
     roles: dict[str, Any] = {column.name: answers.get(column.name, column.role) for column in found.columns}
     if odd := [name for name, role in roles.items() if role not in get_args(Role)]:
         raise InputError(f"The role of {in_words(odd)} is not known.", f"Use one of {', '.join(get_args(Role))}.")
-    k, words = RECIPIENTS[recipient]
+    k, threshold, words = RECIPIENTS[recipient]
     sensitive = [column for column in found.columns if roles[column.name] == "sensitive"]
     models: list[Any] = [KAnonymity(k=k)]
     models += [LDiversity(sensitive=column.name, l=2) for column in sensitive if column.distinct >= _FEWEST_VALUES]
     if "quasi-identifier" not in roles.values():
         raise InputError("No column is a quasi-identifier: there is nothing to protect people in.", "Answer which are.")
-    return Policy(columns=roles, models=models, context=ContextSection(recipient=words))
+    proposed = {column.name: column.declaration for column in found.telling() if column.declaration is not None}
+    types = {name: _without_order(declared) for name, declared in proposed.items() if declared.type != "ordered"}
+    context = ContextSection(recipient=words)
+    return Policy(columns=roles, models=models, types=types, threshold=threshold, context=context)
+
+
+def _without_order(declared: ColumnType) -> ColumnType:
+    """A type as it was found; an order found in the data lists its values, and is found again where it is needed."""
+    return declared if declared.order is None else declared.model_copy(update={"order": None})

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from shoal.anonymization.results import Anonymized
-from shoal.publication.small_counts import for_the_public
+from shoal.publication.small_counts import public_edition
 from shoal.reports.findings import FindingsDocument
 from shoal.results import Cell, Commands, Grid, Headline, Notes, Result, Section, beside, left_out, where_known
 from shoal.wording import counted
@@ -37,8 +37,11 @@ class Publication(Result):
     files: dict[str, str | None] = beside(("report", "findings"))
     steps: list[Step] = None  # type: ignore[assignment]
     refusal: str | None = where_known()
+    warnings: list[str] | None = where_known()
     document: FindingsDocument = left_out(default=None)
     result: Anonymized | None = left_out(default=None)
+    # the file that was read, quoted for a shell
+    original: str | None = left_out(default=None)
 
     @property
     def frame(self) -> Any:
@@ -54,7 +57,7 @@ class Publication(Result):
         """Write the report as HTML, or as PDF where the name ends in .pdf."""
         from shoal.reports.report import write_report
 
-        found = for_the_public(self.findings) if public else self.findings
+        found = public_edition(self.findings) if public else self.findings
         return write_report(found, Path(path), crosswalk=crosswalk)
 
     def summary(self) -> str:
@@ -69,6 +72,7 @@ class Publication(Result):
         rows = [(step.name, Cell(step.verdict), f"{step.seconds:.1f}") for step in self.steps]
         tone = "good" if self.verdict == "holds" else "bad"
         shown: list[Section] = [Headline(self.summary(), tone), Grid(("step", "verdict", "seconds"), rows, 2)]  # type: ignore[arg-type]
+        shown += [Headline(f"Note: {warning}.", "warning") for warning in self.warnings or []]
         if self.output is None:
             return shown
         private = f"{Path(self.output).name}.private"
@@ -76,4 +80,9 @@ class Publication(Result):
             f"{self.output} may leave; {private} beside it is for its owner only",
             "a tool prepares, a person certifies: read the report, then sign it",
         ]
-        return [*shown, Notes(notes), Commands([f"shoal verify {shlex.quote(str(self.output))}"])]
+        return [*shown, Notes(notes), Commands([self._verify_command()])]
+
+    def _verify_command(self) -> str:
+        """How to check it, with the table that it was made from."""
+        original = f" --original {self.original}" if self.original else ""
+        return f"shoal verify {shlex.quote(str(self.output))}{original}"

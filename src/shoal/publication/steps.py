@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import platform
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -14,29 +15,34 @@ from shoal import __version__, progress
 from shoal.anonymization.anonymize import Anonymized, anonymize
 from shoal.attacks.battery import attack
 from shoal.detection import detect
-from shoal.detection.profile import profile
-from shoal.errors import InputError
+from shoal.detection.profile import DECIDED_IN_POLICY, profile
+from shoal.errors import InputError, PolicyNotMet
 from shoal.identity import risk
 from shoal.leakage import leak
 from shoal.leakage.results import LeakRisk, LeakSeries
 from shoal.manifest.files import released_names
+from shoal.manifest.schema import DecidedBy
 from shoal.policy import Policy
 from shoal.policy.overrides import with_roles
 from shoal.publication.before_and_after import before_and_after
+from shoal.publication.refusals import NotMet, Refusal, failing, refusal_of, why_not_met, within_limits
 from shoal.publication.results import Step
-from shoal.publication.small_counts import grouped_sizes, policy_without_values, without_small_counts
+from shoal.publication.small_counts import policy_without_values, small_counts_hidden, without_small_counts
 from shoal.releases.open import Release
 from shoal.releases.results import Released
 from shoal.releases.verify import verify
-from shoal.releases.write import Refused, release
+from shoal.releases.write import release
 from shoal.reports.findings import FindingsDocument
 from shoal.results import Result
 from shoal.table import Table
 from shoal.utility.quality import quality
 from shoal.vocabulary import Role
-from shoal.wording import in_words
 from shoal.writing import sha256
 
+_WHO_DECIDED = {
+    "answer": "Answered by whoever published it.",
+    "proposal": "Proposed by shoal with confidence; nobody changed it.",
+}
 # parts of the release that may leak, for the curve
 LEAKS = ["0.1%", "1%", "5%", "10%", "20%", "40%", "60%", "80%", "100%"]
 
@@ -44,9 +50,19 @@ LEAKS = ["0.1%", "1%", "5%", "10%", "20%", "40%", "60%", "80%", "100%"]
 class Steps:
     """What was found so far; `document` has it at any time, also after a step was refused."""
 
-    def __init__(self, table: Table, rules: Policy, decide: dict[str, Role], source: str | Path | None) -> None:
-        self.table, self.source, self.decide = table, source, decide
+    def __init__(
+        self,
+        table: Table,
+        rules: Policy,
+        decide: dict[str, Role],
+        source: str | Path | None,
+        decided_by: dict[str, DecidedBy],
+    ) -> None:
+        self.table, self.source = table, source
+        self.decided_by: dict[str, DecidedBy] = {**decided_by, **dict.fromkeys(decide, "answer")}
         self.rules = with_roles(rules, decide)
+        self.refusal: Refusal | None = None
+        self.warnings: list[str] = []
         self.steps: list[Step] = []
         self.found: dict[str, dict[str, Any] | None] = {}
         self.limits: list[str] = []
@@ -61,14 +77,12 @@ class Steps:
         self._find("risk before", lambda: risk(self.table, policy=self.rules))
         self.timed("anonymise", self._anonymise)
         self.timed("release", lambda: self._release(data, seed, sign))
-        self._find("verify", lambda: verify(data, original=self.table))
-        if self.found["verify"]["verdict"] != "holds":  # type: ignore[index]
-            raise Refused("Refused, nothing was written. The written file does not hold.")
+        self.timed("verify", lambda: self._verify(data))
         names = released_names(data, self.rules.quasi_identifiers)
         written = Release.open(data).table()  # as its manifest says that it is written
         self._find("risk after", lambda: risk(written, quasi_identifiers=names, policy=self._as_released(names)))
-        self._find("attack", lambda: attack(data, original=self.table), needed=False)
-        self._within_limits()
+        self._above_threshold()
+        self.timed("attack", lambda: self._attack(data))
         self._find("leak", lambda: self._leak(written, names), needed=False)
         self._find("utility", self._utility, needed=False)
 
@@ -79,26 +93,52 @@ class Steps:
         assert isinstance(curve, LeakSeries)
         return curve if rules.leak is None else LeakSeries([*curve, _one(leak(written, policy=rules))])
 
-    def _within_limits(self) -> None:
-        """The policy's limits on attacks hold; one that could not be tested does not."""
-        verdict = (self.found["attack"] or {}).get("verdict") or {}
-        limits = {} if self.rules.attacks is None else self.rules.attacks.model_dump(exclude_none=True)
-        if broken := [name for name, word in verdict.items() if word == "fail"]:
-            raise Refused(
-                f"Refused, nothing was written. Attacks succeed more often than the policy allows: {in_words(broken)}."
-            )
-        tested = {name.replace("-", "_") for name, word in verdict.items() if word == "pass"}
-        if untested := [name.replace("_", "-") for name in limits if name not in tested]:
-            raise Refused(
-                f"Refused, nothing was written. The policy limits what could not be tested: {in_words(untested)}."
+    def _verify(self, data: Path) -> str:
+        """The written file is read back: it must hold."""
+        judged = verify(data, original=self.table)
+        self.found["verify"] = judged.to_dict()
+        if not judged.holds:
+            raise NotMet(f"The written file does not hold: {judged.reasons()}.", "This is a bug in shoal: report it.")
+        return judged.verdict
+
+    def _attack(self, data: Path) -> str:
+        """The release is attacked; the policy's limits on attacks hold, and one that could not be tested does not."""
+        self.found["attack"] = None
+        limits = self.rules.attacks if self.rules.attacks and self.rules.attacks.model_dump(exclude_none=True) else None
+        try:
+            found = attack(data, original=self.table)
+        except InputError as error:
+            if limits is None:
+                self.limits.append(f"attack: not possible here. {error.what}")
+                return "not possible"
+            raise NotMet(f"The policy limits attacks, and none could be tried: {error.what}", error.cure) from None
+        self.found["attack"] = found.to_dict()
+        return "measured" if limits is None else within_limits(found, limits)
+
+    def _above_threshold(self) -> None:
+        """Where more risk is left than the policy accepts and no model limits it, say so."""
+        found = self.found["risk after"] or {}
+        attacker = found.get("journalist" if found.get("risk_over") == "population" else "prosecutor") or {}
+        highest, level = attacker.get("highest"), attacker.get("threshold")
+        if self.rules.threshold is None or highest is None or level is None:
+            return
+        if highest > level * (1 + 1e-9):
+            self.steps[-1] = replace(self.steps[-1], verdict="above the threshold")
+            self.warnings.append(
+                f"the highest risk that is left, {highest:.3g}, is above the policy's threshold of {level:.3g}: "
+                "whoever signs must say why it is accepted, or the policy must ask for more (a larger k)"
             )
 
     def timed(self, name: str, work: Callable[[], str]) -> None:
-        """One step; a refusal is its verdict too."""
+        """One step; a refusal is its verdict too, with the reason."""
         progress.report(name, 0)
-        start, verdict = time.monotonic(), "refused"
+        start, verdict = time.monotonic(), "failed"
         try:
             verdict = work()
+        except Exception as error:
+            self.refusal = refusal_of(name, error)
+            verdict = self.refusal.verdict if self.refusal is not None else verdict
+            raise
         finally:
             self.steps.append(Step(name, time.monotonic() - start, verdict))
 
@@ -121,12 +161,17 @@ class Steps:
         self.timed(name, work)
 
     def _anonymise(self) -> str:
-        self.changed = anonymize(self.table, self.rules)
-        if self.changed.verdict == "refused":
-            raise Refused("Refused, nothing was written. The policy does not hold.")
-        if self.changed.verdict == "undecided":
-            raise Refused(f"Refused, nothing was written. {self.changed.decisions.refusal()}")
-        return self.changed.verdict
+        try:
+            changed = anonymize(self.table, self.rules)
+        except PolicyNotMet as error:
+            raise NotMet(*why_not_met(self.table, self.rules, error)) from None
+        self.changed = changed = replace(changed, decided_by=self.decided_by)
+        if changed.verdict == "refused":
+            failed = "; ".join(failing(changed.models))
+            raise NotMet(f"The policy does not hold: {failed}.", "Ask for less, or allow `suppression`.")
+        if changed.verdict == "undecided":
+            raise NotMet(changed.decisions.refusal(), None)
+        return changed.verdict
 
     def _release(self, data: Path, seed: int | None, sign: str | Path | None) -> str:
         assert self.changed is not None
@@ -158,16 +203,12 @@ class Steps:
 
     def document(self) -> FindingsDocument:
         """What was found, without counts of few people."""
-        sizes = self._class_sizes()
-        found = {name: without_small_counts(content) for name, content in self.found.items()}
-        if found.get("risk after"):
-            found["risk after"]["records_by_size"] = sizes
-        if found.get("utility"):
-            found["utility"] |= self.pictures
+        found = small_counts_hidden(self.found, self.pictures)
+        self._tell_who_decided((found.get("profile") or {}).get("columns") or [])
         change = None
         if self.changed is not None:
             change = without_small_counts(self.changed.to_dict())
-            change["columns"] = self._columns()
+            change["columns"] = self._columns(found.get("profile") or {})
         return FindingsDocument(
             created=datetime.now(UTC).isoformat(timespec="seconds"),
             software=_software(),
@@ -182,19 +223,26 @@ class Steps:
             leak=found.get("leak"),
             utility=found.get("utility"),
             context={"edition": "internal", **self.rules.context.model_dump(mode="json", exclude_none=True)},
-            limits=[*self.limits, *self._assumptions()],
+            limits=[*self.limits, *self._notes(), *self._assumptions()],
+            refusal=None if self.refusal is None else self.refusal.to_dict(),
         )
 
-    def _class_sizes(self) -> list[dict[str, Any]] | None:
-        """Records by class size before and after, in groups that are not about few."""
-        before, after = (self.found.get(name) for name in ("risk before", "risk after"))
-        return None if not before or not after else grouped_sizes(before["histogram"], after["histogram"])
+    def _tell_who_decided(self, columns: list[dict[str, Any]]) -> None:
+        """A role that shoal proposed, or that somebody answered, was not decided in a policy."""
+        for entry in columns:
+            own = _WHO_DECIDED.get(self.decided_by.get(entry["name"], "policy"))
+            if own is not None:
+                entry["reasons"] = [own, *(reason for reason in entry["reasons"] if reason != DECIDED_IN_POLICY)]
 
-    def _columns(self) -> list[dict[str, Any]]:
+    def _notes(self) -> list[str]:
+        """What the release warned about, in sentences."""
+        notes = [] if self.released is None else self.released.notes
+        return [f"{note[:1].upper()}{note[1:].rstrip('.')}." for note in [*notes, *self.warnings]]
+
+    def _columns(self, profiled: Mapping[str, Any]) -> list[dict[str, Any]]:
         """Each column: its role, who decided it, why, and what was done to it."""
         assert self.changed is not None
-        columns = (self.found.get("profile") or {}).get("columns") or []
-        reasons = {entry["name"]: entry["reasons"] for entry in columns}
+        reasons = {entry["name"]: entry["reasons"] for entry in profiled.get("columns") or []}
         return [
             {
                 "column": entry.name,
@@ -210,7 +258,7 @@ class Steps:
         ]
 
     def _data(self) -> dict[str, Any]:
-        released = self.released
+        released = None if self.refusal is not None else self.released  # what was refused was not released
         return {
             "records": self.table.rows,
             "columns": len(self.table.columns),

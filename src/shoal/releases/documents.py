@@ -16,6 +16,7 @@ from shoal.manifest.schema import ColumnEntry, Manifest, PrivateRecord, WrittenA
 from shoal.policy import Policy
 from shoal.releases.excel import defused_name
 from shoal.releases.original import Labels
+from shoal.releases.published import measured_figures
 from shoal.releases.releasable import Releasable
 from shoal.releases.results import Verification
 from shoal.results.result import as_json
@@ -173,7 +174,7 @@ def _manifest(
             "shuffled": draft.shuffled,
             "excel_safe": draft.excel_safe,
             "output": draft.output,
-            "findings": as_json(result.manifest_findings()),
+            "findings": as_json(result.manifest_findings() | measured_figures(judged)),
             "sections": as_json(section),
             "verdict": "holds" if promised or standard is not None else "no guarantee",
             "models": as_json([verdict.to_dict() for verdict in judged.models]),

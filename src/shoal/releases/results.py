@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from shoal.judgement.checks import Check
 from shoal.models import Verdict
-from shoal.results import Cell, Figure, Figures, Grid, Headline, Notes, Result, Section, where_known
+from shoal.results import Cell, Figure, Figures, Grid, Headline, Notes, Result, Section, left_out, where_known
 from shoal.results.verdict import holds_cell, worst_class
 from shoal.wording import counted, in_words
 
@@ -27,6 +27,9 @@ class Verification(Result):
     checks: list[Check]
     # smallest class and uniques by what a suppressed cell means, where a model depends on it
     readings: dict[str, dict[str, int]] | None = where_known()
+    # classes, and how many of them have one member; None where there are no classes to speak of
+    classes: int | None = left_out(default=None)
+    uniques: int | None = left_out(default=None)
 
     @property
     def holds(self) -> bool:

@@ -27,6 +27,7 @@ from shoal.reading import Options, declaring, read
 from shoal.releases.excel import defused_name
 from shoal.releases.open import Release
 from shoal.releases.original import Beside, against_original, inferred_entries
+from shoal.releases.published import figures_check, files_check
 from shoal.releases.results import Verification
 from shoal.releases.scrubbed_notes import known_gone, rescrubbed
 from shoal.releases.signing import check_signature
@@ -79,6 +80,7 @@ def verify(
         checks.append(check_signature(manifest, signed_by))
     if release is not None and manifest is not None:
         checks += _against_manifest(release, manifest, decided, policy is not None, table)
+        checks += files_check(release.data, manifest, Path(source).is_dir())
     checks += _undecided(table, decided, manifest)
     absent = [name for name in names if name not in table.columns]
     if absent and manifest is not None:  # a check that says so stands there already
@@ -89,7 +91,11 @@ def verify(
     raw = [name for name, form in forms.items() if form is not None and not form.generalizes]
     levels = None if manifest is None else manifest.levels
     drawn = None if manifest is None else table.rows + manifest.removed_rows
-    return judge(table, names, decided, checks, levels, raw, declared=manifest is not None, drawn=drawn)
+    judged = judge(table, names, decided, checks, levels, raw, declared=manifest is not None, drawn=drawn)
+    if manifest is None or manifest.policy.digest() != decided.digest():
+        return judged
+    said = figures_check(manifest, judged)
+    return replace(judged, checks=[*judged.checks, said], verdict=judged.verdict if said.holds else "refused")
 
 
 def policy_to_verify(source: Any, policy: Policy | str | Path | None, options: Options | None = None) -> Policy:
@@ -180,7 +186,10 @@ def judge(
     k = int(evidence.sizes.min()) if len(evidence.sizes) else 0
     records = table.rows if policy.count is None or evidence.records is None else evidence.records
     readings = readings_of(evidence) if any(isinstance(model, KMatching) for model in policy.models) else None
-    return Verification("holds" if holds else "refused", records, k, suppressed, verdicts, checks, readings)
+    counts = np.ones(len(evidence.sizes), np.int64) if evidence.classes is None else evidence.classes
+    classes, uniques = int(counts.sum()), int(counts[evidence.sizes == 1].sum())
+    verdict = "holds" if holds else "refused"
+    return Verification(verdict, records, k, suppressed, verdicts, checks, readings, classes, uniques)
 
 
 def _undecided(table: Table, policy: Policy, manifest: Manifest | None) -> list[Check]:
@@ -266,7 +275,7 @@ def _consistent(manifest: Manifest) -> Check:
         entry.name
         for entry in manifest.columns
         if entry.form.kind == "as-it-was"
-        and (entry.decided_by == "policy") != (entry.name in by_policy)
+        and (entry.decided_by != "detection") != (entry.name in by_policy)
         and not _by_rule(manifest)
     ]
     odd += [entry.name for entry in manifest.columns if not _fits_method(entry, manifest)]

@@ -78,7 +78,7 @@ def arranged(chapters: Sequence[Chapter], crosswalk: str | None) -> list[Chapter
     if crosswalk not in CROSSWALKS:
         raise InputError(f"There is no report for '{crosswalk}'.", f"Use one of {', '.join(CROSSWALKS)}.")
     known = {chapter.key: chapter for chapter in chapters}
-    found = []
+    found = [known["refused"]] if "refused" in known else []
     for place, heading in enumerate(CROSSWALKS[crosswalk]):
         parts = [known[key] for key in heading.chapters if key in known]
         sections = [section for part in parts for section in part.sections]

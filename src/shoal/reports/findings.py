@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal
 
 from shoal.errors import InputError
 from shoal.reading.small import parse_json, read_small
-from shoal.results import Figure, Figures, Headline, Notes, Result, Section
+from shoal.results import Figure, Figures, Headline, Notes, Result, Section, where_known
 from shoal.wording import counted
 
 Edition = Literal["internal", "public"]
@@ -40,9 +40,13 @@ class FindingsDocument(Result):
     utility: dict[str, Any] | None
     context: dict[str, Any]
     limits: list[str]
+    # where the release was refused: at which `step`, the `reason` and the `cure`
+    refusal: dict[str, str | None] | None = where_known()
 
     def summary(self) -> str:
         """What was published, in a sentence."""
+        if self.refusal is not None:
+            return f"{counted(self.data['records'], 'record')}, {self.created[:10]}; refused: {self.refusal['step']}."
         verdict = "not reached" if self.verification is None else self.verification["verdict"]
         return f"{counted(self.data['records'], 'record')}, {self.created[:10]}; verification: {verdict}."
 

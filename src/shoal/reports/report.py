@@ -69,8 +69,11 @@ def document(found: Mapping[str, Any], crosswalk: str | None = None) -> dict[str
     edition, expires = found["context"].get("edition", "internal"), found["context"].get("expires")
     chapters = arranged([*chapters_of(found), *(attacks_by_criterion(found) if crosswalk else [])], crosswalk)
     until = f", valid until {expires}" if expires else ""
+    refused = found.get("refusal") is not None
+    until = "" if refused else until
     title = found["context"].get("title") or "Anonymisation report"
-    subtitle = f"{edition.capitalize()} report of {found['created'][:10]}{until}"
+    kind = f"Evidence of a refused release ({edition})" if refused else f"{edition.capitalize()} report"
+    subtitle = f"{kind} of {found['created'][:10]}{until}"
     return page_of(title, subtitle, found["software"]["shoal"], chapters) | {
         "expires": str(expires or ""),
         "edition": edition,

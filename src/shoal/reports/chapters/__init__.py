@@ -12,13 +12,14 @@ from shoal.reports.chapters.closing import limits, repeat, signature
 from shoal.reports.chapters.context import context, data
 from shoal.reports.chapters.exposure import before, knowledge
 from shoal.reports.chapters.leak import leak
+from shoal.reports.chapters.refused import refused
 from shoal.reports.chapters.residual import after
 from shoal.reports.chapters.summary import summary
 from shoal.reports.chapters.utility import utility
 
 __all__ = ["Chapter", "Exhibit", "Found", "Meaning", "Part", "attacks_by_criterion", "chapters_of"]
 _MAKERS = (
-    summary, context, data, knowledge, before, change, after, attacks, leak, utility, limits, repeat, signature,
+    refused, summary, context, data, knowledge, before, change, after, attacks, leak, utility, limits, repeat, signature,
 )  # fmt: skip
 
 

@@ -26,8 +26,10 @@ def repeat(found: Found) -> Chapter:
     return Chapter("repeat", "How to repeat it", about, [Figures(figures), Notes(notes)])
 
 
-def signature(found: Found) -> Chapter:
-    """The place to sign; the date of expiry where the policy has one."""
+def signature(found: Found) -> Chapter | None:
+    """The place to sign; the date of expiry where the policy has one. What was refused is not signed."""
+    if found.get("refusal") is not None:
+        return None
     known = {"Name and role": found["context"].get("responsible"), "Valid until": found["context"].get("expires")}
     rows = [(name, str(known.get(name) or "")) for name in ("Name and role", "Signature", "Date", "Valid until")]
     about = (

@@ -44,6 +44,8 @@ def _about(found: Found) -> str:
     data = found["data"]
     table = f"{counted(data['records'], 'record')} in {counted(data['columns'], 'column')}"
     columns = [entry for entry in (found["change"] or {}).get("columns") or [] if entry["released"]]
+    if found.get("refusal") is not None:
+        return f"{table}; refused on {found['created'][:10]}: nothing was released."
     if not data["released"] or not columns:
         return f"{table}; nothing was released."
     return (
