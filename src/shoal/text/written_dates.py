@@ -145,6 +145,7 @@ def _readings(match: re.Match[str]) -> tuple[Reading, ...]:
 
 
 def months_of(word: str) -> list[tuple[str, int, bool]]:
+    """The months that a word may name, with their languages."""
     words = month_words()
     return words.get(word.lower()) or words[plain(word)]
 

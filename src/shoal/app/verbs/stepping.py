@@ -76,7 +76,7 @@ def _protect(task: Task, options: ProtectOptions) -> Any:
     from shoal.writing import write_bytes
 
     found = anonymize(task.source, task.policy, options=task.reading, **options.arguments())
-    shares = before_and_after(found.table, found.polars, found.policy)["columns"]
+    shares = before_and_after(found)["columns"]
     write_bytes(task.folder / "columns.json", json.dumps(shares).encode(), 0o600)
     return found
 

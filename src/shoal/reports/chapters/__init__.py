@@ -19,7 +19,8 @@ from shoal.reports.chapters.utility import utility
 
 __all__ = ["Chapter", "Exhibit", "Found", "Meaning", "Part", "attacks_by_criterion", "chapters_of"]
 _MAKERS = (
-    refused, summary, context, data, knowledge, before, change, after, attacks, leak, utility, limits, repeat, signature,
+    refused, summary, context, data, knowledge, before, change, after, attacks, leak, utility, limits, repeat,
+    signature,
 )  # fmt: skip
 
 
