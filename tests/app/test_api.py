@@ -66,6 +66,21 @@ def test_from_a_file_to_a_release_that_verifies(app: Any) -> None:
     assert zipfile.ZipFile(io.BytesIO(sent.content)).testzip() is None
 
 
+def test_hierarchies_are_built_and_checked(app: Any) -> None:
+    workspace = opened(app)
+    built = run(app, workspace, "hierarchy-build", column=["age"], width=5)
+    assert built["hierarchies"][0]["column"] == "age"
+    rows = [[str(age), "30-32" if age < 33 else "33-36", "*"] for age in range(30, 37)]
+    checked = run(app, workspace, "hierarchy-check", column="age", rows=rows)
+    assert checked["hierarchies"][0]["nodes"] == [7, 2, 1]
+    lacking = run(app, workspace, "hierarchy-check", column="age", rows=rows[1:])
+    assert lacking["hierarchies"][0]["missing"] == 1
+    policy = {"columns": {"age": "quasi-identifier"}, "hierarchies": {"age": rows}}
+    policy |= {"models": [{"model": "k-anonymity", "k": 40}]}
+    assert app.api.put(f"/api/v1/workspaces/{workspace}/policy", json=policy).status_code == 200
+    assert run(app, workspace, "lattice")["chosen"] is not None
+
+
 def test_the_desk_keeps_its_budget(app: Any) -> None:
     workspace = opened(app)
     run(app, workspace, "desk-open", epsilon="1", confirm_types=True)

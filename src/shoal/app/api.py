@@ -125,7 +125,12 @@ def set_policy(request: Request, workspace: Id, content: dict[str, Any]) -> dict
     return keep_policy(workspace_of(request, workspace), content, picker_of(request)).as_written()
 
 
-@router.get("/workspaces/{workspace}/policy.yaml", tags=["workspaces"], response_class=PlainTextResponse)
+@router.get(
+    "/workspaces/{workspace}/policy.yaml",
+    tags=["workspaces"],
+    response_model=None,
+    responses={200: {"content": {"text/plain": {}}}},
+)
 def policy_file(request: Request, workspace: Id) -> PlainTextResponse:
     """The policy as the file that the command line takes."""
     found = workspace_of(request, workspace)
@@ -179,7 +184,7 @@ def sections(request: Request, workspace: Id, job: Id) -> list[dict[str, Any]]:
 @router.get(
     "/workspaces/{workspace}/releases/{verb}.zip",
     tags=["verbs"],
-    response_class=StreamingResponse,
+    response_model=None,
     responses={200: {"content": {"application/zip": {}}}},
 )
 def release(

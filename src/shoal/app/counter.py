@@ -47,6 +47,7 @@ class Counter:
             self._policy = policy.model_copy(update={"count": extra.name})
         # what was declared has been read: the tuples have their types
         self._policy = self._policy.model_copy(update={"types": {}, "linked": []})
+        self._answers: dict[tuple[str, ...], dict[str, Any]] = {}
         columns_and_count = {**counted.columns, extra.name: extra}
         self._table = Table(
             columns_and_count, len(extra.codes), counted.name, counted.notes, None, counted.source_names
@@ -54,6 +55,12 @@ class Counter:
 
     def answer(self, columns: Sequence[str]) -> dict[str, Any]:
         """The risk where an attacker knows these columns, as the library measures it."""
+        key = tuple(columns)
+        if key not in self._answers:
+            self._answers[key] = self._measured(columns)
+        return self._answers[key]
+
+    def _measured(self, columns: Sequence[str]) -> dict[str, Any]:
         found = risk(self._table, quasi_identifiers=list(columns), policy=self._policy)
         found = replace(found, notes=[])
         shown = [section_to_json(section) for section in found.sections()]
@@ -85,6 +92,7 @@ def main() -> int:
                 reading = Reading(**{**order["reading"], "missing": tuple(order["reading"]["missing"])})
                 policy = as_policy(None if order["policy"] is None else Path(order["policy"]))
                 counter = Counter(order["source"], order["columns"], policy, reading.options())
+                counter.answer(counter.columns)  # the largest question, while the first count is waited for
                 said: dict[str, Any] = {"columns": counter.columns}
             else:
                 assert counter is not None

@@ -177,7 +177,16 @@ def sorted_with_order(key: Coded) -> tuple[Array, Array]:
 
 
 def _runs_with_weights(key: Coded, weights: Array) -> tuple[Array, Array]:
-    """The distinct keys and the sum of the weights of each."""
+    """The distinct keys and the sum of the weights of each.
+
+    >>> keys, sums = _runs_with_weights(Coded(np.array([3, 1, 3]), 4), np.array([5, 0, 2]))
+    >>> keys.tolist(), sums.tolist()
+    ([1, 3], [0, 7])
+    """
+    if _is_dense(key) and weights.dtype.kind in "iu" and float(weights.sum(dtype=np.float64)) < 1 << 53:
+        present = np.flatnonzero(np.bincount(key.codes, minlength=1))
+        sums = np.bincount(key.codes, weights, minlength=1)  # floats hold these whole numbers exactly
+        return present.astype(np.uint64), sums[present].astype(weights.dtype)
     order, ordered = sorted_with_order(key)
     starts = run_starts(ordered)
     sums = np.add.reduceat(weights[order], starts) if len(starts) else np.zeros(0, np.int64)
