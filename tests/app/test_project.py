@@ -182,6 +182,14 @@ def test_the_command_ends_cleanly(tmp_path: Path, people: Path) -> None:
         assert list(folder.glob("shoal-app-*/*")) == []
 
 
+def test_a_port_that_is_taken_is_said_so(app: Any) -> None:
+    command = [sys.executable, "-m", "shoal", "app", "--no-browser", "--port", app.base.rpartition(":")[2]]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=60)
+    assert done.returncode == 2
+    assert "is taken" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
 def test_without_the_extra_the_command_says_how(monkeypatch: pytest.MonkeyPatch) -> None:
     code = (
         "import sys; sys.modules['fastapi'] = None\n"

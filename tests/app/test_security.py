@@ -164,6 +164,21 @@ def test_nothing_is_logged(
         assert word not in said
 
 
+def test_a_bug_shows_no_value(app: Any, caplog: pytest.LogCaptureFixture) -> None:
+    async def broken(request: Any) -> None:
+        raise KeyError("secret value")
+
+    app.app.router.add_route("/broken", broken)
+    app.app.router.add_route("/api/v1/broken", broken)
+    for path in ("/broken", "/api/v1/broken"):
+        answer = app.api.get(path)
+        assert answer.status_code == 500
+        assert "bug in shoal" in answer.text
+        assert "secret" not in answer.text
+        assert answer.headers["content-security-policy"] == CONTENT_POLICY
+    assert "secret" not in caplog.text
+
+
 def test_secrets_do_not_show(app: Any) -> None:
     assert app.settings.token not in repr(app.settings)
     assert app.settings.api_token not in repr(app.settings)

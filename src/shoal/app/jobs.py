@@ -25,6 +25,7 @@ State = Literal["running", "done", "failed", "cancelled"]
 _GRACE = 2.0
 _KEPT = ("job.json",)
 _LOST = {"error": "The app ended while this was running.", "cure": "Start it again."}
+_NO_CHILD = {"error": "The system refused to start another process.", "cure": "Close a file, or other programs."}
 _KILLED = {"error": "The work ended without a word; often the memory was not enough.", "cure": "Name fewer columns."}
 
 
@@ -126,7 +127,11 @@ class Jobs:
                 place.mkdir(mode=0o700)
             asked = made.model_dump(mode="json", exclude_defaults=True)
             job = Job(folder, folder.name, workspace.id, verb, asked, "running", time.time()).saved()
-            child = start_child("shoal.app.worker", folder)
+            try:
+                child = start_child("shoal.app.worker", folder)
+            except OSError:
+                self._finish(job, "failed", _NO_CHILD)
+                raise InputError(_NO_CHILD["error"], _NO_CHILD["cure"]) from None
             self._running[workspace.id, verb] = (job.id, child)
         _tell(child, self._order(workspace, job))
         waiter = threading.Thread(target=self._wait, args=(workspace, job, child), daemon=True)

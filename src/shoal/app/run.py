@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import shlex
 import threading
 import webbrowser
@@ -41,7 +42,7 @@ def run(
     try:
         where = "/"
         if file is not None:
-            where = f"/w/{app.state.project.new(file.name, 'machine', file.resolve()).id}/columns"
+            where = f"/w/{app.state.project.new(file.name, 'machine', file.resolve()).id}"
         key_file = app.state.project.folder / "api-token"
         write_bytes(key_file, settings.api_token.encode(), 0o600)
         config = uvicorn.Config(
@@ -53,9 +54,17 @@ def run(
             server_header=False,
             timeout_graceful_shutdown=2,
         )
+        _be_silent()
         Server(config, where, settings, key_file, (say, webbrowser.open if browser else None)).run()
     finally:
         close(app)
+
+
+def _be_silent() -> None:
+    """No log of the web server: an address could hold a token, a message a value."""
+    log = logging.getLogger("uvicorn")
+    log.addHandler(logging.NullHandler())
+    log.propagate = False
 
 
 class Server(uvicorn.Server):
@@ -75,7 +84,11 @@ class Server(uvicorn.Server):
 
     async def startup(self, sockets: list[Any] | None = None) -> None:
         """Listen, then print the address and how scripts get in."""
-        await super().startup(sockets)
+        try:
+            await super().startup(sockets)
+        except SystemExit:
+            where = f"{self.config.host}, port {self.config.port},"
+            raise InputError(f"{where} is taken, or not an address of this machine.", "Use --port 0.") from None
         if not self.started:
             return
         host, port = self.servers[0].sockets[0].getsockname()[:2]

@@ -13,6 +13,7 @@ from urllib.parse import parse_qsl, urlencode
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -107,7 +108,26 @@ class Guard:
         if _announced(Headers(scope=scope)) > limit:
             await refuse(scope, 413, *_TOO_LARGE)(scope, receive, answer)
             return
-        await self.app(scope, _counted(receive, limit), answer)
+        await self._passed_on(scope, _counted(receive, limit), answer)
+
+    async def _passed_on(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass on; a bug is said to be one, without its message, which could hold values, and without a log."""
+        started = False
+
+        async def watched(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await self.app(scope, receive, watched)
+        except ClientDisconnect:
+            return
+        except Exception as error:
+            if started:
+                raise ConnectionAbortedError from None  # broken off: nobody may take the answer for whole
+            said = f"shoal failed ({type(error).__name__}); this is a bug in shoal."
+            await refuse(scope, 500, said, "Please report it.")(scope, receive, send)
 
     def _refused(self, scope: Scope) -> Response | None:
         headers = Headers(scope=scope)
