@@ -109,14 +109,14 @@ class Visitor:
         wide = self.page.evaluate("document.documentElement.scrollWidth - document.documentElement.clientWidth")
         return int(wide)
 
-    def faults(self) -> list[str]:
-        """What axe calls serious or critical on this page, in both lights; its script needs the policy set aside."""
+    def faults(self, *lights: str) -> list[str]:
+        """What axe calls serious or critical on this page, by day or night; its script needs the policy set aside."""
         from axe_playwright_python.sync_playwright import Axe
 
         context = self.browser.new_context(bypass_csp=True, storage_state=self.page.context.storage_state())
         page = context.new_page()
         found = []
-        for light in ("light", "dark"):
+        for light in lights:
             page.emulate_media(color_scheme=light)
             page.goto(self.page.url)
             page.evaluate("document.querySelectorAll('details').forEach(entry => { entry.open = true; })")

@@ -75,12 +75,15 @@ def close(app: FastAPI) -> None:
 
 
 def _templates(settings: Settings) -> Environment:
+    from shoal.app.pages.shown import shown
+
     made = Environment(
         loader=PackageLoader("shoal.app", "templates"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
+        finalize=shown,
     )
     made.globals |= {"version": __version__, "upload_limit": size_in_words(settings.upload_limit)}
     return made

@@ -38,7 +38,7 @@ def check(request: Request, identifier: str) -> HTMLResponse:
     workspace = workspace_of(request, identifier)
     result = _result(request, workspace)
     ready = is_done(request, workspace, "protect") or result is not None
-    repeated = same(workspace, ("publish", "publish", {"policy": "policy.yaml", "output": "release"}))
+    repeated = same(workspace, ("publish", {}), ("verify", {}))
     return page(request, workspace, "check", same=repeated, ready=ready, result=result)
 
 

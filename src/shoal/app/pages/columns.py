@@ -44,11 +44,7 @@ def _page(
         workspace,
         "columns",
         problem=problem,
-        same=same(
-            workspace,
-            ("profile", "profile", {"write_policy": "policy.yaml"}),
-            ("detect", "detect", {"columns": quasi} if quasi else {}),
-        ),
+        same=same(workspace, ("profile", {}), ("detect", {"columns": quasi} if quasi else {})),
         columns=[_shown(column, roles) for column in profile.result["columns"]] if profile else [],
         roles=get_args(Role),
         decided=workspace.has_policy,

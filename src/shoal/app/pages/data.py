@@ -40,7 +40,7 @@ def data(request: Request, identifier: str, first: int = 0) -> HTMLResponse:
         request,
         workspace,
         "data",
-        same=same(workspace, ("profile", "profile", {})),
+        same=same(workspace, *_opened(workspace, request), ("profile", {})),
         overview=None if result is None else _overview(result),
         preview=_preview(request, workspace, first),
         reading=_reading(workspace, result),
@@ -80,6 +80,12 @@ def _head(name: str, column: dict[str, Any] | None) -> dict[str, Any]:
     kind = column["type"] if column else ""
     missing = f"{column['nulls']:,} missing" if column and column["nulls"] else ""
     return {"name": name, "type": kind, "missing": missing, "number": kind in ("integer", "number")}
+
+
+def _opened(workspace: Workspace, request: Request) -> list[tuple[str, dict[str, Any]]]:
+    """How the example came to be; a file of one's own is there already."""
+    made = jobs_of(request).last(workspace, "sample-data")
+    return [] if made is None else [("sample-data", made.options)]
 
 
 def _overview(result: dict[str, Any]) -> list[dict[str, str]]:

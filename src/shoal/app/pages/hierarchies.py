@@ -12,6 +12,7 @@ from fastapi.responses import Response
 
 from shoal.app.pages.asked import begin, needs_again
 from shoal.app.pages.running import back
+from shoal.app.pages.shown import Exact
 from shoal.app.project import Workspace
 from shoal.app.server import form_of, jobs_of, workspace_of
 from shoal.errors import InputError
@@ -63,7 +64,7 @@ def _tree(place: int, name: str, built: dict[str, Any] | None, given: Any) -> di
         "sizes": " → ".join(f"{size:,}" for size in sizes),
         "levels": levels,
         "example": " → ".join(middle),
-        "text": _as_text(rows) if len(rows) <= MOST_LINES else "",
+        "text": Exact(_as_text(rows) if len(rows) <= MOST_LINES else ""),
         "long": len(rows) > MOST_LINES,
     }
 

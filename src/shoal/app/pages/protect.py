@@ -41,7 +41,7 @@ def shown_page(request: Request, workspace: Workspace, problem: Exception | None
         workspace,
         "protect",
         problem=problem,
-        same=same(workspace, ("anonymize", "anonymize", {"policy": "policy.yaml"})),
+        same=same(workspace, ("anonymize", _asked(request, workspace))),
         ready=ready,
         goal=goal_of(workspace.policy()) if ready else None,
         trees=trees_of(request, workspace) if ready else None,
@@ -77,6 +77,12 @@ async def pick(request: Request, identifier: str) -> Response:
             return shown_page(request, workspace, error)
         begin(request, workspace, "protect")
     return back(identifier, step="protect")
+
+
+def _asked(request: Request, workspace: Workspace) -> dict[str, Any]:
+    """What was asked beside the policy."""
+    last = jobs_of(request).last(workspace, "protect")
+    return {} if last is None else dict(last.options)
 
 
 def _result(request: Request, workspace: Workspace) -> dict[str, Any] | None:

@@ -61,7 +61,7 @@ def release(request: Request, identifier: str) -> HTMLResponse:
             "temporary": project_of(request).temporary,
             "old": needs_again(workspace, "publish"),
         }
-    repeated = same(workspace, ("publish", "publish", {"policy": "policy.yaml", "output": "release"}))
+    repeated = same(workspace, ("publish", {}), ("report", {"public": True}))
     return page(request, workspace, "release", same=repeated, release=shown)
 
 

@@ -37,7 +37,7 @@ def risk(request: Request, identifier: str) -> HTMLResponse:
         request,
         workspace,
         "risk",
-        same=same(workspace, ("risk", "risk", {"policy": "policy.yaml"})),
+        same=same(workspace, ("risk", {})),
         ready=ready,
         risk=None if found is None else _shown(found),
         knowledge=None if found is None else knowledge_of(request, workspace, found, known),

@@ -1,58 +1,17 @@
-"""The same step on the command line and in Python: what was clicked can be read, reviewed and repeated."""
+"""The same step on the command line and in Python, as the pages show it: one or several verbs, one after the other."""
 
 from __future__ import annotations
 
-import shlex
-from dataclasses import dataclass
 from typing import Any
 
 from shoal.app.project import Workspace
-
-_POLICY = "policy.yaml"
-
-
-@dataclass(frozen=True)
-class Same:
-    """A step as commands and as Python."""
-
-    shell: str
-    python: str
+from shoal.app.same_again import SameAgain, same_again
 
 
-def same(workspace: Workspace, *steps: tuple[str, str, dict[str, Any]]) -> Same:
-    """Commands on the file of a workspace: words of the command, function in Python, and what is given to both.
-
-    `policy` among what is given stands for the policy that can be downloaded.
-
-    >>> from pathlib import Path
-    >>> space = Workspace(Path("w"), "0" * 16, "my data.csv", Path("x"), "upload")
-    >>> print(same(space, ("risk", "risk", {"policy": "policy.yaml"})).shell)
-    shoal risk 'my data.csv' --policy policy.yaml
-    >>> print(same(space, ("detect", "detect", {"columns": ["age", "zip"]})).python)
-    import shoal
-    <BLANKLINE>
-    shoal.detect('my data.csv', columns=['age', 'zip'])
-    """
-    file = str(workspace.source) if workspace.origin == "machine" else workspace.name
-    lines, calls = [], ["import shoal", ""]
-    for words, function, given in steps:
-        reading = _reading(workspace)
-        flags = [f"{_flag(name)} {shlex.quote(_typed(value))}" for name, value in {**given, **reading}.items()]
-        lines.append(" ".join(["shoal", words, shlex.quote(file), *flags]))
-        inside = ", ".join(f"{name}={value!r}" for name, value in reading.items())
-        options = [f"options=shoal.reading.Options({inside})"] if reading else []
-        arguments = [repr(file), *(f"{name}={value!r}" for name, value in given.items()), *options]
-        calls.append(f"shoal.{function}({', '.join(arguments)})")
-    return Same("\n".join(lines), "\n".join(calls))
-
-
-def _flag(name: str) -> str:
-    return "--" + name.replace("_", "-")
-
-
-def _typed(value: Any) -> str:
-    return ",".join(value) if isinstance(value, (list, tuple)) else str(value)
-
-
-def _reading(workspace: Workspace) -> dict[str, Any]:
-    return {name: value for name, value in vars(workspace.reading).items() if value}
+def same(workspace: Workspace, *steps: tuple[str, dict[str, Any]]) -> SameAgain:
+    """Verbs with their options as commands below each other, and as one piece of Python."""
+    found = [made for verb, options in steps if (made := same_again(workspace, verb, options)) is not None]
+    commands = "\n".join(made.command for made in found)
+    python = [line for made in found for line in made.python.splitlines()]
+    once = [line for place, line in enumerate(python) if line != "import shoal" or place == 0]
+    return SameAgain(commands, "\n".join(once))

@@ -9,8 +9,8 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 
 from shoal.app.pages.asked import needs_again
-from shoal.app.pages.same import Same
 from shoal.app.project import Workspace
+from shoal.app.same_again import SameAgain
 from shoal.app.server import jobs_of, render
 
 
@@ -76,7 +76,8 @@ def listed(request: Request, workspace: Workspace | None) -> dict[str, Any]:
         }
         for step in STEPS
     ]  # fmt: skip
-    desk = f"/w/{workspace.id}/desk" if workspace else None
+    there = any(getattr(route, "path", "") == "/w/{identifier}/desk" for route in request.app.routes)
+    desk = f"/w/{workspace.id}/desk" if workspace and there else None
     return {"steps": steps, "apart": [{"key": DESK.key, "name": DESK.name, "why": DESK.why, "href": desk}]}
 
 
@@ -85,7 +86,7 @@ def page(
     workspace: Workspace,
     key: str,
     *,
-    same: Same | None = None,
+    same: SameAgain | None = None,
     problem: Exception | None = None,
     **context: Any,
 ) -> HTMLResponse:

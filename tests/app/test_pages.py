@@ -1,0 +1,109 @@
+"""What pages are made of: no rule of their own, nothing inline, everything escaped; goals as policies."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import shoal.app
+from app.conftest import Running
+from shoal.app.pages.charts import BarRow, Point, RateRow, bars, line_chart, paired_bars, rates, shares_up_to
+from shoal.app.pages.goal import goal_of, with_goal
+from shoal.errors import InputError
+from shoal.policy import Policy
+from shoal.results.html import markup
+from shoal.results.sections import Bar, Cell, Figure, Figures, Files, Grid, Headline, Notes
+
+TEMPLATES = sorted((Path(shoal.app.__file__).parent / "templates").glob("*.html"))
+HOSTILE = "<script>alert(1)</script>\"'><img src=x onerror=alert(2)>"
+
+
+@pytest.mark.parametrize("path", TEMPLATES, ids=lambda path: path.name)
+def test_templates_hold_nothing_inline_and_trust_nothing(path: Path) -> None:
+    text = path.read_text("utf-8")
+    assert not re.search(r"\|\s*safe|autoescape|<style|\sstyle=|\son[a-z]+=|javascript:|https?://", text)
+    assert not re.search(r"<script(?! src=\"/static/)", text)
+
+
+def test_the_script_makes_no_markup_and_goes_nowhere_else() -> None:
+    text = (Path(shoal.app.__file__).parent / "static" / "app.js").read_text("utf-8")
+    assert not re.search(r"innerHTML|outerHTML|insertAdjacent|document\.write|eval\(|Function\(|https?:", text)
+
+
+def test_charts_and_sections_escape_every_text() -> None:
+    up = shares_up_to(0.4, HOSTILE)
+    drawn = [
+        line_chart([Point(0.1, 0.2, HOSTILE, HOSTILE, HOSTILE)], up, up, HOSTILE, limit=(0.1, HOSTILE), target=HOSTILE),
+        bars([BarRow(HOSTILE, 0.3, HOSTILE, HOSTILE)], HOSTILE),
+        paired_bars([(HOSTILE, 0.1, 0.2, HOSTILE)], HOSTILE),
+        rates([RateRow(HOSTILE, 0.1, 0.05, 0.2, 0.1, 0.1, HOSTILE)], HOSTILE),
+        markup(
+            [
+                Headline(HOSTILE),
+                Figures([Figure(HOSTILE, HOSTILE)], HOSTILE),
+                Grid((HOSTILE, ""), [(HOSTILE, Bar(0.5)), (Cell(HOSTILE), "")], title=HOSTILE),
+                Notes([HOSTILE]),
+                Files({HOSTILE: HOSTILE}),
+            ]
+        ),
+    ]
+    for text in drawn:
+        assert "script" in text
+        assert not re.search(r"<script|<img|\"'>", text)
+
+
+PEOPLE: dict[str, Any] = {"columns": {"age": "quasi-identifier", "illness": "sensitive"}}
+
+
+def form(**given: Any) -> dict[str, list[str]]:
+    plain = {"standard": "", "k": "5", "l": "1", "t": "1", "threshold": "0.2", "method": "", "suppression": "0%"}
+    return {name: [str(value)] for name, value in {**plain, **given}.items()}
+
+
+def test_figures_become_the_models_of_the_library() -> None:
+    policy = with_goal(Policy.model_validate(PEOPLE), form(k=7, l=3, t=0.3, suppression="2%", threshold=0.1))
+    assert [model.model for model in policy.models] == ["k-anonymity", "l-diversity", "t-closeness"]
+    assert (policy.models[0].k, policy.models[1].l, policy.models[2].t) == (7, 3, 0.3)  # type: ignore[union-attr]
+    assert (policy.suppression, policy.threshold, policy.method) == (0.02, 0.1, None)
+    shown = {one["key"]: one["value"] for one in goal_of(policy)["sliders"]}
+    assert shown == {"k": "7", "l": "3", "t": "0.3", "threshold": "0.1"}
+    # asked for less, a model goes
+    assert [model.model for model in with_goal(policy, form()).models] == ["k-anonymity"]
+
+
+def test_a_standard_sets_what_it_asks_and_takes_it_along() -> None:
+    policy = with_goal(Policy.model_validate(PEOPLE), form(standard="wp29"))
+    assert policy.attacks is not None
+    assert goal_of(policy)["standard"] == "wp29"
+    own = with_goal(policy, form())
+    assert own.attacks is None
+    assert goal_of(own)["standard"] == ""
+
+
+def test_what_has_no_slider_stays() -> None:
+    given = {**PEOPLE, "models": [{"model": "beta-likeness", "sensitive": "illness", "beta": 2.0}]}
+    policy = with_goal(Policy.model_validate(given), form())
+    assert {model.model for model in policy.models} == {"beta-likeness", "k-anonymity"}
+
+
+@pytest.mark.parametrize("wrong", [{"k": "many"}, {"k": 1}, {"threshold": 7}, {"standard": "nobody"}])
+def test_a_goal_that_is_none_is_refused_in_words(wrong: dict[str, Any]) -> None:
+    with pytest.raises(InputError):
+        with_goal(Policy.model_validate(PEOPLE), form(**wrong))
+
+
+def test_pages_of_an_unread_file_say_what_to_do(app: Running, people: Path) -> None:
+    workspace = app.open(people)
+    with app.browser() as client:
+        for key in ("risk", "protect", "check", "release"):
+            answer = client.get(f"/w/{workspace.id}/{key}")
+            assert answer.status_code == 200
+            assert 'class="card empty"' in answer.text
+        refused = client.post(f"/w/{workspace.id}/policy", data={"text": "columns: [1, 2", "step": "risk"})
+        assert refused.status_code == 422
+        assert str(workspace.folder) not in refused.text
+        assert client.get(f"/w/{workspace.id}/release.zip").status_code == 422
+        assert client.post(f"/w/{workspace.id}/again", data={"verb": "publish' --"}).status_code == 422
