@@ -94,6 +94,7 @@ docs: setup
 generated:
 	$(BIN)/python docs/map.py
 	$(BIN)/python docs/method_table.py
+	$(BIN)/python docs/engine_table.py
 
 clean:
 	rm -rf $(VENV) build dist site demo .mypy_cache .pytest_cache .ruff_cache .hypothesis

@@ -8,7 +8,7 @@ import os
 import re
 import secrets
 import tempfile
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from glob import glob
 from pathlib import Path
 from typing import Any, Literal
@@ -288,7 +288,19 @@ def give_usual_rights(path: Path) -> None:
     path.chmod(0o666 & ~mask)
 
 
+def hash_of_files(hashes: Mapping[str, str]) -> str:
+    """The hash of a folder: of the lines `hash  name` of its files, in the order of their names.
+
+    >>> hash_of_files({"b": "2", "a": "1"}) == hash_of_files({"a": "1", "b": "2"})
+    True
+    """
+    lines = "".join(f"{hashes[name]}  {name}\n" for name in sorted(hashes))
+    return hashlib.sha256(lines.encode()).hexdigest()
+
+
 def sha256(path: Path) -> str:
-    """The hash of a file's bytes."""
+    """The hash of a file's bytes; of a folder, by its Parquet files."""
+    if path.is_dir():
+        return hash_of_files({file.name: sha256(file) for file in path.glob("[!_.]*.parquet")})
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

@@ -11,8 +11,10 @@ from shoal.cli.options import (
     ColumnsOption,
     DelimiterOption,
     EncodingOption,
+    EngineOption,
     File,
     JsonOption,
+    MasterOption,
     MissingOption,
     PolicyOption,
     TypeOption,
@@ -40,6 +42,8 @@ def profile(
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
+    engine: EngineOption = None,
+    master: MasterOption = None,
     types: TypeOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -67,6 +71,6 @@ def profile(
             policy=policy,
             write_policy=write_policy,
             force=force,
-            options=reading(encoding, delimiter, missing, types),
+            options=reading(encoding, delimiter, missing, types, engine, master),
         )
     print_json(result.to_dict()) if as_json else show(result)

@@ -10,9 +10,11 @@ import typer
 from shoal.cli.options import (
     DelimiterOption,
     EncodingOption,
+    EngineOption,
     File,
     JsonOption,
     KeyFileOption,
+    MasterOption,
     MissingOption,
     SignOption,
     either,
@@ -85,6 +87,8 @@ def pseudonymize(
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
+    engine: EngineOption = None,
+    master: MasterOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """**The same person, the same pseudonym, everywhere**; only the key's owner can tell who it is.
@@ -118,6 +122,6 @@ def pseudonymize(
             domain=domain,
             rotate_to=rotate_to,
             mapping=mapping,
-            options=reading(encoding, delimiter, missing),
+            options=reading(encoding, delimiter, missing, None, engine, master),
         )
     print_json(result.to_dict()) if as_json else show(result)

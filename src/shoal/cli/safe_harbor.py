@@ -12,11 +12,13 @@ from shoal.cli.options import (
     DateOrderOption,
     DelimiterOption,
     EncodingOption,
+    EngineOption,
     ExcelSafeOption,
     File,
     ForceOption,
     JsonOption,
     KeepOrderOption,
+    MasterOption,
     MissingOption,
     PolicyOption,
     ShuffleSeedOption,
@@ -92,6 +94,8 @@ def safe_harbor(
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
+    engine: EngineOption = None,
+    master: MasterOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """**HIPAA safe harbor to the letter**: the 18 identifiers of 45 CFR 164.514(b)(2), clause by clause.
@@ -120,7 +124,7 @@ def safe_harbor(
             "No output file given.", "Name one with -o safe.csv, or --write-policy policy.yaml to look first."
         )
     order = one_of("--date-order", date_order, DateOrder)
-    options = reading(encoding, delimiter, missing)
+    options = reading(encoding, delimiter, missing, None, engine, master)
     written = output_of(output_delimiter, decimal_comma, bom, missing_as)
     with running(quiet=as_json):
         result = release_safe_harbor(

@@ -10,7 +10,9 @@ import typer
 from shoal.cli.options import (
     DelimiterOption,
     EncodingOption,
+    EngineOption,
     JsonOption,
+    MasterOption,
     MissingOption,
     PolicyOption,
     TypeOption,
@@ -55,6 +57,8 @@ def verify(
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
+    engine: EngineOption = None,
+    master: MasterOption = None,
     types: TypeOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -81,7 +85,7 @@ def verify(
             attack=attack,
             control=control,
             targets=targets,
-            options=reading(encoding, delimiter, missing, types),
+            options=reading(encoding, delimiter, missing, types, engine, master),
         )
     print_json(found.to_dict()) if as_json else show(found)
     if not found.holds:

@@ -15,10 +15,11 @@ from shoal.detection.column_types import propose_type
 from shoal.detection.named_by_header import is_amounts, looks_like_weights
 from shoal.detection.profiles import ColumnProfile, Profile
 from shoal.detection.proposal import proposed_rules
+from shoal.engine import engine_of
 from shoal.errors import as_names
 from shoal.kinds import DECIDED, ROLE_OF_KIND, ColumnView, Finding, find_kinds
 from shoal.policy import Policy, as_policy
-from shoal.reading import Options, declaring, read
+from shoal.reading import Options, declaring
 from shoal.table import Array, Column
 from shoal.table.type_words import type_word
 from shoal.vocabulary import Role
@@ -61,11 +62,13 @@ def profile(
     if target is not None:
         check_target(target, force, (".yaml", ".yml"))
     decided = as_policy(policy)
-    table = read(source, None if columns is None else as_names(columns), declaring(options, decided.types))
-    profiles = []
-    for number, column in enumerate(table.columns.values()):
-        progress.report("looking at columns", number, len(table.columns))
-        profiles.append(_profile(column, table.rows, decided.columns.get(column.name)))
+    names = None if columns is None else as_names(columns)
+    reading = declaring(options, decided.types)
+    table = engine_of(source, reading).rows(source, names, reading, needed=[])  # each column is looked at by itself
+    profiles, names = [], [*table.columns, *table.beside]
+    for number, name in enumerate(names):
+        progress.report("looking at columns", number, len(names))
+        profiles.append(_profile(table[name], table.rows, decided.columns.get(name)))
     rules = tuple(proposed_rules(table, profiles))
     result = Profile(table.rows, profiles, [*table.notes, *decided.remarks(table)], rules=rules)
     if target is None:

@@ -60,6 +60,10 @@ class Counted:
         return Rows(list(self.columns.values()), self.counts, None, distinct=True, in_order=True)
 
 
+# from the path of a draft and the SHA-256 of its data to the files beside it
+CheckDraft = Callable[[str, str], Mapping[str, bytes]]
+
+
 class TooManyTuples(InputError):
     """The tuples do not fit the memory of the one machine that would search them."""
 
@@ -76,6 +80,8 @@ class Engine(Protocol):
     """Where rows are stored and how they are worked on: nothing above knows."""
 
     name: str
+    # whether rows and columns stay where they are, so that a table that was read may lack columns of its source
+    keeps_rows: bool
 
     def count(
         self,
@@ -131,12 +137,18 @@ class Engine(Protocol):
         """
 
     def assign(
-        self, table: Table, frame: pl.DataFrame, *, changed: Collection[str] = (), dropped: Collection[str] = ()
+        self,
+        table: Table,
+        frame: pl.DataFrame,
+        *,
+        changed: Collection[str] = (),
+        dropped: Collection[str] = (),
+        kept: Array | None = None,
     ) -> Any:
         """The whole table with the columns of `frame`, which has a row for each row of `table` (from `rows`).
 
         Columns beside those that were read stay as they are; those that are `dropped` are left out. It is of the kind
-        that came in, with the types that came in where nothing was `changed`.
+        that came in, with the types that came in where nothing was `changed`. Rows that are not `kept` (a mask) go.
         """
 
     def map(
@@ -144,8 +156,14 @@ class Engine(Protocol):
     ) -> Any:
         """The table that `change` makes of each batch of rows; `schema` names the columns and their types."""
 
-    def write(self, table: Any, path: str | Path) -> None:
-        """Write what `apply`, `assign` or `map` gave, in the format that the name of the file says."""
+    def write(
+        self, table: Any, path: str | Path, *, check: CheckDraft | None = None, shuffle: int | None = None
+    ) -> None:
+        """Write what `apply`, `assign` or `map` gave, whole or not at all.
+
+        `check` reads what was written before it takes its name: it raises where that must not be, and gives the files
+        that belong beside it. `shuffle` is the seed of a new order of rows.
+        """
 
 
 def tuples_of(columns: Mapping[str, Column], weights: Array | None) -> tuple[dict[str, Column], Array]:

@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.engine.base import Counted, SizeHistogram, check_lengths, tuples_of
+from shoal.engine.base import CheckDraft, Counted, SizeHistogram, check_lengths, tuples_of
 from shoal.errors import InputError
 from shoal.reading import Options, Overflow, read
-from shoal.reading.frames import to_native
-from shoal.table import Table
+from shoal.table import Array, Table
 from shoal.table.classes import class_of_each_row, class_sizes, pack
 from shoal.table.rows import Rows
 
@@ -25,6 +24,7 @@ class LocalEngine:
     """Files and data frames of this machine."""
 
     name = "local"
+    keeps_rows = False
 
     def count(
         self,
@@ -129,14 +129,23 @@ class LocalEngine:
         return frame.with_columns(values.gather(tuple_of_row).alias(name) for name, values in becomes.items())
 
     def assign(
-        self, table: Table, frame: pl.DataFrame, *, changed: Collection[str] = (), dropped: Collection[str] = ()
+        self,
+        table: Table,
+        frame: pl.DataFrame,
+        *,
+        changed: Collection[str] = (),
+        dropped: Collection[str] = (),
+        kept: Array | None = None,
     ) -> Any:
         """The frame itself, as the kind of frame that came in.
 
         >>> LOCAL.assign(LOCAL.rows({"age": [34, 51]}), pl.DataFrame({"age": ["30-39", "50-59"]}))["age"].to_list()
         ['30-39', '50-59']
         """
-        return to_native(frame.drop(dropped, strict=False), table.native, changed)
+        from shoal.reading.frames import to_native
+
+        frame = frame.drop(dropped, strict=False)
+        return to_native(frame if kept is None else frame.filter(kept), table.native, changed)
 
     def map(
         self, source: Any, change: Callable[[pl.DataFrame], pl.DataFrame], schema: Any, options: Options | None = None
@@ -148,11 +157,23 @@ class LocalEngine:
         """
         return change(read(source, None, options).to_polars()).cast(schema)
 
-    def write(self, table: pl.DataFrame, path: str | Path) -> None:
+    def write(
+        self, table: pl.DataFrame, path: str | Path, *, check: CheckDraft | None = None, shuffle: int | None = None
+    ) -> None:
         """Write a frame, whole or not at all."""
-        from shoal.writing import write_frame
+        from shoal.table.order import shuffled_order
+        from shoal.writing import check_target, sha256, write_bytes, write_draft, write_whole
 
-        write_frame(table, path)
+        target = Path(path)
+        check_target(target, False)
+        frame = table if shuffle is None else table[shuffled_order(len(table), shuffle)]
+
+        def fill(draft: Path) -> None:
+            write_draft(frame, draft, target)
+            for name, content in ({} if check is None else check(str(draft), sha256(draft))).items():
+                write_bytes(target.with_name(name), content, 0o600)
+
+        write_whole(target, fill)
 
 
 def _names(table: Table, columns: Sequence[str] | None, without: Collection[str]) -> list[str]:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from shoal import progress
-from shoal.engine import engine_of
+from shoal.engine import TooManyTuples, engine_of
 from shoal.errors import InputError, as_names, check_choice, quoted
 from shoal.identity.journalist import (
     attacker_risk,
@@ -115,7 +115,16 @@ def risk(
     check_sample(sample, together, count, person)
     if sample.needs_rows:  # weights, households and row numbers belong to rows: then the table is read once and kept
         source, sample = read_sample(source, [*together, *filter(None, (count, person))], sample, options)
-    counted = engine_of(source, options).count(source, together, count=count, person=person, options=options)
+    engine = engine_of(source, options)
+    try:
+        counted = engine.count(source, together, count=count, person=person, options=options)
+    except TooManyTuples as error:
+        from shoal.identity.rolled_up import refuse_beyond_equality, rolled_up
+
+        beyond = (person, sample.population, sample.estimate, sample.suda, questions.columns)
+        refuse_beyond_equality(error, given, rule, *beyond)
+        settings: dict[str, Any] = {"count": count, "limit": limit, "policy": given, "sample": sample}
+        return rolled_up(engine, source, names, groups, reading=(rule, generalized), options=options, **settings)
     rows = counted.rows
     if rows.person is not None and person == given.person and given.linked:
         from shoal.judgement.persons import linked_classes

@@ -9,13 +9,14 @@ from typing import Any
 import polars as pl
 
 from shoal import progress
+from shoal.engine import engine_of
 from shoal.errors import InputError, ShoalError, check_choice
 from shoal.keys import Key, key_or_new, path_of
 from shoal.pseudonyms.digits import digits
 from shoal.pseudonyms.keyed import FORMATS, UNKEYED, Method, check_method, keyed, texts_of
 from shoal.pseudonyms.results import Pseudonymized
 from shoal.pseudonyms.surrogates import extended, read_surrogates, write_private_table, write_surrogates
-from shoal.reading import Options, read
+from shoal.reading import Options
 from shoal.table import Column
 from shoal.table.texts import check_have_texts
 from shoal.vocabulary import PseudonymFormat
@@ -59,7 +60,7 @@ def pseudonymize(
     check_apart(input=source, **files, mapping=mapping)
     if mapping is not None and Path(mapping).exists():
         raise InputError(f"{mapping} exists already: mappings are never overwritten.", "Choose another name.")
-    table = read(source, None, options)
+    table = engine_of(source, options).rows(source, None, options, needed=[column], by_tuple=True)
     persons = table.select([column])[0]  # before a key is made for it
     check_have_texts([persons])
     pairs, created = None, False

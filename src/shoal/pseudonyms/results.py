@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 import polars as pl
 
+from shoal.engine import engine_of
 from shoal.judgement.checks import Check
 from shoal.manifest.schema import ColumnEntry
 from shoal.policy import Policy
@@ -123,7 +124,7 @@ class Pseudonymized(Personal):
     @property
     def frame(self) -> Any:
         """The same as the kind of frame that came in."""
-        return to_native(self.polars, self.table.native, {self.column})
+        return engine_of(self.table).assign(self.table, self.polars, changed={self.column})
 
     def summary(self) -> str:
         """How many persons have a pseudonym."""

@@ -125,6 +125,12 @@ def declared_table(table: Table, options: Options) -> Table:
 def _read(source: Any, columns: Sequence[str] | None, options: Options | None, overflow: Overflow) -> Table:
     if isinstance(source, Table):
         return source
+    if (options is not None and options.engine == "spark") or type(source).__module__.startswith("pyspark."):
+        raise InputError(
+            "This command reads tables of one machine, not those of a Spark cluster.",
+            "docs/spark.md says which commands run on Spark; write the table to a file for this one.",
+            settings="engine",
+        )
     if is_path(source):
         try:
             table = _read_any_encoding(find_files(source), columns, options or Options(), overflow)

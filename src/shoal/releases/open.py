@@ -72,7 +72,8 @@ class Release:
     @cached_property
     def data_sha256(self) -> str | None:
         """The hash of the data as it is; None for several files."""
-        return sha256(self.data) if self.data.is_file() else None
+        released = self.data.is_dir() and manifest_path(self.data).is_file()  # as an engine writes it
+        return sha256(self.data) if self.data.is_file() or released else None
 
     @cached_property
     def manifest_or_none(self) -> Manifest | None:

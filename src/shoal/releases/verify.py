@@ -11,11 +11,12 @@ import numpy as np
 
 from shoal.anonymization.methods import METHODS
 from shoal.detection.undecided import look_at
+from shoal.engine import engine_of
 from shoal.errors import InputError
 from shoal.judgement.checks import Check
 from shoal.judgement.evidence import evidence_of
 from shoal.leakage.check import leak_check
-from shoal.manifest.columns import decided_names
+from shoal.manifest.columns import decided_names, types_by_name
 from shoal.manifest.files import names_as_released
 from shoal.manifest.schema import PERSONAL, ColumnEntry, Manifest
 from shoal.models import KMatching
@@ -71,8 +72,12 @@ def verify(
         raise InputError("The policy names no model: there is nothing to verify.", "Add a model such as k-anonymity.")
     types = _types(decided, manifest)
     names = names_as_released(decided, manifest)
-    if release is None:
-        table = read(source, None, declaring(options, types, released=True, only_empty=names))
+    engine = engine_of(source, options)
+    if release is None or engine.keeps_rows:
+        where = source if release is None else release.data
+        needed = [*names, *decided.sensitive, *_measured(decided)]
+        reading = declaring(options, types, released=True, only_empty=names)
+        table = engine.rows(where, None, reading, needed=list(dict.fromkeys(needed)))
     else:
         table = release.table_by(types, [*names, *_unsaid(decided, manifest)])
     checks: list[Check] = []
@@ -96,6 +101,12 @@ def verify(
         return judged
     said = figures_check(manifest, judged)
     return replace(judged, checks=[*judged.checks, said], verdict=judged.verdict if said.holds else "refused")
+
+
+def _measured(policy: Policy) -> list[str]:
+    """The columns beside the quasi-identifiers that models look at, or by which people are counted."""
+    named = [policy.count, policy.person, policy.weight, policy.household]
+    return [*(name for model in policy.models for name in model.needs), *(name for name in named if name is not None)]
 
 
 def policy_to_verify(source: Any, policy: Policy | str | Path | None, options: Options | None = None) -> Policy:
@@ -202,7 +213,7 @@ def _undecided(table: Table, policy: Policy, manifest: Manifest | None) -> list[
         decided |= {name for entry in manifest.columns if entry.form.kind != "as-it-was" for name in entry.released_as}
     if manifest is not None and manifest.excel_safe:
         decided |= {defused_name(name) for name in decided}
-    found = [look_at(column, table.rows) for name, column in table.columns.items() if name not in decided]
+    found = [look_at(table[name], table.rows) for name in types_by_name(table) if name not in decided]
     if not found:
         return []
     lines = "; ".join(entry.in_words().removesuffix(".") for entry in found if entry.stops)
@@ -222,7 +233,7 @@ def _against_manifest(release: Release, manifest: Manifest, policy: Policy, give
     same_data = release.data_sha256 == manifest.data_sha256
     whole = manifest.policy.digest() == manifest.policy_sha256
     same = "the policy of the release" if manifest.policy.digest() == policy.digest() else "another policy"
-    names = manifest.released_names
+    names, present = manifest.released_names, list(types_by_name(table))
     promised = [] if policy.models else [Check("privacy models", True, "none was promised, so none was checked")]
     checks = [
         *promised,
@@ -231,7 +242,7 @@ def _against_manifest(release: Release, manifest: Manifest, policy: Policy, give
         ),
         Check("policy", whole, f"verified against {same}" if whole else "the manifest's policy was changed"),
         Check("records", table.rows == manifest.written, f"{table.rows:,} of {manifest.written:,} records"),
-        Check("columns", table.names == names, f"{len(table.names)} of {len(names)} columns in their order"),
+        Check("columns", present == names, f"{len(present)} of {len(names)} columns in their order"),
         _consistent(manifest),
         _decided(manifest, policy),
         forms_check(manifest.columns, table, policy, manifest.excel_safe),

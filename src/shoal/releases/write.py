@@ -22,6 +22,7 @@ from shoal.manifest.schema import ColumnEntry
 from shoal.policy import Policy
 from shoal.reading import declaring
 from shoal.releases.documents import Draft, ReleaseDocuments, documents_of
+from shoal.releases.elsewhere import Failed, release_elsewhere, stays_elsewhere
 from shoal.releases.excel import defused, defused_name
 from shoal.releases.notation import Notation, in_notation, read_back, written_as
 from shoal.releases.original import Beside, Labels, against_original
@@ -81,6 +82,8 @@ def release(
     decisions = _decisions(result)
     if decisions.stopping:
         raise Refused(f"Refused, nothing was written. {decisions.refusal()}")
+    if stays_elsewhere(result):
+        return _elsewhere(result, path, shuffle, seed, no_guarantee, excel_safe, sign, decisions, output)
     seed = secrets.randbits(63) if seed is None else seed
     how = _Writing(path, force, shuffle, seed, no_guarantee, excel_safe, one_input, sign, decisions, output)
     *others, last = treatments(result, path)
@@ -88,6 +91,31 @@ def release(
         with suppress(Refused):  # what is emptied or removed shifts the whole table, so that a class may fail
             return _write(result, treated, how)
     return _write(result, last, how)
+
+
+def _elsewhere(
+    result: Releasable,
+    path: Path,
+    shuffle: bool,
+    seed: int | None,
+    no_guarantee: bool,
+    excel_safe: bool,
+    sign: str | Path | None,
+    decisions: Decisions,
+    output: OutputFormat,
+) -> Released:
+    """Rows that stay with their engine are written there."""
+    if excel_safe or output != OutputFormat():
+        raise InputError(
+            "A folder of Parquet files has no notation of cells.", "Leave out `excel_safe` and `output`, or use CSV."
+        )
+    try:
+        documents, judged, treated, rows = release_elsewhere(
+            result, path, shuffle=shuffle, seed=seed, no_guarantee=no_guarantee, sign=sign, decisions=decisions
+        )
+    except Failed as failure:
+        raise Refused(f"Refused, nothing was written. {failure}.") from None
+    return _released(result, path, documents, judged, treated, rows, decisions)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from shoal import progress
-from shoal.engine.base import Counted, SizeHistogram, TooManyTuples, check_lengths, tuples_of
+from shoal.engine.base import CheckDraft, Counted, SizeHistogram, TooManyTuples, check_lengths, tuples_of
 from shoal.engine.spark.frames import Source, open_source
 from shoal.engine.spark.keys import PREFIX, Keys, column, make_keys
 from shoal.engine.spark.placing import Placed, joined, lookup_of, placed, tuple_of_each_row
@@ -33,6 +33,7 @@ class SparkEngine:
     """Files and data frames of a cluster."""
 
     name = "spark"
+    keeps_rows = True
 
     def count(
         self,
@@ -107,14 +108,15 @@ class SparkEngine:
     ) -> Table:
         """The tuples as many times as they occur; in the order of the source their keys are brought, row by row."""
         opened = open_source(source, options)
-        wanted = _names(opened, needed if columns is None else columns, ())
-        if absent := [name for name in wanted if name not in opened.names]:
+        there = _names(opened, columns, ())
+        if absent := [name for name in [*there, *(needed or ())] if name not in opened.names]:
             raise InputError.missing_columns(absent, opened.names, opened.name)
-        names = [name for name in opened.names if name in wanted]
-        table, times, keys, there = tuples(opened, names, options)
-        lookup = lookup_of(keys, there)
-        left = [] if columns is not None else [name for name in opened.names if name not in names]
-        beside = Beside(self, opened, left, options)
+        names = there if needed is None else [name for name in opened.names if name in needed]
+        beside = Beside(self, opened, [name for name in there if name not in names], options)
+        if not names:
+            return _no_columns(opened, beside)
+        table, times, keys, found = tuples(opened, names, options)
+        lookup = lookup_of(keys, found)
         if by_tuple:
             order = np.argsort(pack(list(table.columns.values())).codes, kind="stable")
             every, native = np.repeat(order, times[order]), Placed(keys, lookup[order], times[order])
@@ -136,10 +138,16 @@ class SparkEngine:
         return joined(keys, lookup_of(keys, there), changed, names)
 
     def assign(
-        self, table: Table, frame: pl.DataFrame, *, changed: Collection[str] = (), dropped: Collection[str] = ()
+        self,
+        table: Table,
+        frame: pl.DataFrame,
+        *,
+        changed: Collection[str] = (),
+        dropped: Collection[str] = (),
+        kept: Array | None = None,
     ) -> Any:
         """Each row with what belongs to its tuple and occurrence."""
-        return placed(table, frame, dropped)
+        return placed(table, frame, dropped, kept)
 
     def map(
         self, source: Any, change: Callable[[pl.DataFrame], pl.DataFrame], schema: Any, options: Options | None = None
@@ -149,9 +157,11 @@ class SparkEngine:
         with spark_errors(opened.name):
             return opened.frame.mapInArrow(partial(_changed, change=change), _spark_schema(schema))
 
-    def write(self, table: Any, path: str | Path) -> None:
+    def write(
+        self, table: Any, path: str | Path, *, check: CheckDraft | None = None, shuffle: int | None = None
+    ) -> None:
         """A folder of Parquet files, which becomes visible whole."""
-        write_folder(table, path)
+        write_folder(table, path, check, shuffle)
 
 
 def _changed(batches: Iterator[Any], change: Callable[[pl.DataFrame], pl.DataFrame]) -> Iterator[Any]:
@@ -169,6 +179,15 @@ def _spark_schema(schema: Any) -> Any:
 
     arrow = pl.DataFrame(schema=schema).to_arrow(compat_level=pl.CompatLevel.oldest()).schema
     return from_arrow_schema(arrow)
+
+
+def _no_columns(source: Source, beside: Mapping[str, Column]) -> Table:
+    """A table of which every column stays where it is."""
+    with spark_errors(source.name):
+        rows = source.frame.count()
+    if not rows:
+        raise InputError(f"{source.name} has no rows.", "Nothing can be measured on an empty table.")
+    return Table({}, rows, source.name, (), source, tuple(source.names), beside)
 
 
 class Beside(Mapping[str, Column]):

@@ -56,10 +56,10 @@ def _open_files(paths: Sequence[str], options: Options) -> Source:
     found = [path for given in paths for path in _here(given)]
     name = paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more files"
     form = _format(found)
+    if form == ".parquet":
+        _check_schemas(found)
     spark = session(options.master)
     with spark_errors(name):
-        if form == ".parquet":
-            _check_schemas(found)
 
         def read(*files: str) -> Any:
             return spark.read.parquet(*files) if form == ".parquet" else _read_texts(spark, files, form, options)

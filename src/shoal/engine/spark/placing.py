@@ -15,7 +15,7 @@ from shoal.table import Array, Table
 
 # rows of a map up to which every node gets it whole
 BROADCAST = 2_000_000
-ROW, OCCURRENCE, FIRST, LAST = (f"{PREFIX}{name}" for name in ("row", "occurrence", "first", "last"))
+ROW, OCCURRENCE, FIRST, LAST, KEPT = (f"{PREFIX}{name}" for name in ("row", "occurrence", "first", "last", "kept"))
 
 
 @dataclass(frozen=True)
@@ -42,11 +42,12 @@ def tuple_of_each_row(keys: Keys, lookup: pl.DataFrame) -> Array:
     return joined["tuple"].cast(pl.Int64).to_numpy()
 
 
-def placed(table: Table, frame: pl.DataFrame, dropped: Collection[str]) -> Any:
-    """The rows on the cluster, with what belongs to their tuple and occurrence in `frame`."""
+def placed(table: Table, frame: pl.DataFrame, dropped: Collection[str], kept: Array | None = None) -> Any:
+    """The rows on the cluster, with what belongs to their tuple and occurrence in `frame`; rows not `kept` go."""
     native: Placed = table.native
     same = [name for name in frame.columns if name in table.columns and frame[name].equals(table[name].as_it_came())]
-    changed = frame.drop(same) if native.order is None else frame.drop(same)[native.order]
+    changed = frame.drop(same).with_columns(pl.Series(KEPT, np.ones(table.rows, bool) if kept is None else kept))
+    changed = changed if native.order is None else changed[native.order]
     runs, first = _runs(changed, native.times)
     start = np.concatenate([[0], np.cumsum(native.times)])
     of_tuple = np.searchsorted(start, first, side="right") - 1
@@ -59,7 +60,8 @@ def placed(table: Table, frame: pl.DataFrame, dropped: Collection[str]) -> Any:
         )
     read = {*table.columns}
     names = _in_order(native.keys.source.names, frame.columns, read, dropped)
-    return joined(native.keys, lookup, changed[first], names, not whole)
+    here = changed[first][KEPT]
+    return joined(native.keys, lookup.filter(here), changed[first].filter(here).drop(KEPT), names, not whole)
 
 
 def _runs(changed: pl.DataFrame, times: Array) -> tuple[Array, Array]:

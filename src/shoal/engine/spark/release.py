@@ -6,24 +6,54 @@ import uuid
 from pathlib import Path
 from typing import Any
 
+from shoal.engine.base import CheckDraft
+from shoal.engine.spark.keys import PREFIX
 from shoal.engine.spark.session import spark_errors
 from shoal.errors import InputError
+from shoal.writing import hash_of_files
+
+DRAWN = f"{PREFIX}drawn"
 
 
-def write_folder(frame: Any, path: str | Path) -> None:
-    """Write a frame as Parquet; a run that ends early leaves at most a folder whose name starts with a point."""
+def write_folder(frame: Any, path: str | Path, check: CheckDraft | None = None, shuffle: int | None = None) -> None:
+    """Write a frame as Parquet; a run that ends early leaves at most a folder whose name starts with a point.
+
+    What `check` gives stands beside the folder before that takes its name, which is what makes the release one.
+    """
+    from pyspark.sql import functions as F
+
     target = str(path).rstrip("/")
-    folder, _, name = target.rpartition("/")
-    staged = f"{folder}/.{name}.{uuid.uuid4().hex}.staged" if folder else f".{name}.{uuid.uuid4().hex}.staged"
+    folder, slash, name = target.rpartition("/")
+    staged = f"{folder}{slash}.{name}.{uuid.uuid4().hex}.staged.parquet"
     place = _Place(frame.sparkSession, target)
     if place.exists(target):
         raise InputError(f"{target} exists already.", "Name another folder, or remove it first.")
+    beside: list[str] = []
     try:
         with spark_errors(target):
+            if shuffle is not None:  # by a number drawn for each row, over all files and within each
+                drawn = frame.withColumn(DRAWN, F.rand(shuffle % (1 << 62)))
+                frame = drawn.repartition(DRAWN).sortWithinPartitions(DRAWN).drop(DRAWN)
             frame.write.mode("error").parquet(staged)
+            files = {} if check is None else check(staged, folder_sha256(frame.sparkSession, staged))
+        for other, content in files.items():
+            beside.append(f"{folder}{slash}{other}")
+            place.write(beside[-1], content)
         place.rename(staged, target)
+        beside.clear()
     finally:
         place.remove(staged)
+        for other in beside:
+            place.remove(other)
+
+
+def folder_sha256(spark: Any, folder: str) -> str:
+    """The SHA-256 of a folder, by those of its files, which the cluster computes: see `writing.sha256`."""
+    from pyspark.sql import functions as F
+
+    files = spark.read.format("binaryFile").option("pathGlobFilter", "*.parquet").load(folder)
+    found = files.select("path", F.sha2("content", 256).alias("hash")).toArrow().to_pylist()
+    return hash_of_files({entry["path"].rpartition("/")[2]: entry["hash"] for entry in found})
 
 
 class _Place:
@@ -38,6 +68,7 @@ class _Place:
             )
         self._path = gateway.org.apache.hadoop.fs.Path
         self._files = self._path(path).getFileSystem(spark._jsc.hadoopConfiguration())
+        self._files.setWriteChecksum(False)  # no .crc beside a manifest
 
     def exists(self, path: str) -> bool:
         return bool(self._files.exists(self._path(path)))
@@ -45,6 +76,13 @@ class _Place:
     def rename(self, old: str, new: str) -> None:
         if not self._files.rename(self._path(old), self._path(new)):
             raise InputError(f"{new} could not be given its name.", "Check the rights on the folder above it.")
+
+    def write(self, path: str, content: bytes) -> None:
+        stream = self._files.create(self._path(path), True)
+        try:
+            stream.write(bytearray(content))
+        finally:
+            stream.close()
 
     def remove(self, path: str) -> None:
         if self.exists(path):

@@ -10,11 +10,11 @@ from typing import Any, ClassVar, Literal
 
 import polars as pl
 
+from shoal.engine import engine_of
 from shoal.identity import IdentityRisk
 from shoal.judgement.checks import Check
 from shoal.manifest.schema import ColumnEntry
 from shoal.policy import Policy
-from shoal.reading.frames import to_native
 from shoal.results import Cell, Commands, Grid, Headline, Notes, Result, Section, Tone, left_out, where_known
 from shoal.standards.hipaa.clauses import CLAUSES, Treatment
 from shoal.standards.hipaa.zip3 import Populations
@@ -98,7 +98,7 @@ class SafeHarbor(Result):
     def frame(self) -> Any:
         """The released table as the kind of frame that came in."""
         changed = {entry.column for entry in self.details if entry.action != KEPT}
-        return to_native(self.polars, self.table.native, changed)
+        return engine_of(self.table).assign(self.table, self.polars, changed=changed)
 
     @property
     def quasi_identifiers(self) -> list[str]:

@@ -1,0 +1,73 @@
+"""What each engine can: the table of docs/spark.md is written from it, and a test tries every line and every gap."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Capability:
+    """A command on Spark: what is brought to the driver, what stays, and what it cannot do yet, with the reason."""
+
+    command: str
+    on_the_driver: str
+    gap: str | None = None
+    reason: str | None = None
+
+
+CAPABILITIES = (
+    Capability("profile", "the distinct values of one column at a time"),
+    Capability(
+        "detect",
+        "the count table",
+        "a count table past the driver's limit",
+        "the search rolls it up hundreds of times, which is fast in memory only",
+    ),
+    Capability(
+        "risk",
+        "the count table; past the driver's limit histograms of class sizes",
+        "generalised text, wildcards, persons or sensitive columns past the driver's limit",
+        "they compare tuples with each other, not only equal ones",
+    ),
+    Capability(
+        "leak",
+        "the count table",
+        "a count table past the driver's limit",
+        "a leak is measured on the classes of persons, which are matched there",
+    ),
+    Capability(
+        "anonymize",
+        "lattice and coarsen: the count table, once per record; other methods: one packed key per row",
+        "more records than the driver holds",
+        "groups of records are made by the compiled loops of one machine, and measured there",
+    ),
+    Capability(
+        "verify",
+        "one packed key per row of what models look at",
+        "comparing rows with their originals (`original`)",
+        "nobody keeps which row of a cluster was which",
+    ),
+    Capability("pseudonymize", "the distinct values of the column"),
+    Capability(
+        "safe-harbor",
+        "the distinct tuples of all columns",
+        "more tuples than the driver takes",
+        "what one column tells about the year of another is found on whole rows",
+    ),
+    Capability(
+        "publish",
+        "–",
+        "the whole command",
+        "its report compares the original and the release row by row; use anonymize and verify",
+    ),
+)
+
+
+def capability_table() -> str:
+    """The table in Markdown."""
+    lines = ["| command | local | spark: what the driver sees | not on Spark yet, and why |", "|---|---|---|---|"]
+    for entry in CAPABILITIES:
+        gap = "–" if entry.gap is None else f"{entry.gap}: {entry.reason}"
+        yes = "yes" if entry.on_the_driver != "–" else "–"
+        lines.append(f"| `{entry.command}` | yes | {yes if yes == '–' else entry.on_the_driver} | {gap} |")
+    return "\n".join(lines)

@@ -1,0 +1,123 @@
+"""The release of rows that an engine keeps: a folder of Parquet files, read back and judged before it takes its name.
+
+The manifest and the data dictionary stand beside the folder. They are written first, the folder is
+renamed last: a run that is ended leaves no release, and can be run again.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from shoal.detection.undecided import Decisions
+from shoal.engine import engine_of
+from shoal.errors import InputError
+from shoal.judgement.checks import Check
+from shoal.manifest.files import dictionary_path, manifest_path, plan_path
+from shoal.reading import Options, declaring
+from shoal.releases.documents import Draft, ReleaseDocuments, documents_of
+from shoal.releases.releasable import Releasable
+from shoal.releases.results import Verification
+from shoal.releases.treatment import Treated, labels_given, treatments
+from shoal.releases.verify import forms_check, judge
+from shoal.table import Table
+
+
+class Failed(Exception):
+    """The written data does not keep the policy."""
+
+
+def stays_elsewhere(result: Releasable) -> bool:
+    """Whether the rows of a result are kept by an engine that leaves them where they are."""
+    return engine_of(result.table).keeps_rows
+
+
+def release_elsewhere(
+    result: Releasable,
+    path: Path,
+    *,
+    shuffle: bool,
+    seed: int | None,
+    no_guarantee: bool,
+    sign: str | Path | None,
+    decisions: Decisions,
+) -> tuple[ReleaseDocuments, Verification, Treated, int]:
+    """Write the rows where they are, once what was written was judged: what is written beside, and of how many rows."""
+    if path.suffix.lower() != ".parquet":
+        raise InputError(f"{path} is not a .parquet folder.", "This engine writes Parquet: name it safe.parquet.")
+    *others, last = treatments(result, path)
+    seed = secrets.randbits(62) if seed is None else seed
+    for treated in others:
+        try:
+            return _write(result, path, treated, shuffle, seed, no_guarantee, sign, decisions)
+        except Failed:  # what is emptied shifts the whole table, so that a class may fail
+            continue
+    return _write(result, path, last, shuffle, seed, no_guarantee, sign, decisions)
+
+
+def _write(
+    result: Releasable,
+    path: Path,
+    treated: Treated,
+    shuffle: bool,
+    seed: int,
+    no_guarantee: bool,
+    sign: str | Path | None,
+    decisions: Decisions,
+) -> tuple[ReleaseDocuments, Verification, Treated, int]:
+    engine, kept = engine_of(result.table), np.ones(result.table.rows, bool)
+    kept[list(treated.removed)] = False
+    frame = treated.frame if not treated.removed else result.polars  # rows that go are left out below
+    rows = engine.assign(result.table, frame, dropped=result.policy.with_role("identifier"), kept=kept)
+    made: list[tuple[ReleaseDocuments, Verification, int]] = []
+
+    def check(draft: str, digest: str) -> Mapping[str, bytes]:
+        options = declaring(Options(engine=engine.name), result.policy.types, True, result.quasi_identifiers)
+        table = engine.rows(draft, None, options, needed=_needed(result))
+        removed = np.flatnonzero(~kept).tolist()
+        # the order of rows is not that of the input, also where nobody asked for another one
+        drawn = Draft(path, digest, table, treated.blanked, True, seed, False, None, removed)
+        entries = drawn.entries(result)
+        checks = [*result.checks(table), _records(table, int(kept.sum()))]
+        checks += [found for found in [forms_check(entries, table, result.policy, False)] if not found.holds]
+        raw = [name for entry in entries if not entry.form.generalizes for name in entry.released_as]
+        levels, before = result.parameters.get("levels"), table.rows + len(removed)
+        judged = judge(table, result.quasi_identifiers, result.policy, checks, levels, raw, drawn=before)
+        if not judged.holds:
+            raise Failed(judged.reasons())
+        notes = [*decisions.notes, "rows were not compared with their originals one by one"]
+        documents = documents_of(result, drawn, judged, entries, labels_given(result), no_guarantee, sign, notes)
+        made.append((documents, judged, table.rows))
+        return _beside(path, documents)
+
+    engine.write(rows, path, check=check, shuffle=seed if shuffle else None)
+    documents, judged, written = made[-1]
+    return documents, judged, treated, written
+
+
+def _needed(result: Releasable) -> list[str]:
+    """The columns of the release that models are judged on."""
+    policy = result.policy
+    named = [policy.count, policy.person, policy.weight, policy.household]
+    about = [name for model in policy.models for name in model.needs]
+    found = [*result.quasi_identifiers, *policy.sensitive, *about, *(name for name in named if name is not None)]
+    gone = {*policy.with_role("identifier")} - {*about}
+    return [name for name in dict.fromkeys(found) if name not in gone]
+
+
+def _records(table: Table, wanted: int) -> Check:
+    return Check("records", table.rows == wanted, f"{table.rows:,} of {wanted:,} records")
+
+
+def _beside(path: Path, documents: ReleaseDocuments) -> dict[str, bytes]:
+    """The files beside the data: no private record, because nobody keeps which row was which."""
+    files = {
+        manifest_path(path).name: documents.manifest_bytes,
+        dictionary_path(path).name: documents.dictionary_bytes,
+    }
+    if documents.plan_bytes is not None:
+        files[plan_path(path).name] = documents.plan_bytes
+    return files

@@ -1,0 +1,112 @@
+"""What is missing or wrong before Spark starts: one sentence with its cure, and no Java is needed to test it."""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.engine import engine_of
+from shoal.engine.spark.frames import open_source
+from shoal.engine.spark.session import _as_input_error, check_java, session
+from shoal.errors import InputError
+from shoal.reading import Options, read
+
+ON_SPARK = Options(engine="spark")
+
+
+def test_no_pyspark(monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("pyspark", "pyspark.sql"):
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(InputError, match=r"pip install 'shoal\[spark\]'"):
+        session()
+
+
+def test_no_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    with pytest.raises(InputError, match=r"(?s)holds no Java.*Install Java 17"):
+        check_java()
+    monkeypatch.delenv("JAVA_HOME")
+    monkeypatch.setenv("PATH", str(tmp_path))
+    with pytest.raises(InputError, match=r"(?s)no Java here.*Install Java 17"):
+        check_java()
+
+
+@pytest.mark.parametrize(("version", "wrong"), [("11.0.2", "Java 11"), ("1.8.0_292", "Java 8"), ("17.0.1", None)])
+def test_an_old_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, version: str, wrong: str | None) -> None:
+    (tmp_path / "bin").mkdir()
+    java = tmp_path / "bin" / "java"
+    java.write_text(f"#!/bin/sh\necho 'openjdk version \"{version}\"' >&2\n")
+    java.chmod(0o755)
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))
+    if wrong is None:
+        check_java()
+        return
+    with pytest.raises(InputError, match=f"needs Java 17 or newer; here is {wrong}"):
+        check_java()
+
+
+def test_files_whose_columns_differ(tmp_path: Path) -> None:
+    pl.DataFrame({"age": [1], "zip": [2]}).write_parquet(tmp_path / "a.parquet")
+    pl.DataFrame({"age": [1], "zip": ["2"]}).write_parquet(tmp_path / "b.parquet")
+    with pytest.raises(InputError, match=r"b\.parquet differs in column 'zip', unlike .*a\.parquet"):
+        open_source(tmp_path, ON_SPARK)
+    pl.DataFrame({"age": [1]}).write_parquet(tmp_path / "b.parquet")
+    with pytest.raises(InputError, match=r"b\.parquet lacks column 'zip'"):
+        open_source(tmp_path, ON_SPARK)
+    (tmp_path / "b.parquet").write_bytes(b"PAR1 and nothing more")
+    with pytest.raises(InputError, match=r"b\.parquet is damaged"):
+        open_source(tmp_path, ON_SPARK)
+
+
+def test_a_path_that_is_not_there_and_formats_that_are_not_read(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="There is no file"):
+        shoal.risk(tmp_path / "nothing.parquet", quasi_identifiers=["age"], options=ON_SPARK)
+    path = tmp_path / "people.jsonl"
+    path.write_text('{"age": 1}\n')
+    with pytest.raises(InputError, match="Parquet files, or CSV files"):
+        open_source(path, ON_SPARK)
+    with pytest.raises(InputError, match="not on a Spark cluster"):
+        open_source(pl.DataFrame({"age": [1]}), ON_SPARK)
+
+
+def test_engines_that_are_not_there() -> None:
+    with pytest.raises(InputError, match="no engine 'dask'"):
+        engine_of("people.csv", Options(engine="dask"))
+    with pytest.raises(InputError, match="master is named for the local engine"):
+        engine_of("people.csv", Options(master="local[2]"))
+    with pytest.raises(InputError, match="tables of one machine"):
+        read({"age": [1, 2]}, None, ON_SPARK)
+
+
+class Told(Exception):
+    """An error as pyspark raises it."""
+
+    def __init__(self, said: str, condition: str | None = None) -> None:
+        super().__init__(said)
+        self._condition = condition
+
+    def getCondition(self) -> str | None:
+        return self._condition
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (Told("x", "PATH_NOT_FOUND"), "finds no file claims"),
+        (Told("java.io.IOException: No space left on device"), "disk of the cluster is full"),
+        (Told("AccessControlException: secret"), "may not read or write claims"),
+        (Told('No FileSystem for scheme "s3a"'), "hadoop-aws"),
+        (Told("java.lang.OutOfMemoryError"), "does not fit the memory"),
+        (Told("value 17 of somebody", "CAST_INVALID_INPUT"), r"could not read claims \(CAST_INVALID_INPUT\)"),
+    ],
+)
+def test_what_spark_says_becomes_one_sentence_without_a_value(error: Told, sentence: str) -> None:
+    found = _as_input_error(error, "claims")
+    with pytest.raises(InputError, match=sentence):
+        raise found
+    assert "secret" not in str(found)
+    assert "somebody" not in str(found)
