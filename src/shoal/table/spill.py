@@ -161,12 +161,14 @@ class Spill:
 
 
 class SpilledFile:
-    """Arrays one behind the other in a file."""
+    """Arrays one behind the other in a file: a new one, or the first `kept` bytes of one that is there."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, kept: int | None = None) -> None:
         self.path = path
-        self._handle = os.fdopen(opened(path), "r+b", buffering=0)
-        self.bytes = 0
+        self._handle = os.fdopen(opened(path) if kept is None else os.open(path, os.O_RDWR), "r+b", buffering=0)
+        self.bytes = kept or 0
+        self._handle.truncate(self.bytes)
+        self._handle.seek(self.bytes)
 
     def append(self, array: Array) -> int:
         """Write an array at the end; where it starts."""
