@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -27,8 +26,6 @@ _NUMPY_INTEGERS = (
 )  # fmt: skip
 _NUMPY_NAMES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 _FEW = 1_000
-# of files on disk
-_NUMBERS = itertools.count()
 
 
 # rows of each column that was encoded, while somebody counts: `counted_encodings`
@@ -119,7 +116,7 @@ class ColumnEncoder:
 
     def move_to(self, spill: Spill) -> None:
         """Keep codes on disk from now on, those that are there included."""
-        self._spill, self.file = spill, spill.file(f"parts-{next(_NUMBERS)}")
+        self._spill, self.file = spill, spill.new_file("parts")
         parts, self.parts = self.parts, []
         for part in parts:
             self._keep(part)
@@ -269,7 +266,7 @@ class ColumnEncoder:
     def _together(self, blocks: Iterator[Array], dtype: np.dtype[Any]) -> Array:
         """Blocks of codes as one array: in memory, or on disk where the parts are."""
         if self._spill is not None:
-            file = self._spill.file(f"codes-{next(_NUMBERS)}")
+            file = self._spill.new_file("codes")
             for block in blocks:
                 file.append(block.astype(dtype, copy=False))
             return file.mapped(dtype)
