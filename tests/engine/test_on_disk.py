@@ -18,6 +18,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal import reading
 from shoal.anonymization import anonymize
 from shoal.engine import LOCAL, Counted
 from shoal.errors import InputError
@@ -321,3 +322,43 @@ def test_a_folder_of_somebody_else_is_not_taken_up(own_folder: Path) -> None:
     with Spill(memory=SMALL, stamp=lambda: "stamp") as spilled:
         spilled.start(1)
         assert spilled.folder != open_to_all
+
+
+STOPPED = """
+import os, signal, sys
+import shoal
+from shoal.reading import Options
+from shoal.table import checkpoints
+checkpoints.SECONDS_BETWEEN = 0
+keep = checkpoints.Checkpoints.keep
+def keep_and_die(self, encoders, about):
+    keep(self, encoders, about)
+    if about["files"] == 3:
+        os.kill(os.getpid(), signal.SIGKILL)
+checkpoints.Checkpoints.keep = keep_and_die
+shoal.risk(sys.argv[1], quasi_identifiers=["town", "age", "pay", "seen"], options=Options(memory="20kB"))
+"""
+
+
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_a_run_that_was_killed_while_it_read_goes_on_with_the_next_file(
+    tmp_path: Path, own_folder: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    folder = tmp_path / "people"
+    folder.mkdir()
+    for seed in range(5):
+        getattr(people(2_000, seed), f"write_{form}")(folder / f"{seed}.{form}")
+    done = subprocess.run([sys.executable, "-c", STOPPED, str(folder)], check=False)
+    assert done.returncode == -signal.SIGKILL
+    assert json.loads(next(own_folder.glob(f"{LEFT}/state.json")).read_text())["reading"]["files"] == 3
+    opened, open_file = [], reading.open_file
+
+    def noted(found: Any, options: Any) -> Any:
+        opened.append(found.path)
+        return open_file(found, options)
+
+    monkeypatch.setattr(reading, "open_file", noted)
+    found = risk_of(folder, "20kB")
+    assert [path.stem for path in opened] == ["0", "3", "4"]  # the first shows that the table is large
+    assert found == risk_of(folder, "1GB")
+    assert not list(own_folder.iterdir())

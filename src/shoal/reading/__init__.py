@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 import polars as pl
@@ -15,76 +13,21 @@ from shoal import progress
 from shoal.errors import InputError, quoted
 from shoal.reading.binary import damage_as_error
 from shoal.reading.csv import NotInEncoding
-from shoal.reading.files import Found, Options, Source, declaring, find_files, open_file
+from shoal.reading.files import Found, Options, Overflow, Source, declaring, find_files, open_file
 from shoal.table import Table, check_names
 from shoal.table.encode import ColumnEncoder
 from shoal.table.text_types import has_missing_words
 
 if TYPE_CHECKING:
+    from shoal.table.checkpoints import Checkpoints
     from shoal.table.spill import Spill
 
 __all__ = ["Options", "Overflow", "declared_table", "declaring", "read"]
 
 # A wider table is read only by naming the columns: each column costs some memory of its own.
 MOST_COLUMNS = 10_000
-# what counting takes for each row: of memory, beside its codes, a key and its sorted twin; of disk, beside its codes
-# and those of its tuple, a key or a count
-_MEMORY_PER_ROW, _DISK_PER_ROW = 24, 10
-# so much fits everywhere: nothing is asked, and nothing loaded
-_SMALL = 1 << 27
 # cells of a batch from which threads pay
 _WORTH_THREADS = 1 << 19
-
-
-class Overflow:
-    """The folder on disk of a table that does not fit in memory, as soon as there is one.
-
-    `stamp` says what the run is about: one after a kill goes on where that is the same.
-
-    >>> with Overflow(Options(memory="1GB")) as overflow:
-    ...     overflow.spill_of(codes=1_000, rows=1_000, times=2.0) is None
-    True
-    """
-
-    def __init__(self, options: Options | None, stamp: Callable[[], str | None] = lambda: None) -> None:
-        self._options, self._stamp = options or Options(), stamp
-        self._asked = self._options.memory or os.environ.get("SHOAL_MEMORY") or None
-        self.spill: Spill | None = None
-
-    def spill_of(self, codes: int, rows: int, times: float) -> Spill | None:
-        """Where to go on, if `times` what was read so far, in bytes of codes and in rows, is too much for memory."""
-        memory = times * (codes + rows * _MEMORY_PER_ROW)
-        if memory < _SMALL and self._asked is None:
-            return None
-        from shoal.table.memory import memory_budget
-
-        if memory <= memory_budget(self._asked):
-            return None
-        from shoal.table.spill import Spill
-
-        self.spill = Spill(self._asked, self._options.spill_dir, self._stamp)
-        self.spill.start(int(times * (2 * codes + rows * _DISK_PER_ROW)))
-        return self.spill
-
-    def keep(self, table: Table) -> None:
-        """Note that a table was read, for a run after a kill."""
-        if self.spill is not None and self.spill.resumable:
-            from shoal.table.kept import keep_table
-
-            keep_table(table, self.spill)
-
-    def kept(self) -> Table | None:
-        """The table, where a run that was killed had read it."""
-        from shoal.table.kept import kept_table
-
-        return None if self.spill is None else kept_table(self.spill)
-
-    def __enter__(self) -> Overflow:
-        return self
-
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        if self.spill is not None:
-            self.spill.close()
 
 
 def read(
@@ -204,10 +147,11 @@ def _read_files(files: list[Found], columns: Sequence[str] | None, options: Opti
     total = sum(path.stat().st_size for path in paths)
     encoders: _Encoders | None = None
     notes: list[str] = []
-    before = 0
     names: dict[str, None] = {}
-    for file, path in zip(files, paths, strict=True):
-        source = open_file(file, options)
+    number = 0
+    while number < len(files):
+        path = paths[number]
+        source = open_file(files[number], options)
         wanted = _wanted(columns, source.names, str(path), source.header_in_doubt)
         names.update(dict.fromkeys(source.names))
         if encoders is None:
@@ -218,12 +162,16 @@ def _read_files(files: list[Found], columns: Sequence[str] | None, options: Opti
                 f"{path} has other columns than {paths[0]}{_difference(source, encoders.names)}.",
                 "Name the columns that all files share, or read the files one by one.",
             )
+        before = sum(path.stat().st_size for path in paths[:number])
         with damage_as_error(path):
             for batch, done in source.batches(wanted):
-                encoders.add(batch, total / max(before + done, 1))
+                if (known := encoders.add(batch, total / max(before + done, 1))) is not None:
+                    break  # a run that was killed has read so far
                 progress.report("reading", before + done, total)
-        notes += [note for note in source.notes if note not in notes]
-        before += path.stat().st_size
+            else:
+                known = {"files": number + 1, "names": list(names), "notes": [*notes, *source.notes]}
+                encoders.keep(known)
+        number, names, notes = known["files"], dict.fromkeys(known["names"]), list(dict.fromkeys(known["notes"]))
     assert encoders is not None
     return encoders.finish(name, tuple(names), notes, None)
 
@@ -282,6 +230,7 @@ class _Encoders:
         self._text, self._missing = from_text_file, frozenset(missing)
         self._late = columns_may_come_late
         self._overflow = overflow
+        self._checkpoints: Checkpoints | None = None
         self._encoders = {name: self._new(name) for name in names}
         self._rows = 0
 
@@ -295,8 +244,12 @@ class _Encoders:
             encoder.move_to(self._overflow.spill)
         return encoder
 
-    def add(self, batch: pl.DataFrame, times: float = 1.0) -> None:
-        """One more batch; `times`: how often what was read so far fits into the source."""
+    def add(self, batch: pl.DataFrame, times: float = 1.0) -> dict[str, Any] | None:
+        """One more batch; `times`: how often what was read so far fits into the source.
+
+        Where this is the batch with which the table does not fit in memory, and a run that was killed has read more:
+        what is known of that.
+        """
         if self._late:
             self._fit(batch)
 
@@ -318,10 +271,29 @@ class _Encoders:
             codes = sum(encoder.nbytes for encoder in self._encoders.values())
             spill = self._overflow.spill_of(codes, self._rows, max(times, 1.0))
             if spill is not None:
-                if (before := self._overflow.kept()) is not None:
-                    raise _ReadBefore(before)
-                for encoder in self._encoders.values():
-                    encoder.move_to(spill)
+                return self._on_disk(spill)
+        return None
+
+    def _on_disk(self, spill: Spill) -> dict[str, Any] | None:
+        """Go on on disk, where a run that was killed ended."""
+        if (before := self._overflow.kept()) is not None:
+            raise _ReadBefore(before)
+        from shoal.table.checkpoints import Checkpoints
+
+        self._checkpoints = Checkpoints(spill)
+        restored = self._checkpoints.restored(lambda name: ColumnEncoder(name, self._text, self._missing))
+        if restored is None:
+            for encoder in self._encoders.values():
+                encoder.move_to(spill)
+            return None
+        known: dict[str, Any] = spill.state["reading"]
+        self._encoders, self._rows = restored, known["rows"]
+        return known
+
+    def keep(self, about: dict[str, Any]) -> None:
+        """Note how far reading has come, for a run after a kill."""
+        if self._checkpoints is not None and self._checkpoints.spill.resumable:
+            self._checkpoints.keep(self._encoders, {**about, "rows": self._rows})
 
     def _fit(self, batch: pl.DataFrame) -> None:
         for name in batch.columns:

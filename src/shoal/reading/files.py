@@ -1,4 +1,4 @@
-"""Which files, and of which format: by their first bytes, then by their names."""
+"""Which files, and of which format: by their first bytes, then by their names; and where what is too large goes."""
 
 from __future__ import annotations
 
@@ -8,16 +8,26 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from types import TracebackType
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from shoal.errors import InputError, quoted
 
+if TYPE_CHECKING:
+    from shoal.table import Table
+    from shoal.table.spill import Spill
+
 _LATER = {
     ".xlsx": "Excel", ".xls": "Excel", ".sav": "SPSS", ".zsav": "SPSS", ".dta": "Stata", ".sas7bdat": "SAS",
     ".xpt": "SAS", ".db": "SQLite", ".sqlite": "SQLite",
 }  # fmt: skip
+# what counting takes for each row: of memory, beside its codes, a key and its sorted twin; of disk, beside its codes
+# and those of its tuple, a key or a count
+_MEMORY_PER_ROW, _DISK_PER_ROW = 24, 10
+# so much fits everywhere: nothing is asked, and nothing loaded
+_SMALL = 1 << 27
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +70,57 @@ def declaring(
     if not types and not (options and options.types):
         return options
     return replace(options or Options(), types_of_policy=types, released=released, only_empty=frozenset(only_empty))
+
+
+class Overflow:
+    """The folder on disk of a table that does not fit in memory, as soon as there is one.
+
+    `stamp` says what the run is about: one after a kill goes on where that is the same.
+
+    >>> with Overflow(Options(memory="1GB")) as overflow:
+    ...     overflow.spill_of(codes=1_000, rows=1_000, times=2.0) is None
+    True
+    """
+
+    def __init__(self, options: Options | None, stamp: Callable[[], str | None] = lambda: None) -> None:
+        self._options, self._stamp = options or Options(), stamp
+        self._asked = self._options.memory or os.environ.get("SHOAL_MEMORY") or None
+        self.spill: Spill | None = None
+
+    def spill_of(self, codes: int, rows: int, times: float) -> Spill | None:
+        """Where to go on, if `times` what was read so far, in bytes of codes and in rows, is too much for memory."""
+        memory = times * (codes + rows * _MEMORY_PER_ROW)
+        if memory < _SMALL and self._asked is None:
+            return None
+        from shoal.table.memory import memory_budget
+
+        if memory <= memory_budget(self._asked):
+            return None
+        from shoal.table.spill import Spill
+
+        self.spill = Spill(self._asked, self._options.spill_dir, self._stamp)
+        self.spill.start(int(times * (2 * codes + rows * _DISK_PER_ROW)))
+        return self.spill
+
+    def keep(self, table: Table) -> None:
+        """Note that a table was read, for a run after a kill."""
+        if self.spill is not None and self.spill.resumable:
+            from shoal.table.kept import keep_table
+
+            keep_table(table, self.spill)
+
+    def kept(self) -> Table | None:
+        """The table, where a run that was killed had read it."""
+        from shoal.table.kept import kept_table
+
+        return None if self.spill is None else kept_table(self.spill)
+
+    def __enter__(self) -> Overflow:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        if self.spill is not None:
+            self.spill.close()
 
 
 @dataclass(slots=True)

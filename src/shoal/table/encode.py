@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -27,8 +26,6 @@ _NUMPY_INTEGERS = (
 )  # fmt: skip
 _NUMPY_NAMES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 _FEW = 1_000
-# of files on disk
-_NUMBERS = itertools.count()
 
 
 # rows of each column that was encoded, while somebody counts: `counted_encodings`
@@ -53,18 +50,18 @@ def counted_encodings() -> Iterator[list[int]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Part:
+class Part:
     """Consecutive rows: codes into `values` (distinct, any order); every code past them is null.
 
     `values` is None for text, whose dictionary grows over all batches.
     """
 
-    codes: Array | _OnDisk
+    codes: Array | PartOnDisk
     values: pl.Series | None
 
 
 @dataclass(frozen=True, slots=True)
-class _OnDisk:
+class PartOnDisk:
     """Codes in a file: where they start, of what type, how many."""
 
     file: SpilledFile
@@ -80,8 +77,8 @@ class _OnDisk:
         return self.length * self.dtype.itemsize
 
 
-def _in_memory(codes: Array | _OnDisk) -> Array:
-    return codes.file.read(codes.start, codes.dtype, codes.length) if isinstance(codes, _OnDisk) else codes
+def _in_memory(codes: Array | PartOnDisk) -> Array:
+    return codes.file.read(codes.start, codes.dtype, codes.length) if isinstance(codes, PartOnDisk) else codes
 
 
 @dataclass(slots=True)
@@ -101,69 +98,98 @@ class ColumnEncoder:
     name: str
     from_text_file: bool = False
     missing: frozenset[str] = frozenset()
-    _parts: list[_Part] = field(default_factory=list)
-    _dtypes: list[pl.DataType] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
+    dtypes: list[pl.DataType] = field(default_factory=list)
     _categories: pl.Categories | None = None
     # polars forgets categories that no series refers to
     _keeper: pl.Series | None = None
     _texts: int = 0
-    _rows: int = 0
+    rows: int = 0
     _negative_zeros: list[Array] = field(default_factory=list)
     _spill: Spill | None = None
-    _file: SpilledFile | None = None
+    file: SpilledFile | None = None
 
     @property
     def nbytes(self) -> int:
         """The bytes of the codes so far, in memory or on disk."""
-        return sum(part.codes.nbytes for part in self._parts)
+        return sum(part.codes.nbytes for part in self.parts)
 
     def move_to(self, spill: Spill) -> None:
         """Keep codes on disk from now on, those that are there included."""
-        self._spill, self._file = spill, spill.file(f"parts-{next(_NUMBERS)}")
-        parts, self._parts = self._parts, []
+        self._spill, self.file = spill, spill.new_file("parts")
+        parts, self.parts = self.parts, []
         for part in parts:
             self._keep(part)
 
-    def _keep(self, part: _Part) -> None:
-        if self._file is not None and not isinstance(part.codes, _OnDisk):
-            start = self._file.append(part.codes)
-            part = _Part(_OnDisk(self._file, start, part.codes.dtype, len(part.codes)), part.values)
-        self._parts.append(part)
+    @property
+    def negative_zeros(self) -> Array:
+        """The rows that hold -0.0."""
+        return np.concatenate([np.zeros(0, np.int64), *self._negative_zeros])
+
+    def texts_from(self, known: int) -> pl.Series:
+        """The dictionary of a text column behind its first entries, in the order in which they came."""
+        if self._categories is None or self._texts == known:
+            return pl.Series([], dtype=pl.String)
+        return self._categories.to_series().cast(pl.String)[known:]
+
+    def restore(
+        self,
+        spill: Spill,
+        file: SpilledFile,
+        parts: list[Part],
+        texts: pl.Series | None,
+        dtypes: list[pl.DataType],
+        negative_zeros: Array,
+        rows: int,
+    ) -> None:
+        """Go on where a run before was."""
+        self._spill, self.file, self.parts, self.dtypes, self.rows = spill, file, parts, dtypes, rows
+        self._negative_zeros = [negative_zeros] if len(negative_zeros) else []
+        if texts is not None:
+            codes = self._encode_text(texts).codes
+            assert isinstance(codes, np.ndarray)
+            assert (codes == np.arange(len(codes))).all(), "texts are numbered as they come"
+
+    def _keep(self, part: Part) -> None:
+        if self.file is not None and not isinstance(part.codes, PartOnDisk):
+            start = self.file.append(part.codes)
+            part = Part(PartOnDisk(self.file, start, part.codes.dtype, len(part.codes)), part.values)
+        self.parts.append(part)
 
     def add(self, series: pl.Series) -> None:
         """One more batch of the column."""
         dtype = series.dtype
-        self._rows += len(series)
+        self.rows += len(series)
         if dtype.is_nested() or dtype == pl.Object:
             raise InputError(
                 f"Column '{self.name}' holds lists or records, not single values.",
                 "Leave it out, or spread it over columns of single values first.",
             )
         if dtype == pl.Null:
-            self._rows -= len(series)
+            self.rows -= len(series)
             self.add_nulls(len(series))
             return
-        if dtype not in self._dtypes:
-            self._dtypes.append(dtype)
+        if dtype not in self.dtypes:
+            self.dtypes.append(dtype)
         if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)):
             self._keep(self._encode_text(series.cast(pl.String)))
         elif dtype.is_float():
             self._keep(_encode_floats(series))
             negative = _negative_zeros(series)
             if len(negative):
-                self._negative_zeros.append(negative + self._rows - len(series))
+                self._negative_zeros.append(negative + self.rows - len(series))
         elif dtype == pl.Boolean or series.to_physical().dtype in _NUMPY_INTEGERS:
             self._keep(_encode_integers(series))
         else:  # decimals, 128-bit integers, binary: rare enough for the general way
             values, codes = _rank(series)
-            self._keep(_Part(codes, values))
+            self._keep(Part(codes, values))
 
     def add_nulls(self, count: int) -> None:
         """Rows in which the column does not appear."""
-        self._rows += count
-        self._keep(_Part(np.zeros(count, np.uint8), pl.Series([], dtype=pl.Null)))
+        self.rows += count
+        self._keep(Part(np.zeros(count, np.uint8), pl.Series([], dtype=pl.Null)))
 
-    def _encode_text(self, series: pl.Series) -> _Part:
+    def _encode_text(self, series: pl.Series) -> Part:
         if self._categories is None:
             self._categories = pl.Categories.random()
         encoded = series.cast(pl.Categorical(self._categories))
@@ -174,7 +200,7 @@ class ColumnEncoder:
         self._texts = max(self._texts, highest + 1 if isinstance(highest, int) else 0)
         # one code is left over: the widest of the type, for null
         narrow = smallest_unsigned(self._texts + 1)
-        return _Part(codes.fill_null(np.iinfo(narrow).max).to_numpy().astype(narrow), None)
+        return Part(codes.fill_null(np.iinfo(narrow).max).to_numpy().astype(narrow), None)
 
     def finish(self) -> Column:
         """The whole column, its dictionary sorted by value."""
@@ -185,21 +211,21 @@ class ColumnEncoder:
             respelled = respelled_texts(raw, text)
             if respelled:
                 written = self._as_written(len(raw)), raw.extend_constant(None, 1)
-        dictionaries = [part.values for part in self._parts if part.values is not None]
+        dictionaries = [part.values for part in self.parts if part.values is not None]
         if text is not None:
             dictionaries.append(text)
         values, codes_of = unite(dictionaries)
         codes, nulls = self._united(values, codes_of, [len(dictionary) for dictionary in dictionaries])
-        self._parts.clear()
-        if self._file is not None:
-            self._file.remove()
+        self.parts.clear()
+        if self.file is not None:
+            self.file.remove()
         if _COUNTED is not None:
             _COUNTED.append(len(codes))
 
         narrow = smallest_unsigned(len(values))
         if not nulls and codes.dtype != narrow:
             codes = look_up(codes, np.arange(len(values), dtype=narrow), 0) if on_disk(codes) else codes.astype(narrow)
-        dtype = self._dtypes[0] if len(self._dtypes) == 1 and not self.from_text_file else values.dtype
+        dtype = self.dtypes[0] if len(self.dtypes) == 1 and not self.from_text_file else values.dtype
         if self._negative_zeros and values.dtype.is_float():
             written = self._with_signs(codes, values)
         return Column(self.name, codes, values.alias(self.name), nulls, dtype, written, respelled)
@@ -214,7 +240,7 @@ class ColumnEncoder:
         def blocks() -> Iterator[Array]:
             nonlocal nulls
             index = 0
-            for part in self._parts:
+            for part in self.parts:
                 if part.values is None:
                     lookup = codes_of[starts[-2] :]
                 else:
@@ -233,18 +259,18 @@ class ColumnEncoder:
             np.full(len(part.codes), texts)
             if part.values is not None
             else np.minimum(_in_memory(part.codes), texts, dtype=np.int64)
-            for part in self._parts
+            for part in self.parts
         )
         return self._together(blocks, wide)
 
     def _together(self, blocks: Iterator[Array], dtype: np.dtype[Any]) -> Array:
         """Blocks of codes as one array: in memory, or on disk where the parts are."""
         if self._spill is not None:
-            file = self._spill.file(f"codes-{next(_NUMBERS)}")
+            file = self._spill.new_file("codes")
             for block in blocks:
                 file.append(block.astype(dtype, copy=False))
             return file.mapped(dtype)
-        codes = np.empty(sum(len(part.codes) for part in self._parts), dtype)
+        codes = np.empty(sum(len(part.codes) for part in self.parts), dtype)
         row = 0
         for block in blocks:
             codes[row : row + len(block)] = block
@@ -311,12 +337,12 @@ def _count_of(codes: Array, code: int) -> int:
     return sum(int(np.count_nonzero(codes[start : start + ROWS_AT_ONCE] == code)) for start in starts)
 
 
-def _encode_integers(series: pl.Series) -> _Part:
+def _encode_integers(series: pl.Series) -> Part:
     """Integers, dates, times, booleans: by their physical integers."""
     physical = series.cast(pl.UInt8) if series.dtype == pl.Boolean else series.to_physical()
     low, high = physical.min(), physical.max()
     if low is None or high is None:
-        return _Part(np.zeros(len(series), np.uint8), pl.Series([], dtype=series.dtype))
+        return Part(np.zeros(len(series), np.uint8), pl.Series([], dtype=series.dtype))
     assert isinstance(low, int)
     assert isinstance(high, int)
     array = physical.fill_null(low).to_numpy()
@@ -339,7 +365,7 @@ def _encode_integers(series: pl.Series) -> _Part:
         values = _integers(distinct)
     if physical.null_count():
         codes[physical.is_null().to_numpy()] = len(values)
-    return _Part(codes, values.cast(physical.dtype).cast(series.dtype))
+    return Part(codes, values.cast(physical.dtype).cast(series.dtype))
 
 
 def respelled_texts(texts: pl.Series, values: pl.Series) -> int:
@@ -374,14 +400,14 @@ def _integers(array: Array) -> pl.Series:
     return pl.Series(array.tolist(), dtype=_NUMPY_INTEGERS[_NUMPY_NAMES.index(array.dtype.name)])
 
 
-def _encode_floats(series: pl.Series) -> _Part:
+def _encode_floats(series: pl.Series) -> Part:
     """Floats; NaN is a missing value, as every data frame library writes it."""
     series = series.fill_nan(None)
     null = series.is_null().to_numpy()
     distinct, found = np.unique(series.drop_nulls().to_numpy(), return_inverse=True)
     codes = np.full(len(series), len(distinct), smallest_unsigned(len(distinct) + 1))
     codes[~null] = found
-    return _Part(codes, pl.Series(distinct, dtype=series.dtype))
+    return Part(codes, pl.Series(distinct, dtype=series.dtype))
 
 
 def unite(dictionaries: list[pl.Series]) -> tuple[pl.Series, Array]:

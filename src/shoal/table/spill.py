@@ -111,16 +111,18 @@ class Spill:
             self.state = json.loads(journal.read_text()) if journal.exists() else {}
 
     def _make(self) -> None:
-        try:
-            path = self._path()
-            if self._stamp is None or path.exists() or path.is_symlink():
-                path = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}-{os.getuid()}-", dir=self.parent))
-            else:
-                path.mkdir(mode=0o700)
-        except OSError as error:
-            why = error.strerror or "no right to write there"
-            raise InputError(f"{self.parent} cannot be written to: {why}.", _cure(0)) from None
-        self._folder, self._lock = path, _locked(path)
+        """A new folder, locked; one that another run took for abandoned before it was locked is let go."""
+        while self._lock is None:
+            try:
+                path = self._path()
+                if self._stamp is None or path.exists() or path.is_symlink():
+                    path = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}-{os.getuid()}-", dir=self.parent))
+                else:
+                    path.mkdir(mode=0o700)
+            except OSError as error:
+                why = error.strerror or "no right to write there"
+                raise InputError(f"{self.parent} cannot be written to: {why}.", _cure(0)) from None
+            self._folder, self._lock = path, _locked(path)
 
     def _remove_abandoned(self) -> None:
         """What killed runs left, and nobody goes on with, is data in the wrong place."""
@@ -130,6 +132,11 @@ class Spill:
                 if lock is not None:
                     shutil.rmtree(path, ignore_errors=True)
                     os.close(lock)
+
+    def new_file(self, word: str) -> SpilledFile:
+        """A file of the folder that neither this run nor one before it has."""
+        names = (f"{word}-{number}" for number in itertools.count())
+        return self.file(next(name for name in names if not (self.folder / name).exists()))
 
     def file(self, name: str) -> SpilledFile:
         """A new file of the folder."""
@@ -161,12 +168,14 @@ class Spill:
 
 
 class SpilledFile:
-    """Arrays one behind the other in a file."""
+    """Arrays one behind the other in a file: a new one, or the first `kept` bytes of one that is there."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: Path, kept: int | None = None) -> None:
         self.path = path
-        self._handle = os.fdopen(opened(path), "r+b", buffering=0)
-        self.bytes = 0
+        self._handle = os.fdopen(opened(path) if kept is None else os.open(path, os.O_RDWR), "r+b", buffering=0)
+        self.bytes = kept or 0
+        self._handle.truncate(self.bytes)
+        self._handle.seek(self.bytes)
 
     def append(self, array: Array) -> int:
         """Write an array at the end; where it starts."""
@@ -271,8 +280,11 @@ def _is_ours(path: Path) -> bool:
 
 
 def _locked(folder: Path) -> int | None:
-    """A lock on a folder, which ends with the process; None where a living process has it."""
-    handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    """A lock on a folder, which ends with the process; None where a living process has it, or the folder is gone."""
+    try:
+        handle = os.open(folder / "lock", os.O_RDWR | os.O_CREAT, 0o600)
+    except FileNotFoundError:
+        return None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError:
