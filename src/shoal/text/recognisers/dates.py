@@ -8,6 +8,7 @@ from shoal.table.dates import WHOLE_MONTH_NAMES
 from shoal.text.base import Note, Span
 from shoal.text.kinds import TextKind
 from shoal.text.terms import alternation
+from shoal.text.words import DATE_WORD
 
 _CENTURY = r"(?:1[89]|20|21)\d{2}"
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])"
@@ -32,16 +33,16 @@ _NUMERIC = re.compile(
     rf"|(?<![\d./-])(?P<c>\d{{1,2}}) (?P<d>\d{{1,2}}) {_CENTURY}(?!\d)"
 )
 # `3/14` and `20.2.` are dates only after such words; elsewhere they are scores, doses and ratios
+_BEFORE_SHORT = re.compile(rf"(?i)\b{alternation('before_short_dates')}\s?:?\s$")
 _SHORT = re.compile(
-    rf"(?i)\b{alternation('before_short_dates')}\s?:?\s"
-    r"(?P<id>(?P<a>\d{1,2})(?:/(?P<b>\d{1,2})|\.(?P<c>\d{1,2})\.)(?:-(?:\d{1,2}/\d{1,2}))?)"
+    r"(?<![\d.,/-])(?P<a>\d{1,2})(?:/(?P<b>\d{1,2})(?:-\d{1,2}/\d{1,2})?|\.(?P<c>\d{1,2})\.)"
     r"(?![\d/%]|\.\d|\s?(?:mg|ml|mmhg|tab|pain|points?)\b)"
 )
-_SHORT_GERMAN = re.compile(r"(?<![\d.,/])(?P<id>(?P<a>\d{1,2})\.(?P<c>\d{1,2})\.)(?![\d])")
 _ALONE = re.compile(rf"(?<!\w)(?i:{alternation('before_months')}[\s-](?P<id>{_MONTH}))\b(?!\s?\d)")
 _BIRTH = r"(?:dob|d\.o\.b\.?|born|geb|né|née|nato|nata|nacido)"
 _COMPACT = re.compile(rf"(?i)\b{_BIRTH}\W{{1,3}}(?P<id>{_CENTURY}[01]\d[0-3]\d)\b")
-_MONTH_SIGN = re.compile(rf"(?i)(?<![^\W\d_])(?:{_MONTH}|{alternation('seasons')}|q[1-4]|w\d\d)(?![^\W\d_])")
+_SHORT_SIGN = re.compile(r"\d\.\d{1,2}\.(?!\d)")
+_COMPACT_SIGN = re.compile(rf"{_CENTURY}[01]\d[0-3]\d")
 _WRITE_LOWER = frozenset(("fr", "it", "es"))
 _SHORT_OR_WORD = frozenset(("mars", "marzo", "mayo", "agosto"))
 
@@ -60,39 +61,41 @@ class Dates:
     def find(self, note: Note) -> list[Span]:
         """Dates in the note."""
         text, found = note.folded, []
-        if note.has_digits:
-            found += [
-                Span(*match.span(), "date", 0.95, "date in digits")
-                for match in _NUMERIC.finditer(text)
-                if match["a"] is None or _day_and_month(match["a"], match["b"])
-            ]
+        for start, _ in note.digits:
+            match = _NUMERIC.match(text, start)
+            if match is not None and (match["a"] is None or _day_and_month(match["a"], match["b"])):
+                found.append(Span(*match.span(), "date", 0.95, "date in digits"))
+        if "/" in text or note.language == "de" or _SHORT_SIGN.search(text):
             found += _short(note)
+        if _COMPACT_SIGN.search(text):
             found += [Span(*match.span("id"), "date", 0.9, "date of birth") for match in _COMPACT.finditer(text)]
-        if _MONTH_SIGN.search(text):
-            if note.has_digits:
-                found += [
-                    Span(*_ended(text, match), "date", 0.95, "date with month") for match in _NAMED.finditer(text)
-                ]
-            found += _alone(note)
+        for low, high in note.windows(DATE_WORD, 45, 35):
+            found += [
+                Span(*_ended(text, match), "date", 0.95, "date with month")
+                for match in _NAMED.finditer(text, low, high)
+            ]
+            found += _alone(note, low, high)
         return found
 
 
 def _short(note: Note) -> list[Span]:
-    patterns = [_SHORT] if note.language != "de" else [_SHORT, _SHORT_GERMAN]
-    return [
-        Span(*match.span("id"), "date", 0.75, "day and month")
-        for pattern in patterns
-        for match in pattern.finditer(note.folded)
-        if _day_and_month(match["a"], match["c"] or match.groupdict().get("b") or "99")
-    ]
+    """`3/14` and `20.2.`: at the start of digits, where a word before them announces a date."""
+    found, text = [], note.folded
+    for start, _ in note.digits:
+        match = _SHORT.match(text, start)
+        if match is None or not _day_and_month(match["a"], match["b"] or match["c"]):
+            continue
+        if (match["c"] and note.language == "de") or _BEFORE_SHORT.search(text, max(0, start - 25), start):
+            found.append(Span(*match.span(), "date", 0.75, "day and month"))
+    return found
 
 
-def _alone(note: Note) -> list[Span]:
+def _alone(note: Note, low: int, high: int) -> list[Span]:
     """A month without a day; in lower case only in the languages that write it so, and as a whole name."""
     lower = note.language in _WRITE_LOWER
     return [
         Span(*match.span("id"), "date", 0.7, "month")
-        for match in _ALONE.finditer(note.folded)
+        for match in _ALONE.finditer(note.folded, low, high)
         if match["id"][0].isupper() or (lower and len(match["id"]) > 3 and match["id"] not in _SHORT_OR_WORD)
     ]
 
