@@ -12,7 +12,7 @@ import polars as pl
 
 from shoal.table.fold import fold
 from shoal.text.kinds import TextKind
-from shoal.text.words import INITIAL, ROLE, SPLIT, TITLE, Lexicon, lexicon
+from shoal.text.words import INITIAL, ROLE, SPLIT, SPLIT_PLAIN, TITLE, Lexicon, lexicon
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +152,8 @@ class Note:
     @cached_property
     def pieces(self) -> list[tuple[int, int]]:
         """Where the words are: letters, with apostrophes and hyphens inside."""
-        return [match.span() for match in SPLIT.finditer(self.folded)]
+        split = SPLIT if "'" in self.folded or "’" in self.folded else SPLIT_PLAIN
+        return [match.span() for match in split.finditer(self.folded)]
 
     @cached_property
     def words(self) -> list[str]:

@@ -119,10 +119,15 @@ def date_words() -> frozenset[str]:
 
 @cache
 def street_words(*languages: str) -> frozenset[str]:
-    """Words of streets that stand alone, without dots, and first words of German streets such as `Am Markt`."""
-    words = {re.split(r"[\\./]", word)[0] for language in languages for word in by_key("rules")[f"streets_{language}"]}
-    starts = by_key("rules")["street_starts_de"] if "de" in languages else []
-    return frozenset(words | {start.split()[0].lower() for start in starts})
+    """Words of streets that stand alone, without dots."""
+    words = (word for language in languages for word in by_key("rules")[f"streets_{language}"])
+    return frozenset(re.split(r"[\\./]", word)[0] for word in words)
+
+
+@cache
+def street_starts() -> frozenset[str]:
+    """First words of German streets such as `Am Markt`, in lower case."""
+    return frozenset(start.split()[0].lower() for start in by_key("rules")["street_starts_de"])
 
 
 @cache

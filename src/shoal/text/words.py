@@ -17,6 +17,7 @@ _ELIDED = r"(?:[ldsncjmt]|qu|dell|all|nell|sull|dall|un|quest|lorsqu|jusqu|puisq
 SPLIT = re.compile(
     rf"\b{_ELIDED}['’](?=[^\W\d_])|\b[LDSNCJMT]['’](?=[a-zà-öø-ÿœ])|[^\W\d_]+(?:['’\-][^\W\d_]+)*", re.UNICODE
 )
+SPLIT_PLAIN = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 # shape
 CAPITAL, UPPER, LOWER, INITIAL = (1 << n for n in range(4))
@@ -34,6 +35,7 @@ STAYS, EPONYM, COMMON_EPONYM, HEAD, TITLE, ROLE, PARTICLE, ACTS, PLACE, REGION, 
     DATE_WORD,
     STREET_EN,
     STREET_DE,
+    STREET_START,
     STREET_ROMANCE,
     POST_WORD,
     ORG_END,
@@ -41,7 +43,7 @@ STAYS, EPONYM, COMMON_EPONYM, HEAD, TITLE, ROLE, PARTICLE, ACTS, PLACE, REGION, 
     COMPANY,
     LOCATIVE,
     DEGREE,
-) = (1 << n for n in range(23, 35))
+) = (1 << n for n in range(23, 36))
 WRITTEN_AS_NAME = CAPITAL | UPPER
 MAYBE_NAME = SURE | EITHER | RARE | UNKNOWN
 _GERMAN_STREETS = (
@@ -155,6 +157,8 @@ def _lists(word: str) -> int:
     bits = _vocabulary(base)
     if base in terms.street_words("en") and (word[0].isupper() or base in _STREETS_IN_LOWER_CASE):
         bits |= STREET_EN
+    if word[0].isupper() and base in terms.street_starts():
+        bits |= STREET_START
     plains = {plain(part).replace(" ", "") for part in (*parts, base.replace("'", "").replace("-", ""))}
     given = max(4 if part in GIVEN_NAMES else strata("given_names").get(part, 0) for part in plains)
     surname = max(4 if part in SURNAMES else strata("surnames").get(part, 0) for part in plains)

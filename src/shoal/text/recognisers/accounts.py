@@ -40,8 +40,8 @@ def _long_code(note: Note) -> bool:
 
 RECOGNISER = Patterns(
     "accounts",
-    Pattern(_IBAN, 0.96, "form of an IBAN", "account_number", gate=_many_digits),
-    Pattern(_CARD, 0.9, "card number with its check digit", "account_number", "", _is_card, gate=_many_digits),
+    Pattern(_IBAN, 0.96, "form of an IBAN", "account_number"),
+    Pattern(_CARD, 0.9, "card number with its check digit", "account_number", "", _is_card),
     Pattern(
         r"(?<![\w-])\d{4}(?:[ -]\d{4}){3}(?![\w-])",
         0.88,
@@ -49,6 +49,6 @@ RECOGNISER = Patterns(
         "account_number",
         r"\d{4}[ -]\d{4}[ -]",
     ),
-    Pattern(_VIN, 0.9, "vehicle number with its check digit", "vehicle_number", "", _is_vin, gate=_long_code),
-    digits=True,
+    Pattern(_VIN, 0.9, "vehicle number with its check digit", "vehicle_number", "", _is_vin),
+    gate=lambda note: _many_digits(note) or _long_code(note),
 )

@@ -4,7 +4,7 @@ from shoal.kinds.place_lists import REGIONS, STATE_CODES
 from shoal.text.base import Note
 from shoal.text.recognisers.pattern import Pattern, Patterns
 from shoal.text.terms import alternation
-from shoal.text.words import POST_WORD, STREET_DE, STREET_EN, STREET_ROMANCE
+from shoal.text.words import POST_WORD, STREET_DE, STREET_EN, STREET_ROMANCE, STREET_START
 
 _NAME = r"[A-ZÀ-ÖØ-Þ][\w'’\-]{0,30}"
 _ABBREVIATED = r"(?:St|Dr|Mt|Ft|Gen|N|S|E|W|NE|NW|SE|SW)\."
@@ -45,15 +45,15 @@ RECOGNISER = Patterns(
     Pattern(
         rf"(?<![\w.,/-]){_FLAT}\d{{1,6}}[A-Za-z]?(?:-\d{{1,4}})?,?\s{_WORDS}(?i:{alternation('streets_en')})\b\.?"
         rf"(?:\s?(?:NE|NW|SE|SW|N|S|E|W)\b)?(?i:{_UNIT}){_TOWN}",
-        0.93, "number and street", "address", near=STREET_EN,
+        0.93, "number and street", "address", near=STREET_EN, reach=(70, 50),
     ),
     Pattern(
         rf"(?<![\w.,/-])\d{{1,6}}\s(?:[a-z][\w'’-]{{1,20}}\s){{1,3}}{_PLAIN}\b",
-        0.85, "number and street", "address", near=STREET_EN,
+        0.85, "number and street", "address", near=STREET_EN, reach=(70, 50),
     ),
     Pattern(
         rf"(?<![\w.]){_WORDS}{_STREET}\b(?:\sand\s{_WORDS}{_STREET}\b)?",
-        0.8, "name of a street", "address", near=STREET_EN,
+        0.8, "name of a street", "address", near=STREET_EN, reach=(70, 50),
     ),
     Pattern(rf"(?i)\b{_BOX}\s?#?\d{{1,7}}", 0.93, "post box", "address", near=POST_WORD),
     Pattern(
@@ -61,20 +61,20 @@ RECOGNISER = Patterns(
         0.8, "number of a flat", "address", near=POST_WORD,
     ),
     Pattern(
-        rf"(?<![\w-])[A-ZÄÖÜ][\wäöüß.\-]{{0,40}}?{alternation('streets_de')}\s{_NUMBER}",
-        0.92, "street and number", "address", near=STREET_DE,
+        rf"[A-ZÄÖÜ][\w\-]{{0,40}}\.?\s{_NUMBER}",
+        0.92, "street and number", "address", near=STREET_DE, anchored=True,
     ),
     Pattern(
         rf"(?<![\w-])(?:{_NAME}\s){{1,2}}{_GERMAN_WORD}\s{_NUMBER}",
-        0.92, "street and number", "address", near=STREET_DE,
+        0.92, "street and number", "address", near=STREET_DE, reach=(50, 20),
     ),
     Pattern(
         rf"(?<![\w-]){alternation('street_starts_de')}\s(?:{_NAME}\s){{1,2}}{_NUMBER}",
-        0.88, "street and number", "address", near=STREET_DE,
+        0.88, "street and number", "address", near=STREET_START, anchored=True,
     ),
     Pattern(
         r"(?<![\w-])[A-ZÄÖÜ][a-zäöüß]{1,40}(?:straße|strasse|gasse|allee|platz)(?!\w)",
-        0.75, "name of a street", "address", near=STREET_DE,
+        0.75, "name of a street", "address", near=STREET_DE, anchored=True,
     ),
     Pattern(
         r"(?<=[a-zß,:] )[A-ZÄÖÜ][\w\-]{2,40}\s\d{1,4}\s?[a-z]?(?=,\s(?:D-)?\d{5}\s[A-ZÄÖÜ])", 0.88,
@@ -83,19 +83,19 @@ RECOGNISER = Patterns(
     Pattern(
         rf"(?<![\w.,/])\d{{1,4}}(?i:\s?(?:bis|ter|quater|[a-d]))?,?\s(?i:{alternation('streets_fr')})\s{_LINK}{{0,3}}"
         rf"(?:{_NAME}|\d{{1,2}}){_MORE}",
-        0.92, "number and street", "address", near=STREET_ROMANCE,
+        0.92, "number and street", "address", near=STREET_ROMANCE, reach=(16, 100),
     ),
     Pattern(
         rf"(?<!\w)(?i:{alternation('streets_fr')})\s{_LINK}{{0,3}}{_NAME}{_MORE},?\s\d{{1,4}}(?!\w)",
-        0.8, "street", "address", near=STREET_ROMANCE,
+        0.8, "street", "address", near=STREET_ROMANCE, anchored=True,
     ),
     Pattern(
         rf"(?<!\w)(?i:{alternation('streets_it')})\s{_LINK}{{0,3}}(?:[IVX]{{1,5}}\s)?{_NAME}{_MORE}{_NO}?{_TAIL}", 0.9,
-        "street", "address", near=STREET_ROMANCE,
+        "street", "address", near=STREET_ROMANCE, anchored=True,
     ),
     Pattern(
         rf"(?<!\w)(?i:{alternation('streets_es')})(?!\w)\s?{_LINK}{{0,3}}{_NAME}{_MORE}{_NO}?{_TAIL}",
-        0.9, "street", "address", near=STREET_ROMANCE,
+        0.9, "street", "address", near=STREET_ROMANCE, anchored=True,
     ),
     Pattern(
         r"(?<![\w-])[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}(?!\w)",

@@ -83,7 +83,7 @@ class Numbers:
             digits = sum(map(str.isdigit, code))
             if digits < 1 or _UNITS.match(note.folded, end):
                 continue
-            kind = label_before(note, start)
+            kind = label_before(note, start) if digits > 2 or not code.isdigit() else None
             if kind is None:
                 found += _unlabelled(code, start, end, digits)
                 continue

@@ -15,7 +15,7 @@ class Pattern:
     """One pattern. Its identifier is the group `id`, else all of the match; `sign` must be found in the note first.
 
     `gate` is a cheap look at the note before the pattern is tried. `near` are bits of words around which it is tried,
-    with `reach` characters before and behind.
+    with `reach` characters before and behind, or at whose start it is tried if it is `anchored`.
     """
 
     pattern: str
@@ -27,6 +27,7 @@ class Pattern:
     near: int = 0
     reach: tuple[int, int] = (90, 120)
     gate: Callable[[Note], bool] | None = None
+    anchored: bool = False
     compiled: re.Pattern[str] = field(init=False, repr=False)
     searched: re.Pattern[str] | None = field(init=False, repr=False)
 
@@ -41,7 +42,12 @@ class Pattern:
             return
         if self.searched is not None and self.searched.search(text) is None:
             return
-        if not self.near:
+        if self.anchored:
+            for number in note.marked(self.near):
+                match = self.compiled.match(text, note.pieces[number][0])
+                if match is not None:
+                    yield match
+        elif not self.near:
             yield from self.compiled.finditer(text)
         else:
             for low, high in note.windows(self.near, *self.reach):
@@ -51,15 +57,15 @@ class Pattern:
 class Patterns:
     """A recogniser of some patterns."""
 
-    def __init__(self, name: str, *patterns: Pattern, digits: bool = False) -> None:
+    def __init__(self, name: str, *patterns: Pattern, gate: Callable[[Note], bool] | None = None) -> None:
         self.name = name
         self.patterns = patterns
         self.kinds: tuple[TextKind, ...] = tuple(dict.fromkeys(pattern.kind for pattern in patterns))
-        self.digits = digits
+        self.gate = gate
 
     def find(self, note: Note) -> list[Span]:
         """The spans of all patterns."""
-        if self.digits and not note.has_digits:
+        if self.gate is not None and not self.gate(note):
             return []
         found = []
         for pattern in self.patterns:
