@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,7 +12,7 @@ import polars as pl
 
 from shoal.table.fold import fold
 from shoal.text.kinds import TextKind
-from shoal.text.words import INITIAL, ROLE, SPLIT, TITLE, Lexicon, lexicon
+from shoal.text.words import INITIAL, ROLE, SPLIT, SPLIT_PLAIN, TITLE, Lexicon, lexicon
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +53,8 @@ class _Folds(dict[int, str]):
 
 
 _FOLDS = _Folds()
+_DIGITS = re.compile(r"[0-9]+")
+_LONGEST_PREFIX = 24
 _ENDS = frozenset('.!?:;•*\t\n"')
 
 
@@ -69,6 +72,7 @@ class Note:
         self.text = text
         self.languages = languages
         self._places: list[int] | None = None
+        self._windows: dict[tuple[int, int], list[tuple[int, int]]] = {}
         self.folded = text if text.isascii() else self._fold()
 
     def _fold(self) -> str:
@@ -103,14 +107,53 @@ class Note:
         return lower if len(lower) == len(self.folded) else "".join(c.lower()[0] for c in self.folded)
 
     @cached_property
+    def digits(self) -> list[tuple[int, int]]:
+        """Where runs of digits are: what has digits is looked for at their starts only."""
+        return [match.span() for match in _DIGITS.finditer(self.folded)]
+
+    @cached_property
     def has_digits(self) -> bool:
         """Whether there is a digit at all: most recognisers have nothing to do without."""
-        return any(digit in self.folded for digit in "0123456789")
+        return bool(self.digits)
+
+    @cached_property
+    def code_starts(self) -> list[int]:
+        """Where the groups of letters, digits, dots, hyphens and slashes start that hold a digit."""
+        text, found, last = self.folded, list[int](), -1
+        for start, end in self.digits:
+            left = start
+            while left and start - left < _LONGEST_PREFIX and (text[left - 1].isalnum() or text[left - 1] in "-/."):
+                left -= 1
+            if left >= last:
+                found.append(left)
+            last = end
+        return found
+
+    def marked(self, bits: int) -> list[int]:
+        """The numbers of the words that have one of the bits."""
+        return [number for number, sign in enumerate(self.signs) if sign & bits]
+
+    def windows(self, bits: int, before: int, after: int) -> list[tuple[int, int]]:
+        """Stretches around the words that have one of the bits, joined where they meet."""
+        known = self._windows.get((bits, before))
+        if known is not None:
+            return known
+        found: list[tuple[int, int]] = []
+        self._windows[bits, before] = found
+        for number in self.marked(bits):
+            start, end = self.pieces[number]
+            low, high = max(0, start - before), min(len(self.folded), end + after)
+            if found and low <= found[-1][1]:
+                found[-1] = (found[-1][0], high)
+            else:
+                found.append((low, high))
+        return found
 
     @cached_property
     def pieces(self) -> list[tuple[int, int]]:
         """Where the words are: letters, with apostrophes and hyphens inside."""
-        return [match.span() for match in SPLIT.finditer(self.folded)]
+        split = SPLIT if "'" in self.folded or "’" in self.folded else SPLIT_PLAIN
+        return [match.span() for match in split.finditer(self.folded)]
 
     @cached_property
     def words(self) -> list[str]:

@@ -28,15 +28,20 @@ def everywhere(note: Note, spans: list[Span]) -> list[Span]:
     parts = _parts(note, spans)
     if not parts:
         return []
-    covered = (
-        {place for span in spans for place in range(span.start, span.end)} if len(note.folded) < 100_000 else set()
-    )
+    lower = note.lower
+    parts = {part: particle for part, particle in parts.items() if lower.count(part) > 1}
+    if not parts:
+        return []
+    covered = bytearray(len(note.folded))
+    for span in spans:
+        covered[span.start : span.end] = b"\1" * (span.end - span.start)
     found = []
     for number, word in enumerate(note.words):
-        lower = without_genitive(word).lower()
-        form = next((form for form in (lower, lower[:-1] if lower.endswith("s") else lower) if form in parts), None)
+        form = without_genitive(word).lower()
+        if form not in parts:
+            form = form.removesuffix("s")
         start, end = note.pieces[number]
-        if form is None or (start in covered and not _has_particle(note, number, parts[form], covered)):
+        if form not in parts or (covered[start] and not _has_particle(note, number, parts[form], covered)):
             continue
         bits = note.signs[number]
         if (bits & WRITTEN_AS_NAME and not (note.starts[number] and bits & (SMALL | ACTS))) or bits & (
@@ -50,11 +55,9 @@ def everywhere(note: Note, spans: list[Span]) -> list[Span]:
     return found
 
 
-def _has_particle(note: Note, number: int, particle: str, covered: set[int]) -> bool:
+def _has_particle(note: Note, number: int, particle: str, covered: bytearray) -> bool:
     """Whether the particle of the name stands before a word and was not taken for a part of it."""
-    return (
-        bool(particle and number) and note.words[number - 1] == particle and note.pieces[number - 1][0] not in covered
-    )
+    return bool(particle and number) and note.words[number - 1] == particle and not covered[note.pieces[number - 1][0]]
 
 
 def _parts(note: Note, spans: list[Span]) -> dict[str, str]:

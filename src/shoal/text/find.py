@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from itertools import pairwise
 
 from shoal.text.base import Note, Span
 from shoal.text.everywhere import everywhere
@@ -70,22 +71,32 @@ def resolve(note: Note, tiers: Sequence[Sequence[Span]]) -> list[Span]:
     [(4, 11)]
     """
     kept: list[Span] = []
+    tiers = [tier for tier in tiers if tier]
+    if len(tiers) == 1:
+        alone = sorted(tiers[0], key=lambda span: span.start)
+        if all(first.end <= second.start for first, second in pairwise(alone)):
+            return alone
+    covered = bytearray(len(note.text))
     for tier in tiers:
         for span in sorted(tier, key=lambda span: (span.start - span.end, -span.score, span.start)):
-            kept.extend(_uncovered(note.text, span, kept))
+            free = [span] if covered.find(1, span.start, span.end) < 0 else _uncovered(note.text, span, covered)
+            for part in free:
+                covered[part.start : part.end] = b"\1" * (part.end - part.start)
+            kept += free
     return sorted(kept, key=lambda span: span.start)
 
 
-def _uncovered(text: str, span: Span, kept: Sequence[Span]) -> list[Span]:
+def _uncovered(text: str, span: Span, covered: bytearray) -> list[Span]:
     """The parts of a span that no kept one covers, if a letter or digit is in them."""
-    over = sorted((other.start, other.end) for other in kept if other.start < span.end and span.start < other.end)
-    if not over:
-        return [span]
     parts, start = [], span.start
-    for left, right in [*over, (span.end, span.end)]:
-        if start < left and any(sign.isalnum() for sign in text[start:left]):
-            parts.append(_trimmed(text, span, start, left))
-        start = max(start, right)
+    while start < span.end:
+        left = covered.find(0, start, span.end)
+        if left < 0:
+            break
+        right = covered.find(1, left, span.end)
+        start = span.end if right < 0 else right
+        if any(sign.isalnum() for sign in text[left:start]):
+            parts.append(_trimmed(text, span, left, start))
     return parts
 
 

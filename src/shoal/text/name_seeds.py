@@ -11,6 +11,7 @@ from shoal.text.words import (
     ACTS,
     CAPITAL,
     COMMON_EPONYM,
+    DEGREE,
     EITHER,
     EPONYM,
     GIVEN,
@@ -86,9 +87,8 @@ def seeds_of(note: Note) -> Seeds:
     """The numbers of the words that are names by themselves, each with its score and reason."""
     signs, seeds = note.signs, Seeds()
     shouting = sum(1 for bits in signs if bits & UPPER) * 2 > len(signs)
-    for place, bits in enumerate(signs):
-        if not bits & (WRITTEN_AS_NAME | TITLE):
-            continue
+    for place in note.marked(WRITTEN_AS_NAME | TITLE):
+        bits = signs[place]
         title = bool(bits & TITLE) and _is_title(note, place) and _after_title(note, place, seeds)
         if title or not bits & WRITTEN_AS_NAME or place in seeds:
             continue
@@ -257,11 +257,11 @@ def _after_article(note: Note, place: int) -> bool:
 def _by_credentials(note: Note, seeds: Seeds) -> None:
     """`Jane Roe, MD`: the words before a degree."""
     degrees = terms.rule("credentials")
-    for place, word in enumerate(note.words):
-        if word in degrees and place and note.gap(place) == ", ":
+    for place in note.marked(DEGREE):
+        if place and note.words[place] in degrees and note.gap(place) == ", ":
             seeds.pop(place, None)
             _mark_before(note, place, seeds)
-    for match in _CREDENTIAL.finditer(note.folded) if ", " in note.folded else ():
+    for match in _CREDENTIAL.finditer(note.folded) if ".D." in note.folded or "Esq" in note.folded else ():
         number = next((n for n, (_, end) in enumerate(note.pieces) if end == match.start()), None)
         if number is not None:
             _mark_before(note, number + 1, seeds)

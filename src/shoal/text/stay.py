@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cache
+from bisect import bisect_left
 
 from shoal.kinds.header import plain
 from shoal.text import terms
@@ -15,6 +15,7 @@ from shoal.text.words import (
     EPONYM,
     GIVEN,
     HEAD,
+    LONG_REGION,
     MONTH,
     REGION,
     STAYS,
@@ -31,45 +32,30 @@ SURE_CONTEXT = 0.86
 _WORDY = frozenset(("name", "place", "organisation"))
 
 
-@cache
-def _long_regions() -> dict[str, list[tuple[str, ...]]]:
-    """States and countries of several words, by their first word."""
-    found: dict[str, list[tuple[str, ...]]] = {}
-    for region in (*terms.regions(), "new york state", "washington state", "washington dc"):
-        words = tuple(region.split())
-        if len(words) > 1:
-            found.setdefault(words[0], []).append(words)
-    return found
-
-
 def protected(note: Note) -> set[int]:
     """The numbers of the words that stay, by the lists and by what stands beside them."""
     found: set[int] = set()
     signs, words = note.signs, note.words
     kept = STAYS | EPONYM | COMMON_EPONYM | REGION | MONTH
-    longer = _long_regions()
-    for place, bits in enumerate(signs):
-        if not bits & WRITTEN_AS_NAME:
-            continue
-        if bits & kept and _stays(note, place, bits):
+    for place in note.marked(kept):
+        if signs[place] & WRITTEN_AS_NAME and _stays(note, place, signs[place]):
             found.add(place)
-        elif (
-            place + 1 < len(signs)
-            and signs[place + 1] & HEAD
-            and words[place + 1] in terms.rule("eponym_heads_of_any_name")
-        ):
-            if not _after_title(note, place):
+    for place in note.marked(LONG_REGION):
+        if signs[place] & WRITTEN_AS_NAME:
+            found.update(_long_region(words, place, plain(words[place])))
+    heads = terms.rule("eponym_heads_of_any_name")
+    for head in note.marked(HEAD):
+        before, after = head - 1, head + 1
+        if head and signs[before] & WRITTEN_AS_NAME and words[head] in heads and not _after_title(note, before):
+            found.add(before)
+        for place in (after, after + 1):
+            if place < len(signs) and signs[place] & WRITTEN_AS_NAME and _after_head(note, place):
                 found.add(place)
-        elif place and _after_head(note, place):
-            found.add(place)
-        first = plain(words[place])
-        if first in longer or "-" in first:
-            found.update(_long_region(words, place, first))
     return found
 
 
 def _long_region(words: list[str], place: int, first: str) -> set[int]:
-    for region in _long_regions().get(first.split("-")[0], ()):
+    for region in terms.long_regions().get(first.split("-")[0], ()):
         here = " ".join(plain(word).replace("-", " ") for word in words[place : place + len(region)]).split()
         if tuple(here[: len(region)]) == region:
             return set(range(place, place + len(region) - first.count("-")))
@@ -129,13 +115,14 @@ def without_what_stays(note: Note, spans: list[Span]) -> list[Span]:
     kept = note.protected
     if not kept:
         return spans
-    pieces = note.pieces
-    guarded = {start for number in kept for start in range(pieces[number][0], pieces[number][1])}
-    out = []
-    for span in spans:
-        if span.kind in _WORDY and span.score < SURE_CONTEXT and span.end - span.start < 200:
-            letters = [place for place in range(span.start, span.end) if note.folded[place].isalpha()]
-            if letters and all(place in guarded for place in letters):
-                continue
-        out.append(span)
-    return out
+    starts = [start for start, _ in note.pieces]
+    return [
+        span
+        for span in spans
+        if span.kind not in _WORDY or span.score >= SURE_CONTEXT or not _only_kept(span, starts, kept)
+    ]
+
+
+def _only_kept(span: Span, starts: list[int], kept: set[int]) -> bool:
+    first, last = bisect_left(starts, span.start), bisect_left(starts, span.end)
+    return first < last and all(number in kept for number in range(first, last))

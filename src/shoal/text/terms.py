@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
@@ -82,6 +84,66 @@ def regions() -> frozenset[str]:
 def places() -> frozenset[str]:
     """Cities and towns, without accents, in words."""
     return frozenset(plain(phrase).replace("-", " ") for phrase in phrases("places")) | place_lists.CITIES
+
+
+def _by_first_word(names: Iterable[str]) -> dict[str, list[tuple[str, ...]]]:
+    """Names of several words by the first of them."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for name in names:
+        words = tuple(name.replace(".", "").split())
+        if len(words) > 1:
+            found.setdefault(words[0], []).append(words)
+    return found
+
+
+@cache
+def long_regions() -> dict[str, list[tuple[str, ...]]]:
+    """States and countries of several words."""
+    return _by_first_word((*regions(), "new york state", "washington state", "washington dc"))
+
+
+@cache
+def long_places() -> dict[str, list[tuple[str, ...]]]:
+    """Cities and towns of several words."""
+    return _by_first_word(places())
+
+
+@cache
+def date_words() -> frozenset[str]:
+    """Months, whole or short, and seasons."""
+    short = (
+        "jan feb mar apr jun jul aug sep sept oct nov dec okt dez fév avr janv juil déc mär jän gen mag giu lug ago set"
+    )
+    return months() | rule("seasons") | frozenset(f"{short} sett ott dic ene abr févr maart mei q w".split())
+
+
+@cache
+def street_words(*languages: str) -> frozenset[str]:
+    """Words of streets that stand alone, without dots."""
+    words = (word for language in languages for word in by_key("rules")[f"streets_{language}"])
+    return frozenset(re.split(r"[\\./]", word)[0] for word in words)
+
+
+@cache
+def street_starts() -> frozenset[str]:
+    """First words of German streets such as `Am Markt`, in lower case."""
+    return frozenset(start.split()[0].lower() for start in by_key("rules")["street_starts_de"])
+
+
+@cache
+def companies() -> frozenset[str]:
+    """Forms of companies without dots."""
+    return frozenset(form.replace(".", "") for form in by_key("organisations")["company"])
+
+
+@cache
+def first_words_of_organisations() -> dict[str, list[tuple[str, ...]]]:
+    """Phrases that names of organisations start with, by their first word, longer ones first."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for phrase in by_key("organisations")["before"]:
+        words = tuple(phrase.replace("'", "' ").split())
+        found.setdefault(words[0], []).append(words)
+    return {word: sorted(phrases, key=len, reverse=True) for word, phrases in found.items()}
 
 
 @cache

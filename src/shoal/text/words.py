@@ -17,6 +17,7 @@ _ELIDED = r"(?:[ldsncjmt]|qu|dell|all|nell|sull|dall|un|quest|lorsqu|jusqu|puisq
 SPLIT = re.compile(
     rf"\b{_ELIDED}['’](?=[^\W\d_])|\b[LDSNCJMT]['’](?=[a-zà-öø-ÿœ])|[^\W\d_]+(?:['’\-][^\W\d_]+)*", re.UNICODE
 )
+SPLIT_PLAIN = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
 
 # shape
 CAPITAL, UPPER, LOWER, INITIAL = (1 << n for n in range(4))
@@ -27,8 +28,39 @@ GIVEN, SURNAME = (1 << n for n in range(9, 11))
 STAYS, EPONYM, COMMON_EPONYM, HEAD, TITLE, ROLE, PARTICLE, ACTS, PLACE, REGION, MONTH, SMALL = (
     1 << n for n in range(11, 23)
 )
+# starts of longer places and regions; words of dates, streets and organisations; words before a place; degrees
+(
+    LONG_PLACE,
+    LONG_REGION,
+    DATE_WORD,
+    STREET_EN,
+    STREET_DE,
+    STREET_START,
+    STREET_ROMANCE,
+    POST_WORD,
+    ORG_END,
+    ORG_START,
+    COMPANY,
+    LOCATIVE,
+    DEGREE,
+) = (1 << n for n in range(23, 36))
 WRITTEN_AS_NAME = CAPITAL | UPPER
 MAYBE_NAME = SURE | EITHER | RARE | UNKNOWN
+_GERMAN_STREETS = (
+    "straße",
+    "strasse",
+    "str",
+    "weg",
+    "platz",
+    "allee",
+    "gasse",
+    "ring",
+    "damm",
+    "ufer",
+    "steig",
+    "pfad",
+)
+_STREETS_IN_LOWER_CASE = frozenset(("street", "avenue", "road", "boulevard", "lane", "drive"))
 _ENDINGS = ("s", "es", "n", "en", "e", "er", "em", "ed", "ing", "ly", "d", "t")
 _FREQUENT = 3  # a power of ten: borne by a thousand people or more
 _LONGEST = 60  # longer runs of letters are not words
@@ -123,6 +155,10 @@ def _lists(word: str) -> int:
     base = without_genitive(word.lower())
     parts = [part for part in re.split(r"['’\-]", base) if len(part) > 1] or [base]
     bits = _vocabulary(base)
+    if base in terms.street_words("en") and (word[0].isupper() or base in _STREETS_IN_LOWER_CASE):
+        bits |= STREET_EN
+    if word[0].isupper() and base in terms.street_starts():
+        bits |= STREET_START
     plains = {plain(part).replace(" ", "") for part in (*parts, base.replace("'", "").replace("-", ""))}
     given = max(4 if part in GIVEN_NAMES else strata("given_names").get(part, 0) for part in plains)
     surname = max(4 if part in SURNAMES else strata("surnames").get(part, 0) for part in plains)
@@ -151,6 +187,15 @@ def _books() -> tuple[tuple[int, frozenset[str]], ...]:
         (ACTS, terms.terms("acts")),
         (MONTH, terms.months()),
         (SMALL, frozenset(terms.small_words())),
+        (DATE_WORD, terms.date_words()),
+        (STREET_DE, terms.street_words("de")),
+        (STREET_ROMANCE, terms.street_words("fr", "it", "es")),
+        (POST_WORD, terms.rule("post_words")),
+        (ORG_END, terms.last_words_of_organisations()),
+        (ORG_START, frozenset(terms.first_words_of_organisations())),
+        (COMPANY, terms.companies() | {"s", "e"}),
+        (LOCATIVE, frozenset().union(*(terms.rule(f"in_{language}") for language in ("en", "de", "fr", "it", "es")))),
+        (DEGREE, frozenset(word.lower() for word in terms.rule("credentials"))),
     )
 
 
@@ -158,6 +203,9 @@ def _vocabulary(base: str) -> int:
     bits = sum(bit for bit, book in _books() if base in book)
     bare = plain(base).replace("-", " ")
     bits |= (PLACE if bare in terms.places() else 0) | (REGION if bare in terms.regions() else 0)
+    first = bare.split(" ")[0]
+    bits |= (LONG_PLACE if first in terms.long_places() else 0) | (LONG_REGION if first in terms.long_regions() else 0)
+    bits |= STREET_DE if base.endswith(_GERMAN_STREETS) else 0
     if "-" in base and base.split("-")[0] in _books()[1][1]:
         bits |= EPONYM
     return bits

@@ -4,6 +4,7 @@ import re
 
 from shoal.kinds.shape import stdnum
 from shoal.kinds.vehicle_number import vin_check
+from shoal.text.base import Note
 from shoal.text.recognisers.pattern import Pattern, Patterns
 
 
@@ -19,11 +20,35 @@ _IBAN = r"(?<!\w)[A-Z]{2}\d{2}(?:[ -]?[A-Z\d]{4}){2,7}(?:[ -]?[A-Z\d]{1,3})?(?!\
 _CARD = r"(?<![\w-])\d(?:[ -]?\d){12,18}(?![\w-])"
 _VIN = r"(?<!\w)[A-HJ-NPR-Z\d]{17}(?!\w)"
 
+_GROUPS = r"(?<![\w-])\d{4}(?:[ -]\d{4}){3}(?![\w-])"
+
+
+def _many_digits(note: Note) -> bool:
+    """Whether ten digits or more stand together, with one sign between groups at most."""
+    count, last = 0, -9
+    for start, end in note.digits:
+        count = (count if start - last <= 6 else 0) + end - start
+        last = end
+        if count >= 10:
+            return True
+    return False
+
+
+def _long_code(note: Note) -> bool:
+    return any(note.folded[start : start + 17].isalnum() for start in note.code_starts)
+
+
 RECOGNISER = Patterns(
     "accounts",
     Pattern(_IBAN, 0.96, "form of an IBAN", "account_number"),
     Pattern(_CARD, 0.9, "card number with its check digit", "account_number", "", _is_card),
-    Pattern(r"(?<![\w-])\d{4}(?:[ -]\d{4}){3}(?![\w-])", 0.88, "form of a card number", "account_number"),
+    Pattern(
+        r"(?<![\w-])\d{4}(?:[ -]\d{4}){3}(?![\w-])",
+        0.88,
+        "form of a card number",
+        "account_number",
+        r"\d{4}[ -]\d{4}[ -]",
+    ),
     Pattern(_VIN, 0.9, "vehicle number with its check digit", "vehicle_number", "", _is_vin),
-    digits=True,
+    gate=lambda note: _many_digits(note) or _long_code(note),
 )

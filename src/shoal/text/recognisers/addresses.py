@@ -1,8 +1,10 @@
 """Addresses in the orders of five languages, and postal codes."""
 
 from shoal.kinds.place_lists import REGIONS, STATE_CODES
+from shoal.text.base import Note
 from shoal.text.recognisers.pattern import Pattern, Patterns
 from shoal.text.terms import alternation
+from shoal.text.words import POST_WORD, STREET_DE, STREET_EN, STREET_ROMANCE, STREET_START
 
 _NAME = r"[A-ZÀ-ÖØ-Þ][\w'’\-]{0,30}"
 _ABBREVIATED = r"(?:St|Dr|Mt|Ft|Gen|N|S|E|W|NE|NW|SE|SW)\."
@@ -25,63 +27,91 @@ _BOX = r"(?:p\.?\s?o\.?\s?box|post office box|postfach|casella postale|boîte po
 _CODE = r"(?:zip(?: code)?|postcode|postal code|plz|postleitzahl|code postal|cp|c\.p\.|cap|c\.a\.p\.|código postal)"
 _GERMAN_WORD = r"(?i:straße|strasse|str\.|weg|platz|allee|gasse|ring|damm|ufer)"
 
+
+def _five_digits(note: Note) -> bool:
+    return any(end - start == 5 for start, end in note.digits)
+
+
+def _letters_behind(note: Note) -> bool:
+    return any(note.folded[end : end + 2].isupper() for _, end in note.digits)
+
+
+def _one_digit(note: Note) -> bool:
+    return any(end - start == 1 and note.folded[end : end + 1].isupper() for start, end in note.digits)
+
+
 RECOGNISER = Patterns(
     "addresses",
     Pattern(
         rf"(?<![\w.,/-]){_FLAT}\d{{1,6}}[A-Za-z]?(?:-\d{{1,4}})?,?\s{_WORDS}(?i:{alternation('streets_en')})\b\.?"
         rf"(?:\s?(?:NE|NW|SE|SW|N|S|E|W)\b)?(?i:{_UNIT}){_TOWN}",
-        0.93, "number and street", "address",
+        0.93, "number and street", "address", near=STREET_EN, reach=(70, 50),
     ),
     Pattern(
         rf"(?<![\w.,/-])\d{{1,6}}\s(?:[a-z][\w'’-]{{1,20}}\s){{1,3}}{_PLAIN}\b",
-        0.85, "number and street", "address",
+        0.85, "number and street", "address", near=STREET_EN, reach=(70, 50),
     ),
-    Pattern(rf"(?<![\w.]){_WORDS}{_STREET}\b(?:\sand\s{_WORDS}{_STREET}\b)?", 0.8, "name of a street", "address"),
-    Pattern(rf"(?i)\b{_BOX}\s?#?\d{{1,7}}", 0.93, "post box", "address"),
-    Pattern(r"(?i)\b(?:apt|apartment|suite|ste)\.?\s#?\d{1,5}[a-z]?\b", 0.8, "number of a flat", "address"),
     Pattern(
-        rf"(?<![\w-])[A-ZÄÖÜ][\wäöüß.\-]{{0,40}}?{alternation('streets_de')}\s{_NUMBER}",
-        0.92, "street and number", "address",
+        rf"(?<![\w.]){_WORDS}{_STREET}\b(?:\sand\s{_WORDS}{_STREET}\b)?",
+        0.8, "name of a street", "address", near=STREET_EN, reach=(70, 50),
     ),
-    Pattern(rf"(?<![\w-])(?:{_NAME}\s){{1,2}}{_GERMAN_WORD}\s{_NUMBER}", 0.92, "street and number", "address"),
+    Pattern(rf"(?i)\b{_BOX}\s?#?\d{{1,7}}", 0.93, "post box", "address", near=POST_WORD),
+    Pattern(
+        r"(?i)\b(?:apt|apartment|suite|ste)\.?\s#?\d{1,5}[a-z]?\b",
+        0.8, "number of a flat", "address", near=POST_WORD,
+    ),
+    Pattern(
+        rf"[A-ZÄÖÜ][\w\-]{{0,40}}\.?\s{_NUMBER}",
+        0.92, "street and number", "address", near=STREET_DE, anchored=True,
+    ),
+    Pattern(
+        rf"(?<![\w-])(?:{_NAME}\s){{1,2}}{_GERMAN_WORD}\s{_NUMBER}",
+        0.92, "street and number", "address", near=STREET_DE, reach=(50, 20),
+    ),
     Pattern(
         rf"(?<![\w-]){alternation('street_starts_de')}\s(?:{_NAME}\s){{1,2}}{_NUMBER}",
-        0.88, "street and number", "address",
+        0.88, "street and number", "address", near=STREET_START, anchored=True,
     ),
     Pattern(
         r"(?<![\w-])[A-ZÄÖÜ][a-zäöüß]{1,40}(?:straße|strasse|gasse|allee|platz)(?!\w)",
-        0.75, "name of a street", "address",
+        0.75, "name of a street", "address", near=STREET_DE, anchored=True,
     ),
     Pattern(
         r"(?<=[a-zß,:] )[A-ZÄÖÜ][\w\-]{2,40}\s\d{1,4}\s?[a-z]?(?=,\s(?:D-)?\d{5}\s[A-ZÄÖÜ])", 0.88,
-        "street before a postal code", "address",
+        "street before a postal code", "address", gate=_five_digits,
     ),
     Pattern(
         rf"(?<![\w.,/])\d{{1,4}}(?i:\s?(?:bis|ter|quater|[a-d]))?,?\s(?i:{alternation('streets_fr')})\s{_LINK}{{0,3}}"
         rf"(?:{_NAME}|\d{{1,2}}){_MORE}",
-        0.92, "number and street", "address",
+        0.92, "number and street", "address", near=STREET_ROMANCE, reach=(16, 100),
     ),
     Pattern(
         rf"(?<!\w)(?i:{alternation('streets_fr')})\s{_LINK}{{0,3}}{_NAME}{_MORE},?\s\d{{1,4}}(?!\w)",
-        0.8, "street", "address",
+        0.8, "street", "address", near=STREET_ROMANCE, anchored=True,
     ),
     Pattern(
         rf"(?<!\w)(?i:{alternation('streets_it')})\s{_LINK}{{0,3}}(?:[IVX]{{1,5}}\s)?{_NAME}{_MORE}{_NO}?{_TAIL}", 0.9,
-        "street", "address",
+        "street", "address", near=STREET_ROMANCE, anchored=True,
     ),
     Pattern(
         rf"(?<!\w)(?i:{alternation('streets_es')})(?!\w)\s?{_LINK}{{0,3}}{_NAME}{_MORE}{_NO}?{_TAIL}",
-        0.9, "street", "address",
+        0.9, "street", "address", near=STREET_ROMANCE, anchored=True,
     ),
-    Pattern(r"(?<![\w-])[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}(?!\w)", 0.88, "UK postal code", "postal_code"),
-    Pattern(r"(?<![\w-])[ABCEGHJ-NPR-TVXY]\d[A-Z] ?\d[A-Z]\d(?!\w)", 0.88, "Canadian postal code", "postal_code"),
+    Pattern(
+        r"(?<![\w-])[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}(?!\w)",
+        0.88, "UK postal code", "postal_code", gate=_letters_behind,
+    ),
+    Pattern(
+        r"(?<![\w-])[ABCEGHJ-NPR-TVXY]\d[A-Z] ?\d[A-Z]\d(?!\w)",
+        0.88, "Canadian postal code", "postal_code", gate=_one_digit,
+    ),
     Pattern(
         rf"(?:\b(?:{_STATES}),?|\b[A-Z][a-z]+,|\b(?:{_STATES_LONG}))\s(?P<id>\d{{5}}(?:-\d{{4}})?)(?![\d,.]\d|\d)", 0.9,
-        "after a state", "postal_code",
+        "after a state", "postal_code", gate=_five_digits,
     ),
     Pattern(
         rf"(?i)\b{_CODE}\W{{0,3}}(?P<id>[A-Z]{{0,2}}-?\d{{4,5}}(?:-\d{{4}})?)\b",
         0.93, "after its word", "postal_code",
     ),
-    Pattern(r"(?<![\w.,/-])\d{5}-\d{4}(?![\w-])", 0.85, "ZIP+4 code", "postal_code"),
+    Pattern(r"(?<![\w.,/-])\d{5}-\d{4}(?![\w-])", 0.85, "ZIP+4 code", "postal_code", gate=_five_digits),
 )  # fmt: skip

@@ -7,41 +7,48 @@ import re
 from shoal.table.dates import WHOLE_MONTH_NAMES
 from shoal.text.base import Note, Span
 from shoal.text.kinds import TextKind
-from shoal.text.terms import alternation
+from shoal.text.terms import alternation, rule
+from shoal.text.words import DATE_WORD
 
 _CENTURY = r"(?:1[89]|20|21)\d{2}"
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])"
-_MONTH = rf"(?:{WHOLE_MONTH_NAMES}|jänner|jän|sett|juil|janv|déc)"
-_OF = r"(?:de\s+|del\s+|of\s+)?"
-_BEFORE = rf"(?:\b{alternation('weekdays')},?\s+(?:the\s+|den\s+|dem\s+|le\s+|el\s+|il\s+)?)?"
-_UNIT = r"(?!\s?(?:mg|ml|mcg|µg|g|kg|%|mmol|units?|tabs?|tablets?|hours?|h|days?|weeks?|mm|cm)\b|[.,:]?\d)"
-_RANGE = rf"(?:{_DAY}\.?\s?(?:-|to|bis|bis zum|au|al|and|und|et|e|y)\s?)?"
-_YEAR = rf"(?:,?[\s-]+{_OF}{_CENTURY}\b|\s'?\d{{2}}\b(?!\s?[:%]|[.,]\d)|-\d{{2}}\b)"
 _ORDINAL = r"(?:\.|st|nd|rd|th|er|re|º|°|ª|o|a)?"
-_DAY_MONTH = rf"{_BEFORE}\b{_RANGE}{_DAY}{_ORDINAL}(?:\s+of|\s+de|\s+del)?[\s-]{{0,2}}{_MONTH}\b\.?{_YEAR}?"
+_OF = r"(?:de\s+|del\s+|of\s+)?"
+# around the name of a month: a day before it, a day or a year behind it, a weekday before all
+_DAY_BEFORE = re.compile(
+    rf"(?i)(?<![\d.,/:-])(?:{_DAY}{_ORDINAL}\s?(?:-|to|bis|bis zum|au|al|and|und|et|e|y)\s?)?"
+    rf"{_DAY}{_ORDINAL}(?:\s+of|\s+de|\s+del)?[\s-]{{0,2}}$"
+)
+_YEAR_BEFORE = re.compile(rf"(?<!\d){_CENTURY}[\s-]$")
+_YEAR = re.compile(
+    rf"(?i)\.?(?:,?[\s-]{{1,2}}{_OF}{_CENTURY}\b|\s'?\d{{2}}\b(?!\s?[:%]|[.,]\d)|-?\d{{2}}\b|{_CENTURY}\b)|\."
+)
+_UNIT = r"(?!\s?(?:mg|ml|mcg|µg|g|kg|%|mmol|units?|tabs?|tablets?|hours?|h|days?|weeks?|mm|cm)\b|[.,:]?\d)"
 _DAYS = rf"{_DAY}(?:st|nd|rd|th)?\b(?:\s?-\s?{_DAY}\b)?"
-_MONTH_DAY = rf"{_BEFORE}\b{_MONTH}\b\.?,?\s+(?:the\s+)?{_DAYS}{_UNIT}(?:,?\s+{_CENTURY}\b|,?\s'\d{{2}}\b)?"
-_MONTH_YEAR = rf"\b{_MONTH}\b\.?,?[\s/-]+{_OF}(?:{_CENTURY}\b|'\d{{2}}\b)|\b{_CENTURY}[\s-]{_MONTH}\b"
-_SEASON = rf"\b{alternation('seasons')},?\s{_OF}{_CENTURY}\b"
-_PARTS = rf"{_SEASON}|\bq[1-4][\s/-]?{_CENTURY}\b|\b{_CENTURY}[\s-]?q[1-4]\b|\b{_CENTURY}-?w\d{{2}}\b"
-_JOINED = rf"\b\d{{1,2}}{_MONTH}(?:{_CENTURY}|\d{{2}})\b"
-_NAMED = re.compile(rf"(?i){_DAY_MONTH}|{_MONTH_DAY}|{_MONTH_YEAR}|{_JOINED}|{_PARTS}")
+_BEHIND = re.compile(
+    rf"(?i)\.?,?\s{{1,2}}(?:the\s+)?{_DAYS}{_UNIT}(?:,?\s+{_CENTURY}\b|,?\s'\d{{2}}\b)?"
+    rf"|\.?,?[\s/-]{{1,2}}{_OF}(?:{_CENTURY}\b|'\d{{2}}\b)"
+)
+_WEEKDAY = re.compile(rf"(?i)\b{alternation('weekdays')},?\s+(?:the\s+|den\s+|dem\s+|le\s+|el\s+|il\s+)?$")
+_QUARTER = re.compile(rf"(?i)q[1-4][\s/-]?{_CENTURY}\b")
+_QUARTER_OF = re.compile(rf"(?i)(?<!\d){_CENTURY}[\s-]?(?:q[1-4]|w\d{{2}})\b")
+_MONTH = re.compile(rf"(?i)(?:{WHOLE_MONTH_NAMES}|jänner|jän|sett|juil|janv|déc|févr)")
 _NUMERIC = re.compile(
     rf"(?<![\d./-]){_CENTURY}([-/.]){_DAY}\1{_DAY}(?:T\d{{2}}:?\d{{2}}(?::?\d{{2}})?Z?)?(?!\d|[-/.]\d)"
     rf"|(?<![\d./-])(?P<a>\d{{1,2}})([-/.])\s?(?P<b>\d{{1,2}})\3\s?(?:{_CENTURY}|\d{{2}})(?!\d|[-/]\d|\.\d|\s?[%])"
     rf"|(?<![\d./-])(?P<c>\d{{1,2}}) (?P<d>\d{{1,2}}) {_CENTURY}(?!\d)"
 )
 # `3/14` and `20.2.` are dates only after such words; elsewhere they are scores, doses and ratios
+_BEFORE_SHORT = re.compile(rf"(?i)\b{alternation('before_short_dates')}\s?:?\s$")
 _SHORT = re.compile(
-    rf"(?i)\b{alternation('before_short_dates')}\s?:?\s"
-    r"(?P<id>(?P<a>\d{1,2})(?:/(?P<b>\d{1,2})|\.(?P<c>\d{1,2})\.)(?:-(?:\d{1,2}/\d{1,2}))?)"
+    r"(?<![\d.,/-])(?P<a>\d{1,2})(?:/(?P<b>\d{1,2})(?:-\d{1,2}/\d{1,2})?|\.(?P<c>\d{1,2})\.)"
     r"(?![\d/%]|\.\d|\s?(?:mg|ml|mmhg|tab|pain|points?)\b)"
 )
-_SHORT_GERMAN = re.compile(r"(?<![\d.,/])(?P<id>(?P<a>\d{1,2})\.(?P<c>\d{1,2})\.)(?![\d])")
-_ALONE = re.compile(rf"(?<!\w)(?i:{alternation('before_months')}[\s-](?P<id>{_MONTH}))\b(?!\s?\d)")
+_ALONE = re.compile(rf"(?i)(?<!\w){alternation('before_months')}[\s-]$")
 _BIRTH = r"(?:dob|d\.o\.b\.?|born|geb|né|née|nato|nata|nacido)"
 _COMPACT = re.compile(rf"(?i)\b{_BIRTH}\W{{1,3}}(?P<id>{_CENTURY}[01]\d[0-3]\d)\b")
-_MONTH_SIGN = re.compile(rf"(?i)(?<![^\W\d_])(?:{_MONTH}|{alternation('seasons')}|q[1-4]|w\d\d)(?![^\W\d_])")
+_SHORT_SIGN = re.compile(r"\d\.\d{1,2}\.(?!\d)")
+_COMPACT_SIGN = re.compile(rf"{_CENTURY}[01]\d[0-3]\d")
 _WRITE_LOWER = frozenset(("fr", "it", "es"))
 _SHORT_OR_WORD = frozenset(("mars", "marzo", "mayo", "agosto"))
 
@@ -60,49 +67,69 @@ class Dates:
     def find(self, note: Note) -> list[Span]:
         """Dates in the note."""
         text, found = note.folded, []
-        if note.has_digits:
-            found += [
-                Span(*match.span(), "date", 0.95, "date in digits")
-                for match in _NUMERIC.finditer(text)
-                if match["a"] is None or _day_and_month(match["a"], match["b"])
-            ]
+        for start, _ in note.digits:
+            match = _NUMERIC.match(text, start)
+            if match is not None and (match["a"] is None or _day_and_month(match["a"], match["b"])):
+                found.append(Span(*match.span(), "date", 0.95, "date in digits"))
+        if "/" in text or note.language == "de" or _SHORT_SIGN.search(text):
             found += _short(note)
+        if _COMPACT_SIGN.search(text):
             found += [Span(*match.span("id"), "date", 0.9, "date of birth") for match in _COMPACT.finditer(text)]
-        if _MONTH_SIGN.search(text):
-            if note.has_digits:
-                found += [
-                    Span(*_ended(text, match), "date", 0.95, "date with month") for match in _NAMED.finditer(text)
-                ]
-            found += _alone(note)
+        for number in note.marked(DATE_WORD):
+            span = _around(note, number)
+            if span is not None:
+                found.append(span)
         return found
 
 
-def _short(note: Note) -> list[Span]:
-    patterns = [_SHORT] if note.language != "de" else [_SHORT, _SHORT_GERMAN]
-    return [
-        Span(*match.span("id"), "date", 0.75, "day and month")
-        for pattern in patterns
-        for match in pattern.finditer(note.folded)
-        if _day_and_month(match["a"], match["c"] or match.groupdict().get("b") or "99")
-    ]
+def _around(note: Note, number: int) -> Span | None:
+    """A date around the name of a month or of a season."""
+    text, word, (start, end) = note.folded, note.words[number], note.pieces[number]
+    if word.lower() in ("q", "w"):
+        match = _QUARTER.match(text, start) or _QUARTER_OF.search(text, max(0, start - 5), end + 2)
+        return None if match is None else Span(*match.span(), "date", 0.85, "quarter or week")
+    season = word.lower() in rule("seasons") and not _MONTH.fullmatch(word)
+    before = None if season else _DAY_BEFORE.search(text, max(0, start - 22), start)
+    if before is not None:
+        behind = _YEAR.match(text, end)
+        first = before.start()
+        weekday = _WEEKDAY.search(text, max(0, first - 22), first)
+        end = _ended(text, end if behind is None else behind.end())
+        return Span(weekday.start() if weekday else first, end, "date", 0.95, "date with a month")
+    behind = _BEHIND.match(text, end)
+    if behind is not None and not (season and not re.search(_CENTURY, behind[0])):
+        weekday = _WEEKDAY.search(text, max(0, start - 22), start)
+        return Span(weekday.start() if weekday else start, behind.end(), "date", 0.93, "date with a month")
+    if (before := _YEAR_BEFORE.search(text, max(0, start - 5), start)) is not None and not season:
+        return Span(before.start(), end, "date", 0.9, "year and month")
+    return None if season else _alone(note, word, start, end)
 
 
-def _alone(note: Note) -> list[Span]:
+def _alone(note: Note, word: str, start: int, end: int) -> Span | None:
     """A month without a day; in lower case only in the languages that write it so, and as a whole name."""
-    lower = note.language in _WRITE_LOWER
-    return [
-        Span(*match.span("id"), "date", 0.7, "month")
-        for match in _ALONE.finditer(note.folded)
-        if match["id"][0].isupper() or (lower and len(match["id"]) > 3 and match["id"] not in _SHORT_OR_WORD)
-    ]
+    lower = note.language in _WRITE_LOWER and len(word) > 3 and word not in _SHORT_OR_WORD
+    if (word[0].isupper() or lower) and _ALONE.search(note.folded, max(0, start - 16), start) is not None:
+        return Span(start, end, "date", 0.7, "month")
+    return None
 
 
-def _ended(text: str, match: re.Match[str]) -> tuple[int, int]:
+def _short(note: Note) -> list[Span]:
+    """`3/14` and `20.2.`: at the start of digits, where a word before them announces a date."""
+    found, text = [], note.folded
+    for start, _ in note.digits:
+        match = _SHORT.match(text, start)
+        if match is None or not _day_and_month(match["a"], match["b"] or match["c"]):
+            continue
+        if (match["c"] and note.language == "de") or _BEFORE_SHORT.search(text, max(0, start - 25), start):
+            found.append(Span(*match.span(), "date", 0.75, "day and month"))
+    return found
+
+
+def _ended(text: str, end: int) -> int:
     """Without the dot that ends a sentence after a whole word."""
-    start, end = match.span()
     if text[end - 1] == "." and not (end < len(text) and text[end : end + 2].strip()[:1].islower()):
-        end -= 1
-    return start, end
+        return end - 1
+    return end
 
 
 RECOGNISER = Dates()

@@ -8,9 +8,17 @@ _AT = r"\s?[\[({<]\s?(?:at|@)\s?[\])}>]\s?"
 _DOT = r"(?:\.|\s?[\[({]\s?(?:dot|punkt|point|punto)\s?[\])}]\s?)"
 _TOP = r"(?:com|org|net|edu|gov|de|fr|it|es|uk|ch|at)"
 
+_SIGN = r"[\[({<]\s?(?:at|AT|@)"
+
 RECOGNISER = Patterns(
     "email",
     Pattern(rf"{_LOCAL}@{_PART}(?:\.{_PART}){{0,6}}", 0.99, "e-mail address", "email", "@"),
-    Pattern(rf"(?i){_LOCAL}{_AT}{_PART}(?:{_DOT}{_PART}){{1,6}}", 0.97, "e-mail address written with (at)", "email"),
-    Pattern(rf"(?i){_LOCAL} at {_PART} dot {_TOP}\b", 0.9, "e-mail address in words", "email", " dot "),
+    Pattern(
+        rf"(?i){_LOCAL}{_AT}{_PART}(?:{_DOT}{_PART}){{1,6}}",
+        0.97,
+        "e-mail address written with (at)",
+        "email",
+        r"(?i)[\[({<]\s?(?:at|@)",
+    ),
+    Pattern(rf"(?i){_LOCAL} at {_PART} dot {_TOP}\b", 0.9, "e-mail address in words", "email", r" dot "),
 )

@@ -1,7 +1,9 @@
 """IP addresses of both versions, and MAC addresses."""
 
 import ipaddress
+from itertools import pairwise
 
+from shoal.text.base import Note
 from shoal.text.recognisers.pattern import Pattern, Patterns
 
 
@@ -13,11 +15,26 @@ def _is_address(text: str) -> bool:
     return True
 
 
+def _dotted(note: Note) -> bool:
+    """Whether three runs of digits are joined by dots."""
+    runs, text = note.digits, note.folded
+    ends = {end for _, end in runs}
+    joined = [start - 1 in ends and text[start - 1] == "." for start, _ in runs]
+    return any(first and second for first, second in pairwise(joined))
+
+
+def _colons(note: Note) -> bool:
+    return note.folded.count(":") > 1 or note.folded.count("-") > 4
+
+
+_HEX = "[0-9A-Fa-f]"
+_FOUR = r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d]|\.\d)"
+_SIX = rf"(?<![\w:.])[0-9A-Fa-f:]{{2,39}}:{_HEX}{{0,4}}(?![\w:])"
+_MAC = rf"(?<![\w:-])(?:{_HEX}{{2}}[:-]){{5}}{_HEX}{{2}}(?![\w:-])"
+
 RECOGNISER = Patterns(
     "ip",
-    Pattern(r"(?<![\d.])(?:\d{1,3}\.){3}\d{1,3}(?![\d]|\.\d)", 0.95, "IP address", "ip", ".", _is_address),
-    Pattern(r"(?<![\w:.])[0-9A-Fa-f:]{2,39}:[0-9A-Fa-f]{0,4}(?![\w:])", 0.95, "IP address", "ip", ":", _is_address),
-    Pattern(
-        r"(?<![\w:-])(?:[0-9A-Fa-f]{2}[:-]){5}[0-9A-Fa-f]{2}(?![\w:-])", 0.97, "MAC address", "device_number",
-    ),
-)  # fmt: skip
+    Pattern(_FOUR, 0.95, "IP address", "ip", "", _is_address, gate=_dotted),
+    Pattern(_SIX, 0.95, "IP address", "ip", "::|:[^:]{1,4}:[^:]{1,4}:", _is_address, gate=_colons),
+    Pattern(_MAC, 0.97, "MAC address", "device_number", gate=_colons),
+)

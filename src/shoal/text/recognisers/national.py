@@ -11,7 +11,8 @@ from shoal.text.base import Note, Span
 from shoal.text.kinds import TextKind
 
 _SSN = re.compile(r"(?<![\d.-])(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\d-])")
-_MASKED_SSN = re.compile(r"(?i)(?<![\w])[x*]{3}-[x*]{2}-\d{4}\b")
+_MASK_SIGN = re.compile(r"[xX*]-\d{4}")
+_MASKED = re.compile(r"(?i)(?<![\w])[x*]{3}-[x*]{2}-\d{4}\b")
 # ten signs or more, in groups or not, of which most are digits; shorter numbers pass checks by chance too often
 _CANDIDATE = re.compile(
     r"(?<![\w.-])(?:[A-Z]{6}\d{2}[A-Z]\d{2}[A-Z]\d{3}[A-Z]|[A-Z]{0,2}\d(?:[ .-]?[\dA-Z]){7,19})(?![\w-])", re.IGNORECASE
@@ -31,6 +32,20 @@ def _checked() -> tuple[tuple[re.Pattern[str], Shape], ...]:
     )
 
 
+def _at(text: str, place: int) -> list[Span]:
+    """A number in the form of a country's number with a right check digit, or of a UK number."""
+    match = _NINO.match(text, place)
+    if match is not None:
+        return [Span(*match.span(), "national_id", 0.85, "form of a UK number")]
+    match = _CANDIDATE.match(text, place)
+    if match is None:
+        return []
+    for pattern, shape in _checked():
+        if pattern.match(match[0]) and shape.check is not None and shape.check(match[0]):
+            return [Span(*match.span(), "national_id", 0.9, f"{shape.noun} with its check digit")]
+    return []
+
+
 class National:
     """Numbers of a state for its people."""
 
@@ -41,15 +56,15 @@ class National:
         """Numbers in the form of a country's number with a right check digit, and US and UK numbers by form."""
         if not note.has_digits:
             return []
-        text = note.folded
-        found = [Span(*match.span(), "national_id", 0.93, "form of a US number") for match in _SSN.finditer(text)]
-        found += [Span(*match.span(), "national_id", 0.8, "masked US number") for match in _MASKED_SSN.finditer(text)]
-        found += [Span(*match.span(), "national_id", 0.85, "form of a UK number") for match in _NINO.finditer(text)]
-        for match in _CANDIDATE.finditer(text):
-            for pattern, shape in _checked():
-                if pattern.match(match[0]) and shape.check is not None and shape.check(match[0]):
-                    found.append(Span(*match.span(), "national_id", 0.9, f"{shape.noun} with its check digit"))
-                    break
+        text, found = note.folded, []
+        for start, _ in note.digits:
+            match = _SSN.match(text, start)
+            if match is not None:
+                found.append(Span(*match.span(), "national_id", 0.93, "form of a US number"))
+        if _MASK_SIGN.search(text):
+            found += [Span(*match.span(), "national_id", 0.8, "masked US number") for match in _MASKED.finditer(text)]
+        for place in note.code_starts:
+            found += _at(text, place)
         return found
 
 

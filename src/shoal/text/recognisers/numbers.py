@@ -20,6 +20,7 @@ _PLATE = re.compile(
     r"(?<![\w-])[A-Z]{1,3}[- ]?[A-Z]{0,2} ?\d{1,4}(?:[- ]?[A-Z]{1,3})?(?![\w-])"
     r"|(?<![\w-])\d{1,4}[- ]?[A-Z]{2,3}\d{0,3}(?![\w-])"
 )
+_PLATE_SIGN = re.compile(r"plate|plaque|kennzeichen|immatric|targ|matr[ií]c|registration|\breg\b|\btag\b|placa|vehicle")
 _LETTERS_BEHIND = re.compile(r" [A-Z]{2,3}(?![\w-])")
 _WORDS = re.compile(r"[^\W\d_]+")
 _UNITS = re.compile(rf"\s?{terms.alternation('units')}(?!\w)", re.IGNORECASE)
@@ -72,12 +73,17 @@ class Numbers:
         if not note.has_digits:
             return []
         found = []
-        for match in _CODE.finditer(note.folded):
+        last = 0
+        for place in note.code_starts:
+            match = _CODE.match(note.folded, place) if place >= last else None
+            if match is None:
+                continue
             code, (start, end) = match[0], match.span()
+            last = end
             digits = sum(map(str.isdigit, code))
             if digits < 1 or _UNITS.match(note.folded, end):
                 continue
-            kind = label_before(note, start)
+            kind = label_before(note, start) if digits > 2 or not code.isdigit() else None
             if kind is None:
                 found += _unlabelled(code, start, end, digits)
                 continue
@@ -91,6 +97,8 @@ class Numbers:
 
 def _plates(note: Note) -> list[Span]:
     """Plates start with letters and a blank, which codes do not; only after a label."""
+    if _PLATE_SIGN.search(note.lower) is None:
+        return []
     return [
         Span(*match.span(), "vehicle_number", 0.93, "after a label")
         for match in _PLATE.finditer(note.folded)

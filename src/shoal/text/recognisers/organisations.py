@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from functools import cache
-
 from shoal.text import terms
 from shoal.text.base import Note, Span
 from shoal.text.kinds import TextKind
 from shoal.text.words import (
     CAPITAL,
+    COMPANY,
     EITHER,
     INITIAL,
     LOWER,
     MAYBE_NAME,
     MONTH,
+    ORG_END,
+    ORG_START,
     PLACE,
     REGION,
     ROLE,
@@ -35,22 +36,6 @@ _COMPOUND = (
 )  # fmt: skip
 
 
-@cache
-def _heads() -> tuple[frozenset[str], frozenset[str], dict[str, list[tuple[str, ...]]]]:
-    """Last words of English names, forms of companies, and phrases that start names, by their first word."""
-    book = terms.by_key("organisations")
-    company = frozenset(form.replace(".", "") for form in book["company"])
-    before: dict[str, list[tuple[str, ...]]] = {}
-    for phrase in book["before"]:
-        words = tuple(phrase.replace("'", "' ").split())
-        before.setdefault(words[0], []).append(words)
-    return (
-        terms.last_words_of_organisations(),
-        company,
-        {word: sorted(found, key=len, reverse=True) for word, found in before.items()},
-    )
-
-
 class Organisations:
     """Hospitals, schools, courts, companies, offices."""
 
@@ -59,26 +44,39 @@ class Organisations:
 
     def find(self, note: Note) -> list[Span]:
         """Organisations in the note."""
-        after, company, before = _heads()
         found: list[Span] = []
-        for place, word in enumerate(note.words):
-            lower, bits = word.lower(), note.signs[place]
-            if bits & WRITTEN_AS_NAME:
-                if lower in after and place and (note.language == "en" or lower in ("hotel", "bar", "studio")):
-                    found += _ends(note, place)
-                if (lower in company and (bits & UPPER or len(word) > 2)) or lower in ("s", "e"):
-                    found += _company(note, place)
-                if lower.endswith(_COMPOUND) and bits & CAPITAL:
-                    found.append(
-                        Span(*note.pieces[place], "organisation", 0.85, "compound with a word for an organisation")
-                    )
-                if word in ("St", "Saint", "Sankt") and note.language == "en":
-                    found += _saint(note, place)
-                if place and note.words[place - 1] in _AT and note.gap(place) == " " and note.language == "en":
-                    found += _at(note, place)
-            if lower in before and note.language != "en":
-                found += _starts(note, place, before[lower])
-        return found
+        english = note.language == "en"
+        for place in note.marked(ORG_END | COMPANY | ORG_START):
+            word, bits = note.words[place], note.signs[place]
+            if bits & ORG_END and bits & WRITTEN_AS_NAME and place and (english or word in ("Hotel", "Bar", "Studio")):
+                found += _ends(note, place)
+            if bits & COMPANY and bits & WRITTEN_AS_NAME and (bits & (UPPER | INITIAL) or len(word) > 2):
+                found += _company(note, place)
+            if bits & ORG_START and not english:
+                found += _starts(note, place, terms.first_words_of_organisations()[word.lower()])
+        if "-" in note.folded:
+            found += _compounds(note)
+        return found + _after_words(note) if english else found
+
+
+def _compounds(note: Note) -> list[Span]:
+    """`Astrid-Lindgren-Schule`."""
+    return [
+        Span(*note.pieces[place], "organisation", 0.85, "compound with a word for an organisation")
+        for place, word in enumerate(note.words)
+        if "-" in word and word.lower().endswith(_COMPOUND)
+    ]
+
+
+def _after_words(note: Note) -> list[Span]:
+    """English: after `at` and words for work, and after `St.`"""
+    found = []
+    for place, word in enumerate(note.words):
+        if word in _AT and place + 1 < len(note.words) and note.signs[place + 1] & WRITTEN_AS_NAME:
+            found += _at(note, place + 1) if note.gap(place + 1) == " " else []
+        elif word in ("St", "Saint", "Sankt"):
+            found += _saint(note, place)
+    return found
 
 
 def _ends(note: Note, place: int) -> list[Span]:

@@ -49,6 +49,13 @@ def _valid(number: str, regions: tuple[str, ...]) -> bool:
     return False
 
 
+def _prefix(text: str, start: int) -> int:
+    """Where a number starts whose first digits are here: before a bracket or a plus."""
+    while (start and text[start - 1] in "(+") or (start > 1 and text[start - 2 : start] == "+ "):
+        start -= 1
+    return start
+
+
 class Phones:
     """Phone and fax numbers."""
 
@@ -59,11 +66,16 @@ class Phones:
         """Numbers of seven digits or more that something says are phone numbers."""
         if not note.has_digits:
             return []
-        found = []
-        for match in _NUMBER.finditer(note.folded):
-            span = self._judged(note, match)
+        found: list[Span] = []
+        text, last = note.folded, 0
+        for start, _ in note.digits:
+            if start < last:
+                continue
+            match = _NUMBER.match(text, _prefix(text, start))
+            span = None if match is None else self._judged(note, match)
             if span is not None:
                 found.append(span)
+                last = span.end
         return found
 
     def _judged(self, note: Note, match: re.Match[str]) -> Span | None:

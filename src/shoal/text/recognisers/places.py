@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from functools import cache
 
 from shoal.kinds.header import plain
 from shoal.kinds.place_lists import STATE_CODES
@@ -15,6 +14,9 @@ from shoal.text.words import (
     CAPITAL,
     EITHER,
     HEAD,
+    LOCATIVE,
+    LONG_PLACE,
+    LONG_REGION,
     MAYBE_NAME,
     MONTH,
     PARTICLE,
@@ -38,16 +40,6 @@ _STATE = re.compile(rf",\s(?:{'|'.join(sorted(code.upper() for code in STATE_COD
 _NOT_PLACES = STAYS | MONTH | ROLE | TITLE | REGION
 
 
-@cache
-def _long_places() -> dict[str, list[tuple[str, ...]]]:
-    found: dict[str, list[tuple[str, ...]]] = {}
-    for name in terms.places():
-        words = tuple(name.replace(".", "").split())
-        if len(words) > 1:
-            found.setdefault(words[0], []).append(words)
-    return found
-
-
 class Places:
     """Cities, towns, villages."""
 
@@ -59,16 +51,23 @@ class Places:
         found: list[Span] = []
         signs = note.signs
         before = terms.rule(f"in_{note.language}")
-        longer = _long_places()
-        for place, bits in enumerate(signs):
+        for place in note.marked(PLACE | LONG_PLACE):
+            bits = signs[place]
             if not bits & WRITTEN_AS_NAME:
                 continue
             plain_city = not bits & (EITHER | WORD) or (not note.starts[place] and note.language != "de")
             if bits & PLACE and plain_city and not (bits & UPPER and len(note.words[place]) < 4):
                 found.append(_span(note, place, place, 0.72, "city of the list"))
-            if plain(note.words[place]) in longer:
+            if bits & LONG_PLACE:
                 found += _listed(note, place)
-            if place and note.words[place - 1].lower() in before and note.gap(place) == " " and bits & CAPITAL:
+        for number in note.marked(LOCATIVE):
+            place = number + 1
+            if (
+                place < len(signs)
+                and signs[place] & CAPITAL
+                and note.gap(place) == " "
+                and note.words[number].lower() in before
+            ):
                 found += _after_preposition(note, place)
         return found + _before_state(note) + _after_code(note)
 
@@ -79,7 +78,7 @@ def _span(note: Note, first: int, last: int, score: float, reason: str) -> Span:
 
 
 def _listed(note: Note, place: int) -> list[Span]:
-    for words in _long_places()[plain(note.words[place])]:
+    for words in terms.long_places().get(plain(note.words[place]).split("-")[0], ()):
         here = [plain(word) for word in note.words[place : place + len(words)]]
         if tuple(here) == words and all(
             note.signs[n] & (WRITTEN_AS_NAME | PARTICLE) for n in range(place, place + len(words))
@@ -131,8 +130,15 @@ def _before_state(note: Note) -> list[Span]:
     """`Mobile, Alabama` and `Dayton, OH`."""
     found = []
     signs = note.signs
-    for place in range(1, len(signs)):
-        if not signs[place] & WRITTEN_AS_NAME or note.gap(place) != ", " or not signs[place - 1] & WRITTEN_AS_NAME:
+    if ", " not in note.folded:
+        return []
+    for place in note.marked(REGION | LONG_REGION | UPPER):
+        if (
+            not place
+            or not signs[place] & WRITTEN_AS_NAME
+            or note.gap(place) != ", "
+            or not signs[place - 1] & WRITTEN_AS_NAME
+        ):
             continue
         code = _STATE.match(note.folded, note.pieces[place][0] - 2)
         if not (code or (signs[place] & REGION and place in note.protected) or _starts_region(note, place)):
