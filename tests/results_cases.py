@@ -257,6 +257,16 @@ def _scrub(folder: Path) -> Case:
     return Case(result, ["scrub", str(path), *asked])
 
 
+def _k_safety(folder: Path) -> Case:
+    notes, entities, out = folder / "notes.parquet", folder / "entities.parquet", folder / "safe.parquet"
+    pl.DataFrame({TAG: ["Zqxsecret1 came", "Zqxsecret2 came"]}).write_parquet(notes)
+    names = ["Zqxsecret1", "a", "b"]
+    pl.DataFrame({"entity": names, "term": ["Zqxsecret1", "came", "came"]}).write_parquet(entities)
+    result = shoal.k_safety(notes, text=TAG, entities=entities, k=2, output=out)
+    asked = ["--text", TAG, "--entities", str(entities), "-k", "2", "-o", str(out), "--force"]
+    return Case(result, ["k-safety", str(notes), *asked], names_columns=False)
+
+
 def _safe_harbor(folder: Path) -> Case:
     from shoal.releases.jobs import release_safe_harbor
 
@@ -425,6 +435,7 @@ CASES: dict[str, Callable[[Path], Case]] = {
     "perturb": _perturb,
     "pseudonymize": _pseudonymize,
     "safe-harbor": _safe_harbor,
+    "k-safety": _k_safety,
     "scrub": _scrub,
     "shift-dates": _shift_dates,
     "verify": _verify,

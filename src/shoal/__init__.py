@@ -90,6 +90,7 @@ if TYPE_CHECKING:
     from shoal.releases.signing import make_signing_key
     from shoal.releases.write import Refused, release
     from shoal.sample import sample_data
+    from shoal.scrubbing.documents import KSafety, k_safety
     from shoal.scrubbing.results import ScrubResult
     from shoal.scrubbing.scrub import scrub
     from shoal.standards.cells import Cells, cells
@@ -188,6 +189,8 @@ _HOME = {
     "risk": "shoal.identity",
     "safe_harbor": "shoal.standards.hipaa.safe_harbor",
     "sample_data": "shoal.sample",
+    "KSafety": "shoal.scrubbing.documents",
+    "k_safety": "shoal.scrubbing.documents",
     "ScrubResult": "shoal.scrubbing.results",
     "scrub": "shoal.scrubbing.scrub",
     "shift_dates": "shoal.pseudonyms.shift_dates",
@@ -211,6 +214,7 @@ __all__ = [
     "IdentityRisk",
     "InputError",
     "Intersection",
+    "KSafety",
     "Lattice",
     "LeakRisk",
     "LeakSeries",
@@ -266,6 +270,7 @@ __all__ = [
     "compare_publications",
     "decode",
     "detect",
+    "k_safety",
     "lattice",
     "leak",
     "load_policy",

@@ -92,6 +92,12 @@ COMMANDS = {
         CHANGE,
         "**Replace what points at people in columns of free text**, and release the table.",
     ),
+    "k-safety": Entry(
+        "shoal.cli.k_safety",
+        "k_safety",
+        CHANGE,
+        "**Remove the terms by which a document tells whom or what it is about**, so that K entities still fit.",
+    ),
     "regenerate": Entry(
         "shoal.cli.regenerate",
         "regenerate",

@@ -66,6 +66,21 @@ FULL_MONTHS = (
 _MONTHS = {name[:3]: number for number, name in enumerate(FULL_MONTHS, 1)}
 # the English names, whole or short (also `sept`)
 ENGLISH_MONTH_NAMES = f"(?:{'|'.join(f'{name[:3]}(?:{name[3:]})?' for name in FULL_MONTHS)}|sept)"
+# the names of other languages, as they are written; a name that several have (April) is taken in this order
+MONTHS_BY_LANGUAGE = {
+    "en": "January February March April May June July August September October November December",
+    "de": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
+    "fr": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+    "it": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+    "es": "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+}
+SHORT_MONTHS_BY_LANGUAGE = {
+    "en": "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec",
+    "de": "Jan Feb Mär Apr Mai Jun Jul Aug Sep Okt Nov Dez",
+    "fr": "janv févr mars avr mai juin juil août sept oct nov déc",
+    "it": "gen feb mar apr mag giu lug ago set ott nov dic",
+    "es": "ene feb mar abr may jun jul ago sep oct nov dic",
+}
 # Seconds and milliseconds since 1970, from 2000 to 2035.
 EPOCH_SECONDS = (946_684_800, 2_051_222_400)
 

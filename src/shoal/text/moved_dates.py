@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 from datetime import date, timedelta
 
+from shoal.table.dates import MONTHS_BY_LANGUAGE, SHORT_MONTHS_BY_LANGUAGE
 from shoal.text.written_dates import (
-    FULL_MONTHS,
-    SHORT_MONTHS,
     Reading,
     WrittenDate,
     dates_in,
@@ -153,7 +152,7 @@ def _month(like: str, day: date, language: str) -> str:
     """The name of a month in the language, the length and the case of another."""
     entries = months_of(like)
     chosen, _, whole = next((entry for entry in entries if entry[0] == language), entries[0])
-    name = (FULL_MONTHS if whole else SHORT_MONTHS)[chosen].split()[day.month - 1]
+    name = (MONTHS_BY_LANGUAGE if whole else SHORT_MONTHS_BY_LANGUAGE)[chosen].split()[day.month - 1]
     return cased(name, like)
 
 

@@ -12,23 +12,9 @@ from dataclasses import dataclass
 from datetime import date
 from functools import cache
 
+from shoal.table.dates import MONTHS_BY_LANGUAGE, SHORT_MONTHS_BY_LANGUAGE
 from shoal.vocabulary import DateOrder
 
-# languages in the order in which a name that several have (April) is taken
-FULL_MONTHS = {
-    "en": "January February March April May June July August September October November December",
-    "de": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
-    "fr": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
-    "it": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
-    "es": "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
-}
-SHORT_MONTHS = {
-    "en": "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec",
-    "de": "Jan Feb Mär Apr Mai Jun Jul Aug Sep Okt Nov Dez",
-    "fr": "janv févr mars avr mai juin juil août sept oct nov déc",
-    "it": "gen feb mar apr mag giu lug ago set ott nov dic",
-    "es": "ene feb mar abr may jun jul ago sep oct nov dic",
-}
 _ALSO = {"sept": ("en", 9), "jän": ("de", 1), "jänner": ("de", 1), "mrz": ("de", 3), "marz": ("de", 3)}
 _CENTURY = range(1800, 2200)
 
@@ -37,7 +23,7 @@ _CENTURY = range(1800, 2200)
 def month_words() -> dict[str, list[tuple[str, int, bool]]]:
     """Each month's name in small letters, accents kept and dropped: its languages, its number, whether it is whole."""
     found: dict[str, list[tuple[str, int, bool]]] = {}
-    for whole, names in ((True, FULL_MONTHS), (False, SHORT_MONTHS)):
+    for whole, names in ((True, MONTHS_BY_LANGUAGE), (False, SHORT_MONTHS_BY_LANGUAGE)):
         for language, text in names.items():
             for number, word in enumerate(text.split(), 1):
                 for spelled in {word.lower(), plain(word)}:
@@ -145,7 +131,7 @@ def _readings(match: re.Match[str]) -> tuple[Reading, ...]:
 
 
 def months_of(word: str) -> list[tuple[str, int, bool]]:
-    """The months that a word may name, with their languages."""
+    """What a month's name can be: language, number, whether it is whole."""
     words = month_words()
     return words.get(word.lower()) or words[plain(word)]
 
