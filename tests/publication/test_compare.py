@@ -51,8 +51,8 @@ def test_the_command_writes_a_page(folders: list[Path], tmp_path: Path) -> None:
     assert done.exit_code == 0, done.output
     assert json.loads(done.stdout) == json.loads(json.dumps(shoal.compare_publications(names).to_dict()))
     text = page.read_text()
-    assert "(above 0.25)" in text
-    assert "(within 0.25)" in text
+    assert "(above 25.0%)" in text
+    assert "(within 25.0%)" in text
     assert "<script" not in text
     assert text.count("<figure") == 2
     assert text == comparison_html(shoal.compare_publications(names))

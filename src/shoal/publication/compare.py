@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 
 from shoal.errors import InputError
 from shoal.releases.compare import Comparison, compare
+from shoal.reports.chapters.base import judged_risk, told_apart
 from shoal.reports.findings import read_findings
 from shoal.results import Cell, Figure, Figures, Grid, Headline, Notes, Result, Section
 from shoal.wording import counted, in_words, percent
@@ -90,11 +91,11 @@ def _share(value: float | None) -> str:
 def _within(one: PublicationFigures) -> str | Cell:
     if one.highest_risk is None:
         return "–"
-    words = f"{one.highest_risk:.3g}"
     if one.threshold is None:
-        return words
+        return percent(one.highest_risk)
+    risk, limit = told_apart(one.highest_risk, one.threshold)
     over = one.highest_risk > one.threshold * (1 + 1e-9)
-    return Cell(f"{words} ({'above' if over else 'within'} {one.threshold:.3g})", "bad" if over else "good")
+    return Cell(f"{risk} ({'above' if over else 'within'} {limit})", "bad" if over else "good")
 
 
 _LINES = (
@@ -105,8 +106,8 @@ _LINES = (
     ("records released", lambda one: f"{one.released:,} of {one.records:,}"),
     ("suppressed records", lambda one: f"{one.suppressed_rows:,}"),
     ("smallest class (k)", lambda one: _figure(one.k)),
-    ("the only one of their kind, before", lambda one: _share(one.uniqueness_before)),
-    ("the only one of their kind, after", lambda one: _share(one.uniqueness)),
+    ("unique in the quasi-identifiers, before", lambda one: _share(one.uniqueness_before)),
+    ("unique in the quasi-identifiers, after", lambda one: _share(one.uniqueness)),
     ("highest risk", _within),
     ("average risk", lambda one: _share(one.average_risk)),
     ("loss", lambda one: _figure(one.loss)),
@@ -156,7 +157,7 @@ def _differences(found: Sequence[Mapping[str, Any]]) -> list[str]:
 def _figures(folder: str, found: Mapping[str, Any]) -> PublicationFigures:
     before, after = found["risk"].get("before") or {}, found["risk"].get("after") or {}
     change, utility, data = found["change"] or {}, found["utility"] or {}, found["data"]
-    risk, verified = after.get("prosecutor") or {}, found["verification"] or {}
+    risk, verified = judged_risk(after) if after else {}, found["verification"] or {}
     attacks = (found["attacks"] or {}).get("attacks") or []
     return PublicationFigures(
         folder=folder,

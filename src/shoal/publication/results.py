@@ -67,8 +67,15 @@ class Publication(Result):
         records = counted(self.document.data["released"], "record")
         return f"{records} ready to be published{f' in {self.output}' if self.output else ''}."
 
+    def _worst_attack(self) -> list[str]:
+        """What attacks gained, as the report's summary says it."""
+        from shoal.reports.chapters.attacks import worst_attack
+
+        worst = worst_attack(self.findings)
+        return [] if worst is None else [f"{worst.text[:1].lower()}{worst.text[1:].removesuffix('.')}"]
+
     def sections(self) -> list[Section]:
-        """The verdict, the steps, and where to look."""
+        """The verdict, the steps, what attacks gained, and where to look."""
         rows = [(step.name, Cell(step.verdict), f"{step.seconds:.1f}") for step in self.steps]
         tone = "good" if self.verdict == "holds" else "bad"
         shown: list[Section] = [Headline(self.summary(), tone), Grid(("step", "verdict", "seconds"), rows, 2)]  # type: ignore[arg-type]
@@ -77,6 +84,7 @@ class Publication(Result):
             return shown
         private = f"{Path(self.output).name}.private"
         notes = [
+            *self._worst_attack(),
             f"{self.output} may leave; {private} beside it is for its owner only",
             "a tool prepares, a person certifies: read the report, then sign it",
         ]

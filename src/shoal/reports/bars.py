@@ -48,7 +48,7 @@ def shares(content: Mapping[str, Any], width: int) -> Any:
 def classes(content: Mapping[str, Any], width: int) -> Any:
     """Records by the size of their class, before and after."""
     rows = [{**row, "text": f"{row['records']:,}"} for row in content["rows"]]
-    return _lying(rows, "records", ",", "records", width, "records with the same values")
+    return _lying(rows, "records", ",d", "records", width, "records with the same values")
 
 
 def _lying(rows: list[dict[str, Any]], value: str, form: str, title: str, width: int, names: str | None = None) -> Any:

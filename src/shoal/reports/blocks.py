@@ -76,7 +76,12 @@ def grid_block(grid: Grid) -> Block:
         "label": grid.title or ", ".join(head for head in grid.heads if head) or "table",
         "has_heads": any(grid.heads),
         "heads": [
-            {"text": head, "number": number(place), "wide": place > 0 and place == max(grid.wrap, default=0)}
+            {
+                "text": head,
+                "number": number(place),
+                "wide": place > 0 and place == max(grid.wrap, default=0),
+                "wraps": place > 0 and place in grid.wrap,
+            }
             for place, head in enumerate(grid.heads)
         ],
         "rows": [[_cell(content, number(place)) for place, content in enumerate(row)] for row in grid.rows],

@@ -18,7 +18,7 @@ _VERDICTS = {
     "not tested": Cell("not tested"),
 }
 _UNJUDGED = Cell("measured without a control: not judged", "warning")
-EXCESS = (
+_EXCESS = (
     "The excess is what being in the data adds: of the people on whom the attack would fail if they were not in the "
     "data, the share on whom it succeeds because they are."
 )
@@ -37,7 +37,7 @@ def attacks(found: Found) -> Chapter:
     if found["attacks"] is None:
         return Chapter("attacks", "Attacks", "No attack was tried.", [])
     shown = _on_release(outcomes_of(found))
-    sections: list[Part] = [worst, Meaning(EXCESS)] if (worst := worst_attack(found)) is not None else []
+    sections: list[Part] = worst_parts(found)
     sections += [_verdicts(found), _explained(shown)] if shown else [_verdicts(found)]
     if [one for one in shown if one.rate is not None]:
         sections.append(_exhibit(found, shown))
@@ -81,10 +81,15 @@ def _beside(one: AttackOutcome, outcomes: list[AttackOutcome]) -> AttackOutcome:
 
 def worst_attack(found: Found) -> Headline | None:
     """The attack that gains most from a person's being in the data, beside its control; None where none was tried."""
+    return _worst(found)[0]
+
+
+def _worst(found: Found) -> tuple[Headline | None, AttackOutcome | None]:
+    """What to say of the worst attack, and which it is, where one gains for certain."""
     outcomes = outcomes_of(found)
     shown = [one for one in _on_release(outcomes) if one.rate is not None]
     if not shown:
-        return None
+        return None, None
     failed = [name for name, word in found["attacks"]["verdict"].items() if word == "fail"]
     above = f"Above the policy's limit: {in_words(failed)}. " if failed else ""
     known = [(one, beside) for one in shown if (beside := _beside(one, outcomes)).excess is not None]
@@ -94,7 +99,7 @@ def worst_attack(found: Found) -> Headline | None:
             f"No attack could be compared with people who are not in the data. {most.name} succeeds most often: for "
             f"{share(most.rate)} of the people in it, where guessing is right for {share(most.baseline)}."
         )
-        return Headline(above + text, "warning")
+        return Headline(above + text, "warning"), None
     proven = [pair for pair in known if (pair[1].excess_low or 0) > 0]
     if not proven:
         one, beside = max(known, key=lambda pair: pair[1].excess_high or 0)
@@ -102,11 +107,21 @@ def worst_attack(found: Found) -> Headline | None:
             "No attack succeeded measurably more often on people in the data than on people who are not in it; with "
             f"95% confidence the excess is at most {share(beside.excess_high)} ({one.name})."
         )
-        return Headline(above + text, "bad" if failed else "good")
+        return Headline(above + text, "bad" if failed else "good"), None
     one, beside = max(proven, key=lambda pair: pair[1].excess or 0)
     limits = found["policy"].get("attacks") or {}
     tone = "bad" if failed else "plain" if limits.get(one.criterion.replace("-", "_")) is not None else "warning"
-    return Headline(above + _gains_most(one, beside), tone)  # type: ignore[arg-type]
+    return Headline(above + _gains_most(one, beside), tone), one  # type: ignore[arg-type]
+
+
+def worst_parts(found: Found) -> list[Part]:
+    """The worst attack, who it is that attacks, and what an excess is."""
+    worst, which = _worst(found)
+    if worst is None:
+        return []
+    named = next((one for one in ATTACKS if which is not None and one.name == which.name), None)
+    who = "" if named is None else f"The attacker: {named.knows} Success: {named.success} "
+    return [worst, Meaning(f"{who}{_EXCESS}")]
 
 
 def _gains_most(one: AttackOutcome, beside: AttackOutcome) -> str:
@@ -133,7 +148,7 @@ def _verdicts(found: Found) -> Grid:
         limit = limits.get(criterion.replace("-", "_"))
         told = "none" if limit is None else percent(limit) if isinstance(limit, (int, float)) else str(limit)
         rows.append((criterion, _word(found, criterion), told, share(max(ends.values(), default=None))))
-    return Grid(("criterion", "verdict", "limit", "upper end of the excess"), rows, 2, title="Verdicts", wrap=(1,))
+    return Grid(("criterion", "verdict", "limit", "excess at most"), rows, 2, title="Verdicts", wrap=(1,))
 
 
 def _explained(shown: list[AttackOutcome]) -> Grid:

@@ -124,7 +124,9 @@ def models_grid(verification: Found, title: str) -> Grid:
     """Every model of the policy with its verdict and its worst class."""
     rows = []
     for model in verification.get("models") or []:
-        settings = ", ".join(f"{name} = {short(value)}" for name, value in model["parameters"].items())
+        settings = ", ".join(
+            f"{name} = {short(value)}" for name, value in model["parameters"].items() if value != "auto"
+        )
         name = f"{model['name']} ({settings})" if settings else model["name"]
         rows.append((name, verdict_cell(model["holds"]), worst_words(model["worst"])))
     return Grid(("model", "verdict", "the worst class"), rows, 3, title=title, wrap=(0, 2))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.reports.chapters.attacks import EXCESS, worst_attack
+from shoal.reports.chapters.attacks import worst_parts
 from shoal.reports.chapters.base import (
     Chapter,
     Found,
@@ -33,8 +33,7 @@ def summary(found: Found) -> Chapter:
     sections: list[Part] = []
     if before and after:
         sections += [_headline(before, after), *_threshold(found, after)]
-        sections += [worst, Meaning(EXCESS)] if (worst := worst_attack(found)) is not None else []
-        sections += [_risks(before, after), _meaning(after)]
+        sections += [*worst_parts(found), _risks(before, after), _meaning(after)]
     if found["verification"] is not None:
         sections.append(models_grid(found["verification"], "What was promised, measured on the released file"))
     return Chapter("summary", "Summary", _about(found), sections)
@@ -58,12 +57,12 @@ def _headline(before: Found, after: Found) -> Headline:
     if after["k"] > 1:
         others = f"at least {after['k'] - 1:,} other{'' if after['k'] == 2 else 's'}"
         text = (
-            f"Before, {percent(before['uniqueness'])} of the records were the only ones with their values; now every "
-            f"record shares its values with {others}."
+            f"Before, {percent(before['uniqueness'])} of the records were unique in their quasi-identifiers; now every "
+            f"record shares them with {others}."
         )
         return Headline(text, "good")
     return Headline(
-        f"{percent(after['uniqueness'])} of the released records are the only ones with their values.", "bad"
+        f"{percent(after['uniqueness'])} of the released records are unique in their quasi-identifiers.", "bad"
     )
 
 
@@ -88,7 +87,7 @@ def _risks(before: Found, after: Found) -> Grid:
     rows: list[tuple[str, ...]] = [
         ("records", f"{before['records']:,}", f"{after['records']:,}"),
         ("smallest class (k)", f"{before['k']:,}", f"{after['k']:,}"),
-        ("records that are unique", percent(before["uniqueness"]), percent(after["uniqueness"])),
+        ("unique in the quasi-identifiers", percent(before["uniqueness"]), percent(after["uniqueness"])),
     ]
     for words, key in (("", "prosecutor"), (" in the population", "journalist")):
         if before.get(key) and after.get(key):
