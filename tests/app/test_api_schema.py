@@ -50,7 +50,7 @@ def test_requests_of_every_kind(app: Any, people: Path, monkeypatch: pytest.Monk
 
         @given(case=operation.as_strategy(generation_mode=mode))
         @settings(
-            max_examples=6, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
+            max_examples=3, deadline=None, database=None, derandomize=True, suppress_health_check=list(HealthCheck)
         )
         def check(case: Any) -> None:
             closes = case.method == "DELETE" and case.path.endswith("{workspace}")
