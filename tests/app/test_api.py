@@ -58,6 +58,7 @@ def test_from_a_file_to_a_release_that_verifies(app: Any) -> None:
     assert app.api.put(f"/api/v1/workspaces/{workspace}/policy", json=policy).json() == policy
     assert run(app, workspace, "publish", no_pdf=True, seed=1)["verdict"] == "holds"
     assert run(app, workspace, "verify")["verdict"] == "holds"
+    assert Path(run(app, workspace, "report", **{"for": "ema"})["output"]).read_text().startswith("<!doctype html>")
     sent = app.api.get(f"/api/v1/workspaces/{workspace}/releases/publish.zip")
     names = zipfile.ZipFile(io.BytesIO(sent.content)).namelist()
     assert "release/data.csv" in names

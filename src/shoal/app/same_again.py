@@ -239,14 +239,12 @@ class _Step:
 
     def _report(self) -> list[str]:
         asked = self.options
-        found = f"read_findings(Path({f'{RELEASE}.private'!r}))"
-        lines = ["from pathlib import Path", "", "from shoal.reports.findings import read_findings"]
-        if asked.public:
-            lines.append("from shoal.publication.small_counts import for_the_public")
-            found = f"for_the_public({found})"
-        target = "report.pdf" if asked.pdf else "report.html"
-        call = f"write_report({found}, Path({target!r}), crosswalk={asked.crosswalk!r}, force=False)"
-        return [*lines, "from shoal.reports.report import write_report", "", call]
+        target = "pdf=Path('report.pdf')" if asked.pdf else "html=Path('report.html')"
+        more = ["public=True"] if asked.public else []
+        more += [] if asked.crosswalk is None else [f"crosswalk={asked.crosswalk!r}"]
+        call = f"report_files({f'{RELEASE}.private'!r}, {', '.join([target, *more])})"
+        imports = ["from pathlib import Path", "", "from shoal.publication.report_files import report_files", ""]
+        return [*imports, f"print(*{call})"]
 
     def _desk_open(self) -> list[str]:
         types = {**(self.options.types or {}), **({"*": "proposed"} if self.options.confirm_types else {})}

@@ -43,8 +43,12 @@ def report_files(
 
 
 def check_not_published(path: Path) -> None:
-    """Refuse to write into a folder that was published: its manifest has the hash of every file there."""
-    if any(path.absolute().parent.glob("*.manifest.json")):
+    """Refuse to write into a folder that was published: its manifest has the hash of every file there.
+
+    A manifest without findings is that of a single released file; others may lie beside it.
+    """
+    folder = path.absolute().parent
+    if (folder / "findings.json").exists() and any(folder.glob("*.manifest.json")):
         raise InputError(
             f"{path} lies in a folder that was published, whose manifest would not hold any more.",
             "Write it somewhere else.",

@@ -176,14 +176,16 @@ def _attack(task: Task, options: AttackOptions) -> Any:
 
 
 def _report(task: Task, options: ReportOptions) -> Stored:
-    from shoal.publication.small_counts import for_the_public
-    from shoal.reports.findings import read_findings
-    from shoal.reports.report import write_report
+    from shoal.publication.report_files import report_files
 
-    found = read_findings(Path(f"{released_file(task, 'publish')}.private"))
-    found = for_the_public(found) if options.public else found
-    path = _out(task) / ("report.pdf" if options.pdf else "report.html")
-    write_report(found, path, crosswalk=options.crosswalk)
+    place = _out(task) / ("report.pdf" if options.pdf else "report.html")
+    (path,) = report_files(
+        f"{released_file(task, 'publish')}.private",
+        html=None if options.pdf else place,
+        pdf=place if options.pdf else None,
+        crosswalk=options.crosswalk,
+        public=options.public,
+    )
     said = "The report is written."
     return Stored({"output": str(path)}, said, [Headline(said), Files({"report": str(path)})])
 
@@ -244,7 +246,7 @@ VERBS = (
     Verb(
         "report",
         ("report",),
-        "shoal.reports.report:write_report",
+        "shoal.publication.report_files:report_files",
         ReportOptions,
         "Write the report of the publication again.",
         takes_policy=False,
