@@ -43,7 +43,7 @@ def shown_page(request: Request, workspace: Workspace, problem: Exception | None
         problem=problem,
         same=same(workspace, ("anonymize", _asked(request, workspace))),
         ready=ready,
-        goal=goal_of(workspace.policy()) if ready else None,
+        goal={**goal_of(workspace.policy()), **_asked(request, workspace)} if ready else None,
         trees=trees_of(request, workspace) if ready else None,
         kinds=KINDS,
         result=_result(request, workspace) if ready else None,
