@@ -131,6 +131,7 @@ def _own(points: list[dict[str, Any]], k: int) -> int:
 
 def _frontier(points: list[dict[str, Any]], k: int) -> Markup:
     """Loss against the highest risk; the release that was made is filled."""
+    points = sorted(points, key=lambda one: float(one["highest_risk"]))
     losses = [_loss(one) or 0.0 for one in points]
     most = max(one["highest_risk"] for one in points) * 1.12
     own = _own(points, k)
