@@ -71,6 +71,8 @@ def go_to_a_release(visitor: Visitor) -> None:
     visitor.click("Protect the table")
     visitor.settled()
     page.get_by_role("link", name="Next: attack and verify").click()
+    page.get_by_text("What the report says about the receiver").click()
+    page.get_by_label("Who receives it").fill("everybody, on the portal <of> the city")
     visitor.click("Release, verify and attack")
     visitor.settled()
     page.get_by_role("link", name="Next: release").click()
@@ -93,7 +95,8 @@ def test_from_a_small_file_to_a_release_that_verify_accepts(visitor: Visitor, fi
     assert found.k >= 5
     # the report stands in a frame without rights
     frame = page.frame_locator("iframe.report")
-    assert "safe to share" in frame.locator("h1").inner_text()
+    assert frame.locator("h1").inner_text()
+    assert "on the portal <of> the city" in frame.locator("body").inner_text()
     # a reload, and every step keeps what was found
     for key in STEPS:
         visitor.step(key)
@@ -168,13 +171,18 @@ def test_points_and_switches_are_answered_and_a_policy_is_loaded(visitor: Visito
     page = visitor.page
     visitor.upload(files / "small.csv")
     visitor.step("columns")
+    assert page.locator("#type-5").input_value() == "code"  # a ZIP code
+    page.select_option("#type-7", "nominal")
+    page.locator("#saved").get_by_text("Saved").wait_for()
+    page.reload()
+    assert page.locator("#type-7").input_value() == "nominal"
     points = page.locator("#frontier .chart a")
     assert points.first.get_attribute("aria-label").startswith("1 column: ")
     points.first.focus()
     page.keyboard.press("Enter")
     page.locator("#frontier").get_by_text("1 column singles out").wait_for()
     assert page.locator("#frontier li").count() == 1
-    visitor.click("Accept these roles")
+    visitor.click("Keep these roles")
     visitor.step("risk")
     before = page.locator("#answer dd").first.inner_text()
     page.get_by_role("switch", name="patzip").uncheck()

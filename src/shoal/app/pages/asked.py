@@ -26,10 +26,14 @@ _PARTS: dict[str, tuple[str, ...] | None] = {
 }
 
 
+# what a verb does not depend on, where it depends on all else
+_WITHOUT = {"protect": ("context", "output", "attacks", "leak")}
+
+
 def _key(workspace: Workspace, verb: str) -> str:
-    parts = _PARTS.get(verb)
+    parts, without = _PARTS.get(verb), _WITHOUT.get(verb, ())
     policy = workspace.policy().as_written() if workspace.has_policy and parts != () else {}
-    policy = {name: value for name, value in policy.items() if parts is None or name in parts}
+    policy = {name: value for name, value in policy.items() if (parts is None or name in parts) and name not in without}
     asked = {"policy": policy, "reading": {**vars(workspace.reading), "missing": list(workspace.reading.missing)}}
     return hashlib.sha256(json.dumps(asked, sort_keys=True).encode()).hexdigest()
 

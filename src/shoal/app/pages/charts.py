@@ -17,6 +17,8 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 16, 24, 40
 # a rise of so much between two points would cross words above the first
 _STEEP = 40
 _TICKS = 5
+# how much place a word takes
+_WORD = 30
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,11 @@ def line_chart(
         floor = _HEIGHT - _BOTTOM
         parts.append(f'<polygon class="area" points="{places[0][0]},{floor} {path} {places[-1][0]},{floor}"/>')
         parts.append(f'<polyline class="line" points="{path}"/>')
-    parts += [_point(point, places, number, target) for number, point in enumerate(points)]
+    own = next((spot for point, spot in zip(points, places, strict=True) if point.chosen), None)
+    for number, point in enumerate(points):
+        x, y = places[number]
+        hidden = own is not None and not point.chosen and abs(x - own[0]) < _WORD and abs(y - own[1]) < _WORD
+        parts.append(_point(point, places, number, target, hidden))
     role = "group" if any(point.href for point in points) else "img"
     return Markup(
         f'<svg class="chart" viewBox="0 0 {_WIDTH} {_HEIGHT}" role="{role}" aria-label="{escape(words)}">'
@@ -118,8 +124,12 @@ def _axes(across: Axis, up: Axis) -> str:
         y = round(floor - (value - up.low) / ((up.high - up.low) or 1) * (floor - _TOP), 1)
         parts.append(f'<line class="rule" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{y}" y2="{y}"/>')
         parts.append(f'<text x="{_LEFT - 6}" y="{y + 4}" text-anchor="end">{escape(word)}</text>')
-    for value, word in across.ticks:
+    drawn = float("-inf")
+    for value, word in sorted(across.ticks):
         x = round(_LEFT + (value - across.low) / ((across.high - across.low) or 1) * (_WIDTH - _LEFT - _RIGHT), 1)
+        if x - drawn < _WORD:  # words would touch
+            continue
+        drawn = x
         parts.append(f'<text x="{x}" y="{floor + 16}" text-anchor="middle">{escape(word)}</text>')
     parts.append(f'<line class="axis" x1="{_LEFT}" x2="{_WIDTH - _RIGHT}" y1="{floor}" y2="{floor}"/>')
     middle = (_LEFT + _WIDTH - _RIGHT) / 2
@@ -129,13 +139,13 @@ def _axes(across: Axis, up: Axis) -> str:
     return "".join(parts)
 
 
-def _point(point: Point, places: Sequence[tuple[float, float]], number: int, target: str) -> str:
+def _point(point: Point, places: Sequence[tuple[float, float]], number: int, target: str, hidden: bool) -> str:
     x, y = places[number]
     on = " on" if point.chosen else ""
     dot = f'<circle class="dot{on}" cx="{x}" cy="{y}" r="5"/>'
     across, down, side = _beside_the_line(places, number)
     words = f'<text class="value" x="{x + across:.1f}" y="{y + down:.1f}" text-anchor="{side}">'
-    label = f"{words}{escape(point.label)}</text>" if point.label else ""
+    label = f"{words}{escape(point.label)}</text>" if point.label and not hidden else ""
     if point.href is None:
         return dot + label
     href, name = escape(point.href), escape(target)

@@ -16,7 +16,8 @@ from shoal.app.pages.running import back
 from shoal.app.pages.same import same
 from shoal.app.pages.steps import is_done, page
 from shoal.app.project import Workspace
-from shoal.app.server import jobs_of, workspace_of
+from shoal.app.server import form_of, jobs_of, workspace_of
+from shoal.errors import InputError
 from shoal.manifest.files import private_folder
 from shoal.results.html import markup
 from shoal.results.sections import Cell, Grid, Headline
@@ -29,23 +30,48 @@ _QUESTIONS = {
     "inference": "Can a value that a person would not tell be guessed from the release?",
     "membership": "Can it be told whether somebody is in the table at all?",
 }
+# what only people know, for the report
+CONTEXT = (
+    ("title", "What the data is called"),
+    ("recipient", "Who receives it"),
+    ("purpose", "What they need it for"),
+    ("controls", "What keeps it: contracts, access, training"),
+    ("responsible", "Who answers for the release"),
+    ("expires", "Until when this assessment holds (YYYY-MM-DD)"),
+)
 _TONES = {"pass": "good", "fail": "bad", "measured": "plain-chip", "not tested": "warning"}
 
 
 @router.get("/w/{identifier}/check")
 def check(request: Request, identifier: str) -> HTMLResponse:
     """What attacks and verification found."""
-    workspace = workspace_of(request, identifier)
+    return _page(request, workspace_of(request, identifier))
+
+
+def _page(request: Request, workspace: Workspace, problem: Exception | None = None) -> HTMLResponse:
     result = _result(request, workspace)
     ready = is_done(request, workspace, "protect") or result is not None
     repeated = same(workspace, ("publish", {}), ("verify", {}))
-    return page(request, workspace, "check", same=repeated, ready=ready, result=result)
+    said = workspace.policy().context.model_dump(mode="json") if workspace.has_policy else {}
+    context = [{"name": name, "label": label, "value": said.get(name) or ""} for name, label in CONTEXT]
+    return page(
+        request, workspace, "check", problem=problem, same=repeated, ready=ready, result=result, context=context
+    )
 
 
 @router.post("/w/{identifier}/check")
-def start(request: Request, identifier: str) -> Response:
-    """Release, verify and attack."""
-    begin(request, workspace_of(request, identifier), "publish")
+async def start(request: Request, identifier: str) -> Response:
+    """Keep what the report says about the receiver; then release, verify and attack."""
+    workspace, form = workspace_of(request, identifier), await form_of(request)
+    said = {name: form[name][0].strip() for name, _ in CONTEXT if form.get(name)}
+    context = {name: text for name, text in said.items() if text}
+    try:
+        if said:
+            kept = {name: value for name, value in workspace.policy().as_written().items() if name != "context"}
+            workspace.set_policy({**kept, "context": context} if context else kept)
+    except InputError as error:
+        return _page(request, workspace, error)
+    begin(request, workspace, "publish")
     return back(identifier, step="check")
 
 

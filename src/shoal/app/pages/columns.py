@@ -16,11 +16,14 @@ from shoal.app.pages.steps import page
 from shoal.app.project import Workspace
 from shoal.app.server import form_of, jobs_of, render, workspace_of
 from shoal.errors import InputError
+from shoal.policy import as_policy
 from shoal.vocabulary import Role
 from shoal.wording import counted, percent
 
 router = APIRouter()
 _DECIDED = 0.5
+# the types that need no further settings; others come with a policy
+_TYPES = ("nominal", "number", "date", "code", "boolean", "text")
 
 
 @router.get("/w/{identifier}/columns")
@@ -36,6 +39,7 @@ def _page(
     ensure(request, workspace, "propose")
     profile = jobs_of(request).found(workspace, "propose")
     roles = roles_of(workspace, profile.result if profile else None)
+    types = {name: kind.type for name, kind in workspace.policy().types.items()} if workspace.has_policy else {}
     quasi = [name for name, role in roles.items() if role == "quasi-identifier"]
     if quasi:
         ensure(request, workspace, "detect", {"columns": quasi})
@@ -45,7 +49,7 @@ def _page(
         "columns",
         problem=problem,
         same=same(workspace, ("profile", {}), ("detect", {"columns": quasi} if quasi else {})),
-        columns=[_shown(column, roles) for column in profile.result["columns"]] if profile else [],
+        columns=[_shown(column, roles, types) for column in profile.result["columns"]] if profile else [],
         roles=get_args(Role),
         decided=workspace.has_policy,
         saved=None,
@@ -60,7 +64,8 @@ def roles_of(workspace: Workspace, profile: dict[str, Any] | None) -> dict[str, 
     return {column["name"]: decided.get(column["name"], column["role"]) for column in found}
 
 
-def _shown(column: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]:
+def _shown(column: dict[str, Any], roles: dict[str, str], types: dict[str, str]) -> dict[str, Any]:
+    kept = types.get(column["name"], column["proposed_type"] or "")
     sure = column["confidence"]
     kind = column["kind"] if column["kind"] not in (None, column["type"]) else None
     return {
@@ -68,6 +73,8 @@ def _shown(column: dict[str, Any], roles: dict[str, str]) -> dict[str, Any]:
         "role": roles[column["name"]],
         "proposed": column["role"],
         "changed": roles[column["name"]] != column["role"],
+        "type": kept,
+        "types": dict.fromkeys(["", kept, *_TYPES]) if not kept else dict.fromkeys([kept, *_TYPES]),
         "what": f"{kind}, {column['type']}" if kind else column["type"],
         "sure": f"{sure:.0%} sure" if sure >= _DECIDED else "your decision" if not sure else "not sure",
         "sure_tone": "plain-chip" if sure >= _DECIDED else "warning",
@@ -121,7 +128,13 @@ async def decide(request: Request, identifier: str) -> Response:
         name: form[f"role-{place}"][0] for place, name in enumerate(names) if form.get(f"role-{place}")
     } or roles_of(workspace, profile.result)
     try:
-        workspace.set_policy(_with_roles(_start(workspace, profile.result), roles))
+        policy = _with_roles(_start(workspace, profile.result), roles)
+        for place, column in enumerate(profile.result["columns"]):
+            chosen = form.get(f"type-{place}", [""])[0]
+            kept = as_policy(policy).types.get(column["name"])
+            if chosen and chosen != (kept.type if kept else column["proposed_type"]):
+                policy["types"] = {**policy.get("types", {}), column["name"]: chosen}
+        workspace.set_policy(policy)
     except InputError as error:
         return _page(request, workspace, problem=error)
     if request.headers.get("hx-request"):

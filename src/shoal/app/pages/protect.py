@@ -43,7 +43,7 @@ def shown_page(request: Request, workspace: Workspace, problem: Exception | None
         problem=problem,
         same=same(workspace, ("anonymize", _asked(request, workspace))),
         ready=ready,
-        goal=goal_of(workspace.policy()) if ready else None,
+        goal={**goal_of(workspace.policy()), **_asked(request, workspace)} if ready else None,
         trees=trees_of(request, workspace) if ready else None,
         kinds=KINDS,
         result=_result(request, workspace) if ready else None,
@@ -131,6 +131,7 @@ def _own(points: list[dict[str, Any]], k: int) -> int:
 
 def _frontier(points: list[dict[str, Any]], k: int) -> Markup:
     """Loss against the highest risk; the release that was made is filled."""
+    points = sorted(points, key=lambda one: float(one["highest_risk"]))
     losses = [_loss(one) or 0.0 for one in points]
     most = max(one["highest_risk"] for one in points) * 1.12
     own = _own(points, k)
