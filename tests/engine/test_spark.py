@@ -315,6 +315,11 @@ def test_gaps_that_are_declared(small: Any, tmp_path: Path, command: str) -> Non
     GAPS[command](small, tmp_path)
 
 
+def test_free_text_does_not_leave_as_it_is(small: Any) -> None:
+    with pytest.raises(InputError, match="scrubbed on one machine only"):
+        shoal.anonymize(small, {**POLICY, "columns": {**POLICY["columns"], "n": "text"}})
+
+
 def test_the_table_of_the_docs_is_that_of_the_code() -> None:
     page = Path(__file__).parents[2] / "docs" / "spark.md"
     assert capability_table() in page.read_text(), "write it anew with: python docs/engine_table.py"

@@ -128,6 +128,11 @@ def asked(
     rules = decided(as_given, as_names(quasi_identifiers), as_names(sensitive), k, l, t, models, decide)
     conditions = [parse_condition(text) for text in disclosure]
     engine, reading = engine_of(source, options), declaring(options, rules.types)
+    if engine.keeps_rows and (texts := rules.with_role("text")):  # they would leave as they are
+        raise InputError(
+            f"Column '{texts[0]}' holds free text, which is scrubbed on one machine only.",
+            "Scrub it before, or decide it as identifier, which removes it.",
+        )
     needed = _needed(rules, conditions)
     table = engine.rows(source, None, reading, needed=needed, by_tuple=chosen is not None and chosen.by_tuple)
     _check_memory(table, options)

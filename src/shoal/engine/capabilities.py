@@ -38,8 +38,8 @@ CAPABILITIES = (
     Capability(
         "anonymize",
         "lattice and coarsen: the count table, once per record; other methods: one packed key per row",
-        "more records than the driver holds",
-        "groups of records are made by the compiled loops of one machine, and measured there",
+        "more records than the driver holds, and free text (role `text`)",
+        "groups are made and measured by the compiled loops of one machine; texts are scrubbed beside identifiers",
     ),
     Capability(
         "verify",
