@@ -121,6 +121,9 @@ class Note:
         """Where the groups of letters, digits, dots, hyphens and slashes start that hold a digit."""
         text, found, last = self.folded, list[int](), -1
         for start, end in self.digits:
+            if start - 1 == last and text[last] in "-/.":  # goes on with the group before it
+                last = end
+                continue
             left = start
             while left and start - left < _LONGEST_PREFIX and (text[left - 1].isalnum() or text[left - 1] in "-/."):
                 left -= 1
