@@ -82,7 +82,9 @@ class Numbers:
             code, (start, end) = match[0], match.span()
             last = end
             digits = sum(map(str.isdigit, code))
-            if digits < 1 or _UNITS.match(note.folded, end):
+            if digits < 4 and not _LETTER.search(code):
+                continue
+            if _UNITS.match(note.folded, end):
                 continue
             kind = label_before(note, start) if digits > 3 or (digits and _LETTER.search(code)) else None
             if kind is None:
