@@ -12,7 +12,7 @@ import polars as pl
 
 from shoal.table.fold import fold
 from shoal.text.kinds import TextKind
-from shoal.text.words import INITIAL, ROLE, SPLIT, SPLIT_PLAIN, TITLE, Lexicon, lexicon
+from shoal.text.words import INITIAL, PLAIN_WORD, ROLE, SPLIT, SPLIT_PLAIN, TITLE, Lexicon, lexicon
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +121,9 @@ class Note:
         """Where the groups of letters, digits, dots, hyphens and slashes start that hold a digit."""
         text, found, last = self.folded, list[int](), -1
         for start, end in self.digits:
+            if start - 1 == last and text[last] in "-/.":  # goes on with the group before it
+                last = end
+                continue
             left = start
             while left and start - left < _LONGEST_PREFIX and (text[left - 1].isalnum() or text[left - 1] in "-/."):
                 left -= 1
@@ -129,9 +132,25 @@ class Note:
             last = end
         return found
 
+    @cached_property
+    def chains(self) -> list[tuple[int, int, int]]:
+        """Start, end and number of digits of runs of digits with one sign at most between them."""
+        found: list[tuple[int, int, int]] = []
+        for start, end in self.digits:
+            if found and start - found[-1][1] <= 1:
+                found[-1] = (found[-1][0], end, found[-1][2] + end - start)
+            else:
+                found.append((start, end, end - start))
+        return found
+
+    @cached_property
+    def _notable(self) -> list[tuple[int, int]]:
+        """The numbers and bits of the words that are more than plain words of a dictionary."""
+        return [(number, bits) for number, bits in enumerate(self.signs) if bits & ~PLAIN_WORD]
+
     def marked(self, bits: int) -> list[int]:
         """The numbers of the words that have one of the bits."""
-        return [number for number, sign in enumerate(self.signs) if sign & bits]
+        return [number for number, sign in self._notable if sign & bits]
 
     def windows(self, bits: int, before: int, after: int) -> list[tuple[int, int]]:
         """Stretches around the words that have one of the bits, joined where they meet."""

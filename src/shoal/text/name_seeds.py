@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from functools import cache
 
 from shoal.text import terms
@@ -70,6 +71,7 @@ _CREDENTIAL = re.compile(r",\s(?:M\.D\.|R\.N\.|Ph\.D\.|D\.O\.|Esq\b)")
 _LISTING = re.compile(r"^\s*(?:\([^()]{1,12}\))?,?\s*$")
 _AGED = re.compile(r"^ \(\d{1,2}\), $")
 _ANDS = frozenset(("and", "und", "et", "e", "ed", "y", "v", "vs"))
+_MOST_TITLES = 6  # `Herr Prof. Dr. Dr. h. c.`; a bound keeps hostile text linear
 _NOT_NAMES = STAYS | ROLE | MONTH | REGION | TITLE
 
 
@@ -122,10 +124,10 @@ def _is_title(note: Note, place: int) -> bool:
 def _after_title(note: Note, place: int, seeds: Seeds) -> bool:
     """Marks the word after a title, past further titles and particles; whether there is one."""
     signs, words, last = note.signs, note.words, len(note.signs)
-    here = place + 1
-    while here < last and note.gap(here) in _AFTER_TITLE and signs[here] & TITLE and not signs[here] & (SURE | SURNAME):
+    here, most = place + 1, min(last, place + _MOST_TITLES)
+    while here < most and note.gap(here) in _AFTER_TITLE and signs[here] & TITLE and not signs[here] & (SURE | SURNAME):
         here += 1
-    while here < last and words[here] in _DEGREES:
+    while here < most and words[here] in _DEGREES:
         here += 1
     first = here
     while here + 1 < last and here - first < 3 and _is_particle(note, here):
@@ -262,9 +264,9 @@ def _by_credentials(note: Note, seeds: Seeds) -> None:
             seeds.pop(place, None)
             _mark_before(note, place, seeds)
     for match in _CREDENTIAL.finditer(note.folded) if ".D." in note.folded or "Esq" in note.folded else ():
-        number = next((n for n, (_, end) in enumerate(note.pieces) if end == match.start()), None)
-        if number is not None:
-            _mark_before(note, number + 1, seeds)
+        number = bisect_left(note.pieces, (match.start(), 0))  # the first word behind the comma
+        if number and note.pieces[number - 1][1] == match.start():
+            _mark_before(note, number, seeds)
 
 
 def _mark_before(note: Note, place: int, seeds: Seeds) -> None:

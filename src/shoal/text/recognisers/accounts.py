@@ -24,14 +24,16 @@ _GROUPS = r"(?<![\w-])\d{4}(?:[ -]\d{4}){3}(?![\w-])"
 
 
 def _many_digits(note: Note) -> bool:
-    """Whether ten digits or more stand together, with one sign between groups at most."""
-    count, last = 0, -9
-    for start, end in note.digits:
-        count = (count if start - last <= 6 else 0) + end - start
-        last = end
-        if count >= 10:
-            return True
-    return False
+    """Whether thirteen digits or more stand together."""
+    return any(digits >= 13 for _, _, digits in note.chains)
+
+
+def _starts_as_iban(note: Note) -> bool:
+    """Whether two capitals with two digits behind them start a code."""
+    text = note.folded
+    return any(
+        text[place : place + 2].isupper() and text[place + 2 : place + 4].isdigit() for place in note.code_starts
+    )
 
 
 def _long_code(note: Note) -> bool:
@@ -40,15 +42,8 @@ def _long_code(note: Note) -> bool:
 
 RECOGNISER = Patterns(
     "accounts",
-    Pattern(_IBAN, 0.96, "form of an IBAN", "account_number"),
-    Pattern(_CARD, 0.9, "card number with its check digit", "account_number", "", _is_card),
-    Pattern(
-        r"(?<![\w-])\d{4}(?:[ -]\d{4}){3}(?![\w-])",
-        0.88,
-        "form of a card number",
-        "account_number",
-        r"\d{4}[ -]\d{4}[ -]",
-    ),
-    Pattern(_VIN, 0.9, "vehicle number with its check digit", "vehicle_number", "", _is_vin),
-    gate=lambda note: _many_digits(note) or _long_code(note),
+    Pattern(_IBAN, 0.96, "form of an IBAN", "account_number", gate=_starts_as_iban),
+    Pattern(_CARD, 0.9, "card number with its check digit", "account_number", "", _is_card, gate=_many_digits),
+    Pattern(_GROUPS, 0.88, "form of a card number", "account_number", gate=_many_digits),
+    Pattern(_VIN, 0.9, "vehicle number with its check digit", "vehicle_number", "", _is_vin, gate=_long_code),
 )

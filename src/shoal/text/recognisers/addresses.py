@@ -106,7 +106,7 @@ RECOGNISER = Patterns(
         0.88, "Canadian postal code", "postal_code", gate=_one_digit,
     ),
     Pattern(
-        rf"(?:\b(?:{_STATES}),?|\b[A-Z][a-z]+,|\b(?:{_STATES_LONG}))\s(?P<id>\d{{5}}(?:-\d{{4}})?)(?![\d,.]\d|\d)", 0.9,
+        rf"(?:\b(?:{_STATES}),?|(?<=[a-z]),|\b(?:{_STATES_LONG}))\s(?P<id>\d{{5}}(?:-\d{{4}})?)(?![\d,.]\d|\d)", 0.9,
         "after a state", "postal_code", gate=_five_digits,
     ),
     Pattern(

@@ -63,8 +63,9 @@ class National:
                 found.append(Span(*match.span(), "national_id", 0.93, "form of a US number"))
         if _MASK_SIGN.search(text):
             found += [Span(*match.span(), "national_id", 0.8, "masked US number") for match in _MASKED.finditer(text)]
-        for place in note.code_starts:
-            found += _at(text, place)
+        if any(digits > 5 for _, _, digits in note.chains):
+            for place in note.code_starts:
+                found += _at(text, place)
         return found
 
 

@@ -24,6 +24,7 @@ _PLATE_SIGN = re.compile(r"plate|plaque|kennzeichen|immatric|targ|matr[ií]c|reg
 _LETTERS_BEHIND = re.compile(r" [A-Z]{2,3}(?![\w-])")
 _WORDS = re.compile(r"[^\W\d_]+")
 _UNITS = re.compile(rf"\s?{terms.alternation('units')}(?!\w)", re.IGNORECASE)
+_LETTER = re.compile(r"[A-Za-z]")
 _YEAR = re.compile(r"^(?:19|20)\d{2}$")
 _WINDOW = 48
 _LEAST_DIGITS = {"vehicle_number": 1, "other_number": 3, "device_number": 3, "licence_number": 3}
@@ -81,9 +82,11 @@ class Numbers:
             code, (start, end) = match[0], match.span()
             last = end
             digits = sum(map(str.isdigit, code))
-            if digits < 1 or _UNITS.match(note.folded, end):
+            if digits < 4 and not _LETTER.search(code):
                 continue
-            kind = label_before(note, start) if digits > 2 or not code.isdigit() else None
+            if _UNITS.match(note.folded, end):
+                continue
+            kind = label_before(note, start) if digits > 3 or (digits and _LETTER.search(code)) else None
             if kind is None:
                 found += _unlabelled(code, start, end, digits)
                 continue

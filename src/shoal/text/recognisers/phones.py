@@ -68,8 +68,9 @@ class Phones:
             return []
         found: list[Span] = []
         text, last = note.folded, 0
-        for start, _ in note.digits:
-            if start < last:
+        for start, end, digits in note.chains:
+            near = digits < 6 and not text.startswith((") ", " (", "/ ", " /"), end)
+            if start < last or near:
                 continue
             match = _NUMBER.match(text, _prefix(text, start))
             span = None if match is None else self._judged(note, match)
