@@ -43,6 +43,8 @@ def change(found: Found) -> Chapter | None:
         sections.append(_candidates(changed))
     if changed.get("frontier") and any(point["loss"] is not None for point in changed["frontier"]):
         sections.append(_frontier(changed))
+    if changed.get("scrubbed"):
+        sections += _scrubbed(changed["scrubbed"])
     about = "What was done to the data so that the promise holds, and what that cost."
     return Chapter("change", "Transformation", about, sections)
 
@@ -55,13 +57,25 @@ def _cost(changed: Found) -> Grid:
     return Grid(("column", "what it cost"), rows, 2, title="What became of each column", wrap=(0, 1))
 
 
+def _scrubbed(scrubbed: Found) -> list[Part]:
+    """What was replaced in columns of free text, by kind, and what the search cannot find."""
+    rows = [
+        (name, kind.replace("_", " "), str(count), str(entry["records"][kind]))
+        for name, entry in scrubbed["columns"].items()
+        for kind, count in entry["spans"].items()
+    ]
+    title = "What was replaced in free text"
+    grid = Grid(("column", "kind", "replaced", "records"), rows, 2, title=title)
+    return [grid, Notes([f"Searched by {scrubbed['engine']}: {scrubbed['cannot_find']}."])]
+
+
 def _in_words(found: Found) -> str:
     data = found["data"]
     gone = data["suppressed_rows"] + data["removed_rows"]
     verb = "was" if gone == 1 else "were"
     kept = f"{counted(gone, 'record')} {verb} left out or blanked" if gone else "Every record is in the release"
     natures = {entry["nature"] for entry in (found["change"] or {}).get("columns") or [] if entry["released"]}
-    if natures <= {"truthful", "unchanged"}:
+    if natures <= {"truthful", "unchanged", "scrubbed"}:
         return f"{kept}; a cell that was changed says less about its person than before, and nothing false."
     return (
         f"{kept}; some cells hold what is typical of several people or was altered by chance, not a person's own value."

@@ -22,6 +22,7 @@ _ROLES = {
     "quasi-identifier": "others may know it, and together with others it can point to a person",
     "sensitive": "what nobody should learn about a person",
     "other": "taken to be unknown to others",
+    "text": "free text, in which identifiers are replaced",
 }
 _FORMS = {
     "range": "generalised to ranges",
@@ -36,6 +37,7 @@ _FORMS = {
     "recoded": "recoded",
     "pseudonym": "replaced by pseudonyms",
     "shifted": "dates shifted",
+    "scrubbed": "identifiers in the text replaced",
 }
 # what profile says to whoever decides: in a report it is decided
 _TO_DECIDE = "No rule recognised it"
