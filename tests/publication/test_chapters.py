@@ -61,7 +61,7 @@ def test_a_leak_of_one_person_is_told_apart_from_one_of_several() -> None:
     assert {"x": 0.5, "y": pytest.approx(one)} in curve.chart.data["rows"]
     assert all("targets" not in row for row in curve.chart.data["rows"])
     promised = next(part.text for part in told.sections if isinstance(part, Headline))
-    assert "all of 3 people" in promised
+    assert "3 people picked at random are all re-identified" in promised
     assert "within the limit of 90.0%" in promised
 
 
