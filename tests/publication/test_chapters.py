@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import polars as pl
 import pytest
 
 import shoal
 from shoal.attacks import ATTACKS
-from shoal.publication.steps import Steps
-from shoal.reading import read
 from shoal.reports.bars import ticks
 from shoal.reports.chapters import Chapter, Exhibit, chapters_of
+from shoal.reports.chapters.leak import leak
 from shoal.reports.report import report_html
 from shoal.results import Cell, Grid, Headline
 
@@ -50,22 +50,18 @@ def test_a_leak_of_one_person_is_told_apart_from_one_of_several() -> None:
         "leak": {"leaked": "50%", "targets": 3, "threshold": 0.9},
     }
     table = {"age": [20, 20, 30, 30, 40, 40, 50, 50]}
-    steps = Steps(read(table), shoal.Policy.model_validate(policy), {}, None)
-    series = steps._leak(read(table), ["age"]).to_dict()
+    series = shoal.publish(pl.DataFrame(table), policy).findings["leak"]
     one = shoal.leak(persons=8, leaked=4, class_size=2).probability
     three = shoal.leak(persons=8, leaked=4, class_size=2, targets=3).probability
     assert {answer["targets"] for answer in series["answers"][:-1]} == {1}
     assert (series["answers"][-1]["targets"], series["answers"][-1]["probability"]) == (3, pytest.approx(three))
-    found = {"leak": series}
-    from shoal.reports.chapters.leak import leak
-
-    told = leak(found)
+    told = leak({"leak": series})
     assert told is not None
     curve = next(part for part in told.sections if isinstance(part, Exhibit))
     assert {"x": 0.5, "y": pytest.approx(one)} in curve.chart.data["rows"]
     assert all("targets" not in row for row in curve.chart.data["rows"])
     promised = next(part.text for part in told.sections if isinstance(part, Headline))
-    assert "all of 3 people" in promised
+    assert "3 people picked at random are all re-identified" in promised
     assert "within the limit of 90.0%" in promised
 
 

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 import shoal
 from shoal.cli.app import app
 from shoal.publication.compare_page import comparison_html
+from shoal.results import Grid
 
 
 @pytest.fixture(scope="module")
@@ -69,3 +70,14 @@ def test_what_cannot_be_compared_is_refused(folders: list[Path], tmp_path: Path)
     wrong = CliRunner().invoke(app, ["compare", *map(str, folders), "-o", str(tmp_path / "page.txt")])
     assert isinstance(wrong.exception, shoal.InputError)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_excess_stands_with_its_interval(folders: list[Path]) -> None:
+    result = shoal.compare_publications(folders)
+    for one in result.publications:
+        assert one.excess_interval_by_attack.keys() == one.excess_by_attack.keys()
+        for name, excess in one.excess_by_attack.items():
+            low, high = one.excess_interval_by_attack[name]
+            assert low <= excess <= high
+    table = next(part for part in result.sections() if isinstance(part, Grid) and part.title == "Excess by attack")
+    assert all(" to " in str(cell) for row in table.rows for cell in row[1:])

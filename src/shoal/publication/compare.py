@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from shoal.errors import InputError
 from shoal.releases.compare import Comparison, compare
-from shoal.reports.chapters.base import judged_risk, told_apart
+from shoal.reports.chapters.base import judged_risk, told_apart, with_interval
 from shoal.reports.findings import read_findings
 from shoal.results import Cell, Figure, Figures, Grid, Headline, Notes, Result, Section
 from shoal.wording import counted, in_words, percent
@@ -43,6 +43,8 @@ class PublicationFigures:
     loss_by_column: dict[str, float | None]
     # what being in the data adds to the risk of a person, for every attack with a control
     excess_by_attack: dict[str, float | None]
+    # the ends of its 95% interval
+    excess_interval_by_attack: dict[str, list[float | None]]
 
 
 @dataclass(frozen=True, repr=False)
@@ -73,10 +75,13 @@ class PublicationComparison(Result):
         for title, first, key in (("Loss by column", "column", "loss_by_column"),
                                   ("Excess by attack", "attack", "excess_by_attack")):  # fmt: skip
             names = list(dict.fromkeys(name for one in shown for name in getattr(one, key)))
-            write = _figure if key == "loss_by_column" else _share
-            lines = [(name, *(write(getattr(one, key).get(name)) for one in shown)) for name in names]
+            write = _loss if key == "loss_by_column" else excess_words
+            lines = [(name, *(write(one, name) for one in shown)) for name in names]
             sections += [Grid((first, *heads), lines, title=title)] if lines else []
-        notes = ["excess: what being in the data adds to a person's risk, beside people who are not in it"]
+        notes = [
+            "excess: what being in the data adds to a person's risk, beside people who are not in it; its 95% interval "
+            "behind it"
+        ]
         return [*sections, Notes(notes)] if any(one.excess_by_attack for one in shown) else sections
 
 
@@ -86,6 +91,16 @@ def _figure(value: float | None) -> str:
 
 def _share(value: float | None) -> str:
     return "–" if value is None else percent(value)
+
+
+def _loss(one: PublicationFigures, column: str) -> str:
+    return _figure(one.loss_by_column.get(column))
+
+
+def excess_words(one: PublicationFigures, attack: str) -> str:
+    """The excess of an attack with its 95% interval."""
+    low, high = one.excess_interval_by_attack.get(attack) or (None, None)
+    return with_interval(one.excess_by_attack.get(attack), low, high)
 
 
 def _within(one: PublicationFigures) -> str | Cell:
@@ -179,6 +194,11 @@ def _figures(folder: str, found: Mapping[str, Any]) -> PublicationFigures:
         loss_by_column=dict(utility.get("by_column") or {}),
         excess_by_attack={
             one["name"].removesuffix(_TWIN): one["excess"] for one in attacks if one["excess"] is not None
+        },
+        excess_interval_by_attack={
+            one["name"].removesuffix(_TWIN): [one["excess_low"], one["excess_high"]]
+            for one in attacks
+            if one["excess"] is not None
         },
     )
 

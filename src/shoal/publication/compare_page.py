@@ -7,7 +7,7 @@ from typing import Any
 
 from shoal import __version__
 from shoal.errors import InputError
-from shoal.publication.compare import LETTERS, PublicationComparison
+from shoal.publication.compare import LETTERS, PublicationComparison, PublicationFigures, excess_words
 from shoal.publication.report_files import check_not_published
 from shoal.reports.chapters import Chapter, Exhibit, Part
 from shoal.reports.chapters.base import listing, share
@@ -71,7 +71,11 @@ def _exhibit(
                 chart.append({"label": name, "when": letter, "share": max(value, 0.0)})
     if not chart:
         return None
-    rows = [(name, *(share(getattr(one, key).get(name)) for one in result.publications)) for name in names]
+
+    def told(one: PublicationFigures, name: str) -> str:
+        return excess_words(one, name) if key == "excess_by_attack" else share(getattr(one, key).get(name))
+
+    rows = [(name, *(told(one, name) for one in result.publications)) for name in names]
     return Exhibit(
         Chart("shares", {"rows": chart, "title": title.lower()}, listing(title, rows), title),
         Grid((first, *LETTERS[: len(result.publications)]), rows),

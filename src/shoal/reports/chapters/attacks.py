@@ -190,8 +190,8 @@ def _exhibit(found: Found, shown: list[AttackOutcome]) -> Exhibit:
     most = max(chart, key=lambda row: row["rate"])
     meaning = (
         f"{most['label']} succeeds most often, for {share(most['rate'])} of the people it is tried on. A high rate "
-        "alone is no harm done by the release: what counts is how far it lies above the control, the same attack on "
-        "people who are not in the data."
+        "alone does not mean that the release does harm: what counts is how far it lies above the control, the same "
+        "attack on people who are not in the data."
     )
     return Exhibit(
         Chart(

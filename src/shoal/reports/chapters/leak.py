@@ -6,7 +6,7 @@ from typing import Any
 
 from shoal.reports.chapters.base import Chapter, Exhibit, Found, Part, listing, told_apart
 from shoal.results import Chart, Grid, Headline
-from shoal.wording import counted, percent
+from shoal.wording import percent
 
 _FORMULA = (
     "P = (1/D) Σ (1 - C(D-k, L) / C(D, L)) over all classes: D persons, L of them leaked, k in the class (Antoniou "
@@ -28,16 +28,14 @@ def leak(found: Found) -> Chapter | None:
 def _promised(one: dict[str, Any]) -> Headline:
     """The question of the policy and its answer."""
     part = percent(one["leaked"] / max(one["persons"], 1))
-    who = "one person" if one["targets"] == 1 else f"all of {counted(one['targets'], 'person')}"
-    who = who.replace("persons", "people")
+    who = "one person" if one["targets"] == 1 else f"{one['targets']:,} people"
+    are = "is" if one["targets"] == 1 else "are all"
     chance, limit = told_apart(one["probability"], one["threshold"])
     within = one["probability"] <= one["threshold"] * (1 + 1e-9)
     text = (
-        f"The policy asks for {who} picked at random: if {part} of the people leak, {who} are re-identified with a "
+        f"What the policy asks: if {part} of the people leak, {who} picked at random {are} re-identified with a "
         f"probability of {chance}, {'within' if within else 'above'} the limit of {limit}."
     )
-    if one["targets"] == 1:
-        text = text.replace("one person are", "that person is")
     return Headline(text, "good" if within else "bad")
 
 
