@@ -38,4 +38,6 @@ def in_words(names: Sequence[str], most: int = 9) -> str:
     'age, sex and zip'
     """
     shown = list(names[:most]) + ([f"{len(names) - most} more columns"] if len(names) > most else [])
+    if not shown:
+        return "none"
     return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1]

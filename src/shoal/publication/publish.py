@@ -162,7 +162,7 @@ def _refused(steps: Steps, evidence: Path | None, force: bool) -> Publication:
     document = steps.document()
     assert steps.refusal is not None
     found = Publication(
-        None, "refused", {"report": None, "findings": None}, steps.steps, steps.refusal.in_words(),
+        None, "refused", {"report": None, "findings": None}, steps.steps, steps.refusal.in_words(evidence),
         steps.warnings or None, document,
     )  # fmt: skip
     if evidence is None:

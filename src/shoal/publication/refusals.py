@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from pathlib import Path
 
 import polars as pl
 
@@ -44,9 +45,10 @@ class Refusal:
         """As findings have it."""
         return {name: value for name, value in asdict(self).items() if name != "verdict"}
 
-    def in_words(self) -> str:
-        """In one paragraph."""
-        return " ".join(part for part in (f"{self.step}: {NOTHING}", self.reason, self.cure) if part)
+    def in_words(self, evidence: Path | None = None) -> str:
+        """In one paragraph, with where the evidence is kept."""
+        kept = "" if evidence is None else f"What was found until then is in {evidence / 'findings.json'}."
+        return " ".join(part for part in (f"{self.step}: {NOTHING}", self.reason, self.cure, kept) if part)
 
 
 def refusal_of(step: str, error: Exception) -> Refusal | None:

@@ -10,12 +10,8 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from shoal.reports.findings_schema import COUNTS_BY_CLASS, OWNER_ONLY
 from shoal.vocabulary import LEAST_SHOWN
-
-# keys that only the owner may know: what repeats the draw of chance, where the table was cut, whose file it was
-_OWNER_ONLY = frozenset({"seed", "sha256", "levels", "plan_path", "output", "manifest", "path", "cuts"})
-_VALUES = frozenset({"class_sizes", "exact_counts"})
-
 
 # class sizes as people speak of them; the last has no end
 _GROUPS = (1, 2, 3, 5, 11, 20, 50, 100, 500, 2_000)
@@ -62,7 +58,7 @@ def _within(lines: Sequence[Mapping[str, int]], start: int, end: int | None) -> 
 def without_small_counts(found: Any, key: str = "") -> Any:
     """Findings in which no count by value or class is under 11."""
     if isinstance(found, Mapping):
-        kept = {name: without_small_counts(value, name) for name, value in found.items() if name not in _VALUES}
+        kept = {name: without_small_counts(value, name) for name, value in found.items() if name not in COUNTS_BY_CLASS}
         for name in ("nulls", "single"):  # of a column's values
             if isinstance(kept.get(name), int) and 0 < kept[name] < LEAST_SHOWN:
                 kept[name] = None
@@ -170,7 +166,7 @@ def for_the_public(found: Any) -> Any:
     if isinstance(found, Mapping):
         if "criterion" in found and "notes" in found:
             found = {**found, "notes": []}
-        return {name: for_the_public(value) for name, value in found.items() if name not in _OWNER_ONLY}
+        return {name: for_the_public(value) for name, value in found.items() if name not in OWNER_ONLY}
     if isinstance(found, (list, tuple)):
         return [for_the_public(value) for value in found]
     return found

@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
 from shoal.errors import InputError
 from shoal.reading.small import parse_json, read_small
 from shoal.results import Figure, Figures, Headline, Notes, Result, Section, where_known
+from shoal.results.validate import problems_of
 from shoal.wording import counted
 
+_SHOWN = 5
 Edition = Literal["internal", "public"]
 # what must be there for a report; what a step did not find is null
 KEYS = (
@@ -84,4 +87,8 @@ def checked_findings(found: Any, where: str) -> dict[str, Any]:
         raise InputError(f"{where} is not a file of findings: it lacks {', '.join(missing)}.", cure)
     if found["schema_version"] != FindingsDocument.schema_version:
         raise InputError(f"{where} was written by another version of shoal.", "Make the report with that version.")
+    from shoal.reports.findings_schema import findings_schema
+
+    if wrong := list(islice(problems_of(found, findings_schema()), _SHOWN)):
+        raise InputError(f"{where} is not a file of findings: see {', '.join(wrong)}.", cure)
     return found

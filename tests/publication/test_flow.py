@@ -1,0 +1,404 @@
+"""What publishing must never do: lose files, mix runs, lie about a refusal, or end in a crash."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import shutil
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import shoal
+from shoal.publication import publish as module
+from shoal.publication.small_counts import public_edition, small_counts_hidden
+from shoal.reports.findings import read_findings
+from shoal.reports.report import report_html
+
+POLICY: dict[str, Any] = {
+    "columns": {"age": "quasi-identifier", "illness": "sensitive"},
+    "models": [{"model": "k-anonymity", "k": 3}],
+}
+PEOPLE = pl.DataFrame({"age": [30, 34, 51, 52] * 6, "illness": ["flu", "cold"] * 12})
+SHOAL = [sys.executable, "-m", "shoal"]
+
+
+@pytest.fixture
+def light(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Reports are not drawn: these tests are about files."""
+    monkeypatch.setattr(module, "report_html", lambda found: "<p>report</p>")
+
+
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A publication to copy."""
+    folder = tmp_path_factory.mktemp("kept")
+    PEOPLE.write_csv(folder / "people.csv")
+    shoal.publish(folder / "people.csv", POLICY, output=folder / "release", pdf=False)
+    return folder
+
+
+@pytest.fixture
+def published(kept: Path, tmp_path: Path) -> Path:
+    shutil.copytree(kept, tmp_path / "copy")
+    return tmp_path / "copy"
+
+
+def files(folder: Path) -> dict[str, bytes]:
+    return {str(file.relative_to(folder)): file.read_bytes() for file in folder.rglob("*") if file.is_file()}
+
+
+# data loss
+
+
+@pytest.mark.parametrize("where", ["release.private/people.csv", "release/people.csv"])
+def test_an_input_in_the_folders_that_are_replaced_is_refused(published: Path, where: str) -> None:
+    shutil.move(published / "people.csv", published / where)
+    before = files(published)
+    with pytest.raises(shoal.InputError, match="lies in the"):
+        shoal.publish(published / where, POLICY, output=published / "release", force=True)
+    assert files(published) == before
+
+
+def test_a_hierarchy_or_key_in_the_folders_that_are_replaced_is_refused(published: Path) -> None:
+    tree = published / "release" / "tree.csv"
+    tree.write_text("30;30-39;*\n34;30-39;*\n51;50-59;*\n52;50-59;*\n")
+    before = files(published)
+    for settings in ({"policy": {**POLICY, "hierarchies": {"age": str(tree)}}}, {"policy": POLICY, "sign": tree}):
+        with pytest.raises(shoal.InputError, match="lies in the"):
+            shoal.publish(published / "people.csv", output=published / "release", force=True, **settings)
+    assert files(published) == before
+
+
+@pytest.mark.parametrize("where", ["release/mine.txt", "release.private/mine.txt", "release/sub/mine.txt"])
+def test_force_names_what_shoal_did_not_write_and_leaves_it(published: Path, where: str) -> None:
+    (published / where).parent.mkdir(exist_ok=True)
+    (published / where).write_text("mine")
+    with pytest.raises(shoal.InputError, match=r"mine\.txt|sub"):
+        shoal.publish(published / "people.csv", POLICY, output=published / "release", force=True)
+    assert (published / where).read_text() == "mine"
+
+
+def test_force_does_not_delete_a_folder_that_only_has_the_name_of_an_owners(tmp_path: Path) -> None:
+    (tmp_path / "q.private").mkdir()
+    (tmp_path / "q.private" / "findings.json").write_text("my own")
+    with pytest.raises(shoal.InputError, match=r"findings\.json"):
+        shoal.publish(PEOPLE, POLICY, output=tmp_path / "q", force=True)
+    assert (tmp_path / "q.private" / "findings.json").read_text() == "my own"
+
+
+@pytest.mark.usefixtures("light")
+def test_force_replaces_a_publication(published: Path) -> None:
+    shoal.publish(PEOPLE, POLICY, output=published / "release", pdf=False, force=True)
+    assert (published / "release" / "report.html").read_text() == "<p>report</p>"
+    assert shoal.verify(published / "release").holds
+
+
+@pytest.mark.usefixtures("light")
+def test_of_two_publications_at_once_one_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other one is written between the check at the start and the names at the end."""
+    write = module._write_documents
+
+    def late(*given: Any) -> str:
+        done = write(*given)
+        monkeypatch.setattr(module, "_write_documents", write)
+        shoal.publish(PEOPLE.head(16), POLICY, output=tmp_path / "release", pdf=False)
+        return done
+
+    monkeypatch.setattr(module, "_write_documents", late)
+    with pytest.raises(shoal.InputError, match="is there already"):
+        shoal.publish(PEOPLE, POLICY, output=tmp_path / "release", pdf=False)
+    assert read_findings(tmp_path / "release")["data"]["released"] == 16
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["release", "release.private"]
+
+
+def test_an_output_in_a_folder_of_inputs_is_refused(tmp_path: Path) -> None:
+    (tmp_path / "in").mkdir()
+    PEOPLE.write_csv(tmp_path / "in" / "people.csv")
+    for source in (tmp_path / "in", str(tmp_path / "in" / "**" / "*.csv")):
+        with pytest.raises(shoal.InputError, match="read"):
+            shoal.publish(source, POLICY, output=tmp_path / "in" / "release")
+
+
+# what a manifest covers
+
+
+@pytest.mark.parametrize(
+    ("spoil", "told"),
+    [
+        (lambda folder: (folder / "report.html").write_text("forged"), "report.html was changed"),
+        (lambda folder: (folder / "findings.json").write_text("{}"), "findings.json was changed"),
+        (lambda folder: (folder / "data.dictionary.json").write_text("{}"), "data.dictionary.json was changed"),
+        (lambda folder: (folder / "README.md").unlink(), "README.md is missing"),
+        (lambda folder: (folder / "more.csv").write_text("a"), "more.csv was added"),
+    ],
+)
+def test_verify_refuses_a_changed_missing_or_added_file(published: Path, spoil: Any, told: str) -> None:
+    release = published / "release"
+    assert shoal.verify(release).holds
+    spoil(release)
+    found = shoal.verify(release)
+    assert not found.holds
+    assert told in found.reasons()
+
+
+def test_verify_refuses_data_that_lies_elsewhere(published: Path) -> None:
+    data = published / "release" / "data.csv"
+    shutil.move(data, published / "data.csv")
+    data.symlink_to(published / "data.csv")
+    assert "data.csv is not a file of this folder" in shoal.verify(published / "release").reasons()
+
+
+def test_the_signature_covers_every_file(tmp_path: Path) -> None:
+    key, public = shoal.make_signing_key(tmp_path / "owner.key")
+    shoal.publish(PEOPLE, POLICY, output=tmp_path / "release", pdf=False, sign=key)
+    assert shoal.verify(tmp_path / "release", signed_by=public).holds
+    place = tmp_path / "release" / "data.manifest.json"
+    manifest = json.loads(place.read_text())
+    assert set(manifest["files"]) == {file.name for file in (tmp_path / "release").iterdir() if file.name != place.name}
+    del manifest["files"]
+    place.write_text(json.dumps(manifest))
+    found = shoal.verify(tmp_path / "release", signed_by=public)
+    assert {check.name for check in found.checks if not check.holds} >= {"signature", "files"}
+
+
+@pytest.mark.parametrize("key", ["k", "classes", "uniques"])
+def test_figures_of_a_manifest_that_can_be_measured_are_measured(published: Path, key: str) -> None:
+    shutil.rmtree(published / "release.private")
+    place = published / "release" / "data.manifest.json"
+    manifest = json.loads(place.read_text())
+    manifest["findings"][key] += 7
+    place.write_text(json.dumps(manifest))
+    assert f"figures: not as measured: {key}" in shoal.verify(published / "release").reasons()
+
+
+def test_the_worst_class_of_a_model_is_measured(published: Path) -> None:
+    shutil.rmtree(published / "release.private")
+    place = published / "release" / "data.manifest.json"
+    manifest = json.loads(place.read_text())
+    manifest["models"][0]["worst"]["size"] = 50
+    place.write_text(json.dumps(manifest))
+    assert "not as measured: k-anonymity" in shoal.verify(published / "release").reasons()
+
+
+# refusals
+
+
+def test_a_policy_that_no_method_keeps_is_refused_with_the_model_and_its_figure(tmp_path: Path) -> None:
+    policy = {**POLICY, "models": [*POLICY["models"], {"model": "l-diversity", "l": 7, "sensitive": "illness"}]}
+    result = shoal.publish(PEOPLE, policy, output=tmp_path / "release", keep_evidence=tmp_path / "evidence")
+    assert result.verdict == "refused"
+    assert "l-diversity" in (result.refusal or "")
+    assert "distinct 2" in (result.refusal or "")
+    found = read_findings(tmp_path / "evidence")
+    assert found["refusal"]["step"] == "anonymise"
+    assert result.steps[-1].verdict == "refused"
+    page = report_html(found)
+    assert "The release was refused" in page
+    assert "released on" not in page
+    assert ">Signature<" not in page
+
+
+def test_a_refusal_by_attacks_names_the_figure_the_limit_and_a_cure(tmp_path: Path) -> None:
+    ages = [20 + i % 60 for i in range(240)]
+    frame = pl.DataFrame({"age": ages, "illness": [f"i{i % 7}" for i in range(240)], "ward": list(range(240))})
+    policy = {
+        **POLICY,
+        "columns": {**POLICY["columns"], "ward": "other"},
+        "attacks": {"singling_out": 0.0},
+    }
+    result = shoal.publish(frame, policy, output=tmp_path / "release", keep_evidence=tmp_path / "evidence")
+    assert result.steps[-1].name == "attack"
+    assert result.steps[-1].verdict in ("limit exceeded", "limit not tested")
+    assert "limit 0" in (result.refusal or "") or "not tested" in (result.refusal or "")
+    assert "`attacks`" in (result.refusal or "")
+    found = read_findings(tmp_path / "evidence")
+    assert found["data"]["released"] == 0
+    assert found["data"]["released_sha256"] is None
+
+
+def test_evidence_is_replaced_by_evidence_and_by_nothing_else(tmp_path: Path) -> None:
+    policy = {**POLICY, "models": [{"model": "k-anonymity", "k": 500}]}
+    place = tmp_path / "evidence"
+    settings: dict[str, Any] = {"output": tmp_path / "release", "keep_evidence": place}
+    assert shoal.publish(PEOPLE, policy, **settings).verdict == "refused"
+    with pytest.raises(shoal.InputError, match="--force"):
+        shoal.publish(PEOPLE, policy, **settings)
+    assert shoal.publish(PEOPLE, policy, **settings, force=True).verdict == "refused"
+    (place / "mine.txt").write_text("mine")
+    with pytest.raises(shoal.InputError, match=r"mine\.txt"):
+        shoal.publish(PEOPLE, policy, **settings, force=True)
+
+
+def test_a_threshold_that_is_exceeded_is_said_aloud() -> None:
+    found = shoal.publish(PEOPLE, {**POLICY, "threshold": 0.05})
+    assert found.verdict == "holds"
+    assert "above the policy's threshold of 0.05" in (found.warnings or [""])[0]
+    assert {step.name: step.verdict for step in found.steps}["risk after"] == "above the threshold"
+
+
+def test_an_assessment_that_has_expired_is_refused() -> None:
+    with pytest.raises(shoal.InputError, match="in the past"):
+        shoal.publish(PEOPLE, {**POLICY, "context": {"expires": "2001-01-01"}})
+
+
+def test_a_policy_with_a_household_can_be_published() -> None:
+    frame = pl.DataFrame({"age": [30, 34, 51, 52] * 6, "home": [i // 2 for i in range(24)], "weight": [10.0] * 24})
+    policy = {
+        "columns": {"age": "quasi-identifier", "home": "identifier", "weight": "other"},
+        "household": "home",
+        "weight": "weight",
+        "models": POLICY["models"],
+    }
+    assert shoal.publish(frame, policy).verdict == "holds"
+
+
+# findings that were edited
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (["data", "records"], None), (["data", "records"], "x"), (["data", "records"], -5), (["change"], {}),
+        (["risk"], None), (["risk", "after", "prosecutor"], None),
+        (["risk", "after", "prosecutor", "highest"], float("nan")),
+        (["attacks"], []), (["software"], []), (["context", "edition"], "official-certified"),
+        (["verification", "verdict"], "certified"), (["schema_version"], True), (["created"], 5), (["limits"], "none"),
+        (["utility", "columns", 0, "bars", 0, "before"], "a"), (["data", "records"], 10**400),
+    ],
+)  # fmt: skip
+def test_edited_findings_are_refused_by_their_key(published: Path, path: list[Any], value: Any) -> None:
+    place = published / "release.private" / "findings.json"
+    found = json.loads(place.read_text())
+    part = found
+    for key in path[:-1]:
+        part = part[key]
+    part[path[-1]] = value
+    place.write_text(json.dumps(found))
+    with pytest.raises(shoal.InputError, match=str(path[0])):
+        read_findings(place)
+
+
+def test_the_public_report_is_the_one_that_was_published(published: Path) -> None:
+    found = public_edition(read_findings(published / "release.private"))
+    assert report_html(found).encode() == (published / "release" / "report.html").read_bytes()
+
+
+# small counts by difference
+
+
+def test_class_sizes_have_the_same_borders_wherever_they_are_told() -> None:
+    before = [{"size": size, "classes": 1, "records": size} for size in (2, 3, 4, 5, 30)]
+    after = [{"size": 22, "classes": 2, "records": 44}]
+    attacker = {"highest": 0.5, "average": 0.1, "share_over_threshold": 9 / 44, "threshold": 0.2}
+    found: dict[str, Any] = {
+        "risk before": {"histogram": before, "prosecutor": attacker},
+        "risk after": {"histogram": after, "prosecutor": {**attacker, "share_over_threshold": 0.0}},
+    }
+    shown = small_counts_hidden(found, {})
+    lines = [(line["size"], line["to"], line["before"]) for line in shown["risk after"]["records_by_size"]]
+    histogram = [(line["size"], line["to"], line["records"]) for line in shown["risk before"]["histogram"]]
+    assert histogram == [line for line in lines if line[2]]
+    assert shown["risk before"]["prosecutor"]["share_over_threshold"] is None  # 9 of 14 records are below size 5
+    assert shown["risk after"]["prosecutor"]["share_over_threshold"] == 0.0
+
+
+# the command
+
+
+def run(*args: str, **how: Any) -> subprocess.CompletedProcess[str]:
+    return subprocess.run([*SHOAL, *args], capture_output=True, text=True, **how)
+
+
+def test_without_a_terminal_and_with_closed_input_the_questions_are_told(published: Path) -> None:
+    command = " ".join([*SHOAL, "publish", "people.csv", "-o", "new", "<&-"])
+    done = subprocess.run(["sh", "-c", command], capture_output=True, text=True, cwd=published)
+    assert done.returncode == 2, done.stderr
+    assert "--answer" in done.stderr
+    assert "recipient" in done.stderr
+
+
+def test_at_a_terminal_the_questions_are_asked(published: Path) -> None:
+    """Somebody types; an answer that is none is asked again."""
+    mine, theirs = pty.openpty()
+    process = subprocess.Popen(
+        [*SHOAL, "publish", "people.csv", "-o", "new", "--no-pdf"],
+        cwd=published,
+        stdin=theirs,
+        stdout=subprocess.PIPE,
+        stderr=theirs,
+    )
+    os.close(theirs)
+    seen: list[bytes] = []
+
+    def listen() -> None:
+        while True:
+            try:
+                seen.append(os.read(mine, 1024))
+            except OSError:
+                return
+
+    threading.Thread(target=listen, daemon=True).start()
+    for answer in ("whoever", "inside", *["" for _ in range(4)]):
+        os.write(mine, f"{answer}\n".encode())
+    process.wait(timeout=240)
+    shown = b"".join(seen).decode()
+    assert process.returncode == 0, shown
+    assert "Who receives it?" in shown
+    assert "Answer with one of public, contract, inside" in shown
+    columns = json.loads((published / "new" / "data.dictionary.json").read_text())["columns"]
+    assert {entry["decided_by"] for entry in columns} <= {"answer", "proposal"}
+
+
+def test_a_run_that_is_ended_cleans_up_and_the_next_one_after_a_killed_one(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"age": [i % 90 for i in range(30_000)], "illness": [f"i{i % 50}" for i in range(30_000)]})
+    frame.write_csv(tmp_path / "people.csv")
+    (tmp_path / "policy.yaml").write_text(json.dumps(POLICY))
+    command = [*SHOAL, "publish", "people.csv", "--policy", "policy.yaml", "-o", "release", "--no-pdf"]
+
+    def started() -> subprocess.Popen[bytes]:
+        process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        while process.poll() is None and not drafts():
+            time.sleep(0.05)
+        return process
+
+    def drafts() -> list[Path]:
+        return [path for path in tmp_path.iterdir() if path.name.startswith(".release")]
+
+    process = started()
+    assert [oct(path.stat().st_mode & 0o777) for path in drafts()] == ["0o700"]
+    process.send_signal(signal.SIGTERM)
+    assert process.wait(timeout=240) == 143
+    assert drafts() == []
+    process = started()
+    process.kill()
+    process.wait()
+    assert len(drafts()) == 1
+    found = shoal.publish(PEOPLE, POLICY, output=tmp_path / "release", pdf=False)
+    assert "was killed was removed" in (found.warnings or [""])[0]
+    assert drafts() == []
+
+
+def test_two_reports_are_written_or_none(published: Path) -> None:
+    done = run("report", "release", "-o", "z.html", "--pdf", "z.html", cwd=published)
+    assert done.returncode == 2
+    assert not (published / "z.html").exists()
+
+
+def test_no_page_is_written_into_a_published_folder(published: Path) -> None:
+    before = files(published)
+    shutil.copytree(published / "release", published / "other")
+    for args in (["report", "release"], ["compare", "release", "other"]):
+        done = run(*args, "-o", "release/report.html", "--force", cwd=published)
+        assert done.returncode == 2, done.stderr
+        assert "published" in done.stderr
+    shutil.rmtree(published / "other")
+    assert files(published) == before
