@@ -138,3 +138,23 @@ def test_rows_of_one_person_do_not_hide_each_other(rows: int) -> None:
     unnamed = shoal.attack(people.drop("pid"), original=people, control=others, policy=policy)
     assert unnamed.verdict["singling-out"] == "not tested"
     assert unnamed.verdict["linkability"] == ("fail" if rows == 2 else "not tested")  # half of two is enough to fail
+
+
+def test_a_column_that_is_declared_as_bands_does_not_cost_the_control() -> None:
+    """Half of the people were read again by the types that they had been read by already."""
+    rows = 400
+    table = pl.DataFrame(
+        {
+            "age": [20 + (i * 13) % 50 for i in range(rows)],
+            "salary": [("<=50K", ">50K")[(i * i) % 3 == 1] for i in range(rows)],
+        }
+    )
+    policy = {
+        "columns": {"age": "quasi-identifier", "salary": "sensitive"},
+        "types": {"salary": {"type": "band", "order": ["<=50K", ">50K"]}},
+        "models": [{"model": "k-anonymity", "k": 5}],
+    }
+    made = shoal.anonymize(table, policy, method="mondrian")
+    found = shoal.attack(made, original=table)
+    assert [one.name for one in found.attacks if one.control is not None], found.attacks[0].notes
+    assert found.verdict["inference"] == "measured"

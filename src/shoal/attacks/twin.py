@@ -39,7 +39,7 @@ def twin_of(subject: Subject, source: Any) -> Subject | str:
         return "there are too few people for a twin"
     inside, outside = original.take(np.flatnonzero(ours)), original.take(np.flatnonzero(~ours))
     try:
-        made = anonymize(inside.to_polars(), _policy(subject, source), method=method_of(name, parameters))
+        made = anonymize(inside, _policy(subject, source), method=method_of(name, parameters))
     except InputError as error:
         return f"half of the people cannot be anonymised by the same policy ({error.what})"
     if made.verdict == "refused":
