@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pty
@@ -11,6 +12,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -20,8 +22,8 @@ import pytest
 import shoal
 from shoal.publication import publish as module
 from shoal.publication.small_counts import public_edition, small_counts_hidden
-from shoal.reports.findings import read_findings
-from shoal.reports.report import report_html
+from shoal.reports.findings import checked_findings, read_findings
+from shoal.reports.report import document, report_html
 
 POLICY: dict[str, Any] = {
     "columns": {"age": "quasi-identifier", "illness": "sensitive"},
@@ -402,3 +404,35 @@ def test_no_page_is_written_into_a_published_folder(published: Path) -> None:
         assert "published" in done.stderr
     shutil.rmtree(published / "other")
     assert files(published) == before
+
+
+@pytest.mark.parametrize("value", [None, "x", {}, [], float("nan"), -5, 10**400, True])
+def test_no_edit_of_findings_crashes_a_report(kept: Path, value: Any) -> None:
+    """Every key, the first and last entry of every list: the report is set, or the findings are refused."""
+    base = json.loads((kept / "release.private" / "findings.json").read_text())
+    for path in list(paths_in(base)):
+        found = json.loads(json.dumps(base))
+        part = found
+        for key in path[:-1]:
+            part = part[key]
+        part[path[-1]] = value
+        with contextlib.suppress(shoal.InputError):
+            document(checked_findings(found, "findings.json"))
+
+
+def paths_in(part: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
+    keys: list[Any] = list(part) if isinstance(part, dict) else []
+    if isinstance(part, list) and part:
+        keys = sorted({0, len(part) - 1})
+    for key in keys:
+        yield (*path, key)
+        yield from paths_in(part[key], (*path, key))
+
+
+def test_an_order_that_names_values_nobody_shows_is_warned_about() -> None:
+    frame = pl.DataFrame({"grade": ["low", "mid", "high", "mid"] * 6, "illness": ["flu", "cold"] * 12})
+    order = {"type": "ordered", "order": ["low", "mid", "high", "ultra"]}
+    policy = {**POLICY, "columns": {"grade": "quasi-identifier", "illness": "sensitive"}, "types": {"grade": order}}
+    found = shoal.publish(frame, policy)
+    assert any("order that the policy declares for grade" in warning for warning in found.warnings or [])
+    assert not any("ultra" in warning for warning in found.warnings or [])

@@ -336,6 +336,9 @@ def test_a_lowered_k_is_caught_by_the_signature(tmp_path: Path) -> None:
     manifest["policy"]["models"] = [{"model": "k-anonymity", "k": 1 + 1}, {"model": "k-anonymity", "k": 2}]
     manifest["policy_sha256"] = Policy.model_validate(manifest["policy"]).digest()
     manifest_path(path).write_text(json.dumps(manifest))
+    assert "figures" in shoal.verify(path).reasons()  # its verdicts are about other models
+    manifest["models"] = [{**manifest["models"][0], "parameters": {"k": 2}}] * 2
+    manifest_path(path).write_text(json.dumps(manifest))
     assert shoal.verify(path).verdict == "holds"  # nothing else tells
     assert shoal.verify(path, signed_by=public).verdict == "refused"
     other = shoal.make_signing_key(tmp_path / "other.pem")[1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
@@ -14,6 +14,7 @@ from shoal.errors import PolicyNotMet
 from shoal.models import Verdict
 from shoal.policy import Policy
 from shoal.policy.schema import AttackLimits
+from shoal.publication.small_counts import rough_shares
 from shoal.reading import read
 from shoal.releases.results import listed
 from shoal.releases.verify import judge
@@ -43,7 +44,7 @@ class Refusal:
 
     def to_dict(self) -> dict[str, str | None]:
         """As findings have it."""
-        return {name: value for name, value in asdict(self).items() if name != "verdict"}
+        return {"step": self.step, "reason": rough_shares(self.reason), "cure": self.cure}
 
     def in_words(self, evidence: Path | None = None) -> str:
         """In one paragraph, with where the evidence is kept."""

@@ -101,7 +101,7 @@ def small_counts_hidden(found: Mapping[str, Mapping[str, Any] | None], pictures:
         for entry in (shown["utility"].get("analysis") or {}).get("means") or []:
             entry |= {key: _rounded(entry[key]) for key in ("original", "released")}
     for entry in (shown.get("profile") or {}).get("columns") or []:
-        entry["reasons"] = [_PERCENT.sub(_rough, reason) for reason in entry["reasons"]]
+        entry["reasons"] = [rough_shares(reason) for reason in entry["reasons"]]
     return shown
 
 
@@ -128,6 +128,15 @@ def _hide_single(detect: dict[str, Any]) -> None:
 
 # shares near all or nothing say how few the others are
 _PERCENT = re.compile(r"(?<![\d.])(\d{1,2}(?:\.\d+)?)%")
+
+
+def rough_shares(text: str) -> str:
+    """A sentence about the records of a column, in which no share says how few the others are.
+
+    >>> rough_shares("99.6% of the records hold a word.")
+    'more than 99% of the records hold a word.'
+    """
+    return _PERCENT.sub(_rough, text)
 
 
 def _rough(found: re.Match[str]) -> str:

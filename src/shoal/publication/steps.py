@@ -28,6 +28,7 @@ from shoal.publication.before_and_after import before_and_after
 from shoal.publication.refusals import NotMet, Refusal, failing, refusal_of, why_not_met, within_limits
 from shoal.publication.results import Step
 from shoal.publication.small_counts import policy_without_values, small_counts_hidden, without_small_counts
+from shoal.publication.unshown import unshown_orders
 from shoal.releases.open import Release
 from shoal.releases.results import Released
 from shoal.releases.verify import verify
@@ -176,6 +177,7 @@ class Steps:
     def _release(self, data: Path, seed: int | None, sign: str | Path | None) -> str:
         assert self.changed is not None
         self.released = release(self.changed, data, shuffle=True, seed=seed, sign=sign)
+        self.warnings += unshown_orders(self.table, self.changed)
         return self.released.verdict
 
     def _utility(self) -> Result:

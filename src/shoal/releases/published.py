@@ -94,10 +94,12 @@ def figures_check(manifest: Manifest, judged: Verification) -> Check:
 
 
 def _same(said: Any, found: Any) -> bool:
-    """Equal, numbers up to rounding."""
+    """Equal, numbers up to rounding, names in any order."""
     if isinstance(said, Mapping) and isinstance(found, Mapping):
         return said.keys() == found.keys() and all(_same(said[key], found[key]) for key in said)
     if isinstance(said, list) and isinstance(found, list):
+        if all(isinstance(entry, str) for entry in (*said, *found)):
+            return sorted(said) == sorted(found)
         return len(said) == len(found) and all(map(_same, said, found))
     if isinstance(said, float) and isinstance(found, (int, float)):
         return abs(said - found) <= 1e-9 * max(1.0, abs(found))

@@ -62,6 +62,7 @@ _SHARES = frozenset(
 _TEXT = {"type": "string"}
 _NULL = {"type": "null"}
 _COUNT = {"type": "integer", "minimum": 0}
+_NUMBER = {"type": "number", "minimum": 0}
 _SHARE = {"type": "number", "minimum": 0, "maximum": 1}
 
 
@@ -169,6 +170,8 @@ def _as_told(schema: Any, key: str = "") -> Any:
         told["minimum"] = 0
     if key in _SHARES and schema.get("type") == "number":
         told |= {"minimum": 0, "maximum": 1}
+    if key == "worst":  # of each model other figures; these all have
+        told["properties"] = {"size": _NUMBER, "failing_classes": _NUMBER}
     if key == "missing" and isinstance(told.get("additionalProperties"), dict):
         told["additionalProperties"] = _or_null(told["additionalProperties"])
     return _or_null(told) if key in _HIDDEN and "type" in told else told

@@ -112,7 +112,7 @@ def _frontier(changed: Found) -> Exhibit:
         "The further left, the harder a person is to find, and the more the data lost; the diamond is this release."
     )
     own: dict[str, Any] | None = None
-    if changed["loss"] is not None:
+    if changed.get("loss") is not None:
         own = {"risk": 1 / max(changed["k"], 1), "loss": changed["loss"], "chosen": True}
     if tried < changed["records"]:  # the loss of the whole table is not on the line of a part of it
         near = [point for point in points if point["k"] <= changed["k"]]
