@@ -10,6 +10,9 @@ import pytest
 
 from shoal.errors import InputError
 
+# a session of a minute: Java's second compiler and a parallel collector would cost more processor time than they save
+JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+
 
 @pytest.fixture(scope="session")
 def spark() -> Iterator[Any]:
@@ -22,7 +25,8 @@ def spark() -> Iterator[Any]:
     except InputError as error:
         pytest.skip(str(error))
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
-    os.environ.setdefault("PYSPARK_SUBMIT_ARGS", "--driver-memory 1g pyspark-shell")
+    arguments = f"--driver-memory 1g --driver-java-options '{JAVA_OPTIONS}' pyspark-shell"
+    os.environ.setdefault("PYSPARK_SUBMIT_ARGS", arguments)
     found = session("local[2]")
     found.conf.set("spark.sql.shuffle.partitions", "2")
     yield found
