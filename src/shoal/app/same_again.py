@@ -56,11 +56,11 @@ def source_of(workspace: Workspace) -> str:
 def in_one(names: Iterable[str]) -> str:
     """Names as one argument: commas between, quotes where a name needs them.
 
-    >>> in_one(["age", "zip"]), in_one(["a,b", " c"])
-    ('age,zip', '"a,b"," c"')
+    >>> in_one(["age", "name"]), in_one(["a,b", " c"]), in_one([""])
+    ('age,name', '"a,b"," c"', '""')
     """
     found = list(names)
-    odd = any(name != name.strip() or set(name) & set(',"\\r\\n') for name in found)
+    odd = any(not name or name != name.strip() or set(name) & set(',"\r\n') for name in found)
     text = io.StringIO(newline="")
     csv.writer(text, quoting=csv.QUOTE_ALL if odd else csv.QUOTE_NONE, lineterminator="").writerow(found)
     return text.getvalue()

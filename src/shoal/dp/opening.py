@@ -26,7 +26,7 @@ from shoal.dp.terms import (
     checked_delta,
     checked_epsilon,
 )
-from shoal.dp.types import declared_types
+from shoal.dp.types import declared_types, propose
 from shoal.errors import InputError, check_choice
 from shoal.keys import find_key
 from shoal.policy.decimals import written
@@ -77,9 +77,7 @@ def open_desk(
     rho = _rho(accounting, *limits)
     key_file, witness = checked_places(folder, ledger_key, witness)
     wanted = None if columns is None else list(dict.fromkeys([*columns, *([person] if person else [])]))
-    options = options or Options()
-    table = _without_missing_words(read(source, wanted, replace(options, as_text=True)), options.missing)
-    check_have_texts(table.columns.values())
+    table = _read(source, wanted, options or Options())
     declared = declared_types(types, table.columns, person)
     kept = _capped(table, person, most)
     digest = _source_digest(source)
@@ -136,6 +134,22 @@ def open_desk(
         witness=None if witness is None else str(witness),
         removed_drafts=removed,
     )
+
+
+def proposed_types(source: Any, *, options: Options | None = None) -> dict[str, str]:
+    """The type that the values of each column suggest: what the owner looks at before declaring `types`.
+
+    >>> proposed_types({"age": ["30", "31"], "zip": ["00501", "02139"]})
+    {'age': 'integer', 'zip': 'text'}
+    """
+    table = _read(source, None, options or Options())
+    return {name: propose(column) for name, column in table.columns.items()}
+
+
+def _read(source: Any, columns: list[str] | None, options: Options) -> Table:
+    table = _without_missing_words(read(source, columns, replace(options, as_text=True)), options.missing)
+    check_have_texts(table.columns.values())
+    return table
 
 
 def _checked_cap(person: str | None, most: int | None) -> int:

@@ -193,27 +193,33 @@ class Budget(Result):
 
     def summary(self) -> str:
         """How many answers were given, what was spent and what is left."""
-        unit = self._unit
+        unit = self.unit
         spent, left = self.spent[unit], self.remaining[unit]
         return f"{counted(self.queries, 'answer')} given; {unit} {spent:.6g} spent, {left:.6g} left."
 
     @property
-    def _unit(self) -> str:
+    def unit(self) -> str:
+        """What answers cost: an epsilon, or a rho under zCDP."""
         return "rho" if self.accounting == "zcdp" else "epsilon"
+
+    @property
+    def share_spent(self) -> float:
+        """The part of the budget that is spent."""
+        total = self.spent[self.unit] + self.remaining[self.unit]
+        return self.spent[self.unit] / total if total else 1.0
 
     def sections(self) -> list[Section]:
         """A bar of what is spent, the latest queries, the terms."""
-        unit = self._unit
-        total = self.spent[unit] + self.remaining[unit]
+        unit = self.unit
         whole = {"epsilon": self.epsilon, "delta": self.delta, "rho": self.rho}
         rows = [
             (name, f"{whole[name]:.6g}", f"{self.spent[name]:.6g}", f"{left:.6g}",
-             Bar(self.spent[unit] / total if total else 1.0) if name == unit else "")
+             Bar(self.share_spent) if name == unit else "")
             for name, left in self.remaining.items()
         ]  # fmt: skip
         shown: list[Section] = [Headline(self.summary()), Grid(("", "whole", "spent", "left", ""), rows)]
         if self.history:
-            latest = [(_in_words(entry.query), entry.loss) for entry in self.history[-10:]]
+            latest = [(question_in_words(entry.query), entry.loss) for entry in self.history[-10:]]
             shown.append(Grid(("latest queries", unit), latest))
         columns = in_words([f"{name} ({word})" for name, word in self.columns.items()])
         notes = [self.protected, f"columns: {columns}"]
@@ -235,7 +241,12 @@ def asked_in_words(query: dict[str, Any]) -> str:
     return str(query["kind"]) + (f" of {query['column']}" if "column" in query else "")
 
 
-def _in_words(query: dict[str, Any]) -> str:
+def question_in_words(query: dict[str, Any]) -> str:
+    """The whole question: its groups and its condition too.
+
+    >>> question_in_words({"kind": "mean", "column": "age", "by": ["sex"], "where": "age >= 18"})
+    'mean age by sex where age >= 18'
+    """
     words = [query["kind"], query.get("column", "")]
     words += [f"by {', '.join(query['by'])}"] if "by" in query and query["kind"] != "histogram" else []
     words += [f"where {query['where']}"] if "where" in query else []

@@ -8,6 +8,7 @@ from shoal.app.pages import (
     check,
     columns,
     data,
+    desk,
     hierarchies,
     knowledge,
     policies,
@@ -20,5 +21,5 @@ from shoal.app.pages import (
 
 ROUTERS: tuple[APIRouter, ...] = tuple(
     module.router
-    for module in (start, running, data, columns, risk, knowledge, protect, hierarchies, check, release, policies)
+    for module in (start, running, data, columns, risk, knowledge, protect, hierarchies, check, release, desk, policies)
 )

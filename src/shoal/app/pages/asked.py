@@ -23,6 +23,9 @@ _PARTS: dict[str, tuple[str, ...] | None] = {
     "detect": _COLUMNS,
     "risk": (*_COLUMNS, "knowledge", "linked", "threshold", "population_size", "sampling", "risk_over"),
     "trees": ("columns", "types"),
+    "desk-types": (),
+    "desk-open": (),
+    "desk-query": (),
 }
 
 

@@ -6,6 +6,7 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, RedirectResponse, Response
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from shoal.app.jobs import Job
@@ -25,6 +26,7 @@ VERBS_OF = {
     "protect": ("trees", "protect"),
     "check": ("publish",),
     "release": ("publish",),
+    "desk": ("sample-data", "desk-types", "desk-open", "desk-query"),
 }
 _WORDS = {
     "sample-data": "Making the example",
@@ -35,7 +37,13 @@ _WORDS = {
     "trees": "Building hierarchies",
     "protect": "Looking for the release that loses least",
     "publish": "Releasing, verifying and attacking",
+    "desk-types": "Looking at the types of the columns",
+    "desk-open": "Opening the desk",
+    "desk-query": "Asking the desk",
 }
+# what is said of a cancelled verb; a desk never takes a price back
+_REMOVED = "What it had written was removed."
+_LEFT = {"desk-query": "If its price was written down already, asking the same again is free and shows the answer."}
 # results that are not made again by themselves once decisions have changed
 _ASKED_FOR = ("protect", "publish")
 
@@ -57,7 +65,9 @@ def state_of(request: Request, workspace: Workspace, key: str, problem: Exceptio
         "running": [shown(job) for job in last if job.running],
         "failures": failures,
         "cancelled": [
-            {"verb": job.verb, "words": _WORDS.get(job.verb, job.verb)} for job in last if job.state == "cancelled"
+            {"verb": job.verb, "words": _WORDS.get(job.verb, job.verb), "left": _LEFT.get(job.verb, _REMOVED)}
+            for job in last
+            if job.state == "cancelled"
         ],
         "outdated": any(
             jobs.found(workspace, job.verb) and not job.running and needs_again(workspace, job.verb)
@@ -101,7 +111,7 @@ def poll(request: Request, identifier: str, job: str, step: str = "data") -> Res
 async def cancel(request: Request, identifier: str, job: str) -> RedirectResponse:
     """End a job and what it wrote."""
     form = await form_of(request)
-    jobs_of(request).cancel(_job(request, identifier, job))
+    await run_in_threadpool(jobs_of(request).cancel, _job(request, identifier, job))  # it waits for the child
     return back(identifier, form)
 
 

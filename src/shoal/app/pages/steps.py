@@ -76,8 +76,7 @@ def listed(request: Request, workspace: Workspace | None) -> dict[str, Any]:
         }
         for step in STEPS
     ]  # fmt: skip
-    there = any(getattr(route, "path", "") == "/w/{identifier}/desk" for route in request.app.routes)
-    desk = f"/w/{workspace.id}/desk" if workspace and there else None
+    desk = f"/w/{workspace.id}/desk" if workspace else None
     return {"steps": steps, "apart": [{"key": DESK.key, "name": DESK.name, "why": DESK.why, "href": desk}]}
 
 

@@ -7,12 +7,17 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from shoal.app.stored import Stored
 from shoal.app.verbs.base import Option, Task, Verb, VerbOptions
 from shoal.app.verbs.measuring import Columns
 from shoal.vocabulary import HierarchyKind, Prefer
 
 
 class ProposeOptions(VerbOptions):
+    """A proposal has no options."""
+
+
+class DeskTypesOptions(VerbOptions):
     """A proposal has no options."""
 
 
@@ -81,8 +86,16 @@ def _protect(task: Task, options: ProtectOptions) -> Any:
     return found
 
 
+def _desk_types(task: Task, options: DeskTypesOptions) -> Stored:
+    """The types that a desk would propose; what is declared is up to its owner."""
+    from shoal.dp.opening import proposed_types
+
+    return Stored({"types": proposed_types(task.source, options=task.reading)}, "Types of the columns.", [])
+
+
 VERBS = (
     Verb("propose", (), "shoal.detection.profile:profile", ProposeOptions, "Roles for columns.", run=_propose),
     Verb("trees", (), "shoal.hierarchy:build_hierarchy", TreesOptions, "How columns get coarser.", run=_trees),
+    Verb("desk-types", (), "shoal.dp.opening:proposed_types", DeskTypesOptions, "Types to declare.", run=_desk_types),
     Verb("protect", (), "shoal.anonymization.anonymize:anonymize", ProtectOptions, "Try a goal.", run=_protect),
 )
