@@ -179,6 +179,7 @@ def test_the_command_ends_cleanly(tmp_path: Path, people: Path) -> None:
         assert len(list(folder.glob("shoal-app-*/run-*"))) == 1
         child.send_signal(how)
         child.communicate(timeout=20)
+        assert child.returncode == 128 + how
         assert list(folder.glob("shoal-app-*/*")) == []
 
 

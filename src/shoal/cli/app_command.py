@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from shoal.cli.signals import ended_by_signals
 from shoal.errors import InputError
 
 _LOCAL = "127.0.0.1"
@@ -50,7 +51,7 @@ def app_command(
 ) -> None:
     """**The same work in the browser**: from a file to a verified release, on this machine only.
 
-    It prints an address with a token that is good once, and opens the browser. Ctrl-C ends it.
+    It prints an address with a token that is good once, and opens the browser. Ctrl-C or SIGTERM ends it.
 
     Examples:
 
@@ -66,13 +67,14 @@ def app_command(
         raise InputError(
             f"The web app needs the package {error.name}, which is not installed.", "Run: pip install 'shoal[app]'"
         ) from None
-    run(
-        file,
-        port=port,
-        project=project,
-        allow=tuple(allow or ()),
-        browser=not no_browser,
-        upload_limit=upload_limit,
-        host=host,
-        say=typer.echo,
-    )
+    with ended_by_signals():
+        run(
+            file,
+            port=port,
+            project=project,
+            allow=tuple(allow or ()),
+            browser=not no_browser,
+            upload_limit=upload_limit,
+            host=host,
+            say=typer.echo,
+        )
