@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+import polars as pl
 import pytest
 
 from app.conftest import Running
@@ -65,8 +66,6 @@ def test_conditions_of_a_form_are_one_condition_of_the_library() -> None:
 
 
 def terms(tmp_path: Path) -> Any:
-    import polars as pl
-
     frame = pl.DataFrame({"age": [30, 40], "sex": ["f", "m"], "zip": ["1", "2"], "illness": ["a", "b"]})
     open_desk(frame, folder=tmp_path / "desk", epsilon="1", types=TYPES)
     with Desk(tmp_path / "desk") as desk:
@@ -232,3 +231,35 @@ def test_the_policy_says_whose_rows_and_what_is_not_asked(app: Running, people: 
     assert '<option value="2" selected>zip</option>' in text
     assert re.search(r'name="use-3" value="yes" autocomplete', text)
     assert re.search(r'name="use-0" value="yes" checked', text)
+
+
+HOSTILE = '"><script>alert(1)</script>{{ 7 * 7 }}\u202e'
+
+
+def test_hostile_names_and_fields_are_shown_or_refused(app: Running, people: Path) -> None:
+    workspace = app.open(people)
+    frame = pl.DataFrame({HOSTILE: [1, 2, 3] * 20, "sex": ["f"] * 60})
+    open_desk(frame, folder=desk_of(workspace.folder), epsilon="1", types={HOSTILE: "integer", "sex": "text"})
+    at = f"/w/{workspace.id}/desk"
+    fields = {"kind": "mean", "epsilon": HOSTILE, "column": "0", "low": HOSTILE, "high": "9", "where": HOSTILE}
+    with app.browser() as client:
+        for text in (client.post(f"{at}/question", data=fields).text, client.get(at).text):
+            assert "<script>alert" not in text
+            assert "\u202e" not in text.split('name="where"')[0]
+        good = {
+            "kind": "mean",
+            "epsilon": "0.1",
+            "column": "0",
+            "low": "0",
+            "high": "9",
+            "column-0": "0",
+            "value-0": "1",
+        }
+        assert "nothing was spent" in client.post(f"{at}/estimate", data=good).text
+        for wrong in (
+            {"keys-0": "a\nb", "by-0": "1"},
+            {"by-0": "9" * 5000, "column": "9" * 5000},
+            {"epsilon": "1e99999"},
+        ):
+            answer = client.post(f"{at}/question", data={**good, **wrong, "do": "ask"})
+            assert answer.status_code == 422

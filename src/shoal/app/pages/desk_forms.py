@@ -94,14 +94,18 @@ def _wanted(name: str, kind: str) -> bool:
 
 def _column(fields: Fields, name: str, columns: Sequence[str]) -> str | None:
     place = fields.get(name, "")
-    return columns[int(place)] if place.isdecimal() and int(place) < len(columns) else None
+    known = place.isdecimal() and len(place) < 10 and int(place) < len(columns)
+    return columns[int(place)] if known else None
 
 
 def _groups(fields: Fields, kind: str, columns: Sequence[str]) -> dict[str, Any]:
     """The columns of groups, and their public keys where those are named."""
     by = [name for place in range(GROUPS) if (name := _column(fields, f"by-{place}", columns)) is not None]
     texts = [text for place in range(GROUPS) if (text := fields.get(f"keys-{place}", "").strip())]
-    keys = [next(csv.reader([text], skipinitialspace=True)) for text in texts]
+    try:
+        keys = [next(csv.reader([text], skipinitialspace=True)) for text in texts]
+    except csv.Error:
+        raise InputError("The list of groups cannot be read.", "Write them in one line: f,m.") from None
     found: dict[str, Any] = {"by": by} if by and _wanted("by", kind) else {}
     if keys and _wanted("keys", kind) and (found or kind == "histogram"):
         found["keys"] = keys
