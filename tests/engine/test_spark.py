@@ -159,6 +159,29 @@ def test_detection_and_leaks_are_the_same(frame: Any, folder: Path) -> None:
     assert ours == shoal.leak(folder, quasi_identifiers=NARROW, leaked="10%").to_dict()
 
 
+@pytest.fixture
+def address(spark: Any, folder: Path) -> str:
+    """The table under an address of its own: Hadoop's mount table takes a scheme and leads to files of this machine."""
+    settings = spark._jsc.hadoopConfiguration()
+    settings.set("fs.s3a.impl", "org.apache.hadoop.fs.viewfs.ViewFileSystemOverloadScheme")
+    settings.set("fs.viewfs.overload.scheme.target.s3a.impl", "org.apache.hadoop.fs.LocalFileSystem")
+    settings.set("fs.viewfs.mounttable.bucket.link./claims", folder.as_uri())
+    return "s3a://bucket/claims"
+
+
+def test_an_address_reaches_the_cluster_whole(address: str, folder: Path) -> None:
+    on_spark, columns = Options(engine="spark"), ["age", "sex"]
+    for run in (
+        lambda source, options: shoal.risk(source, quasi_identifiers=columns, options=options),
+        lambda source, options: shoal.detect(source, columns=columns, options=options),
+        lambda source, options: shoal.leak(source, quasi_identifiers=columns, leaked="10%", options=options),
+        lambda source, options: shoal.profile(source, columns=columns, options=options),
+    ):
+        assert run(address, on_spark).to_dict() == run(folder, None).to_dict()
+    with pytest.raises(InputError, match=r"finds no file s3a://bucket/claims/none\.parquet"):
+        shoal.risk(f"{address}/none.parquet", quasi_identifiers=columns, options=on_spark)
+
+
 METHODS: dict[str, dict[str, Any]] = {
     "lattice": {"k": 5, "suppression": 0.3, "sensitive": "sex"},
     "coarsen": {"resolution": 4},

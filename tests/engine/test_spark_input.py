@@ -10,10 +10,11 @@ import pytest
 
 import shoal
 from shoal.engine import engine_of
-from shoal.engine.spark.frames import open_source
+from shoal.engine.spark.frames import _ending, open_source
 from shoal.engine.spark.session import _as_input_error, check_java, session
 from shoal.errors import InputError
 from shoal.reading import Options, read
+from shoal.releases.jobs import Writing, check_output
 
 ON_SPARK = Options(engine="spark")
 
@@ -71,6 +72,48 @@ def test_a_path_that_is_not_there_and_formats_that_are_not_read(tmp_path: Path) 
         open_source(path, ON_SPARK)
     with pytest.raises(InputError, match="not on a Spark cluster"):
         open_source(pl.DataFrame({"age": [1]}), ON_SPARK)
+
+
+def test_an_address_is_read_by_a_cluster_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "s3a:" / "bucket").mkdir(parents=True)  # where the address would lead if it were taken for a path
+    pl.DataFrame({"age": [1]}).write_parquet(tmp_path / "s3a:" / "bucket" / "claims.parquet")
+    address = "s3a://bucket/claims.parquet"
+    for run in (
+        lambda: shoal.risk(address, quasi_identifiers=["age"]),
+        lambda: shoal.leak([address], quasi_identifiers=["age"], leaked="10%"),
+        lambda: shoal.detect(address),
+        lambda: shoal.profile(address),
+        lambda: shoal.verify(
+            address, {"columns": {"age": "quasi-identifier"}, "models": [{"model": "k-anonymity", "k": 2}]}
+        ),
+    ):
+        with pytest.raises(
+            InputError, match=r"(?s)s3a://bucket/claims\.parquet is not a file of this machine.*engine spark"
+        ):
+            run()
+    with pytest.raises(InputError, match="lost a slash"):
+        open_source(Path(address), ON_SPARK)
+
+
+@pytest.mark.parametrize("target", ["s3a://bucket/safe.parquet", "dbfs:/safe.parquet", "hdfs://node:8020/safe.csv"])
+def test_a_release_does_not_go_to_an_address(target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    made = shoal.anonymize({"age": [1, 1, 2, 2]}, quasi_identifiers=["age"], k=2)
+    with pytest.raises(InputError, match=rf"(?s){target} is an address.*with Spark and verify it"):
+        shoal.release(made, target)
+    with pytest.raises(InputError, match=rf"{target} is an address"):
+        check_output("people.csv", target, Writing())
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "form"),
+    [("s3a://a.b/claims", ".parquet"), ("s3a://a.b", ".parquet"), ("dbfs:/claims.v2", ".parquet"),
+     ("gs://b/*.csv.gz", ".csv"), ("hdfs://n/claims.tsv", ".tsv"), ("s3a://b/claims.jsonl", ".jsonl")],
+)  # fmt: skip
+def test_the_format_of_an_address_is_told_by_its_ending(path: str, form: str) -> None:
+    assert _ending(path) == form
 
 
 def test_engines_that_are_not_there() -> None:

@@ -25,19 +25,21 @@ CAPABILITIES = (
     ),
     Capability(
         "risk",
-        "the count table; past the driver's limit histograms of class sizes",
+        "the count table; past the driver's limit histograms of class sizes; with weights, households or a population "
+        "one packed key per row",
         "generalised text, wildcards, persons or sensitive columns past the driver's limit",
         "they compare tuples with each other, not only equal ones",
     ),
     Capability(
         "leak",
-        "the count table",
+        "the count table; for leaks that are drawn person by person one packed key per row",
         "a count table past the driver's limit",
         "a leak is measured on the classes of persons, which are matched there",
     ),
     Capability(
         "anonymize",
-        "lattice and coarsen: the count table, once per record; other methods: one packed key per row",
+        "lattice and coarsen: the count table, repeated for each record; mondrian, sorted-clusters (S2, S4) and all "
+        "others: one packed key per row",
         "more records than the driver holds, and free text (role `text`)",
         "groups are made and measured by the compiled loops of one machine; texts are scrubbed beside identifiers",
     ),

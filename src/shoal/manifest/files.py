@@ -13,6 +13,7 @@ from pydantic import BaseModel, ValidationError
 from shoal.errors import InputError, ShoalError
 from shoal.manifest.schema import Manifest, PrivateRecord
 from shoal.policy import Policy
+from shoal.reading.files import is_address
 from shoal.writing import sha256
 
 LARGEST_MANIFEST = 64_000_000
@@ -35,7 +36,8 @@ def names_as_released(policy: Policy, manifest: Manifest | None) -> list[str]:
 
 def released_names(source: Any, names: Sequence[str]) -> list[str]:
     """Quasi-identifiers under the names that a file's manifest says they were released as; as they are without one."""
-    manifest = read_manifest(Path(source)) if isinstance(source, (str, Path)) else None
+    here = isinstance(source, (str, Path)) and not is_address(source)
+    manifest = read_manifest(Path(source)) if here else None
     entries = {name: None if manifest is None else manifest.column(name) for name in names}
     return [found for name, entry in entries.items() for found in ([name] if entry is None else entry.derived)]
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import glob
 import os
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
@@ -145,6 +146,19 @@ class Found:
     keys: dict[str, str] = field(default_factory=dict)
 
 
+# two letters at least: C:/ is a disk
+_ADDRESS = re.compile(r"(?!file:)[a-z][a-z0-9+.-]+:/", re.IGNORECASE)
+
+
+def is_address(path: Any) -> bool:
+    """Whether a path is one of an object store or a cluster's file system, which this machine does not see as files.
+
+    >>> [is_address(path) for path in ("s3a://bucket/claims", "dbfs:/claims", "file:///claims", "C:/claims", "claims")]
+    [True, True, False, False, False]
+    """
+    return isinstance(path, (str, Path)) and _ADDRESS.match(str(path)) is not None
+
+
 def find_files(source: str | Path | list[str | Path] | tuple[str | Path, ...]) -> list[Found]:
     """The files behind a path, a list of paths, a folder or a glob, in the order of their names, each once."""
     if isinstance(source, (list, tuple)):
@@ -157,6 +171,12 @@ def find_files(source: str | Path | list[str | Path] | tuple[str | Path, ...]) -
         return found
     if not str(source):
         raise InputError("The name of the file is empty.", "Name a file, a folder or a glob.")
+    if is_address(source):
+        raise InputError(
+            f"{source} is not a file of this machine.",
+            "Read it with engine spark, or copy it here first.",
+            settings="engine",
+        )
     try:
         return _find(Path(source), str(source))
     except (OSError, RuntimeError) as error:

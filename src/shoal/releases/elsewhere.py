@@ -18,6 +18,7 @@ from shoal.errors import InputError
 from shoal.judgement.checks import Check
 from shoal.manifest.files import dictionary_path, manifest_path, plan_path
 from shoal.reading import Options, declaring
+from shoal.reading.files import is_address
 from shoal.releases.documents import Draft, ReleaseDocuments, documents_of
 from shoal.releases.releasable import Releasable
 from shoal.releases.results import Verification
@@ -28,6 +29,22 @@ from shoal.table import Table
 
 class Failed(Exception):
     """The written data does not keep the policy."""
+
+
+def path_here(path: str | Path) -> Path:
+    """The path of a release; an address is refused, because there a rename is a copy, of which half may be seen.
+
+    >>> path_here("s3a://bucket/safe.parquet")
+    Traceback (most recent call last):
+    shoal.errors.InputError: s3a://bucket/safe.parquet is an address, where a release cannot appear whole. ...
+    """
+    if is_address(path):
+        raise InputError(
+            f"{path} is an address, where a release cannot appear whole.",
+            "Name a folder by its path (a disk, a mounted bucket), or write `frame` there with Spark and verify it.",
+            settings="output",
+        )
+    return Path(path)
 
 
 def stays_elsewhere(result: Releasable) -> bool:

@@ -21,6 +21,7 @@ from shoal.pseudonyms.pseudonymize import pseudonymize
 from shoal.pseudonyms.results import Pseudonymized, Shifted
 from shoal.pseudonyms.shift_dates import shift_dates
 from shoal.reading import Options
+from shoal.releases.elsewhere import path_here
 from shoal.releases.open import Release
 from shoal.releases.releasable import Releasable
 from shoal.releases.results import Released
@@ -49,12 +50,13 @@ class Writing:
 
 def check_output(source: Any, output: str | Path | None, writing: Writing, **others: Any) -> None:
     """Refuse an output that is an input, a policy, a plan or a key, or that is there already, before any work."""
+    output = None if output is None else path_here(output)
     named = {name: file for name, file in others.items() if isinstance(file, (str, Path, list, tuple))}
     check_apart(input=source, signing_key=writing.sign, **named, output=files_of(output))
     if output is not None:
-        check_target(Path(output), writing.force)
-        check_no_secret(Path(output))
-        as_policy(others.get("policy")).output.overridden(writing.output).check(Path(output))
+        check_target(output, writing.force)
+        check_no_secret(output)
+        as_policy(others.get("policy")).output.overridden(writing.output).check(output)
 
 
 def release_anonymized(

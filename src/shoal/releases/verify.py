@@ -25,6 +25,7 @@ from shoal.models.k_matching import readings_of
 from shoal.policy import Policy, as_policy
 from shoal.ranges.forms import not_canonical
 from shoal.reading import Options, declaring, read
+from shoal.reading.files import is_address
 from shoal.releases.excel import defused_name
 from shoal.releases.open import Release
 from shoal.releases.original import Beside, against_original, inferred_entries
@@ -65,7 +66,7 @@ def verify(
     private record beside the release, every cell must hold its record's value, no other column may differ, no row may
     be lost. `signed_by`: the public key by which the manifest must be signed.
     """
-    release = Release.open(source, options=options) if isinstance(source, (str, Path)) else None
+    release = _release(source, options)
     manifest = None if release is None else release.manifest_or_none
     decided = _policy(policy, manifest)
     if not decided.models and decided.leak is None and not (manifest and manifest.no_guarantee):
@@ -109,9 +110,15 @@ def _measured(policy: Policy) -> list[str]:
     return [*(name for model in policy.models for name in model.needs), *(name for name in named if name is not None)]
 
 
+def _release(source: Any, options: Options | None) -> Release | None:
+    """The release that a source is; a frame and an address of a store have nothing beside them."""
+    here = isinstance(source, (str, Path)) and not is_address(source)
+    return Release.open(source, options=options) if here else None
+
+
 def policy_to_verify(source: Any, policy: Policy | str | Path | None, options: Options | None = None) -> Policy:
     """The policy that a file is held against: the one that is given, else that of the manifest beside it."""
-    release = Release.open(source, options=options) if isinstance(source, (str, Path)) else None
+    release = _release(source, options)
     return _policy(policy, None if release is None else release.manifest_or_none)
 
 

@@ -22,7 +22,7 @@ from shoal.manifest.schema import ColumnEntry
 from shoal.policy import Policy
 from shoal.reading import declaring
 from shoal.releases.documents import Draft, ReleaseDocuments, documents_of
-from shoal.releases.elsewhere import Failed, release_elsewhere, stays_elsewhere
+from shoal.releases.elsewhere import Failed, path_here, release_elsewhere, stays_elsewhere
 from shoal.releases.excel import defused, defused_name
 from shoal.releases.notation import Notation, in_notation, read_back, written_as
 from shoal.releases.original import Beside, Labels, against_original
@@ -65,7 +65,7 @@ def release(
     of columns that nobody decided on yet; while one of them points at people, the release is refused. `output`: how
     cells are written (delimiter, decimal comma, what `*` is written as); the policy's, if not given.
     """
-    path = Path(path)
+    path = path_here(path)
     result = _with_roles(result, decide)
     output = result.policy.output.overridden(output)
     output.check(path)

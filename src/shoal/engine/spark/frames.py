@@ -11,7 +11,7 @@ import polars as pl
 
 from shoal.engine.spark.session import session, spark_errors
 from shoal.errors import InputError, quoted
-from shoal.reading.files import Options
+from shoal.reading.files import Options, find_files, is_address, table_extensions
 from shoal.table import check_names
 
 # files whose order is kept; of more of them the plan would be long
@@ -42,14 +42,20 @@ def open_source(source: Any, options: Options | None) -> Source:
     if isinstance(source, Source):
         return source
     if isinstance(source, (str, Path)) or (isinstance(source, (list, tuple)) and source):
-        paths = [str(source)] if isinstance(source, (str, Path)) else [str(item) for item in source]
-        return _open_files(paths, options)
+        several = [source] if isinstance(source, (str, Path)) else source
+        return _open_files([_address(path) for path in several], options)
     if not hasattr(source, "sparkSession"):
         raise InputError(
             f"A {type(source).__name__} is not on a Spark cluster.", "Give paths or a Spark data frame to this engine."
         )
     check_names(source.columns, "The frame")
     return Source(source, "The frame")
+
+
+def _address(path: str | Path) -> str:
+    if isinstance(path, Path) and is_address(path):
+        raise InputError(f"{path} is an address that lost a slash: a Path is for files.", "Give it as a string.")
+    return str(path)
 
 
 def _open_files(paths: Sequence[str], options: Options) -> Source:
@@ -87,11 +93,9 @@ def _in_order(frames: Sequence[Any]) -> Any:
 
 def _here(path: str) -> list[str]:
     """The files behind a path, where this machine sees them; otherwise the path, which the cluster may see."""
-    if "://" in path and not path.startswith("file://"):
+    if is_address(path):
         return [path]
-    from shoal.reading.files import find_files
-
-    return [str(found.path) for found in find_files(path.removeprefix("file://"))]
+    return [str(found.path) for found in find_files(path.removeprefix("file:").replace("///", "/", 1))]
 
 
 def _format(paths: Sequence[str]) -> str:
@@ -108,13 +112,15 @@ def _ending(path: str) -> str:
     known = [end for end in suffixes if end in (".parquet", *_TEXT)]
     if known:
         return known[-1]
-    return ".parquet" if "://" in path and not suffixes else (suffixes[-1] if suffixes else ".parquet")
+    if not suffixes or (is_address(path) and suffixes[-1] not in table_extensions()):
+        return ".parquet"
+    return suffixes[-1]
 
 
 def _check_schemas(paths: Sequence[str]) -> None:
     """Files that this machine sees have the same columns, of the same types."""
     first: dict[str, Any] | None = None
-    for path in (path for path in paths if Path(path).is_file()):
+    for path in (path for path in paths if not is_address(path) and Path(path).is_file()):
         try:
             schema = dict(pl.read_parquet_schema(path))
         except (pl.exceptions.PolarsError, OSError):
