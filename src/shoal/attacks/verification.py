@@ -17,6 +17,7 @@ from shoal.reading import Options
 from shoal.releases.results import Verification
 from shoal.releases.verify import policy_to_verify
 from shoal.releases.verify import verify as verify_file
+from shoal.scrubbing.knowledge import KnownFrom
 from shoal.wording import in_words, percent
 
 
@@ -26,6 +27,7 @@ def verify(
     *,
     original: Any = None,
     signed_by: str | Path | None = None,
+    known_from: KnownFrom | None = None,
     attack: bool = False,
     control: Any = None,
     targets: int = TARGETS,
@@ -37,7 +39,8 @@ def verify(
     A manifest beside the file is checked too: the hash of the data, the policy, the counts, and that every cell is
     written as its column's form says. With a policy the manifest is evidence, not authority. With the original and the
     private record beside the release, every cell must hold its record's value, no other column may differ, no row may
-    be lost. `signed_by`: the public key by which the manifest must be signed.
+    be lost. `signed_by`: the public key by which the manifest must be signed. `known_from`: the values by id that
+    `shoal.scrub` looked for in notes, to be looked for again.
 
     With `attack` the release is attacked too (see `shoal.attack`), and the policy's limits on attacks must hold: a
     criterion that has a limit and cannot be tested fails. That takes the `original`, and a `control` or a method by
@@ -50,7 +53,7 @@ def verify(
         raise InputError(
             "The policy has no limits on attacks.", "Add a section such as `attacks: {singling_out: 0.05}`."
         )
-    found = verify_file(source, policy, original=original, signed_by=signed_by, options=options)
+    found = verify_file(source, policy, original=original, signed_by=signed_by, known_from=known_from, options=options)
     if limits is None:
         return found
     if any(check.name == "data hash" and not check.holds for check in found.checks):

@@ -39,6 +39,15 @@ def verify(
             show_default=False,
         ),
     ] = None,
+    known_from: Annotated[
+        Path | None,
+        typer.Option(
+            "--known-from",
+            metavar="FILE",
+            help="With --original: the known values by id that shoal scrub looked for, looked for again.",
+            show_default=False,
+        ),
+    ] = None,
     attack: Annotated[
         bool, typer.Option("--attack", help="Attack it too: the policy's limits on attacks must hold.")
     ] = False,
@@ -82,6 +91,7 @@ def verify(
             policy,
             original=original,
             signed_by=signed_by,
+            known_from=known_from,
             attack=attack,
             control=control,
             targets=targets,

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import polars as pl
 
 from shoal.judgement.checks import Check
@@ -10,6 +12,7 @@ from shoal.scrubbing.knowledge import Knowledge, knowledge_of
 from shoal.table import Array, Table
 from shoal.text.find import find_spans
 from shoal.text.known import find_known
+from shoal.text.known_values import KnownValue
 from shoal.text.tags import without_tags
 from shoal.wording import counted, in_words
 
@@ -39,26 +42,44 @@ def rescrubbed(table: Table, manifest: Manifest) -> list[Check]:
     return checks
 
 
-def known_gone(table: Table, original: Table, manifest: Manifest, order: Array | None) -> list[Check]:
-    """Whether any value that the original has of a person is left in the person's notes."""
+KnownById = Mapping[str, Sequence[KnownValue]]
+
+
+def known_gone(
+    table: Table, original: Table, manifest: Manifest, order: Array | None, more: KnownById | None = None
+) -> list[Check]:
+    """Whether any value that the original, or `more` by `id`, has of a person is left in the person's notes.
+
+    Where values were looked for and cannot be looked for again, the check fails: nothing is vouched for unseen.
+    """
     entries = _scrubbed(table, manifest)
     if not entries:
         return []
     said = manifest.findings.get("scrubbed")
-    known = said.get("known") if isinstance(said, dict) else None
-    person = said.get("person") if isinstance(said, dict) else None
+    if not isinstance(said, dict):
+        return [_not_checked("the manifest does not say which values were looked for")]
+    known, person = said.get("known"), said.get("person")
+    if said.get("known_from") and more is None:
+        return [_not_checked("values of a file beside the table were looked for; give it as known_from")]
     names = [str(name) for name in known] if isinstance(known, list) else []
     names += [person] if isinstance(person, str) else []
     absent = [name for name in names if name not in original.columns]
     if absent:
         return [Check("known values", False, f"the original has no {in_words(absent)}, whose values are to be gone")]
-    if not names or table.rows != (original.rows if order is None else len(order)):
+    if not names and more is None:
         return []
+    if table.rows != (original.rows if order is None else len(order)):
+        return [_not_checked("the file has not the rows of the original, so nobody knows whose note is whose")]
     whole = original if order is None else original.take(order)
-    knowledge = knowledge_of(whole, list(dict.fromkeys(names)), person if isinstance(person, str) else None)
+    knowledge = knowledge_of(whole, list(dict.fromkeys(names)), person if isinstance(person, str) else None, more)
     left = sum(_left(table, entry, knowledge) for entry in entries)
-    detail = f"{counted(left, 'note')} still hold a value that the original has of the person" if left else "all gone"
+    verb = "holds" if left == 1 else "hold"
+    detail = f"{counted(left, 'note')} still {verb} a value that is known of the person" if left else "all gone"
     return [Check("known values", not left, detail)]
+
+
+def _not_checked(why: str) -> Check:
+    return Check("known values", False, f"NOT checked: {why}")
 
 
 def _left(table: Table, entry: ColumnEntry, knowledge: Knowledge) -> int:

@@ -31,9 +31,10 @@ from shoal.releases.open import Release
 from shoal.releases.original import Beside, against_original, inferred_entries
 from shoal.releases.published import figures_check, files_check
 from shoal.releases.results import Verification
-from shoal.releases.scrubbed_notes import known_gone, rescrubbed
+from shoal.releases.scrubbed_notes import KnownById, known_gone, rescrubbed
 from shoal.releases.signing import check_signature
 from shoal.releases.suppressed import suppressed_check, suppressed_rows
+from shoal.scrubbing.knowledge import KnownFrom, read_known
 from shoal.table import Array, Table
 from shoal.table.column_type import ColumnType
 from shoal.table.order import shuffled_order
@@ -57,6 +58,7 @@ def verify(
     *,
     original: Any = None,
     signed_by: str | Path | None = None,
+    known_from: KnownFrom | None = None,
     options: Options | None = None,
 ) -> Verification:
     """Read a released file back and judge every model of the policy.
@@ -64,8 +66,12 @@ def verify(
     A manifest beside the file is checked too: the hash of the data, the policy, the counts, and that every cell is
     written as its column's form says. With a policy the manifest is evidence, not authority. With the original and the
     private record beside the release, every cell must hold its record's value, no other column may differ, no row may
-    be lost. `signed_by`: the public key by which the manifest must be signed.
+    be lost. `signed_by`: the public key by which the manifest must be signed. `known_from`: the values by id that
+    `shoal.scrub` looked for in notes, to be looked for again.
     """
+    if known_from is not None and original is None:
+        raise InputError("known_from is given without the original, whose ids say whose note is whose.", "Give both.")
+    more = None if known_from is None else read_known(known_from)
     release = _release(source, options)
     manifest = None if release is None else release.manifest_or_none
     decided = _policy(policy, manifest)
@@ -92,7 +98,8 @@ def verify(
     if absent and manifest is not None:  # a check that says so stands there already
         return Verification("refused", table.rows, 0, 0, [], checks)
     if original is not None:
-        checks += _with_original(release, manifest, table, read(original, None, declaring(options, types)), decided)
+        beside = read(original, None, declaring(options, types))
+        checks += _with_original(release, manifest, table, beside, decided, more)
     forms = {} if manifest is None else {name: manifest.form_of(name) for name in names}
     raw = [name for name, form in forms.items() if form is not None and not form.generalizes]
     levels = None if manifest is None else manifest.levels
@@ -384,7 +391,12 @@ def _notation(release: Release, manifest: Manifest) -> list[Check]:
 
 
 def _with_original(
-    release: Release | None, manifest: Manifest | None, table: Table, original: Table, policy: Policy
+    release: Release | None,
+    manifest: Manifest | None,
+    table: Table,
+    original: Table,
+    policy: Policy,
+    more: KnownById | None,
 ) -> list[Check]:
     if release is None or manifest is None:
         entries = inferred_entries(table, original, policy.columns)
@@ -412,7 +424,7 @@ def _with_original(
         removed=len(removed),
         weighed_by=policy.weight or policy.count,
     )
-    gone = known_gone(table, original, manifest, order)
+    gone = known_gone(table, original, manifest, order, more)
     return [*against_original(table, original, manifest.columns, beside), *gone]
 
 

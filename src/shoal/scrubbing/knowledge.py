@@ -61,7 +61,13 @@ def knowledge_of(
         _add(found, persons, column, _kind(column))
     if more is not None:
         ids = table.select([ID])[0]
-        by_code = [more.get(text, ()) for text in texts_of(ids.values).to_list()]
+        texts = texts_of(ids.values).to_list()
+        if more and not any(text in more for text in texts):
+            raise InputError(
+                "None of the ids of known_from belongs to a row: nothing of it could be looked for.",
+                f"Give the values of this table, with its ids as its column '{ID}' writes them.",
+            )
+        by_code = [more.get(text, ()) for text in texts]
         for who, code in _pairs(persons, ids):
             found[who].update(by_code[code])
     return Knowledge(persons, [frozenset(values) for values in found])
@@ -103,7 +109,10 @@ def _add(found: list[set[KnownValue]], persons: Array, column: Column, kind: Tex
             found[who].add(values[code])
 
 
-def read_known(given: str | Path | Iterable[Mapping[str, Any]]) -> dict[str, list[KnownValue]]:
+KnownFrom = str | Path | Iterable[Mapping[str, Any]]
+
+
+def read_known(given: KnownFrom) -> dict[str, list[KnownValue]]:
     """Known values by `id`, from a file of JSON lines `{"id": …, "known": [values]}` or from such mappings.
 
     >>> sorted(read_known([{"id": 7, "known": ["Rose Brown"]}]))

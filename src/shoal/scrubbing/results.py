@@ -26,7 +26,8 @@ class ScrubResult(Personal):
 
     `notes` counts the cells of text, `changed` those that are not what they were, `spans` the identifiers that were
     replaced by kind, `known_found` those among them that are values which the table has of the person. `dropped` are
-    the columns that do not leave, because they identify; `not_looked_for` counts known values that are too short.
+    the columns that do not leave, because they identify; `not_looked_for` counts known values that are too short;
+    `known_from` says whether values of a file beside the table were looked for too.
     """
 
     name: ClassVar[str] = "scrub"
@@ -40,6 +41,7 @@ class ScrubResult(Personal):
     text: list[str]
     known: list[str]
     person: str | None
+    known_from: bool
     replace: str
     engine: str
     cannot_find: str
@@ -76,13 +78,14 @@ class ScrubResult(Personal):
             "text": self.text,
             "known": self.known,
             "person": self.person,
+            "known_from": self.known_from,
             "replace": self.replace,
             "engine": self.engine,
         }
 
     def manifest_findings(self) -> dict[str, Any]:
         """What was replaced, by kind; small counts are not told."""
-        made = ScrubbedText(self.replace, self.known, self.person, self.engine, self.columns)
+        made = ScrubbedText(self.replace, self.known, self.person, self.engine, self.columns, self.known_from)
         return {"scrubbed": made.in_public()}
 
     def checks(self, written: Table) -> list[Check]:

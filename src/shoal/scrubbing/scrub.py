@@ -84,6 +84,7 @@ def scrub(
         text=texts,
         known=columns,
         person=person,
+        known_from=more is not None,
         replace=replace,
         engine=engine_name(model),
         cannot_find=RULES_MISS if model is None else f"no engine finds everything; {RULES_MISS}",
@@ -148,5 +149,6 @@ def _remarks(
     if more is not None:
         strange = len(set(more) - set(texts_of(table[ID].values).to_list()))
         if strange:
-            notes.append(f"{strange:,} of the ids of known_from belong to no row")
+            verb = "belongs" if strange == 1 else "belong"
+            notes.append(f"{strange:,} of the ids of known_from {verb} to no row")
     return notes

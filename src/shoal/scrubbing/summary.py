@@ -30,13 +30,17 @@ def shown_counts(counts: Mapping[str, int]) -> dict[str, int | str]:
 
 @dataclass(frozen=True, repr=False)
 class ScrubbedText:
-    """The text columns of a release: what was replaced, by kind; the values of `known` and `person` were looked for."""
+    """The text columns of a release: what was replaced, by kind; the values of `known` and `person` were looked for.
+
+    `known_from`: values of a file beside the table were looked for too, so the table alone does not say what is gone.
+    """
 
     replace: str
     known: list[str]
     person: str | None
     engine: str
     columns: list[ScrubbedColumn] = field(default_factory=list)
+    known_from: bool = False
 
     @property
     def names(self) -> list[str]:
@@ -53,6 +57,7 @@ class ScrubbedText:
             "text": self.names,
             "known": self.known,
             "person": self.person,
+            "known_from": self.known_from,
             "replace": self.replace,
             "engine": self.engine,
             "cannot_find": RULES_MISS,
