@@ -32,7 +32,7 @@ STEPS = (
          "Leaving out names is not enough: age, ZIP code and sex together single most people out. You decide what each "
          "column is; shoal proposes it, with its reasons."),
     Step("risk", "Risk", "How exposed people are now", "How exposed are the people in it?",
-         "A person whom nobody else resembles can be found again. Here you see how many that are, before anything is "
+         "A person whom nobody else resembles can be found again. Here you see how many there are, before anything is "
          "changed."),
     Step("protect", "Protect", "Change as little as needed", "Protect people, change little",
          "Say what must hold. shoal looks for the release that keeps it and loses least."),
@@ -66,13 +66,21 @@ def is_done(request: Request, workspace: Workspace, key: str) -> bool:
     return verb not in ("protect", "publish") or found.result.get("verdict") == "holds"
 
 
+def _state(request: Request, workspace: Workspace, key: str) -> str:
+    from shoal.app.pages.check import warned
+
+    if not is_done(request, workspace, key):
+        return "open"
+    return "warned" if _DONE_BY.get(key) == "publish" and warned(request, workspace) else "done"
+
+
 def listed(request: Request, workspace: Workspace | None) -> dict[str, Any]:
     """The steps as the frame of every page lists them."""
     steps = [
         {
             "key": step.key, "name": step.name, "why": step.why,
             "href": f"/w/{workspace.id}/{step.key}" if workspace else "/" if step.key == "data" else None,
-            "state": "done" if workspace and is_done(request, workspace, step.key) else "open",
+            "state": _state(request, workspace, step.key) if workspace else "open",
         }
         for step in STEPS
     ]  # fmt: skip
