@@ -101,6 +101,7 @@ def page(
     """The page of a step: its frame, what runs or failed, the policy, and what is its own."""
     from shoal.app.pages.running import state_of
 
+    refused = getattr(request.state, "policy_refused", None)
     keys = [step.key for step in STEPS]
     after = f"/w/{workspace.id}/{keys[keys.index(key) + 1]}" if key in keys[:-1] else None
     frame = {
@@ -110,6 +111,8 @@ def page(
         "step": step_named(key),
         "after": after,
         "same": same,
+        "policy_refused": refused,
         "policy_text": workspace.policy_path.read_text("utf-8") if workspace.has_policy else None,
     }
-    return render(request, f"{key}.html", status=200 if problem is None else 422, **{**frame, **context})
+    status = 200 if problem is None and refused is None else 422
+    return render(request, f"{key}.html", status=status, **{**frame, **context})
