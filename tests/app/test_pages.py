@@ -150,3 +150,23 @@ def test_a_policy_that_is_refused_stays_in_its_field(app: Running, people: Path)
         kept = "columns: {age: quasi-identifier, gone: identifier}"
         assert client.post(f"/w/{workspace.id}/policy", data={"text": kept, "step": "columns"}).status_code == 303
     assert workspace.policy().quasi_identifiers == ["age"]
+
+
+def test_a_file_that_cannot_be_read_is_named_once_with_a_cure_of_the_page(app: Running, tmp_path: Path) -> None:
+    with app.browser() as client:
+        for content, cure in ((b"a,b\n1,2\n\0\1\2\n", "utf-16-le"), (b"a,b\nx\x81\x8d,2\n", "shift_jis")):
+            sent = client.put("/upload", params={"name": "staff.csv"}, content=content)
+            href = sent.json()["href"]
+            workspace = app.project.workspace(href.split("/")[2])
+            client.get(href)
+            for verb in ("preview", "propose"):
+                app.wait(workspace, app.jobs.last(workspace, verb))
+            text = client.get(href).text
+            assert text.count('role="alert"') == 1
+            assert "staff.csv" in text
+            assert str(workspace.source) not in text.split('class="card same"')[0]
+            assert "--encoding" not in text.split('class="card same"')[0]
+            assert f'<option value="{cure}"' in text
+            assert cure in text.split('role="alert"')[1].split("</div>")[0]
+        empty = client.put("/upload", params={"name": "empty.csv"}, content=b"").json()
+    assert "header line" in empty["cure"]

@@ -9,6 +9,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 
 from shoal.app.pages.asked import needs_again
+from shoal.app.pages.failures import in_page_words
 from shoal.app.project import Workspace
 from shoal.app.same_again import SameAgain
 from shoal.app.server import jobs_of, render
@@ -101,12 +102,14 @@ def page(
     """The page of a step: its frame, what runs or failed, the policy, and what is its own."""
     from shoal.app.pages.running import state_of
 
+    state = state_of(request, workspace, key, problem)
     refused = getattr(request.state, "policy_refused", None)
     keys = [step.key for step in STEPS]
     after = f"/w/{workspace.id}/{keys[keys.index(key) + 1]}" if key in keys[:-1] else None
     frame = {
         **listed(request, workspace),
-        **state_of(request, workspace, key, problem),
+        **state,
+        "failures": in_page_words(state["failures"], workspace),
         "workspace": workspace,
         "step": step_named(key),
         "after": after,
