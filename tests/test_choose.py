@@ -18,7 +18,7 @@ from shoal import progress
 from shoal.anonymization import chooser as choose
 from shoal.anonymization import frontier, trials
 from shoal.cli.app import app
-from shoal.errors import InputError
+from shoal.errors import InputError, PolicyNotMet
 from shoal.models import KAnonymity
 from shoal.policy import Policy
 from shoal.reading import read
@@ -246,3 +246,13 @@ def test_compiling_is_shown_and_not_charged(people: pl.DataFrame, monkeypatch: p
     with clock.pause():
         time.sleep(0.05)
     assert clock.left > 9.96
+
+
+def test_more_values_than_a_column_has_are_not_cured_by_leaving_records_out() -> None:
+    rows = {"age": [30 + n % 7 for n in range(210)], "illness": [["flu", "cold", "asthma"][n % 3] for n in range(210)]}
+    columns = {"age": "quasi-identifier", "illness": "sensitive"}
+    models = [{"model": "k-anonymity", "k": 3}, {"model": "l-diversity", "l": 9, "sensitive": "illness"}]
+    with pytest.raises(PolicyNotMet) as refused:
+        shoal.anonymize(rows, {"columns": columns, "models": models})
+    assert "illness has only 3 values" in refused.value.what
+    assert refused.value.cure == "Ask for less: l can be at most 3 for illness."

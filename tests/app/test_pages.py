@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 
+import shoal
 import shoal.app
 from app.conftest import Running
 from shoal.app.pages.charts import BarRow, Point, RateRow, bars, line_chart, paired_bars, rates, shares_up_to
+from shoal.app.pages.columns import sets_by_size
 from shoal.app.pages.goal import goal_of, with_goal
 from shoal.errors import InputError
 from shoal.policy import Policy
@@ -107,3 +109,64 @@ def test_pages_of_an_unread_file_say_what_to_do(app: Running, people: Path) -> N
         assert str(workspace.folder) not in refused.text
         assert client.get(f"/w/{workspace.id}/release.zip").status_code == 422
         assert client.post(f"/w/{workspace.id}/again", data={"verb": "publish' --"}).status_code == 422
+
+
+def test_the_curve_ends_with_the_set_that_singles_out_everybody(tmp_path: Path) -> None:
+    # a and b tell all 16 apart, neither alone; a and c tell only some apart
+    path = tmp_path / "keys.csv"
+    rows = [f"{n // 4},{n % 4},{n % 3 if n < 9 else 0}" for n in range(16)]
+    path.write_text("a,b,c\n" + "\n".join(rows) + "\n")
+    found = shoal.detect(str(path), columns=["a", "b", "c"]).to_dict()
+    assert found["identifiers"] == [["a", "b"]]
+    sets, keys = sets_by_size(found)
+    assert sorted(sets) == [1, 2]
+    assert (sets[2]["columns"], sets[2]["uniqueness"], sets[2]["uniques"]) == (["a", "b"], 1.0, 16)
+    assert keys == [["a", "b"]]
+
+
+def test_without_such_a_set_the_curve_ends_with_the_best() -> None:
+    sets = [{"columns": list("abc"[:size]), "uniques": size, "uniqueness": size / 10} for size in (1, 2, 3)]
+    found = {"identifiers": [], "best": sets[1], "by_size": sets, "records": 10}
+    assert sorted(sets_by_size(found)[0]) == [1, 2]
+
+
+def test_a_policy_that_is_refused_stays_in_its_field(app: Running, people: Path) -> None:
+    workspace = app.open(people)
+    app.done(workspace, "preview", rows=10)
+    with app.browser() as client:
+        for text, said in (
+            ("columns: [1, 2", "line 1: this is not YAML"),
+            ("columns:\n  nope: quasi-identifier\n", "has no column &#39;nope&#39;"),
+            ("columns:\n  agee: sensitive\n", "Did you mean"),
+            ("person: nobody\n", "has no column &#39;nobody&#39;"),
+        ):
+            for step in ("columns", "risk"):
+                refused = client.post(f"/w/{workspace.id}/policy", data={"text": text, "step": step})
+                assert refused.status_code == 422
+                assert said in refused.text, refused.text
+                assert 'class="steps"' in refused.text
+                assert re.search(r"<textarea[^>]*>\n" + re.escape(text), refused.text)
+                assert not workspace.has_policy
+        kept = "columns: {age: quasi-identifier, gone: identifier}"
+        assert client.post(f"/w/{workspace.id}/policy", data={"text": kept, "step": "columns"}).status_code == 303
+    assert workspace.policy().quasi_identifiers == ["age"]
+
+
+def test_a_file_that_cannot_be_read_is_named_once_with_a_cure_of_the_page(app: Running, tmp_path: Path) -> None:
+    with app.browser() as client:
+        for content, cure in ((b"a,b\n1,2\n\0\1\2\n", "utf-16-le"), (b"a,b\nx\x81\x8d,2\n", "shift_jis")):
+            sent = client.put("/upload", params={"name": "staff.csv"}, content=content)
+            href = sent.json()["href"]
+            workspace = app.project.workspace(href.split("/")[2])
+            client.get(href)
+            for verb in ("preview", "propose"):
+                app.wait(workspace, app.jobs.last(workspace, verb))
+            text = client.get(href).text
+            assert text.count('role="alert"') == 1
+            assert "staff.csv" in text
+            assert str(workspace.source) not in text.split('class="card same"')[0]
+            assert "--encoding" not in text.split('class="card same"')[0]
+            assert f'<option value="{cure}"' in text
+            assert cure in text.split('role="alert"')[1].split("</div>")[0]
+        empty = client.put("/upload", params={"name": "empty.csv"}, content=b"").json()
+    assert "header line" in empty["cure"]

@@ -16,11 +16,12 @@ from shoal.anonymization.results import Anonymized
 from shoal.anonymization.sampling import SAMPLE, members_of, sample_of
 from shoal.anonymization.trials import Clock, Task, Trial, common_figure, cost, tried
 from shoal.errors import InputError, PolicyNotMet, check_choice
+from shoal.models import LDiversity
 from shoal.policy import Policy
 from shoal.policy.conditions import ColumnCondition
 from shoal.table import Table
 from shoal.vocabulary import Prefer
-from shoal.wording import percent
+from shoal.wording import counted, percent
 
 _WARM = 500
 # a table that is so many times larger than the sample: what loading the loops takes must not be multiplied
@@ -117,7 +118,7 @@ def choose(
     order = _ranked(trials, slow, wanted)
     if not order:
         reasons = {entry.candidate.method: entry.candidate.reason or "the policy does not hold" for entry in trials}
-        raise PolicyNotMet(f"No method keeps the policy. {_listed(reasons)}.", _cure(policy, options))
+        raise _not_met(f"No method keeps the policy. {_listed(reasons)}.", table, policy, options)
     candidates = [entry.candidate for entry in trials]
     for best in order:
         whole = best if small is table else tried(best.method, table, task, time_limit)
@@ -126,7 +127,7 @@ def choose(
         if whole.result is not None and whole.result.verdict == "holds":
             break
     else:
-        raise PolicyNotMet("No method keeps the policy on the whole table.", _cure(policy, options))
+        raise _not_met("No method keeps the policy on the whole table.", table, policy, options)
     others = tried_for_other_ks(best, small, task, clock)
     figure = common_figure([entry.candidate for entry in (*order, *others.values())])
     kept = best_for_each_k(others, figure, wanted)
@@ -260,6 +261,25 @@ def _why(own: Candidate, candidates: Sequence[Candidate], slow: set[str], sample
 
 def _listed(reasons: Mapping[str, str]) -> str:
     return "; ".join(f"{name}: {reason.rstrip('.')}" for name, reason in reasons.items())
+
+
+def _not_met(what: str, table: Table, policy: Policy, options: Mapping[str, Any]) -> PolicyNotMet:
+    """That no method keeps a policy: where none can, because a column has too few values, it is that."""
+    beyond = [
+        (model.sensitive, values, model.l)
+        for model in policy.models
+        if isinstance(model, LDiversity) and (values := _values_of(table, model.sensitive)) < model.l
+    ]
+    if not beyond:
+        return PolicyNotMet(what, _cure(policy, options))
+    found = "; ".join(f"{name} has only {counted(values, 'value')}, and l = {asked}" for name, values, asked in beyond)
+    most = "; ".join(f"l can be at most {values} for {name}" for name, values, _ in beyond)
+    return PolicyNotMet(f"No method can keep the policy: {found}.", f"Ask for less: {most}.")
+
+
+def _values_of(table: Table, name: str) -> int:
+    """How many values a column has; missing ones count as one more."""
+    return int(table.to_polars().get_column(name).n_unique())
 
 
 def _cure(policy: Policy, options: Mapping[str, Any]) -> str:

@@ -72,8 +72,7 @@ def files(request: Request, place: Annotated[str, Query(max_length=4_000)] = "")
 @router.put("/uploads", status_code=201, tags=["files"])
 async def upload(request: Request, name: Annotated[str, Query(max_length=1_000)] = "") -> WorkspaceView:
     """Upload a file as the body of the request; `name` is only shown."""
-    limit = request.app.state.settings.upload_limit
-    return view(await receive_upload(request, project_of(request), name, limit))
+    return view(await receive_upload(request, project_of(request), name))
 
 
 @router.get("/workspaces", tags=["workspaces"])

@@ -8,7 +8,6 @@ import shutil
 from starlette.requests import Request
 
 from shoal.app.project import Project, Workspace
-from shoal.app.settings import size_in_words
 from shoal.errors import InputError
 
 # endings that say the format, as far as the first bytes do not; of any other the library says what it is not
@@ -32,7 +31,7 @@ def ending_of(name: str) -> str:
     return last if last in ENDINGS else ".csv"
 
 
-async def receive_upload(request: Request, project: Project, name: str, limit: int) -> Workspace:
+async def receive_upload(request: Request, project: Project, name: str) -> Workspace:
     """Stream the body of a request to a new workspace; what breaks off leaves nothing behind.
 
     The guard counts the bytes and refuses more than the limit, whatever was announced.
@@ -49,7 +48,7 @@ async def receive_upload(request: Request, project: Project, name: str, limit: i
                 size += len(chunk)
                 file.write(chunk)
         if size == 0:
-            raise InputError("The file is empty.", f"Choose a table of at most {size_in_words(limit)}.")
+            raise InputError("The file is empty.", "Choose one with a header line and at least one record.")
     except BaseException:  # too large, broken off, no space
         project.remove(workspace)
         raise

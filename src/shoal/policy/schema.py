@@ -368,7 +368,8 @@ class PolicyError(InputError):
         self.problems = problems
         lines = [f"  line {line}: {text}" if line else f"  {text}" for line, text in problems]
         count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
-        super().__init__(f"Policy {path} has {count}:\n" + "\n".join(lines), "Fix all of them, then try again.")
+        cure = "Fix it, then try again." if len(problems) == 1 else "Fix all of them, then try again."
+        super().__init__(f"Policy {path} has {count}:\n" + "\n".join(lines), cure)
 
 
 def as_policy(given: Policy | dict[str, Any] | str | Path | None) -> Policy:
@@ -387,6 +388,14 @@ def as_policy(given: Policy | dict[str, Any] | str | Path | None) -> Policy:
         except ValidationError as error:
             raise PolicyError("given", [(None, _problem(found)) for found in error.errors()]) from None
     return load_policy(given)
+
+
+def _broken_line(error: Exception, text: str) -> int | None:
+    """The line of what is not YAML: where it starts, if its end is missed only behind the last line."""
+    mark, start = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
+    if mark is not None and start is not None and mark.line >= len(text.rstrip().splitlines()):
+        mark = start
+    return mark.line + 1 if mark is not None else None
 
 
 def load_policy(path: str | Path) -> Policy:
@@ -419,8 +428,7 @@ def load_policy(path: str | Path) -> Policy:
     except PolicyError:
         raise
     except (yaml.YAMLError, RecursionError, ValueError) as error:
-        mark = getattr(error, "problem_mark", None)
-        raise PolicyError(path, [(mark.line + 1 if mark else None, "this is not YAML")]) from None
+        raise PolicyError(path, [(_broken_line(error, text), "this is not YAML")]) from None
     if not isinstance(content, dict):
         raise PolicyError(path, [(1, "a policy is a mapping such as `columns: {age: quasi-identifier}`")])
     problems = _duplicate_keys(tree)

@@ -137,7 +137,7 @@ def _read_any_encoding(
         except NotInEncoding:
             raise InputError(
                 f"{files[0].path} is written neither in UTF-8 nor in Windows-1252.",
-                "Name its encoding, for example --encoding utf-16 or --encoding shift_jis.",
+                "Name its `encoding`, for example utf-16 or shift_jis; or it is not a text file.",
             ) from None
 
 

@@ -180,8 +180,8 @@ def _as_utf8(path: Path, compression: Compression, encoding: str) -> Iterator[tu
                 first, old_mac = False, b"\r" in out and b"\n" not in out
             if b"\0" in out:
                 raise InputError(
-                    f"{path} holds NUL bytes: it is UTF-16 without its mark, or no text.",
-                    "Try --encoding utf-16-le or utf-16-be, or export it as CSV or Parquet.",
+                    f"{path} holds NUL bytes: it is UTF-16 without its mark, or not a text file.",
+                    "Try the `encoding` utf-16-le or utf-16-be, or export it as CSV or Parquet.",
                 )
             yield out.replace(b"\r", b"\n") if old_mac else out, position
         decoder.decode(b"", final=True)

@@ -213,12 +213,10 @@ def paired_bars(rows: Sequence[tuple[str, float, float, str]], words: str) -> Ma
 
 
 def rates(rows: Sequence[RateRow], words: str) -> Markup:
-    """Rates with their intervals between 0 and the largest figure, beside what guessing and others give."""
-    known = [value for row in rows for value in (row.rate, row.high, row.baseline, row.control) if value is not None]
-    most = max([*known, 0.01]) * 1.03
+    """Rates with their intervals between 0% and 100%, whatever they are, beside what guessing and others give."""
 
     def at(value: float) -> str:
-        return f"{100 * value / most:.2f}"
+        return f"{100 * min(max(value, 0), 1):.2f}"
 
     def line(kind: str, first: float, last: float, top: int, bottom: int) -> str:
         return f'<line class="{kind}" x1="{at(first)}" x2="{at(last)}" y1="{top}" y2="{bottom}"/>'
@@ -226,6 +224,7 @@ def rates(rows: Sequence[RateRow], words: str) -> Markup:
     lines = []
     for row in rows:
         marks = ['<rect class="track" width="100" height="10" y="5"/>']
+        marks += [line("grid", part, part, 0, 20) for part in (0, 0.25, 0.5, 0.75, 1)]
         marks += [line("tick guess", row.baseline, row.baseline, 2, 18)] if row.baseline is not None else []
         marks += [line("tick", row.control, row.control, 2, 18)] if row.control is not None else []
         if row.low is not None and row.high is not None:
@@ -235,4 +234,7 @@ def rates(rows: Sequence[RateRow], words: str) -> Markup:
             f'<li class="barrow"><span>{escape(row.name)}</span><svg viewBox="0 0 100 20" preserveAspectRatio="none"'
             f' aria-hidden="true">{"".join(marks)}</svg><span class="n">{escape(row.value)}</span></li>'
         )
-    return Markup(f'<ul class="bars rates" aria-label="{escape(words)}">{"".join(lines)}</ul>')
+    axis = "".join(f"<span>{part}%</span>" for part in (0, 25, 50, 75, 100))
+    scale = f'<div class="barrow scale" aria-hidden="true"><span></span><span class="marks">{axis}</span></div>'
+    listed = f'<ul class="bars" aria-label="{escape(words)}">{"".join(lines)}</ul>'
+    return Markup(f'<div class="rates">{listed}{scale}</div>')

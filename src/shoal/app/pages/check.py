@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,8 @@ from fastapi.responses import HTMLResponse, Response
 from markupsafe import Markup
 
 from shoal.app.pages.asked import begin, needs_again
-from shoal.app.pages.charts import Axis, Point, RateRow, line_chart, rates, shares_up_to
+from shoal.app.pages.attacked import groups, succeeding, warning_of
+from shoal.app.pages.charts import Axis, Point, line_chart, shares_up_to
 from shoal.app.pages.running import back
 from shoal.app.pages.same import same
 from shoal.app.pages.steps import is_done, page
@@ -24,22 +26,15 @@ from shoal.results.sections import Cell, Grid, Headline
 from shoal.wording import counted, percent
 
 router = APIRouter()
-_QUESTIONS = {
-    "singling-out": "Can a condition be found that fits one record only, and is it that of a real person?",
-    "linkability": "Can somebody who knows the quasi-identifiers tell which record belongs to a person?",
-    "inference": "Can a value that a person would not tell be guessed from the release?",
-    "membership": "Can it be told whether somebody is in the table at all?",
-}
 # what only people know, for the report
 CONTEXT = (
     ("title", "What the data is called"),
     ("recipient", "Who receives it"),
     ("purpose", "What they need it for"),
-    ("controls", "What keeps it: contracts, access, training"),
+    ("controls", "What protects it there: contracts, access rules, training"),
     ("responsible", "Who answers for the release"),
     ("expires", "Until when this assessment holds (YYYY-MM-DD)"),
 )
-_TONES = {"pass": "good", "fail": "bad", "measured": "plain-chip", "not tested": "warning"}
 
 
 @router.get("/w/{identifier}/check")
@@ -90,6 +85,24 @@ def findings_of(folder: Path) -> dict[str, Any]:
     return found
 
 
+def threshold_of(findings: dict[str, Any]) -> Any:
+    """The risk that the policy of a release accepts."""
+    return (findings["policy"] or {}).get("threshold")
+
+
+def warned(request: Request, workspace: Workspace) -> dict[str, Any] | None:
+    """What is to be said of the attacks on the last release where some of them succeed."""
+    folder = folder_of(request, workspace)
+    return None if folder is None else _warned(folder, (private_folder(folder) / "findings.json").stat().st_mtime_ns)
+
+
+@lru_cache(maxsize=64)
+def _warned(folder: Path, changed: int) -> dict[str, Any] | None:
+    findings = findings_of(folder)
+    limit = threshold_of(findings)
+    return warning_of(succeeding(findings["attacks"], limit), limit)
+
+
 def _result(request: Request, workspace: Workspace) -> dict[str, Any] | None:
     found = jobs_of(request).found(workspace, "publish")
     if found is None:
@@ -103,6 +116,7 @@ def _result(request: Request, workspace: Workspace) -> dict[str, Any] | None:
         "meaning": "Nothing was released. Change the goal, or what the policy asks of attacks.",
         "steps": Markup(markup(grids)),
         "verification": None,
+        "warning": None,
         "attacks": [],
         "notes": [],
         "leak": None,
@@ -113,7 +127,8 @@ def _result(request: Request, workspace: Workspace) -> dict[str, Any] | None:
     findings = findings_of(folder)
     verification = findings["verification"] or {}
     attacks = findings["attacks"] or {"attacks": [], "verdict": {}}
-    criteria = [one["criterion"] for one in attacks["attacks"]]
+    limit = threshold_of(findings)
+    succeed = succeeding(attacks, limit)
     shown |= {
         "headline": f"The written file keeps its promise: {counted(verification.get('records', 0), 'record')}, the "
         f"smallest class has {verification.get('k', 0):,}.",
@@ -121,7 +136,8 @@ def _result(request: Request, workspace: Workspace) -> dict[str, Any] | None:
         "verification": Markup(markup([_models(verification)])),
         "checks": Markup(markup([_checks(verification)])),
         "checks_words": _checks_words(verification),
-        "attacks": [_group(attacks, criterion) for criterion in dict.fromkeys(criteria)],
+        "warning": warning_of(succeed, limit),
+        "attacks": groups(attacks, succeed),
         "judged": any(word in ("pass", "fail") for word in attacks["verdict"].values()),
         "notes": [f"{one['name']}: {note}" for one in attacks["attacks"] for note in one["notes"]],
         **_leak(findings["leak"]),
@@ -153,50 +169,6 @@ def _checks_words(found: dict[str, Any]) -> str:
     checks = found.get("checks", [])
     failed = sum(not one["holds"] for one in checks)
     return f"{failed} of {len(checks)} checks fail" if failed else f"All {len(checks)} checks of the file hold"
-
-
-def _group(found: dict[str, Any], criterion: str) -> dict[str, Any]:
-    those = [one for one in found["attacks"] if one["criterion"] == criterion]
-    verdict = found["verdict"].get(criterion, "measured")
-    rows = [
-        RateRow(
-            one["name"],
-            one["rate"],
-            one["low"],
-            one["high"],
-            one["baseline"],
-            one["control"],
-            "–" if one["rate"] is None else percent(one["rate"]),
-        )
-        for one in those
-    ]
-    words = "; ".join(_in_words(one) for one in those)
-    return {
-        "name": criterion.replace("-", " ").capitalize(),
-        "verdict": {"pass": "within the limit", "fail": "over the limit"}.get(verdict, verdict),
-        "tone": _TONES.get(verdict, "plain-chip"),
-        "question": _QUESTIONS.get(criterion, ""),
-        "chart": rates(rows, f"{criterion}: {words}"),
-        "rows": [_row(one) for one in those],
-    }
-
-
-def _in_words(one: dict[str, Any]) -> str:
-    return f"{one['name']} " + ("nobody to attack" if one["rate"] is None else percent(one["rate"]))
-
-
-def _row(one: dict[str, Any]) -> dict[str, str]:
-    def share(value: float | None) -> str:
-        return "–" if value is None else percent(value)
-
-    def between(low: float | None, high: float | None) -> str:
-        return "–" if low is None or high is None else f"{100 * low:.1f} to {100 * high:.1f}%"
-
-    return {
-        "name": one["name"], "targets": f"{one['targets']:,}", "rate": share(one["rate"]),
-        "interval": between(one["low"], one["high"]), "guessed": share(one["baseline"]),
-        "control": share(one["control"]), "excess": between(one["excess_low"], one["excess_high"]),
-    }  # fmt: skip
 
 
 def _leak(found: dict[str, Any] | None) -> dict[str, Any]:

@@ -22,6 +22,7 @@ from shoal.wording import counted, percent
 
 router = APIRouter()
 _DECIDED = 0.5
+_KEYS_SHOWN = 5
 # the types that need no further settings; others come with a policy
 _TYPES = ("nominal", "number", "date", "code", "boolean", "text")
 
@@ -87,16 +88,15 @@ def _shown(column: dict[str, Any], roles: dict[str, str], types: dict[str, str])
 def _frontier(request: Request, workspace: Workspace, chosen: int | None) -> dict[str, Any] | None:
     """The best set of each size as a chart, and the columns of one of them."""
     found = jobs_of(request).found(workspace, "detect")
-    if found is None or found.result["best"] is None:
+    if found is None:
         return None
-    best = found.result["best"]
-    sets = {len(one["columns"]): one for one in found.result["by_size"] if len(one["columns"]) <= len(best["columns"])}
+    sets, keys = sets_by_size(found.result)
+    if not sets:
+        return None
     size = chosen if chosen in sets else min(3, max(sets))
-    if size not in sets:
-        return None
     points = [
         Point(
-            number, one["uniqueness"], f"{100 * one['uniqueness']:.0f}%", f"/w/{workspace.id}/columns?set={number}",
+            number, one["uniqueness"], percent(one["uniqueness"]), f"/w/{workspace.id}/columns?set={number}",
             f"{counted(number, 'column')}: {percent(one['uniqueness'])} singled out", number == size,
         )
         for number, one in sorted(sets.items())
@@ -110,10 +110,26 @@ def _frontier(request: Request, workspace: Workspace, chosen: int | None) -> dic
         "words": f"{counted(size, 'column')} {verb} out {percent(one['uniqueness'])}",
         "tone": "bad" if one["uniques"] else "good",
         "columns": one["columns"],
-        "about": f"{one['uniques']:,} of {found.result['records']:,} records are the only one with their values of:",
+        "about": f"{one['uniques']:,} of {found.result['records']:,} records are the only ones with their values of:",
+        "others": [" + ".join(key) for key in keys if size == len(key) and key != one["columns"]][:_KEYS_SHOWN],
         "proof": "" if found.result["exact"] else "The search was bounded: a larger set may single out more.",
         "old": needs_again(workspace, "detect"),
     }  # fmt: skip
+
+
+def sets_by_size(found: dict[str, Any]) -> tuple[dict[int, Any], list[list[str]]]:
+    """The set of each size that singles out most, up to the smallest that singles out everybody; and all such sets.
+
+    The library lists the sets that single out everybody apart, so that the curve has to end with one of them.
+    """
+    keys = sorted(found["identifiers"], key=len)
+    best, most = found["best"], len(keys[0]) if keys else None
+    last = len(best["columns"]) if best else 0
+    sizes = {len(one["columns"]): one for one in found["by_size"]}
+    sets = {size: one for size, one in sizes.items() if (size <= last if most is None else size < most)}
+    if most is not None:
+        sets[most] = {"columns": keys[0], "uniques": found["records"], "uniqueness": 1.0}
+    return sets, keys
 
 
 @router.post("/w/{identifier}/columns")

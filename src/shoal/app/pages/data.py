@@ -25,6 +25,10 @@ _ENCODINGS = (
     ("latin-1", "Latin 1"),
     ("cp1250", "Central European (Windows-1250)"),
     ("utf-16", "UTF-16"),
+    ("utf-16-le", "UTF-16 without its mark, little-endian (utf-16-le)"),
+    ("utf-16-be", "UTF-16 without its mark, big-endian (utf-16-be)"),
+    ("shift_jis", "Japanese (shift_jis)"),
+    ("gb18030", "Chinese (gb18030)"),
 )
 
 

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import secrets
+from collections.abc import Callable
+
 import yaml
 from fastapi import APIRouter, Request
+from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 
 from shoal.app.opening import keep_policy
 from shoal.app.pages.running import back
-from shoal.app.server import form_of, picker_of, workspace_of
+from shoal.app.pages.shown import Exact
+from shoal.app.project import Workspace
+from shoal.app.server import form_of, jobs_of, picker_of, workspace_of
 from shoal.errors import InputError
+from shoal.policy import Policy
 from shoal.writing import write_bytes
 
 router = APIRouter()
@@ -27,22 +34,58 @@ def download(request: Request, identifier: str) -> Response:
 
 @router.post("/w/{identifier}/policy")
 async def load(request: Request, identifier: str) -> Response:
-    """Take a policy from its text; the library checks it, with lines in its words."""
-    from shoal.policy import load_policy
-
+    """Take a policy from its text; what is wrong with it is said beside the text, which stays."""
     workspace, form = workspace_of(request, identifier), await form_of(request)
     text = form.get("text", [""])[0]
+    try:
+        await run_in_threadpool(_keep, request, workspace, text)
+    except InputError as error:
+        request.state.policy_refused = {"text": Exact(text), "what": error.what, "cure": error.cure}
+        return await run_in_threadpool(_page_of(form.get("step", [""])[0]), request, identifier)
+    return back(identifier, form)
+
+
+def _keep(request: Request, workspace: Workspace, text: str) -> None:
+    """Check a policy by itself and against the columns of the file, and keep it."""
+    from shoal.policy import load_policy
+
     if not text.strip():
         raise InputError("There is no policy in the field.", "Paste the text of a policy file, or choose a file.")
-    draft = workspace.folder / "loaded-policy.yaml"
-    write_bytes(draft, text.encode(), 0o600)
+    draft = workspace.folder / f"loaded-{secrets.token_hex(8)}.yaml"
     try:
-        keep_policy(workspace, load_policy(draft), picker_of(request))
+        write_bytes(draft, text.encode(), 0o600)
+        policy = load_policy(draft)
     except InputError as error:
-        what = error.what.replace(f"Policy {draft}", "The policy")
-        raise InputError(what, error.cure) from None
+        raise InputError(error.what.replace(f"Policy {draft}", "The policy"), error.cure) from None
+    except UnicodeEncodeError:
+        raise InputError("The policy holds what is not text (half of a character).", "Remove it.") from None
     except yaml.YAMLError:
         raise InputError("The policy is not YAML.", "Take the text of a policy file as it is.") from None
     finally:
         draft.unlink(missing_ok=True)
-    return back(identifier, form)
+    _check_columns(request, workspace, policy)
+    keep_policy(workspace, policy, picker_of(request))
+
+
+def _check_columns(request: Request, workspace: Workspace, policy: Policy) -> None:
+    """Refuse a policy of another file: one about columns that this one does not have."""
+    known = [found for verb in ("propose", "preview") if (found := jobs_of(request).found(workspace, verb)) is not None]
+    if not known:
+        return  # the file was not read yet: whatever uses the policy says so then
+    names = [one if isinstance(one, str) else one["name"] for one in known[0].result["columns"]]
+    special = [policy.count, policy.person, policy.weight, policy.household]
+    needed = [name for name, role in policy.columns.items() if role in ("quasi-identifier", "sensitive")]
+    needed += [name for name in special if name is not None]
+    missing = [name for name in dict.fromkeys(needed) if name not in names]
+    if missing:
+        raise InputError.missing_columns(missing, names, workspace.name)
+
+
+def _page_of(key: str) -> Callable[[Request, str], Response]:
+    """The page that a form stands on."""
+    from shoal.app.pages import check, columns, protect, release, risk
+
+    pages: dict[str, Callable[[Request, str], Response]] = {
+        "risk": risk.risk, "protect": protect.protect, "check": check.check, "release": release.release,
+    }  # fmt: skip
+    return pages.get(key, columns.columns)

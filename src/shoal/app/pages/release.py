@@ -10,7 +10,7 @@ from fastapi.responses import HTMLResponse, Response, StreamingResponse
 
 from shoal.app.downloads import public_files, zipped
 from shoal.app.pages.asked import needs_again
-from shoal.app.pages.check import findings_of, folder_of
+from shoal.app.pages.check import findings_of, folder_of, warned
 from shoal.app.pages.same import same
 from shoal.app.pages.steps import page
 from shoal.app.security import REPORT_POLICY
@@ -30,7 +30,10 @@ _WHAT = (
     ("README.md", "What is in the folder, and how to check it"),
 )
 _PRIVATE = (
-    (".private.json", "Which released row is whose, and the seed"),
+    (
+        ".private.json",
+        "What leads back to the rows of the original: the seed of the order, rows left out",
+    ),
     ("findings.json", "What was measured, with small counts"),
     ("policy.yaml", "What was decided"),
     ("report.html", "The internal report"),
@@ -60,6 +63,7 @@ def release(request: Request, identifier: str) -> HTMLResponse:
             ],
             "temporary": project_of(request).temporary,
             "old": needs_again(workspace, "publish"),
+            "warning": warned(request, workspace),
         }
     repeated = same(workspace, ("publish", {}), ("report", {"public": True}))
     return page(request, workspace, "release", same=repeated, release=shown)

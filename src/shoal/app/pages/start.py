@@ -62,9 +62,8 @@ def _listing(request: Request, folder: str) -> dict[str, Any] | None:
 @router.put("/upload")
 async def upload(request: Request, name: str = "table.csv") -> JSONResponse:
     """A file from the browser, streamed to disk."""
-    limit = request.app.state.settings.upload_limit
     try:
-        workspace = await receive_upload(request, project_of(request), name, limit)
+        workspace = await receive_upload(request, project_of(request), name)
     except InputError as error:
         return JSONResponse({"error": error.what, "cure": error.cure}, 422)
     return JSONResponse({"href": f"/w/{workspace.id}/data"})

@@ -9,6 +9,7 @@ from fastapi import Request
 from fastapi.responses import HTMLResponse
 
 from shoal.app.pages.asked import needs_again
+from shoal.app.pages.failures import in_page_words
 from shoal.app.project import Workspace
 from shoal.app.same_again import SameAgain
 from shoal.app.server import jobs_of, render
@@ -32,7 +33,7 @@ STEPS = (
          "Leaving out names is not enough: age, ZIP code and sex together single most people out. You decide what each "
          "column is; shoal proposes it, with its reasons."),
     Step("risk", "Risk", "How exposed people are now", "How exposed are the people in it?",
-         "A person whom nobody else resembles can be found again. Here you see how many that are, before anything is "
+         "A person whom nobody else resembles can be found again. Here you see how many there are, before anything is "
          "changed."),
     Step("protect", "Protect", "Change as little as needed", "Protect people, change little",
          "Say what must hold. shoal looks for the release that keeps it and loses least."),
@@ -66,13 +67,21 @@ def is_done(request: Request, workspace: Workspace, key: str) -> bool:
     return verb not in ("protect", "publish") or found.result.get("verdict") == "holds"
 
 
+def _state(request: Request, workspace: Workspace, key: str) -> str:
+    from shoal.app.pages.check import warned
+
+    if not is_done(request, workspace, key):
+        return "open"
+    return "warned" if _DONE_BY.get(key) == "publish" and warned(request, workspace) else "done"
+
+
 def listed(request: Request, workspace: Workspace | None) -> dict[str, Any]:
     """The steps as the frame of every page lists them."""
     steps = [
         {
             "key": step.key, "name": step.name, "why": step.why,
             "href": f"/w/{workspace.id}/{step.key}" if workspace else "/" if step.key == "data" else None,
-            "state": "done" if workspace and is_done(request, workspace, step.key) else "open",
+            "state": _state(request, workspace, step.key) if workspace else "open",
         }
         for step in STEPS
     ]  # fmt: skip
@@ -92,15 +101,20 @@ def page(
     """The page of a step: its frame, what runs or failed, the policy, and what is its own."""
     from shoal.app.pages.running import state_of
 
+    state = state_of(request, workspace, key, problem)
+    refused = getattr(request.state, "policy_refused", None)
     keys = [step.key for step in STEPS]
     after = f"/w/{workspace.id}/{keys[keys.index(key) + 1]}" if key in keys[:-1] else None
     frame = {
         **listed(request, workspace),
-        **state_of(request, workspace, key, problem),
+        **state,
+        "failures": in_page_words(state["failures"], workspace),
         "workspace": workspace,
         "step": step_named(key),
         "after": after,
         "same": same,
+        "policy_refused": refused,
         "policy_text": workspace.policy_path.read_text("utf-8") if workspace.has_policy else None,
     }
-    return render(request, f"{key}.html", status=200 if problem is None else 422, **{**frame, **context})
+    status = 200 if problem is None and refused is None else 422
+    return render(request, f"{key}.html", status=status, **{**frame, **context})
