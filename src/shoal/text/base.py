@@ -4,19 +4,21 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
-from functools import cached_property
-from typing import Protocol
+from collections.abc import Callable
+from functools import reduce
+from operator import or_
+from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import polars as pl
 
 from shoal.table.fold import fold
 from shoal.text.kinds import TextKind
-from shoal.text.words import INITIAL, PLAIN_WORD, ROLE, SPLIT, SPLIT_PLAIN, TITLE, Lexicon, lexicon
+from shoal.text.words import INITIAL, PLAIN_WORD, ROLE, SPLIT, SPLIT_ASCII, SPLIT_PLAIN, TITLE, Lexicon, lexicon
+
+Made = TypeVar("Made")
 
 
-@dataclass(frozen=True, slots=True)
-class Span:
+class Span(NamedTuple):
     """An identifier from `start` to before `end`, in characters of the original text; never its text."""
 
     start: int
@@ -35,6 +37,19 @@ class Recogniser(Protocol):
     def find(self, note: Note) -> list[Span]:
         """The spans found, in characters of the note's folded text."""
         ...
+
+
+class once(Generic[Made]):
+    """A property that is made when it is first asked for; `functools.cached_property` takes a lock for each."""
+
+    def __init__(self, make: Callable[[Any], Made]) -> None:
+        self.make = make
+        self.name = make.__name__
+        self.__doc__ = make.__doc__
+
+    def __get__(self, owner: Any, kind: type | None = None) -> Made:
+        made = owner.__dict__[self.name] = self.make(owner)
+        return made
 
 
 class _Folds(dict[int, str]):
@@ -100,23 +115,28 @@ class Note:
             return start, end
         return self._places[start], self._places[end]
 
-    @cached_property
+    @once
     def lower(self) -> str:
         """The folded text in lower case, of the same length."""
         lower = self.folded.lower()
         return lower if len(lower) == len(self.folded) else "".join(c.lower()[0] for c in self.folded)
 
-    @cached_property
+    @once
     def digits(self) -> list[tuple[int, int]]:
         """Where runs of digits are: what has digits is looked for at their starts only."""
         return [match.span() for match in _DIGITS.finditer(self.folded)]
 
-    @cached_property
+    @once
     def has_digits(self) -> bool:
         """Whether there is a digit at all: most recognisers have nothing to do without."""
         return bool(self.digits)
 
-    @cached_property
+    @once
+    def run_lengths(self) -> set[int]:
+        """How long the runs of digits are."""
+        return {end - start for start, end in self.digits}
+
+    @once
     def code_starts(self) -> list[int]:
         """Where the groups of letters, digits, dots, hyphens and slashes start that hold a digit."""
         text, found, last = self.folded, list[int](), -1
@@ -132,7 +152,7 @@ class Note:
             last = end
         return found
 
-    @cached_property
+    @once
     def chains(self) -> list[tuple[int, int, int]]:
         """Start, end and number of digits of runs of digits with one sign at most between them."""
         found: list[tuple[int, int, int]] = []
@@ -143,13 +163,20 @@ class Note:
                 found.append((start, end, end - start))
         return found
 
-    @cached_property
+    @once
+    def any_signs(self) -> int:
+        """All bits that any word has: what is not in it need not be looked for."""
+        return reduce(or_, self.signs, 0)
+
+    @once
     def _notable(self) -> list[tuple[int, int]]:
         """The numbers and bits of the words that are more than plain words of a dictionary."""
         return [(number, bits) for number, bits in enumerate(self.signs) if bits & ~PLAIN_WORD]
 
     def marked(self, bits: int) -> list[int]:
         """The numbers of the words that have one of the bits."""
+        if not self.any_signs & bits:
+            return []
         return [number for number, sign in self._notable if sign & bits]
 
     def windows(self, bits: int, before: int, after: int) -> list[tuple[int, int]]:
@@ -168,25 +195,31 @@ class Note:
                 found.append((low, high))
         return found
 
-    @cached_property
-    def pieces(self) -> list[tuple[int, int]]:
-        """Where the words are: letters, with apostrophes and hyphens inside."""
-        split = SPLIT if "'" in self.folded or "’" in self.folded else SPLIT_PLAIN
-        return [match.span() for match in split.finditer(self.folded)]
-
-    @cached_property
+    @once
     def words(self) -> list[str]:
-        """The words in their order."""
+        """The words in their order: letters, with apostrophes and hyphens inside."""
         text = self.folded
-        return [text[start:end] for start, end in self.pieces]
+        if "'" in text or "\u2019" in text:
+            return SPLIT.findall(text)
+        return (SPLIT_ASCII if text.isascii() else SPLIT_PLAIN).findall(text)
 
-    @cached_property
+    @once
+    def pieces(self) -> list[tuple[int, int]]:
+        """Where the words are; no letter stands between two words, so each is the next occurrence of its letters."""
+        find, end, found = self.folded.find, 0, []
+        for word in self.words:
+            start = find(word, end)
+            end = start + len(word)
+            found.append((start, end))
+        return found
+
+    @once
     def signs(self) -> list[int]:
         """What is known of each word: bits of `shoal.text.words`, looked up once per distinct word."""
         book: Lexicon = lexicon()
         return [book[word] for word in self.words]
 
-    @cached_property
+    @once
     def protected(self) -> set[int]:
         """The numbers of the words that stay (`shoal.text.stay`)."""
         from shoal.text.stay import protected
@@ -197,22 +230,17 @@ class Note:
         """What stands between a word and the one before it."""
         return self.folded[self.pieces[number - 1][1] : self.pieces[number][0]] if number else "\n"
 
-    @cached_property
+    @once
     def language(self) -> str:
         """The language whose small words are most frequent; the first of the note's languages if there are none."""
         return lexicon().language(self.words, self.languages)
 
-    @cached_property
-    def starts(self) -> list[bool]:
-        """Whether each word is the first of a sentence or line."""
-        text, signs, found = self.folded, self.signs, []
-        last, before = 0, 0
-        for (start, end), bits in zip(self.pieces, signs, strict=True):
-            gap = text[last:start]
-            if gap == " ":
-                found.append(False)
-            else:
-                abbreviated = gap in (". ", ".") and before & (TITLE | INITIAL | ROLE)
-                found.append(not last or not (_ENDS.isdisjoint(gap) or abbreviated))
-            last, before = end, bits
-        return found
+    def starts(self, number: int) -> bool:
+        """Whether a word is the first of a sentence or line."""
+        start = self.pieces[number][0]
+        last = self.pieces[number - 1][1] if number else 0
+        gap = self.folded[last:start]
+        if gap == " ":
+            return False
+        abbreviated = gap in (". ", ".") and number and self.signs[number - 1] & (TITLE | INITIAL | ROLE)
+        return not last or not (_ENDS.isdisjoint(gap) or abbreviated)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections.abc import Iterable
+
 from shoal.text.base import Note, Span
 from shoal.text.words import (
     ACTS,
@@ -36,7 +39,8 @@ def everywhere(note: Note, spans: list[Span]) -> list[Span]:
     for span in spans:
         covered[span.start : span.end] = b"\1" * (span.end - span.start)
     found = []
-    for number, word in enumerate(note.words):
+    for number in _numbers(note, parts):
+        word = note.words[number]
         form = without_genitive(word).lower()
         if form not in parts:
             form = form.removesuffix("s")
@@ -44,7 +48,7 @@ def everywhere(note: Note, spans: list[Span]) -> list[Span]:
         if form not in parts or (covered[start] and not _has_particle(note, number, parts[form], covered)):
             continue
         bits = note.signs[number]
-        if (bits & WRITTEN_AS_NAME and not (note.starts[number] and bits & (SMALL | ACTS))) or bits & (
+        if (bits & WRITTEN_AS_NAME and not (note.starts(number) and bits & (SMALL | ACTS))) or bits & (
             SURE | RARE | UNKNOWN
         ):
             end -= len(word) - len(without_genitive(word))
@@ -53,6 +57,19 @@ def everywhere(note: Note, spans: list[Span]) -> list[Span]:
                 start = note.pieces[number][0]
             found.append(Span(start, end, "name", 0.85, "part of a name found elsewhere in the note"))
     return found
+
+
+def _numbers(note: Note, parts: Iterable[str]) -> list[int]:
+    """The numbers of the words that start with one of the parts, in order."""
+    lower, pieces, found = note.lower, note.pieces, set()
+    for part in parts:
+        place = lower.find(part)
+        while place >= 0:
+            number = bisect_left(pieces, (place,))
+            if number < len(pieces) and pieces[number][0] == place:
+                found.add(number)
+            place = lower.find(part, place + 1)
+    return sorted(found)
 
 
 def _has_particle(note: Note, number: int, particle: str, covered: bytearray) -> bool:

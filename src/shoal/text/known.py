@@ -91,10 +91,11 @@ def find_known(text: str, known: KnownSet) -> list[Span]:
     has = set(words)
     named = not known.triggers.isdisjoint(has)
     streets = bool(known.sequences)
-    digits = [place for place, word in enumerate(words) if word[-1] <= "9" or word in known.prefixes]
+    prefixes = known.prefixes
+    digits = [place for place, word in enumerate(words) if word[-1] <= "9" or word in prefixes] if prefixes else []
     dated = not known.day_words.isdisjoint(has)
-    if named or streets or (digits and known.prefixes) or dated:
-        pieces = [match.span() for match in TOKEN.finditer(text)]
+    if named or streets or digits or dated:
+        pieces = _pieces(text, words)
         if named:
             found += _names_in(text, words, pieces, known)
         if streets:
@@ -103,9 +104,21 @@ def find_known(text: str, known: KnownSet) -> list[Span]:
             found += _codes(text, words, pieces, known, digits)
         if dated:
             found += _dates(text, words, pieces, known)
-    if known.initials:
+    if known.initials and not (text.isascii() and known.initials.isdisjoint(has)):
         found += _dotted(text, known)
     return _joined(found) if found else []
+
+
+def _pieces(text: str, words: list[str]) -> list[tuple[int, int]]:
+    """Where the words are; in plain text each is the next occurrence of its letters and digits."""
+    if not text.isascii():
+        return [match.span() for match in TOKEN.finditer(text)]
+    find, end, found = text.lower().find, 0, []
+    for word in words:
+        start = find(word, end)
+        end = start + len(word)
+        found.append((start, end))
+    return found
 
 
 def _dates(text: str, words: list[str], pieces: list[tuple[int, int]], known: KnownSet) -> Iterator[Span]:
@@ -155,7 +168,8 @@ def _literals(text: str, known: KnownSet) -> Iterator[Span]:
 
 def _names_in(text: str, words: list[str], pieces: list[tuple[int, int]], known: KnownSet) -> Iterator[Span]:
     """Parts of names that are written as they must be, neighbours and initials beside them taken along."""
-    hits = [place for place, word in enumerate(words) if word in known.words]
+    looked_for = known.words
+    hits = [place for place, word in enumerate(words) if word in looked_for]
     beside = set(hits)
     taken = [place for place in hits if _counts(text, words, pieces, known, place, beside)]
     place = 0

@@ -88,7 +88,7 @@ def _phrases() -> dict[str, list[tuple[str, ...]]]:
 def seeds_of(note: Note) -> Seeds:
     """The numbers of the words that are names by themselves, each with its score and reason."""
     signs, seeds = note.signs, Seeds()
-    shouting = sum(1 for bits in signs if bits & UPPER) * 2 > len(signs)
+    shouting = len(note.marked(UPPER)) * 2 > len(signs)
     for place in note.marked(WRITTEN_AS_NAME | TITLE):
         bits = signs[place]
         title = bool(bits & TITLE) and _is_title(note, place) and _after_title(note, place, seeds)
@@ -191,10 +191,10 @@ def _by_shape(note: Note, place: int, bits: int, shouting: bool) -> Seed | None:
     open_after = (after & MAYBE_NAME and not after & (_NOT_NAMES | INITIAL | SMALL)) or (
         after & SURNAME and after & TITLE
     )
-    sure = bits & SURE or after & (SURE | RARE | UNKNOWN | SURNAME) or not note.starts[place]
+    sure = bits & SURE or after & (SURE | RARE | UNKNOWN | SURNAME) or not note.starts(place)
     if follows and bits & GIVEN and open_after and sure and not bits & SMALL:
         return GOOD, "given name and surname"
-    turned = gap == ", " and after & GIVEN and after & SURE and note.starts[place]
+    turned = gap == ", " and after & GIVEN and after & SURE and note.starts(place)
     if turned and bits & (SURE | RARE | UNKNOWN):
         return FAIR, "surname, given name"
     if bits & UPPER:
@@ -216,7 +216,7 @@ def _initial(note: Note, place: int, after: int, gap: str) -> Seed | None:
 def _alone(note: Note, place: int, bits: int, after: int, follows: bool) -> Seed | None:
     """A single word: frequent names anywhere; rare and unknown ones where capitals mean something."""
     word = note.words[place]
-    german, start = note.language == "de", note.starts[place]
+    german, start = note.language == "de", note.starts(place)
     acts = bool(after & ACTS and after & LOWER) or word[-2:] in ("'s", "’s")
     if word[-3:] in ("n't", "n’t") or (bits & SMALL and (start or german) and not _has_auxiliary(note, place)):
         return None
@@ -235,7 +235,7 @@ def _alone(note: Note, place: int, bits: int, after: int, follows: bool) -> Seed
 
 def _either(note: Note, place: int, bits: int, acts: bool, follows: bool) -> Seed | None:
     """A name that is an everyday word too."""
-    german, start = note.language == "de", note.starts[place]
+    german, start = note.language == "de", note.starts(place)
     if not german and not start and bits & GIVEN and not follows:
         return FAIR - 0.1, "given name inside a sentence"
     if acts and not german and (not start or bits & GIVEN) and not bits & ROLE:

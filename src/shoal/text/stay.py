@@ -115,14 +115,13 @@ def without_what_stays(note: Note, spans: list[Span]) -> list[Span]:
     kept = note.protected
     if not kept:
         return spans
-    starts = [start for start, _ in note.pieces]
     return [
         span
         for span in spans
-        if span.kind not in _WORDY or span.score >= SURE_CONTEXT or not _only_kept(span, starts, kept)
+        if span.kind not in _WORDY or span.score >= SURE_CONTEXT or not _only_kept(note, span, kept)
     ]
 
 
-def _only_kept(span: Span, starts: list[int], kept: set[int]) -> bool:
-    first, last = bisect_left(starts, span.start), bisect_left(starts, span.end)
+def _only_kept(note: Note, span: Span, kept: set[int]) -> bool:
+    first, last = bisect_left(note.pieces, (span.start,)), bisect_left(note.pieces, (span.end,))
     return first < last and all(number in kept for number in range(first, last))

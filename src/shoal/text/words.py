@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from collections import Counter
 from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
@@ -18,6 +19,7 @@ SPLIT = re.compile(
     rf"\b{_ELIDED}['’](?=[^\W\d_])|\b[LDSNCJMT]['’](?=[a-zà-öø-ÿœ])|[^\W\d_]+(?:['’\-][^\W\d_]+)*", re.UNICODE
 )
 SPLIT_PLAIN = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
+SPLIT_ASCII = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*")
 
 # shape
 CAPITAL, UPPER, LOWER, INITIAL = (1 << n for n in range(4))
@@ -129,11 +131,11 @@ class Lexicon(dict[str, int]):
         'de'
         """
         counts = dict.fromkeys(languages, 0)
-        small = terms.small_words()
-        for word in words:
-            for language in small.get(word, ()):
+        spoken = Counter(map(terms.small_words().get, words))
+        for found, times in spoken.items():
+            for language in found or ():
                 if language in counts:
-                    counts[language] += 1
+                    counts[language] += times
         return max(counts, key=lambda language: counts[language])
 
 

@@ -42,8 +42,12 @@ def _long_code(note: Note) -> bool:
 
 RECOGNISER = Patterns(
     "accounts",
-    Pattern(_IBAN, 0.96, "form of an IBAN", "account_number", gate=_starts_as_iban),
-    Pattern(_CARD, 0.9, "card number with its check digit", "account_number", "", _is_card, gate=_many_digits),
-    Pattern(_GROUPS, 0.88, "form of a card number", "account_number", gate=_many_digits),
-    Pattern(_VIN, 0.9, "vehicle number with its check digit", "vehicle_number", "", _is_vin, gate=_long_code),
+    Pattern(_IBAN, 0.96, "form of an IBAN", "account_number", gate=_starts_as_iban, digits=True),
+    Pattern(
+        _CARD, 0.9, "card number with its check digit", "account_number", "", _is_card, gate=_many_digits, digits=True
+    ),
+    Pattern(_GROUPS, 0.88, "form of a card number", "account_number", digits=True, gate=_many_digits),
+    Pattern(
+        _VIN, 0.9, "vehicle number with its check digit", "vehicle_number", "", _is_vin, gate=_long_code, digits=True
+    ),
 )

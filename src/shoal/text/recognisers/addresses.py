@@ -1,5 +1,7 @@
 """Addresses in the orders of five languages, and postal codes."""
 
+import re
+
 from shoal.kinds.place_lists import REGIONS, STATE_CODES
 from shoal.text.base import Note
 from shoal.text.recognisers.pattern import Pattern, Patterns
@@ -25,11 +27,20 @@ _MORE = rf"(?:\s{_LINK}{{0,2}}{_NAME}){{0,4}}"
 _NO = r"(?:,?\s(?:n\.?\s?[ºo°]?\s?|núm\.\s?|número\s|numero\s)?" + _NUMBER + ")"
 _BOX = r"(?:p\.?\s?o\.?\s?box|post office box|postfach|casella postale|boîte postale|b\.p\.|apartado(?: de correos)?)"
 _CODE = r"(?:zip(?: code)?|postcode|postal code|plz|postleitzahl|code postal|cp|c\.p\.|cap|c\.a\.p\.|código postal)"
+_CODE_BEFORE = re.compile(rf"(?i)\b{_CODE}\W{{0,3}}[A-Z]{{0,2}}-?$")
 _GERMAN_WORD = r"(?i:straße|strasse|str\.|weg|platz|allee|gasse|ring|damm|ufer)"
 
 
 def _five_digits(note: Note) -> bool:
-    return any(end - start == 5 for start, end in note.digits)
+    return 5 in note.run_lengths
+
+
+def _as_code(note: Note) -> bool:
+    """Whether a word for a postal code stands before four or five digits."""
+    return any(
+        4 <= end - start <= 5 and _CODE_BEFORE.search(note.folded, max(0, start - 24), start)
+        for start, end in note.digits
+    )
 
 
 def _letters_behind(note: Note) -> bool:
@@ -45,32 +56,32 @@ RECOGNISER = Patterns(
     Pattern(
         rf"(?<![\w.,/-]){_FLAT}\d{{1,6}}[A-Za-z]?(?:-\d{{1,4}})?,?\s{_WORDS}(?i:{alternation('streets_en')})\b\.?"
         rf"(?:\s?(?:NE|NW|SE|SW|N|S|E|W)\b)?(?i:{_UNIT}){_TOWN}",
-        0.93, "number and street", "address", near=STREET_EN, reach=(70, 50),
+        0.93, "number and street", "address", near=STREET_EN, reach=(70, 50), digits=True,
     ),
     Pattern(
         rf"(?<![\w.,/-])\d{{1,6}}\s(?:[a-z][\w'’-]{{1,20}}\s){{1,3}}{_PLAIN}\b",
-        0.85, "number and street", "address", near=STREET_EN, reach=(70, 50),
+        0.85, "number and street", "address", near=STREET_EN, reach=(70, 50), digits=True,
     ),
     Pattern(
         rf"(?<![\w.]){_WORDS}{_STREET}\b(?:\sand\s{_WORDS}{_STREET}\b)?",
         0.8, "name of a street", "address", near=STREET_EN, reach=(70, 50),
     ),
-    Pattern(rf"(?i)\b{_BOX}\s?#?\d{{1,7}}", 0.93, "post box", "address", near=POST_WORD),
+    Pattern(rf"(?i)\b{_BOX}\s?#?\d{{1,7}}", 0.93, "post box", "address", near=POST_WORD, digits=True),
     Pattern(
         r"(?i)\b(?:apt|apartment|suite|ste)\.?\s#?\d{1,5}[a-z]?\b",
-        0.8, "number of a flat", "address", near=POST_WORD,
+        0.8, "number of a flat", "address", near=POST_WORD, digits=True,
     ),
     Pattern(
         rf"[A-ZÄÖÜ][\w\-]{{0,40}}\.?\s{_NUMBER}",
-        0.92, "street and number", "address", near=STREET_DE, anchored=True,
+        0.92, "street and number", "address", near=STREET_DE, anchored=True, digits=True,
     ),
     Pattern(
         rf"(?<![\w-])(?:{_NAME}\s){{1,2}}{_GERMAN_WORD}\s{_NUMBER}",
-        0.92, "street and number", "address", near=STREET_DE, reach=(50, 20),
+        0.92, "street and number", "address", near=STREET_DE, reach=(50, 20), digits=True,
     ),
     Pattern(
         rf"(?<![\w-]){alternation('street_starts_de')}\s(?:{_NAME}\s){{1,2}}{_NUMBER}",
-        0.88, "street and number", "address", near=STREET_START, anchored=True,
+        0.88, "street and number", "address", near=STREET_START, anchored=True, digits=True,
     ),
     Pattern(
         r"(?<![\w-])[A-ZÄÖÜ][a-zäöüß]{1,40}(?:straße|strasse|gasse|allee|platz)(?!\w)",
@@ -78,16 +89,16 @@ RECOGNISER = Patterns(
     ),
     Pattern(
         r"(?<=[a-zß,:] )[A-ZÄÖÜ][\w\-]{2,40}\s\d{1,4}\s?[a-z]?(?=,\s(?:D-)?\d{5}\s[A-ZÄÖÜ])", 0.88,
-        "street before a postal code", "address", gate=_five_digits,
+        "street before a postal code", "address", gate=_five_digits, digits=True,
     ),
     Pattern(
         rf"(?<![\w.,/])\d{{1,4}}(?i:\s?(?:bis|ter|quater|[a-d]))?,?\s(?i:{alternation('streets_fr')})\s{_LINK}{{0,3}}"
         rf"(?:{_NAME}|\d{{1,2}}){_MORE}",
-        0.92, "number and street", "address", near=STREET_ROMANCE, reach=(16, 100),
+        0.92, "number and street", "address", near=STREET_ROMANCE, reach=(16, 100), digits=True,
     ),
     Pattern(
         rf"(?<!\w)(?i:{alternation('streets_fr')})\s{_LINK}{{0,3}}{_NAME}{_MORE},?\s\d{{1,4}}(?!\w)",
-        0.8, "street", "address", near=STREET_ROMANCE, anchored=True,
+        0.8, "street", "address", near=STREET_ROMANCE, anchored=True, digits=True,
     ),
     Pattern(
         rf"(?<!\w)(?i:{alternation('streets_it')})\s{_LINK}{{0,3}}(?:[IVX]{{1,5}}\s)?{_NAME}{_MORE}{_NO}?{_TAIL}", 0.9,
@@ -99,19 +110,20 @@ RECOGNISER = Patterns(
     ),
     Pattern(
         r"(?<![\w-])[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}(?!\w)",
-        0.88, "UK postal code", "postal_code", gate=_letters_behind,
+        0.88, "UK postal code", "postal_code", gate=_letters_behind, digits=True,
     ),
     Pattern(
         r"(?<![\w-])[ABCEGHJ-NPR-TVXY]\d[A-Z] ?\d[A-Z]\d(?!\w)",
-        0.88, "Canadian postal code", "postal_code", gate=_one_digit,
+        0.88, "Canadian postal code", "postal_code", gate=_one_digit, digits=True,
     ),
     Pattern(
         rf"(?:\b(?:{_STATES}),?|(?<=[a-z]),|\b(?:{_STATES_LONG}))\s(?P<id>\d{{5}}(?:-\d{{4}})?)(?![\d,.]\d|\d)", 0.9,
-        "after a state", "postal_code", gate=_five_digits,
+        "after a state", "postal_code", gate=_five_digits, digits=True,
     ),
     Pattern(
         rf"(?i)\b{_CODE}\W{{0,3}}(?P<id>[A-Z]{{0,2}}-?\d{{4,5}}(?:-\d{{4}})?)\b",
-        0.93, "after its word", "postal_code",
+        0.93, "after its word", "postal_code", gate=_as_code,
+        parts=("zip", "postc", "postal", "plz", "postl", "cp", "cap", "c.p.", "c.a.p."), digits=True,
     ),
-    Pattern(r"(?<![\w.,/-])\d{5}-\d{4}(?![\w-])", 0.85, "ZIP+4 code", "postal_code", gate=_five_digits),
+    Pattern(r"(?<![\w.,/-])\d{5}-\d{4}(?![\w-])", 0.85, "ZIP+4 code", "postal_code", gate=_five_digits, digits=True),
 )  # fmt: skip

@@ -17,6 +17,7 @@ _AGED = re.compile(
 _BORN = re.compile(r"(?i)\b(?:born|geboren|geb\.|née?|nato|nata|nacid[oa])\s(?:in|im jahr|en|nel)?\s?$")
 _NINETIES = re.compile(r"(?i)\bin (?:his|her|their) (?P<id>nineties|90['’]?s)")
 _SEX = re.compile(r"(?:M|W|m|f|F(?! ?[.,;)]))(?!\w)")
+_DECADE = ("nineties", "90s", "90's", "90’s")
 _PART_OF_MORE = frozenset("./,-0123456789")
 # whoever was born before is over 89 wherever notes are written
 _LAST_YEAR = 1935
@@ -37,7 +38,7 @@ class Ages:
                     found.append(Span(start, end, "age_over_89", 0.75, "year of a birth long ago"))
             elif 1 < end - start < 4 and 90 <= int(text[start:end]) < 120:
                 found += _at(text, start, end)
-        if "nineties" in text or "90" in text:
+        if "nineties" in text or ("90" in text and any(part in note.lower for part in _DECADE)):
             found += [Span(*match.span("id"), "age_over_89", 0.8, "age over 89") for match in _NINETIES.finditer(text)]
         return found
 

@@ -46,9 +46,11 @@ _SHORT = re.compile(
 )
 _ALONE = re.compile(rf"(?i)(?<!\w){alternation('before_months')}[\s-]$")
 _BIRTH = r"(?:dob|d\.o\.b\.?|born|geb|né|née|nato|nata|nacido)"
-_COMPACT = re.compile(rf"(?i)\b{_BIRTH}\W{{1,3}}(?P<id>{_CENTURY}[01]\d[0-3]\d)\b")
-_SHORT_SIGN = re.compile(r"\d\.\d{1,2}\.(?!\d)")
-_COMPACT_SIGN = re.compile(rf"{_CENTURY}[01]\d[0-3]\d")
+_BORN = re.compile(rf"(?i)\b{_BIRTH}\W{{1,3}}$")
+_COMPACT = re.compile(rf"{_CENTURY}[01]\d[0-3]\d\b")
+_COMPACT_LENGTH = 8
+_SEPARATORS = frozenset("-/. ")
+_SHORT_SEPARATORS = frozenset("/.")
 _WRITE_LOWER = frozenset(("fr", "it", "es"))
 _SHORT_OR_WORD = frozenset(("mars", "marzo", "mayo", "agosto"))
 
@@ -67,14 +69,15 @@ class Dates:
     def find(self, note: Note) -> list[Span]:
         """Dates in the note."""
         text, found = note.folded, []
-        for start, _ in note.digits:
+        for start, end in note.digits:
+            if end - start > 4 or text[end : end + 1] not in _SEPARATORS:
+                continue
             match = _NUMERIC.match(text, start)
             if match is not None and (match["a"] is None or _day_and_month(match["a"], match["b"])):
                 found.append(Span(*match.span(), "date", 0.95, "date in digits"))
-        if "/" in text or note.language == "de" or _SHORT_SIGN.search(text):
-            found += _short(note)
-        if _COMPACT_SIGN.search(text):
-            found += [Span(*match.span("id"), "date", 0.9, "date of birth") for match in _COMPACT.finditer(text)]
+        found += _short(note)
+        if _COMPACT_LENGTH in note.run_lengths:
+            found += _compact(note)
         for number in note.marked(DATE_WORD):
             span = _around(note, number)
             if span is not None:
@@ -116,13 +119,27 @@ def _alone(note: Note, word: str, start: int, end: int) -> Span | None:
 def _short(note: Note) -> list[Span]:
     """`3/14` and `20.2.`: at the start of digits, where a word before them announces a date."""
     found, text = [], note.folded
-    for start, _ in note.digits:
+    for start, end in note.digits:
+        if end - start > 2 or text[end : end + 1] not in _SHORT_SEPARATORS:
+            continue
         match = _SHORT.match(text, start)
         if match is None or not _day_and_month(match["a"], match["b"] or match["c"]):
             continue
         if (match["c"] and note.language == "de") or _BEFORE_SHORT.search(text, max(0, start - 25), start):
             found.append(Span(*match.span(), "date", 0.75, "day and month"))
     return found
+
+
+def _compact(note: Note) -> list[Span]:
+    """`DOB 19540317`."""
+    text = note.folded
+    return [
+        Span(start, end, "date", 0.9, "date of birth")
+        for start, end in note.digits
+        if end - start == _COMPACT_LENGTH
+        and _COMPACT.match(text, start)
+        and _BORN.search(text, max(0, start - 12), start)
+    ]
 
 
 def _ended(text: str, end: int) -> int:

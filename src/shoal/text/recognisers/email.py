@@ -12,13 +12,14 @@ _SIGN = r"[\[({<]\s?(?:at|AT|@)"
 
 RECOGNISER = Patterns(
     "email",
-    Pattern(rf"{_LOCAL}@{_PART}(?:\.{_PART}){{0,6}}", 0.99, "e-mail address", "email", "@"),
+    Pattern(rf"{_LOCAL}@{_PART}(?:\.{_PART}){{0,6}}", 0.99, "e-mail address", "email", parts=("@",)),
     Pattern(
         rf"(?i){_LOCAL}{_AT}{_PART}(?:{_DOT}{_PART}){{1,6}}",
         0.97,
         "e-mail address written with (at)",
         "email",
-        r"(?i)[\[({<]\s?(?:at|@)",
+        r"(?i)[\[({<]\s?(?:at|@)\s?[\])}>]",
+        parts=("@", "at)", "at]", "at}", "at>", "at ", "at\t", "at\n"),
     ),
-    Pattern(rf"(?i){_LOCAL} at {_PART} dot {_TOP}\b", 0.9, "e-mail address in words", "email", r" dot "),
+    Pattern(rf"(?i){_LOCAL} at {_PART} dot {_TOP}\b", 0.9, "e-mail address in words", "email", parts=(" dot ",)),
 )

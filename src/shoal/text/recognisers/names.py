@@ -50,7 +50,7 @@ class Names:
         """Names in the note."""
         seeds = seeds_of(note)
         found = _grown(note, seeds) if seeds else []
-        return found + _initials(note) if "." in note.folded else found
+        return found + _initials(note) if note.any_signs & INITIAL and "." in note.folded else found
 
 
 def _grown(note: Note, seeds: Seeds) -> list[Span]:
@@ -118,7 +118,7 @@ def _continues(note: Note, here: int, bits: int, step: int) -> bool:
         return False
     if bits & INITIAL:
         return True
-    if step < 0 and note.starts[here] and bits & EITHER and not bits & GIVEN:
+    if step < 0 and note.starts(here) and bits & EITHER and not bits & GIVEN:
         return False
     if bits & (ACTS | SMALL) and bits & (WORD | EITHER) and note.language != "de" and not bits & GIVEN:
         return False

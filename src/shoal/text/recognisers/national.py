@@ -57,11 +57,11 @@ class National:
         if not note.has_digits:
             return []
         text, found = note.folded, []
-        for start, _ in note.digits:
-            match = _SSN.match(text, start)
+        for start, end in note.digits:
+            match = _SSN.match(text, start) if end - start == 3 and text[end : end + 1] == "-" else None
             if match is not None:
                 found.append(Span(*match.span(), "national_id", 0.93, "form of a US number"))
-        if _MASK_SIGN.search(text):
+        if 4 in note.run_lengths and _MASK_SIGN.search(text):
             found += [Span(*match.span(), "national_id", 0.8, "masked US number") for match in _MASKED.finditer(text)]
         if any(digits > 5 for _, _, digits in note.chains):
             for place in note.code_starts:

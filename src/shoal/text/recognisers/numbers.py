@@ -21,6 +21,9 @@ _PLATE = re.compile(
     r"|(?<![\w-])\d{1,4}[- ]?[A-Z]{2,3}\d{0,3}(?![\w-])"
 )
 _PLATE_SIGN = re.compile(r"plate|plaque|kennzeichen|immatric|targ|matr[ií]c|registration|\breg\b|\btag\b|placa|vehicle")
+_PLATE_PARTS = (
+    "plate", "plaque", "kennzeichen", "immatric", "targ", "matric", "matríc", "reg", "tag", "placa", "vehicle",
+)  # fmt: skip
 _LETTERS_BEHIND = re.compile(r" [A-Z]{2,3}(?![\w-])")
 _WORDS = re.compile(r"[^\W\d_]+")
 _UNITS = re.compile(rf"\s?{terms.alternation('units')}(?!\w)", re.IGNORECASE)
@@ -43,15 +46,21 @@ def _labels() -> dict[str, TextKind]:
     return found
 
 
+@cache
+def _last_words() -> frozenset[str]:
+    """The last word of each label: most words before a number are not one, and need no longer look."""
+    return frozenset(label.split(" ")[-1] for label in _labels())
+
+
 def label_before(note: Note, start: int) -> TextKind | None:
     """The kind that the words before a number say, past small words such as `no.` and `is`."""
     window = note.lower[max(0, start - _WINDOW) : start]
     cut = max(window.rfind("\n"), window.rfind(";"))
     words = _WORDS.findall(window[cut + 1 :])
-    labels = _labels()
+    labels, lasts = _labels(), _last_words()
     for skipped in range(4):
         tail = words[: len(words) - skipped]
-        for length in (4, 3, 2, 1):
+        for length in (4, 3, 2, 1) if tail and tail[-1] in lasts else ():
             kind = labels.get(" ".join(tail[-length:])) if len(tail) >= length else None
             if kind is not None:
                 return kind
@@ -100,7 +109,8 @@ class Numbers:
 
 def _plates(note: Note) -> list[Span]:
     """Plates start with letters and a blank, which codes do not; only after a label."""
-    if _PLATE_SIGN.search(note.lower) is None:
+    lower = note.lower
+    if not any(part in lower for part in _PLATE_PARTS) or _PLATE_SIGN.search(lower) is None:
         return []
     return [
         Span(*match.span(), "vehicle_number", 0.93, "after a label")

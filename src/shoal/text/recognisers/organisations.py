@@ -28,7 +28,7 @@ from shoal.text.words import (
 
 _INSIDE = frozenset(("of", "and", "&", "de", "St", "Saint", "y", "und", "et"))
 _AT = frozenset(("at", "for", "by", "with"))
-_SAINTS = frozenset(("Sankt", "St", "San", "Santa"))
+_BEFORE = _AT | {"St", "Saint", "Sankt"}
 _FORMS = ("S.r.l.", "S.p.A.", "S.n.c.", "S.a.s.", "S.L.U.", "S.L.", "S.A.", "S.C.", "e.V.", "s.r.l.")
 _COMPOUND = (
     "-schule", "-klinik", "-gymnasium", "-stiftung", "-krankenhaus", "-grundschule", "-realschule", "-gesamtschule",
@@ -54,7 +54,7 @@ class Organisations:
                 found += _company(note, place)
             if bits & ORG_START and not english:
                 found += _starts(note, place, terms.first_words_of_organisations()[word.lower()])
-        if "-" in note.folded:
+        if "-" in note.folded and any(end in note.lower for end in _COMPOUND):
             found += _compounds(note)
         return found + _after_words(note) if english else found
 
@@ -71,10 +71,12 @@ def _compounds(note: Note) -> list[Span]:
 def _after_words(note: Note) -> list[Span]:
     """English: after `at` and words for work, and after `St.`"""
     found = []
-    for place, word in enumerate(note.words):
+    words = note.words
+    for place in [number for number, word in enumerate(words) if word in _BEFORE]:
+        word = words[place]
         if word in _AT and place + 1 < len(note.words) and note.signs[place + 1] & WRITTEN_AS_NAME:
             found += _at(note, place + 1) if note.gap(place + 1) == " " else []
-        elif word in ("St", "Saint", "Sankt"):
+        elif word not in _AT:
             found += _saint(note, place)
     return found
 
@@ -87,7 +89,7 @@ def _ends(note: Note, place: int) -> list[Span]:
         gap = note.gap(number + 1)
         if gap not in (" ", " & ", "-") and not (gap == ". " and word == "St"):
             break
-        if bits & WRITTEN_AS_NAME and not bits & (TITLE | MONTH | ROLE) and not (bits & SMALL and note.starts[number]):
+        if bits & WRITTEN_AS_NAME and not bits & (TITLE | MONTH | ROLE) and not (bits & SMALL and note.starts(number)):
             first = number
             named = named or (
                 word.lower() not in terms.rule("generic_organisations") and not (bits & STAYS and bits & UPPER)
@@ -95,13 +97,13 @@ def _ends(note: Note, place: int) -> list[Span]:
         elif word not in _INSIDE or number == place - 1:
             break
     if (
-        note.starts[first]
+        note.starts(first)
         and first < place - 1
         and note.signs[first] & WORD
         and note.words[first].lower() in terms.rule("generic_organisations")
     ):
         first += 1
-    if not named or (first == place - 1 and note.starts[first] and note.signs[first] & WORD):
+    if not named or (first == place - 1 and note.starts(first) and note.signs[first] & WORD):
         return []
     return [
         Span(note.pieces[first][0], note.pieces[place][1], "organisation", 0.84, "ends with a word for an organisation")

@@ -12,10 +12,12 @@ from shoal.text.kinds import TextKind
 
 @dataclass(frozen=True)
 class Pattern:
-    """One pattern. Its identifier is the group `id`, else all of the match; `sign` must be found in the note first.
+    """One pattern. Its identifier is the group `id`, else all of the match.
 
-    `gate` is a cheap look at the note before the pattern is tried. `near` are bits of words around which it is tried,
-    with `reach` characters before and behind, or at whose start it is tried if it is `anchored`.
+    What is cheap is asked first: `digits`, whether the note must hold one; `parts`, of which one must be in the note
+    in lower case; `near`, bits of words around which the pattern is tried, with `reach` characters before and behind,
+    or at whose start it is tried if it is `anchored`; `gate`, a look at the note; `sign`, a simpler pattern that must
+    be found.
     """
 
     pattern: str
@@ -28,20 +30,35 @@ class Pattern:
     reach: tuple[int, int] = (90, 120)
     gate: Callable[[Note], bool] | None = None
     anchored: bool = False
+    digits: bool = False
+    parts: tuple[str, ...] = ()
     compiled: re.Pattern[str] = field(init=False, repr=False)
     searched: re.Pattern[str] | None = field(init=False, repr=False)
+    group: str | int = field(init=False, repr=False)
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "compiled", re.compile(self.pattern))
         object.__setattr__(self, "searched", re.compile(self.sign) if self.sign else None)
+        object.__setattr__(self, "group", "id" if "id" in self.compiled.groupindex else 0)
+
+    def possible(self, note: Note) -> bool:
+        """Whether all that the pattern needs is in the note."""
+        if self.near and not self.near & note.any_signs:
+            return False
+        if self.parts:
+            lower = note.lower
+            for part in self.parts:
+                if part in lower:
+                    break
+            else:
+                return False
+        if self.gate is not None and not self.gate(note):
+            return False
+        return self.searched is None or self.searched.search(note.folded) is not None
 
     def matches(self, note: Note) -> Iterator[re.Match[str]]:
-        """Matches, where the sign is there and around the words that it needs."""
+        """Matches, around the words that it needs."""
         text = note.folded
-        if self.gate is not None and not self.gate(note):
-            return
-        if self.searched is not None and self.searched.search(text) is None:
-            return
         if self.anchored:
             for number in note.marked(self.near):
                 match = self.compiled.match(text, note.pieces[number][0])
@@ -57,21 +74,20 @@ class Pattern:
 class Patterns:
     """A recogniser of some patterns."""
 
-    def __init__(self, name: str, *patterns: Pattern, gate: Callable[[Note], bool] | None = None) -> None:
+    def __init__(self, name: str, *patterns: Pattern) -> None:
         self.name = name
         self.patterns = patterns
+        self.without_digits = tuple(pattern for pattern in patterns if not pattern.digits)
         self.kinds: tuple[TextKind, ...] = tuple(dict.fromkeys(pattern.kind for pattern in patterns))
-        self.gate = gate
 
     def find(self, note: Note) -> list[Span]:
         """The spans of all patterns."""
-        if self.gate is not None and not self.gate(note):
-            return []
         found = []
-        for pattern in self.patterns:
-            group = "id" if "id" in pattern.compiled.groupindex else 0
+        for pattern in self.patterns if note.digits else self.without_digits:
+            if not pattern.possible(note):
+                continue
             for match in pattern.matches(note):
-                if pattern.check is None or pattern.check(match[group]):
-                    start, end = match.span(group)
+                if pattern.check is None or pattern.check(match[pattern.group]):
+                    start, end = match.span(pattern.group)
                     found.append(Span(start, end, pattern.kind, pattern.score, pattern.reason))
         return found

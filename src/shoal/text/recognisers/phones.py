@@ -15,6 +15,7 @@ _NUMBER = re.compile(
 )
 _LABEL = re.compile(rf"\b{alternation('phone_words')}\b[^\d\n]{{0,25}}$", re.IGNORECASE)
 _FAX = re.compile(rf"\b{alternation('fax_words')}\b[^\d\n]{{0,20}}$", re.IGNORECASE)
+_FAX_PARTS = ("fax", "copi")  # each word for fax has one of them
 _AMERICAN = re.compile(r"^(?:\+?1[ .-]?)?(?:\(\d{3}\) ?|\d{3}[ ./-])\d{3}[ .-]\d{4}(?:\D|$)")
 _LOCAL = re.compile(r"^\d{3}[-.]\d{4}$")
 _DATE = re.compile(
@@ -85,17 +86,18 @@ class Phones:
         if not 6 <= digits <= 15 or _DATE.match(number) or _SSN.match(number):
             return None
         before = note.folded[max(0, start - 45) : start]
-        if _FAX.search(before):
+        lower = note.lower
+        if any(part in lower for part in _FAX_PARTS) and _FAX.search(before):
             return Span(start, end, "fax", 0.95, "after a word for fax")
-        score, reason = self._worth(note.language, number, digits, bool(_LABEL.search(before)))
+        score, reason = self._worth(note.language, number, digits, before)
         return Span(start, end, "phone", score, reason) if score else None
 
-    def _worth(self, language: str, number: str, digits: int, labelled: bool) -> tuple[float, str]:
+    def _worth(self, language: str, number: str, digits: int, before: str) -> tuple[float, str]:
         if number[0] == "+" or (number.startswith("00") and digits > 9):
             return 0.95, "international phone number"
         if _AMERICAN.match(number):
             return 0.92, "phone number in American form"
-        if labelled:
+        if _LABEL.search(before):
             return 0.92, "after a word for phone"
         if _NATIONAL.match(number) and 8 <= digits <= 13:
             return 0.85, "phone number with area code"

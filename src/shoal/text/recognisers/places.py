@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
+from collections.abc import Iterator
 
 from shoal.kinds.header import plain
 from shoal.kinds.place_lists import STATE_CODES
@@ -55,7 +57,7 @@ class Places:
             bits = signs[place]
             if not bits & WRITTEN_AS_NAME:
                 continue
-            plain_city = not bits & (EITHER | WORD) or (not note.starts[place] and note.language != "de")
+            plain_city = not bits & (EITHER | WORD) or (not note.starts(place) and note.language != "de")
             if bits & PLACE and plain_city and not (bits & UPPER and len(note.words[place]) < 4):
                 found.append(_span(note, place, place, 0.72, "city of the list"))
             if bits & LONG_PLACE:
@@ -160,16 +162,26 @@ def _starts_region(note: Note, place: int) -> bool:
     return place in note.protected and place + 1 in note.protected and bool(note.signs[place] & CAPITAL)
 
 
+def _codes(note: Note) -> Iterator[re.Match[str]]:
+    """Codes of four or five digits, with the letter of a country before them or not."""
+    text = note.folded
+    for start, end in note.digits:
+        if 4 <= end - start <= 5 and text[end : end + 1] == " ":
+            for left in (start - 3, start - 2, start) if text[start - 1 : start] == "-" else (start,):
+                match = _CODE.match(text, left) if left >= 0 else None
+                if match is not None:
+                    yield match
+                    break
+
+
 def _after_code(note: Note) -> list[Span]:
     """`80331 München`: the code and the place after it."""
     if not note.has_digits:
         return []
     found = []
-    starts = None
-    for match in _CODE.finditer(note.folded):
-        starts = starts or {start: number for number, (start, _) in enumerate(note.pieces)}
-        place = starts.get(match.end() + 1)
-        if place is None:
+    for match in _codes(note):
+        place = bisect_left(note.pieces, (match.end() + 1,))
+        if place == len(note.pieces) or note.pieces[place][0] != match.end() + 1:
             continue
         bits = note.signs[place]
         address = note.folded[max(0, match.start() - 2) : match.start()] == ", "
