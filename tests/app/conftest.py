@@ -55,7 +55,8 @@ class Running:
         while (found := self.jobs.find(workspace.id, job.id)).running:
             assert time.monotonic() < until, found.progress
             time.sleep(0.05)
-        return found
+        with self.jobs._lock:  # held until older runs are removed too
+            return found
 
     def done(self, workspace: Workspace, verb: str, **options: Any) -> Any:
         """Run a verb to its end."""
