@@ -1,18 +1,22 @@
 """Spark beside the local engine on the discharges: the same figures, and what a hand-written group-by takes.
 
-`python benchmarks/spark.py [rows] [master]`, 3,985,166 rows on local[2] by default. Wall times are of the second run in
-one session; start-up is told apart.
+`python benchmarks/spark.py [rows] [master] [risk]`, 3,985,166 rows on local[2] by default; with `risk` no table is
+changed. `risk` and the group-by run in turns in one session, the better of two counts; start-up is told apart. On a
+machine that does other work, compare processor seconds (Java and Python together), not wall time. Memory of the driver:
+`PYSPARK_SUBMIT_ARGS='--driver-memory 3g pyspark-shell'`.
 """
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 import time
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
+from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import polars as pl
 
@@ -22,12 +26,38 @@ from shoal.engine.spark.session import session
 NAMES = ["age_yrs", "sex", "ethncty", "race", "patzip", "patcnty", "oshpd_id", "los", "adm_qtr"]
 
 
-def timed(run: Callable[[], Any], times: int = 2) -> tuple[Any, float]:
-    """What a function gives, and the seconds of its last run."""
-    for _ in range(times):
-        start = time.perf_counter()
-        found = run()
-    return found, time.perf_counter() - start
+class Seconds(NamedTuple):
+    """What a run takes: by the clock, and of processors."""
+
+    wall: float
+    cpu: float
+
+    def __str__(self) -> str:
+        return f"{self.wall:.1f} s ({self.cpu:.1f} CPU s)"
+
+
+def cpu_seconds(spark: Any) -> float:
+    """Processor seconds of this process and of the Java that it started, up to now (Linux)."""
+    java = Path(f"/proc/{spark.sparkContext._gateway.proc.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    return time.process_time() + (int(java[11]) + int(java[12])) / os.sysconf("SC_CLK_TCK")
+
+
+def timed(spark: Any, run: Callable[[], Any]) -> tuple[Any, Seconds]:
+    """What a function gives, and what it takes."""
+    start, cpu = time.perf_counter(), cpu_seconds(spark)
+    found = run()
+    return found, Seconds(time.perf_counter() - start, cpu_seconds(spark) - cpu)
+
+
+def in_turns(spark: Any, runs: Sequence[Callable[[], Any]], times: int = 2) -> tuple[list[Any], list[Seconds]]:
+    """What functions give, and the least that each takes, the first time left out: Java compiles while it runs."""
+    taken: list[list[Seconds]] = [[] for _ in runs]
+    found: list[Any] = [None for _ in runs]
+    for turn in range(times + 1):
+        for place, run in enumerate(runs):
+            found[place], seconds = timed(spark, run)
+            taken[place] += [seconds] if turn else []
+    return found, [Seconds(*map(min, zip(*several, strict=True))) for several in taken]
 
 
 def by_hand(frame: Any) -> Any:
@@ -48,7 +78,7 @@ def by_hand(frame: Any) -> Any:
     return frame.select(*packed).groupBy(*names).count().groupBy("count").count().collect()
 
 
-def main(rows: int, master: str) -> None:
+def main(rows: int, master: str, only_risk: bool) -> None:
     """Measure and print."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "discharges.parquet"
@@ -56,29 +86,37 @@ def main(rows: int, master: str) -> None:
         start = time.perf_counter()
         spark = session(master)
         spark.conf.set("spark.sql.shuffle.partitions", "4")
-        print(f"start-up: {time.perf_counter() - start:.1f} s")
-        frame = spark.read.parquet(str(path))
-        _, hand = timed(lambda: by_hand(frame))
-        ours, spark_seconds = timed(lambda: shoal.risk(frame, quasi_identifiers=NAMES))
-        theirs, local_seconds = timed(lambda: shoal.risk(path, quasi_identifiers=NAMES))
-        assert ours.to_dict() == theirs.to_dict()
         print(
-            f"risk, {rows:,} rows: spark {spark_seconds:.1f} s, by hand {hand:.1f} s ({spark_seconds / hand:.2f} times)"
+            f"{datetime.now():%Y-%m-%d %H:%M}, load {os.getloadavg()[0]:.1f}; start {time.perf_counter() - start:.1f} s"
         )
-        print(f"risk, local engine: {local_seconds:.1f} s; the figures are equal")
-        for method, settings in (("coarsen", {"resolution": 16}), ("sorted-clusters", {"k": 5})):
-            how: dict[str, Any] = {"quasi_identifiers": NAMES, "method": method, **settings}
-            ours, seconds = timed(lambda how=how: shoal.anonymize(frame, **how), 1)
-            theirs, local = timed(lambda how=how: shoal.anonymize(path, **how), 1)
-            out = Path(folder) / method
-            start = time.perf_counter()
-            ours.frame.write.parquet(str(out))
-            wrote = time.perf_counter() - start
-            cells = Counter(pl.read_parquet(out / "*.parquet").select(NAMES).hash_rows(0))
-            assert cells == Counter(theirs.polars.select(NAMES).hash_rows(0))
-            print(f"{method}: spark {seconds:.1f} s and {wrote:.1f} s to write, local {local:.1f} s; cells are equal")
+        frame = spark.read.parquet(str(path))
+        runs = [lambda: by_hand(frame), lambda: shoal.risk(frame, quasi_identifiers=NAMES)]
+        (_, ours), (hand, taken) = in_turns(spark, runs)
+        print(f"risk, {rows:,} rows: spark {taken}, by hand {hand}: {taken.wall / hand.wall:.2f} times the wall time")
+        theirs, local = timed(spark, lambda: shoal.risk(path, quasi_identifiers=NAMES))
+        assert ours.to_dict() == theirs.to_dict()
+        print(f"risk, local engine: {local}; the figures are equal; load {os.getloadavg()[0]:.1f}")
+        for method, settings in () if only_risk else (("coarsen", {"resolution": 16}), ("sorted-clusters", {"k": 5})):
+            change(spark, frame, path, method, settings)
         spark.stop()
 
 
+def change(spark: Any, frame: Any, path: Path, method: str, settings: dict[str, Any]) -> None:
+    """Change the table by one method on both engines and compare the cells."""
+    how: dict[str, Any] = {"quasi_identifiers": NAMES, "method": method, **settings}
+    ours, taken = timed(spark, lambda: shoal.anonymize(frame, **how))
+    theirs, local = timed(spark, lambda: shoal.anonymize(path, **how))
+    out = path.with_name(method)
+    _, wrote = timed(spark, lambda: ours.frame.write.parquet(str(out)))
+    cells = Counter(pl.read_parquet(out / "*.parquet").select(NAMES).hash_rows(0))
+    assert cells == Counter(theirs.polars.select(NAMES).hash_rows(0))
+    print(f"{method}: spark {taken} and {wrote} to write, local {local}; cells are equal")
+
+
 if __name__ == "__main__":
-    main(int(sys.argv[1]) if len(sys.argv) > 1 else 3_985_166, sys.argv[2] if len(sys.argv) > 2 else "local[2]")
+    given = [word for word in sys.argv[1:] if word != "risk"]
+    main(
+        int(given[0]) if given else 3_985_166,
+        given[1] if len(given) > 1 else "local[2]",
+        len(given) < len(sys.argv) - 1,
+    )

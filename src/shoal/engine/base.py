@@ -1,7 +1,7 @@
 """What every engine does: count tuples, roll them up, give rows what they become, map batches, write.
 
-A verb that works on an engine never sees a row. It sees tuples of values with the number of records of each, which is
-small where a table is large, and which every engine gives in the same order.
+A verb that counts never sees a row. It sees tuples of values with the number of records of each, which is small where a
+table is large, and which every engine gives in the same order. What belongs to each row takes all codes (`rows`).
 """
 
 from __future__ import annotations

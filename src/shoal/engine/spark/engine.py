@@ -1,4 +1,4 @@
-"""The engine for a cluster: Spark counts packed keys, the driver sees tuples and never rows."""
+"""The engine for a cluster: Spark counts packed keys; the driver sees tuples, and one key per row in `rows`."""
 
 from __future__ import annotations
 
