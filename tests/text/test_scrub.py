@@ -105,6 +105,20 @@ def test_the_release_is_verified_and_a_changed_file_is_refused(tmp_path: Path) -
     assert "Okonkwo" not in str(verdict.to_dict())
 
 
+def test_verify_finds_what_the_search_of_scrubbing_missed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, out = tmp_path / "visits.csv", tmp_path / "clean.csv"
+    notes = ["saw emma stone", "maria de la cruz called", "all well"]
+    pl.DataFrame({"name": ["Emma Stone", "Maria de la Cruz", "Ann Okonkwo"], "note": notes}).write_csv(source)
+    release_scrubbed(source, text="note", known="name", output=out)
+    assert pl.read_csv(out)["note"].to_list() == ["saw [NAME]", "[NAME] called", "all well"]
+    assert shoal.verify(out, original=source).verdict == "holds"
+    pl.DataFrame({"note": notes}).write_csv(out)
+    monkeypatch.setattr("shoal.releases.scrubbed_notes.find_known", lambda text, known: [])
+    checks = {check.name: check for check in shoal.verify(out, original=source).checks}
+    assert not checks["known values"].holds
+    assert checks["known values"].detail.startswith("2 notes")
+
+
 def test_small_counts_are_not_in_the_manifest(tmp_path: Path) -> None:
     out = tmp_path / "clean.csv"
     shoal.release(scrubbed(), out, no_guarantee=True)
