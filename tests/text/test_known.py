@@ -12,6 +12,8 @@ from shoal.text.known import find_known, known_sets
 from shoal.text.known_values import KnownSet, KnownValue, parts_of
 from shoal.text.misspelt import misspelt, within_one_edit
 from shoal.text.moved_dates import moved
+from shoal.text.plain_search import PlainSearch
+from shoal.text.replace import by_tag, replaced
 from shoal.text.written_dates import dates_in, order_of
 
 
@@ -139,3 +141,75 @@ def test_values_of_two_columns_are_one_value_apart() -> None:
 def test_hostile_texts_end(text: str) -> None:
     known = KnownSet([KnownValue("Ann Brown"), KnownValue("1954-01-01"), KnownValue("0123456789")])
     find_known(text, known)
+
+
+WHOLE = [
+    "Sean O'Dowd", "Sean D'Angelo", "Anne L'Hermite", "Ludwig van Beethoven", "Maria de la Cruz", "Ali ibn Said",
+    "An Le", "Nguyen Van Hung", "Siobhán O'Brien", "Giulia Dell'Acqua", "Do Thi An", "Will May", "Jean-Luc Petit",
+    "Van Nguyen",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", WHOLE)
+def test_a_whole_name_in_sequence_counts_in_any_case_and_order(name: str) -> None:
+    first, *rest = name.split()
+    for written in (name, " ".join([*rest, first]), f"{' '.join(rest)}, {first}", " ".join(name.split()[::-1])):
+        for shown in (written.lower(), written.upper(), written.replace("'", "\u2019").title()):
+            assert found([name], f"we saw {shown} here") == [shown]
+            assert PlainSearch([KnownValue(name)]).found_in(f"we saw {name.lower()} here")
+
+
+def test_a_whole_name_ends_with_its_sentence() -> None:
+    assert found(["Will May"], "so she will. may I ask: may; will") == []
+    assert found(["Do An"], "what to do. An x-ray") == []
+
+
+def test_names_of_two_columns_count_beside_each_other() -> None:
+    assert found(["Sean", "O'Dowd"], "sean o'dowd called") == ["sean", "o'dowd"]
+    assert found(["An", "Le"], "seen an le here") == ["an le"]
+
+
+@pytest.mark.parametrize(
+    ("value", "text", "expected"),
+    [
+        ("chloe_b99@inbox.example", "chloe_b99 logged in", ["chloe_b99"]),
+        ("priya.venk@x.org", "Priya.Venk wrote, xpriya.venk did not", ["Priya.Venk"]),
+        ("a-b.1@x.org", "a-b.1 is too short", []),
+        ("12 Cobbler's Row", "12 cobblers row; 12 COBBLER\u2019S ROW", ["12 cobblers row", "12 COBBLER\u2019S ROW"]),
+        ("12 Cobblers Row, Otley", "at 12 Cobblers Row since", ["12 Cobblers Row"]),
+    ],
+)
+def test_local_parts_and_addresses_are_found_whatever_their_signs(value: str, text: str, expected: list[str]) -> None:
+    assert found([value], text) == expected
+
+
+@given(
+    st.lists(st.sampled_from(["Ann", "de", "la", "O'Dowd", "Li", "Okonkwo", "May", "Al-Masri", "Zoë"]), min_size=2,
+             max_size=4),
+    st.lists(st.sampled_from([" ", ", ", ". ", ".", "-", "  ", "\n", "_", "; ", " / "]), min_size=3, max_size=3),
+    st.sampled_from([str.lower, str.upper, str.title]),
+)  # fmt: skip
+def test_what_was_scrubbed_passes_the_plain_search(parts: list[str], signs: list[str], case: object) -> None:
+    name = " ".join(parts)
+    text = "saw " + case("".join(part + sign for part, sign in zip(parts, [*signs, "-"], strict=False))) + "there"  # type: ignore[operator]
+    known = known_sets([[KnownValue(name)]], [text])[0]
+    tagged = replaced(text, find_known(text, known), by_tag)
+    assert not PlainSearch([KnownValue(name)]).found_in(tagged), (text, tagged)
+
+
+@pytest.mark.parametrize(
+    ("value", "left", "gone"),
+    [
+        ("00123456", "MRN 00123456", "MRN [RECORD_NUMBER]"),
+        ("1954-03-17", "born 1954-03-17", "born [DATE]"),
+        ("rose.b_99@mail.org", "login rose.b_99.", "login [EMAIL]"),
+        ("王小明", "患者王小明来院", "患者[NAME]来院"),
+        ("12 Elm Street", "12 elm street", "[ADDRESS] street"),
+        ("Emma Stone", "emma stone", "[NAME] on a stone"),
+    ],
+)
+def test_the_plain_search_finds_what_is_left(value: str, left: str, gone: str) -> None:
+    looked_for = PlainSearch([KnownValue(value)])
+    assert looked_for.found_in(left)
+    assert not looked_for.found_in(gone)
+    assert value not in repr(looked_for)

@@ -105,6 +105,36 @@ def test_the_release_is_verified_and_a_changed_file_is_refused(tmp_path: Path) -
     assert "Okonkwo" not in str(verdict.to_dict())
 
 
+def test_verify_finds_what_the_search_of_scrubbing_missed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source, out = tmp_path / "visits.csv", tmp_path / "clean.csv"
+    notes = ["saw emma stone", "maria de la cruz called", "all well"]
+    pl.DataFrame({"name": ["Emma Stone", "Maria de la Cruz", "Ann Okonkwo"], "note": notes}).write_csv(source)
+    release_scrubbed(source, text="note", known="name", output=out)
+    assert pl.read_csv(out)["note"].to_list() == ["saw [NAME]", "[NAME] called", "all well"]
+    assert shoal.verify(out, original=source).verdict == "holds"
+    pl.DataFrame({"note": notes}).write_csv(out)
+    monkeypatch.setattr("shoal.releases.scrubbed_notes.find_known", lambda text, known: [])
+    checks = {check.name: check for check in shoal.verify(out, original=source).checks}
+    assert not checks["known values"].holds
+    assert checks["known values"].detail.startswith("2 notes")
+
+
+def test_remarks_name_the_columns_that_leave_and_those_that_are_too_short() -> None:
+    people = {
+        "id": ["a", "b", "c"],
+        "name": ["Ann Okonkwo", "R", "Bo Quindlen"],
+        "dob": ["1954-03-17", "1961-11-02", "1980-01-05"],
+        "note": ["well", "ill", "well"],
+    }
+    done = shoal.scrub(people, text="note", known=["id", "name"], known_from=[{"id": "z", "known": ["Eve Example"]}])
+    said = " ".join(done.remarks)
+    assert "'dob' (date of birth) is written as it is" in said
+    assert "some values of id and name are too short" in said
+    assert "1 of the ids of known_from belongs to no row" in said
+    assert "dob" not in " ".join(shoal.scrub(people, text="note", known=["name", "id"], keep="dob").remarks)
+    assert "1954" not in said
+
+
 def test_small_counts_are_not_in_the_manifest(tmp_path: Path) -> None:
     out = tmp_path / "clean.csv"
     shoal.release(scrubbed(), out, no_guarantee=True)

@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 import shoal
 from shoal.text.base import Span
 from shoal.text.known_values import folded
+from shoal.text.surrogate_names import given_names
 from shoal.text.surrogates import PersonSurrogates
+from shoal.text.written_dates import months_of
 
 KEY, OTHER = bytes(range(32)), bytes(range(1, 33))
 
@@ -116,3 +118,32 @@ def test_reprs_show_nothing() -> None:
     replaced(made, ("Quindlen", "name"))
     assert "uindlen" not in repr(made)
     assert repr(KEY)[:20] not in repr(made)
+
+
+def _notes(*notes: str) -> list[str]:
+    table = {"who": [1] * len(notes), "note": list(notes)}
+    return list(shoal.scrub(table, text="note", person="who", replace="surrogate", key=bytes(range(32))).frame["note"])
+
+
+def test_a_number_is_one_whatever_label_stands_before_it() -> None:
+    made = _notes("MRN 4471093", "MRN4471093", "MRN-4471093", "mrn: 447-1093")
+    assert {re.sub(r"\D", "", note) for note in made} == {re.sub(r"\D", "", made[0])}
+    assert all(note.lower().startswith("mrn") for note in made)
+    assert "4471093" not in made[0]
+    mixed = replaced(person(), ("+1 216 555 0148", "phone"), ("216-555-0148", "record_number"))
+    assert re.sub(r"\D", "", mixed[0]).endswith(re.sub(r"\D", "", mixed[1]))
+
+
+def test_a_weekday_behind_a_date_moves_with_it() -> None:
+    note = _notes("vista el 5 de mayo de 2019 (domingo)")[0]
+    day, month, year, weekday = re.findall(r"el (\d+) de (\w+) de (\d+) \((\S+)\)", note)[0]
+    moved_to = date(int(year), months_of(month)[0][1], int(day))
+    assert weekday == ["lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo"][moved_to.weekday()]
+
+
+def test_a_name_behind_a_word_of_kin_is_a_given_name_of_that_gender() -> None:
+    made = _notes("wife Ivy here", "hijo Kofi aqui", "Mother Marisol was in")
+    women, men = ({name for names in given_names(gender).values() for name in names} for gender in ("f", "m"))
+    assert made[0].split()[1] in women
+    assert made[1].split()[1] in men
+    assert made[2].split()[1] in women

@@ -100,7 +100,7 @@ DecideOption = Annotated[
     typer.Option(
         "--decide",
         metavar="COLUMN=ROLE,...",
-        help="Roles of columns: identifier (removed), quasi-identifier, sensitive or other.",
+        help="Roles of columns: identifier (removed), quasi-identifier, sensitive, text (scrubbed) or other.",
         show_default=False,
     ),
 ]

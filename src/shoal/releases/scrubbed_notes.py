@@ -13,6 +13,7 @@ from shoal.table import Array, Table
 from shoal.text.find import find_spans
 from shoal.text.known import find_known
 from shoal.text.known_values import KnownValue
+from shoal.text.plain_search import PlainSearch
 from shoal.text.tags import without_tags
 from shoal.wording import counted, in_words
 
@@ -83,12 +84,21 @@ def _not_checked(why: str) -> Check:
 
 
 def _left(table: Table, entry: ColumnEntry, knowledge: Knowledge) -> int:
-    """In how many rows a known value is left; a date that was moved may be another known one."""
+    """In how many rows a known value is left, by the rules of scrubbing and by a plain search that knows none of them.
+
+    A date that was moved may be another known one.
+    """
     surrogate = entry.technique == "scrub by surrogate"
     texts = table[entry.released_as[0]].decode().cast(pl.String).to_list()
     sets = knowledge.sets(texts)
+    plain: dict[frozenset[KnownValue], PlainSearch] = {}
     left = 0
     for text, who in zip(texts, knowledge.persons.tolist(), strict=True):
-        spans = without_tags(text, find_known(text, sets[who])) if text else []
-        left += any(not (surrogate and span.kind == "date") for span in spans)
+        if not text:
+            continue
+        values = knowledge.known[who]
+        if values not in plain:
+            plain[values] = PlainSearch(values, dates=not surrogate)
+        spans = without_tags(text, find_known(text, sets[who]))
+        left += any(not (surrogate and span.kind == "date") for span in spans) or plain[values].found_in(text)
     return left

@@ -58,7 +58,7 @@ def knowledge_of(
     persons = _persons(table, person)
     found: list[set[KnownValue]] = [set() for _ in range(int(persons.max()) + 1)]
     for column in table.select(known):
-        _add(found, persons, column, _kind(column))
+        _add(found, persons, column, text_kind_of(column))
     if more is not None:
         ids = table.select([ID])[0]
         texts = texts_of(ids.values).to_list()
@@ -85,7 +85,7 @@ def _persons(table: Table, person: str | None) -> Array:
     return whose.codes.astype(np.int64)
 
 
-def _kind(column: Column) -> TextKind | None:
+def text_kind_of(column: Column) -> TextKind | None:
     """The kind of a known column where it is decided or hinted at; values of others are judged by their own form."""
     findings = [finding for finding in kinds_of(column) if finding.kind in TEXT_KINDS_OF]
     if not findings or findings[0].confidence < _HINT:

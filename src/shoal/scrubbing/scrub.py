@@ -14,14 +14,14 @@ from shoal.kinds import DECIDED
 from shoal.kinds.roles import IDENTIFIER, ROLE_OF_KIND
 from shoal.reading import Options, read
 from shoal.scrubbing.columns import check_texts, scrubbed_columns
-from shoal.scrubbing.knowledge import ID, Knowledge, kinds_of, knowledge_of, read_known
+from shoal.scrubbing.knowledge import ID, Knowledge, kinds_of, knowledge_of, read_known, text_kind_of
 from shoal.scrubbing.results import ScrubResult
 from shoal.scrubbing.summary import RULES_MISS
 from shoal.scrubbing.surrogates import Surrogates
-from shoal.table import Table
+from shoal.table import Column, Table
 from shoal.table.texts import texts_of
 from shoal.text.known import NOT_LOOKED_FOR
-from shoal.text.known_values import parts_of
+from shoal.text.known_values import KnownValue, parts_of
 from shoal.text.model import as_model, engine_name
 from shoal.vocabulary import DateOrder, Replacing
 from shoal.wording import in_words
@@ -29,6 +29,8 @@ from shoal.writing import check_apart
 
 # kinds that say which record it is and nothing else: they may stay, and it is said
 _CODES = ("unique-code", "uuid", "hash")
+# kinds that notes repeat and that tell who people are together: where nobody named the column, it is named
+_REPEATED = ("date-of-birth", "date", "postal-code")
 
 
 def scrub(
@@ -92,7 +94,7 @@ def scrub(
         kept=kept,
         records=table.rows,
         key_file_created=created,
-        remarks=_remarks(table, knowledge, more, texts, looked_for),
+        remarks=_remarks(table, knowledge, more, texts, looked_for, kept),
         table=table,
         columns=made,
     )
@@ -133,7 +135,12 @@ def _check_columns(table: Table, texts: list[str], known: list[str], person: str
 
 
 def _remarks(
-    table: Table, knowledge: Knowledge, more: Mapping[str, Any] | None, texts: list[str], known: list[str]
+    table: Table,
+    knowledge: Knowledge,
+    more: Mapping[str, Any] | None,
+    texts: list[str],
+    known: list[str],
+    kept: list[str],
 ) -> list[str]:
     notes = []
     codes = [
@@ -144,6 +151,22 @@ def _remarks(
     ]
     if codes:
         notes.append(f"{in_words(codes)} still says which record it is: whoever has the original finds it there")
+    told = [
+        f"'{column.name}' ({found[0].kind.replace('-', ' ')})"
+        for column in table.columns.values()
+        if column.name not in {*texts, *known, *kept}
+        and (found := [entry for entry in kinds_of(column) if entry.confidence >= HINTED][:1])
+        and found[0].kind in _REPEATED
+    ]
+    if told:
+        one = len(told) == 1
+        notes.append(
+            f"{in_words(told)} {'is' if one else 'are'} written as {'it is' if one else 'they are'}, and the values "
+            "were not looked for in the notes: name each in `known`, or in `keep` if it may be public"
+        )
+    short = [column.name for column in table.select(known) if _has_short(column)]
+    if short:
+        notes.append(f"some values of {in_words(short)} are too short to be looked for")
     if any(knowledge.known):
         notes.append(f"of known values these are not looked for: {NOT_LOOKED_FOR}")
     if more is not None:
@@ -152,3 +175,9 @@ def _remarks(
             verb = "belongs" if strange == 1 else "belong"
             notes.append(f"{strange:,} of the ids of known_from {verb} to no row")
     return notes
+
+
+def _has_short(column: Column) -> bool:
+    """Whether a value of a known column is too short to be looked for."""
+    kind = text_kind_of(column)
+    return any(parts_of(KnownValue(str(text), kind)).skipped for text in texts_of(column.values).to_list() if text)

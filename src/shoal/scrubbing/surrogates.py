@@ -12,8 +12,9 @@ from shoal.pseudonyms.keyed import texts_of
 from shoal.pseudonyms.shift_dates import RANGE, allowed_shifts, shifts_by
 from shoal.scrubbing.knowledge import Knowledge
 from shoal.table import Column
-from shoal.text.base import Note
+from shoal.text.base import Note, Span
 from shoal.text.known_values import parts_of
+from shoal.text.moved_dates import end_with_weekday
 from shoal.text.replace import replaced
 from shoal.text.surrogates import PersonSurrogates
 from shoal.text.written_dates import order_of
@@ -57,8 +58,9 @@ class Surrogates:
                 secret, name, int(shifts[person]), order, self.century_from, _words(knowledge, person)
             )
             notes = [
-                (found[place][0].originals[number], found[place][0].spans[number])
+                (found[place][0].originals[number], _with_weekdays(found[place][0].originals[number], spans))
                 for place, number in by_person[person]
+                for spans in [found[place][0].spans[number]]
             ]
             for value in sorted(knowledge.known[person], key=lambda value: value.text):
                 if parts_of(value).kind == "name":
@@ -77,6 +79,16 @@ class Surrogates:
             return [f"row {person}".encode() for person in persons]
         texts = texts_of(self.whose.values).to_list()
         return [texts[person] for person in persons]
+
+
+def _with_weekdays(text: str, spans: list[Span]) -> list[Span]:
+    """Spans in which a date has the weekday that stands behind it, so that both move."""
+    starts = [*(span.start for span in spans[1:]), len(text)]
+    ends = [end_with_weekday(text, span.end) if span.kind == "date" else span.end for span in spans]
+    return [
+        span._replace(end=end) if span.end < end <= start else span
+        for span, end, start in zip(spans, ends, starts, strict=True)
+    ]
 
 
 def _words(knowledge: Knowledge, person: int) -> frozenset[str]:

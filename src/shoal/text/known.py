@@ -14,6 +14,7 @@ from shoal.text.known_values import (
     PARTICLES,
     TITLES,
     TOKEN,
+    UNSPACED,
     KnownSet,
     KnownValue,
     folded,
@@ -29,6 +30,9 @@ from shoal.text.written_dates import dates_in, month_words
 REASON = "a value that the table has of this person"
 # what may stand between the parts of one name, and between the groups of one number
 _BETWEEN_NAMES = re.compile(r"[ \t,'\u2019\-\u2010\u2011]{1,3}|\r?\n ?")
+# between the parts of a whole name that stands there in sequence: a dot and a blank behind an initial or a title only
+_IN_WHOLE = re.compile(r"(?:[^\w!?:;.]|_|\.(?=\w)){1,4}")
+_IN_WHOLE_BEHIND_INITIAL = re.compile(r"(?:[^\w!?:;]|_){1,4}")
 _BEHIND_INITIAL = re.compile(r"\.? ?-?|[ '\u2019]")
 _BEFORE_MONTH = words_set(
     """
@@ -94,10 +98,14 @@ def find_known(text: str, known: KnownSet) -> list[Span]:
     prefixes = known.prefixes
     digits = [place for place, word in enumerate(words) if word[-1] <= "9" or word in prefixes] if prefixes else []
     dated = not known.day_words.isdisjoint(has)
-    if named or streets or digits or dated:
+    whole = not has.isdisjoint(known.wholes)
+    if named or streets or digits or dated or whole:
         pieces = _pieces(text, words)
+        names = list(_wholes(text, words, pieces, known)) if whole else []
+        found += [_span(pieces[first][0], pieces[last][1], "name") for first, last in names]
         if named:
-            found += _names_in(text, words, pieces, known)
+            within = {place for first, last in names for place in range(first, last + 1)}
+            found += _names_in(text, words, pieces, known, within)
         if streets:
             found += _sequences(text, words, pieces, known)
         if digits:
@@ -161,16 +169,47 @@ def _literals(text: str, known: KnownSet) -> Iterator[Span]:
         lower = "".join(sign.lower() if len(sign.lower()) == 1 else sign for sign in text)
     for literal, kind in known.literals.items():
         start = lower.find(literal)
+        anywhere = "@" in literal or UNSPACED.search(literal) is not None
         while start >= 0:
-            yield _span(start, start + len(literal), kind)
-            start = lower.find(literal, start + len(literal))
+            end = start + len(literal)
+            if anywhere or not (lower[start - 1 : start].isalnum() or lower[end : end + 1].isalnum()):
+                yield _span(start, end, kind)
+            start = lower.find(literal, end)
 
 
-def _names_in(text: str, words: list[str], pieces: list[tuple[int, int]], known: KnownSet) -> Iterator[Span]:
-    """Parts of names that are written as they must be, neighbours and initials beside them taken along."""
-    looked_for = known.words
-    hits = [place for place, word in enumerate(words) if word in looked_for]
-    beside = set(hits)
+def _wholes(text: str, words: list[str], pieces: list[tuple[int, int]], known: KnownSet) -> Iterator[tuple[int, int]]:
+    """Where whole names stand in sequence, in whatever case, with particles and apostrophes: first and last word."""
+    last = 0
+    for place, word in enumerate(words):
+        names = known.wholes.get(word) if place >= last else None
+        if not names:
+            continue
+        longest = max(map(len, names))
+        end, signs = place, word
+        while len(signs) < longest and end + 1 < len(words) and _in_whole(text, words, pieces, end):
+            end += 1
+            signs += words[end]
+            if signs in names:
+                yield place, end
+                last = end + 1
+
+
+def _in_whole(text: str, words: list[str], pieces: list[tuple[int, int]], left: int) -> bool:
+    """Whether a word and the next may stand in one whole name."""
+    short = len(words[left]) == 1 or words[left] in TITLES
+    between = _IN_WHOLE_BEHIND_INITIAL if short else _IN_WHOLE
+    return between.fullmatch(text, pieces[left][1], pieces[left + 1][0]) is not None
+
+
+def _names_in(
+    text: str, words: list[str], pieces: list[tuple[int, int]], known: KnownSet, within: set[int]
+) -> Iterator[Span]:
+    """Parts of names that are written as they must be, neighbours and initials beside them taken along.
+
+    `within`: the places of whole names.
+    """
+    hits = [place for place, word in enumerate(words) if word in known.words]
+    beside = within.union(hits)
     taken = [place for place in hits if _counts(text, words, pieces, known, place, beside)]
     place = 0
     while place < len(taken):

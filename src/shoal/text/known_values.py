@@ -54,12 +54,14 @@ _STREETS = {
 UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "å": "aa", "ø": "oe"})
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "æ": "ae", "œ": "oe", "đ": "d", "ı": "i", "þ": "th", "ð": "d"})
 # scripts that set no blanks between words: looked for as they are written
-_UNSPACED = re.compile("[\u0e00-\u0e7f\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+UNSPACED = re.compile("[\u0e00-\u0e7f\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff]")
 _EMAIL = re.compile(r"[^\s@]+@[^\s@]+\.[^\s@]+")
 _ENDINGS = ("s", "es", "n", "en", "ns")
 LEAST_DIGITS = 4
 LONG = 6
 _LEAST_PHONE = 7
+# a value of more words that nobody calls a name is something else
+_MOST_NAMES = 6
 
 
 @lru_cache(maxsize=1 << 20)
@@ -117,6 +119,8 @@ class Parts:
     cores: set[str] = field(default_factory=set)
     sequences: list[tuple[str, ...]] = field(default_factory=list)
     literals: set[str] = field(default_factory=set)
+    # whole names, and parts of them with an apostrophe or hyphen, by the word that each starts with
+    wholes: dict[str, set[str]] = field(default_factory=dict)
     days: set[date] = field(default_factory=set)
     initials: list[str] = field(default_factory=list)
     skipped: bool = False
@@ -149,14 +153,14 @@ def parts_of(value: KnownValue) -> Parts:
     if days:
         compact = {day.strftime(form) for day in days for form in ("%Y%m%d", "%d%m%Y", "%m%d%Y")}
         return Parts("date", codes=compact, days=days)
-    if _UNSPACED.search(text):
+    if UNSPACED.search(text):
         return Parts(value.kind or "name", literals={text.lower()}, skipped=len(text) < 2)
     tokens = [folded(token) for token in TOKEN.findall(text)]
     if digits and (len(tokens) == 1 or _numbers_alone(text)):
         return _code(text, digits, value.kind)
-    if value.kind in (None, "name") and not digits and 0 < len(tokens) <= 6:
+    if tokens and (value.kind == "name" or (value.kind is None and not digits and len(tokens) <= _MOST_NAMES)):
         return _name(text, value.kind or "name")
-    return _sequence(tokens, value.kind or ("address" if digits else "organisation"))
+    return _sequence(text, value.kind or ("address" if digits else "organisation"))
 
 
 def _numbers_alone(text: str) -> bool:
@@ -180,8 +184,10 @@ def _days(text: str) -> set[date]:
 
 def _email(text: str, kind: TextKind) -> Parts:
     local = folded(text.split("@")[0])
-    words: dict[str, Rule] = {local: "any"} if len(local) >= LONG and TOKEN.fullmatch(local) else {}
-    return Parts(kind, words=words, literals={text.lower()})
+    long = len(re.sub(r"[\W_]", "", local)) >= LONG
+    words: dict[str, Rule] = {local: "any"} if long and TOKEN.fullmatch(local) else {}
+    alone = {text.split("@")[0].lower()} if long and not words else set()
+    return Parts(kind, words=words, literals={text.lower(), *alone})
 
 
 def _code(text: str, digits: str, kind: TextKind | None) -> Parts:
@@ -215,13 +221,42 @@ def _name(text: str, kind: TextKind) -> Parts:
             pieces = [folded(piece) for piece in TOKEN.findall(whole)]
             joined = ["".join(pieces)] if len(pieces) > 1 else []
             for piece in pieces + joined:
-                if piece in TITLES or piece in PARTICLES or len(piece) < 2:
+                if piece in TITLES or piece in PARTICLES or len(piece) < 2 or not piece.isalpha():
                     continue
                 words[piece] = rule_of(piece)
         if not initials:
             found = [folded(piece) for piece in TOKEN.findall(spelled)]
-            initials = [piece[0] for piece in found if piece not in TITLES and piece not in PARTICLES]
-    return Parts(kind, words=words, initials=initials, skipped=not words)
+            initials = [
+                piece[0] for piece in found if piece.isalpha() and piece not in TITLES and piece not in PARTICLES
+            ]
+    if not words:  # `Le`, `Van`: names that are particles elsewhere
+        found = [folded(piece) for piece in TOKEN.findall(text)]
+        words = {piece: "weak" for piece in found if piece in PARTICLES}
+    return Parts(kind, words=words, wholes=wholes_of(text), initials=initials, skipped=not words)
+
+
+def wholes_of(name: str) -> dict[str, set[str]]:
+    """A whole name in the orders in which it is written, without signs, by the words that each can start with.
+
+    A part with an apostrophe or a hyphen stands for itself where it is not a word: `O'Dowd`, not `Dell'Acqua`.
+
+    >>> sorted(wholes_of("Sean O'Dowd").items())
+    [('o', {'odowd', 'odowdsean'}), ('odowd', {'odowdsean'}), ('sean', {'seanodowd'})]
+    """
+    found: dict[str, set[str]] = {}
+    for spelled in dict.fromkeys((name, name.translate(UMLAUTS))):
+        parts = [[folded(piece) for piece in TOKEN.findall(part)] for part in re.split(r"[\s,;/()]+", spelled)]
+        parts = [part for part in parts if part and not TITLES.issuperset(part)]
+        orders = [parts[cut:] + parts[:cut] for cut in range(len(parts))] + [parts[::-1]]
+        for turned in orders if sum(map(len, parts)) > 1 else ():
+            joined = "".join(piece for part in turned for piece in part)
+            for start in {turned[0][0], "".join(turned[0])}:
+                found.setdefault(start, set()).add(joined)
+        for part in parts:
+            alone = "".join(part)
+            if len(part) > 1 and len(alone) > 4 and (part[0] == "o" or not is_word(max(part, key=len))):
+                found.setdefault(part[0], set()).add(alone)
+    return found
 
 
 @cache
@@ -236,20 +271,35 @@ def rule_of(part: str) -> Rule:
     return "capital" if len(part) < 4 or is_word(part) else "any"
 
 
-def _sequence(tokens: list[str], kind: TextKind) -> Parts:
-    """Words in their order; of an address also without what stands before its first word of letters."""
-    short = tuple(street_word(token) for token in tokens)
+def _sequence(text: str, kind: TextKind) -> Parts:
+    """Words in their order; of an address also what stands before its first comma, and both without their numbers."""
+    first, *rest = re.split(r"[,;\n]", text)
+    whole = dict.fromkeys(_street_words(text))
+    short = next(iter(whole), ())
     if not short:
         return Parts(kind, skipped=True)
     if len(short) == 1:
         return Parts(kind, words={short[0]: rule_of(short[0])} if len(short[0]) > 2 else {}, skipped=len(short[0]) < 3)
-    found = [short]
-    lettered = tuple(token for token in short if not any(map(str.isdigit, token)))
-    if kind == "address" and 1 < len(lettered) < len(short):
-        start = next(place for place, token in enumerate(short) if token == lettered[0])
-        stretch = short[start : start + len(lettered)]
-        found += [stretch] if stretch == lettered else []
-    return Parts(kind, sequences=found)
+    if kind == "address":
+        if rest and re.search(r"\d", first):
+            whole |= dict.fromkeys(words for words in _street_words(first) if len(words) > 1)
+        whole |= dict.fromkeys([stretch for words in whole if (stretch := _lettered(words))])
+    return Parts(kind, sequences=list(whole))
+
+
+def _street_words(text: str) -> list[tuple[str, ...]]:
+    """The folded words of an address in their short form, parted and not parted by apostrophes."""
+    spelled = dict.fromkeys((text, re.sub(r"(?<=\w)['\u2019](?=\w)", "", text)))
+    return [tuple(street_word(folded(token)) for token in TOKEN.findall(form)) for form in spelled]
+
+
+def _lettered(words: tuple[str, ...]) -> tuple[str, ...]:
+    """The words of an address without its numbers, where they stand together; else nothing."""
+    lettered = tuple(token for token in words if not any(map(str.isdigit, token)))
+    if not 1 < len(lettered) < len(words):
+        return ()
+    start = words.index(lettered[0])
+    return lettered if words[start : start + len(lettered)] == lettered else ()
 
 
 class KnownSet:
@@ -261,6 +311,7 @@ class KnownSet:
         self.cores: dict[str, TextKind] = {}
         self.sequences: dict[str, list[tuple[tuple[str, ...], TextKind]]] = {}
         self.literals: dict[str, TextKind] = {}
+        self.wholes: dict[str, set[str]] = {}
         self.days: set[date] = set()
         self.day_words: set[str] = set()
         self.prefixes: set[str] = set()
@@ -291,6 +342,8 @@ class KnownSet:
         self.cores.update(dict.fromkeys(parts.cores, kind))
         self.literals.update(dict.fromkeys(parts.literals, kind))
         self.prefixes |= parts.prefixes
+        for start, names in parts.wholes.items():
+            self.wholes.setdefault(start, set()).update(names)
         self.days |= parts.days
         for day in parts.days:
             self.day_words |= _day_words(day.day)

@@ -23,6 +23,9 @@ _WEEKDAYS = {
     "it": "lunedì martedì mercoledì giovedì venerdì sabato domenica",
     "es": "lunes martes miércoles jueves viernes sábado domingo",
 }
+_BESIDE = re.compile(
+    rf"(?i),? ?\(?(?:{'|'.join(sorted({form for days in _WEEKDAYS.values() for form in days.split()}))})(?!\w)"
+)
 _ORDINALS = {1: "st", 2: "nd", 3: "rd", 21: "st", 22: "nd", 23: "rd", 31: "st"}
 
 
@@ -53,6 +56,16 @@ def moved(text: str, days: int, order: DateOrder | None, century_from: int, lang
         return None
     out = "".join(parts) + text[last:]
     return _with_weekday(out, day, language)
+
+
+def end_with_weekday(text: str, end: int) -> int:
+    """Where a date ends that a weekday stands behind: left as it is, it would tell the shift but for whole weeks.
+
+    >>> end_with_weekday("5 May 2019 (Sunday) at home", 10)
+    18
+    """
+    beside = _BESIDE.match(text, end)
+    return end if beside is None else beside.end()
 
 
 _CLOCK = (

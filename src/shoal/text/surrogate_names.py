@@ -40,6 +40,19 @@ MALE_TITLES = words_set(
     mr herr monsieur signor sig sr senor sir lord
     """
 )
+# words of kin that stand before a given name and tell its gender
+FEMALE_KIN = words_set(
+    """
+    wife mother sister daughter aunt grandmother mom mum niece girlfriend ehefrau mutter schwester tochter tante oma
+    epouse mere soeur fille moglie madre sorella figlia zia nonna esposa hermana hija tia abuela
+    """
+)
+MALE_KIN = words_set(
+    """
+    husband father brother son uncle grandfather dad nephew boyfriend ehemann vater bruder sohn onkel opa mari pere
+    frere fils marito padre fratello figlio zio nonno esposo marido hermano hijo tio abuelo
+    """
+)
 _COMMON = 4
 
 

@@ -18,7 +18,16 @@ from typing import Literal
 from shoal.text.base import Span
 from shoal.text.known_values import PARTICLES, TITLES, TOKEN, UMLAUTS, folded, street_word
 from shoal.text.moved_dates import cased, moved
-from shoal.text.surrogate_names import FEMALE_TITLES, MALE_TITLES, Gender, gender_of, given_names, surnames
+from shoal.text.surrogate_names import (
+    FEMALE_KIN,
+    FEMALE_TITLES,
+    MALE_KIN,
+    MALE_TITLES,
+    Gender,
+    gender_of,
+    given_names,
+    surnames,
+)
 from shoal.text.tags import tag_of
 from shoal.text.word_sets import words_set
 from shoal.text.words import strata
@@ -42,6 +51,9 @@ _PLAIN = words_set(
     floor gmbh ag inc ltd llc corp co saint santa san sankt
     """
 )
+# letters before the digits of a number, and those that only say what number it is
+_LABEL = re.compile(r"([^\W\d_]{1,6})[\s:#.\-]*(?=\d[\d\W]{3,}$)")
+_LABELS = words_set("mrn mr acct account ssn id no nr num case ref tel fax phone pid enc visit")
 _ENDINGS = ("s", "es", "n", "en", "ns")
 _MOST_DRAWS = 400
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -91,6 +103,7 @@ class PersonSurrogates:
         title = next(iter(re.findall(r"([^\W\d_]+)\.?\s*$", before)), "")
         words = [title, *TOKEN.findall(shown)] if folded(title) in TITLES else TOKEN.findall(shown)
         titles = {folded(word) for word in words} & TITLES
+        kin: Gender | None = "f" if folded(title) in FEMALE_KIN else "m" if folded(title) in MALE_KIN else None
         parts = [name_key(word) for word in words if not _kept_in_name(word) and len(word) > 1]
         if not parts:
             return
@@ -104,6 +117,9 @@ class PersonSurrogates:
             self._places.update(dict.fromkeys(given, "given"))
         elif titles:
             self._places.setdefault(parts[0], "surname")
+        elif kin is not None:
+            self._places.setdefault(parts[0], "given")
+            self._genders.setdefault(parts[0], kin)
         gender: Gender | None = "f" if titles & FEMALE_TITLES else "m" if titles & MALE_TITLES else None
         if gender is not None and len(parts) > 1:
             self._genders.update(dict.fromkeys(given, gender))
@@ -117,7 +133,7 @@ class PersonSurrogates:
         elif span.kind == "date":
             made = self._once("date", shown, lambda: moved(shown, self.days, self.order, self.century_from, language))
         elif span.kind in _NUMBERED:
-            made = self._number(shown, "phone" if span.kind in ("phone", "fax") else "number")
+            made = self._number(shown)
         elif span.kind == "email":
             made = self._once("email", shown.lower(), lambda: self._email(shown.lower()))
         elif span.kind == "url":
@@ -147,7 +163,7 @@ class PersonSurrogates:
         for match in TOKEN.finditer(shown):
             word = match[0]
             if any(sign.isdigit() for sign in word):
-                made = self._number(word, "number") or ""
+                made = self._number(word) or ""
                 new = True
             elif _kept_in_name(word) if kind == "name" else street_word(folded(word)) in _PLAIN | PARTICLES:
                 made = word
@@ -203,23 +219,33 @@ class PersonSurrogates:
 
     # numbers
 
-    def _number(self, shown: str, what: str) -> str | None:
-        """Other digits and letters in the same shape; a number with other separators, or a prefix, has the same."""
+    def _number(self, shown: str) -> str | None:
+        """Other digits and letters in the same shape; a number with other separators, or a prefix, has the same.
+
+        A label before it (`MRN4471093`) stays: a word that says so, or letters before a number that stands alone too.
+        """
+        label = _LABEL.match(shown)
+        if label and (folded(label[1]) in _LABELS or _signs(shown[label.end() :]) in self._numbers):
+            rest = self._number(shown[label.end() :])
+            return None if rest is None else label[0] + rest
         signs = _signs(shown)
         if not signs:
             return None
-        other = self._tail(signs) if what == "phone" else None
-        other = other or self._drawn_number(signs, what)
+        other = self._tail(signs) or self._drawn_number(signs, "number")
         if other is None:
             return None
         fresh = iter(other)
         return "".join(_like(next(fresh), sign) if sign.isalnum() else sign for sign in shown)
 
     def _tail(self, signs: str) -> str | None:
-        """The end of what a longer phone number became, where this one is its end: the same without country code."""
-        ends = [known for known in self._numbers if known != signs and len(signs) >= 7 and known.endswith(signs)]
-        made = self._drawn_number(max(ends, key=lambda known: (len(known), known)), "phone") if ends else None
-        tail = None if made is None else made[-len(signs) :]
+        """The end of what a longer number became, where this one is its end: a phone without its country code."""
+        size = len(signs)
+        ends = [
+            known for known in self._numbers if size >= 7 and size < len(known) <= size + 4 and known.endswith(signs)
+        ]
+        ends = [known for known in ends if known.isdigit()]
+        made = self._drawn_number(max(ends, key=lambda known: (len(known), known)), "number") if ends else None
+        tail = None if made is None else made[-size:]
         return None if tail is None or tail == signs or self._used.setdefault(tail, signs) != signs else tail
 
     def _drawn_number(self, signs: str, what: str) -> str | None:

@@ -9,11 +9,7 @@ from importlib.resources import files
 
 from shoal.kinds import place_lists
 from shoal.kinds.header import plain
-from shoal.table.dates import FULL_MONTHS
-
-_OTHER_MONTHS = """januar februar märz mai juni juli oktober dezember janvier février mars avril juin juillet août
-septembre octobre novembre décembre gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre dicembre
-enero febrero abril mayo junio julio septiembre octubre noviembre diciembre jänner"""
+from shoal.table.dates import MONTHS_BY_LANGUAGE, SHORT_MONTHS_BY_LANGUAGE
 
 
 def phrases(name: str) -> list[str]:
@@ -69,7 +65,7 @@ def small_words() -> dict[str, tuple[str, ...]]:
 @cache
 def months() -> frozenset[str]:
     """Whole names of months in five languages."""
-    return frozenset((*FULL_MONTHS, *_OTHER_MONTHS.split()))
+    return frozenset(" ".join([*MONTHS_BY_LANGUAGE.values(), "jänner"]).lower().split())
 
 
 @cache
@@ -111,10 +107,8 @@ def long_places() -> dict[str, list[tuple[str, ...]]]:
 @cache
 def date_words() -> frozenset[str]:
     """Months, whole or short, and seasons."""
-    short = (
-        "jan feb mar apr jun jul aug sep sept oct nov dec okt dez fév avr janv juil déc mär jän gen mag giu lug ago set"
-    )
-    return months() | rule("seasons") | frozenset(f"{short} sett ott dic ene abr févr maart mei q w".split())
+    short = " ".join([*SHORT_MONTHS_BY_LANGUAGE.values(), "sept sett fév jän maart mei q w"]).lower()
+    return months() | rule("seasons") | frozenset(short.split())
 
 
 @cache
