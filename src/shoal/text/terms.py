@@ -114,7 +114,8 @@ def date_words() -> frozenset[str]:
     short = (
         "jan feb mar apr jun jul aug sep sept oct nov dec okt dez fév avr janv juil déc mär jän gen mag giu lug ago set"
     )
-    return months() | rule("seasons") | frozenset(f"{short} sett ott dic ene abr févr maart mei q w".split())
+    middle = frozenset(f"{mid}-{month}" for mid in ("mi", "mid") for month in months())
+    return months() | middle | rule("seasons") | frozenset(f"{short} sett ott dic ene abr févr maart mei q w".split())
 
 
 @cache
@@ -144,6 +145,13 @@ def first_words_of_organisations() -> dict[str, list[tuple[str, ...]]]:
         words = tuple(phrase.replace("'", "' ").split())
         found.setdefault(words[0], []).append(words)
     return {word: sorted(phrases, key=len, reverse=True) for word, phrases in found.items()}
+
+
+@cache
+def introducing_words() -> frozenset[str]:
+    """Last words of the phrases after which a name may stand in lower case."""
+    kinds = ("introductions", "presentations", "contacts", "kin")
+    return frozenset(phrase.replace("'", "' ").replace("/", " ").split()[-1] for kind in kinds for phrase in rule(kind))
 
 
 @cache
