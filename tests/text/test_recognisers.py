@@ -158,3 +158,21 @@ def test_every_kind_has_its_letter_and_every_recogniser_its_kinds() -> None:
     assert set(HIPAA_LETTERS) == set(TEXT_KINDS)
     assert {kind for recogniser in RECOGNISERS for kind in recogniser.kinds} == set(TEXT_KINDS)
     assert set(HIPAA_LETTERS.values()) == set("ABCDEFGHIJKLMNOR")  # (P) and (Q) are not text
+
+
+@pytest.mark.parametrize(
+    ("text", "identifiers"),
+    [
+        ("hi, my name is gavin mcallister", ["gavin mcallister"]),
+        ("ich heiße tobias wendt und habe eine frage", ["tobias wendt"]),
+        ("Llamada de consuelo ibarra por la tarde", ["consuelo ibarra"]),
+        ("Heparin 5000 IU given, Insulin 1200 IE", []),
+        ("Seen with back pain thurs 6/18", ["thurs 6/18"]),
+        ("Strength 4/5, pain 6/10", []),
+        ("in der Sache Albers ./. Schnoor", ["Albers", "Schnoor"]),
+        ("Mr. Bell has Bell's palsy", ["Bell"]),
+        ("Mrs. Gray is here. Gray sputum again", ["Gray"]),
+    ],
+)
+def test_notes_in_a_hurry(text: str, identifiers: list[str]) -> None:
+    assert [text[span.start : span.end] for span in find_spans([text])[0]] == identifiers

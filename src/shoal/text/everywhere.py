@@ -5,12 +5,20 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Iterable
 
+from shoal.text import terms
 from shoal.text.base import Note, Span
 from shoal.text.words import (
     ACTS,
+    COMMON_EPONYM,
+    DATE_WORD,
+    EITHER,
+    EPONYM,
+    HEAD,
+    LOWER,
     MONTH,
     PARTICLE,
     RARE,
+    REGION,
     ROLE,
     SMALL,
     STAYS,
@@ -52,6 +60,8 @@ def everywhere(note: Note, spans: list[Span]) -> list[Span]:
             SURE | RARE | UNKNOWN
         ):
             end -= len(word) - len(without_genitive(word))
+            if _is_what_it_says(note, number):
+                continue
             while number and note.words[number - 1] == parts[form] and note.gap(number) in (" ", ""):
                 number -= 1
                 start = note.pieces[number][0]
@@ -70,6 +80,27 @@ def _numbers(note: Note, parts: Iterable[str]) -> list[int]:
                 found.add(number)
             place = lower.find(part, place + 1)
     return sorted(found)
+
+
+def _is_what_it_says(note: Note, number: int) -> bool:
+    """`Bell's palsy`, `from Georgia`, `Brown sputum`, `früher Koch`: the word, though somebody is called so."""
+    bits = note.signs[number]
+    after = note.signs[number + 1] if number + 1 < len(note.signs) else 0
+    before = note.words[number - 1].lower() if number and note.gap(number) == " " else ""
+    if note.signs[number - 1 if number else 0] & TITLE:
+        return False
+    if bits & (EPONYM | COMMON_EPONYM) and after & HEAD:
+        return True
+    if bits & REGION and before in terms.rule("before_regions"):
+        return True
+    if not bits & EITHER:
+        return False
+    if before in terms.rule("before_occupations") or (
+        bits & DATE_WORD and before in ("im", "in", "en", "last", "this")
+    ):
+        return True
+    described = after & LOWER and not after & (ACTS | SMALL | PARTICLE) and note.gap(number + 1) in (" ", ", ")
+    return bool(number and not before and described)
 
 
 def _has_particle(note: Note, number: int, particle: str, covered: bytearray) -> bool:

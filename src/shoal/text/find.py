@@ -14,6 +14,8 @@ from shoal.text.stay import without_what_stays
 LANGUAGES = ("en", "de", "fr", "it", "es")
 Extra = Callable[[int, Note], list[Span]]
 
+_MAY_END_WITH_DOT = frozenset(("date", "age_over_89", "address"))
+
 
 def find_spans(
     texts: Sequence[str | None],
@@ -52,7 +54,14 @@ def spans_of(note: Note) -> list[Span]:
         return []
     spans = without_what_stays(note, spans)
     spans += everywhere(note, spans)
-    return [_moved(note, span) for span in spans]
+    return [_moved(note, _without_full_stop(note.folded, span)) for span in spans]
+
+
+def _without_full_stop(text: str, span: Span) -> Span:
+    """A date, an age or an address without the dot behind it, unless the dot is one of several: `y.o.`, `20.2.`"""
+    if text[span.end - 1] != "." or span.kind not in _MAY_END_WITH_DOT or "." in text[span.end - 4 : span.end - 1]:
+        return span
+    return Span(span.start, span.end - 1, span.kind, span.score, span.reason)
 
 
 def _moved(note: Note, span: Span) -> Span:

@@ -111,10 +111,14 @@ def _is_title(note: Note, place: int) -> bool:
     word = note.words[place]
     lower = word.lower()
     if lower in _ONE_LANGUAGE:
+        if note.lower.startswith(".ssa", note.pieces[place][1]):
+            return True
         if note.language not in _ONE_LANGUAGE[lower]:
             return False
         if len(word) == 1 and (word.islower() or not note.folded.startswith(".", note.pieces[place][1])):
             return False
+    if lower == "fam" and note.language != "de":
+        return False
     before = note.signs[place - 1] if place else 0
     if before & GIVEN and before & CAPITAL and note.gap(place) == " " and note.signs[place] & SURNAME:
         return False
@@ -127,7 +131,7 @@ def _after_title(note: Note, place: int, seeds: Seeds) -> bool:
     here, most = place + 1, min(last, place + _MOST_TITLES)
     while here < most and note.gap(here) in _AFTER_TITLE and signs[here] & TITLE and not signs[here] & (SURE | SURNAME):
         here += 1
-    while here < most and words[here] in _DEGREES:
+    while here < most and (words[here] in _DEGREES or words[here] in ("MED", "SSA", "RA", "DENT", "PHIL", "JUR")):
         here += 1
     first = here
     while here + 1 < last and here - first < 3 and _is_particle(note, here):
@@ -161,7 +165,12 @@ def _by_context(note: Note, place: int, bits: int) -> Seed | None:
     if not place:
         return None
     gap, word = note.gap(place), note.words[place - 1].lower()
-    if note.signs[place - 1] & ROLE and gap in _AFTER_ROLE and (gap != ". " or word in ("gez", "fdo", "pt", "pat")):
+    social = word in ("social", "sociale", "sociali") and place > 1 and note.signs[place - 2] & ROLE
+    if (
+        (note.signs[place - 1] & ROLE or social)
+        and gap in _AFTER_ROLE
+        and (gap != ". " or word in ("gez", "fdo", "pt", "pat"))
+    ):
         named = word in terms.rule("labels_of_names") and ":" in gap
         short = bits & UNKNOWN and bits & UPPER and not named and len(note.words[place]) < 5
         maybe = bits & MAYBE_NAME and not bits & (ACTS | ROLE | TITLE | SMALL)
@@ -194,7 +203,8 @@ def _by_shape(note: Note, place: int, bits: int, shouting: bool) -> Seed | None:
     sure = bits & SURE or after & (SURE | RARE | UNKNOWN | SURNAME) or not note.starts(place)
     if follows and bits & GIVEN and open_after and sure and not bits & SMALL:
         return GOOD, "given name and surname"
-    turned = gap == ", " and after & GIVEN and after & SURE and note.starts(place)
+    shouted = bits & UPPER and after & UPPER and bits & SURE and bits & SURNAME
+    turned = gap == ", " and after & GIVEN and (after & SURE or shouted) and note.starts(place)
     if turned and bits & (SURE | RARE | UNKNOWN):
         return FAIR, "surname, given name"
     if bits & UPPER:
@@ -291,7 +301,9 @@ def _beside_names(note: Note, seeds: Seeds) -> None:
         elif here >= len(signs) or not (note.gap(here) == ", " or _AGED.match(note.gap(here))):
             continue
         bits = signs[here]
-        if bits & CAPITAL and bits & (SURE | RARE | UNKNOWN | GIVEN) and not bits & (_NOT_NAMES | PLACE):
+        if bits & UPPER and bits & GIVEN and seeds[place][1] == "surname, given name":
+            seeds.setdefault(here, (FAIR, "surname, given name"))
+        elif bits & CAPITAL and bits & (SURE | RARE | UNKNOWN | GIVEN) and not bits & (_NOT_NAMES | PLACE):
             seeds.setdefault(here, (FAIR, "listed beside a name"))
         elif bits & CAPITAL and words[here - 1] in ("v", "vs") and not bits & _NOT_NAMES:
             seeds.setdefault(here, (GOOD, "party of a case"))

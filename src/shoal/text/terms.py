@@ -108,7 +108,8 @@ def long_places() -> dict[str, list[tuple[str, ...]]]:
 def date_words() -> frozenset[str]:
     """Months, whole or short, and seasons."""
     short = " ".join([*SHORT_MONTHS_BY_LANGUAGE.values(), "sept sett fév jän maart mei q w"]).lower()
-    return months() | rule("seasons") | frozenset(short.split())
+    middle = frozenset(f"{mid}-{month}" for mid in ("mi", "mid") for month in months())
+    return months() | middle | rule("seasons") | frozenset(short.split())
 
 
 @cache
@@ -138,6 +139,13 @@ def first_words_of_organisations() -> dict[str, list[tuple[str, ...]]]:
         words = tuple(phrase.replace("'", "' ").split())
         found.setdefault(words[0], []).append(words)
     return {word: sorted(phrases, key=len, reverse=True) for word, phrases in found.items()}
+
+
+@cache
+def introducing_words() -> frozenset[str]:
+    """Last words of the phrases after which a name may stand in lower case."""
+    kinds = ("introductions", "presentations", "contacts", "kin")
+    return frozenset(phrase.replace("'", "' ").replace("/", " ").split()[-1] for kind in kinds for phrase in rule(kind))
 
 
 @cache

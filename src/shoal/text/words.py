@@ -45,7 +45,8 @@ STAYS, EPONYM, COMMON_EPONYM, HEAD, TITLE, ROLE, PARTICLE, ACTS, PLACE, REGION, 
     COMPANY,
     LOCATIVE,
     DEGREE,
-) = (1 << n for n in range(23, 36))
+    INTRODUCES,
+) = (1 << n for n in range(23, 37))
 WRITTEN_AS_NAME = CAPITAL | UPPER
 PLAIN_WORD = LOWER | EITHER | RARE | UNKNOWN | SURE | WORD | GIVEN | SURNAME | SMALL | ACTS
 MAYBE_NAME = SURE | EITHER | RARE | UNKNOWN
@@ -65,6 +66,7 @@ _GERMAN_STREETS = (
 )
 _STREETS_IN_LOWER_CASE = frozenset(("street", "avenue", "road", "boulevard", "lane", "drive"))
 _ENDINGS = ("s", "es", "n", "en", "e", "er", "em", "ed", "ing", "ly", "d", "t")
+_ARTICLED = re.compile(r"(?:a[ldnrstz]|ash|el|ibn|bin|ben|abu)-[A-Z]")  # al-Masri
 _FREQUENT = 3  # a power of ten: borne by a thousand people or more
 _LONGEST = 60  # longer runs of letters are not words
 
@@ -146,7 +148,7 @@ def _shape(word: str) -> int:
         return INITIAL | CAPITAL
     if word.isupper():
         return UPPER
-    return CAPITAL if word[0].isupper() else LOWER
+    return CAPITAL if word[0].isupper() or _ARTICLED.match(word) else LOWER
 
 
 def without_genitive(word: str) -> str:
@@ -172,6 +174,8 @@ def _lists(word: str) -> int:
         bits |= EITHER if frequent else WORD
     else:
         bits |= SURE if frequent else RARE if given or surname else UNKNOWN
+    if "-" in word and bits & (UNKNOWN | RARE) and any(part.isupper() and len(part) < 5 for part in word.split("-")):
+        bits |= STAYS if any(is_word(part) and len(part) > 4 for part in parts) else 0  # AP-Beschwerden
     medical = not frequent and len(base) > 5 and base.endswith(terms.endings())
     return bits | (STAYS if medical else 0)
 
@@ -198,6 +202,7 @@ def _books() -> tuple[tuple[int, frozenset[str]], ...]:
         (ORG_START, frozenset(terms.first_words_of_organisations())),
         (COMPANY, terms.companies() | {"s", "e"}),
         (LOCATIVE, frozenset().union(*(terms.rule(f"in_{language}") for language in ("en", "de", "fr", "it", "es")))),
+        (INTRODUCES, terms.introducing_words()),
         (DEGREE, frozenset(word.lower() for word in terms.rule("credentials"))),
     )
 

@@ -13,13 +13,19 @@ _ABBREVIATED = r"(?:St|Dr|Mt|Ft|Gen|N|S|E|W|NE|NW|SE|SW)\."
 _NTH = r"\d{1,3}(?:st|nd|rd|th)"
 _UNIT = r"(?:,?\s(?:apt|apartment|suite|ste|unit|flat|floor|room|rm|bldg|building|#)\.?\s?#?\s?[\dA-Z][\w-]{0,5})?"
 _FLAT = r"(?:(?i:flat|apt|unit|apartment|suite)\s\w{1,4},\s)?"
-_WORDS = rf"(?:(?:{_NAME}|{_ABBREVIATED}|{_NTH})\s){{1,4}}"
+# words in capitals that no street has in its name: `2019 VIA EMS FROM ST.`
+_NOT_IN_STREET = r"(?!(?:VIA|FROM|TO|AT|WITH|FOR|BY|IN|ON|ADM|ADMITTED|PER|AND|UNITS?|MG|ML|MCG|IU|UI|IE)\s)"
+_WORDS = rf"(?:{_NOT_IN_STREET}(?:{_NAME}|{_ABBREVIATED}|{_NTH})\s){{1,4}}"
 _STREET = r"(?:Street|Avenue|Ave|Road|Boulevard|Blvd|Lane|Drive|Crescent|Parkway|Highway|Way|Terrace)"
 _PLAIN = r"(?:street|avenue|road|boulevard|lane|drive)"
 _STATES = "|".join(sorted(code.upper() for code in STATE_CODES))
 _STATES_LONG = "|".join(sorted(region.title() for region in REGIONS if region.isascii()))
 # a town after the street, where a comma, a state, a code or the end of the sentence follows
-_TOWN = rf"(?:,\s(?!(?i:apt|suite|flat)){_NAME}(?:\s{_NAME}){{0,2}}(?=[,.;)\n]|\s\d{{5}}|$))?"
+_BEFORE_CODE = rf"(?:{_STATES})\s\d{{5}}"
+_TOWN = (
+    rf"(?:,\s(?!(?i:apt|suite|flat)){_NAME}(?:\s(?!{_BEFORE_CODE}){_NAME}){{0,2}}"
+    rf"(?=[,.;)\n]|\s\d{{5}}|\s{_BEFORE_CODE}|$))?"
+)
 _NUMBER = r"\d{1,5}(?:\s?[-/]\s?\d{1,4})?\s?(?:bis|ter|[A-Za-z])?(?!\w)"
 _TAIL = r"(?:,?\s(?:\d{1,2}\s?[ºª°oa]\s?[A-Za-z]{0,4}(?!\w)|piso\s\d{1,2}|int\.\s?\d{1,3}|scala\s\w|esc\.\s?\w))?"
 _LINK = rf"(?i:{alternation('street_links')}\s?)"
@@ -28,7 +34,14 @@ _NO = r"(?:,?\s(?:n\.?\s?[ºo°]?\s?|núm\.\s?|número\s|numero\s)?" + _NUMBER +
 _BOX = r"(?:p\.?\s?o\.?\s?box|post office box|postfach|casella postale|boîte postale|b\.p\.|apartado(?: de correos)?)"
 _CODE = r"(?:zip(?: code)?|postcode|postal code|plz|postleitzahl|code postal|cp|c\.p\.|cap|c\.a\.p\.|código postal)"
 _CODE_BEFORE = re.compile(rf"(?i)\b{_CODE}\W{{0,3}}[A-Z]{{0,2}}-?$")
+_COURT = re.compile(
+    r"(?i)\b(?:superior|district|supreme|circuit|municipal|family|juvenile|county|crown|high|probate)\scourt\b"
+)
 _GERMAN_WORD = r"(?i:straße|strasse|str\.|weg|platz|allee|gasse|ring|damm|ufer)"
+
+
+def _not_a_court(text: str) -> bool:
+    return _COURT.search(text) is None
 
 
 def _five_digits(note: Note) -> bool:
@@ -56,7 +69,7 @@ RECOGNISER = Patterns(
     Pattern(
         rf"(?<![\w.,/-]){_FLAT}\d{{1,6}}[A-Za-z]?(?:-\d{{1,4}})?,?\s{_WORDS}(?i:{alternation('streets_en')})\b\.?"
         rf"(?:\s?(?:NE|NW|SE|SW|N|S|E|W)\b)?(?i:{_UNIT}){_TOWN}",
-        0.93, "number and street", "address", near=STREET_EN, reach=(70, 50), digits=True,
+        0.93, "number and street", "address", check=_not_a_court, near=STREET_EN, reach=(70, 50), digits=True,
     ),
     Pattern(
         rf"(?<![\w.,/-])\d{{1,6}}\s(?:[a-z][\w'’-]{{1,20}}\s){{1,3}}{_PLAIN}\b",
@@ -64,7 +77,7 @@ RECOGNISER = Patterns(
     ),
     Pattern(
         rf"(?<![\w.]){_WORDS}{_STREET}\b(?:\sand\s{_WORDS}{_STREET}\b)?",
-        0.8, "name of a street", "address", near=STREET_EN, reach=(70, 50),
+        0.8, "name of a street", "address", check=_not_a_court, near=STREET_EN, reach=(70, 50),
     ),
     Pattern(rf"(?i)\b{_BOX}\s?#?\d{{1,7}}", 0.93, "post box", "address", near=POST_WORD, digits=True),
     Pattern(
@@ -101,7 +114,9 @@ RECOGNISER = Patterns(
         0.8, "street", "address", near=STREET_ROMANCE, anchored=True, digits=True,
     ),
     Pattern(
-        rf"(?<!\w)(?i:{alternation('streets_it')})\s{_LINK}{{0,3}}(?:[IVX]{{1,5}}\s)?{_NAME}{_MORE}{_NO}?{_TAIL}", 0.9,
+        r"(?<!\w)(?!VIA (?:\w{1,12} )?(?:EMS|AMBULANCE|TAXI|FROM|TO|THE|AND|FOR)\b)"
+        rf"(?i:{alternation('streets_it')})\s"
+        rf"{_LINK}{{0,3}}(?:[IVX]{{1,5}}\s)?{_NAME}{_MORE}{_NO}?{_TAIL}", 0.9,
         "street", "address", near=STREET_ROMANCE, anchored=True,
     ),
     Pattern(

@@ -32,6 +32,8 @@ _BEHIND = re.compile(
 _WEEKDAY = re.compile(rf"(?i)\b{alternation('weekdays')},?\s+(?:the\s+|den\s+|dem\s+|le\s+|el\s+|il\s+)?$")
 _QUARTER = re.compile(rf"(?i)q[1-4][\s/-]?{_CENTURY}\b")
 _QUARTER_OF = re.compile(rf"(?i)(?<!\d){_CENTURY}[\s-]?(?:q[1-4]|w\d{{2}})\b")
+# `02/2020`: a month and a year
+_MONTH_YEAR = re.compile(r"(?<![\w./,-])(?:0?[1-9]|1[0-2])/(?:19|20)\d{2}(?![\w/-]|[.,]\d)")
 _MONTH = re.compile(rf"(?i)(?:{WHOLE_MONTH_NAMES}|jänner|jän|sett|juil|janv|déc|févr)")
 _NUMERIC = re.compile(
     rf"(?<![\d./-]){_CENTURY}([-/.]){_DAY}\1{_DAY}(?:T\d{{2}}:?\d{{2}}(?::?\d{{2}})?Z?)?(?!\d|[-/.]\d)"
@@ -42,7 +44,7 @@ _NUMERIC = re.compile(
 _BEFORE_SHORT = re.compile(rf"(?i)\b{alternation('before_short_dates')}\s?:?\s$")
 _SHORT = re.compile(
     r"(?<![\d.,/-])(?P<a>\d{1,2})(?:/(?P<b>\d{1,2})(?:-\d{1,2}/\d{1,2})?|\.(?P<c>\d{1,2})\.)"
-    r"(?![\d/%]|\.\d|\s?(?:mg|ml|mmhg|tab|pain|points?)\b)"
+    r"(?![\d/%]|\.\d|\s?(?:mg|ml|mmhg|tabs?|tablets?|pain|points?|tsp|cups?|dose|of)\b)"
 )
 _ALONE = re.compile(rf"(?i)(?<!\w){alternation('before_months')}[\s-]$")
 _BIRTH = r"(?:dob|d\.o\.b\.?|born|geb|né|née|nato|nata|nacido)"
@@ -75,6 +77,8 @@ class Dates:
             match = _NUMERIC.match(text, start)
             if match is not None and (match["a"] is None or _day_and_month(match["a"], match["b"])):
                 found.append(Span(*match.span(), "date", 0.95, "date in digits"))
+            elif match is None and (match := _MONTH_YEAR.match(text, start)) is not None:
+                found.append(Span(*match.span(), "date", 0.8, "month and year in digits"))
         found += _short(note)
         if _COMPACT_LENGTH in note.run_lengths:
             found += _compact(note)
@@ -91,6 +95,9 @@ def _around(note: Note, number: int) -> Span | None:
     if word.lower() in ("q", "w"):
         match = _QUARTER.match(text, start) or _QUARTER_OF.search(text, max(0, start - 5), end + 2)
         return None if match is None else Span(*match.span(), "date", 0.85, "quarter or week")
+    if word[:4].lower() in ("mid-", "mitt") or word[:3].lower() == "mi-":
+        behind = _BEHIND.match(text, end)
+        return Span(start, end if behind is None else behind.end(), "date", 0.85, "middle of a month")
     season = word.lower() in rule("seasons") and not _MONTH.fullmatch(word)
     before = None if season else _DAY_BEFORE.search(text, max(0, start - 22), start)
     if before is not None:
@@ -125,7 +132,10 @@ def _short(note: Note) -> list[Span]:
         match = _SHORT.match(text, start)
         if match is None or not _day_and_month(match["a"], match["b"] or match["c"]):
             continue
-        if (match["c"] and note.language == "de") or _BEFORE_SHORT.search(text, max(0, start - 25), start):
+        weekday = _WEEKDAY.search(text, max(0, start - 22), start)
+        if weekday is not None:
+            found.append(Span(weekday.start(), match.end(), "date", 0.85, "weekday, day and month"))
+        elif (match["c"] and note.language == "de") or _BEFORE_SHORT.search(text, max(0, start - 25), start):
             found.append(Span(*match.span(), "date", 0.75, "day and month"))
     return found
 

@@ -37,6 +37,8 @@ from shoal.text.words import (
 _INITIALS = re.compile(r"(?<![\w.])[A-Z]\.\s?[A-Z]\.(?:\s?[A-Z]\.)?(?![\w])")
 _JOINED = frozenset((" ", ". ", ".", "-", "", ", ", "  "))
 _ONE_LETTER_WORDS = frozenset("AIEYOÀ")
+_ZIP = re.compile(r",?\s\d{5}(?!\d)")
+_BEFORE_NAMES = {"fr": "MV", "es": "DV", "it": "DV"}  # titles of one letter, and the V. between parties
 _MOST_WORDS = 6
 
 
@@ -91,7 +93,9 @@ def _grow(note: Note, place: int, taken: Seeds, step: int) -> None:
             pending.append(here)
             if bits & CAPITAL and step < 0 and len(pending) == 1:
                 taken[here] = seed
-        elif bits & shape and (_continues(note, here, bits, step) or _word_as_surname(note, here, bits, step, pending)):
+        elif bits & (shape | INITIAL) and (
+            _continues(note, here, bits, step) or _word_as_surname(note, here, bits, step, pending)
+        ):
             taken.update(dict.fromkeys([*pending, here], seed))
             pending = []
         else:
@@ -110,6 +114,11 @@ def _joins(note: Note, here: int, step: int) -> bool:
 
 def _continues(note: Note, here: int, bits: int, step: int) -> bool:
     """Whether a word written as a name goes on with the name beside it."""
+    end = note.pieces[here][1]
+    if bits & INITIAL and note.folded.startswith(".", end):
+        return step > 0 or note.words[here] not in _BEFORE_NAMES.get(note.language, "V")
+    if bits & UPPER and _ZIP.match(note.folded, end):  # Fremont CA 94536
+        return False
     if here in note.protected and not bits & (GIVEN | SURNAME):
         return False
     if bits & (ROLE | TITLE | MONTH) and not (step > 0 and bits & SURNAME and note.signs[here - 1] & (GIVEN | INITIAL)):

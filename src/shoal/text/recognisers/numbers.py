@@ -14,7 +14,7 @@ _GROUP = (
 )
 _CODE = re.compile(
     r"(?<![\w.,/-])(?:(?=[A-Za-z]{0,6}[-/.]?\d)|(?=[A-Za-z\d]{1,12}[-/][A-Za-z\d-]{0,24}\d))"
-    rf"[A-Za-z\d]{{1,30}}(?:[-/.][A-Za-z\d]{{1,30}}){{0,6}}(?: {_GROUP}(?![\w%]|[.,]\d)){{0,7}}"
+    rf"[A-Za-z\d]{{1,30}}(?:[-/.][A-Za-z\d]{{1,30}}){{0,6}}(?: {_GROUP}(?![\w%]|[.,/]\d)){{0,7}}"
 )
 _PLATE = re.compile(
     r"(?<![\w-])[A-Z]{1,3}[- ]?[A-Z]{0,2} ?\d{1,4}(?:[- ]?[A-Z]{1,3})?(?![\w-])"
@@ -122,6 +122,8 @@ def _plates(note: Note) -> list[Span]:
 def _unlabelled(code: str, start: int, end: int, digits: int) -> list[Span]:
     """Eight digits or more in a row, or letters and five digits or more: no plain number looks so."""
     first = code.split(" ")[0]
+    if first.startswith("0x"):  # an error code, not an identifier
+        return []
     solid = first.replace("-", "").replace("/", "")
     count = sum(map(str.isdigit, first))
     mixed = not solid.isdigit() and count >= 5 and solid.isalnum() and len(solid) >= 7

@@ -20,10 +20,12 @@ from shoal.text.words import (
     ROLE,
     SMALL,
     STAYS,
+    STREET_DE,
     TITLE,
     UPPER,
     WORD,
     WRITTEN_AS_NAME,
+    dictionary,
 )  # fmt: skip
 
 _INSIDE = frozenset(("of", "and", "&", "de", "St", "Saint", "y", "und", "et"))
@@ -87,9 +89,13 @@ def _ends(note: Note, place: int) -> list[Span]:
     for number in range(place - 1, max(-1, place - 7), -1):
         word, bits = note.words[number], note.signs[number]
         gap = note.gap(number + 1)
-        if gap not in (" ", " & ", "-") and not (gap == ". " and word == "St"):
+        if gap not in (" ", " & ", "-") and not (gap == ". " and word in ("St", "ST")):
             break
-        if bits & WRITTEN_AS_NAME and not bits & (TITLE | MONTH | ROLE) and not (bits & SMALL and note.starts(number)):
+        if (
+            bits & WRITTEN_AS_NAME
+            and not bits & (TITLE | MONTH | ROLE)
+            and not (bits & SMALL and (note.starts(number) or word in ("FROM", "AT", "TO", "IN", "BY", "WITH", "VIA")))
+        ):
             first = number
             named = named or (
                 word.lower() not in terms.rule("generic_organisations") and not (bits & STAYS and bits & UPPER)
@@ -113,6 +119,8 @@ def _ends(note: Note, place: int) -> list[Span]:
 def _company(note: Note, place: int) -> list[Span]:
     """Words in capitals before `Inc.`, `GmbH`, `S.r.l.`"""
     text, (start, end) = note.folded, note.pieces[place]
+    if text[end : end + 1].isdigit():  # INC0093821
+        return []
     if note.words[place] in ("S", "s", "E", "e"):
         form = next((form for form in _FORMS if text.startswith(form, start)), None)
         if form is None:
@@ -186,11 +194,12 @@ def _starts(note: Note, place: int, phrases: list[tuple[str, ...]]) -> list[Span
             return []
         bits = signs[here]
         german = note.language == "de"
-        if not bits & CAPITAL or bits & (TITLE | ROLE | MONTH | INITIAL):
+        if not bits & CAPITAL or bits & (TITLE | ROLE | MONTH | INITIAL) or (german and bits & STREET_DE):
             return []
         if german and not (
             bits & (MAYBE_NAME | PLACE | REGION)
             or (linked and bits & WORD and words[here - 1] in ("am", "an", "zum", "zur"))
+            or (not linked and bits & WORD and words[here].lower() not in dictionary() and len(words[here]) > 7)
         ):
             return []
         last = here
@@ -200,6 +209,7 @@ def _starts(note: Note, place: int, phrases: list[tuple[str, ...]]) -> list[Span
                 words[last + 1].lower() in terms.rule("organisation_links")
                 and last + 2 < len(words)
                 and signs[last + 2] & CAPITAL
+                and not (german and signs[last + 2] & (ROLE | WORD))
                 and note.gap(last + 2) in (" ", "")
             )
             if (

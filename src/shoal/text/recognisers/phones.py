@@ -19,7 +19,8 @@ _FAX_PARTS = ("fax", "copi")  # each word for fax has one of them
 _AMERICAN = re.compile(r"^(?:\+?1[ .-]?)?(?:\(\d{3}\) ?|\d{3}[ ./-])\d{3}[ .-]\d{4}(?:\D|$)")
 _LOCAL = re.compile(r"^\d{3}[-.]\d{4}$")
 _DATE = re.compile(
-    r"^\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|^\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2})(?:\D|$)|^\d{1,2} \d{1,2} (?:19|20)\d{2}$"
+    r"^\d{4}[-/.]\d{1,2}[-/.]\d{1,2}|^\d{1,2}[-/.]\d{1,2}[-/.](?:\d{4}|\d{2})(?!\d|[-/.]\d)"
+    r"|^\d{1,2} \d{1,2} (?:19|20)\d{2}$"
 )
 _NATIONAL = re.compile(r"^\(?0\d{1,5}\)?[ /.\-]+\d|^0\d(?:[ .]\d{2}){4}$")
 _SPANISH = re.compile(
@@ -73,7 +74,7 @@ class Phones:
             near = digits < 6 and not text.startswith((") ", " (", "/ ", " /"), end)
             if start < last or near:
                 continue
-            match = _NUMBER.match(text, _prefix(text, start))
+            match = _NUMBER.match(text, _prefix(text, start)) or _NUMBER.match(text, start)
             span = None if match is None else self._judged(note, match)
             if span is not None:
                 found.append(span)

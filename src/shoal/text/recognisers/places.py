@@ -39,6 +39,7 @@ from shoal.text.words import (
 
 _CODE = re.compile(r"(?<![\w.,/-])(?:(?:D|A|CH|F|I|E)-)?\d{4,5}(?= [A-ZÀ-ÖØ-Þ])")
 _STATE = re.compile(rf",\s(?:{'|'.join(sorted(code.upper() for code in STATE_CODES))})(?!\w)")
+_DOSE = re.compile(rf"\s?{terms.alternation('dose_units')}(?![\w-])")
 _NOT_PLACES = STAYS | MONTH | ROLE | TITLE | REGION
 
 
@@ -181,7 +182,8 @@ def _after_code(note: Note) -> list[Span]:
     found = []
     for match in _codes(note):
         place = bisect_left(note.pieces, (match.end() + 1,))
-        if place == len(note.pieces) or note.pieces[place][0] != match.end() + 1:
+        behind = place < len(note.pieces) and note.pieces[place][0] == match.end() + 1
+        if not behind or _DOSE.match(note.folded, match.end()):
             continue
         bits = note.signs[place]
         address = note.folded[max(0, match.start() - 2) : match.start()] == ", "

@@ -1,0 +1,32 @@
+"""Days that have a name of their own, such as New Year's Eve, and dates whose month is a Roman number."""
+
+from shoal.text.base import Note
+from shoal.text.recognisers.pattern import Pattern, Patterns
+from shoal.text.terms import alternation, rule
+
+_YEAR = r"(?:,?\s(?:de\s|del\s)?(?:19|20)\d{2}\b)?"
+
+
+def _has_named_day(note: Note) -> bool:
+    return any(part in note.lower for part in rule("parts_of_named_days"))
+
+
+def _has_roman(note: Note) -> bool:
+    text = note.folded
+    return any(text[end : end + 2] in _ROMAN_STARTS for _, end in note.digits)
+
+
+_ROMAN_STARTS = frozenset(separator + sign for separator in "./- " for sign in "IVX")
+
+RECOGNISER = Patterns(
+    "calendar days",
+    Pattern(
+        rf"(?i)(?<![\w-]){alternation('named_days')}{_YEAR}(?![\w-])", 0.9, "day with a name", "date",
+        gate=_has_named_day,
+    ),
+    Pattern(
+        r"(?<![\w./-])(?:0?[1-9]|[12]\d|3[01])([./-]|\. ?| )"
+        r"(?:XI{0,2}|IX|IV|VI{0,3}|I{1,3})(?:\1|\. ?)(?:19|20)\d{2}(?!\w)",
+        0.93, "date with a Roman month", "date", gate=_has_roman,
+    ),
+)  # fmt: skip
