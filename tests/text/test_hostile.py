@@ -5,6 +5,7 @@ from __future__ import annotations
 import unicodedata
 from collections.abc import Sequence
 from itertools import pairwise
+from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -103,3 +104,28 @@ def test_accents_that_are_signs_of_their_own_go_with_their_name() -> None:
     made = shoal.scrub(notes, text="note", known="name").frame["note"][0]
     assert made.isascii()
     assert made.endswith("[NAME] came. [NAME] left.")
+
+
+def test_half_a_sign_is_refused_and_not_shown(tmp_path: Path) -> None:
+    path = tmp_path / "notes.jsonl"
+    path.write_text('{"id": "1", "text": "fine"}\n{"id": "2", "text": "\\ud800 Quindlen"}\n')
+    pandas = pytest.importorskip("pandas")
+    for source in (
+        {"text": ["a \ud800 Quindlen"]},
+        pandas.DataFrame({"text": ["a \ud800 Quindlen"]}, dtype=object),
+        path,
+    ):
+        with pytest.raises(shoal.InputError, match="half of a sign") as error:
+            shoal.scrub(source, text="text")
+        assert "Quindlen" not in str(error.value)
+    path.write_text('{"id": "1", "text": "\\ud83d\\ude00 and \\\\ud800"}\n')
+    assert shoal.scrub(path, text="text").frame["text"][0] == "\U0001f600 and \\ud800"
+
+
+@pytest.mark.parametrize("header", ["Rose Quindlen", "about quindlen, rose", "x 00123456"])
+def test_a_known_value_does_not_leave_as_a_name_of_a_column(header: str) -> None:
+    table = {"name": ["Rose Quindlen"], "mrn": ["00123456"], "note": ["fine"], header: [1], "quindlen notes": [2]}
+    with pytest.raises(shoal.InputError, match="name of column 4") as error:
+        shoal.scrub(table, text="note", known=["name", "mrn"])
+    assert "uindlen" not in str(error.value)
+    assert shoal.scrub(table, text="note", known=["name", "mrn"], keep=header).changed == 0
