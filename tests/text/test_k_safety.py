@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from itertools import combinations
 from pathlib import Path
 
@@ -85,3 +86,48 @@ def test_documents_are_masked_and_written(tmp_path: Path) -> None:
 def test_a_k_that_cannot_be_is_refused(k: int) -> None:
     with pytest.raises(shoal.InputError):
         shoal.k_safety({"text": ["a"]}, entities={"x": ["a"], "y": ["a"]}, k=k)
+
+
+def test_words_on_either_side_of_a_mask_are_no_term_that_tells() -> None:
+    diseases = {"a": ["yellow fever"], "b": ["hot", "cold"], "c": ["cold"], "d": ["cold"]}
+    safe = shoal.k_safety({"text": ["yellow hot fever, cold"]}, entities=diseases, k=2)
+    assert safe.frame["text"][0] == "***, cold"
+    again = shoal.k_safety(safe.frame, entities=diseases, k=2)
+    assert (again.removed, again.frame["text"].to_list()) == (0, safe.frame["text"].to_list())
+
+
+WORDS = "abcd"
+phrases = st.lists(st.sampled_from(WORDS), min_size=1, max_size=3).map(" ".join)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.lists(st.sampled_from(WORDS + "x"), max_size=8),
+    st.dictionaries(st.sampled_from("123"), st.lists(phrases, min_size=1, max_size=4), min_size=2, max_size=3),
+)
+def test_what_was_made_safe_is_safe_when_it_is_read_again(words: list[str], of: dict[str, list[str]]) -> None:
+    source = {"text": [" ".join(words) + "."]}
+    safe = shoal.k_safety(source, entities=of, k=2)
+    assert shoal.k_safety(safe.frame, entities=of, k=2).removed == 0
+
+
+def test_the_exact_method_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = random.Random(5)
+    names = [f"t{number}" for number in range(30)]
+    known = Contexts({str(number): rng.sample(names, 15) for number in range(30)})
+    monkeypatch.setattr("shoal.text.k_safety.MOST_WORK", 1_000_000)
+    with pytest.raises(shoal.InputError, match="greedy"):
+        terms_to_remove(names, known, 5, "exact")
+    assert is_safe(set(names) - terms_to_remove(names, known, 5), known, 5)
+
+
+def test_columns_that_are_not_written_are_named() -> None:
+    safe = shoal.k_safety({"id": ["1"], "text": ["a"], "name": ["Ann"]}, entities={"x": ["a"], "y": ["a"]}, k=2)
+    assert safe.dropped == ["name"]
+    assert safe.to_dict()["dropped"] == ["name"]
+
+
+@pytest.mark.parametrize("terms", [None, "xyz", [None], [3], {"a": 1}])
+def test_terms_that_are_not_texts_in_a_list_are_refused(terms: object) -> None:
+    with pytest.raises(shoal.InputError, match=r"terms? that"):
+        shoal.k_safety({"text": ["a"]}, entities={"x": ["a"], "y": terms}, k=2)

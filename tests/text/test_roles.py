@@ -56,11 +56,29 @@ def test_text_that_nobody_decided_on_does_not_leave(people: Path) -> None:
     assert shoal.anonymize(people, shoal.Policy.model_validate({**RULES, "columns": without})).verdict == "undecided"
 
 
+@pytest.mark.parametrize("role", ["other", "sensitive"])
+def test_notes_that_hold_identifiers_and_leave_are_warned_about(people: Path, role: str) -> None:
+    columns = {**ROLES, "note": role}
+    result = shoal.anonymize(people, shoal.Policy.model_validate({**RULES, "columns": columns}))
+    said = "note leaves as it is, and holds values of name in 60 of 60 records looked at: with the role text"
+    assert any(note.startswith(said) for note in result.decisions.notes), result.decisions.notes
+    assert not left(result.decisions.notes)
+    scrubbed = shoal.anonymize(people, shoal.Policy.model_validate(RULES))
+    assert not any("holds values of" in note for note in scrubbed.decisions.notes)
+
+
 def test_the_section_says_how(people: Path) -> None:
-    policy = shoal.Policy.model_validate({**RULES, "text": {"replace": "mask", "known": []}})
-    notes = shoal.anonymize(people, policy).frame["note"].to_list()
+    kin = {**TABLE, "mother": ["Ife Adeyemi"] * 60, "note": [f"adeyemi asks; {note}" for note in TABLE["note"]]}
+    columns = {**ROLES, "mother": "other"}
+    policy = shoal.Policy.model_validate(
+        {**RULES, "columns": columns, "text": {"replace": "mask", "known": ["mother"]}}
+    )
+    notes = shoal.anonymize(kin, policy).frame["note"].to_list()
     assert "***" in notes[0]
-    assert left(notes[:1]) == ["okonkwo"]  # nothing was known
+    assert left(notes) == []  # identifiers are looked for whatever the section names
+    assert not any("adeyemi" in note for note in notes)
+    nothing = shoal.Policy.model_validate({**RULES, "text": {"known": []}})
+    assert left(shoal.anonymize(people, nothing).frame["note"].to_list()) == []
     with pytest.raises(shoal.InputError, match="has no column"):
         shoal.anonymize(people, shoal.Policy.model_validate({**RULES, "text": {"known": ["nobody"]}}))
     with pytest.raises(ValueError, match="replace"):

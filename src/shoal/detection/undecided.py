@@ -13,6 +13,7 @@ import polars as pl
 from shoal.detection.dependencies import determines
 from shoal.detection.profile import LONG_CODES, NEARLY_ALL, RECORDS_THAT_TELL, propose_role
 from shoal.detection.reminders import other_weights, repeated_identifiers, types_to_declare, view_of
+from shoal.detection.values_inside import values_inside
 from shoal.kinds import DECIDED, find_kinds
 from shoal.kinds.inside import inside
 from shoal.manifest.schema import ColumnEntry
@@ -127,6 +128,7 @@ def decisions_of(result: Decidable) -> Decisions:
     found = decisions_about(result.table, undecided, others, result.policy.quasi_identifiers)
     sensitive = [result.table[entry.name] for entry in entries if entry.role == "sensitive"]
     notes = [
+        *_told_of_people(result, [entry.name for entry in entries]),
         *found.notes,
         *_warnings(sensitive, [], result.table.rows),
         *repeated_identifiers(result.table, result.policy),
@@ -135,6 +137,16 @@ def decisions_of(result: Decidable) -> Decisions:
         *types_to_declare(result.table, result.policy),
     ]
     return replace(found, notes=notes)
+
+
+def _told_of_people(result: Decidable, leaving: Sequence[str]) -> list[str]:
+    """Columns that leave as they are and hold values of the policy's identifiers."""
+    table = result.table
+    identifiers = [table[name] for name in result.policy.with_role("identifier") if name in table.columns]
+    if not identifiers:
+        return []
+    told = [values_inside(table[name], identifiers) for name in leaving if name in table.columns]
+    return [note for note in told if note is not None]
 
 
 def _of_survey(table: Table, policy: Policy) -> list[str]:

@@ -157,8 +157,8 @@ class SafeHarborSection(BaseModel):
 class TextSection(BaseModel):
     """How columns with the role `text` are scrubbed: by what identifiers are replaced, and whose values are looked for.
 
-    `known`: columns with values of the person, of relatives, of doctors (all identifiers, if not given). `person`:
-    whose row it is (the policy's, if not given). Surrogates need a key, which no policy holds.
+    `known`: columns with values of the person, of relatives, of doctors, beside all identifiers. `person`: whose row
+    it is (the policy's, if not given). Surrogates need a key, which no policy holds.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

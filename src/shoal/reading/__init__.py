@@ -93,7 +93,12 @@ def _frame_of(columns: dict[str, Any]) -> pl.DataFrame:
     """A dict of lists as a frame; a single value would be repeated without a word."""
     if any(isinstance(values, str) or not hasattr(values, "__len__") for values in columns.values()):
         raise InputError("A dict of single values is not a table.", "Give a list of values for each column.")
-    return pl.DataFrame(columns)
+    try:
+        return pl.DataFrame(columns)
+    except UnicodeEncodeError:  # its message shows the value
+        from shoal.reading.frames import CLEAN_IT, HALF_A_SIGN
+
+        raise InputError(HALF_A_SIGN, CLEAN_IT) from None
 
 
 def to_frame(table: Table) -> Any:

@@ -13,6 +13,10 @@ from shoal.table import check_names
 ROWS_PER_BATCH = 1 << 18
 
 
+HALF_A_SIGN = "A value holds half of a sign (a lone surrogate), which is not text."
+CLEAN_IT = "Decode the text again, or remove it with .encode('utf-8', 'ignore').decode()."
+
+
 def is_frame(source: Any) -> bool:
     """Whether `source` is a data frame of a library that narwhals knows."""
     if hasattr(source, "iloc") or _is_arrow(source):
@@ -54,6 +58,8 @@ def _to_polars(frame: Any, name: str) -> pl.Series:
     position = column_names(frame).index(name)
     try:
         return _one_column(frame, position).alias(name)
+    except UnicodeEncodeError:
+        raise InputError(HALF_A_SIGN, CLEAN_IT) from None
     except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError):
         # the library's own message may show values
         raise InputError(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +18,8 @@ LINES = 4096
 MOST_KEYS = 10_000
 # whole numbers of so many digits may not be exact as floats
 _LONG = re.compile(rb"[0-9]{16,}")
+# half of a sign that UTF-16 writes in two parts: alone it is not text, and the reader would make it a zero byte
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
 
 
 def open_json_lines(path: Path, compression: Compression) -> Source:
@@ -50,6 +53,7 @@ def _frames(path: Path, compression: Compression) -> Iterator[tuple[pl.DataFrame
         except (pl.exceptions.PolarsError, UnicodeDecodeError):
             raise _fault(path, block, line) from None
         _check_exact(path, frame, block, line)
+        _check_text(path, block, line)
         yield frame, position
         line += block.count(b"\n")
 
@@ -69,6 +73,22 @@ def _check_exact(path: Path, frame: pl.DataFrame, block: bytes, line: int) -> No
                     "exactly.",
                     "Write its numbers as text, in quotes.",
                 )
+
+
+def _check_text(path: Path, block: bytes, line: int) -> None:
+    """Refuse escapes that are half of a sign: no text holds them."""
+    if _HALF.search(block) is None:
+        return
+    for number, text in enumerate(block.splitlines(), line):
+        if _HALF.search(text) is None:
+            continue
+        try:
+            json.dumps(parse_json(text), ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise InputError(
+                f"{path}, line {number:,}: an escape such as \\ud800 is half of a sign and not text.",
+                "Write the text as UTF-8, or remove the escape.",
+            ) from None
 
 
 def _small_blocks(path: Path, compression: Compression) -> Iterator[tuple[bytes, int]]:

@@ -17,7 +17,7 @@ def scrubbed_text(
 ) -> ScrubbedText | None:
     """The columns with the role `text`, scrubbed; None where there is none.
 
-    Without `known` in the section, all identifiers of the policy, and columns that are `removed`, are looked for.
+    All identifiers of the policy, and columns that are `removed`, are looked for, and those that the section names.
     """
     texts = [name for name in names or policy.with_role("text") if name in table.columns]
     if not texts:
@@ -25,9 +25,10 @@ def scrubbed_text(
     section = policy.text
     person = section.person or policy.person
     there = [name for name in policy.with_role("identifier") if name in table.columns]
-    known = list(section.known if section.known is not None else dict.fromkeys([*there, *removed]))
-    table.select([*known, *([section.person] if section.person is not None else [])])
-    known = [name for name in known if name in table.columns and name not in texts]
+    named = section.known or ()
+    table.select([*named, *([section.person] if section.person is not None else [])])
+    looked_at = dict.fromkeys([*named, *there, *removed])
+    known = [name for name in looked_at if name in table.columns and name not in texts]
     whose = person if person in table.columns else None
     looked_for = list(dict.fromkeys([*known, *([whose] if whose is not None else [])]))
     made = scrubbed_columns(table, texts, knowledge_of(table, looked_for, whose), section.replace)

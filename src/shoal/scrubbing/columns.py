@@ -10,7 +10,7 @@ import numpy as np
 import polars as pl
 
 from shoal import progress
-from shoal.errors import InputError
+from shoal.errors import InputError, ShoalError
 from shoal.scrubbing.knowledge import Knowledge
 from shoal.scrubbing.surrogates import Surrogates
 from shoal.table import Array, Column, Table
@@ -19,7 +19,7 @@ from shoal.text.known import REASON
 from shoal.text.known_values import KnownSet
 from shoal.text.model import TextModel
 from shoal.text.replace import by_mask, by_tag, replaced
-from shoal.text.settle import settled_spans
+from shoal.text.settle import UnsettledError, settled_spans
 from shoal.vocabulary import Replacing
 
 _STEP = 20_000
@@ -150,5 +150,12 @@ def _found(
     for start in range(0, len(texts), _STEP):
         progress.report("searching notes", start, len(texts))
         some = slice(start, start + _STEP)
-        spans += settled_spans(texts[some], [sets[person] for person in people[some]], model)
+        try:
+            spans += settled_spans(texts[some], [sets[person] for person in people[some]], model)
+        except UnsettledError as error:
+            row = int(there[first[start + error.number]]) + 1
+            raise ShoalError(
+                f"The note in row {row:,} of column '{column.name}' shows something new whenever it is searched again. "
+                "Nothing was written; remove the note."
+            ) from None
     return ScrubbedColumn(column.name, rows, texts, spans, texts), people

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -20,7 +20,7 @@ from shoal.table.texts import texts_of
 from shoal.text.k_safety import Contexts, SafetyMethod, check_k, terms_to_remove
 from shoal.text.known_values import TOKEN, folded_words
 from shoal.text.tags import MASK
-from shoal.wording import counted
+from shoal.wording import counted, in_words
 from shoal.writing import check_apart, check_target, write_frame
 
 ENTITY, TERM = "entity", "term"
@@ -32,6 +32,7 @@ class KSafety(Result):
     """Documents that are K-safe: `removed` counts the terms that were taken out, over all documents.
 
     `frame` is the table with its documents; which terms were taken out stands in `removed_terms`, per document.
+    `dropped` are the columns that are not in it: it holds the documents and their `id`, nothing else.
     """
 
     name: ClassVar[str] = "k-safety"
@@ -43,6 +44,7 @@ class KSafety(Result):
     entities: int
     k: int
     method: str
+    dropped: list[str] = field(default_factory=list)
     output: str | None = None
     removed_terms: list[list[str]] = left_out(default_factory=list)
     polars: pl.DataFrame = left_out(default=None)
@@ -66,9 +68,17 @@ class KSafety(Result):
         found: list[Section] = [
             Headline(self.summary(), "good"),
             Figures([Figure("method", f"{self.method}: {how}"), Figure("documents", f"{self.documents:,}")]),
-            Notes(["only terms of the contexts that were given are looked at: names and numbers are for shoal scrub"]),
+            Notes(self._remarks()),
         ]
         return found if self.output is None else [*found, Files({"documents": self.output})]
+
+    def _remarks(self) -> list[str]:
+        notes = ["only terms of the contexts that were given are looked at: names and numbers are for shoal scrub"]
+        if self.dropped:
+            notes.append(f"not in the output, which holds the documents and their id: {in_words(self.dropped)}")
+        if self.output is not None:
+            notes.append("the file is not a release: it has no manifest, and verify cannot check it")
+        return notes
 
 
 def k_safety(
@@ -85,7 +95,8 @@ def k_safety(
     """Take the terms out of documents by which a reader could tell which of fewer than K entities they are about.
 
     `entities`: a table with the columns `entity` and `term`, or a mapping from entities to their terms. Terms are found
-    as whole words, whatever their case and accents; each becomes `***`. With `output` the documents are written.
+    as whole words, whatever their case and accents; each becomes `***`. With `output` the documents are written. Of the
+    table only the documents and a column `id` are in the output (`dropped` names the others).
 
     >>> diseases = {"flu": ["fever", "cough"], "cold": ["cough"], "measles": ["fever", "rash"]}
     >>> safe = k_safety({"text": ["Fever and a cough"]}, entities=diseases, k=2, method="exact")
@@ -106,16 +117,34 @@ def k_safety(
     made, removed, seen = [], [], []
     for number, document in enumerate(texts):
         progress.report("making documents safe", number, len(texts))
-        places = _places(document, spelled)
-        gone = terms_to_remove(places, contexts, k, method)
-        made.append(_without(document, [span for term in gone for span in places[term]]))
+        safe, gone, there = _made_safe(document, spelled, contexts, k, method)
+        made.append(safe)
         removed.append(sorted(gone))
-        seen.append(len(places))
+        seen.append(len(there))
     result = _result(table, column, made, removed, seen, contexts, k, method)
     if output is None:
         return result
     write_frame(result.polars, output, force)
     return replace(result, output=str(output))
+
+
+def _made_safe(
+    document: str, spelled: _Terms, contexts: Contexts, k: int, method: SafetyMethod
+) -> tuple[str, set[str], set[str]]:
+    """A document without the terms that must go, those terms, and all that were there.
+
+    What is left is searched again: words on either side of a mask may be a term, `yellow *** fever`.
+    """
+    gone: set[str] = set()
+    there: set[str] = set()
+    while True:
+        places = _places(document, spelled)
+        there.update(places)
+        more = terms_to_remove(places, contexts, k, method)
+        if not more:
+            return document, gone, there
+        gone.update(more)
+        document = _without(document, [span for term in more for span in places[term]])
 
 
 def _result(
@@ -131,6 +160,7 @@ def _result(
     codes = column.codes[~column.is_null()].tolist()
     series = pl.Series([*made, None], dtype=pl.String).gather(column.codes).alias(column.name)
     kept = [table["id"].decode()] if "id" in table.columns and column.name != "id" else []
+    left = {column.name, *(series.name for series in kept)}
     return KSafety(
         documents=len(codes),
         changed=sum(bool(removed[code]) for code in codes),
@@ -139,6 +169,7 @@ def _result(
         entities=contexts.entities,
         k=k,
         method=method,
+        dropped=[name for name in table.names if name not in left],
         removed_terms=[removed[code] for code in codes],
         polars=pl.DataFrame([*kept, series]),
         native=table.native,
@@ -148,7 +179,7 @@ def _result(
 def _entities(given: Any, options: Options | None) -> dict[str, list[str]]:
     """Entities with their terms, folded as words are."""
     if isinstance(given, Mapping) and set(given) != {ENTITY, TERM}:
-        pairs = [(str(entity), str(term)) for entity, terms in given.items() for term in terms]
+        pairs = [(str(entity), term) for entity, terms in given.items() for term in _terms(terms)]
     else:
         names = read(given, [ENTITY, TERM], options)
         columns = [texts_of(names[name].values).gather(_filled(names[name])).to_list() for name in (ENTITY, TERM)]
@@ -160,6 +191,16 @@ def _entities(given: Any, options: Options | None) -> dict[str, list[str]]:
     if not found:
         raise InputError("There are no entities.", "Give a table with the columns entity and term.")
     return found
+
+
+def _terms(given: Any) -> list[str]:
+    """The terms of one entity, which are texts in a list."""
+    if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
+        raise InputError("An entity has terms that are not a list.", 'Write {"flu": ["fever", "cough"]}.')
+    terms = list(given)
+    if not all(isinstance(term, str) for term in terms):
+        raise InputError("An entity has a term that is not text.", 'Write {"flu": ["fever", "cough"]}.')
+    return terms
 
 
 def _filled(column: Column) -> pl.Series:

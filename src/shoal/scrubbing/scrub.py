@@ -14,6 +14,7 @@ from shoal.kinds import DECIDED
 from shoal.kinds.roles import IDENTIFIER, ROLE_OF_KIND
 from shoal.reading import Options, read
 from shoal.scrubbing.columns import check_texts, scrubbed_columns
+from shoal.scrubbing.headers import check_headers
 from shoal.scrubbing.knowledge import ID, Knowledge, kinds_of, knowledge_of, read_known, text_kind_of
 from shoal.scrubbing.results import ScrubResult
 from shoal.scrubbing.summary import RULES_MISS
@@ -71,6 +72,8 @@ def scrub(
     whose = None if person is None else table[person]
     looked_for = list(dict.fromkeys([*columns, *([person] if person is not None else [])]))
     knowledge = knowledge_of(table, looked_for, person, more)
+    leaving = [name for name in table.names if name not in looked_for and name not in kept]
+    check_headers(table.names, leaving, knowledge)
     secret, created = (None, False) if key is None else key_or_new(key)
     surrogates = None if secret is None else Surrogates(secret, whose, date_order)
     made = scrubbed_columns(table, texts, knowledge, replace, surrogates, model)

@@ -19,8 +19,8 @@ from typing import Literal, get_args
 from shoal.errors import InputError, check_choice
 
 SafetyMethod = Literal["greedy", "exact"]
-# so many states of the exact search, then it gives up and says so
-MOST_STATES = 200_000
+# so many comparisons of the exact search for one document (some ten seconds), then it gives up and says so
+MOST_WORK = 50_000_000
 
 
 class Contexts:
@@ -88,7 +88,7 @@ def check_k(k: int, contexts: Contexts) -> None:
         raise InputError("k is not a whole number of at least 2.", "Use 5, for example.")
     if k > contexts.entities:
         raise InputError(
-            f"There are {contexts.entities:,} entities, so no document fits {k:,} of them.", "Use a smaller k."
+            f"The number of entities is {contexts.entities:,}, so no document fits {k:,} of them.", "Use a smaller k."
         )
 
 
@@ -115,15 +115,15 @@ def _greedy(left: frozenset[str], contexts: Contexts, k: int) -> frozenset[str]:
 def _exact(left: frozenset[str], contexts: Contexts, k: int) -> frozenset[str]:
     """A minimum hitting set of the violated sets: at each depth all ways to hit the first set that is open."""
     most = len(_greedy(left, contexts, k))
-    states = 0
+    work = 0
     layer = [frozenset[str]()]
     for _ in range(most + 1):
         following: dict[frozenset[str], None] = {}
         for removed in layer:
-            states += 1
-            if states > MOST_STATES:
-                raise InputError("The exact method takes too long on this document.", "Use the method greedy.")
             sets = contexts.violated(left - removed, k)
+            work += contexts.entities * len(left) + sum(len(terms) ** 2 for terms in sets)
+            if work > MOST_WORK:
+                raise InputError("The exact method takes too long on a document.", "Use the method greedy.")
             if not sets:
                 return removed
             first = min((contexts.smallest(terms, k) for terms in sets), key=lambda terms: (len(terms), sorted(terms)))

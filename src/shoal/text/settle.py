@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 
 from shoal import progress
-from shoal.errors import ShoalError
 from shoal.text.base import Note, Span
 from shoal.text.find import find_spans
 from shoal.text.known import find_known
@@ -14,6 +14,16 @@ from shoal.text.model import TextModel
 from shoal.text.tags import Tagged, without_tags
 
 MOST_ROUNDS = 12
+# from this round on all of a word goes of which a part is found: a note that shows one piece after another settles
+_WHOLE_WORDS = 6
+
+
+class UnsettledError(Exception):
+    """The text of this number shows something new whenever it is searched again."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
 
 
 def settled_spans(
@@ -31,7 +41,7 @@ def settled_spans(
     """
     found = _searched(texts, known, model)
     open_ = [number for number, spans in enumerate(found) if spans]
-    for _ in range(MOST_ROUNDS):
+    for turn in range(MOST_ROUNDS):
         if not open_:
             return found
         progress.report("searching notes again", 0)
@@ -41,10 +51,37 @@ def settled_spans(
         for number, entry, spans in zip(open_, tagged, more, strict=True):
             pieces = [piece for span in spans for piece in entry.back(span)]
             if pieces:
+                if turn >= _WHOLE_WORDS:
+                    pieces = _whole_words(texts[number] or "", pieces, found[number])
                 found[number] = sorted([*found[number], *pieces], key=lambda span: span.start)
                 still.append(number)
         open_ = still
-    raise ShoalError("A note shows something new whenever it is searched again. Nothing was written; remove the note.")
+    if open_:
+        raise UnsettledError(open_[0])
+    return found
+
+
+def _whole_words(text: str, pieces: Sequence[Span], found: Sequence[Span]) -> list[Span]:
+    """Spans up to the next blank or span on either side.
+
+    >>> [(span.start, span.end) for span in _whole_words("an abcdef", [Span(5, 6, "name", 1.0, "")], [])]
+    [(3, 9)]
+    """
+    taken = bytearray(len(text))
+    for span in found:
+        taken[span.start : span.end] = b"\1" * (span.end - span.start)
+    grown = []
+    for span in pieces:
+        start, end = span.start, span.end
+        if taken.find(1, start, end) >= 0:  # a piece before it went over this one
+            continue
+        while start and not (taken[start - 1] or text[start - 1].isspace()):
+            start -= 1
+        while end < len(text) and not (taken[end] or text[end].isspace()):
+            end += 1
+        taken[start:end] = b"\1" * (end - start)
+        grown.append(Span(start, end, span.kind, span.score, span.reason))
+    return grown
 
 
 def _searched(
@@ -55,4 +92,21 @@ def _searched(
         return [] if mine is None or not note.text else find_known(note.text, mine)
 
     found = find_spans(texts, model=model, extra=extra if any(entry is not None for entry in known) else None)
-    return [without_tags(text or "", spans) for text, spans in zip(texts, found, strict=True)]
+    return [without_tags(text or "", _with_marks(text or "", spans)) for text, spans in zip(texts, found, strict=True)]
+
+
+def _with_marks(text: str, spans: list[Span]) -> list[Span]:
+    """Spans with the accents that are signs of their own behind the last letter.
+
+    >>> [span.end for span in _with_marks("Jose\u0301 came", [Span(0, 4, "name", 1.0, "")])]
+    [5]
+    """
+    if text.isascii():
+        return spans
+    grown = []
+    for span in spans:
+        end = span.end
+        while end < len(text) and unicodedata.combining(text[end]):
+            end += 1
+        grown.append(span if end == span.end else Span(span.start, end, span.kind, span.score, span.reason))
+    return grown

@@ -16,6 +16,8 @@ _CODE = re.compile(
     r"(?<![\w.,/-])(?:(?=[A-Za-z]{0,6}[-/.]?\d)|(?=[A-Za-z\d]{1,12}[-/][A-Za-z\d-]{0,24}\d))"
     rf"[A-Za-z\d]{{1,30}}(?:[-/.][A-Za-z\d]{{1,30}}){{0,6}}(?: {_GROUP}(?![\w%]|[.,/]\d)){{0,7}}"
 )
+# what is left of a run of letters and digits that is longer than a code: it is one code all the same
+_REST = re.compile(r"[A-Za-z\d]*")
 _PLATE = re.compile(
     r"(?<![\w-])[A-Z]{1,3}[- ]?[A-Z]{0,2} ?\d{1,4}(?:[- ]?[A-Z]{1,3})?(?![\w-])"
     r"|(?<![\w-])\d{1,4}[- ]?[A-Z]{2,3}\d{0,3}(?![\w-])"
@@ -88,8 +90,8 @@ class Numbers:
             match = _CODE.match(note.folded, place) if place >= last else None
             if match is None:
                 continue
-            code, (start, end) = match[0], match.span()
-            last = end
+            start, end = match.start(), _REST.match(note.folded, match.end()).end()  # type: ignore[union-attr]
+            code, last = note.folded[start:end], end
             digits = sum(map(str.isdigit, code))
             if digits < 4 and not _LETTER.search(code):
                 continue
