@@ -126,7 +126,8 @@ def test_remarks_name_the_columns_that_leave_and_those_that_are_too_short() -> N
         "dob": ["1954-03-17", "1961-11-02", "1980-01-05"],
         "note": ["well", "ill", "well"],
     }
-    done = shoal.scrub(people, text="note", known=["id", "name"], known_from=[{"id": "z", "known": ["Eve Example"]}])
+    more = [{"id": "z", "known": ["Eve Example"]}, {"id": "a", "known": ["Eve Okonkwo"]}]
+    done = shoal.scrub(people, text="note", known=["id", "name"], known_from=more)
     said = " ".join(done.remarks)
     assert "'dob' (date of birth) is written as it is" in said
     assert "some values of id and name are too short" in said
