@@ -15,7 +15,7 @@ from starlette.exceptions import HTTPException
 
 from shoal.app import api_verbs
 from shoal.app.api_models import PROBLEMS, Id, JobView, Listing, Version, WorkspaceView, view
-from shoal.app.downloads import public_files, zipped
+from shoal.app.downloads import public_files, released_by, zipped
 from shoal.app.jobs import Job
 from shoal.app.opening import keep_policy, open_example, open_place
 from shoal.app.project import Reading
@@ -190,10 +190,9 @@ def release(
     request: Request, workspace: Id, verb: Annotated[Literal["anonymize", "publish"], Path()]
 ) -> StreamingResponse:
     """What may leave, as one ZIP file; never the owner's part."""
-    space = workspace_of(request, workspace)
-    job = next((made for made in jobs_of(request).of(space) if made.verb == verb and made.released), None)
+    job = released_by(workspace_of(request, workspace), verb)
     if job is None or job.released is None:
-        raise HTTPException(404, "Nothing is released yet.")
+        raise HTTPException(404, "Nothing is released yet: the verb has not ended with a release that holds.")
     headers = {"content-disposition": 'attachment; filename="release.zip"'}
     pieces = zipped(public_files(job), job.released.parent)
     return StreamingResponse(pieces, media_type="application/zip", headers=headers)

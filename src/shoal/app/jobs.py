@@ -23,7 +23,7 @@ from shoal.writing import write_bytes
 
 State = Literal["running", "done", "failed", "cancelled"]
 _GRACE = 2.0
-_KEPT = ("job.json",)
+_KEPT = ("job.json", "policy.yaml")
 _LOST = {"error": "The app ended while this was running.", "cure": "Start it again."}
 _NO_CHILD = {"error": "The system refused to start another process.", "cure": "Close a file, or other programs."}
 _KILLED = {"error": "The work ended without a word; often the memory was not enough.", "cure": "Name fewer columns."}
@@ -46,6 +46,20 @@ class Job:
     started: float
     ended: float | None = None
     error: dict[str, str] | None = None
+    # the file and how it is read, as they were at the start; the policy of then lies beside the record
+    asked: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def policy_path(self) -> Path:
+        """The policy that it works by, whatever was decided since."""
+        return self.folder / "policy.yaml"
+
+    @property
+    def policy_text(self) -> bytes | None:
+        """The text of that policy."""
+        with suppress(FileNotFoundError):
+            return self.policy_path.read_bytes()
+        return None
 
     @property
     def running(self) -> bool:
@@ -126,7 +140,10 @@ class Jobs:
             for place in (folder, folder / "tmp"):
                 place.mkdir(mode=0o700)
             asked = made.model_dump(mode="json", exclude_defaults=True)
-            job = Job(folder, folder.name, workspace.id, verb, asked, "running", time.time()).saved()
+            if (policy := workspace.policy_text) is not None:
+                write_bytes(folder / "policy.yaml", policy, 0o600)
+            now, state = time.time(), workspace.stamp()
+            job = Job(folder, folder.name, workspace.id, verb, asked, "running", now, asked=state).saved()
             try:
                 child = start_child("shoal.app.worker", folder)
             except OSError:
@@ -140,13 +157,12 @@ class Jobs:
         return job
 
     def _order(self, workspace: Workspace, job: Job) -> dict[str, Any]:
-        reading = {**vars(workspace.reading), "missing": list(workspace.reading.missing)}
         return {
             "verb": job.verb,
             "options": job.options,
             "source": str(workspace.source),
-            "reading": reading,
-            "policy": str(workspace.policy_path) if workspace.has_policy else None,
+            "reading": job.asked["reading"],
+            "policy": str(job.policy_path) if job.policy_path.exists() else None,
             "folder": str(job.folder),
             "releases": self.releases(workspace),
         }
@@ -204,11 +220,7 @@ class Jobs:
 
     def of(self, workspace: Workspace) -> list[Job]:
         """The jobs of a workspace, oldest first."""
-        found = []
-        for folder in workspace.jobs_folder.iterdir() if workspace.jobs_folder.exists() else ():
-            with suppress(OSError, ValueError, TypeError):
-                found.append(Job.read(folder))
-        return sorted(found, key=lambda job: job.started)
+        return jobs_in(workspace)
 
     def find(self, workspace: str, identifier: str) -> Job | None:
         """One job; None where there is none of this name."""
@@ -225,8 +237,8 @@ class Jobs:
 
     def found(self, workspace: Workspace, verb: str) -> Stored | None:
         """What a verb found when it last ended well."""
-        done = [job for job in self.of(workspace) if job.verb == verb and job.state == "done"]
-        return done[-1].stored if done else None
+        job = last_done(workspace, verb)
+        return None if job is None else job.stored
 
     def close_workspace(self, workspace: Workspace) -> None:
         """End all that runs on a file."""
@@ -247,6 +259,20 @@ class Jobs:
                 self._finish(job, "failed", _LOST)
         for thread in self._waiting:
             thread.join(_GRACE)
+
+
+def jobs_in(workspace: Workspace) -> list[Job]:
+    """The jobs of a workspace, oldest first."""
+    found = []
+    for folder in workspace.jobs_folder.iterdir() if workspace.jobs_folder.exists() else ():
+        with suppress(OSError, ValueError, TypeError):
+            found.append(Job.read(folder))
+    return sorted(found, key=lambda job: job.started)
+
+
+def last_done(workspace: Workspace, verb: str) -> Job | None:
+    """The last job of a verb that ended well: the one whose result is shown."""
+    return next((job for job in reversed(jobs_in(workspace)) if job.verb == verb and job.state == "done"), None)
 
 
 def _remove(path: Path) -> None:
