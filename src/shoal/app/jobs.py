@@ -120,8 +120,8 @@ class Job:
 class Jobs:
     """All jobs of a project; the children end with it."""
 
-    def __init__(self, project: Project) -> None:
-        self.project = project
+    def __init__(self, project: Project, allow: tuple[Path, ...] = ()) -> None:
+        self.project, self._allow = project, allow
         self._running: dict[tuple[str, str], tuple[str, subprocess.Popen[bytes]]] = {}
         self._waiting: list[threading.Thread] = []
         self._lock = threading.RLock()
@@ -164,6 +164,7 @@ class Jobs:
             "reading": job.asked["reading"],
             "policy": str(job.policy_path) if job.policy_path.exists() else None,
             "folder": str(job.folder),
+            "allow": [str(folder) for folder in self._allow],
             "releases": self.releases(workspace),
         }
 

@@ -25,7 +25,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from shoal.app.locks import Lock
+from shoal.app.locks import PROJECT_MARK, Lock
 from shoal.app.policy_texts import as_text, named_files, parsed
 from shoal.errors import InputError
 from shoal.writing import write_bytes
@@ -145,7 +145,7 @@ class Project:
 
     def __init__(self, folder: Path, *, temporary: bool) -> None:
         self.folder, self.temporary = folder, temporary
-        self._lock = Lock(folder / "project.lock")
+        self._lock = Lock(folder / PROJECT_MARK)
         if not self._lock.take():
             raise InputError(
                 "The project folder is open in another run of the app.", "End that one, or name another folder."
@@ -243,7 +243,7 @@ def _private(folder: Path) -> Path:
 def remove_leftovers(runs: Path) -> None:
     """Remove temporary projects whose app no longer runs: their lock is free."""
     for folder in _runs(runs):
-        lock = Lock(folder / "project.lock")
+        lock = Lock(folder / PROJECT_MARK)
         if lock.take():
             shutil.rmtree(folder, ignore_errors=True)
             lock.release()

@@ -38,8 +38,8 @@ def create_app(settings: Settings) -> FastAPI:
         redoc_url=None,
         lifespan=_lifespan,
     )
-    app.state.settings, app.state.project, app.state.jobs = settings, project, Jobs(project)
-    app.state.counters, app.state.picker = Counters(settings.idle_seconds), Picker(settings.allow)
+    app.state.settings, app.state.project, app.state.jobs = settings, project, Jobs(project, settings.allow)
+    app.state.counters, app.state.picker = Counters(settings.idle_seconds, settings.allow), Picker(settings.allow)
     app.state.templates = _templates(settings)
     app.mount("/static", StaticFiles(directory=_HERE / "static"), name="static")
     _add_routes(app)

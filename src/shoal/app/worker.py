@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from shoal import progress
+from shoal.app.picker import Picker
+from shoal.app.policy_texts import parsed
 from shoal.app.project import Reading
 from shoal.app.stored import Stored
 from shoal.app.verbs import VERBS, Task
@@ -45,10 +47,19 @@ def run(order: dict[str, Any], folder: Path) -> Stored:
     """Call the verb."""
     verb = VERBS[order["verb"]]
     reading = Reading(**{**order["reading"], "missing": tuple(order["reading"]["missing"])})
-    policy = None if order["policy"] is None else Path(order["policy"])
+    policy = allowed_policy(order)
     task = Task(order["source"], reading.options(), policy, folder, order["releases"])
     found = verb.call(task, verb.options.model_validate(order["options"]))
     return found if isinstance(found, Stored) else Stored.of(found)
+
+
+def allowed_policy(order: dict[str, Any]) -> Path | None:
+    """The policy that an order names; refused where, by now, a file that it names lies outside the allowed folders."""
+    if order["policy"] is None:
+        return None
+    path = Path(order["policy"])
+    Picker(tuple(Path(folder) for folder in order["allow"])).check_policy(parsed(path.read_bytes()))
+    return path
 
 
 def in_words(error: BaseException) -> dict[str, str]:

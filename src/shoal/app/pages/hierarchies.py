@@ -14,7 +14,7 @@ from shoal.app.pages.asked import begin, needs_again
 from shoal.app.pages.running import back
 from shoal.app.pages.shown import Exact
 from shoal.app.project import Workspace
-from shoal.app.server import form_of, jobs_of, workspace_of
+from shoal.app.server import form_of, jobs_of, picker_of, workspace_of
 from shoal.errors import InputError
 from shoal.vocabulary import HierarchyKind, words_of
 
@@ -48,6 +48,8 @@ def trees_of(request: Request, workspace: Workspace) -> list[dict[str, Any]] | N
         return None
     built = {one["column"]: one for one in found.result["hierarchies"]}
     given = policy.hierarchies if isinstance(policy.hierarchies, dict) else {}
+    allows = picker_of(request).allows
+    given = {name: tree if isinstance(tree, list) or allows(tree) else [] for name, tree in given.items()}
     return [_tree(place, name, built.get(name), given.get(name)) for place, name in enumerate(policy.quasi_identifiers)]
 
 
