@@ -15,6 +15,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import ValidationError
+
 from shoal.app.project import Project, Workspace, is_id, new_id
 from shoal.app.stored import Stored
 from shoal.app.verbs import VERBS, VerbOptions
@@ -26,7 +28,6 @@ _GRACE = 2.0
 _KEPT = ("job.json", "policy.yaml")
 _LOST = {"error": "The app ended while this was running.", "cure": "Start it again."}
 _NO_CHILD = {"error": "The system refused to start another process.", "cure": "Close a file, or other programs."}
-_KILLED = {"error": "The work ended without a word; often the memory was not enough.", "cure": "Name fewer columns."}
 
 
 class Busy(InputError):
@@ -132,7 +133,7 @@ class Jobs:
 
     def start(self, workspace: Workspace, verb: str, options: VerbOptions | dict[str, Any] | None = None) -> Job:
         """Start a verb on the file of a workspace; `Busy` where it runs there already."""
-        made = options if isinstance(options, VerbOptions) else VERBS[verb].options.model_validate(options or {})
+        made = options if isinstance(options, VerbOptions) else checked_options(verb, options or {})
         with self._lock:
             if (workspace.id, verb) in self._running:
                 raise Busy(f"{verb} is already running on this file.", "Wait for it, or cancel it.")
@@ -161,6 +162,7 @@ class Jobs:
             "verb": job.verb,
             "options": job.options,
             "source": str(workspace.source),
+            "name": workspace.name,
             "reading": job.asked["reading"],
             "policy": str(job.policy_path) if job.policy_path.exists() else None,
             "folder": str(job.folder),
@@ -188,7 +190,7 @@ class Jobs:
                 self._finish(job, "done", None)
                 self._forget_older(workspace, job)
                 return
-            error = _KILLED
+            error = _without_a_word(code)
             with suppress(OSError, ValueError):
                 error = json.loads((job.folder / "error.json").read_bytes())
             self._finish(job, "failed", error)
@@ -260,6 +262,27 @@ class Jobs:
                 self._finish(job, "failed", _LOST)
         for thread in self._waiting:
             thread.join(_GRACE)
+
+
+def checked_options(verb: str, given: dict[str, Any]) -> VerbOptions:
+    """The options of a verb; refused by the names of those that are not as they should be, never by their values."""
+    try:
+        return VERBS[verb].options.model_validate(given)
+    except ValidationError as error:
+        names = {str(found["loc"][-1]) for found in error.errors() if found["loc"]}
+        raise InputError(f"Not as it should be: {', '.join(sorted(names))}.", "Choose one of the list.") from None
+
+
+def _without_a_word(code: int) -> dict[str, str]:
+    """What is known of a child that left no message.
+
+    >>> _without_a_word(-9)["error"]
+    'The process was ended from outside (signal 9).'
+    """
+    if code >= 0:
+        return {"error": f"The process ended without a result (code {code}).", "cure": "Start it again."}
+    cure = "Start it again. If nobody ended it, the memory was not enough: name fewer columns."
+    return {"error": f"The process was ended from outside (signal {-code}).", "cure": cure}
 
 
 def jobs_in(workspace: Workspace) -> list[Job]:

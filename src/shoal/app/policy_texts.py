@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import re
-from functools import lru_cache
+import threading
 from typing import Any
 
 from shoal.errors import InputError
 
 # how `recode` generalises a column without a file
 _NO_FILE = re.compile(r"|\*|(?:runs|chunks):[0-9]+")
+_OURS = "of this file"
+_MOST = 8
+_PARSED: dict[bytes, Any] = {}
+_LOCK = threading.Lock()
 
 
-@lru_cache(maxsize=8)
 def parsed(text: bytes | None) -> Any:
     """The policy of a text; an empty one where there is none.
 
@@ -22,7 +25,19 @@ def parsed(text: bytes | None) -> Any:
     from shoal.policy import Policy
     from shoal.policy.schema import policy_from_text
 
-    return Policy() if text is None else policy_from_text(text.decode("utf-8", "replace"), "of this file")
+    if text is None:
+        return Policy()
+    found = _PARSED.get(text)
+    return found if found is not None else _remember(text, policy_from_text(text.decode("utf-8", "replace"), _OURS))
+
+
+def _remember(text: bytes, policy: Any) -> Any:
+    """Keep a policy beside its text: a long one takes seconds to parse."""
+    with _LOCK:
+        while len(_PARSED) >= _MOST:
+            del _PARSED[next(iter(_PARSED))]
+        _PARSED[text] = policy
+    return policy
 
 
 def as_text(policy: Any) -> bytes:
@@ -32,16 +47,19 @@ def as_text(policy: Any) -> bytes:
     from shoal.policy import as_policy
     from shoal.policy.schema import LONGEST_POLICY
 
-    text = yaml.safe_dump(as_policy(policy).as_written(), sort_keys=False, allow_unicode=True)
+    made = as_policy(policy)
+    text = yaml.safe_dump(made.as_written(), sort_keys=False, allow_unicode=True)
     if len(text) > LONGEST_POLICY:
         raise InputError(
             f"Written out, the policy is longer than {LONGEST_POLICY:,} characters.",
             "Keep large hierarchies in files, and name these.",
         )
     try:
-        return text.encode()
+        written = text.encode()
     except UnicodeEncodeError:
         raise InputError("The policy holds what is not text (half of a character).", "Remove it.") from None
+    _remember(written, made)
+    return written
 
 
 def named_files(policy: Any) -> list[str]:

@@ -38,7 +38,8 @@ def main() -> int:
             found = run(order, folder)
         found.write(folder / "result.json")
     except BaseException as error:  # a panic inside polars is not an Exception
-        write_bytes(folder / "error.json", json.dumps(in_words(error)).encode(), 0o600)
+        said = {name: by_its_name(text, order) for name, text in in_words(error).items()}
+        write_bytes(folder / "error.json", json.dumps(said).encode(), 0o600)
         return 1
     return 0
 
@@ -60,6 +61,15 @@ def allowed_policy(order: dict[str, Any]) -> Path | None:
     path = Path(order["policy"])
     Picker(tuple(Path(folder) for folder in order["allow"])).check_policy(parsed(path.read_bytes()))
     return path
+
+
+def by_its_name(text: str, order: dict[str, Any]) -> str:
+    """A message with the file's name as its owner knows it, not the path that the app keeps it under.
+
+    >>> by_its_name("/p/w/1/source/data.csv is empty.", {"source": "/p/w/1/source/data.csv", "name": "people.csv"})
+    'people.csv is empty.'
+    """
+    return text.replace(order["source"], order["name"])
 
 
 def in_words(error: BaseException) -> dict[str, str]:
