@@ -43,7 +43,7 @@ def test_forms_with_what_is_not_a_choice(app: Running, people: Path, client: htt
         ("reading", {"encoding": "a\0b"}),
         ("reading", {"encoding": "x" * 100}),
         ("reading", {"delimiter": "ab"}),
-        ("policy", {"text": 'context: {title: "\\ud800"}'}),
+        ("policy", {"step": "check", "text": 'context: {title: "\\ud800"}'}),
     ]
     for name, fields in forms:
         answer = client.post(f"/w/{workspace.id}/{name}", data=fields)
