@@ -249,7 +249,7 @@ def test_from_the_example_to_a_release_by_a_standard(visitor: Visitor, tmp_path:
     visitor.click("Protect again")
     visitor.settled()
     visitor.step("check")
-    assert visitor.page.get_by_text("The figures below are of earlier decisions.").count()
+    assert visitor.page.get_by_text("The figures below are of earlier decisions").count()
     visitor.click("Release, verify and attack again")
     visitor.settled()
     for key in STEPS:

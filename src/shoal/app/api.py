@@ -14,9 +14,10 @@ from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
 from shoal.app import api_verbs
-from shoal.app.api_models import PROBLEMS, Id, JobView, Listing, Version, WorkspaceView, view
-from shoal.app.downloads import public_files, zipped
+from shoal.app.api_models import PROBLEMS, Id, JobView, Listing, ReadingOptions, Version, WorkspaceView, view
+from shoal.app.downloads import public_files, released_by, zipped
 from shoal.app.jobs import Job
+from shoal.app.json_bodies import CheckedRoute
 from shoal.app.opening import keep_policy, open_example, open_place
 from shoal.app.project import Reading
 from shoal.app.server import close_file, counters_of, jobs_of, picker_of, project_of, render, workspace_of
@@ -24,7 +25,7 @@ from shoal.app.stored import section_to_json
 from shoal.app.uploads import receive_upload
 from shoal.app.verbs import VERBS
 
-router = APIRouter(prefix="/api/v1", responses=PROBLEMS)
+router = APIRouter(prefix="/api/v1", responses=PROBLEMS, route_class=CheckedRoute)
 
 
 class NewWorkspace(BaseModel):
@@ -36,16 +37,6 @@ class NewWorkspace(BaseModel):
     sample: Literal["discharges", "licences", "ratings", "trips"] | None = None
     rows: Annotated[int, Field(ge=1, le=10_000_000)] = 20_000
     seed: Annotated[int, Field(ge=0, le=2**31)] = 0
-
-
-class ReadingOptions(BaseModel):
-    """How the file is read, as `--encoding`, `--delimiter` and `--missing` say."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    encoding: Annotated[str, Field(max_length=40, pattern=r"^[A-Za-z0-9._-]+$")] | None = None
-    delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = None
-    missing: Annotated[list[Annotated[str, Field(max_length=100)]], Field(max_length=100)] = []
 
 
 class Question(BaseModel):
@@ -190,10 +181,9 @@ def release(
     request: Request, workspace: Id, verb: Annotated[Literal["anonymize", "publish"], Path()]
 ) -> StreamingResponse:
     """What may leave, as one ZIP file; never the owner's part."""
-    space = workspace_of(request, workspace)
-    job = next((made for made in jobs_of(request).of(space) if made.verb == verb and made.released), None)
+    job = released_by(workspace_of(request, workspace), verb)
     if job is None or job.released is None:
-        raise HTTPException(404, "Nothing is released yet.")
+        raise HTTPException(404, "Nothing is released yet: the verb has not ended with a release that holds.")
     headers = {"content-disposition": 'attachment; filename="release.zip"'}
     pieces = zipped(public_files(job), job.released.parent)
     return StreamingResponse(pieces, media_type="application/zip", headers=headers)

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, Any
 
 from fastapi import Path
-from pydantic import BaseModel
+from pydantic import BaseModel, ConfigDict, Field
 
 from shoal import __version__
 from shoal.app import picker
@@ -78,6 +78,16 @@ class Listing(BaseModel):
         return cls(
             place=found.place, folder=found.shown, above=found.above, folders=folders, files=files, more=found.more
         )
+
+
+class ReadingOptions(BaseModel):
+    """How the file is read, as `--encoding`, `--delimiter` and `--missing` say."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    encoding: Annotated[str, Field(max_length=40, pattern=r"^[A-Za-z0-9._-]+$")] | None = None
+    delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = None
+    missing: Annotated[list[Annotated[str, Field(max_length=100)]], Field(max_length=100)] = []
 
 
 class ReadingView(BaseModel):

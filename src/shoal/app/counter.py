@@ -11,7 +11,6 @@ import os
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -19,7 +18,7 @@ import polars as pl
 
 from shoal.app.project import Reading
 from shoal.app.stored import section_to_json
-from shoal.app.worker import in_words
+from shoal.app.worker import allowed_policy, in_words
 from shoal.engine.local import LOCAL
 from shoal.identity import risk
 from shoal.policy import Policy, as_policy
@@ -90,7 +89,7 @@ def main() -> int:
             order = json.loads(line)
             if "source" in order:
                 reading = Reading(**{**order["reading"], "missing": tuple(order["reading"]["missing"])})
-                policy = as_policy(None if order["policy"] is None else Path(order["policy"]))
+                policy = as_policy(allowed_policy(order))
                 counter = Counter(order["source"], order["columns"], policy, reading.options())
                 counter.answer(counter.columns)  # the largest question, while the first count is waited for
                 said: dict[str, Any] = {"columns": counter.columns}

@@ -6,7 +6,8 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from shoal.app.jobs import Job
+from shoal.app.jobs import Job, last_done
+from shoal.app.project import Workspace
 from shoal.manifest.files import files_of
 
 _PIECE = 1 << 20
@@ -30,6 +31,15 @@ class _Sink:
         made = b"".join(self.parts)
         self.parts.clear()
         return made
+
+
+def released_by(workspace: Workspace, verb: str) -> Job | None:
+    """The last job of a verb that ended well, wrote a release, and holds (or was told not to promise anything)."""
+    job = last_done(workspace, verb)
+    stored = None if job is None or job.released is None else job.stored
+    if job is None or stored is None:
+        return None
+    return job if stored.result.get("verdict") == "holds" or job.options.get("no_guarantee") else None
 
 
 def public_files(job: Job) -> list[Path]:

@@ -15,6 +15,8 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from pydantic import ValidationError
+
 from shoal.app.project import Project, Workspace, is_id, new_id
 from shoal.app.stored import Stored
 from shoal.app.verbs import VERBS, VerbOptions
@@ -23,10 +25,9 @@ from shoal.writing import write_bytes
 
 State = Literal["running", "done", "failed", "cancelled"]
 _GRACE = 2.0
-_KEPT = ("job.json",)
+_KEPT = ("job.json", "policy.yaml")
 _LOST = {"error": "The app ended while this was running.", "cure": "Start it again."}
 _NO_CHILD = {"error": "The system refused to start another process.", "cure": "Close a file, or other programs."}
-_KILLED = {"error": "The work ended without a word; often the memory was not enough.", "cure": "Name fewer columns."}
 
 
 class Busy(InputError):
@@ -46,6 +47,20 @@ class Job:
     started: float
     ended: float | None = None
     error: dict[str, str] | None = None
+    # the file and how it is read, as they were at the start; the policy of then lies beside the record
+    asked: dict[str, Any] = field(default_factory=dict, repr=False)
+
+    @property
+    def policy_path(self) -> Path:
+        """The policy that it works by, whatever was decided since."""
+        return self.folder / "policy.yaml"
+
+    @property
+    def policy_text(self) -> bytes | None:
+        """The text of that policy."""
+        with suppress(FileNotFoundError):
+            return self.policy_path.read_bytes()
+        return None
 
     @property
     def running(self) -> bool:
@@ -106,8 +121,8 @@ class Job:
 class Jobs:
     """All jobs of a project; the children end with it."""
 
-    def __init__(self, project: Project) -> None:
-        self.project = project
+    def __init__(self, project: Project, allow: tuple[Path, ...] = ()) -> None:
+        self.project, self._allow = project, allow
         self._running: dict[tuple[str, str], tuple[str, subprocess.Popen[bytes]]] = {}
         self._waiting: list[threading.Thread] = []
         self._lock = threading.RLock()
@@ -118,7 +133,7 @@ class Jobs:
 
     def start(self, workspace: Workspace, verb: str, options: VerbOptions | dict[str, Any] | None = None) -> Job:
         """Start a verb on the file of a workspace; `Busy` where it runs there already."""
-        made = options if isinstance(options, VerbOptions) else VERBS[verb].options.model_validate(options or {})
+        made = options if isinstance(options, VerbOptions) else checked_options(verb, options or {})
         with self._lock:
             if (workspace.id, verb) in self._running:
                 raise Busy(f"{verb} is already running on this file.", "Wait for it, or cancel it.")
@@ -126,7 +141,10 @@ class Jobs:
             for place in (folder, folder / "tmp"):
                 place.mkdir(mode=0o700)
             asked = made.model_dump(mode="json", exclude_defaults=True)
-            job = Job(folder, folder.name, workspace.id, verb, asked, "running", time.time()).saved()
+            if (policy := workspace.policy_text) is not None:
+                write_bytes(folder / "policy.yaml", policy, 0o600)
+            now, state = time.time(), workspace.stamp()
+            job = Job(folder, folder.name, workspace.id, verb, asked, "running", now, asked=state).saved()
             try:
                 child = start_child("shoal.app.worker", folder)
             except OSError:
@@ -140,14 +158,15 @@ class Jobs:
         return job
 
     def _order(self, workspace: Workspace, job: Job) -> dict[str, Any]:
-        reading = {**vars(workspace.reading), "missing": list(workspace.reading.missing)}
         return {
             "verb": job.verb,
             "options": job.options,
             "source": str(workspace.source),
-            "reading": reading,
-            "policy": str(workspace.policy_path) if workspace.has_policy else None,
+            "name": workspace.name,
+            "reading": job.asked["reading"],
+            "policy": str(job.policy_path) if job.policy_path.exists() else None,
             "folder": str(job.folder),
+            "allow": [str(folder) for folder in self._allow],
             "releases": self.releases(workspace),
         }
 
@@ -171,7 +190,7 @@ class Jobs:
                 self._finish(job, "done", None)
                 self._forget_older(workspace, job)
                 return
-            error = _KILLED
+            error = _without_a_word(code)
             with suppress(OSError, ValueError):
                 error = json.loads((job.folder / "error.json").read_bytes())
             self._finish(job, "failed", error)
@@ -204,11 +223,7 @@ class Jobs:
 
     def of(self, workspace: Workspace) -> list[Job]:
         """The jobs of a workspace, oldest first."""
-        found = []
-        for folder in workspace.jobs_folder.iterdir() if workspace.jobs_folder.exists() else ():
-            with suppress(OSError, ValueError, TypeError):
-                found.append(Job.read(folder))
-        return sorted(found, key=lambda job: job.started)
+        return jobs_in(workspace)
 
     def find(self, workspace: str, identifier: str) -> Job | None:
         """One job; None where there is none of this name."""
@@ -225,8 +240,8 @@ class Jobs:
 
     def found(self, workspace: Workspace, verb: str) -> Stored | None:
         """What a verb found when it last ended well."""
-        done = [job for job in self.of(workspace) if job.verb == verb and job.state == "done"]
-        return done[-1].stored if done else None
+        job = last_done(workspace, verb)
+        return None if job is None else job.stored
 
     def close_workspace(self, workspace: Workspace) -> None:
         """End all that runs on a file."""
@@ -247,6 +262,41 @@ class Jobs:
                 self._finish(job, "failed", _LOST)
         for thread in self._waiting:
             thread.join(_GRACE)
+
+
+def checked_options(verb: str, given: dict[str, Any]) -> VerbOptions:
+    """The options of a verb; refused by the names of those that are not as they should be, never by their values."""
+    try:
+        return VERBS[verb].options.model_validate(given)
+    except ValidationError as error:
+        names = {str(found["loc"][-1]) for found in error.errors() if found["loc"]}
+        raise InputError(f"Not as it should be: {', '.join(sorted(names))}.", "Choose one of the list.") from None
+
+
+def _without_a_word(code: int) -> dict[str, str]:
+    """What is known of a child that left no message.
+
+    >>> _without_a_word(-9)["error"]
+    'The process was ended from outside (signal 9).'
+    """
+    if code >= 0:
+        return {"error": f"The process ended without a result (code {code}).", "cure": "Start it again."}
+    cure = "Start it again. If nobody ended it, the memory was not enough: name fewer columns."
+    return {"error": f"The process was ended from outside (signal {-code}).", "cure": cure}
+
+
+def jobs_in(workspace: Workspace) -> list[Job]:
+    """The jobs of a workspace, oldest first."""
+    found = []
+    for folder in workspace.jobs_folder.iterdir() if workspace.jobs_folder.exists() else ():
+        with suppress(OSError, ValueError, TypeError):
+            found.append(Job.read(folder))
+    return sorted(found, key=lambda job: job.started)
+
+
+def last_done(workspace: Workspace, verb: str) -> Job | None:
+    """The last job of a verb that ended well: the one whose result is shown."""
+    return next((job for job in reversed(jobs_in(workspace)) if job.verb == verb and job.state == "done"), None)
 
 
 def _remove(path: Path) -> None:

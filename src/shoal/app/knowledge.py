@@ -65,8 +65,8 @@ class _Asked:
 class Counters:
     """The counting processes of all opened files."""
 
-    def __init__(self, idle_seconds: float) -> None:
-        self._idle = idle_seconds
+    def __init__(self, idle_seconds: float, allow: tuple[Path, ...] = ()) -> None:
+        self._idle, self._allow = idle_seconds, [str(folder) for folder in allow]
         self._of: dict[str, _Asked] = {}
         self._lock = threading.Lock()
 
@@ -97,7 +97,7 @@ class Counters:
             asked = self._of[workspace.id] = _Asked(workspace, columns, stamp)
             asked.lock.acquire()  # whoever asks next waits for the first count
         try:
-            asked.say(_order(workspace, columns))
+            asked.say({**_order(workspace, columns), "allow": self._allow})
         except InputError:
             self.close_workspace(workspace.id)
             raise

@@ -12,6 +12,9 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
+# the file that says: this folder is a project of the app
+PROJECT_MARK = "project.lock"
+
 
 class Lock:
     """One process holds it; where the system has no such locks, the number of the process is kept in the file."""

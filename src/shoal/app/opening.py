@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 from shoal.app.jobs import Job, Jobs
 from shoal.app.picker import Picker
 from shoal.app.project import Project, Workspace
-from shoal.errors import InputError
 from shoal.policy import Policy, as_policy
 
 EXAMPLE_ROWS = 20_000
@@ -29,21 +26,7 @@ def open_example(
 
 def keep_policy(workspace: Workspace, policy: Policy | dict[str, object], picker: Picker) -> Policy:
     """Keep a policy whose files, if it names any, lie below the allowed folders; the library checks the rest."""
-    from shoal.releases.write import files_read
-
     made = as_policy(policy)
-    options = made.method.options if made.method is not None else {}
-    maps = options.get("generalize")
-    trees = options.get("hierarchies")
-    named = {**(maps if isinstance(maps, dict) else {}), **({"": trees} if isinstance(trees, str) else {})}
-    try:
-        outside = [path for path in files_read(made, named) if not picker.allows(Path(path))]
-    except (OSError, ValueError):
-        raise InputError("The policy names a file that cannot be one.", "Check the names of its files.") from None
-    if outside:
-        raise InputError(
-            "The policy names a file outside the folders that the app may look into.",
-            "Allow its folder at start: --allow DIR.",
-        )
+    picker.check_policy(made)
     workspace.set_policy(made)
     return made

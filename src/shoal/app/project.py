@@ -25,7 +25,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from shoal.app.locks import Lock
+from shoal.app.locks import PROJECT_MARK, Lock
+from shoal.app.policy_texts import as_text, named_files, parsed
 from shoal.errors import InputError
 from shoal.writing import write_bytes
 
@@ -90,21 +91,26 @@ class Workspace:
         """Whether something was decided yet."""
         return self.policy_path.exists()
 
+    @property
+    def policy_text(self) -> bytes | None:
+        """The policy as it is written now."""
+        with suppress(FileNotFoundError):
+            return self.policy_path.read_bytes()
+        return None
+
     def policy(self) -> Any:
         """The policy; an empty one where nothing was decided yet."""
-        from shoal.policy import Policy, load_policy
-
-        return load_policy(self.policy_path) if self.has_policy else Policy()
+        return parsed(self.policy_text)
 
     def set_policy(self, policy: Any) -> None:
         """Keep a policy (the library's, or its content, which the library checks)."""
-        import yaml
+        write_bytes(self.policy_path, as_text(policy), 0o600)
 
-        from shoal.policy import as_policy
-
-        written = as_policy(policy).as_written()
-        text = yaml.safe_dump(written, sort_keys=False, allow_unicode=True)
-        write_bytes(self.policy_path, text.encode(), 0o600)
+    def stamp(self) -> dict[str, Any]:
+        """What results rest on beside the policy's words: how the file is read, and the files as they are now."""
+        reading = {**vars(self.reading), "missing": list(self.reading.missing)}
+        named = named_files(self.policy()) if self.has_policy else []
+        return {"reading": reading, "source": _state(self.source), "files": [_state(Path(name)) for name in named]}
 
     def with_reading(self, reading: Reading) -> Workspace:
         """The workspace with other reading options, kept."""
@@ -139,7 +145,7 @@ class Project:
 
     def __init__(self, folder: Path, *, temporary: bool) -> None:
         self.folder, self.temporary = folder, temporary
-        self._lock = Lock(folder / "project.lock")
+        self._lock = Lock(folder / PROJECT_MARK)
         if not self._lock.take():
             raise InputError(
                 "The project folder is open in another run of the app.", "End that one, or name another folder."
@@ -209,6 +215,14 @@ def _shown(name: str) -> str:
     return "".join(letter for letter in last if letter.isprintable())[:200].strip() or "table"
 
 
+def _state(path: Path) -> list[int] | None:
+    """Which file lies at a path, as far as that is known without reading it."""
+    with suppress(OSError, ValueError):
+        found = path.stat()
+        return [found.st_ino, found.st_size, found.st_mtime_ns]
+    return None
+
+
 def _user() -> str:
     return str(os.getuid()) if hasattr(os, "getuid") else "user"
 
@@ -229,7 +243,7 @@ def _private(folder: Path) -> Path:
 def remove_leftovers(runs: Path) -> None:
     """Remove temporary projects whose app no longer runs: their lock is free."""
     for folder in _runs(runs):
-        lock = Lock(folder / "project.lock")
+        lock = Lock(folder / PROJECT_MARK)
         if lock.take():
             shutil.rmtree(folder, ignore_errors=True)
             lock.release()

@@ -38,18 +38,26 @@ _HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
 _SAFE = ("GET", "HEAD")
+_PORT_DIGITS, _SIZE_DIGITS = 5, 18
 # bodies that are not uploads: forms, policies, hierarchies
 BODY_LIMIT = 8_000_000
 API = "/api/"
 UPLOADS = ("/upload", "/api/v1/uploads")
 
 
-class TooLarge(HTTPException):
+class Refused(HTTPException):
+    """A refusal with its cure."""
+
+    def __init__(self, status: int, what: str, cure: str) -> None:
+        super().__init__(status, what)
+        self.cure = cure
+
+
+class TooLarge(Refused):
     """A body is larger than its route allows, whatever was announced."""
 
     def __init__(self) -> None:
-        super().__init__(413, _TOO_LARGE[0])
-        self.cure = _TOO_LARGE[1]
+        super().__init__(413, *_TOO_LARGE)
 
 
 class Sessions:
@@ -137,7 +145,8 @@ class Guard:
         if known != "token" and not _from_our_pages(scope, headers, known):
             return refuse(scope, 403, "The request comes from another site.", "Use the app's own pages.")
         if known is not None or scope["path"].startswith("/static/"):
-            return None if "token=" not in _query(scope) else _without_token(scope)
+            given = [name for name, _ in parse_qsl(_query(scope), keep_blank_values=True)]
+            return None if "token" not in given else _without_token(scope)
         token = dict(parse_qsl(_query(scope))).get("token")
         if token is None or scope["method"] not in _SAFE or (cookie := self.sessions.exchange(token)) is None:
             return refuse(scope, 403, "This browser has no session with the app.", _AGAIN)
@@ -166,7 +175,8 @@ def split_host(text: str) -> tuple[str, int]:
     name, colon, port = text.rpartition(":") if not text.endswith("]") else (text, "", "")
     if not colon:
         return text.strip("[]").lower(), 80
-    return name.strip("[]").lower(), int(port) if port.isascii() and port.isdigit() else -1
+    is_port = port.isascii() and port.isdigit() and len(port) <= _PORT_DIGITS
+    return name.strip("[]").lower(), int(port) if is_port else -1
 
 
 def _is_address(name: str) -> bool:
@@ -218,7 +228,7 @@ def is_upload(scope: Scope) -> bool:
 
 def _announced(headers: Headers) -> int:
     text = headers.get("content-length", "0")
-    return int(text) if text.isascii() and text.isdigit() else 0
+    return int(text[: _SIZE_DIGITS + 1]) if text.isascii() and text.isdigit() else 0
 
 
 def _query(scope: Scope) -> str:

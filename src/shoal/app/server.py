@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 from urllib.parse import parse_qsl
 
-from fastapi import FastAPI, Request
+from fastapi import Depends, FastAPI, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse, JSONResponse, Response
 from fastapi.staticfiles import StaticFiles
@@ -20,11 +21,16 @@ from shoal.app.jobs import Busy, Jobs
 from shoal.app.knowledge import Counters
 from shoal.app.picker import Picker
 from shoal.app.project import Project, Workspace
-from shoal.app.security import API, Guard, Sessions, TooLarge
+from shoal.app.security import API, Guard, Refused, Sessions
 from shoal.app.settings import Settings, size_in_words
 from shoal.errors import InputError, ShoalError
 
 _HERE = Path(__file__).parent
+_CURES = {
+    400: "Send JSON as /api/v1/docs describes it.",
+    404: "Look at what there is, then name that.",
+    405: "See /api/v1/docs for what this address takes.",
+}
 
 
 def create_app(settings: Settings) -> FastAPI:
@@ -38,9 +44,9 @@ def create_app(settings: Settings) -> FastAPI:
         redoc_url=None,
         lifespan=_lifespan,
     )
-    app.state.settings, app.state.project, app.state.jobs = settings, project, Jobs(project)
-    app.state.counters, app.state.picker = Counters(settings.idle_seconds), Picker(settings.allow)
-    app.state.templates = _templates(settings)
+    app.state.settings, app.state.project, app.state.jobs = settings, project, Jobs(project, settings.allow)
+    app.state.counters, app.state.picker = Counters(settings.idle_seconds, settings.allow), Picker(settings.allow)
+    app.state.templates, app.state.deciding = _templates(settings), {}
     app.mount("/static", StaticFiles(directory=_HERE / "static"), name="static")
     _add_routes(app)
     for kind in (ShoalError, HTTPException, RequestValidationError):
@@ -147,6 +153,17 @@ async def form_of(request: Request) -> dict[str, list[str]]:
     return found
 
 
+async def _fields(request: Request) -> AsyncIterator[dict[str, list[str]]]:
+    """The fields of a form about a file; the forms of one file are worked off one after the other."""
+    form, workspace = await form_of(request), workspace_of(request, request.path_params["identifier"])
+    async with request.app.state.deciding.setdefault(workspace.id, asyncio.Lock()):
+        yield form
+
+
+# a route that takes it runs in a thread: a policy that takes long to parse does not stop other pages
+Fields = Annotated[dict[str, list[str]], Depends(_fields)]
+
+
 async def _refusal(request: Request, error: Exception) -> Response:
     """What was refused, in the library's words: JSON for the API, a page for people."""
     status, what, cure = _in_words(error)
@@ -170,5 +187,6 @@ def _in_words(error: Exception) -> tuple[int, str, str]:
     if isinstance(error, RequestValidationError):
         return 422, f"The request is not as it should be: {_places(error)}.", "See /api/v1/docs."
     if isinstance(error, HTTPException):
-        return error.status_code, str(error.detail), error.cure if isinstance(error, TooLarge) else ""
+        cure = error.cure if isinstance(error, Refused) else _CURES.get(error.status_code, "")
+        return error.status_code, str(error.detail), cure
     return 422, str(error), ""

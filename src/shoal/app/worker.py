@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from shoal import progress
+from shoal.app.picker import Picker
+from shoal.app.policy_texts import parsed
 from shoal.app.project import Reading
 from shoal.app.stored import Stored
 from shoal.app.verbs import VERBS, Task
@@ -36,7 +38,8 @@ def main() -> int:
             found = run(order, folder)
         found.write(folder / "result.json")
     except BaseException as error:  # a panic inside polars is not an Exception
-        write_bytes(folder / "error.json", json.dumps(in_words(error)).encode(), 0o600)
+        said = {name: by_its_name(text, order) for name, text in in_words(error).items()}
+        write_bytes(folder / "error.json", json.dumps(said).encode(), 0o600)
         return 1
     return 0
 
@@ -45,10 +48,28 @@ def run(order: dict[str, Any], folder: Path) -> Stored:
     """Call the verb."""
     verb = VERBS[order["verb"]]
     reading = Reading(**{**order["reading"], "missing": tuple(order["reading"]["missing"])})
-    policy = None if order["policy"] is None else Path(order["policy"])
+    policy = allowed_policy(order)
     task = Task(order["source"], reading.options(), policy, folder, order["releases"])
     found = verb.call(task, verb.options.model_validate(order["options"]))
     return found if isinstance(found, Stored) else Stored.of(found)
+
+
+def allowed_policy(order: dict[str, Any]) -> Path | None:
+    """The policy that an order names; refused where, by now, a file that it names lies outside the allowed folders."""
+    if order["policy"] is None:
+        return None
+    path = Path(order["policy"])
+    Picker(tuple(Path(folder) for folder in order["allow"])).check_policy(parsed(path.read_bytes()))
+    return path
+
+
+def by_its_name(text: str, order: dict[str, Any]) -> str:
+    """A message with the file's name as its owner knows it, not the path that the app keeps it under.
+
+    >>> by_its_name("/p/w/1/source/data.csv is empty.", {"source": "/p/w/1/source/data.csv", "name": "people.csv"})
+    'people.csv is empty.'
+    """
+    return text.replace(order["source"], order["name"])
 
 
 def in_words(error: BaseException) -> dict[str, str]:

@@ -415,6 +415,11 @@ def load_policy(path: str | Path) -> Policy:
         ) from None
     except (UnicodeDecodeError, OSError):
         raise InputError(f"Policy {path} cannot be read as UTF-8 text.", "Save it as plain UTF-8 YAML.") from None
+    return policy_from_text(text, path)
+
+
+def policy_from_text(text: str, path: str | Path) -> Policy:
+    """Check the text of a policy file; `path` is its name in messages."""
     if len(text) > LONGEST_POLICY:
         raise InputError(f"Policy {path} is longer than {LONGEST_POLICY:,} characters.", "That is not a policy.")
     if _DEEP.search(text):

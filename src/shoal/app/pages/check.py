@@ -18,7 +18,7 @@ from shoal.app.pages.running import back
 from shoal.app.pages.same import same
 from shoal.app.pages.steps import is_done, page
 from shoal.app.project import Workspace
-from shoal.app.server import form_of, jobs_of, workspace_of
+from shoal.app.server import Fields, jobs_of, workspace_of
 from shoal.errors import InputError
 from shoal.manifest.files import private_folder
 from shoal.results.html import markup
@@ -55,9 +55,9 @@ def _page(request: Request, workspace: Workspace, problem: Exception | None = No
 
 
 @router.post("/w/{identifier}/check")
-async def start(request: Request, identifier: str) -> Response:
+def start(request: Request, identifier: str, form: Fields) -> Response:
     """Keep what the report says about the receiver; then release, verify and attack."""
-    workspace, form = workspace_of(request, identifier), await form_of(request)
+    workspace = workspace_of(request, identifier)
     said = {name: form[name][0].strip() for name, _ in CONTEXT if form.get(name)}
     context = {name: text for name, text in said.items() if text}
     try:

@@ -14,7 +14,7 @@ from shoal.app.pages.running import back
 from shoal.app.pages.same import same
 from shoal.app.pages.steps import page
 from shoal.app.project import Workspace
-from shoal.app.server import form_of, jobs_of, render, workspace_of
+from shoal.app.server import Fields, jobs_of, render, workspace_of
 from shoal.errors import InputError
 from shoal.policy import as_policy
 from shoal.vocabulary import Role
@@ -133,9 +133,9 @@ def sets_by_size(found: dict[str, Any]) -> tuple[dict[int, Any], list[list[str]]
 
 
 @router.post("/w/{identifier}/columns")
-async def decide(request: Request, identifier: str) -> Response:
+def decide(request: Request, identifier: str, form: Fields) -> Response:
     """Keep the roles; the first time together with the rest of the proposed policy."""
-    workspace, form = workspace_of(request, identifier), await form_of(request)
+    workspace = workspace_of(request, identifier)
     profile = jobs_of(request).found(workspace, "propose")
     if profile is None:
         return back(identifier, step="columns")

@@ -6,13 +6,16 @@ from typing import Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
+from pydantic import ValidationError
 
+from shoal.app.api_models import ReadingOptions
 from shoal.app.pages.asked import ensure, needs_again
 from shoal.app.pages.running import back
 from shoal.app.pages.same import same
 from shoal.app.pages.steps import page
 from shoal.app.project import Reading, Workspace
-from shoal.app.server import form_of, jobs_of, render, workspace_of
+from shoal.app.server import Fields, jobs_of, render, workspace_of
+from shoal.errors import InputError
 from shoal.wording import percent
 
 router = APIRouter()
@@ -122,10 +125,17 @@ def _reading(workspace: Workspace, result: dict[str, Any] | None) -> dict[str, A
 
 
 @router.post("/w/{identifier}/reading")
-async def read_otherwise(request: Request, identifier: str) -> Response:
+def read_otherwise(request: Request, identifier: str, form: Fields) -> Response:
     """Keep other options of reading; everything about the file is counted again."""
-    workspace, form = workspace_of(request, identifier), await form_of(request)
+    workspace = workspace_of(request, identifier)
     words = [word.strip() for word in form.get("missing", [""])[0].split(",")]
     encoding, delimiter = (form.get(name, [""])[0] for name in ("encoding", "delimiter"))
-    workspace.with_reading(Reading(encoding or None, delimiter or None, tuple(word for word in words if word)))
+    given = {"encoding": encoding or None, "delimiter": delimiter or None, "missing": [word for word in words if word]}
+    try:
+        how = ReadingOptions.model_validate(given)
+    except ValidationError:
+        raise InputError(
+            "This is not a way to read a file.", "Choose an encoding and one character between columns from the lists."
+        ) from None
+    workspace.with_reading(Reading(how.encoding, how.delimiter, tuple(how.missing)))
     return back(identifier, step="data")

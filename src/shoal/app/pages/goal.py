@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 from shoal.errors import InputError
@@ -11,6 +12,7 @@ from shoal.policy.standards import standards
 from shoal.policy.thresholds import DEFAULT
 
 Form = dict[str, list[str]]
+_LARGEST = 10**9
 # what a form can set; a model of another kind comes with a policy that is loaded, and stays
 _SET_HERE = ("k-anonymity", "l-diversity", "t-closeness")
 _METHODS = {"": "The least loss, by any method"}
@@ -82,10 +84,10 @@ def with_goal(policy: Policy, form: Form, only_k: bool = False) -> Policy:
     name = _one(form, "standard")
     method = {"name": chosen} if (chosen := _one(form, "method")) else None
     if only_k:
-        goal = decided(policy, [], [], int(_number(form, "k")), None, None)
+        goal = decided(policy, [], [], _whole(form, "k"), None, None)
         return as_policy({**goal.as_written(), "method": method})
     others = [model for model in policy.models if model.model not in _SET_HERE]
-    base = {**policy.as_written(), "method": method, "suppression": share_of(_one(form, "suppression") or 0)}
+    base = {**policy.as_written(), "method": method, "suppression": _share(form, "suppression")}
     if name:
         standard = find_standard(name).policy.as_written()
         for part in ("threshold", "models", "attacks"):
@@ -97,9 +99,9 @@ def with_goal(policy: Policy, form: Form, only_k: bool = False) -> Policy:
     if _standard(policy, standards().standards):
         base["attacks"] = None
     plain = as_policy({part: value for part, value in base.items() if value is not None})
-    groups = int(_number(form, "l")) if form.get("l") else 1
+    groups = _whole(form, "l") if form.get("l") else 1
     close = _number(form, "t") if form.get("t") else 1.0
-    return decided(plain, [], [], int(_number(form, "k")), groups if groups > 1 else None, close if close < 1 else None)
+    return decided(plain, [], [], _whole(form, "k"), groups if groups > 1 else None, close if close < 1 else None)
 
 
 def _one(form: Form, name: str) -> str:
@@ -108,6 +110,23 @@ def _one(form: Form, name: str) -> str:
 
 def _number(form: Form, name: str) -> float:
     try:
-        return float(_one(form, name))
+        found = float(_one(form, name))
     except ValueError:
-        raise InputError(f"{name} is not a number.", "Write 5 or 0.2, for example.") from None
+        found = math.nan
+    if not math.isfinite(found):
+        raise InputError(f"{name} is not a number.", "Write 5 or 0.2, for example.")
+    return found
+
+
+def _whole(form: Form, name: str) -> int:
+    found = _number(form, name)
+    if found != int(found) or abs(found) > _LARGEST:
+        raise InputError(f"{name} is not a whole number up to {_LARGEST:,}.", "Write 5, for example.")
+    return int(found)
+
+
+def _share(form: Form, name: str) -> float:
+    try:
+        return share_of(_one(form, name) or 0)
+    except (ValueError, ArithmeticError) as error:
+        raise InputError(f"{name}: {error}.", "Write 5%, for example.") from None

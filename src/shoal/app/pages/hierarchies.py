@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import math
 from pathlib import Path
 from typing import Any
 
@@ -11,10 +12,11 @@ from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
 from shoal.app.pages.asked import begin, needs_again
+from shoal.app.pages.knowledge import is_place
 from shoal.app.pages.running import back
 from shoal.app.pages.shown import Exact
 from shoal.app.project import Workspace
-from shoal.app.server import form_of, jobs_of, workspace_of
+from shoal.app.server import Fields, jobs_of, picker_of, workspace_of
 from shoal.errors import InputError
 from shoal.vocabulary import HierarchyKind, words_of
 
@@ -48,6 +50,8 @@ def trees_of(request: Request, workspace: Workspace) -> list[dict[str, Any]] | N
         return None
     built = {one["column"]: one for one in found.result["hierarchies"]}
     given = policy.hierarchies if isinstance(policy.hierarchies, dict) else {}
+    allows = picker_of(request).allows
+    given = {name: tree if isinstance(tree, list) or allows(tree) else [] for name, tree in given.items()}
     return [_tree(place, name, built.get(name), given.get(name)) for place, name in enumerate(policy.quasi_identifiers)]
 
 
@@ -77,6 +81,14 @@ def _rows(path: str | None) -> list[list[str]]:
         return [row for row in csv.reader(file, delimiter=";") if row]
 
 
+def _typed(text: str) -> list[list[str]]:
+    """The rows of a tree that somebody typed."""
+    try:
+        return [row for row in csv.reader(io.StringIO(text), delimiter=";") if row]
+    except csv.Error:
+        raise InputError("The tree is not rows of labels.", "Write a leaf and what it becomes: 34;30-39;*.") from None
+
+
 def _as_text(rows: list[list[str]]) -> str:
     text = io.StringIO()
     csv.writer(text, delimiter=";", lineterminator="\n").writerows(rows)
@@ -101,7 +113,7 @@ def _take_built(request: Request, workspace: Workspace) -> None:
 def _column(workspace: Workspace, form: dict[str, list[str]]) -> str:
     names = workspace.policy().quasi_identifiers
     place = form.get("column", [""])[0]
-    if not place.isascii() or not place.isdigit() or int(place) >= len(names):
+    if not is_place(place) or int(place) >= len(names):
         raise InputError("The column is not a quasi-identifier any more.", "Reload the page.")
     return str(names[int(place)])
 
@@ -115,11 +127,11 @@ def show(request: Request, identifier: str) -> Response:
 
 
 @router.post("/w/{identifier}/hierarchy/build")
-async def build(request: Request, identifier: str) -> Response:
+def build(request: Request, identifier: str, form: Fields) -> Response:
     """Build the tree of one column in another way; the policy keeps it."""
     from shoal.app.pages.protect import shown_page
 
-    workspace, form = workspace_of(request, identifier), await form_of(request)
+    workspace = workspace_of(request, identifier)
     try:
         asked: dict[str, Any] = {"kind": form.get("kind", ["auto"])[0]}
         for name, reads in (("width", float), ("cut", int)):
@@ -134,25 +146,28 @@ async def build(request: Request, identifier: str) -> Response:
 
 def _number(text: str, reads: Any, name: str) -> Any:
     try:
-        return reads(text)
+        found = reads(text)
     except ValueError:
-        raise InputError(f"{name} is not a number.", "Write 5, for example.") from None
+        found = math.nan
+    if not math.isfinite(found):
+        raise InputError(f"{name} is not a number.", "Write 5, for example.")
+    return found
 
 
 @router.post("/w/{identifier}/hierarchy")
-async def keep(request: Request, identifier: str) -> Response:
+def keep(request: Request, identifier: str, form: Fields) -> Response:
     """Keep a tree that was written by hand; the library says what is wrong with it."""
     from shoal.app.pages.protect import shown_page
     from shoal.hierarchy.chosen import given_hierarchies
 
-    workspace, form = workspace_of(request, identifier), await form_of(request)
+    workspace = workspace_of(request, identifier)
     policy = workspace.policy()
     given = dict(policy.hierarchies) if isinstance(policy.hierarchies, dict) else {}
     try:
         name = _column(workspace, form)
         given.pop(name, None)
         if not form.get("remove"):
-            rows = [row for row in csv.reader(io.StringIO(form.get("text", [""])[0]), delimiter=";") if row]
+            rows = _typed(form.get("text", [""])[0])
             given_hierarchies({name: rows}, [name])
             given[name] = rows
         workspace.set_policy({**policy.as_written(), "hierarchies": given})

@@ -57,9 +57,14 @@ def answer(request: Request, identifier: str) -> HTMLResponse:
     return render(request, "answer.html", knowledge=knowledge_of(request, workspace, found, places(request)))
 
 
+def is_place(text: str) -> bool:
+    """Whether a text can be the place of a column."""
+    return text.isascii() and text.isdigit() and len(text) <= 9
+
+
 def places(request: Request) -> list[int]:
     """The places of the columns whose switches are on."""
-    return [int(place) for place in request.query_params.getlist("know") if place.isascii() and place.isdigit()]
+    return [int(place) for place in request.query_params.getlist("know") if is_place(place)]
 
 
 def warm(request: Request, workspace: Workspace, columns: list[str]) -> None:

@@ -2,22 +2,18 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable
 
-import yaml
 from fastapi import APIRouter, Request
-from fastapi.concurrency import run_in_threadpool
 from fastapi.responses import Response
 
 from shoal.app.opening import keep_policy
 from shoal.app.pages.running import back
 from shoal.app.pages.shown import Exact
 from shoal.app.project import Workspace
-from shoal.app.server import form_of, jobs_of, picker_of, workspace_of
+from shoal.app.server import Fields, jobs_of, picker_of, workspace_of
 from shoal.errors import InputError
 from shoal.policy import Policy
-from shoal.writing import write_bytes
 
 router = APIRouter()
 
@@ -33,36 +29,28 @@ def download(request: Request, identifier: str) -> Response:
 
 
 @router.post("/w/{identifier}/policy")
-async def load(request: Request, identifier: str) -> Response:
+def load(request: Request, identifier: str, form: Fields) -> Response:
     """Take a policy from its text; what is wrong with it is said beside the text, which stays."""
-    workspace, form = workspace_of(request, identifier), await form_of(request)
+    workspace = workspace_of(request, identifier)
     text = form.get("text", [""])[0]
     try:
-        await run_in_threadpool(_keep, request, workspace, text)
+        _keep(request, workspace, text)
     except InputError as error:
         request.state.policy_refused = {"text": Exact(text), "what": error.what, "cure": error.cure}
-        return await run_in_threadpool(_page_of(form.get("step", [""])[0]), request, identifier)
+        return _page_of(form.get("step", [""])[0])(request, identifier)
     return back(identifier, form)
 
 
 def _keep(request: Request, workspace: Workspace, text: str) -> None:
     """Check a policy by itself and against the columns of the file, and keep it."""
-    from shoal.policy import load_policy
+    from shoal.policy.schema import policy_from_text
 
     if not text.strip():
         raise InputError("There is no policy in the field.", "Paste the text of a policy file, or choose a file.")
-    draft = workspace.folder / f"loaded-{secrets.token_hex(8)}.yaml"
     try:
-        write_bytes(draft, text.encode(), 0o600)
-        policy = load_policy(draft)
+        policy = policy_from_text(text, "given")
     except InputError as error:
-        raise InputError(error.what.replace(f"Policy {draft}", "The policy"), error.cure) from None
-    except UnicodeEncodeError:
-        raise InputError("The policy holds what is not text (half of a character).", "Remove it.") from None
-    except yaml.YAMLError:
-        raise InputError("The policy is not YAML.", "Take the text of a policy file as it is.") from None
-    finally:
-        draft.unlink(missing_ok=True)
+        raise InputError(error.what.replace("Policy given", "The policy"), error.cure) from None
     _check_columns(request, workspace, policy)
     keep_policy(workspace, policy, picker_of(request))
 

@@ -18,7 +18,7 @@ from shoal.app.pages.running import back
 from shoal.app.pages.same import same
 from shoal.app.pages.steps import page
 from shoal.app.project import Workspace
-from shoal.app.server import form_of, jobs_of, workspace_of
+from shoal.app.server import Fields, jobs_of, workspace_of
 from shoal.errors import InputError
 from shoal.results.html import markup
 from shoal.results.sections import Headline
@@ -51,23 +51,23 @@ def shown_page(request: Request, workspace: Workspace, problem: Exception | None
 
 
 @router.post("/w/{identifier}/protect")
-async def start(request: Request, identifier: str) -> Response:
+def start(request: Request, identifier: str, form: Fields) -> Response:
     """Keep the goal in the policy, and look for a release that keeps it."""
-    workspace, form = workspace_of(request, identifier), await form_of(request)
+    workspace = workspace_of(request, identifier)
     try:
         workspace.set_policy(with_goal(workspace.policy(), form))
     except InputError as error:
         return shown_page(request, workspace, error)
     if form.get("start"):
         prefer = form.get("prefer", [""])[0]
-        begin(request, workspace, "protect", {"prefer": prefer} if prefer and not form["method"][0] else None)
+        begin(request, workspace, "protect", {"prefer": prefer} if prefer and not form.get("method", [""])[0] else None)
     return back(identifier, step="protect")
 
 
 @router.post("/w/{identifier}/protect/pick")
-async def pick(request: Request, identifier: str) -> Response:
+def pick(request: Request, identifier: str, form: Fields) -> Response:
     """Take another point of loss against risk: the same method for another k."""
-    workspace, form = workspace_of(request, identifier), await form_of(request)
+    workspace = workspace_of(request, identifier)
     found = jobs_of(request).found(workspace, "protect")
     if found is not None:
         try:

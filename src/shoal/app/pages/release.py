@@ -9,12 +9,13 @@ from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response, StreamingResponse
 
 from shoal.app.downloads import public_files, zipped
+from shoal.app.jobs import last_done
 from shoal.app.pages.asked import needs_again
 from shoal.app.pages.check import findings_of, folder_of, warned
 from shoal.app.pages.same import same
 from shoal.app.pages.steps import page
 from shoal.app.security import REPORT_POLICY
-from shoal.app.server import jobs_of, project_of, workspace_of
+from shoal.app.server import project_of, workspace_of
 from shoal.app.settings import size_in_words
 from shoal.errors import InputError
 from shoal.manifest.files import private_folder
@@ -96,7 +97,7 @@ def report(request: Request, identifier: str) -> Response:
 def download(request: Request, identifier: str) -> StreamingResponse:
     """The folder that may leave as one archive, written as it is sent; never the private one."""
     folder = _folder(request, identifier)
-    job = jobs_of(request).last(workspace_of(request, identifier), "publish")
+    job = last_done(workspace_of(request, identifier), "publish")
     headers = {"content-disposition": 'attachment; filename="release.zip"'}
     files = public_files(job) if job is not None and job.released == folder else []
     return StreamingResponse(zipped(files, folder.parent), media_type="application/zip", headers=headers)

@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from shoal.app.jobs import Job
-from shoal.app.pages.asked import begin, needs_again
+from shoal.app.pages.asked import begin, is_of_now, needs_again
 from shoal.app.pages.steps import step_named
 from shoal.app.project import Workspace
 from shoal.app.server import form_of, jobs_of, render, workspace_of
@@ -55,7 +55,7 @@ def state_of(request: Request, workspace: Workspace, key: str, problem: Exceptio
     failures = [
         {"what": job.error["error"], "cure": job.error.get("cure"), "verb": job.verb}
         for job in last
-        if job.state == "failed" and job.error and not needs_again(workspace, job.verb)
+        if job.state == "failed" and job.error and is_of_now(workspace, job)
     ]
     if problem is not None:
         cure = problem.cure if isinstance(problem, InputError) else None
