@@ -499,3 +499,16 @@ def test_dates_moments_fractions_and_negative_numbers(tmp_path: Path, column: st
     assert shoal.verify(path, original=frame).verdict == "holds"
     with pytest.raises(InputError, match="dashes"):
         shoal.anonymize(frame, quasi_identifiers=[column], k=5, method="sorted-clusters", interval="dash")
+
+
+def test_what_needs_the_private_record_is_not_checked_and_not_accepted(people: pl.DataFrame, tmp_path: Path) -> None:
+    data = released(people, tmp_path)
+    private_path(data).unlink()
+    assert shoal.verify(data).verdict == "holds"
+    found = shoal.verify(data, original=people)
+    assert (found.verdict, found.unchecked) == ("refused", ["rows"])
+    assert found.summary().startswith("Not checked against the original, all else holds")
+    assert "cannot be checked" in found.reasons()
+    # what is wrong beside stays wrong
+    data.write_bytes(data.read_bytes() + data.read_bytes().splitlines(keepends=True)[-1])
+    assert shoal.verify(data, original=people).summary().startswith("Does not hold")

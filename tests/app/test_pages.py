@@ -170,3 +170,27 @@ def test_a_file_that_cannot_be_read_is_named_once_with_a_cure_of_the_page(app: R
             assert cure in text.split('role="alert"')[1].split("</div>")[0]
         empty = client.put("/upload", params={"name": "empty.csv"}, content=b"").json()
     assert "header line" in empty["cure"]
+
+
+def test_methods_and_standards_of_the_page_need_nothing_else() -> None:
+    goal = goal_of(Policy.model_validate(PEOPLE))
+    words = [one["words"] for one in goal["methods"]]
+    assert not [text for text in words if re.search(r"[`\[\]]|\.md", text)]
+    assert not {"mask", "recode"} & {one["name"] for one in goal["methods"]}
+    assert "cms-cells" not in [one.name for one in goal["standards"]]
+    loaded = goal_of(Policy.model_validate({**PEOPLE, "method": {"name": "recode"}}))
+    assert "recode" in [one["name"] for one in loaded["methods"]]
+
+
+def test_switches_are_as_they_were_after_a_reload(app: Running, people: Path) -> None:
+    workspace = app.open(people)
+    workspace.set_policy({"columns": {"age": "quasi-identifier", "sex": "quasi-identifier"}})
+    with app.browser() as client:
+        client.get(f"/w/{workspace.id}/risk")
+        app.wait(workspace, app.jobs.last(workspace, "risk"))
+        for asked, on in (("know=1", ["1"]), ("", [])):
+            answer = client.get(f"/w/{workspace.id}/knowledge?{asked}", timeout=60)
+            again = client.get(answer.headers["hx-replace-url"], timeout=60).text
+            assert re.findall(r'name="know" value="(\d)" checked', again) == on
+        every = client.get(f"/w/{workspace.id}/risk").text
+    assert re.findall(r'name="know" value="(\d)" checked', every) == ["0", "1"]

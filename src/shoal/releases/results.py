@@ -12,6 +12,9 @@ from shoal.results import Cell, Figure, Figures, Grid, Headline, Notes, Result, 
 from shoal.results.verdict import holds_cell, worst_class
 from shoal.wording import counted, in_words
 
+# a check that was asked for and cannot be made: it does not hold, but nothing is known to be wrong
+NEEDS_PRIVATE = "cannot be checked: the private record, by which each row is found in the original, is not beside it"
+
 
 @dataclass(frozen=True, repr=False)
 class Verification(Result):
@@ -36,9 +39,21 @@ class Verification(Result):
         """Whether all of it holds."""
         return self.verdict == "holds"
 
+    @property
+    def unchecked(self) -> list[str]:
+        """The checks that were asked for and lack what they need; as long as there are some, the file is refused."""
+        return [check.name for check in self.checks if _lacks(check)]
+
+    @property
+    def _only_unchecked(self) -> bool:
+        failed = sum(not one.holds for one in self.models) + sum(not one.holds for one in self.checks)
+        return bool(self.unchecked) and failed == len(self.unchecked)
+
     def summary(self) -> str:
         """Holds or not, and on how many records."""
         word = "Holds" if self.holds else "Does not hold"
+        if self._only_unchecked:
+            word = "Not checked against the original, all else holds"
         if not self.models and not self.k:
             word = "As it was released" if self.holds else word
             return f"{word}: {counted(self.records, 'record')}, nothing promised."
@@ -68,11 +83,19 @@ class Verification(Result):
             ]
             for verdict in self.models
         ]
-        rows += [[check.name, holds_cell(check.holds), check.detail] for check in self.checks]
+        rows += [[check.name, _cell(check), check.detail] for check in self.checks]
         return [
-            Headline(self.summary(), "good" if self.holds else "bad"),
+            Headline(self.summary(), "good" if self.holds else "warning" if self._only_unchecked else "bad"),
             Grid(("what", "verdict", ""), rows, left=3, wrap=(2,)),
         ]
+
+
+def _lacks(check: Check) -> bool:
+    return not check.holds and check.detail == NEEDS_PRIVATE
+
+
+def _cell(check: Check) -> Cell:
+    return Cell("not checked", "warning") if _lacks(check) else holds_cell(check.holds)
 
 
 def listed(entries: dict[str, Any], sign: str = " ") -> str:

@@ -30,7 +30,7 @@ from shoal.releases.excel import defused_name
 from shoal.releases.open import Release
 from shoal.releases.original import Beside, against_original, inferred_entries
 from shoal.releases.published import figures_check, files_check
-from shoal.releases.results import Verification
+from shoal.releases.results import NEEDS_PRIVATE, Verification
 from shoal.releases.scrubbed_notes import KnownById, known_gone, rescrubbed
 from shoal.releases.signing import check_signature
 from shoal.releases.suppressed import suppressed_check, suppressed_rows
@@ -406,7 +406,7 @@ def _with_original(
         return [*extra, *against_original(table, original, entries, Beside(np.arange(table.rows)))]
     private = release.private
     if (manifest.shuffled or manifest.removed_rows) and private is None:
-        return [Check("rows", False, "the private record is needed to find which row is whose")]
+        return [Check("rows", False, NEEDS_PRIVATE)]
     removed = [] if private is None else private.removed
     if len(set(removed)) != manifest.removed_rows or any(row >= original.rows for row in removed):
         return [Check("rows", False, "the rows that were removed are not those that the private record names")]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from typing import Any
 
 from shoal.errors import InputError
@@ -16,12 +17,25 @@ _LARGEST = 10**9
 # what a form can set; a model of another kind comes with a policy that is loaded, and stays
 _SET_HERE = ("k-anonymity", "l-diversity", "t-closeness")
 _METHODS = {"": "The least loss, by any method"}
+# methods that do nothing without settings which a page does not have; a policy that is loaded may name them
+_NEED_SETTINGS = ("mask", "recode")
+# standards about tables of counts, which these pages do not release
+_NOT_RECORDS = ("cms-cells",)
 _PREFERS = (
     ("", "As shoal sees fit"),
     ("least-loss", "The one that loses least"),
     ("hierarchies", "One that goes by hierarchies"),
     ("few-suppressed", "The one that leaves out fewest records"),
 )
+
+
+def plain(text: str) -> str:
+    """A sentence of the documentation without its marks.
+
+    >>> plain("groups of k near records ([more](least-loss.md)), by `masking`")
+    'groups of k near records, by masking'
+    """
+    return re.sub(r" \(\[[^]]*\]\([^)]*\)\)", "", text).replace("`", "")
 
 
 def goal_of(policy: Policy) -> dict[str, Any]:
@@ -34,7 +48,7 @@ def goal_of(policy: Policy) -> dict[str, Any]:
         figures[key] = getattr(by_name.get(model), key, figures[key])
     sensitive = bool(policy.sensitive)
     threshold = policy.threshold if isinstance(policy.threshold, (int, float)) else None
-    named = [entry for entry in standards().standards if entry.models or entry.threshold is not None]
+    named = [one for one in standards().standards if one.models and one.name not in _NOT_RECORDS]
     return {
         "standard": _standard(policy, named),
         "standards": named,
@@ -53,7 +67,11 @@ def goal_of(policy: Policy) -> dict[str, Any]:
         ],
         "sensitive": sensitive,
         "methods": [{"name": name, "words": words} for name, words in _METHODS.items()]
-        + [{"name": kind.name, "words": f"{kind.name}: {kind.does}"} for kind in METHODS.values()],
+        + [
+            {"name": kind.name, "words": f"{kind.name}: {plain(kind.does)}"}
+            for kind in METHODS.values()
+            if kind.name not in _NEED_SETTINGS or (policy.method and policy.method.name == kind.name)
+        ],
         "method": policy.method.name if policy.method else "",
         "prefers": _PREFERS,
         "prefer": "",

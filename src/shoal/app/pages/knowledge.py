@@ -30,7 +30,8 @@ def knowledge_of(request: Request, workspace: Workspace, found: Stored, known: l
 def _answer(request: Request, workspace: Workspace, result: dict[str, Any], chosen: list[str]) -> dict[str, Any]:
     if not chosen:
         return {"problem": None, "share": "0%", "tone": "good", "count": "nobody",
-                "words": "Who knows nothing of a person finds nobody.", "total": f"{result['records']:,}"}  # fmt: skip
+                "words": "Whoever knows nothing of a person finds nobody.",
+                "total": f"{result['records']:,}"}  # fmt: skip
     if set(chosen) != set(result["quasi_identifiers"]):
         try:
             result = counters_of(request).ask(workspace, chosen, result["quasi_identifiers"]).result
@@ -54,7 +55,11 @@ def answer(request: Request, identifier: str) -> HTMLResponse:
     found = jobs_of(request).found(workspace, "risk")
     if found is None:
         raise InputError("The risk is not counted yet.", "Wait for it, then reload the page.")
-    return render(request, "answer.html", knowledge=knowledge_of(request, workspace, found, places(request)))
+    known = places(request)
+    answer = render(request, "answer.html", knowledge=knowledge_of(request, workspace, found, known))
+    asked = "&".join(f"know={place}" for place in known) or "know="
+    answer.headers["hx-replace-url"] = f"/w/{workspace.id}/risk?{asked}"  # a reload shows the same switches
+    return answer
 
 
 def is_place(text: str) -> bool:

@@ -32,7 +32,8 @@ def risk(request: Request, identifier: str) -> HTMLResponse:
         ensure(request, workspace, "risk")
     found = jobs_of(request).found(workspace, "risk") if ready else None
     asked = places(request)
-    known = asked if asked or found is None else list(range(len(found.result["quasi_identifiers"])))
+    chosen = "know" in request.query_params
+    known = asked if chosen or found is None else list(range(len(found.result["quasi_identifiers"])))
     answer = page(
         request,
         workspace,
@@ -54,11 +55,12 @@ def _shown(found: Stored) -> dict[str, Any]:
     over = prosecutor["share_over_threshold"]
     headline = next(one for one in found.sections if isinstance(one, Headline))
     limit = f"{prosecutor['threshold']:.2g}"
+    alone = "1 is alone" if result["uniques"] == 1 else f"{result['uniques']:,} are alone"
     stats = [
         {"name": f"of the {who} are unique", "value": percent(result["uniqueness"]),
          "note": f"{result['uniques']:,} {who}", "tone": "bad" if result["uniques"] else "good"},
         {"name": "is the smallest class (k)", "value": f"{result['k']:,}",
-         "note": "somebody is alone" if result["k"] == 1 else f"at least {result['k']:,} look alike",
+         "note": alone if result["k"] == 1 else f"at least {result['k']:,} look alike",
          "tone": "bad" if result["k"] < 3 else "good"},
         {"name": "found again if all are looked for", "value": percent(result["marketer"]["average"] or 0),
          "note": "on average", "tone": "soft"},
@@ -80,7 +82,7 @@ def _meaning(result: dict[str, Any], who: str) -> str:
     names = in_words(result["quasi_identifiers"])
     if not result["uniques"]:
         return f"Whoever knows {names} of somebody always finds several {who} that fit."
-    return f"Whoever knows {names} of one of them finds that one record, and reads in it everything else."
+    return f"Whoever knows {names} of one of them finds that one record, and reads everything else in it."
 
 
 def _sizes(found: Stored) -> Markup:
