@@ -37,7 +37,7 @@ demo: setup
 	@echo "  an insurer also the stay: read the table of knowledge from top to bottom. demo/safe.parquet is what may leave:"
 	@echo "  everybody shares their combination with four others at least. demo/release is the same as a folder to publish:"
 	@echo "  open its report with a browser: demo/release/report.html (its owner's: demo/release.private/report.html)."
-	@echo "  More: README.md and docs/."
+	@echo "  The same with a mouse: $(BIN)/shoal app demo/discharges.parquet. More: README.md and docs/."
 
 # Tests of one group share a Spark session, so they stay on one worker.
 test: setup lint browser spark java
