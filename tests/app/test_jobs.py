@@ -124,7 +124,8 @@ def test_a_child_that_dies_is_said_so(app: Any, slow: Path) -> None:
     child_of(app, workspace, "detect").kill()
     ended = app.wait(workspace, job)
     assert ended.state == "failed"
-    assert "memory" in ended.error["error"]
+    assert "signal 9" in ended.error["error"]
+    assert "memory" in ended.error["cure"]
 
 
 def test_results_survive_a_restart(start: Callable[..., Any], people: Path, tmp_path: Path) -> None:
