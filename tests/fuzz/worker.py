@@ -8,7 +8,6 @@ from __future__ import annotations
 import base64
 import json
 import random
-import resource
 import sys
 import tempfile
 from pathlib import Path
@@ -53,7 +52,9 @@ def main(name: str, count: int, seed: int) -> None:
             if became != "read" and (became != "refused" or number < len(examples)):
                 wrong.append({"number": number, "problem": became, "input": base64.b64encode(data).decode()[:8000]})
         last.unlink()
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    # of this program alone: ru_maxrss begins with what its parent has
+    status = dict(line.split(":", 1) for line in Path("/proc/self/status").read_text().splitlines())
+    memory = int(status["VmHWM"].split()[0])
     found = {"inputs": count, "refused": refused, "wrong": wrong[:20], "all_wrong": len(wrong), "kilobytes": memory}
     sys.stdout.write(json.dumps(found) + "\n")
 
