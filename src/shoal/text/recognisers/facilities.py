@@ -8,7 +8,7 @@ from shoal.text.terms import alternation, rule
 
 _WORD = r"[A-ZÀ-ÖØ-Þ][\w'’-]{1,30}"
 _RUN = rf"{_WORD}(?:\s(?:&|and|of|und|et|e|y|de|di|du|del|della|der|the)\s{_WORD}|\s&\s{_WORD}|\s{_WORD}){{0,5}}"
-_NOTHING = r"(?!(?:None|Unknown|Retired|Unemployed|Self|N/A|Keine?|Aucun|Nessun|Ningun|Yes|No)\b)"
+_NOTHING = r"(?!(?:None|Unknown|Retired|Unemployed|Self|Keine?|Aucun|Nessun|Ningun|Yes|No)\b)"
 
 
 def _has(key: str) -> Callable[[Note], bool]:
