@@ -20,6 +20,7 @@ from shoal.app.server import Fields, jobs_of, picker_of, workspace_of
 from shoal.errors import InputError
 from shoal.vocabulary import HierarchyKind, words_of
 
+_LONGEST_LABEL = 10_000
 router = APIRouter()
 # longer trees are not edited in a field of a page
 MOST_LINES = 2_000
@@ -83,10 +84,15 @@ def _rows(path: str | None) -> list[list[str]]:
 
 def _typed(text: str) -> list[list[str]]:
     """The rows of a tree that somebody typed."""
+    cure = "Write a leaf and what it becomes: 34;30-39;*."
     try:
-        return [row for row in csv.reader(io.StringIO(text), delimiter=";") if row]
+        rows = [row for row in csv.reader(io.StringIO(text), delimiter=";") if row]
     except csv.Error:
-        raise InputError("The tree is not rows of labels.", "Write a leaf and what it becomes: 34;30-39;*.") from None
+        raise InputError("The tree is not rows of labels.", cure) from None
+    # the reader's own limit is a setting of the whole process
+    if any(len(label) > _LONGEST_LABEL for row in rows for label in row):
+        raise InputError(f"The tree has a label of more than {_LONGEST_LABEL:,} characters.", cure)
+    return rows
 
 
 def _as_text(rows: list[list[str]]) -> str:
