@@ -65,5 +65,6 @@ def test_next_steps_are_quoted() -> None:
 
 def test_the_next_step_of_a_publication_is_quoted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Publication, "summary", lambda self: "Ready.")
+    monkeypatch.setattr(Publication, "_worst_attack", lambda self: [])
     found = Publication("for all/of them", "holds", {}, [Step("verify", 0.1, "holds")])
     assert _commands(found) == [["shoal", "verify", "for all/of them"]]
