@@ -14,11 +14,8 @@ from shoal.cli.group import LazyGroup
 _TOUR = """\
 Publish a table about people without giving the people away. Start with
 
-  shoal profile people.csv
-  shoal detect people.csv
   shoal risk people.csv --qi age,sex,zip
-  shoal anonymize people.csv -o safe.csv --qi age,sex,zip -k 5
-  shoal verify safe.csv --original people.csv
+  shoal publish people.csv -o release           (or in the browser: shoal app)
 """
 _EXIT = "Exit codes: 0 fine, 1 not met, 2 bad input, 3 budget refused. No network."
 _WIDTH = 80
