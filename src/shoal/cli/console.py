@@ -9,7 +9,6 @@ from typing import Any
 
 from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table
 from rich.text import Text
 
 from shoal import progress
@@ -75,14 +74,6 @@ def printable(text: str) -> str:
     return "".join(letter if letter.isprintable() or letter == "\n" else "\ufffd" for letter in text)
 
 
-def plain_table(*headers: str, left: int = 1) -> Table:
-    """A plain table: the first `left` columns are words, the rest numbers."""
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="dim")
-    for index, header in enumerate(headers):
-        table.add_column(header, justify="left" if index < left else "right", no_wrap=index >= left)
-    return table
-
-
 def print_block(renderable: Any) -> None:
     """A block with a blank line after it."""
     out.print(Padding(renderable, (0, 0, 1, 2)))
@@ -97,13 +88,3 @@ def bar(share: float, width: int = _BAR) -> Text:
 def note(text: str) -> None:
     """A remark below the tables."""
     out.print(Padding(Text("· " + printable(text), style="dim"), (0, 0, 0, 2)))
-
-
-def name_text(text: str) -> Text:
-    """A name from the file: never read as markup."""
-    return Text(printable(text))
-
-
-def holds_text(holds: bool) -> Text:
-    """Holds or not, in colour."""
-    return Text("holds", style="green") if holds else Text("does not hold", style="red")

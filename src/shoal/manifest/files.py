@@ -14,7 +14,6 @@ from shoal.errors import InputError, ShoalError
 from shoal.manifest.schema import Manifest, PrivateRecord
 from shoal.policy import Policy
 from shoal.reading.files import is_address
-from shoal.writing import sha256
 
 LARGEST_MANIFEST = 64_000_000
 LARGEST_PLAN = 1_000_000_000
@@ -159,8 +158,3 @@ def read_private(path: Path, data_sha256: str | None = None) -> PrivateRecord | 
     """The private record beside a data file, if there is one."""
     file = part_of(private_path(path), data_sha256, owners=True)
     return None if file is None else as_shape(PrivateRecord, read_json(file, "private record"), file, "private record")
-
-
-def hash_of_part(path: Path) -> str:
-    """The hash of a part's bytes."""
-    return sha256(path)
