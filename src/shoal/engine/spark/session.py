@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+import sys
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -53,6 +54,8 @@ def session(master: str | None = None) -> Any:
             settings="master",
         ) from None
     made.sparkContext.setLogLevel("ERROR")
+    if made.sparkContext.master.startswith("local") and "PYSPARK_PYTHON" not in os.environ:
+        made.sparkContext.pythonExec = sys.executable  # the workers find shoal here, not in the first python3 of PATH
     return made
 
 
@@ -120,6 +123,11 @@ def _as_input_error(error: Any, where: str) -> InputError:
         return InputError(
             f"Spark cannot open {where}: the cluster knows no such kind of place.",
             "Add its package to the session (spark.jars.packages), for s3a:// hadoop-aws.",
+        )
+    if "No module named 'shoal'" in said:
+        return InputError(
+            "The workers of Spark do not have shoal.",
+            "Install shoal on every node, in the Python that PYSPARK_PYTHON names.",
         )
     if "No space left on device" in said:
         return InputError(
