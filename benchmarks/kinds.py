@@ -1,6 +1,6 @@
 """Precision and recall per kind on the labelled columns, and CPU time per column.
 
-python benchmarks/kinds.py                # all groups of tests/detect/labelled_columns.py
+python benchmarks/kinds.py                # all groups of tests/detection/labelled_columns.py
 python benchmarks/kinds.py --dev --wrong  # dev only, with the cases that went wrong
 """
 
@@ -10,7 +10,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "detect"))
+sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "detection"))
 
 from labelled_columns import Labelled, columns
 
