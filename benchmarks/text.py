@@ -2,7 +2,8 @@
 
 Full recall: the share of identifiers of which every character is covered. Recall: of which any character is covered.
 Precision: the share of found spans that overlap an identifier. Over-scrubbing: the share of words outside
-identifiers that are covered. Kept: the share of eponyms, states and countries of which no character is covered.
+identifiers that are covered. Kept: the share of eponyms, states and countries of which no character is covered
+(of `second` by kind: drugs, doses and plain numbers too).
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import re
 import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Sequence
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +24,7 @@ from shoal.text.known_values import KnownValue
 from shoal.text.settle import settled_spans
 
 CORPUS = Path(__file__).parents[1] / "tests" / "text" / "corpus"
+_TITLES = {"second": "second (never tuned on)"}
 _WORD = re.compile(r"\w+(?:['’.-]\w+)*")
 Figures = dict[str, float]
 
@@ -51,8 +54,8 @@ def _count(note: dict[str, Any], spans: Sequence[Span], count: Callable[..., Non
     for match in _WORD.finditer(text):
         if not any(gold[match.start() : match.end()]):
             count("", words=1, scrubbed=any(covered[match.start() : match.end()]))
-    for start, end in note["keep"]:
-        count("", keep=1, kept=not any(covered[start:end]))
+    for (start, end), kind in zip(note["keep"], note.get("keep_kinds") or repeat(""), strict=False):
+        count(kind and f"keep {kind}", keep=1, kept=not any(covered[start:end]))
 
 
 def figures(counts: Counter[str]) -> Figures:
@@ -83,26 +86,38 @@ def evaluate(notes: Sequence[dict[str, Any]], found: Iterable[Sequence[Span]]) -
 def table(counts: dict[str, Counter[str]]) -> str:
     """The figures as a table in Markdown."""
     lines = ["| | identifiers | recall | full recall | precision | over-scrubbing |", "|---|--:|--:|--:|--:|--:|"]
-    for key in sorted(counts, key=lambda key: (key != "", key.startswith(("language", "source")), key)):
+    keys = [key for key in counts if not key.startswith("keep ")]
+    for key in sorted(keys, key=lambda key: (key != "", key.startswith(("language", "source")), key)):
         rates = figures(counts[key])
         cells = [f"{rates[name]:.3f}" if name in rates else "" for name in ("recall", "full_recall", "precision")]
         over = f"{rates['over_scrubbing']:.3f}" if "over_scrubbing" in rates else ""
         lines.append(f"| {key or 'all'} | {counts[key]['identifiers']} | {' | '.join(cells)} | {over} |")
-    kept = figures(counts[""]).get("kept")
-    return "\n".join(lines) + f"\n\neponyms, states and countries kept: {kept:.3f}"
+    return "\n".join(lines) + f"\n\n{_kept(counts)}"
+
+
+def _kept(counts: dict[str, Counter[str]]) -> str:
+    """The share that stayed of what must stay: of eponyms, states and countries alone where the notes say the kinds."""
+    kinds = {key.removeprefix("keep "): counts[key] for key in sorted(counts) if key.startswith("keep ")}
+    named = sum((kinds.get(kind, Counter()) for kind in ("eponym", "state", "country")), Counter[str]())
+    line = f"eponyms, states and countries kept: {figures(named or counts['']).get('kept'):.3f}"
+    return line + "".join(f"; {kind} {of['kept']} of {of['keep']}" for kind, of in kinds.items())
 
 
 def found_with_known(notes: Sequence[dict[str, Any]], share: int = 2) -> list[list[Span]]:
-    """The spans of each note if the table knows the values of every `share`-th identifier in it, in written order.
+    """The spans of each note if the table knows the note's `known` values, in the table's own form.
 
-    The known values of a note are what a table would have of its person: texts of gold spans whose kind a column can
-    have. The other identifiers (doctors, relatives, places) must be found by rules.
+    Of a note without them the table knows every `share`-th identifier, in written order, whose kind a column can have.
+    The other identifiers (doctors, relatives, places) must be found by rules.
     """
-    persons = [
-        {KnownValue(note["text"][start:end], kind) for start, end, kind in _columns(note)[::share]} for note in notes
-    ]
+    persons = [{KnownValue(value, kind) for value, kind in _known(note, share)} for note in notes]
     texts = [note["text"] for note in notes]
     return settled_spans(texts, known_sets(persons, texts))
+
+
+def _known(note: dict[str, Any], share: int) -> list[tuple[str, str]]:
+    if "known" in note:
+        return [(value, kind) for value, kind in note["known"]]
+    return [(note["text"][start:end], kind) for start, end, kind in _columns(note)[::share]]
 
 
 def _columns(note: dict[str, Any]) -> list[tuple[int, int, Any]]:
@@ -111,12 +126,13 @@ def _columns(note: dict[str, Any]) -> list[tuple[int, int, Any]]:
 
 
 def main() -> None:
-    """Prints the figures of the tuned half, of the held-out half, or of both, without and with known values."""
-    for half in sys.argv[1:] or ["tuned", "held_out"]:
-        notes = corpus(half)
-        print(f"\n{half}: {len(notes)} notes, by rules and lists\n")
+    """Prints the figures of the named parts of the corpus, without and with known values."""
+    for half in sys.argv[1:] or ["tuned", "held_out", "second"]:
+        notes, title = corpus(half), _TITLES.get(half, half)
+        print(f"\n{title}: {len(notes)} notes, by rules and lists\n")
         print(table(evaluate(notes, find_spans([note["text"] for note in notes]))))
-        print(f"\n{half}: with every second value of columns known\n")
+        known = "the values of the table" if "known" in notes[0] else "every second value of columns"
+        print(f"\n{title}: with {known} known\n")
         print(table(evaluate(notes, found_with_known(notes))))
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import importlib.util
+import itertools
 import json
+from collections import Counter
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
+from shoal.text.base import Span
 from shoal.text.find import find_spans
 
 ROOT = Path(__file__).parents[2]
@@ -82,10 +85,30 @@ def test_the_corpus_is_what_its_sources_say(half: str) -> None:
     assert module(folder / "build.py").build(half) == written
 
 
+def test_the_second_corpus_marks_whole_words_and_names_what_the_table_knows(benchmark: ModuleType) -> None:
+    """Six notes for each language and domain; marks do not overlap and neither begin nor end with a blank."""
+    notes = benchmark.corpus("second")
+    assert set(Counter((note["language"], note["domain"]) for note in notes).values()) == {6}
+    assert len(notes) == len({note["text"] for note in notes}) == 120
+    kinds = {kind for half in ("tuned", "held_out") for note in benchmark.corpus(half) for _, _, kind in note["spans"]}
+    for note in notes:
+        marks = sorted(tuple(mark[:2]) for mark in note["spans"] + note["keep"])
+        assert all(end <= start for (_, end), (start, _) in itertools.pairwise(marks))
+        assert all(note["text"][start:end].strip() == note["text"][start:end] != "" for start, end in marks)
+        assert {kind for _, _, kind in note["spans"]} | {kind for _, kind in note["known"]} <= kinds
+        assert note["known"]
+        assert len(note["keep"]) == len(note["keep_kinds"])
+
+
+def test_what_was_kept_is_told_by_kind(benchmark: ModuleType) -> None:
+    note = {"text": "Graves 5 mg", "language": "en", "source": "hand", "spans": [], "keep": [[0, 6], [7, 11]]}
+    note["keep_kinds"] = ["eponym", "dose"]
+    table = benchmark.table(benchmark.evaluate([note], [[Span(7, 11, "name", 1, "")]]))
+    assert table.endswith("countries kept: 1.000; dose 0 of 1; eponym 1 of 1")
+
+
 def test_figures_by_hand(benchmark: ModuleType) -> None:
     """Two identifiers, one covered whole and one in part; one of six other words covered; one of two terms kept."""
-    from shoal.text.base import Span
-
     text = "Ann Lee and Bo Roe saw Graves in Ohio today"
     note = {"text": text, "language": "en", "source": "hand", "spans": [[0, 7, "name"], [12, 18, "name"]]}
     note["keep"] = [[23, 29], [33, 37]]
