@@ -172,18 +172,19 @@ def open_pipes(found: Found, options: Options, head: bytes) -> Source:
     )
     copy.change(
         "reading/formats.py",
-        "FORMATS: list[Format] = [\n",
+        "OPENERS: dict[str, Opener] = {",
         "from shoal.reading.pipes import open_pipes  # noqa: E402\n\n"
-        "FORMATS: list[Format] = [\n"
-        '    Format("pipes", (".pipes",), lambda head, _: head.startswith(b"|"), open_pipes),\n',
+        'OPENERS: dict[str, Opener] = {"pipes": open_pipes, ',
     )
     copy.change(
-        "writing.py",
-        '    ".ndjson": ',
-        '    ".pipes": lambda frame, path: path.write_text(\n'
-        '        "".join("|" + "|".join(map(str, row)) + "|\\n" for row in [frame.columns, *frame.rows()])\n'
-        "    ) and None,\n"
-        '    ".ndjson": ',
+        "formats/registry.py",
+        "FORMATS: list[FileFormat] = [\n",
+        "def write_pipes(frame, path, labels):\n"
+        '    """Write a file."""\n'
+        "    rows = [frame.columns, *frame.rows()]\n"
+        '    path.write_text("".join("|" + "|".join(map(str, row)) + "|\\n" for row in rows))\n\n'
+        "FORMATS: list[FileFormat] = [\n"
+        '    FileFormat("pipes", (".pipes",), _starts(b"|"), writes=(".pipes",), write=write_pipes),\n',
     )
     out = copy.run(
         "import shoal, polars as pl\nfrom shoal.writing import write_frame\n"

@@ -80,6 +80,7 @@ errors progress wording vocabulary compiled_stamp
 threads keys
 compiled
 results
+formats
 writing
 table
 reading kinds

@@ -17,17 +17,7 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
 from shoal.errors import InputError
-
-# how a frame is written, by the extension of the file
-WRITERS: dict[str, Callable[[pl.DataFrame, Path], None]] = {
-    ".parquet": lambda frame, path: frame.write_parquet(path),
-    ".csv": lambda frame, path: frame.write_csv(path),
-    ".tsv": lambda frame, path: frame.write_csv(path, separator="\t"),
-    ".arrow": lambda frame, path: frame.write_ipc(path),
-    ".feather": lambda frame, path: frame.write_ipc(path),
-    ".jsonl": lambda frame, path: frame.write_ndjson(path),
-    ".ndjson": lambda frame, path: frame.write_ndjson(path),
-}
+from shoal.formats import Labels, format_of, written_extensions
 
 _LONGEST_WORD = 60
 # `delimiter` alone is that of the input
@@ -130,12 +120,13 @@ def is_text_file(path: Path) -> bool:
     >>> is_text_file(Path("safe.csv")), is_text_file(Path("safe.parquet"))
     (True, False)
     """
-    return path.suffix.lower() in (".csv", ".tsv")
+    form = format_of(path)
+    return form is not None and not form.typed
 
 
 def check_target(path: Path, force: bool, endings: Collection[str] | None = None) -> None:
     """Refuse a target before any work is done for it."""
-    endings = list(WRITERS) if endings is None else endings
+    endings = written_extensions() if endings is None else endings
     if path.suffix.lower() not in endings:
         raise InputError(f"{path} has no known file extension.", f"Use one of {', '.join(endings)}.")
     if not path.parent.is_dir():
@@ -198,7 +189,15 @@ def write_frame(frame: pl.DataFrame, path: str | Path, force: bool = False) -> N
     """Write a frame in the format of the file's ending."""
     path = Path(path)
     check_target(path, force)
-    write_whole(path, lambda draft: WRITERS[path.suffix.lower()](frame, draft))
+    write_whole(path, lambda draft: _write(frame, draft, path))
+
+
+def _write(frame: pl.DataFrame, draft: Path, target: Path, labels: Labels | None = None) -> None:
+    """Write a frame in the format of its target."""
+    form = format_of(target)
+    assert form is not None
+    assert form.write is not None
+    form.write(frame, draft, labels or {})
 
 
 def write_private(frame: pl.DataFrame, path: Path) -> None:
@@ -210,7 +209,7 @@ def write_private(frame: pl.DataFrame, path: Path) -> None:
         raise InputError(f"{path.parent} cannot be written to: {failure(error)}.", "Choose another folder.") from None
     draft = Path(name)
     try:
-        WRITERS[path.suffix.lower()](frame, draft)
+        _write(frame, draft, path)
         sync(draft)
         draft.replace(path)
     except OSError as error:
@@ -219,10 +218,12 @@ def write_private(frame: pl.DataFrame, path: Path) -> None:
         draft.unlink(missing_ok=True)
 
 
-def write_draft(frame: pl.DataFrame, draft: Path, target: Path, output: OutputFormat | None = None) -> None:
+def write_draft(
+    frame: pl.DataFrame, draft: Path, target: Path, output: OutputFormat | None = None, labels: Labels | None = None
+) -> None:
     """Write a frame under another name than its target's, in the target's format, down to the disk."""
     if output is None or not is_text_file(target):
-        WRITERS[target.suffix.lower()](frame, draft)
+        _write(frame, draft, target, labels)
     else:
         frame.write_csv(
             draft,

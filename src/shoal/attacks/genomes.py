@@ -11,7 +11,7 @@ import polars as pl
 
 from shoal.errors import InputError
 from shoal.reading import Options, read
-from shoal.reading.binary import damage_as_error
+from shoal.reading.bytes import damage_as_error
 from shoal.reading.files import find_files, open_file
 from shoal.reading.frames import batches, column_names
 from shoal.table import Array, Table

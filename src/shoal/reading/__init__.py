@@ -11,7 +11,7 @@ import polars as pl
 
 from shoal import progress
 from shoal.errors import InputError, quoted
-from shoal.reading.binary import damage_as_error
+from shoal.reading.bytes import damage_as_error
 from shoal.reading.csv import NotInEncoding
 from shoal.reading.files import Found, Options, Overflow, Source, declaring, find_files, open_file
 from shoal.table import Table, check_names

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import unquote
 
 import polars as pl
 
-from shoal.errors import InputError
 from shoal.reading.arrow_check import check_arrow
+from shoal.reading.bytes import damage_as_error
 from shoal.reading.files import Source
 from shoal.reading.frames import ROWS_PER_BATCH
 from shoal.reading.parquet_check import check_parquet
@@ -34,24 +33,6 @@ def open_ipc(path: Path, stream: bool) -> Source:
     with damage_as_error(path):
         scan = pl.read_ipc_stream(path).lazy() if stream else pl.scan_ipc(path, glob=False)
         return _source(path, scan)
-
-
-@contextmanager
-def damage_as_error(path: Path) -> Iterator[None]:
-    """A fault of the file as our error, because the library's may show values; its panics are no Exceptions."""
-    try:
-        yield
-    except InputError:
-        raise
-    except BaseException as error:
-        if (
-            isinstance(error, (pl.exceptions.PolarsError, OSError, EOFError))
-            or type(error).__name__ == "PanicException"
-        ):
-            raise InputError(
-                f"{path} cannot be read to its end: it is damaged or cut short.", "Copy or export it again."
-            ) from None
-        raise
 
 
 def _source(path: Path, scan: pl.LazyFrame, check: Callable[[list[str]], None] = lambda columns: None) -> Source:

@@ -6,10 +6,12 @@ import gzip
 import struct
 import zlib
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from enum import Enum
 from pathlib import Path
 from typing import IO, cast
 
+import polars as pl
 import zstandard
 
 from shoal.errors import InputError
@@ -97,3 +99,21 @@ def records(
     rest = b"".join(left)
     if rest.strip(b"\r\n"):
         yield rest + (b"" if rest.endswith(b"\n") else b"\n"), position
+
+
+@contextmanager
+def damage_as_error(path: Path) -> Iterator[None]:
+    """A fault of the file as our error, because the library's may show values; its panics are no Exceptions."""
+    try:
+        yield
+    except InputError:
+        raise
+    except BaseException as error:
+        if (
+            isinstance(error, (pl.exceptions.PolarsError, OSError, EOFError))
+            or type(error).__name__ == "PanicException"
+        ):
+            raise InputError(
+                f"{path} cannot be read to its end: it is damaged or cut short.", "Copy or export it again."
+            ) from None
+        raise

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.errors import InputError, quoted
+from shoal.formats import FORMATS, format_of_file
 
 if TYPE_CHECKING:
     from shoal.table import Table
@@ -233,8 +234,6 @@ def _in_folder(folder: Path) -> list[Found]:
 
 def table_extensions() -> list[str]:
     """The extensions of files that are taken for tables in a folder; `.json` alone may be anything."""
-    from shoal.reading.formats import FORMATS
-
     return [extension for form in FORMATS for extension in form.extensions if extension != ".json"]
 
 
@@ -254,7 +253,7 @@ def _near_files(path: Path) -> str:
 
 def open_file(found: Found, options: Options) -> Source:
     """Open one file by its format."""
-    from shoal.reading.formats import FORMATS, is_zip
+    from shoal.reading.formats import OPENERS, is_zip
 
     path = found.path
     try:
@@ -266,9 +265,9 @@ def open_file(found: Found, options: Options) -> Source:
         raise InputError(f"{path} is empty.", "It should hold at least a header and one row.")
     suffixes = [suffix.lower() for suffix in path.suffixes]
     last = suffixes[-1] if suffixes else ""
-    exact = next((form for form in FORMATS if form.exact and form.recognises(head, suffixes)), None)
+    exact = format_of_file(head, suffixes, exact=True)
     if exact is not None:
-        return exact.open(found, options, head)
+        return OPENERS[exact.name](found, options, head)
     if last in _LATER:
         raise InputError(f"{path}: {_LATER[last]} files are not read yet.", "Save the table as CSV or Parquet.")
     if any(form.exact and last in form.extensions for form in FORMATS):
@@ -278,4 +277,6 @@ def open_file(found: Found, options: Options) -> Source:
         )
     if is_zip(head):
         raise InputError(f"{path} is a ZIP archive.", "Unpack it and give the table inside.")
-    return next(form for form in FORMATS if form.recognises(head, suffixes)).open(found, options, head)
+    form = format_of_file(head, suffixes)
+    assert form is not None  # CSV takes what is left
+    return OPENERS[form.name](found, options, head)

@@ -1,26 +1,13 @@
-"""The formats that can be read: how each is recognised, and who opens it. A new one is a file and a line here."""
+"""Who opens the files of each format. A new one is a line in `formats/registry.py`, and an opener here."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable
 
 from shoal.reading.bytes import Compression, compression_of
 from shoal.reading.files import Found, Options, Source
 
-
-@dataclass(frozen=True, slots=True)
-class Format:
-    """A format: its file extensions, whether a file's first bytes and extensions are its own, and how it is opened.
-
-    `exact` formats are known by their first bytes: a file with their extension and other bytes is damaged.
-    """
-
-    name: str
-    extensions: tuple[str, ...]
-    recognises: Callable[[bytes, Sequence[str]], bool]
-    open: Callable[[Found, Options, bytes], Source]
-    exact: bool = True
+Opener = Callable[[Found, Options, bytes], Source]
 
 
 def _parquet(found: Found, options: Options, head: bytes) -> Source:
@@ -47,19 +34,8 @@ def _csv(found: Found, options: Options, head: bytes) -> Source:
     return open_csv(found.path, compression_of(head), options)
 
 
-JSON = (".jsonl", ".ndjson", ".json")
-# the first that recognises a file opens it; CSV takes what is left
-FORMATS: list[Format] = [
-    Format("Parquet", (".parquet", ".pq"), lambda head, _: head.startswith(b"PAR1"), _parquet),
-    Format(
-        "Arrow",
-        (".arrow", ".feather", ".ipc"),
-        lambda head, _: head.startswith((b"ARROW1", b"\xff\xff\xff\xff")),
-        _arrow,
-    ),
-    Format("JSON lines", JSON, lambda _, extensions: any(end in JSON for end in extensions), _json_lines, exact=False),
-    Format("CSV", (".csv", ".tsv", ".txt"), lambda _, extensions: True, _csv, exact=False),
-]
+# by the name of the format: a file, how to read it, its first bytes -> its columns and batches
+OPENERS: dict[str, Opener] = {"Parquet": _parquet, "Arrow": _arrow, "JSON lines": _json_lines, "CSV": _csv}
 
 
 def is_zip(head: bytes) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import polars as pl
 
-from shoal.reading.binary import damage_as_error
+from shoal.reading.bytes import damage_as_error
 from shoal.reading.csv import NotInEncoding
 from shoal.reading.files import Options, find_files, open_file
 
