@@ -82,6 +82,7 @@ compiled
 results
 writing
 table
+databases
 reading kinds
 text
 ranges
