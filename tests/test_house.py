@@ -83,6 +83,7 @@ results
 formats
 writing
 table
+databases
 reading kinds
 text
 ranges

@@ -26,6 +26,7 @@ from shoal.cli.options import (
     ModelOption,
     PolicyOption,
     QiOption,
+    QueryOption,
     SensitiveOption,
     ShuffleSeedOption,
     SignOption,
@@ -53,7 +54,7 @@ from shoal.vocabulary import Prefer
 def anonymize(
     file: File,
     output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="FILE", help="Where to release; its extension says the format.")
+        str, typer.Option("-o", "--output", metavar="FILE", help="Where to release; its extension says the format.")
     ],
     qi: QiOption = None,
     sensitive: SensitiveOption = None,
@@ -114,6 +115,7 @@ def anonymize(
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
+    query: QueryOption = None,
     engine: EngineOption = None,
     master: MasterOption = None,
     types: TypeOption = None,
@@ -150,7 +152,7 @@ def anonymize(
     written = output_of(output_delimiter, decimal_comma, bom, missing_as, suppressed_as)
     with running(quiet=as_json):
         result = release_anonymized(
-            one_or_many(file),
+            one_or_many(file, query),
             output=output,
             policy=policy,
             writing=Writing(force, not keep_order, seed, excel_safe, no_guarantee, sign, output=written),

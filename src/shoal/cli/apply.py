@@ -40,7 +40,7 @@ def apply(
         typer.Argument(metavar="PLAN", help="The plan that `anonymize` wrote: --method lattice, or mondrian --plan."),
     ],
     file: Annotated[str, typer.Argument(metavar="FILE", help="New data with the same columns.")],
-    output: Annotated[Path, typer.Option("-o", "--output", metavar="FILE", help="Where to release.")],
+    output: Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="Where to release.")],
     unseen: Annotated[
         str,
         typer.Option(

@@ -13,6 +13,7 @@ from shoal.cli.options import (
     File,
     JsonOption,
     MissingOption,
+    QueryOption,
     one_or_many,
     print_json,
     reading,
@@ -35,6 +36,7 @@ def attack_scoreboard(
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
+    query: QueryOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """**Whom do a few ratings identify, some of them wrong?** (Narayanan and Shmatikov 2008)
@@ -49,7 +51,7 @@ def attack_scoreboard(
 
     with running(quiet=as_json):
         found = attack(
-            one_or_many(file),
+            one_or_many(file, query),
             person=person,
             item=item,
             value=value,

@@ -13,6 +13,7 @@ from shoal.cli.options import (
     File,
     JsonOption,
     MissingOption,
+    QueryOption,
     how_of,
     names_of,
     one_or_many,
@@ -44,6 +45,7 @@ def attack_unicity(
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
+    query: QueryOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """**How many points of a trace single its person out?** (de Montjoye 2013)
@@ -60,7 +62,7 @@ def attack_unicity(
     steps = how_of(coarsen, "--coarsen") if coarsen else {}
     with running(quiet=as_json):
         found = attack(
-            one_or_many(file),
+            one_or_many(file, query),
             person=person,
             columns=names_of(columns) or [],
             points=parse_targets(points),

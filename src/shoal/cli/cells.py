@@ -12,6 +12,7 @@ from shoal.cli.options import (
     File,
     JsonOption,
     MissingOption,
+    QueryOption,
     names_of,
     one_or_many,
     print_json,
@@ -33,6 +34,7 @@ def cells(
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
+    query: QueryOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """**May this table of counts be shown?** No count of 1 to 10, nor one that follows from the margins by subtraction.
@@ -50,7 +52,7 @@ def cells(
 
     with running(quiet=as_json):
         result = check(
-            one_or_many(file),
+            one_or_many(file, query),
             by=names_of(by) or [],
             count=count,
             total=total,

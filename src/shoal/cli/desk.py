@@ -14,6 +14,7 @@ from shoal.cli.options import (
     File,
     JsonOption,
     MissingOption,
+    QueryOption,
     either,
     names_of,
     one_or_many,
@@ -116,6 +117,7 @@ def open_desk(
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
+    query: QueryOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """**Open a desk on a table.** It keeps a private copy of the table, its terms and an empty ledger.
@@ -141,7 +143,7 @@ def open_desk(
     try:
         with running(quiet=as_json):
             opened = open_on(
-                one_or_many(file),
+                one_or_many(file, query),
                 folder=output,
                 epsilon=epsilon,
                 types=declared | ({OTHERS: PROPOSED} if confirm_types else {}),

@@ -18,6 +18,7 @@ from shoal.cli.options import (
     MasterOption,
     MissingOption,
     PolicyOption,
+    QueryOption,
     names_of,
     one_of,
     one_or_many,
@@ -77,6 +78,7 @@ def detect(
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
+    query: QueryOption = None,
     engine: EngineOption = None,
     master: MasterOption = None,
     as_json: JsonOption = False,
@@ -101,7 +103,7 @@ def detect(
 
     def measure() -> Detection:
         return find(
-            one_or_many(file),
+            one_or_many(file, query),
             columns=names_of(columns),
             null_rule=one_of("--null-rule", null_rule, NullRule),
             count=count,

@@ -13,6 +13,7 @@ from shoal.cli.options import (
     File,
     JsonOption,
     MissingOption,
+    QueryOption,
     names_of,
     one_of,
     one_or_many,
@@ -65,6 +66,7 @@ def build(
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
+    query: QueryOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """**Build a hierarchy** from the values of a column: intervals, dates, prefixes of codes, categories by frequency.
@@ -84,7 +86,7 @@ def build(
 
     with running(quiet=as_json):
         result = build_hierarchies(
-            one_or_many(file),
+            one_or_many(file, query),
             output=output,
             columns=names_of(column),
             kind=one_of("--kind", kind, HierarchyKind),

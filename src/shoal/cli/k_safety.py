@@ -7,7 +7,16 @@ from typing import Annotated
 
 import typer
 
-from shoal.cli.options import DelimiterOption, EncodingOption, File, JsonOption, one_or_many, print_json, reading
+from shoal.cli.options import (
+    DelimiterOption,
+    EncodingOption,
+    File,
+    JsonOption,
+    QueryOption,
+    one_or_many,
+    print_json,
+    reading,
+)
 
 
 def k_safety(
@@ -28,6 +37,7 @@ def k_safety(
     force: Annotated[bool, typer.Option("--force", help="Replace an output that exists; never an input.")] = False,
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
+    query: QueryOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """**Remove the terms by which a document tells whom or what it is about**, so that K entities still fit.
@@ -48,7 +58,7 @@ def k_safety(
 
     with running(quiet=as_json):
         result = run(
-            one_or_many(file),
+            one_or_many(file, query),
             text=text,
             entities=entities,
             k=k,

@@ -19,6 +19,7 @@ from shoal.cli.options import (
     ModelOption,
     PolicyOption,
     QiOption,
+    QueryOption,
     SensitiveOption,
     TOption,
     TypeOption,
@@ -47,6 +48,7 @@ def lattice(
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
+    query: QueryOption = None,
     types: TypeOption = None,
     as_json: JsonOption = False,
     **method_options: Any,
@@ -71,7 +73,7 @@ def lattice(
         check_chart(chart, force)
     with running(quiet=as_json):
         space = look(
-            one_or_many(file),
+            one_or_many(file, query),
             policy,
             quasi_identifiers=names_of(qi),
             sensitive=names_of(sensitive),

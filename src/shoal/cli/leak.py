@@ -17,6 +17,7 @@ from shoal.cli.options import (
     MissingOption,
     PolicyOption,
     QiOption,
+    QueryOption,
     either,
     names_of,
     one_of,
@@ -141,6 +142,7 @@ def leak(
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
+    query: QueryOption = None,
     engine: EngineOption = None,
     master: MasterOption = None,
     as_json: JsonOption = False,
@@ -168,7 +170,7 @@ def leak(
 
     def measured() -> LeakRisk | LeakSeries:
         return measure(
-            one_or_many(file) if file else None,
+            one_or_many(file, query) if file else None,
             leaked=leaked,
             persons=persons,
             class_size=class_size,

@@ -26,7 +26,8 @@ File = Annotated[
     list[str],
     typer.Argument(
         metavar="FILE...",
-        help="CSV, Parquet, Arrow or JSON lines; a folder or a glob; several files.",
+        help="CSV, Parquet, Arrow or JSON lines; a folder or a glob; several files; a table of a database "
+        "(postgresql://host/db?table=visits, sqlite:///visits.db?table=visits, duckdb:///…).",
         show_default=False,
     ),
 ]
@@ -54,6 +55,15 @@ MissingOption = Annotated[
         "--missing",
         metavar="WORDS",
         help="Words of a text file that mean missing, such as NA,unknown.",
+        show_default=False,
+    ),
+]
+QueryOption = Annotated[
+    str | None,
+    typer.Option(
+        "--query",
+        metavar="SELECT",
+        help="FILE is a database: read what this select gives. Without order by, rows have no order.",
         show_default=False,
     ),
 ]
@@ -143,9 +153,15 @@ MasterOption = Annotated[
 ]
 
 
-def one_or_many(files: list[str]) -> str | list[str]:
-    """One path, or a list of several."""
-    return files[0] if len(files) == 1 else files
+def one_or_many(files: list[str], query: str | None = None) -> str | list[str]:
+    """One path, or a list of several; or a database with a query."""
+    source = files[0] if len(files) == 1 else files
+    if query is None:
+        return source
+    from shoal.databases import with_query
+
+    asked: str = with_query(source, query)
+    return asked
 
 
 def names_of(given: list[str] | None) -> list[str] | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -18,6 +17,7 @@ from shoal.cli.options import (
     KeepOrderOption,
     MissingOption,
     PolicyOption,
+    QueryOption,
     ShuffleSeedOption,
     SignOption,
     groups_with_share,
@@ -44,7 +44,7 @@ def _setting(option: str, metavar: str, text: str) -> Any:
 def perturb(
     file: File,
     output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="FILE", help="Where to release; the ending says the format.")
+        str, typer.Option("-o", "--output", metavar="FILE", help="Where to release; the ending says the format.")
     ],
     noise: Annotated[
         list[str] | None, _setting("--noise", "COLUMN=SHARE", "Normal noise, a share of the standard deviation.")
@@ -101,6 +101,7 @@ def perturb(
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
+    query: QueryOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """**Change values at random so that totals stay and single values can no longer be trusted.**
@@ -125,7 +126,7 @@ def perturb(
     written = output_of(output_delimiter, decimal_comma, bom, missing_as)
     with running(quiet=as_json):
         result = release_perturbed(
-            one_or_many(file),
+            one_or_many(file, query),
             output=output,
             policy=policy,
             decide=roles_of(decide),

@@ -17,6 +17,7 @@ from shoal.cli.options import (
     MasterOption,
     MissingOption,
     PolicyOption,
+    QueryOption,
     TypeOption,
     names_of,
     one_or_many,
@@ -42,6 +43,7 @@ def profile(
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
+    query: QueryOption = None,
     engine: EngineOption = None,
     master: MasterOption = None,
     types: TypeOption = None,
@@ -66,7 +68,7 @@ def profile(
 
     with running(quiet=as_json):
         result = measure(
-            one_or_many(file),
+            one_or_many(file, query),
             columns=names_of(columns),
             policy=policy,
             write_policy=write_policy,

@@ -16,6 +16,7 @@ from shoal.cli.options import (
     KeyFileOption,
     MasterOption,
     MissingOption,
+    QueryOption,
     SignOption,
     either,
     one_of,
@@ -37,7 +38,7 @@ def pseudonymize(
     file: File,
     column: Annotated[str, typer.Option("--column", metavar="COLUMN", help="Whose values get pseudonyms.")],
     output: Annotated[
-        Path, typer.Option("-o", "--output", metavar="FILE", help="Where to write; the ending says the format.")
+        str, typer.Option("-o", "--output", metavar="FILE", help="Where to write; the ending says the format.")
     ],
     key_file: KeyFileOption = None,
     surrogates: Annotated[
@@ -87,6 +88,7 @@ def pseudonymize(
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
+    query: QueryOption = None,
     engine: EngineOption = None,
     master: MasterOption = None,
     as_json: JsonOption = False,
@@ -111,7 +113,7 @@ def pseudonymize(
     written = output_of(output_delimiter, decimal_comma, bom, missing_as)
     with running(quiet=as_json):
         result = release_pseudonymized(
-            one_or_many(file),
+            one_or_many(file, query),
             output=output,
             writing=Writing(force, shuffle=False, sign=sign, output=written),
             column=column,

@@ -19,6 +19,7 @@ from shoal.cli.options import (
     JsonOption,
     MissingOption,
     PolicyOption,
+    QueryOption,
     ShuffleSeedOption,
     SignOption,
     one_or_many,
@@ -64,6 +65,7 @@ def publish(
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
+    query: QueryOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """**From a table to a folder that may be published: measured, changed, verified, attacked, reported.**
@@ -86,7 +88,7 @@ def publish(
     answers = pairs_of(answer, "--answer") if answer else {}
     work = partial(
         _published,
-        one_or_many(file),
+        one_or_many(file, query),
         policy,
         as_json,
         output=output,

@@ -13,6 +13,7 @@ from shoal.cli.options import (
     File,
     JsonOption,
     MissingOption,
+    QueryOption,
     one_or_many,
     print_json,
     reading,
@@ -34,6 +35,7 @@ def regenerate(
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
+    query: QueryOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """**Fill masked cells so that a known distribution comes out** (Sánchez et al., Algorithm S1).
@@ -51,7 +53,7 @@ def regenerate(
 
     with running(quiet=as_json):
         result = fill(
-            one_or_many(file),
+            one_or_many(file, query),
             distribution=distribution,
             output=output,
             seed=seed,

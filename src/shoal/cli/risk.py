@@ -17,6 +17,7 @@ from shoal.cli.options import (
     MissingOption,
     PolicyOption,
     QiOption,
+    QueryOption,
     SensitiveOption,
     TypeOption,
     either,
@@ -210,6 +211,7 @@ def risk(
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
+    query: QueryOption = None,
     engine: EngineOption = None,
     master: MasterOption = None,
     types: TypeOption = None,
@@ -251,7 +253,7 @@ def risk(
         people = PopulationMargins(margin)
     with running(quiet=as_json):
         result = measure(
-            one_or_many(file),
+            one_or_many(file, query),
             quasi_identifiers=names_of(qi),
             knowledge=groups_of(knowledge),
             null_rule=MissingKeys(one_of("--null-rule", null_rule, NullRule), wildcard_alpha),

@@ -21,6 +21,7 @@ from shoal.cli.options import (
     MasterOption,
     MissingOption,
     PolicyOption,
+    QueryOption,
     ShuffleSeedOption,
     SignOption,
     one_of,
@@ -41,7 +42,7 @@ from shoal.vocabulary import DateOrder
 def safe_harbor(
     file: File,
     output: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "-o", "--output", metavar="FILE", help="Where to release; the ending says the format.", show_default=False
         ),
@@ -94,6 +95,7 @@ def safe_harbor(
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
+    query: QueryOption = None,
     engine: EngineOption = None,
     master: MasterOption = None,
     as_json: JsonOption = False,
@@ -128,7 +130,7 @@ def safe_harbor(
     written = output_of(output_delimiter, decimal_comma, bom, missing_as)
     with running(quiet=as_json):
         result = release_safe_harbor(
-            one_or_many(file),
+            one_or_many(file, query),
             policy=policy,
             reading=SafeHarborReading(year_of_data, order, century_from, zip_populations, options),
             output=output,

@@ -14,6 +14,7 @@ from shoal.cli.options import (
     File,
     JsonOption,
     MissingOption,
+    QueryOption,
     SignOption,
     either,
     names_of,
@@ -81,7 +82,7 @@ def scrub(
         ),
     ] = None,
     output: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "-o",
             "--output",
@@ -107,6 +108,7 @@ def scrub(
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
+    query: QueryOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """**Replace what points at people in columns of free text**, and release the table.
@@ -129,7 +131,7 @@ def scrub(
 
     with running(quiet=as_json):
         result = release_scrubbed(
-            one_or_many(file),
+            one_or_many(file, query),
             output=output or beside(file[0]),
             writing=Writing(force, shuffle=False, sign=sign),
             spans_out=spans_out,
@@ -147,6 +149,6 @@ def scrub(
     print_json(result.to_dict()) if as_json else show(result)
 
 
-def beside(file: str) -> Path:
+def beside(file: str) -> str:
     """The name of an output that was not given: `visits.scrubbed.csv` beside `visits.csv`."""
-    return Path(file).with_name(f"{Path(file).stem}.scrubbed{Path(file).suffix}")
+    return str(Path(file).with_name(f"{Path(file).stem}.scrubbed{Path(file).suffix}"))

@@ -15,6 +15,7 @@ from shoal.cli.options import (
     File,
     JsonOption,
     MissingOption,
+    QueryOption,
     SignOption,
     either,
     names_of,
@@ -58,7 +59,7 @@ def shift_dates(
         ),
     ] = None,
     output: Annotated[
-        Path | None,
+        str | None,
         typer.Option(
             "-o",
             "--output",
@@ -99,6 +100,7 @@ def shift_dates(
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
+    query: QueryOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """**Shift all dates of a person by the person's own secret number of days.** Intervals stay exactly as they are.
@@ -122,7 +124,7 @@ def shift_dates(
     written = output_of(output_delimiter, decimal_comma, bom, missing_as)
     with running(quiet=as_json):
         result = release_shifted(
-            one_or_many(file),
+            one_or_many(file, query),
             output=output or beside(file[0]),
             writing=Writing(force, shuffle=False, sign=sign, output=written),
             person=person,
@@ -137,6 +139,6 @@ def shift_dates(
     print_json(result.to_dict()) if as_json else show(result)
 
 
-def beside(file: str) -> Path:
+def beside(file: str) -> str:
     """The name of an output that was not given: `visits.shifted.csv` beside `visits.csv`."""
-    return Path(file).with_name(f"{Path(file).stem}.shifted{Path(file).suffix}")
+    return str(Path(file).with_name(f"{Path(file).stem}.shifted{Path(file).suffix}"))

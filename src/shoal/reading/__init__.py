@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal import progress
+from shoal.databases import Address, database_of, is_database
 from shoal.errors import InputError, quoted
 from shoal.reading.bytes import damage_as_error
 from shoal.reading.csv import NotInEncoding
@@ -26,6 +27,7 @@ __all__ = ["Options", "Overflow", "declared_table", "declaring", "read"]
 
 # A wider table is read only by naming the columns: each column costs some memory of its own.
 MOST_COLUMNS = 10_000
+NO_ORDER = "rows of a database have no order that nobody asked for: which row was which cannot be told again"
 # cells of a batch from which threads pay
 _WORTH_THREADS = 1 << 19
 
@@ -38,7 +40,8 @@ def read(
     Codes that do not fit in memory are on disk (`options.memory`, `options.spill_dir`), in files that have no name any
     more and end with the table; or in `overflow`, whose files the caller removes.
 
-    `source` is a path, a list of paths, a folder, a glob, a polars, pandas or pyarrow frame, or a dict of lists.
+    `source` is a path, a list of paths, a folder, a glob, the address of a table in a database, a polars, pandas or
+    pyarrow frame, or a dict of lists.
 
     >>> read(pl.DataFrame({"zip": ["02139", "10001"], "age": [41, 29]}), ["zip"]).names
     ['zip']
@@ -74,6 +77,8 @@ def _read(source: Any, columns: Sequence[str] | None, options: Options | None, o
             "docs/spark.md says which commands run on Spark; write the table to a file for this one.",
             settings="engine",
         )
+    if is_database(source):
+        return _read_database(Address.of(source), columns, overflow)
     if is_path(source):
         try:
             table = _read_any_encoding(find_files(source), columns, options or Options(), overflow)
@@ -86,7 +91,7 @@ def _read(source: Any, columns: Sequence[str] | None, options: Options | None, o
 
 def is_path(source: Any) -> bool:
     """Whether a source is in files: a path, or several."""
-    return isinstance(source, (str, Path)) or _is_list_of_paths(source)
+    return (isinstance(source, (str, Path)) and not is_database(source)) or _is_list_of_paths(source)
 
 
 def _frame_of(columns: dict[str, Any]) -> pl.DataFrame:
@@ -126,6 +131,25 @@ def _read_frame(frame: Any, columns: Sequence[str] | None, overflow: Overflow) -
     for batch in frames.batches(frame, wanted):
         encoders.add(batch)
     return encoders.finish("The frame", tuple(names), [], frame)
+
+
+def _read_database(address: Address, columns: Sequence[str] | None, overflow: Overflow) -> Table:
+    """A table or a query of a database, batch by batch."""
+    rows = database_of(address).open(address)
+    try:
+        names = [column.name for column in rows.columns]
+        wanted = _wanted(columns, names, address.shown)
+        numbers = {column.name for column in rows.columns if column.number}
+        encoders = _Encoders(wanted, overflow, from_text_file=False, numbers=numbers)
+        done = 0
+        for batch in rows.read(wanted, address.shown):
+            done += len(batch)
+            encoders.add(batch, max(rows.estimate, done) / max(done, 1))
+            progress.report("reading", done, max(rows.estimate, done))
+    finally:
+        rows.close()
+    notes = [] if rows.ordered else [NO_ORDER]
+    return replace(encoders.finish(address.shown, tuple(names), notes, None), ordered=rows.ordered)
 
 
 def _read_any_encoding(
@@ -231,7 +255,9 @@ class _Encoders:
         from_text_file: bool,
         missing: Iterable[str] = (),
         columns_may_come_late: bool = False,
+        numbers: Collection[str] = (),
     ) -> None:
+        self._numbers = numbers
         self._text, self._missing = from_text_file, frozenset(missing)
         self._late = columns_may_come_late
         self._overflow = overflow
@@ -244,7 +270,7 @@ class _Encoders:
         return list(self._encoders)
 
     def _new(self, name: str) -> ColumnEncoder:
-        encoder = ColumnEncoder(name, self._text, self._missing)
+        encoder = ColumnEncoder(name, self._text or name in self._numbers, self._missing)
         if self._overflow.spill is not None:
             encoder.move_to(self._overflow.spill)
         return encoder

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
+from shoal.databases.address import without_password
 from shoal.errors import InputError, quoted
 from shoal.formats import FORMATS, format_of_file
 
@@ -174,8 +175,8 @@ def find_files(source: str | Path | list[str | Path] | tuple[str | Path, ...]) -
         raise InputError("The name of the file is empty.", "Name a file, a folder or a glob.")
     if is_address(source):
         raise InputError(
-            f"{source} is not a file of this machine.",
-            "Read it with engine spark, or copy it here first.",
+            f"{without_password(str(source))} is not a file of this machine.",
+            "Read it with engine spark, or copy it here first; give the address of a database alone, as text.",
             settings="engine",
         )
     try:

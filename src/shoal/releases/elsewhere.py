@@ -12,6 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
+from shoal.databases.address import without_password
 from shoal.detection.undecided import Decisions
 from shoal.engine import engine_of
 from shoal.errors import InputError
@@ -40,7 +41,7 @@ def path_here(path: str | Path) -> Path:
     """
     if is_address(path):
         raise InputError(
-            f"{path} is an address, where a release cannot appear whole.",
+            f"{without_password(str(path))} is an address, where a release cannot appear whole.",
             "Name a folder by its path (a disk, a mounted bucket), or write `frame` there with Spark and verify it.",
             settings="output",
         )

@@ -117,6 +117,8 @@ class Table:
     source_names: tuple[str, ...] = ()
     # columns that stayed where the rows are: brought one by one, each in an order of its own
     beside: Mapping[str, Column] = field(default_factory=dict, repr=False, compare=False)
+    # whether the rows would come in the same order again; a table of a database has none that nobody asked for
+    ordered: bool = True
 
     def __getitem__(self, name: str) -> Column:
         return self.beside[name] if name in self.beside else self.select([name])[0]

@@ -1,0 +1,23 @@
+"""Tables of databases (PostgreSQL, SQLite, DuckDB): read in Arrow batches, written in one transaction."""
+
+from __future__ import annotations
+
+from shoal.databases.address import Address, is_database, with_query
+from shoal.databases.base import Database, Rows, StagedTable
+
+__all__ = ["Address", "Database", "Rows", "StagedTable", "database_of", "is_database", "with_query"]
+
+
+def database_of(address: Address) -> Database:
+    """What reads and writes the tables of an address."""
+    if address.system == "sqlite":
+        from shoal.databases.sqlite import SQLITE
+
+        return SQLITE
+    if address.system == "duckdb":
+        from shoal.databases.duckdb import DUCKDB
+
+        return DUCKDB
+    from shoal.databases.postgresql import POSTGRESQL
+
+    return POSTGRESQL

@@ -1,0 +1,247 @@
+"""What every database does: give the columns and batches of a table, and take a table inside one transaction."""
+
+from __future__ import annotations
+
+import datetime
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import polars as pl
+
+from shoal.databases.address import SYSTEMS, Address
+from shoal.databases.sql import quoted_name
+from shoal.errors import InputError, quoted
+
+# days and microseconds of the years 1 to 9999: what lies outside stands for infinity, or no date library takes it
+_DAYS = (datetime.date.min.toordinal() - 719_163, datetime.date.max.toordinal() - 719_163)
+
+
+@dataclass(frozen=True)
+class ColumnRead:
+    """A column of a database: how it is asked for, as what it is taken, or why it cannot be.
+
+    `number`: it comes as text and is a number, whose type is found at the end as that of a text file's column is.
+    """
+
+    name: str
+    expression: str
+    dtype: pl.DataType | None = None
+    number: bool = False
+    refused: str | None = None
+
+
+@dataclass
+class Rows:
+    """An opened table or query: its columns, and its rows in batches."""
+
+    columns: list[ColumnRead]
+    batches: Callable[[list[ColumnRead]], Iterator[pl.DataFrame]]
+    # whether the rows come in an order that was asked for
+    ordered: bool
+    # how many rows there may be
+    estimate: int = 0
+    close: Callable[[], None] = field(default=lambda: None)
+
+    def read(self, names: Sequence[str], where: str) -> Iterator[pl.DataFrame]:
+        """Some columns, batch by batch; closed at the end."""
+        by_name = {column.name: column for column in self.columns}
+        wanted = [by_name[name] for name in names]
+        if refused := [column for column in wanted if column.refused]:
+            what = f"{quoted([column.name for column in refused[:8]])} of {where}: {refused[0].refused}"
+            raise InputError(
+                f"Columns cannot be read: {what}.", "Name the other columns, or turn it into text by a query."
+            )
+        try:
+            for batch in self.batches(wanted):
+                yield pl.DataFrame([_taken(batch[column.name], column) for column in wanted])
+        finally:
+            self.close()
+
+
+class StagedTable(Protocol):
+    """A table that was written in a transaction which is still open."""
+
+    def rows(self) -> Rows:
+        """Its rows in the order in which they were written."""
+
+    def publish(self) -> None:
+        """Give it its name, in place of what has it, and commit."""
+
+    def discard(self) -> None:
+        """Leave everything as it was; nothing to do once it was published."""
+
+
+class Database(Protocol):
+    """A kind of database."""
+
+    def open(self, address: Address) -> Rows:
+        """A table or a query, opened for reading only."""
+
+    def exists(self, address: Address) -> bool:
+        """Whether there is such a table."""
+
+    def stage(self, address: Address, frame: pl.DataFrame) -> StagedTable:
+        """Write a frame into a new table of an open transaction."""
+
+
+def _taken(series: pl.Series, column: ColumnRead) -> pl.Series:
+    """A batch of a column in the type that it is taken as."""
+    if column.dtype is not None and series.dtype != column.dtype:
+        series = _cast(series, column.dtype)
+    elif isinstance(series.dtype, (pl.Categorical, pl.Enum)) or series.dtype == pl.Null:
+        series = series.cast(pl.String)
+    if series.dtype == pl.Date:
+        _check_calendar(series, *_DAYS)
+    elif isinstance(series.dtype, pl.Datetime):
+        unit = {"ms": 10**3, "us": 10**6, "ns": 10**9}[series.dtype.time_unit]
+        _check_calendar(series, _DAYS[0] * 86_400 * unit, (_DAYS[1] + 1) * 86_400 * unit - 1)
+    return series
+
+
+def _cast(series: pl.Series, dtype: pl.DataType) -> pl.Series:
+    """A column in another type; the library's own error would show values."""
+    try:
+        if series.dtype == pl.String and dtype == pl.Date:
+            return series.str.to_date("%Y-%m-%d")
+        if series.dtype == pl.String and isinstance(dtype, pl.Datetime):
+            return series.str.to_datetime("%Y-%m-%d %H:%M:%S", time_unit="us")
+        return series.cast(dtype)
+    except pl.exceptions.PolarsError:
+        raise InputError(
+            f"Column '{series.name}' holds values that are not of its type.", "Read it as text by a query."
+        ) from None
+
+
+def _check_calendar(series: pl.Series, first: int, last: int) -> None:
+    low, high = series.to_physical().min(), series.to_physical().max()
+    if low is not None and (int(low) < first or int(high) > last):  # type: ignore[arg-type]
+        raise InputError(
+            f"Column '{series.name}' holds dates outside of the years 1 to 9999, or infinite ones.",
+            "Replace them by a query, for example with nullif.",
+        )
+
+
+@contextmanager
+def refusals(address: Address, where: str = "") -> Iterator[None]:
+    """What a database says as our error: its own message may show values, statements and addresses."""
+    try:
+        yield
+    except InputError:
+        raise
+    except Exception as error:
+        module = type(error).__module__.split(".")[0]
+        if module in ("adbc_driver_manager", "_duckdb", "duckdb", "pyarrow") or isinstance(
+            error, pl.exceptions.PolarsError
+        ):
+            raise failure(error, address, where) from None
+        raise
+
+
+# the first letters of SQLSTATE, longest first, and what they mean for whoever reads or writes a table
+_STATES: dict[str, tuple[str, str]] = {
+    "42P01": ("has no such table", "Check the name; a table of another schema is schema.table."),
+    "3F000": ("has no such schema", "Check the name."),
+    "42703": ("has no such column", "Check the names in the query."),
+    "42501": ("does not let this user read or write the table", "Ask its owner for the right."),
+    "42601": ("cannot read the query: it is not valid SQL", "Check its syntax."),
+    "25006": ("refused to write: a query may only read", "Give one select."),
+    "0A000": ("cannot do this inside a query", "Give one select that only reads."),
+    "2BP01": ("keeps the table: views or other objects depend on it", "Drop them first, or choose another name."),
+    "55P03": ("has locked the table", "Try again later."),
+    "57014": ("ended the query before its end", "Raise statement_timeout, or read fewer rows."),
+    "53100": ("has no space left", "Free some, or choose another database."),
+    "22P05": ("cannot hold a character of the text in its encoding", "Use a database in UTF-8."),
+    "22021": ("cannot hold a character of the text in its encoding", "Remove NUL characters, or use UTF-8."),
+    "42": ("cannot run the query", "Check its names and types."),
+    "22": ("stopped at a value that the query cannot convert or compute", "Check the casts of the query."),
+    "08": ("is not connected any more", "Try again."),
+    "57": ("is shutting down", "Try again."),
+}
+
+
+def failure(error: Exception, address: Address, where: str = "") -> InputError:
+    """One sentence about what a database refused, and the cure; never its own words."""
+    name = SYSTEMS[address.system]
+    state = getattr(error, "sqlstate", None) or _duckdb_state(error)
+    for known, (what, cure) in _STATES.items():
+        if state and state.startswith(known):
+            return InputError(f"{name} {what} ({where or address.shown}).", cure)
+    said = str(error).lower()
+    if "lock" in said and address.file is not None:
+        return InputError(f"{address.database} is in use by another process.", "Close it there, and try again.")
+    if "no such table" in said:
+        return InputError(f"{name} has no such table ({address.shown}).", "Check the name.")
+    if "syntax error" in said:
+        return InputError(f"{name} cannot read the query: it is not valid SQL.", "Check its syntax.")
+    if "not a database" in said or "not a valid duckdb" in said:
+        return InputError(f"{address.database} is not a database of {name}.", "Check the name of the file.")
+    told = f" (SQLSTATE {state})" if state else ""
+    return InputError(f"{name} could not do this{told}: {where or address.shown}.", "Check the query and its rights.")
+
+
+def _duckdb_state(error: Exception) -> str | None:
+    """The SQLSTATE that an error of DuckDB corresponds to."""
+    found = {"CatalogException": "42P01", "ParserException": "42601", "SyntaxException": "42601"}
+    found |= {"BinderException": "42703", "ConversionException": "22", "OutOfRangeException": "22"}
+    return found.get(type(error).__name__)
+
+
+def needs(package: str, extra: str, system: str) -> InputError:
+    """The error for a driver that is not installed.
+
+    >>> needs("duckdb", "duckdb", "DuckDB").cure
+    "Install it: pip install 'shoal[duckdb]'."
+    """
+    return InputError(f"{system} needs the package {package}.", f"Install it: pip install 'shoal[{extra}]'.")
+
+
+def check_apart_by_case(frame: pl.DataFrame, system: str) -> None:
+    """Refuse columns whose names differ by upper and lower case alone, where a database does not tell them apart."""
+    folded = [name.lower() for name in frame.columns]
+    if twice := [name for name in frame.columns if folded.count(name.lower()) > 1]:
+        raise InputError(f"{system} does not tell '{twice[0]}' and '{twice[1]}' apart.", "Rename one.")
+
+
+def check_order(address: Address, names: Sequence[str], hidden: Sequence[str]) -> None:
+    """Refuse an order by columns that are not there."""
+    if missing := [name for name in address.order if name not in names and name not in hidden]:
+        raise InputError.missing_columns(missing, names, address.shown)
+
+
+def selection(columns: Sequence[ColumnRead], source: str, address: Address) -> str:
+    """Columns of a table or a query in the order that the address asks for: that of the values, not of their texts."""
+    selected = ", ".join(f"{column.expression} AS {quoted_name(column.name)}" for column in columns)
+    order = ", ".join(f"asked.{quoted_name(name)}" for name in address.order)
+    return f"SELECT {selected} FROM {source} AS asked" + (f" ORDER BY {order}" if order else "")
+
+
+def check_table(address: Address) -> str:
+    """The table that an address names."""
+    if address.table is None:
+        raise InputError(
+            f"{address.shown} names no table.", "Add ?table=NAME to the address, or give a query.", settings="query"
+        )
+    return address.table
+
+
+def for_arrow(frame: pl.DataFrame, system: str, known: Callable[[pl.DataType], str | None]) -> pl.DataFrame:
+    """A frame with types that a database has; refused where it has none."""
+    found = []
+    for series in frame.get_columns():
+        if isinstance(series.dtype, (pl.Categorical, pl.Enum)) or series.dtype == pl.Null:
+            series = series.cast(pl.String)
+        elif isinstance(series.dtype, pl.Datetime) and series.dtype.time_unit != "us":
+            series = series.cast(pl.Datetime("us", series.dtype.time_zone))
+        elif series.dtype == pl.UInt64:
+            series = series.cast(pl.Decimal(20, 0))
+        if known(series.dtype) is None:
+            raise InputError(f"{system} has no type for column '{series.name}'.", "Write .parquet instead.")
+        found.append(series)
+    return pl.DataFrame(found)
+
+
+def arrow_of(frame: pl.DataFrame) -> Any:
+    """A frame as Arrow's older layout of text, which drivers take."""
+    return frame.to_arrow(compat_level=pl.CompatLevel.oldest())

@@ -1,0 +1,195 @@
+"""DuckDB's own files: rows come and go as Arrow batches."""
+
+from __future__ import annotations
+
+import re
+import secrets
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+import polars as pl
+
+from shoal.databases.address import Address
+from shoal.databases.base import (
+    ColumnRead,
+    Rows,
+    arrow_of,
+    check_apart_by_case,
+    check_order,
+    check_table,
+    for_arrow,
+    needs,
+    refusals,
+    selection,
+)
+from shoal.databases.sql import quoted_name, read_query
+from shoal.errors import InputError
+
+_ROWS_PER_BATCH = 1 << 18
+# nothing is fetched from the network, and no variable of Python is taken for a table
+_SETTINGS: dict[str, Any] = {
+    "autoinstall_known_extensions": False,
+    "autoload_known_extensions": False,
+    "python_enable_replacements": False,
+}
+_NESTED = re.compile(r"STRUCT|MAP|UNION|.*\[\d*\]$|VARIANT", re.DOTALL)
+_AS_TEXT = re.compile(r"UUID|JSON|INTERVAL|TIME( |_NS|$)|ENUM|BIT|INET")
+_AS_NUMBER = re.compile(r"U?HUGEINT|BIGNUM|VARINT")
+_TYPES = {
+    pl.Int8: "TINYINT", pl.Int16: "SMALLINT", pl.Int32: "INTEGER", pl.Int64: "BIGINT", pl.UInt8: "UTINYINT",
+    pl.UInt16: "USMALLINT", pl.UInt32: "UINTEGER", pl.Float32: "FLOAT", pl.Float64: "DOUBLE", pl.Boolean: "BOOLEAN",
+    pl.Date: "DATE", pl.String: "VARCHAR",
+}  # fmt: skip
+
+
+class DuckDB:
+    """Files of DuckDB."""
+
+    def open(self, address: Address) -> Rows:
+        """A table or a query of a file that is opened for reading only."""
+        query = None if address.query is None else read_query(address.query)
+        source = _qualified(address) if query is None else f"({query.text}\n)"
+        connection = _connect(address, read_only=True)
+        try:
+            with refusals(address):
+                columns = _columns(connection, source)
+                check_order(address, [column.name for column in columns], ("rowid",))
+                ordered = bool(address.order) or (query is not None and query.ordered)
+                rows = _rows(connection, address, source, columns, ordered)
+                if query is None:
+                    rows.estimate = int(connection.execute(f"SELECT count(*) FROM {source}").fetchall()[0][0])
+                return rows
+        except BaseException:
+            connection.close()
+            raise
+
+    def exists(self, address: Address) -> bool:
+        """Whether there is such a table or view."""
+        check_table(address)
+        if address.file is None or not address.file.exists():
+            return False
+        connection = _connect(address, read_only=True)
+        try:
+            with refusals(address):
+                return _exists(connection, address)
+        finally:
+            connection.close()
+
+    def stage(self, address: Address, frame: pl.DataFrame) -> _Staged:
+        """Write a frame into a new table of an open transaction."""
+        check_table(address)
+        frame = for_arrow(frame, "DuckDB", _type_of)
+        check_apart_by_case(frame, "DuckDB")
+        connection = _connect(address, read_only=False)
+        staged = _Staged(connection, address, f"shoal_draft_{secrets.token_hex(8)}")
+        try:
+            with refusals(address):
+                connection.execute("BEGIN")
+                columns = ", ".join(f"{quoted_name(name)} {_type_of(dtype)}" for name, dtype in frame.schema.items())
+                connection.execute(f"CREATE TABLE {staged.name} ({columns})")
+                connection.register("shoal_frame", arrow_of(frame))
+                connection.execute(f"INSERT INTO {staged.name} SELECT * FROM shoal_frame")
+                connection.unregister("shoal_frame")
+        except BaseException:
+            staged.discard()
+            raise
+        return staged
+
+
+class _Staged:
+    """A table that nobody else sees yet."""
+
+    def __init__(self, connection: Any, address: Address, draft: str) -> None:
+        self._connection, self._address = connection, address
+        self.name = _qualified(address, draft)
+
+    def rows(self) -> Rows:
+        """Its rows in the order in which they were written."""
+        with refusals(self._address):
+            columns = _columns(self._connection, self.name)
+            found = _rows(self._connection, self._address, self.name, columns, True)
+        found.close = lambda: None
+        return found
+
+    def publish(self) -> None:
+        """Drop what has the name, take it, commit."""
+        with refusals(self._address):
+            if _exists(self._connection, self._address):
+                self._connection.execute(f"DROP TABLE {_qualified(self._address)}")
+            self._connection.execute(f"ALTER TABLE {self.name} RENAME TO {quoted_name(check_table(self._address))}")
+            self._connection.execute("COMMIT")
+        self._connection.close()
+
+    def discard(self) -> None:
+        """End the transaction: the draft was never there."""
+        with suppress(Exception):  # there is none, or it failed already
+            self._connection.execute("ROLLBACK")
+        self._connection.close()
+
+
+def _connect(address: Address, read_only: bool) -> Any:
+    try:
+        import duckdb
+        import pyarrow  # noqa: F401
+    except ImportError:
+        raise needs("duckdb", "duckdb", "DuckDB") from None
+    if read_only and not (address.file is not None and address.file.is_file()):
+        raise InputError(
+            f"There is no file {address.database}.",
+            "Check the name; duckdb:////file is an absolute path.",
+        )
+    with refusals(address):
+        return duckdb.connect(address.database, read_only=read_only, config=_SETTINGS)
+
+
+def _qualified(address: Address, table: str | None = None) -> str:
+    name = quoted_name(table or check_table(address))
+    return name if address.schema is None else f"{quoted_name(address.schema)}.{name}"
+
+
+def _exists(connection: Any, address: Address) -> bool:
+    found = connection.execute(
+        "SELECT count(*) FROM information_schema.tables WHERE lower(table_name) = lower(?) AND table_schema = ?",
+        [address.table, address.schema or "main"],
+    ).fetchall()
+    return bool(found[0][0])
+
+
+def _columns(connection: Any, source: str) -> list[ColumnRead]:
+    described = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+    return [_column(name, str(kind).upper()) for name, kind, *_ in described]
+
+
+def _column(name: str, kind: str) -> ColumnRead:
+    quoted = quoted_name(name)
+    if _NESTED.match(kind):
+        return ColumnRead(name, quoted, refused="arrays, lists and structures are not values of one cell")
+    if kind.startswith("BLOB"):
+        return ColumnRead(name, quoted, refused="bytes (BLOB) are not read")
+    if _AS_NUMBER.match(kind):
+        return ColumnRead(name, f"{quoted}::VARCHAR", number=True)
+    return ColumnRead(name, f"{quoted}::VARCHAR" if _AS_TEXT.match(kind) else quoted)
+
+
+def _rows(connection: Any, address: Address, source: str, columns: list[ColumnRead], ordered: bool) -> Rows:
+    def batches(wanted: list[ColumnRead]) -> Iterator[pl.DataFrame]:
+        with refusals(address):
+            relation = connection.sql(selection(wanted, source, address))
+            for batch in relation.to_arrow_reader(_ROWS_PER_BATCH):
+                frame = pl.from_arrow(batch)
+                assert isinstance(frame, pl.DataFrame)
+                yield frame
+
+    return Rows(columns, batches, ordered, close=connection.close)
+
+
+def _type_of(dtype: pl.DataType) -> str | None:
+    if isinstance(dtype, pl.Decimal):
+        return f"DECIMAL({dtype.precision}, {dtype.scale})"
+    if isinstance(dtype, pl.Datetime):
+        return "TIMESTAMPTZ" if dtype.time_zone else "TIMESTAMP"
+    return _TYPES.get(type(dtype))
+
+
+DUCKDB = DuckDB()

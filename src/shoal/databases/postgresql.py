@@ -1,0 +1,241 @@
+"""PostgreSQL by ADBC: rows come as Arrow batches from the server's binary COPY, and go there the same way."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from collections.abc import Iterator
+from typing import Any
+from urllib.parse import quote
+
+import polars as pl
+
+from shoal.databases.address import Address
+from shoal.databases.base import (
+    ColumnRead,
+    Rows,
+    arrow_of,
+    check_order,
+    check_table,
+    for_arrow,
+    needs,
+    refusals,
+    selection,
+)
+from shoal.databases.sql import quoted_name, read_query
+from shoal.errors import InputError
+
+_AS_IT_IS = {"int2", "int4", "int8", "float4", "float8", "bool", "date", "timestamp", "timestamptz", "text", "varchar"}
+# a name has 63 bytes; longer ones would be cut without a word
+_LONGEST_NAME = 63
+_TYPES = {
+    pl.Int8: "smallint", pl.Int16: "smallint", pl.Int32: "integer", pl.Int64: "bigint", pl.UInt8: "smallint",
+    pl.UInt16: "integer", pl.UInt32: "bigint", pl.Float32: "real", pl.Float64: "double precision",
+    pl.Boolean: "boolean", pl.Date: "date", pl.String: "text",
+}  # fmt: skip
+
+
+class PostgreSQL:
+    """Servers of PostgreSQL; credentials come from PGPASSWORD, ~/.pgpass or a service file, never from an address."""
+
+    def open(self, address: Address) -> Rows:
+        """A table or a query in a transaction that only reads."""
+        query = None if address.query is None else read_query(address.query)
+        source = _qualified(address) if query is None else f"({query.text}\n)"
+        connection = _connect(address)
+        try:
+            with refusals(address):
+                _run(connection, "SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+                columns = _columns(connection, source)
+                check_order(address, [column.name for column in columns], ("ctid",))
+                ordered = bool(address.order) or (query is not None and query.ordered)
+                rows = _rows(connection, address, source, columns, ordered)
+                rows.estimate = _estimate(connection, source)
+                return rows
+        except BaseException:
+            connection.close()
+            raise
+
+    def exists(self, address: Address) -> bool:
+        """Whether there is such a table or view."""
+        check_table(address)
+        connection = _connect(address)
+        try:
+            with refusals(address):
+                return _exists(connection, address)
+        finally:
+            connection.close()
+
+    def stage(self, address: Address, frame: pl.DataFrame) -> _Staged:
+        """Write a frame into a new table of an open transaction, by COPY."""
+        frame = for_arrow(frame, "PostgreSQL", _type_of)
+        if long := [name for name in [*frame.columns, check_table(address)] if len(name.encode()) > _LONGEST_NAME]:
+            raise InputError(
+                f"'{long[0]}' is longer than the {_LONGEST_NAME} bytes of a name in PostgreSQL.", "Rename it."
+            )
+        connection = _connect(address)
+        draft = f"shoal_draft_{secrets.token_hex(8)}"
+        staged = _Staged(connection, address, draft)
+        try:
+            with refusals(address):
+                columns = ", ".join(f"{quoted_name(name)} {_type_of(dtype)}" for name, dtype in frame.schema.items())
+                _run(connection, f"CREATE TABLE {staged.name} ({columns})")
+                with connection.cursor() as cursor:
+                    cursor.adbc_ingest(draft, arrow_of(frame), mode="append", db_schema_name=address.schema)
+        except BaseException:
+            staged.discard()
+            raise
+        return staged
+
+
+class _Staged:
+    """A table that nobody else sees yet."""
+
+    def __init__(self, connection: Any, address: Address, draft: str) -> None:
+        self._connection, self._address, self._draft = connection, address, draft
+        self.name = _qualified(address, draft)
+
+    def rows(self) -> Rows:
+        """Its rows in the order in which they were written: one process reads from the first page on."""
+        with refusals(self._address):
+            _run(self._connection, "SET LOCAL synchronize_seqscans = off")
+            _run(self._connection, "SET LOCAL max_parallel_workers_per_gather = 0")
+            found = _rows(self._connection, self._address, self.name, _columns(self._connection, self.name), True)
+        found.close = lambda: None  # the transaction goes on
+        return found
+
+    def publish(self) -> None:
+        """Drop what has the name, take it, commit."""
+        with refusals(self._address):
+            if _exists(self._connection, self._address):
+                _run(self._connection, f"DROP TABLE {_qualified(self._address)}")
+            name = quoted_name(check_table(self._address))
+            _run(self._connection, f"ALTER TABLE {self.name} RENAME TO {name}")
+            self._connection.commit()
+        self._connection.close()
+
+    def discard(self) -> None:
+        """End the transaction: the draft was never there."""
+        try:
+            self._connection.rollback()
+            self._connection.close()
+        except Exception:  # it is closed already, or the server ended it
+            return
+
+
+def _connect(address: Address) -> Any:
+    try:
+        import pyarrow  # noqa: F401
+        from adbc_driver_postgresql import dbapi
+    except ImportError:
+        raise needs("adbc-driver-postgresql", "postgres", "PostgreSQL") from None
+    settings = {"application_name": "shoal", **dict(address.connection)}
+    if address.database:
+        settings["dbname"] = address.database
+    if "connect_timeout" not in settings and "PGCONNECT_TIMEOUT" not in os.environ:
+        settings["connect_timeout"] = "10"
+    asked = "&".join(f"{name}={quote(value, safe='')}" for name, value in settings.items())
+    try:
+        return dbapi.connect(f"postgresql:///?{asked}")
+    except Exception as error:  # its message names addresses, users and what the server said
+        raise _not_connected(str(error), address) from None
+
+
+def _not_connected(said: str, address: Address) -> InputError:
+    where = address.shown.removeprefix("a query of ").partition("?")[0]
+    if "authentication failed" in said or "no password supplied" in said or "pg_hba.conf" in said:
+        what, cure = "refused the user or the password", "Set PGUSER and PGPASSWORD, ~/.pgpass, or a service file."
+    elif "definition of service" in said or "service file" in said:
+        what, cure = "is not a known service", "Name it in ~/.pg_service.conf, or in the file of PGSERVICEFILE."
+    elif "database" in said and "does not exist" in said:
+        what, cure = "has no such database", "Check the name in the address."
+    else:
+        what, cure = "cannot be reached", "Check host and port (PGHOST, PGPORT), and that the server runs."
+    return InputError(f"PostgreSQL at {where} {what}.", cure)
+
+
+def _run(connection: Any, statement: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+
+
+def _exists(connection: Any, address: Address) -> bool:
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT to_regclass($1) IS NOT NULL AS found", (_qualified(address),))
+        return bool(cursor.fetch_arrow_table()["found"][0].as_py())
+
+
+def _qualified(address: Address, table: str | None = None) -> str:
+    name = quoted_name(table or check_table(address))
+    return name if address.schema is None else f"{quoted_name(address.schema)}.{name}"
+
+
+def _columns(connection: Any, source: str) -> list[ColumnRead]:
+    with connection.cursor() as cursor:
+        schema = cursor.adbc_execute_schema(f"SELECT * FROM {source} AS asked")
+    return [_column(entry.name, entry.type, entry.metadata or {}) for entry in schema]
+
+
+def _column(name: str, arrow: Any, about: dict[bytes, bytes]) -> ColumnRead:
+    """How a column is asked for, by the server's name of its type."""
+    kind, quoted = about.get(b"POSTGRESQL:type", b"").decode(), quoted_name(name)
+    shape = str(arrow)
+    if kind.startswith("_") or shape.startswith(("list", "large_list")):
+        return ColumnRead(name, quoted, refused=f"arrays ({kind.lstrip('_')}[]) are not values of one cell")
+    if shape.startswith("struct") or kind == "record":
+        return ColumnRead(name, quoted, refused="records within a cell are not read")
+    if kind == "bytea":
+        return ColumnRead(name, quoted, refused="bytes (bytea) are not read")
+    if kind == "numeric":
+        return _numeric(name, int(about.get(b"POSTGRESQL:typmod", b"-1")))
+    if kind == "money":
+        return ColumnRead(name, f"trim_scale({quoted}::numeric)::text", number=True)
+    if kind in _AS_IT_IS or (shape == "string" and kind != "bpchar"):
+        return ColumnRead(name, quoted)
+    return ColumnRead(name, f"{quoted}::text")
+
+
+def _numeric(name: str, modifier: int) -> ColumnRead:
+    """`numeric(p, s)` as a decimal; without precision as numbers of any length."""
+    value = f"nullif({quoted_name(name)}, 'NaN')"
+    precision, scale = (modifier - 4) >> 16 & 0xFFFF, (modifier - 4) & 0x7FF
+    if modifier >= 4 and precision <= 38 and scale <= precision:
+        return ColumnRead(name, f"{value}::text", dtype=pl.Decimal(precision, scale))
+    return ColumnRead(name, f"trim_scale({value})::text", number=True)
+
+
+def _rows(connection: Any, address: Address, source: str, columns: list[ColumnRead], ordered: bool) -> Rows:
+    def batches(wanted: list[ColumnRead]) -> Iterator[pl.DataFrame]:
+        with refusals(address), connection.cursor() as cursor:
+            cursor.execute(selection(wanted, source, address))
+            for batch in cursor.fetch_record_batch():
+                frame = pl.from_arrow(batch)
+                assert isinstance(frame, pl.DataFrame)
+                yield frame
+
+    return Rows(columns, batches, ordered, close=connection.close)
+
+
+def _estimate(connection: Any, source: str) -> int:
+    """How many rows the server's planner expects."""
+    import json
+
+    with connection.cursor() as cursor:
+        cursor.adbc_statement.set_options(**{"adbc.postgresql.use_copy": "false"})  # COPY takes no EXPLAIN
+        cursor.execute(f"EXPLAIN (FORMAT JSON) SELECT 1 FROM {source} AS asked")
+        plan = cursor.fetch_arrow_table().column(0)[0].as_py()
+    try:
+        return int(json.loads(plan)[0]["Plan"]["Plan Rows"])
+    except (ValueError, KeyError, IndexError, TypeError):
+        return 0
+
+
+def _type_of(dtype: pl.DataType) -> str | None:
+    if isinstance(dtype, pl.Decimal):
+        return f"numeric({dtype.precision}, {dtype.scale})"
+    if isinstance(dtype, pl.Datetime):
+        return "timestamptz" if dtype.time_zone else "timestamp"
+    return _TYPES.get(type(dtype))
+
+
+POSTGRESQL = PostgreSQL()

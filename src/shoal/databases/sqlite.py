@@ -1,0 +1,247 @@
+"""SQLite's files by ADBC: a column has no type of its own there, so one pass over its values finds it."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Iterator, Sequence
+from typing import Any
+from urllib.parse import quote
+
+import polars as pl
+
+from shoal.databases.address import Address
+from shoal.databases.base import (
+    ColumnRead,
+    Rows,
+    arrow_of,
+    check_apart_by_case,
+    check_order,
+    check_table,
+    for_arrow,
+    needs,
+    refusals,
+    selection,
+)
+from shoal.databases.sql import quoted_name, read_query
+from shoal.errors import InputError
+
+# by the length of their texts: what SQLite's own functions write, and what it is
+_DATES: dict[int, tuple[str, pl.DataType]] = {10: ("date", pl.Date()), 19: ("datetime", pl.Datetime("us"))}
+# columns whose values are looked at by one statement; SQLite has 2,000 results at most
+_AT_ONCE = 200
+_TYPES = {
+    pl.Int8: "INTEGER", pl.Int16: "INTEGER", pl.Int32: "INTEGER", pl.Int64: "INTEGER", pl.UInt8: "INTEGER",
+    pl.UInt16: "INTEGER", pl.UInt32: "INTEGER", pl.Float32: "REAL", pl.Float64: "REAL", pl.Boolean: "BOOLEAN",
+    pl.Date: "DATE", pl.String: "TEXT",
+}  # fmt: skip
+
+
+class SQLite:
+    """Files of SQLite."""
+
+    def open(self, address: Address) -> Rows:
+        """A table or a query of a file that is opened for reading only."""
+        query = None if address.query is None else read_query(address.query)
+        source = quoted_name(check_table(address)) if query is None else f"({query.text}\n)"
+        connection = _connect(address, "ro")
+        try:
+            with refusals(address):
+                names = _names(connection, source)
+                check_order(address, names, ("rowid",))
+                ordered = bool(address.order) or (query is not None and query.ordered)
+                return _rows(connection, address, source, names, ordered)
+        except BaseException:
+            connection.close()
+            raise
+
+    def exists(self, address: Address) -> bool:
+        """Whether there is such a table or view."""
+        check_table(address)
+        if address.file is None or not address.file.exists():
+            return False
+        connection = _connect(address, "ro")
+        try:
+            with refusals(address):
+                return _exists(connection, address)
+        finally:
+            connection.close()
+
+    def stage(self, address: Address, frame: pl.DataFrame) -> _Staged:
+        """Write a frame into a new table of an open transaction."""
+        check_table(address)
+        frame = _as_stored(for_arrow(frame, "SQLite", _type_of))
+        check_apart_by_case(frame, "SQLite")
+        connection = _connect(address, "rwc")
+        draft = f"shoal_draft_{secrets.token_hex(8)}"
+        staged = _Staged(connection, address, draft)
+        try:
+            with refusals(address):
+                columns = ", ".join(f"{quoted_name(name)} {_type_of(dtype)}" for name, dtype in frame.schema.items())
+                _run(connection, f"CREATE TABLE {quoted_name(draft)} ({columns})")
+                with connection.cursor() as cursor:
+                    cursor.adbc_ingest(draft, arrow_of(frame), mode="append")
+        except BaseException:
+            staged.discard()
+            raise
+        return staged
+
+
+class _Staged:
+    """A table that nobody else sees yet."""
+
+    def __init__(self, connection: Any, address: Address, draft: str) -> None:
+        self._connection, self._address = connection, address
+        self.name = quoted_name(draft)
+
+    def rows(self) -> Rows:
+        """Its rows in the order in which they were written."""
+        with refusals(self._address):
+            names = _names(self._connection, self.name)
+            found = _rows(self._connection, self._address, self.name, names, True)
+        found.close = lambda: None
+        return found
+
+    def publish(self) -> None:
+        """Drop what has the name, take it, commit."""
+        with refusals(self._address):
+            name = quoted_name(check_table(self._address))
+            if _exists(self._connection, self._address):
+                _run(self._connection, f"DROP TABLE {name}")
+            _run(self._connection, f"ALTER TABLE {self.name} RENAME TO {name}")
+            self._connection.commit()
+        self._connection.close()
+
+    def discard(self) -> None:
+        """End the transaction: the draft was never there."""
+        try:
+            self._connection.rollback()
+            self._connection.close()
+        except Exception:  # it is closed already
+            return
+
+
+def _connect(address: Address, mode: str) -> Any:
+    try:
+        import pyarrow  # noqa: F401
+        from adbc_driver_sqlite import dbapi
+    except ImportError:
+        raise needs("adbc-driver-sqlite", "sqlite", "SQLite") from None
+    if mode == "ro" and not (address.file is not None and address.file.is_file()):
+        raise InputError(
+            f"There is no file {address.database}.",
+            "Check the name; sqlite://// with four slashes is an absolute path.",
+        )
+    with refusals(address):
+        return dbapi.connect(f"file:{quote(address.database)}?mode={mode}")
+
+
+def _run(connection: Any, statement: str) -> None:
+    with connection.cursor() as cursor:
+        cursor.execute(statement)
+
+
+def _table(connection: Any, statement: str, parameters: Sequence[str] | None = None) -> Any:
+    with connection.cursor() as cursor:
+        cursor.execute(statement, parameters)
+        return cursor.fetch_arrow_table()
+
+
+def _exists(connection: Any, address: Address) -> bool:
+    statement = "SELECT count(*) AS found FROM sqlite_master WHERE type IN ('table', 'view') AND lower(name) = lower(?)"
+    return bool(_table(connection, statement, (check_table(address),))["found"][0].as_py())
+
+
+def _names(connection: Any, source: str) -> list[str]:
+    return [str(name) for name in _table(connection, f"SELECT * FROM {source} LIMIT 0").column_names]
+
+
+def _columns(connection: Any, source: str, names: Sequence[str], truths: set[str]) -> tuple[list[ColumnRead], int]:
+    """The columns by the classes of all their values, and the number of rows."""
+    found: list[ColumnRead] = []
+    rows = 0
+    for start in range(0, len(names), _AT_ONCE):
+        some = names[start : start + _AT_ONCE]
+        parts = ["count(*) AS rows"]
+        for number, name in enumerate(some):
+            value = quoted_name(name)
+            kind = f"CASE WHEN {value} IS NOT NULL THEN typeof({value}) END"
+            parts += [f"min({kind}) AS first_{number}", f"max({kind}) AS last_{number}"]
+            parts += [f"min(length({value})) AS short_{number}", f"max(length({value})) AS long_{number}"]
+        counted = _table(connection, f"SELECT {', '.join(parts)} FROM {source}").to_pylist()[0]
+        rows = int(counted["rows"])
+        for number, name in enumerate(some):
+            about = {word: counted[f"{word}_{number}"] for word in ("first", "last", "short", "long")}
+            found.append(_column(connection, source, name, **about, truth=name in truths))
+    return found, rows
+
+
+def _column(
+    connection: Any, source: str, name: str, first: str | None, last: str | None, short: Any, long: Any, truth: bool
+) -> ColumnRead:
+    """How a column is asked for: numbers if all are, dates if all texts are ISO dates, otherwise text."""
+    quoted = quoted_name(name)
+    if first == "blob":  # classes are compared as words, and this is the first
+        return ColumnRead(name, quoted, refused="bytes (BLOB) are not read")
+    if last == "integer":
+        return ColumnRead(name, quoted, dtype=pl.Boolean() if truth and long == 1 else pl.Int64())
+    if last == "real":
+        return ColumnRead(name, f"CAST({quoted} AS REAL)", dtype=pl.Float64())
+    dtype: pl.DataType = pl.String()
+    if first == "text" and short == long and long in _DATES:
+        function, kind = _DATES[long]
+        odd = f"SELECT count(*) AS odd FROM {source} WHERE {function}({quoted}) IS NOT {quoted}"  # null is null
+        dtype = dtype if _table(connection, odd)["odd"][0].as_py() else kind
+    return ColumnRead(name, f"CAST({quoted} AS TEXT)", dtype=dtype)
+
+
+def _truths(connection: Any, source: str) -> set[str]:
+    """The columns of a table that are declared as booleans; those of a query have no declaration."""
+    if source.startswith("("):
+        return set()
+    declared = _table(connection, f"PRAGMA table_info({source})").to_pylist()
+    return {str(entry["name"]) for entry in declared if str(entry["type"]).upper() in ("BOOLEAN", "BOOL")}
+
+
+def _rows(connection: Any, address: Address, source: str, names: Sequence[str], ordered: bool) -> Rows:
+    columns, count = _columns(connection, source, names, _truths(connection, source))
+
+    def batches(wanted: list[ColumnRead]) -> Iterator[pl.DataFrame]:
+        # the driver takes the type of a column from its first rows: one row with the right types comes first
+        first = ", ".join(f"{_sample(column)} AS {quoted_name(column.name)}" for column in wanted)
+        statement = f"SELECT {first} UNION ALL SELECT * FROM ({selection(wanted, source, address)})"
+        with refusals(address), connection.cursor() as cursor:
+            cursor.execute(statement)
+            skip = 1
+            for batch in cursor.fetch_record_batch():
+                frame = pl.from_arrow(batch.slice(skip))
+                assert isinstance(frame, pl.DataFrame)
+                skip = 0
+                yield frame
+
+    return Rows(columns, batches, ordered, count, connection.close)
+
+
+def _sample(column: ColumnRead) -> str:
+    return "0" if column.dtype in (pl.Int64(), pl.Boolean()) else "0.5" if column.dtype == pl.Float64() else "''"
+
+
+def _as_stored(frame: pl.DataFrame) -> pl.DataFrame:
+    """Decimals and times as the texts that SQLite's own functions write."""
+    found = []
+    for series in frame.get_columns():
+        if isinstance(series.dtype, pl.Datetime):
+            whole = bool((series.dt.microsecond().fill_null(0) == 0).all()) and series.dtype.time_zone is None
+            series = series.dt.strftime("%Y-%m-%d %H:%M:%S" if whole else "%Y-%m-%d %H:%M:%S%.f%:z")
+        elif isinstance(series.dtype, pl.Decimal):
+            series = series.cast(pl.String)
+        found.append(series)
+    return pl.DataFrame(found)
+
+
+def _type_of(dtype: pl.DataType) -> str | None:
+    if isinstance(dtype, (pl.Decimal, pl.Datetime)):
+        return "TEXT"
+    return _TYPES.get(type(dtype))
+
+
+SQLITE = SQLite()
