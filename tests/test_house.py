@@ -102,7 +102,7 @@ scrubbing
 anonymization perturbation dp
 standards
 releases
-attacks
+attacks sklearn
 reports
 publication
 sample
