@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal import reading
-from shoal.anonymization import anonymize
+from shoal.anonymization.on_disk import limits
 from shoal.engine import LOCAL, Counted
 from shoal.errors import InputError
 from shoal.policy import as_policy
@@ -135,7 +135,7 @@ def test_anonymising_what_does_not_fit_is_refused_before_the_work() -> None:
 
 @pytest.mark.parametrize("how", [{"method": "sorted-clusters", "k": 3}, {"method": "coarsen", "resolution": 4}])
 def test_a_table_on_disk_is_anonymised_as_one_in_memory(how: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(anonymize, "_BYTES_PER_ROW", 0)
+    monkeypatch.setattr(limits, "BYTES_PER_ROW", 0)
     frame, names = people(3_000).drop("town", "n", "who").fill_null(0), ["age", "seen"]
     here, there = (
         shoal.anonymize(frame, quasi_identifiers=names, sensitive="pay", options=Options(memory=memory), **how)

@@ -13,6 +13,7 @@ from shoal import progress
 from shoal.anonymization.chooser import choose
 from shoal.anonymization.methods import Lattice, Method, method_named
 from shoal.anonymization.model_costs import cost_by_model
+from shoal.anonymization.on_disk.limits import changed_on_disk, check_past_memory, past_memory
 from shoal.anonymization.results import Anonymized
 from shoal.anonymization.trials import Task, candidate_of
 from shoal.detection.undecided import Decisions, decisions_about
@@ -25,15 +26,12 @@ from shoal.policy.conditions import ColumnCondition, parse_condition
 from shoal.policy.overrides import decided
 from shoal.reading import Options, declaring
 from shoal.table import Table
-from shoal.table.table import on_disk
 from shoal.table.weights import record_weights
 from shoal.vocabulary import Role
 
 __all__ = ["Anonymized", "Method", "anonymize"]
 
 TIME_LIMIT = 60.0
-# measured at 4 and 16 million rows × 9: 450 and more
-_BYTES_PER_ROW = 300
 
 
 def anonymize(
@@ -85,6 +83,8 @@ class Asked:
     conditions: list[ColumnCondition]
     k_without_policy: bool
     options: dict[str, Any]
+    # of reading, where the table does not fit in memory
+    on_disk: Options | None = None
 
     def stopping(self) -> Decisions:
         """The columns that nobody decided on, and which of them would stop a release."""
@@ -95,6 +95,8 @@ class Asked:
     def run(self) -> Anonymized:
         """Change the table."""
         progress.report("anonymising", 0)
+        if self.on_disk is not None and self.method is not None:
+            return changed_on_disk(self.method, self.table, self.policy, self.conditions, self.on_disk).looked_at()
         if self.method is not None:
             result = self.method.run(self.table, self.policy, self.conditions, self.k_without_policy)
             task = Task(self.policy, self.conditions, self.k_without_policy)
@@ -135,15 +137,18 @@ def asked(
         )
     needed = _needed(rules, conditions)
     table = engine.rows(source, None, reading, needed=needed, by_tuple=chosen is not None and chosen.by_tuple)
-    _check_memory(table, options)
     rules = rules.with_types(table)
+    on_disk = past_memory(table, options)
+    if on_disk:
+        check_past_memory(chosen, table, rules, options)
     table.select([*rules.quasi_identifiers, *rules.sensitive, *(name for name in decide or {} if not table.has(name))])
     _check_types(table, rules.quasi_identifiers)
     _check_policy_columns(table, rules)
     table.select([condition.column for condition in conditions])
     # a k beside a policy that names k-anonymity means what the policy means
     k_without_policy = k is not None and not any(isinstance(model, KAnonymity) for model in as_given.models)
-    return Asked(table, rules, chosen, conditions, k_without_policy, method_options)
+    reading = (options or Options()) if on_disk else None
+    return Asked(table, rules, chosen, conditions, k_without_policy, method_options, reading)
 
 
 def _needed(policy: Policy, conditions: Sequence[ColumnCondition]) -> list[str]:
@@ -152,21 +157,6 @@ def _needed(policy: Policy, conditions: Sequence[ColumnCondition]) -> list[str]:
     about = [name for model in policy.models for name in model.needs]
     found = [*policy.quasi_identifiers, *policy.sensitive, *about, *(condition.column for condition in conditions)]
     return list(dict.fromkeys([*found, *(name for name in named if name is not None)]))
-
-
-def _check_memory(table: Table, options: Options | None) -> None:
-    """Refuse a table that does not fit in memory with what changing and measuring it takes: a kill would come later."""
-    if not any(on_disk(column.codes) for column in table.columns.values()):
-        return
-    from shoal.table.memory import in_units, memory_budget
-
-    needed, budget = table.rows * _BYTES_PER_ROW, memory_budget(None if options is None else options.memory)
-    if needed > budget:
-        raise InputError(
-            f"Anonymising {table.rows:,} rows takes at least {in_units(needed)} of memory, "
-            f"and {in_units(budget)} may be used.",
-            "Set SHOAL_MEMORY on a machine with more, or release the table in parts by a plan (`shoal apply`).",
-        )
 
 
 def _check_types(table: Table, names: Sequence[str]) -> None:

@@ -24,6 +24,8 @@ from shoal.models import Verdict
 from shoal.policy import Policy
 from shoal.policy.overrides import with_roles
 from shoal.ranges.columns import ReleasedColumns
+from shoal.ranges.on_disk import ReleasedOnDisk
+from shoal.reading import Options
 from shoal.results import (
     Commands,
     Figure,
@@ -83,6 +85,8 @@ class Anonymized(Result):
     # what was replaced in columns of free text, without small counts; and the columns themselves
     scrubbed: dict[str, Any] | None = where_known()
     scrubbed_text: ScrubbedText | None = left_out(default=None)
+    # how the table was read, where its rows are on disk
+    reading: Options | None = left_out(default=None)
     # of the quasi-identifiers, where the policy names weights
     weighted: list[WeightedEstimate] | None = where_known()
 
@@ -120,6 +124,21 @@ class Anonymized(Result):
     def personal(self) -> bool:
         """Whether it stays among those who hold the original: no, it may leave."""
         return False
+
+    @property
+    def on_disk(self) -> bool:
+        """Whether its rows are on disk, to be written block by block."""
+        return any(isinstance(column, ReleasedOnDisk) for column in self.columns.values())
+
+    def block(self, rows: slice) -> Anonymized:
+        """The same of some rows, in memory."""
+        columns = {
+            name: column.block(rows) if isinstance(column, ReleasedOnDisk) else column
+            for name, column in self.columns.items()
+        }
+        taken = {name: column.take(rows) for name, column in self.table.columns.items()}  # type: ignore[arg-type]
+        table = replace(self.table, columns=taken, rows=rows.stop - rows.start)
+        return replace(self, table=table, columns=columns)
 
     def looked_at(self) -> Anonymized:
         """The same, with what nobody decided; columns that point at people make it `undecided`. Text is scrubbed."""
@@ -182,6 +201,8 @@ class Anonymized(Result):
     @cached_property
     def polars(self) -> pl.DataFrame:
         """The released table; columns that identify are left out."""
+        if self.on_disk:
+            raise InputError("The released table does not fit in memory.", "Release it to a file.")
         dropped = set(self.policy.with_role("identifier"))
         series: list[pl.Series] = []
         texts = self.policy.with_role("text")

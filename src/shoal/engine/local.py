@@ -46,7 +46,7 @@ class LocalEngine:
         wanted = None if columns is None else [*columns, *extra]
 
         def stamp() -> str | None:
-            from shoal.engine.local_disk import stamp_of
+            from shoal.reading.stamp import stamp_of
 
             return stamp_of(source, wanted, count, options)
 

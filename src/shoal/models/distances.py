@@ -97,8 +97,16 @@ def _hierarchical(spread: Spread) -> Array:
     return found / height
 
 
-def ordered_distance(class_of_row: Array, classes: int, confidential: Column, labels: Labels = "values") -> Array:
+def ordered_distance(
+    class_of_row: Array,
+    classes: int,
+    confidential: Column,
+    labels: Labels = "values",
+    weights: Array | None = None,
+) -> Array:
     """The ordered distance of each class, over the distinct values or the ranks of all records (ties by row).
+
+    `weights`: the records of each row; ranks are of rows that are one record each.
 
     >>> from shoal.reading import read
     >>> charge = read({"charge": [10, 20, 30, 40]})["charge"]
@@ -110,8 +118,9 @@ def ordered_distance(class_of_row: Array, classes: int, confidential: Column, la
         ranks = np.empty(len(confidential.codes), np.int64)
         ranks[np.argsort(confidential.codes, kind="stable")] = np.arange(len(ranks))
         codes = Coded(ranks, len(ranks))
-    found = sensitive_counts(class_of_row, classes, codes)
+    found = sensitive_counts(class_of_row, classes, codes, weights)
     missing = labels == "values" and confidential.nulls > 0
-    whole = Whole(np.bincount(codes.codes, minlength=codes.cardinality), missing=missing)
+    counts = np.bincount(codes.codes, weights, minlength=codes.cardinality).astype(np.int64)
+    whole = Whole(counts, missing=missing)
     spread = Spread(found.classes.astype(np.int64), found.codes.astype(np.int64), found.counts, whole)
     return distance_of_cells(spread, "ordered")

@@ -19,6 +19,7 @@ from shoal.table.classes import (
     first_row_of_each_class,
     pack,
 )
+from shoal.table.rows import occurrences
 from shoal.vocabulary import Domain
 
 NONE_MISSING, SOME_MISSING, ALL_MISSING = 0, 1, 2
@@ -48,6 +49,16 @@ class Side:
     def wide(self) -> Array:
         """Which boxes hold more than one value."""
         return np.asarray((self.low != self.high) | self.starred)
+
+    def distinct(self) -> tuple[Array, Array]:
+        """Which of its ranges each box has, in their order, and a box of each range.
+
+        >>> which, first = Side(np.array([1.0, 5.0]), np.array([1, 0, 1]), np.array([1, 0, 1])).distinct()
+        >>> which.tolist(), first.tolist()
+        ([1, 0, 1], [1, 0])
+        """
+        which, count = class_of_each_row(pack(self.codes()))
+        return which, first_row_of_each_class(which, count)
 
     def codes(self) -> list[Coded]:
         """What tells boxes apart in this column."""
@@ -79,6 +90,16 @@ class Boxed:
 
     box_of_row: Array
     sides: Mapping[str, Side]
+
+    def along(self, name: str) -> Boxed:
+        """The boxes as far as one column goes: these, where all columns have boxes in common."""
+        return self
+
+    def records(self, weights: Array | None = None) -> Array:
+        """The rows in each box, or what they weigh."""
+        if weights is None:
+            return occurrences(self.box_of_row, self.boxes)
+        return np.bincount(self.box_of_row, weights, minlength=self.boxes)
 
     @property
     def boxes(self) -> int:
@@ -207,7 +228,7 @@ def spread(column: Column) -> float:
     1.4142135623730951
     """
     values = places(column)
-    counts = np.bincount(column.codes, minlength=len(values))[: len(values)]
+    counts = occurrences(column.codes, len(values) + 1)[: len(values)]
     total = counts.sum()
     if total < 2:
         return 0.0

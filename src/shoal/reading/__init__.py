@@ -46,6 +46,8 @@ def read(
     >>> read(pl.DataFrame({"zip": ["02139", "10001"], "age": [41, 29]}), ["zip"]).names
     ['zip']
     """
+    if overflow is None and options is not None:
+        overflow = options.overflow
     if overflow is None:
         with Overflow(options) as own:
             return read(source, columns, options, own)

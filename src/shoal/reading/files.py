@@ -55,6 +55,8 @@ class Options:
     # memory that a table may take (`24GB`; a share of what is free), and where the rest goes: docs/performance.md
     memory: str | int | None = None
     spill_dir: str | Path | None = None
+    # the folder of a job that goes on after reading, so that a run after a kill need not read again
+    overflow: Overflow | None = field(default=None, repr=False, compare=False)
 
     @property
     def declared_types(self) -> dict[str, Any]:
@@ -78,15 +80,22 @@ def declaring(
 class Overflow:
     """The folder on disk of a table that does not fit in memory, as soon as there is one.
 
-    `stamp` says what the run is about: one after a kill goes on where that is the same.
+    `stamp` says what the run is about: one after a kill goes on where that is the same. `copies` of the codes and so
+    many bytes `per_row` are what the whole job may need.
 
     >>> with Overflow(Options(memory="1GB")) as overflow:
     ...     overflow.spill_of(codes=1_000, rows=1_000, times=2.0) is None
     True
     """
 
-    def __init__(self, options: Options | None, stamp: Callable[[], str | None] = lambda: None) -> None:
-        self._options, self._stamp = options or Options(), stamp
+    def __init__(
+        self,
+        options: Options | None,
+        stamp: Callable[[], str | None] = lambda: None,
+        copies: int = 2,
+        per_row: int = _DISK_PER_ROW,
+    ) -> None:
+        self._options, self._stamp, self._copies, self._per_row = options or Options(), stamp, copies, per_row
         self._asked = self._options.memory or os.environ.get("SHOAL_MEMORY") or None
         self.spill: Spill | None = None
 
@@ -102,7 +111,7 @@ class Overflow:
         from shoal.table.spill import Spill
 
         self.spill = Spill(self._asked, self._options.spill_dir, self._stamp)
-        self.spill.start(int(times * (2 * codes + rows * _DISK_PER_ROW)))
+        self.spill.start(int(times * (self._copies * codes + rows * self._per_row)))
         return self.spill
 
     def keep(self, table: Table) -> None:

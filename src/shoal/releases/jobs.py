@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal.anonymization.anonymize import Anonymized, asked
+from shoal.anonymization.on_disk.limits import COPIES, DISK_PER_ROW
 from shoal.anonymization.solve import apply_plan
 from shoal.errors import InputError
 from shoal.keys import check_no_secret, path_of
@@ -20,7 +21,8 @@ from shoal.policy.overrides import with_roles
 from shoal.pseudonyms.pseudonymize import pseudonymize
 from shoal.pseudonyms.results import Pseudonymized, Shifted
 from shoal.pseudonyms.shift_dates import shift_dates
-from shoal.reading import Options
+from shoal.reading import Options, Overflow
+from shoal.reading.stamp import stamp_of
 from shoal.releases.elsewhere import path_here
 from shoal.releases.open import Release
 from shoal.releases.releasable import Releasable
@@ -77,11 +79,17 @@ def release_anonymized(
     read = files_read(as_policy(policy), settings.get("generalize") or {})
     trees = settings.get("hierarchies")
     check_output(source, output, writing, policy=policy, hierarchies=trees, file_that_is_read=read, chart=chart)
-    job = asked(source, policy, **settings)
-    if refuse_first and (undecided := job.stopping()).stopping:
-        raise Refused(f"Refused, nothing was written. {undecided.refusal()}")
-    result = replace(job.run(), original=_as_argument(source, settings.get("options")))
-    return _left(result, output, source, writing)
+    options = settings.pop("options", None) or Options()
+
+    def stamp() -> str | None:
+        return stamp_of(source, None, "anonymize", options)
+
+    with Overflow(options, stamp, COPIES, DISK_PER_ROW) as overflow:
+        job = asked(source, policy, options=replace(options, overflow=overflow), **settings)
+        if refuse_first and (undecided := job.stopping()).stopping:
+            raise Refused(f"Refused, nothing was written. {undecided.refusal()}")
+        result = replace(job.run(), original=_as_argument(source, options))
+        return _left(result, output, source, writing)
 
 
 def _as_argument(source: Any, options: Any) -> str | None:

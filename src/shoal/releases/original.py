@@ -16,9 +16,11 @@ from shoal.ranges.columns import decimals_of
 from shoal.ranges.exact import holds_value
 from shoal.ranges.forms import ColumnForm, escape
 from shoal.ranges.parsing import STAR, set_members, sets_among, unescape
+from shoal.releases.distinct import distinct_pairs, star_mask, starred_rows
 from shoal.releases.excel import undefused_texts
 from shoal.table import Array, Column, Table
 from shoal.table.classes import CountTable, class_of_each_row, pack
+from shoal.table.spill import Spill
 from shoal.table.texts import texts_of, with_null
 from shoal.text.replace import only_replaced_in
 
@@ -33,6 +35,9 @@ class Beside:
     `vouched`: the private record says that the data is what was released; `text_file`: empty text and null are alike;
     `removed`: so many rows of the original are not in `order`, because their suppressed rows were removed;
     `weighed_by`: the column of the original that says how much a row counts in a mean.
+
+    Rows on disk are compared as the distinct pairs of what was and what is shown; the original is in the order of the
+    release then.
     """
 
     order: Array | None = None
@@ -43,6 +48,9 @@ class Beside:
     text_file: bool = False
     removed: int = 0
     weighed_by: str | None = None
+    # the records that each row stands for, where rows are the distinct ones; and where rows on disk are compared
+    records: Array | None = None
+    spill: Spill | None = None
 
 
 def against_original(table: Table, original: Table, entries: Sequence[ColumnEntry], beside: Beside) -> list[Check]:
@@ -57,6 +65,8 @@ def against_original(table: Table, original: Table, entries: Sequence[ColumnEntr
     if absent or strange:
         words = f"{', '.join(absent[:8])} not in the original" if absent else f"{', '.join(strange[:8])} not released"
         checks.append(Check("original", False, f"it is not the table of this release: {words}"))
+    if beside.spill is not None:
+        return [*checks, *_on_disk(table, original, [e for e in entries if e.name not in absent], beside)]
     suppressed, weights = _suppressed(table, entries), _weights(original, beside)
     for entry in entries:
         if entry.name in absent:
@@ -66,17 +76,38 @@ def against_original(table: Table, original: Table, entries: Sequence[ColumnEntr
     return checks
 
 
+def _on_disk(table: Table, original: Table, entries: Sequence[ColumnEntry], beside: Beside) -> list[Check]:
+    """The checks of each column, from its distinct pairs."""
+    assert beside.spill is not None
+    stars = _stars(table, entries)
+    needed = any(entry.form.blanked for entry in entries) and stars
+    suppressed = starred_rows(stars, beside.spill) if needed else None
+    checks = []
+    for entry in entries:
+        if entry.form.kind == "mean":
+            detail = "means are not compared where rows do not fit in memory"
+            checks.append(Check(f"column {entry.name}", False, detail))
+            continue
+        found = distinct_pairs(table, original[entry.name], entry, suppressed)
+        pairs = replace(beside, records=found.records)
+        checks.append(_compared(found.table, found.original, entry, pairs, entries, found.suppressed, found.records))
+    return checks
+
+
+def _stars(table: Table, entries: Sequence[ColumnEntry]) -> list[Column]:
+    """The quasi-identifiers, if rows can be `*` in all of them."""
+    others = [e for e in entries if e.role == "quasi-identifier" and not e.form.generalizes and e.released_as]
+    return [
+        table[entry.name]
+        for entry in entries
+        if entry.role == "quasi-identifier" and entry.form.generalizes and entry.name in table.columns and not others
+    ]
+
+
 def _suppressed(table: Table, entries: Sequence[ColumnEntry]) -> Array:
     """The rows that are `*` in every quasi-identifier."""
-    stars = [
-        table[entry.name].decode().cast(pl.String).eq_missing(pl.Series([STAR])).to_numpy()
-        for entry in entries
-        if entry.role == "quasi-identifier" and entry.form.generalizes and entry.name in table.columns
-    ]
-    others = [e for e in entries if e.role == "quasi-identifier" and not e.form.generalizes and e.released_as]
-    if not stars or others:
-        return np.zeros(table.rows, bool)
-    return np.asarray(np.logical_and.reduce(stars))
+    stars = [star_mask(column)[column.codes] for column in _stars(table, entries)]
+    return np.asarray(np.logical_and.reduce(stars)) if stars else np.zeros(table.rows, bool)
 
 
 def _compared(
@@ -98,7 +129,7 @@ def _compared(
     released = [_readable(table[name], beside) for name in entry.released_as]
     original = _readable(original, beside)
     if entry.form.kind == "columns":
-        return _outside(title, _not_between(released, original), "ranges do not hold their value")
+        return _outside(title, _not_between(released, original, beside), "ranges do not hold their value")
     shown = released[0]
     if entry.form.kind == "mean":
         names = [name for other in entries if other.role == "quasi-identifier" for name in other.released_as]
@@ -119,7 +150,7 @@ def _scrubbed(title: str, entry: ColumnEntry, shown: Column, original: Column, b
     mark = entry.technique.removeprefix("scrub by ")
     if mark == "surrogate":
         return _vouched(title, entry, shown, original, beside)
-    wrong = _wrong_pairs(shown, original, lambda new, old: only_replaced_in(new, old, mark))
+    wrong = _wrong_pairs(shown, original, beside, lambda new, old: only_replaced_in(new, old, mark))
     return _outside(title, wrong, "notes hold what the original does not", "notes hold nothing that is new")
 
 
@@ -143,9 +174,16 @@ def _texts(column: Column) -> pl.Series:
     return with_null(texts_of(column.values), None)
 
 
-def _wrong_pairs(released: Column, original: Column, good: Callable[[pl.Series, pl.Series], pl.Series]) -> int:
+def _count(rows: Array, beside: Beside) -> int:
+    """How many records some rows are."""
+    return int(np.count_nonzero(rows)) if beside.records is None else int(beside.records[rows].sum())
+
+
+def _wrong_pairs(
+    released: Column, original: Column, beside: Beside, good: Callable[[pl.Series, pl.Series], pl.Series]
+) -> int:
     """In how many rows what is shown does not go with what was; each distinct pair is looked at once."""
-    pairs = CountTable.of({"shown": released, "was": original})
+    pairs = CountTable.of({"shown": released, "was": original}, beside.records)
     shown, was = (
         _texts(column).gather(pairs.tuples[name].codes.astype(np.int64))
         for name, column in (("shown", released), ("was", original))
@@ -203,7 +241,8 @@ def equal_columns(released: Column, original: Column) -> bool:
 def _in_range(
     title: str, shown: Column, original: Column, entry: ColumnEntry, beside: Beside, suppressed: Array
 ) -> Check:
-    return _outside(title, int(np.count_nonzero(~holds_value(shown, original))), "ranges do not hold their value")
+    wrong = _count(~holds_value(shown, original), beside)
+    return _outside(title, wrong, "ranges do not hold their value")
 
 
 def _in_set(
@@ -216,7 +255,7 @@ def _in_set(
         inside = [value in group for value, group in zip(was.filter(sets).to_list(), members, strict=True)]
         return held.scatter(sets.arg_true(), pl.Series(inside, dtype=pl.Boolean))
 
-    wrong = _wrong_pairs(shown, original, good)
+    wrong = _wrong_pairs(shown, original, beside, good)
     return _outside(title, wrong, "cells do not hold their category", "every cell holds its category")
 
 
@@ -227,7 +266,7 @@ def _own_or_star(
         own = escape(was) if entry.form.escaped else was
         return label.eq_missing(own) | (label == STAR).fill_null(False)
 
-    wrong = _wrong_pairs(shown, original, good)
+    wrong = _wrong_pairs(shown, original, beside, good)
     return _outside(title, wrong, "values are not those of the original", "every cell is as it was, or *")
 
 
@@ -239,7 +278,7 @@ def _on_path(
     if tree is None:
         return Check(title, False, "the plan is needed to tell what its labels hold")
     fitted = fit_all({original.name: tree}, [original], complete=True)[0]
-    pairs = CountTable.of({"shown": shown, "was": original})
+    pairs = CountTable.of({"shown": shown, "was": original}, beside.records)
     labels, own = _texts(shown).to_list(), _texts(original).to_list()
     written = [None if text is None else text for text in own]
     if entry.form.escaped:
@@ -289,10 +328,10 @@ def _by_label(
         found = asked.join(allowed.unique(), on=["was", "label"], how="semi", nulls_equal=True)["row"]
         return own.scatter(found, True) if len(found) else own
 
-    wrong = _wrong_pairs(shown, original, good)
+    wrong = _wrong_pairs(shown, original, beside, good)
     if not wrong and entry.nature == "truthful":
         wrong = _said_otherwise(
-            CountTable.of({"shown": shown, "was": original}), _texts(shown), _texts(original), False
+            CountTable.of({"shown": shown, "was": original}, beside.records), _texts(shown), _texts(original), False
         )
     return _outside(title, wrong, "labels do not stand for their value", "every label stands for its value")
 
@@ -307,11 +346,11 @@ _RULES = {
 }
 
 
-def _not_between(released: Sequence[Column], original: Column) -> int:
+def _not_between(released: Sequence[Column], original: Column, beside: Beside) -> int:
     """In how many rows a value does not lie between the two ends that are shown."""
     from shoal.ranges.exact import lies_between
 
-    return int(np.count_nonzero(~lies_between(released[0], released[1], original)))
+    return _count(~lies_between(released[0], released[1], original), beside)
 
 
 def _weights(original: Table, beside: Beside) -> Array:

@@ -28,7 +28,7 @@ from shoal.manifest.files import (
     read_private,
 )
 from shoal.releases.documents import ReleaseDocuments
-from shoal.writing import OutputFormat, check_target, failure, sync, write_bytes, write_draft
+from shoal.writing import check_target, failure, sync, write_bytes
 
 # seconds after which a part that waits for its data waits in vain
 _LEFT = 600
@@ -54,13 +54,12 @@ class _Parts:
 
 
 def write_release(
-    frame: pl.DataFrame,
+    write: Callable[[Path], None],
     path: Path,
     force: bool,
     documents: Callable[[Path], ReleaseDocuments],
-    output: OutputFormat | None = None,
 ) -> ReleaseDocuments:
-    """The draft is written, `documents` judges it (and may refuse), then all parts take their names."""
+    """The draft is written by `write`, `documents` judges it (and may refuse), then all parts take their names."""
     check_target(path, force)
     replaced = path.exists()
     if not replaced and not force:
@@ -68,7 +67,7 @@ def write_release(
     draft = _draft(path)
     made: list[Path] = []
     try:
-        write_draft(frame, draft, path, output)
+        write(draft)
         found = documents(draft)
         parts = _Parts.of(path, found)
         digest = found.manifest["data_sha256"]

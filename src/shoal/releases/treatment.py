@@ -30,7 +30,7 @@ class Treated:
 def treatments(result: Releasable, path: Path) -> list[Treated]:
     """What may be written, the best first: where suppressed rows give something away, their sensitive cells are
     emptied, or else these rows are removed."""
-    frame = _frame(result, path)
+    frame = frame_of(result, path)
     suppressed = _suppressed(result, frame)
     if suppressed is None:
         return [Treated(frame)]
@@ -48,7 +48,7 @@ def treatments(result: Releasable, path: Path) -> list[Treated]:
     return found
 
 
-def _frame(result: Releasable, path: Path) -> pl.DataFrame:
+def frame_of(result: Releasable, path: Path) -> pl.DataFrame:
     """What is written: untouched cells byte by byte, means rounded, no categories that no cell holds."""
     changed = _changed(result)
     frame = result.polars

@@ -26,6 +26,7 @@ from shoal.policy import Policy, as_policy
 from shoal.ranges.forms import not_canonical
 from shoal.reading import Options, declaring, read
 from shoal.reading.files import is_address
+from shoal.releases.distinct import in_release_order, is_on_disk
 from shoal.releases.excel import defused_name
 from shoal.releases.open import Release
 from shoal.releases.original import Beside, against_original, inferred_entries
@@ -38,6 +39,7 @@ from shoal.scrubbing.knowledge import KnownFrom, read_known
 from shoal.table import Array, Table
 from shoal.table.column_type import ColumnType
 from shoal.table.order import shuffled_order
+from shoal.table.spill import Spill
 from shoal.table.text_types import MISSING_WORDS
 from shoal.table.texts import texts_of
 from shoal.table.type_words import type_word
@@ -99,7 +101,7 @@ def verify(
         return Verification("refused", table.rows, 0, 0, [], checks)
     if original is not None:
         beside = read(original, None, declaring(options, types))
-        checks += _with_original(release, manifest, table, beside, decided, more)
+        checks += _beside_original(release, manifest, table, beside, decided, more, options)
     forms = {} if manifest is None else {name: manifest.form_of(name) for name in names}
     raw = [name for name, form in forms.items() if form is not None and not form.generalizes]
     levels = None if manifest is None else manifest.levels
@@ -397,13 +399,15 @@ def _with_original(
     original: Table,
     policy: Policy,
     more: KnownById | None,
+    spill: Spill | None = None,
 ) -> list[Check]:
     if release is None or manifest is None:
         entries = inferred_entries(table, original, policy.columns)
         names = [name for entry in entries for name in entry.released_as]
         strange = [name for name in table.columns if name not in names]
         extra = [Check("columns", False, f"{', '.join(strange[:8])} not in the original")] if strange else []
-        return [*extra, *against_original(table, original, entries, Beside(np.arange(table.rows)))]
+        order = None if spill is not None else np.arange(table.rows)
+        return [*extra, *against_original(table, original, entries, Beside(order, spill=spill))]
     private = release.private
     if (manifest.shuffled or manifest.removed_rows) and private is None:
         return [Check("rows", False, NEEDS_PRIVATE)]
@@ -411,7 +415,9 @@ def _with_original(
     if len(set(removed)) != manifest.removed_rows or any(row >= original.rows for row in removed):
         return [Check("rows", False, "the rows that were removed are not those that the private record names")]
     seed = private.seed if private is not None and private.shuffled else None
-    order = released_order(original.rows, seed, removed)
+    order = None if spill is not None else released_order(original.rows, seed, removed)
+    if spill is not None:
+        original = _in_release_order(original, manifest, seed, removed, spill)
     beside = Beside(
         order,
         {} if release.plan is None else release.plan.trees,
@@ -423,9 +429,37 @@ def _with_original(
         text_file=is_text_file(release.data),
         removed=len(removed),
         weighed_by=policy.weight or policy.count,
+        spill=spill,
     )
     gone = known_gone(table, original, manifest, order, more)
     return [*against_original(table, original, manifest.columns, beside), *gone]
+
+
+def _beside_original(
+    release: Release | None,
+    manifest: Manifest | None,
+    table: Table,
+    original: Table,
+    policy: Policy,
+    more: KnownById | None,
+    options: Options | None,
+) -> list[Check]:
+    """The rows against the original's; those on disk with more disk for another order of theirs."""
+    if not (is_on_disk(table) or is_on_disk(original)):
+        return _with_original(release, manifest, table, original, policy, more)
+    asked = options or Options()
+    with Spill(asked.memory, asked.spill_dir) as spill:
+        spill.start(original.rows * (16 + sum(column.codes.itemsize for column in original.columns.values())))
+        return _with_original(release, manifest, table, original, policy, more, spill)
+
+
+def _in_release_order(
+    original: Table, manifest: Manifest, seed: int | None, removed: Sequence[int], spill: Spill
+) -> Table:
+    """The original with its rows as the release has them; columns that were removed from it stay where they are."""
+    names = [name for name in original.names if (entry := manifest.column(name)) is not None and entry.released_as]
+    ordered = in_release_order(original.select(names), original.rows, seed, removed, spill)
+    return replace(original, columns={**original.columns, **dict(zip(names, ordered, strict=True))})
 
 
 def released_order(rows: int, seed: int | None, removed: Sequence[int] = ()) -> Array | None:

@@ -9,22 +9,25 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
+from shoal.anonymization.on_disk.limits import DISK_PER_ROW
+from shoal.anonymization.results import Anonymized
 from shoal.detection.undecided import Decisions, decisions_of
 from shoal.errors import InputError, ShoalError
 from shoal.manifest.files import dictionary_path, files_of, manifest_path, plan_path, private_path
 from shoal.manifest.schema import ColumnEntry
 from shoal.policy import Policy
-from shoal.reading import declaring
+from shoal.reading import Options, declaring
 from shoal.releases.documents import Draft, ReleaseDocuments, documents_of
 from shoal.releases.elsewhere import Failed, path_here, release_elsewhere, stays_elsewhere
 from shoal.releases.excel import defused, defused_name
 from shoal.releases.notation import Notation, in_notation, read_back, written_as
+from shoal.releases.on_disk import OnDisk, code_bytes, dictionary_frame, treatments_on_disk, write_blocks
 from shoal.releases.original import Beside, Labels, against_original
 from shoal.releases.parts import write_release
 from shoal.releases.releasable import Releasable
@@ -33,8 +36,9 @@ from shoal.releases.treatment import Treated, labels_given, treatments
 from shoal.releases.verify import forms_check, judge, released_order
 from shoal.table import Table
 from shoal.table.order import shuffled_order
+from shoal.table.spill import Spill
 from shoal.vocabulary import Role
-from shoal.writing import OutputFormat, check_apart, check_target, is_text_file, sha256
+from shoal.writing import OutputFormat, check_apart, check_target, is_text_file, sha256, write_draft
 
 
 class Refused(ShoalError):
@@ -86,6 +90,8 @@ def release(
         return _elsewhere(result, path, shuffle, seed, no_guarantee, excel_safe, sign, decisions, output)
     seed = secrets.randbits(63) if seed is None else seed
     how = _Writing(path, force, shuffle, seed, no_guarantee, excel_safe, one_input, sign, decisions, output)
+    if getattr(result, "on_disk", False):
+        return _write_on_disk(result, how)
     *others, last = treatments(result, path)
     for treated in others:
         with suppress(Refused):  # what is emptied or removed shifts the whole table, so that a class may fail
@@ -169,8 +175,54 @@ def _write(result: Releasable, treated: Treated, how: _Writing) -> Released:
             result, made, judgements[0], entries, labels, how.no_guarantee, how.sign, how.decisions.notes
         )
 
-    documents_written = write_release(frame, path, how.force, documents, how.output)
+    def write(draft: Path) -> None:
+        write_draft(frame, draft, path, how.output)
+
+    documents_written = write_release(write, path, how.force, documents)
     return _released(result, path, documents_written, judgements[0], treated, len(frame), how.decisions)
+
+
+def _write_on_disk(result: Releasable, how: _Writing) -> Released:
+    """Rows that do not fit in memory: written block by block, read back and judged on disk."""
+    assert isinstance(result, Anonymized)
+    if how.excel_safe or how.output != OutputFormat():
+        raise InputError(
+            "A table that does not fit in memory is written in the usual notation of cells.",
+            "Leave out `excel_safe` and `output`.",
+        )
+    reading = result.reading or Options()
+    with Spill(reading.memory, reading.spill_dir) as spill:
+        spill.start(result.table.rows * (DISK_PER_ROW + 4 * code_bytes(result.table)))
+        *others, last = treatments_on_disk(result, how.path, spill)
+        for treated in others:
+            with suppress(Refused):
+                return _write_blocks(result, treated, how, reading, spill)
+        return _write_blocks(result, last, how, reading, spill)
+
+
+def _write_blocks(result: Anonymized, treated: OnDisk, how: _Writing, reading: Options, spill: Spill) -> Released:
+    ordered, judgements = treated.in_order(how.seed if how.shuffle else None, spill), list[Verification]()
+    plain = replace(reading, types=None, types_of_policy={}, encoding=None, delimiter=None, missing=(), overflow=None)
+    for entry in result.manifest_columns():
+        _check_found_orders(result.table, dictionary_frame(result, entry), [entry])
+
+    def documents(draft: Path) -> ReleaseDocuments:
+        options = declaring(plain, result.policy.types, True, result.quasi_identifiers)
+        table, removed = read_back(draft, None, options)[0], treated.removed.tolist()
+        made = Draft(how.path, sha256(draft), table, treated.blanked, how.shuffle, how.seed, False, how.source, removed)
+        labels, entries = labels_given(result), made.entries(result)
+        part = Treated(pl.DataFrame(), treated.blanked, removed)
+        judgements.append(_judged(ordered, part, how, table, entries, labels, spill))
+        return documents_of(
+            result, made, judgements[0], entries, labels, how.no_guarantee, how.sign, how.decisions.notes
+        )
+
+    def write(draft: Path) -> None:
+        write_blocks(ordered, treated, draft, how.path)
+
+    written = write_release(write, how.path, how.force, documents)
+    part = Treated(pl.DataFrame(), treated.blanked, treated.removed.tolist())
+    return _released(result, how.path, written, judgements[0], part, judgements[0].records, how.decisions)
 
 
 def _check_found_orders(table: Table, frame: pl.DataFrame, entries: Sequence[ColumnEntry]) -> None:
@@ -207,12 +259,18 @@ def _judged(
     table: Table,
     entries: Sequence[ColumnEntry],
     labels: Labels,
+    spill: Spill | None = None,
 ) -> Verification:
-    """The file that was written, measured against the policy and against the input; refused where it fails."""
-    order = released_order(result.table.rows, how.seed if how.shuffle else None, treated.removed)
+    """The file that was written, measured against the policy and against the input; refused where it fails.
+
+    With `spill` rows are on disk, and the table of the result is in the order of the file already.
+    """
+    order = None
+    if spill is None:
+        order = released_order(result.table.rows, how.seed if how.shuffle else None, treated.removed)
     trees = {} if result.plan is None else result.plan.trees
     removed, by = len(treated.removed), result.policy.weight or result.policy.count
-    beside = Beside(order, trees, labels, True, how.excel_safe, is_text_file(how.path), removed, by)
+    beside = Beside(order, trees, labels, True, how.excel_safe, is_text_file(how.path), removed, by, spill=spill)
     checks = [*result.checks(table), *against_original(table, result.table, entries, beside)]
     checks += [check for check in [forms_check(entries, table, result.policy, how.excel_safe)] if not check.holds]
     names = [name for entry in entries for name in entry.released_as if entry.name in _promised(result)]

@@ -142,6 +142,12 @@ class Spill:
         """A new file of the folder."""
         return SpilledFile(self.folder / name)
 
+    def array(self, word: str, dtype: Any, rows: int) -> Array:
+        """A new array on disk that is filled in any order; its space is taken at once, so that it cannot lack later."""
+        file = self.new_file(word)
+        file.take(rows * np.dtype(dtype).itemsize)
+        return file.mapped(dtype, writable=True)
+
     def keep(self, **state: Any) -> None:
         """Note in the journal what is done, so that a run after a kill need not do it again."""
         self.state.update(state)
@@ -198,12 +204,19 @@ class SpilledFile:
             data, place = data[size:], place + size
         return found
 
-    def mapped(self, dtype: Any) -> Array:
+    def take(self, size: int) -> None:
+        """Take the space of so many bytes on the disk: an array that is mapped cannot say that a disk is full."""
+        if size:
+            with filling(self.path.parent):
+                os.posix_fallocate(self._handle.fileno(), 0, size)
+        self.bytes = size
+
+    def mapped(self, dtype: Any, writable: bool = False) -> Array:
         """The whole file as one array, read from the disk as it is used."""
         self._handle.close()
         if not self.bytes:
             return np.empty(0, dtype)
-        return np.memmap(self.path, dtype, "r")
+        return np.memmap(self.path, dtype, "r+" if writable else "r")
 
     def close(self) -> None:
         """Nothing more is written."""
@@ -221,6 +234,22 @@ def forget(array: Array) -> None:
         held = getattr(array, "_mmap", None)
         if held is not None:
             held.madvise(mmap.MADV_DONTNEED)
+
+
+def remove(array: Array) -> None:
+    """Give the disk of an array free that nobody needs any more."""
+    forget(array)
+    if isinstance(array, np.memmap):
+        Path(str(array.filename)).unlink(missing_ok=True)
+
+
+def blocks_of(rows: int) -> list[slice]:
+    """Rows in blocks that are worked on at once.
+
+    >>> blocks_of(3)
+    [slice(0, 3, None)]
+    """
+    return [slice(start, min(start + ROWS_AT_ONCE, rows)) for start in range(0, rows, ROWS_AT_ONCE)]
 
 
 def in_blocks(array: Array, change: Callable[[Array], Array], dtype: Any) -> Array:

@@ -29,7 +29,7 @@ def tuples_on_disk(table: Table, names: Sequence[str], count: str | None) -> tup
     if not any(on_disk(column.codes) for column in columns.values()):
         return table, count
     weights = None if count is None else weights_of(table[count])
-    folder = next(_folder_of(column.codes) for column in columns.values() if on_disk(column.codes))
+    folder = next(folder_of(column.codes) for column in columns.values() if on_disk(column.codes))
     size = sum(column.codes.dtype.itemsize for column in columns.values()) + 20
     with Spill(parent=folder) as spill:
         spill.start(table.rows * size)
@@ -49,7 +49,9 @@ def as_tuples(column: Column, codes: Array) -> Column:
     return Column(column.name, codes, column.values, nulls, column.dtype, declared=column.declared)
 
 
-def _folder_of(codes: Array) -> Path | None:
-    """Where folders of codes on disk are."""
+def folder_of(codes: Array) -> Path | None:
+    """Where folders of codes on disk are; None for codes in memory."""
+    if not on_disk(codes):
+        return None
     folder = Path(str(getattr(codes, "filename", ""))).parent.parent
     return folder if folder.is_dir() else None

@@ -29,10 +29,12 @@ def loss_of_boxes(
     >>> round(loss_of_boxes(columns, sorted_clusters(columns, 2)), 4)
     0.25
     """
-    records = np.bincount(boxed.box_of_row, weights, minlength=boxed.boxes)
-    counts, held = [], []
+    counts, held, boxes, records = [], [], None, np.zeros(0)
     for column in columns:
-        values, count = _values(column, boxed.sides[column.name], (leaves or {}).get(column.name))
+        along = boxed.along(column.name)
+        if along is not boxes:
+            boxes, records = along, along.records(weights)
+        values, count = _values(column, along.sides[column.name], (leaves or {}).get(column.name))
         counts.append(count)
         held.append((values * records).sum() / records.sum())
     return loss_of_shares(counts, held)

@@ -63,17 +63,25 @@ def cost_of_boxes(
     >>> cost_of_boxes(columns, sorted_clusters(columns, 2))[0].sentence
     '50.0% of ages unchanged, the others within 4 years on average'
     """
-    records = np.bincount(boxed.box_of_row, weights, minlength=boxed.boxes)
-    return [_cost(column, _of_side(column, boxed.sides[column.name], records), means) for column in columns]
+    found, boxes, records = [], None, np.zeros(0)
+    for column in columns:
+        along = boxed.along(column.name)
+        if along is not boxes:
+            boxes, records = along, along.records(weights)
+        found.append(_cost(column, _of_side(column, along.sides[column.name], records), means))
+    return found
 
 
-def _of_side(column: Column, side: Side, records: Array) -> Widened:
+def _of_side(column: Column, side: Side, of_boxes: Array) -> Widened:
+    """The records of each range of a column."""
     if not len(side.scale):  # nothing but missing values
-        return Widened(records, side.starred, np.zeros(len(records)), None)
+        return Widened(of_boxes, side.starred, np.zeros(len(of_boxes)), None)
+    which, first = side.distinct()
+    records, starred = np.bincount(which, of_boxes, len(first)).astype(of_boxes.dtype), side.starred[first]
     if isinstance(side, Sets):
-        return Widened(records, side.starred, None, np.diff(side.starts)[side.set_of_box])
-    width = in_days(side.scale[side.high] - side.scale[side.low], column.values.dtype)
-    return Widened(records, side.starred, width, None)
+        return Widened(records, starred, None, np.diff(side.starts)[side.set_of_box[first]])
+    width = in_days(side.scale[side.high[first]] - side.scale[side.low[first]], column.values.dtype)
+    return Widened(records, starred, width, None)
 
 
 def cost_of_labels(

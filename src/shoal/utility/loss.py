@@ -9,6 +9,7 @@ import numpy as np
 
 from shoal.ranges.boxed import SOME_MISSING, Boxed, has_order, numbers, places, spread
 from shoal.table import Array, Column
+from shoal.table.rows import occurrences
 
 _BLOCK = 1 << 16
 
@@ -36,31 +37,35 @@ def information_loss(columns: Sequence[Column], boxed: Boxed, weights: Array | N
     >>> round(information_loss(columns, sorted_clusters(columns, 2)).total, 6)
     1.414214
     """
-    rows = len(boxed.box_of_row)
-    squares = np.zeros(rows)
-    by_column = {}
-    for column in columns:
-        sigma = spread(column)
-        if sigma == 0:
-            by_column[column.name] = 0.0
-            continue
-        farthest = _farthest(column, boxed) / sigma
-        by_column[column.name] = float(farthest.mean() if weights is None else np.average(farthest, weights=weights))
-        squares += farthest**2
-    distances, records = np.sqrt(squares), rows if weights is None else weights.sum()
-    total = distances.sum() if weights is None else distances @ weights
-    return InformationLoss(float(total) / (records * len(columns)), by_column)
+    rows, spreads = len(columns[0].codes), {column.name: spread(column) for column in columns}
+    total, by_column = 0.0, dict.fromkeys(spreads, 0.0)
+    # block by block, so that rows on disk give the same sums to the last digit
+    for start in range(0, rows, _BLOCK):
+        block = slice(start, min(start + _BLOCK, rows))
+        weight = 1.0 if weights is None else weights[block]
+        squares = np.zeros(block.stop - start)
+        for column in columns:
+            if spreads[column.name] == 0:
+                continue
+            farthest = _farthest(column, boxed.along(column.name), block) / spreads[column.name]
+            by_column[column.name] += float((farthest * weight).sum())
+            squares += farthest**2
+        total += float((np.sqrt(squares) * weight).sum())
+    records = rows if weights is None else weights.sum()
+    return InformationLoss(
+        total / (records * len(columns)), {name: float(lost / records) for name, lost in by_column.items()}
+    )
 
 
-def _farthest(column: Column, boxed: Boxed) -> Array:
+def _farthest(column: Column, boxed: Boxed, rows: slice) -> Array:
     side = boxed.sides[column.name]
-    values = places(column)
-    low, high = side.scale[side.low][boxed.box_of_row], side.scale[side.high][boxed.box_of_row]
+    values, boxes = places(column), boxed.box_of_row[rows]
+    low, high = side.scale[side.low[boxes]], side.scale[side.high[boxes]]
     if side.missing is None:
-        found = values[column.codes]
+        found = values[column.codes[rows]]
         return np.asarray(np.maximum(high - found, found - low))
-    found = np.append(values, np.nan)[column.codes]
-    whole = np.where(side.missing == SOME_MISSING, values[-1] - values[0], 0.0)[boxed.box_of_row]
+    found = np.append(values, np.nan)[column.codes[rows]]
+    whole = np.where(side.missing == SOME_MISSING, values[-1] - values[0], 0.0)[boxes]
     return np.asarray(np.where(np.isnan(found), whole, np.maximum(high - found, found - low)))
 
 
@@ -94,14 +99,16 @@ def change_of(columns: Sequence[Column], boxed: Boxed, means: bool = False) -> C
     if not columns:
         return None
     values = [numbers(column) for column in columns]
-    sides = [boxed.sides[column.name] for column in columns]
     if means:
         sizes = np.bincount(boxed.box_of_row)
-        middles = [np.bincount(boxed.box_of_row, v[c.codes]) / sizes for c, v in zip(columns, values, strict=True)]
+        shown = [
+            (boxed.box_of_row, np.bincount(boxed.box_of_row, v[c.codes]) / sizes)
+            for c, v in zip(columns, values, strict=True)
+        ]
     else:
-        middles = [(side.scale[side.low] + side.scale[side.high]) / 2 for side in sides]
+        shown = [_middles(boxed.along(column.name), column.name) for column in columns]
     before = moments([(column.codes, value) for column, value in zip(columns, values, strict=True)])
-    after = moments([(boxed.box_of_row, middle) for middle in middles])
+    after = moments(shown)
     names = [column.name for column in columns]
     spreads = [(float(old), float(new)) for old, new in zip(before.spread, after.spread, strict=True)]
     moved = (after.mean - before.mean).tolist()
@@ -110,6 +117,15 @@ def change_of(columns: Sequence[Column], boxed: Boxed, means: bool = False) -> C
         {name: new / old - 1 if old else None for name, (old, new) in zip(names, spreads, strict=True)},
         *compared(before.correlations(), after.correlations()),
     )
+
+
+def _middles(boxed: Boxed, name: str) -> tuple[Array, Array]:
+    """The ranges of one column: which of them each row has, in their order, and the middle of each."""
+    side = boxed.sides[name]
+    which, first = side.distinct()
+    middles = (side.scale[side.low[first]] + side.scale[side.high[first]]) / 2
+    same = len(first) == len(which) and bool((which == np.arange(len(which))).all())
+    return boxed.box_of_row if same else which[boxed.box_of_row], middles
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,9 +157,7 @@ def moments(columns: Sequence[tuple[Array, Array]]) -> Moments:
     [2.0, 4.0]
     """
     rows = len(columns[0][0])
-    mean = np.array(
-        [float((np.bincount(codes, minlength=len(values)) * values).sum()) / rows for codes, values in columns]
-    )
+    mean = np.array([float((occurrences(codes, len(values)) * values).sum()) / rows for codes, values in columns])
     product = np.zeros((len(columns), len(columns)))
     for start in range(0, rows, _BLOCK):
         block = np.stack([values[codes[start : start + _BLOCK]] for codes, values in columns], axis=1) - mean

@@ -20,6 +20,7 @@ from shoal.table import Table
 
 if TYPE_CHECKING:
     from shoal.compiled import Rehearsal
+    from shoal.table.spill import Spill
 
 Importance = dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]]
 Share = Annotated[float, BeforeValidator(share_of)]
@@ -56,6 +57,8 @@ class Method(MethodOptions, ABC):
     by_default: ClassVar[bool] = False
     # whether records that are equal in the policy's columns become equal, wherever they stand
     by_tuple: ClassVar[bool] = False
+    # whether it changes tables that do not fit in memory, block by block on disk (`change_on_disk`)
+    past_memory: ClassVar[bool] = False
 
     def allowed(self, table: Table, policy: Policy) -> str | None:
         """Why this method cannot be used here (`needs k …`), or None where it can."""
@@ -71,17 +74,39 @@ class Method(MethodOptions, ABC):
     ) -> Anonymized:
         """Change a table for which the method is allowed."""
 
+    def refused_on_disk(self) -> str | None:
+        """Which of its options cannot be kept for rows on disk."""
+        return None
+
+    def change_on_disk(
+        self, table: Table, policy: Policy, conditions: Sequence[ColumnCondition], spill: Spill
+    ) -> Anonymized:
+        """Change a table whose rows are on disk; what is made of them goes to `spill`."""
+        raise NotImplementedError(f"{self.name} takes all rows at once")
+
     def run(
         self, table: Table, policy: Policy, conditions: Sequence[ColumnCondition] = (), k_without_policy: bool = False
     ) -> Anonymized:
         """Change a table; `k_without_policy` says that k was given beside a policy without k-anonymity."""
+        self._check(table, policy)
+        start = time.perf_counter()
+        result = self.change(table, policy, conditions, k_without_policy)
+        return replace(result, seconds=time.perf_counter() - start)
+
+    def run_on_disk(
+        self, table: Table, policy: Policy, conditions: Sequence[ColumnCondition], spill: Spill
+    ) -> Anonymized:
+        """Change a table whose rows are on disk."""
+        self._check(table, policy)
+        start = time.perf_counter()
+        result = self.change_on_disk(table, policy, conditions, spill)
+        return replace(result, seconds=time.perf_counter() - start)
+
+    def _check(self, table: Table, policy: Policy) -> None:
         self.check_columns(table, policy)
         reason = self.allowed(table, policy)
         if reason is not None:
             raise InputError(f"The method {self.name} {reason}.", "Name another method, or change the policy.")
-        start = time.perf_counter()
-        result = self.change(table, policy, conditions, k_without_policy)
-        return replace(result, seconds=time.perf_counter() - start)
 
     def check_columns(self, table: Table, policy: Policy) -> None:
         """Refuse options about columns that are not there."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from pydantic import Field
@@ -23,10 +23,14 @@ from shoal.policy import Policy
 from shoal.policy.conditions import ColumnCondition
 from shoal.ranges.boxed import Boxed, has_order
 from shoal.ranges.columns import Form, ReleasedColumns, released_columns
+from shoal.ranges.on_disk import BoxedByColumn, released_on_disk
 from shoal.table import Array, Column, Table
 from shoal.table.classes import Coded, class_of_each_row, pack
 from shoal.utility.box_loss import loss_of_boxes
 from shoal.wording import counted
+
+if TYPE_CHECKING:
+    from shoal.table.spill import Spill
 
 # boxes as a function of columns, and the parameters for the manifest
 MakeBoxes = Callable[[Sequence[Column]], Boxed]
@@ -97,6 +101,41 @@ class BoxesByColumn(BoxMethod):
         """Make the boxes, write them, measure what was written."""
         boxed, parameters = self.boxed(table, policy)
         return self.measured(table, policy, conditions, boxed, parameters)
+
+
+class BoxesOnDisk(BoxesByColumn):
+    """A method that also makes boxes of rows on disk: the ranges of each column, and which of them each row has."""
+
+    past_memory: ClassVar[bool] = True
+
+    def refused_on_disk(self) -> str | None:
+        """The mean of a box takes the values of its records."""
+        return "means of records are not supported (`interval` mean)" if self.interval == "mean" else None
+
+    @abstractmethod
+    def boxed_on_disk(self, table: Table, policy: Policy, spill: Spill) -> BoxedByColumn:
+        """The boxes of a table whose rows are on disk."""
+
+    def change_on_disk(
+        self, table: Table, policy: Policy, conditions: Sequence[ColumnCondition], spill: Spill
+    ) -> Anonymized:
+        """Make the boxes, write them, measure what was written, block by block."""
+        from shoal.anonymization.on_disk.measured import counted_classes, findings_of_boxes
+
+        boxed, columns = self.boxed_on_disk(table, policy, spill), table.select(policy.quasi_identifiers)
+        released: dict[str, ReleasedColumns] = {
+            column.name: released_on_disk(column, boxed.along(column.name), self.interval) for column in columns
+        }
+        counted = counted_classes(table, released, policy, conditions)
+        close = t_closeness_of(policy)
+        findings = findings_of_boxes(table, columns, boxed, released, counted, conditions, close)
+        models = judged(policy, counted.evidence(policy))
+        parameters = {**self.parameters_of(policy), "interval": self.interval}
+        return Anonymized(self.name, models, findings, table, policy, parameters, released)
+
+    @abstractmethod
+    def parameters_of(self, policy: Policy) -> dict[str, Any]:
+        """The parameters for the manifest."""
 
 
 def without_suppressed(classes: tuple[Array, int], released: Sequence[ReleasedColumns]) -> tuple[Array, int]:

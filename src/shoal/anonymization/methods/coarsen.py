@@ -7,13 +7,15 @@ from typing import Any, ClassVar
 from pydantic import Field
 
 from shoal.anonymization.methods.base import needs_numbers
-from shoal.anonymization.methods.boxes import BoxesByColumn, MakeBoxes
-from shoal.anonymization.transforms.coarsen import CutOver, coarsen
+from shoal.anonymization.methods.boxes import BoxesOnDisk, MakeBoxes
+from shoal.anonymization.transforms.coarsen import CutOver, coarsen, coarsen_on_disk
 from shoal.policy import Policy
+from shoal.ranges.on_disk import BoxedByColumn
 from shoal.table import Table
+from shoal.table.spill import Spill
 
 
-class Coarsen(BoxesByColumn):
+class Coarsen(BoxesOnDisk):
     """Every quasi-identifier cut into the same number of intervals.
 
     >>> Coarsen(resolution=16).resolution
@@ -36,5 +38,12 @@ class Coarsen(BoxesByColumn):
 
     def boxes(self, table: Table, policy: Policy) -> tuple[MakeBoxes, dict[str, Any]]:
         """Intervals of every column."""
-        parameters = {"resolution": self.resolution, "cut_over": self.cut_over}
-        return lambda columns: coarsen(columns, self.resolution or 1, self.cut_over), parameters
+        return lambda columns: coarsen(columns, self.resolution or 1, self.cut_over), self.parameters_of(policy)
+
+    def parameters_of(self, policy: Policy) -> dict[str, Any]:
+        """Resolution, and what is cut."""
+        return {"resolution": self.resolution, "cut_over": self.cut_over}
+
+    def boxed_on_disk(self, table: Table, policy: Policy, spill: Spill) -> BoxedByColumn:
+        """The interval of each value, looked up for every row."""
+        return coarsen_on_disk(table.select(policy.quasi_identifiers), self.resolution or 1, self.cut_over)

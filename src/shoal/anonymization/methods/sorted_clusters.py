@@ -9,17 +9,19 @@ from pydantic import Field
 
 from shoal.anonymization.households import refuses_households
 from shoal.anonymization.methods.base import k_of, needs_k, needs_numbers, t_closeness_of
-from shoal.anonymization.methods.boxes import BoxesByColumn, MakeBoxes, groups_persons
+from shoal.anonymization.methods.boxes import BoxesOnDisk, MakeBoxes, groups_persons
 from shoal.anonymization.transforms.safe_first import untouched_if_safe
 from shoal.anonymization.transforms.sorted_clusters import Remainder, close_clusters, sorted_clusters
 from shoal.anonymization.units import boxes_of_units, groups_in_strata, units_of
 from shoal.models import KAnonymity, TCloseness
 from shoal.policy import Policy
 from shoal.ranges.boxed import Boxed, spread
+from shoal.ranges.on_disk import BoxedByColumn
 from shoal.table import Column, Table
+from shoal.table.spill import Spill
 
 
-class SortedClusters(BoxesByColumn):
+class SortedClusters(BoxesOnDisk):
     """Records sorted by distance, cut into clusters of k; with t-closeness one record of every stretch of its order.
 
     >>> SortedClusters(remainder="middle").remainder
@@ -70,6 +72,25 @@ class SortedClusters(BoxesByColumn):
             units, k, None, policy.suppression, lambda some, _: boxes_around([c.take(some) for c in own]).box_of_row
         )
         return boxes_of_units(columns, units, groups), parameters
+
+    def parameters_of(self, policy: Policy) -> dict[str, Any]:
+        """k, and with t-closeness what is left over."""
+        close = t_closeness_of(policy)
+        more = {} if close is None else {"t": close.t, "remainder": self.remainder}
+        return {"k": k_of(policy) or 0, **more, "untouched_if_safe": self.untouched_if_safe}
+
+    def refused_on_disk(self) -> str | None:
+        """Records that are safe already are told by all records."""
+        return "`untouched_if_safe` is not supported" if self.untouched_if_safe else super().refused_on_disk()
+
+    def boxed_on_disk(self, table: Table, policy: Policy, spill: Spill) -> BoxedByColumn:
+        """Clusters of k by an external sort."""
+        from shoal.anonymization.on_disk.clusters import close_clusters_on_disk, sorted_clusters_on_disk
+
+        k, close, columns = k_of(policy) or 0, t_closeness_of(policy), table.select(policy.quasi_identifiers)
+        if close is None:
+            return sorted_clusters_on_disk(columns, k, spill)
+        return close_clusters_on_disk(columns, table[close.sensitive], k, close.t, self.remainder, spill)
 
     def boxes(self, table: Table, policy: Policy) -> tuple[MakeBoxes, dict[str, Any]]:
         """Clusters of k."""

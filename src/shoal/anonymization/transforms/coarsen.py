@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
@@ -11,8 +12,10 @@ import polars as pl
 from shoal.errors import InputError
 from shoal.ranges.boxed import Boxed, Side, numbers
 from shoal.ranges.columns import LARGEST_EXACT
-from shoal.table import Array, Column
+from shoal.ranges.on_disk import BoxedByColumn
+from shoal.table import Array, Column, smallest_unsigned
 from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class, pack
+from shoal.table.encode import look_up
 
 CutOver = Literal["range", "labels"]
 
@@ -72,6 +75,17 @@ def coarsen(columns: Sequence[Column], resolution: int | Mapping[str, int], cut_
         box_of_row,
         {column.name: _side(column, *sides[column.name][:2], sides[column.name][2][first]) for column in columns},
     )
+
+
+def coarsen_on_disk(columns: Sequence[Column], resolution: int, cut_over: CutOver = "range") -> BoxedByColumn:
+    """The same for rows on disk: the intervals of each column from its dictionary, looked up for every row."""
+    by_column = {}
+    for column in columns:
+        every_value = replace(column, codes=np.arange(len(column.values)), written=None)
+        boxed = coarsen([every_value], resolution, cut_over)
+        which = boxed.box_of_row.astype(smallest_unsigned(boxed.boxes))
+        by_column[column.name] = Boxed(look_up(column.codes, which, 0), boxed.sides)
+    return BoxedByColumn.of(by_column)
 
 
 def _exact(column: Column) -> Array:

@@ -1,0 +1,79 @@
+"""Which methods and policies rows on disk can be anonymised by, and what the others are told."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from shoal.errors import InputError
+from shoal.policy import Policy
+from shoal.policy.conditions import ColumnCondition
+from shoal.reading import Options
+from shoal.table import Table
+from shoal.table.memory import in_units, memory_budget
+from shoal.table.spill import Spill
+from shoal.table.table import on_disk
+from shoal.wording import in_words
+
+if TYPE_CHECKING:
+    from shoal.anonymization.methods.base import Method
+    from shoal.anonymization.results import Anonymized
+
+# measured at 4 and 16 million rows × 9: 450 and more
+BYTES_PER_ROW = 300
+# on disk: what a row needs beside its codes, and how often these are written
+DISK_PER_ROW, COPIES = 40, 8
+
+
+def past_memory(table: Table, options: Options | None) -> bool:
+    """Whether a table is on disk, and changing and measuring it in memory would take more than there is."""
+    if not any(on_disk(column.codes) for column in table.columns.values()):
+        return False
+    return table.rows * BYTES_PER_ROW > memory_budget(None if options is None else options.memory)
+
+
+def changed_on_disk(
+    method: Method, table: Table, policy: Policy, conditions: Sequence[ColumnCondition], options: Options
+) -> Anonymized:
+    """What a method makes of rows on disk; its files have no name any more once it is made, and end with it."""
+    with Spill(options.memory, options.spill_dir) as spill:
+        spill.start(table.rows * (DISK_PER_ROW + sum(column.codes.itemsize for column in table.columns.values())))
+        return replace(method.run_on_disk(table, policy, conditions, spill), reading=options)
+
+
+def check_past_memory(method: Method | None, table: Table, policy: Policy, options: Options | None) -> None:
+    """Refuse what takes all rows at once, before the work."""
+    from shoal.anonymization.methods import METHODS
+
+    able = in_words([name for name, kind in METHODS.items() if kind.past_memory])
+    needed, budget = table.rows * BYTES_PER_ROW, memory_budget(None if options is None else options.memory)
+    takes = (
+        f"Anonymising {table.rows:,} rows takes at least {in_units(needed)} of memory, "
+        f"and {in_units(budget)} may be used"
+    )
+    if method is None or not method.past_memory:
+        who = "without a named method" if method is None else f"by the method {method.name}"
+        raise InputError(
+            f"{takes} {who}.",
+            f"Name a method that works on disk ({able}), set `memory` on a machine with more, or release the table in "
+            "parts by a plan (`shoal apply`).",
+            settings="method",
+        )
+    if (why := _refused(policy)) is not None:
+        raise InputError(f"{takes}; on disk {why}.", "Set `memory` on a machine with more, or leave it out.")
+    if (why := method.refused_on_disk()) is not None:
+        raise InputError(f"{takes}; on disk {why}.", "Leave it out, or set `memory` on a machine with more.")
+
+
+def _refused(policy: Policy) -> str | None:
+    """What a policy asks that belongs to single rows."""
+    for setting in ("count", "person", "household", "weight", "population_size", "sampling"):
+        if getattr(policy, setting) is not None:
+            return f"the policy's `{setting}` is not supported"
+    if policy.risk_over == "population" or policy.linked:
+        return "risk over a population and linked tables are not supported"
+    if policy.with_role("text"):
+        return "columns of free text are not scrubbed"
+    odd = [model.model for model in policy.models if model.needs_files or model.needs_keys or model.needs_population]
+    return f"the model {odd[0]} is not supported" if odd else None

@@ -1,0 +1,108 @@
+"""A released column beside its original, each distinct pair once with its records: how rows on disk are compared."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+import polars as pl
+
+from shoal.manifest.schema import ColumnEntry
+from shoal.ranges.parsing import STAR
+from shoal.table import Array, Column, Table
+from shoal.table.classes import Coded
+from shoal.table.disk_order import in_order, only_rows, shuffled_on_disk
+from shoal.table.external import count_on_disk
+from shoal.table.spill import Spill, blocks_of
+from shoal.table.table import on_disk
+from shoal.table.tuples import as_tuples, folder_of
+
+
+@dataclass(frozen=True)
+class DistinctPairs:
+    """Released columns and their original as the tuples that occur; `records` of each, and whether it is suppressed."""
+
+    table: Table
+    original: Column
+    suppressed: Array
+    records: Array
+
+
+def is_on_disk(table: Table) -> bool:
+    """Whether rows of a table are on disk."""
+    return any(on_disk(column.codes) for column in table.columns.values())
+
+
+def star_mask(column: Column) -> Array:
+    """For each code of a column, whether it is written as `*`."""
+    stars = np.zeros(len(column.values) + 1, bool)
+    if column.values.dtype == pl.String:
+        stars[:-1] = (column.values == STAR).fill_null(False).to_numpy()
+    return stars
+
+
+def starred_rows(columns: Sequence[Column], spill: Spill) -> Array:
+    """Which rows are `*` in every one of some columns, on disk."""
+    masks = [star_mask(column) for column in columns]
+    rows = len(columns[0].codes)
+    found = spill.array("starred", np.bool_, rows)
+    for block in blocks_of(rows):
+        stars = [mask[column.codes[block]] for mask, column in zip(masks, columns, strict=True)]
+        found[block] = np.logical_and.reduce(stars)
+    return found
+
+
+def distinct_pairs(table: Table, original: Column, entry: ColumnEntry, suppressed: Array | None) -> DistinctPairs:
+    """What became of one column, from all its rows."""
+    shown = [_Keyed(table[name]) for name in entry.released_as if name in table.columns]
+    was = _Keyed(original)
+    keys = {str(number): keyed.key for number, keyed in enumerate([*shown, was])}
+    if suppressed is not None:
+        keys["suppressed"] = Coded(suppressed, 2)
+    with Spill(parent=folder_of(original.codes)) as spill:
+        spill.start(len(original.codes) * (10 + 2 * len(keys)))
+        counted = count_on_disk(keys, None, spill)
+        columns = [keyed.column(counted.tuples[key].codes) for keyed, key in zip([*shown, was], keys, strict=False)]
+    lost = np.zeros(len(counted.counts), bool)
+    if suppressed is not None:
+        lost = np.asarray(counted.tuples["suppressed"].codes).astype(bool)
+    pairs = Table({column.name: column for column in columns[:-1]}, len(lost))
+    return DistinctPairs(pairs, columns[-1], lost, np.asarray(counted.counts))
+
+
+class _Keyed:
+    """A column by its codes, or by those of its texts where cells say more than their values."""
+
+    def __init__(self, column: Column) -> None:
+        self._column = column
+        codes, texts = (column.codes, None) if column.written is None else (column.written[0], column.written[1])
+        self.key = Coded(codes, len(column.values) + 1 if texts is None else len(texts) + 1)
+
+    def column(self, keys: Array) -> Column:
+        """The column of some tuples."""
+        column, keys = self._column, np.asarray(keys)
+        if column.written is None:
+            return as_tuples(column, keys)
+        values = np.zeros(self.key.cardinality, np.int64)
+        for block in blocks_of(len(column.codes)):
+            values[column.written[0][block]] = column.codes[block]
+        nulls = int(np.count_nonzero(values[keys] == len(column.values)))
+        return replace(column, codes=values[keys], nulls=nulls, written=(keys, column.written[1]))
+
+
+def in_release_order(
+    columns: Sequence[Column], rows: int, seed: int | None, removed: Sequence[int] | Array, spill: Spill
+) -> list[Column]:
+    """Columns of the original with the rows of its release, in their order."""
+    found = list(columns)
+    if len(removed):
+        kept = np.ones(rows, bool)
+        kept[np.asarray(removed)] = False
+        found = [only_rows(column, kept, spill) for column in found]
+    if seed is None:
+        return found
+    order = shuffled_on_disk(rows - len(removed), seed, spill)
+    found = [in_order(column, order) for column in found]
+    order.remove()
+    return found

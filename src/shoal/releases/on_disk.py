@@ -1,0 +1,119 @@
+"""The release of rows that do not fit in memory: put in order on disk, and written block by block."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal import progress
+from shoal.anonymization.results import Anonymized
+from shoal.manifest.schema import ColumnEntry
+from shoal.ranges.columns import ReleasedColumns
+from shoal.ranges.on_disk import ReleasedOnDisk
+from shoal.releases.distinct import in_release_order
+from shoal.releases.treatment import frame_of
+from shoal.table import Array, Table
+from shoal.table.spill import Spill
+from shoal.writing import sync
+
+# rows that are decoded and written at once
+_ROWS = 1 << 18
+
+
+@dataclass(frozen=True)
+class OnDisk:
+    """One way to treat suppressed rows: cells that were emptied by column, and rows of the input that do not leave."""
+
+    result: Anonymized
+    blanked: dict[str, int] = field(default_factory=dict)
+    removed: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+
+    def in_order(self, seed: int | None, spill: Spill) -> Anonymized:
+        """The result with the rows that leave, in the order in which they do; identifiers stay where they are."""
+        result = self.result
+        if seed is None and not len(self.removed):
+            return result
+        table, gone = result.table, set(result.policy.with_role("identifier"))
+        names = [name for name in table.names if name not in gone]
+        held = [column for entry in result.columns.values() for column in entry.encoded]
+        # a quasi-identifier that was not changed is one array, not two
+        own = {id(column): place for place, column in enumerate(table.select(names))}
+        new = [column for column in held if id(column) not in own]
+        moved = in_release_order([*table.select(names), *new], table.rows, seed, self.removed, spill)
+        found = {id(old): moved[place] for place, old in enumerate([*table.select(names), *new])}
+        columns: dict[str, ReleasedColumns] = {
+            name: _moved(entry, [found[id(column)] for column in entry.encoded])
+            for name, entry in result.columns.items()
+        }
+        # as many rows as the input has: what was removed is counted beside them
+        ordered = replace(table, columns={**table.columns, **dict(zip(names, moved, strict=False))})
+        return replace(result, table=ordered, columns=columns)
+
+
+def _moved(entry: ReleasedColumns, held: Sequence[Any]) -> ReleasedColumns:
+    assert isinstance(entry, ReleasedOnDisk)
+    unchanged = None if entry.unchanged is None else held[0]
+    return replace(entry, held=tuple(held), unchanged=unchanged)
+
+
+def treatments_on_disk(result: Anonymized, path: Path, spill: Spill) -> list[OnDisk]:
+    """What may be written, the best first."""
+    return [OnDisk(result)]
+
+
+def code_bytes(table: Table) -> int:
+    """The bytes of the codes of a row."""
+    return sum(column.codes.itemsize for column in table.columns.values())
+
+
+def dictionary_frame(result: Anonymized, entry: ColumnEntry) -> pl.DataFrame:
+    """The distinct values that are released of one column."""
+    column = result.columns.get(entry.name)
+    if column is None:
+        return pl.DataFrame({name: result.table[name].values for name in entry.released_as})
+    values = [shown.values.alias(shown.name) for shown in column.encoded]
+    longest = max(len(series) for series in values)
+    return pl.DataFrame([series.extend_constant(None, longest - len(series)) for series in values])
+
+
+def write_blocks(result: Anonymized, treated: OnDisk, draft: Path, target: Path) -> None:
+    """Write a result whose rows are on disk in the format of its target, down to the disk."""
+    from polars.io.plugins import register_io_source
+
+    rows = result.table.rows - len(treated.removed)
+    failed: list[BaseException] = []
+
+    def frames(*_: Any) -> Iterator[pl.DataFrame]:
+        try:
+            for start in range(0, rows, _ROWS):
+                yield frame_of(result.block(slice(start, min(start + _ROWS, rows))), target)
+                progress.report("writing", min(start + _ROWS, rows), rows)
+        except BaseException as error:  # on the way through another thread it would lose its name
+            failed.append(error)
+            raise
+
+    schema = frame_of(result.block(slice(0, min(1, rows))), target).schema
+    lazy = register_io_source(frames, schema=schema, is_pure=True)
+    try:
+        _SINKS[target.suffix.lower()](lazy, draft)
+    except Exception:
+        if failed:
+            raise failed[0] from None
+        raise
+    sync(draft)
+
+
+_SINKS = {
+    ".parquet": lambda frame, path: frame.sink_parquet(path),
+    ".csv": lambda frame, path: frame.sink_csv(path),
+    ".tsv": lambda frame, path: frame.sink_csv(path, separator="\t"),
+    ".arrow": lambda frame, path: frame.sink_ipc(path),
+    ".feather": lambda frame, path: frame.sink_ipc(path),
+    ".jsonl": lambda frame, path: frame.sink_ndjson(path),
+    ".ndjson": lambda frame, path: frame.sink_ndjson(path),
+}

@@ -1,0 +1,307 @@
+"""A table that does not fit in memory is anonymised on disk: the release is the one that memory gives, byte by byte."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import shoal
+from shoal.anonymization.results import Anonymized
+from shoal.errors import InputError
+from shoal.reading import Options
+from shoal.releases import on_disk
+from shoal.releases.jobs import Writing, release_anonymized
+from shoal.table import external, spill
+from shoal.table.disk_order import DiskOrder, shuffled_on_disk
+from shoal.table.order import shuffled_order
+from shoal.table.spill import Spill
+
+SMALL, LARGE = "20kB", "1GB"
+QI = ["age", "seen", "height"]
+COARSEN = {"method": "coarsen", "resolution": 2, "cut_over": "labels", "k": 2}
+S2, S4 = {"method": "sorted-clusters", "k": 7}, {"method": "sorted-clusters", "k": 7, "t": 0.25}
+METHODS = [
+    COARSEN,
+    S2,
+    S4,
+    {**S4, "remainder": "middle"},
+    {**S2, "interval": "columns"},
+    {**S2, "interval": "midpoint"},
+]
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Blocks are small, so that a small table has many; nothing is left in the folder of spilled files."""
+    folder = tmp_path / "spilled"
+    folder.mkdir()
+    monkeypatch.setenv("SHOAL_SPILL", str(folder))
+    monkeypatch.setattr(spill, "ROWS_AT_ONCE", 300)
+    monkeypatch.setattr(external, "ROWS_AT_ONCE", 300)
+    monkeypatch.setattr(on_disk, "_ROWS", 700)
+    return folder
+
+
+def people(rows: int, seed: int = 0) -> pl.DataFrame:
+    draw = np.random.default_rng(seed)
+    return pl.DataFrame(
+        {
+            "name": [f"person {number}" for number in range(rows)],
+            "age": draw.integers(0, 90, rows),
+            "seen": pl.Series(draw.integers(0, 400, rows)).cast(pl.Int32).cast(pl.Date),
+            "height": draw.integers(1000, 2000, rows) / 10,
+            "pay": draw.integers(10, 60, rows) * 100,
+            "ward": pl.Series(draw.choice([*"abcd", None], rows).tolist(), dtype=pl.String),
+        }
+    )
+
+
+ROLES = {"name": "identifier", "ward": "other"}
+
+
+def released(source: Path, output: Path, memory: str, shuffle: bool = True, **how: Any) -> Anonymized:
+    result = release_anonymized(
+        source,
+        output=output,
+        quasi_identifiers=QI,
+        sensitive="pay",
+        decide=ROLES,
+        options=Options(memory=memory),
+        writing=Writing(seed=5, shuffle=shuffle, force=True),
+        **how,
+    )
+    assert result.refusal is None
+    assert result.on_disk == (memory == SMALL)
+    return result
+
+
+def of_findings(result: Anonymized) -> Any:
+    """The findings but for what is not measured on disk: ranks of all rows, and what each model adds on a sample."""
+    found = result.findings
+    near = None if found.closeness is None else {"values": found.closeness["values"]}
+    return replace(found, closeness=near, cost_by_model=None, information_loss=_near(found.information_loss))
+
+
+def _near(figure: float | None) -> float | None:
+    return None if figure is None else round(figure, 12)
+
+
+@pytest.mark.parametrize("how", METHODS, ids=str)
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_the_release_is_that_of_memory(how: dict[str, Any], form: str, tmp_path: Path, own_folder: Path) -> None:
+    source, here, there = (tmp_path / f"{name}.{form}" for name in ("people", "here", "there"))
+    getattr(people(3_000), f"write_{form}")(source)
+    for shuffle in (True, False):
+        one, other = released(source, here, LARGE, shuffle, **how), released(source, there, SMALL, shuffle, **how)
+        assert here.read_bytes() == there.read_bytes()
+        assert of_findings(one) == of_findings(other)
+        assert one.models == other.models
+        told = [json.loads(file.with_suffix(".manifest.json").read_text()) for file in (here, there)]
+        for key in ("columns", "models", "checks", "parameters", "verdict", "notes", "written", "shuffled"):
+            assert told[0][key] == told[1][key], key
+        assert not list(own_folder.iterdir())
+        for memory in (LARGE, SMALL):
+            found = shoal.verify(there, original=source, options=Options(memory=memory))
+            assert found.verdict == "holds", found.reasons()
+            assert not list(own_folder.iterdir())
+
+
+@settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(20, 900), st.integers(0, 10**6), st.sampled_from(METHODS[:4]), st.integers(1, 3))
+def test_boxes_on_disk_are_those_in_memory(rows: int, seed: int, how: dict[str, Any], width: int) -> None:
+    frame = people(rows, seed)
+    here, there = (
+        shoal.anonymize(
+            frame, quasi_identifiers=QI[:width], sensitive="pay", options=Options(memory=memory), decide=ROLES, **how
+        )
+        for memory in (LARGE, 1)
+    )
+    assert there.on_disk
+    assert there.block(slice(0, rows)).polars.equals(here.polars)
+    assert of_findings(there) == of_findings(here)
+    assert there.models == here.models
+
+
+def test_many_equal_distances_are_sorted_by_row() -> None:
+    frame = pl.DataFrame({"age": [30, 30, 31] * 400, "pay": range(1_200)})
+    here, there = (
+        shoal.anonymize(frame, quasi_identifiers=["age"], k=7, method="sorted-clusters", options=Options(memory=memory))
+        for memory in (LARGE, 1)
+    )
+    assert there.block(slice(0, 1_200)).polars.equals(here.polars)
+
+
+@pytest.mark.parametrize(("cell", "text"), [("age", "[91;95]"), ("ward", "another")])
+def test_an_edit_is_refused_on_disk(cell: str, text: str, tmp_path: Path) -> None:
+    source, there = tmp_path / "people.parquet", tmp_path / "safe.parquet"
+    people(2_000).write_parquet(source)
+    released(source, there, SMALL, **S2)
+    frame = pl.read_parquet(there)
+    frame.with_columns(frame[cell].scatter(0, text)).write_parquet(there)
+    here, on_disk_ = (shoal.verify(there, original=source, options=Options(memory=memory)) for memory in (LARGE, SMALL))
+    assert here.verdict == on_disk_.verdict == "refused"
+    wrong = [check for check in on_disk_.checks if check.name == f"column {cell}"]
+    assert [check for check in here.checks if check.name == f"column {cell}"] == wrong
+    assert not wrong[0].holds
+
+
+def test_a_frame_on_disk_is_released_after_it_was_made(tmp_path: Path) -> None:
+    frame = people(2_000)
+    result = shoal.anonymize(
+        frame, quasi_identifiers=QI, sensitive="pay", decide=ROLES, options=Options(memory=SMALL), **S2
+    )
+    with pytest.raises(InputError, match="does not fit in memory"):
+        _ = result.frame
+    shoal.release(result, tmp_path / "safe.parquet", seed=5)
+    assert pl.read_parquet(tmp_path / "safe.parquet").height == 2_000
+
+
+@pytest.mark.parametrize(
+    ("how", "why"),
+    [
+        ({"method": "mondrian", "k": 3}, r"method mondrian.*on disk .*coarsen"),
+        ({"k": 3}, r"without a named method"),
+        ({**S2, "interval": "mean"}, r"means of records"),
+        ({**S2, "untouched_if_safe": True}, r"untouched_if_safe"),
+        ({**COARSEN, "policy": {"weight": "pay"}}, r"`weight` is not supported"),
+    ],
+)
+def test_what_needs_all_rows_at_once_is_refused_before_the_work(how: dict[str, Any], why: str) -> None:
+    with pytest.raises(
+        InputError, match=f"(?s)2,000 rows takes at least 600 kB of memory, and 20 kB may be used.*{why}"
+    ):
+        shoal.anonymize(people(2_000), quasi_identifiers=["age"], options=Options(memory=SMALL), **how)
+
+
+def test_a_policy_that_does_not_hold_leaves_nothing(tmp_path: Path, own_folder: Path) -> None:
+    source, output = tmp_path / "people.parquet", tmp_path / "safe.parquet"
+    people(2_000).write_parquet(source)
+    settings = {**COARSEN, "resolution": 40, "k": 5}
+    result = release_anonymized(
+        source,
+        output=output,
+        quasi_identifiers=QI,
+        decide={**ROLES, "pay": "other"},
+        options=Options(memory=SMALL),
+        **settings,
+    )
+    assert result.verdict == "refused"
+    assert [file.name for file in tmp_path.iterdir() if file.is_file()] == ["people.parquet"]
+    assert not list(own_folder.iterdir())
+
+
+# the disk
+
+
+def test_a_disk_that_is_too_small_is_refused_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    source = tmp_path / "people.parquet"
+    people(2_000).write_parquet(source)
+    free = type("Free", (), {"free": 1_000})
+    monkeypatch.setattr(spill.shutil, "disk_usage", lambda _: free)
+    with pytest.raises(InputError, match=r"takes up to .* has 1 kB free"):
+        released(source, tmp_path / "safe.parquet", SMALL, **S2)
+    assert not (tmp_path / "safe.parquet").exists()
+
+
+def test_a_disk_that_fills_up_is_one_sentence(
+    tmp_path: Path, own_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    source = tmp_path / "people.parquet"
+    people(2_000).write_parquet(source)
+
+    def full(*_: Any) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(spill.os, "posix_fallocate", full)
+    with pytest.raises(InputError, match=r"The disk of .* is full"):
+        released(source, tmp_path / "safe.parquet", SMALL, **S2)
+    assert not list(own_folder.iterdir())
+    assert [file.name for file in tmp_path.iterdir() if file.is_file()] == ["people.parquet"]
+
+
+KILLED = """
+import os, signal, sys
+import polars as pl
+from pathlib import Path
+from shoal.reading import Options
+from shoal.releases import on_disk
+from shoal.releases.jobs import Writing, release_anonymized
+on_disk._ROWS = 500
+if sys.argv[3] == "kill":
+    block = on_disk.Anonymized.block
+    seen = []
+    def killed(self, rows):
+        seen.append(rows)
+        if len(seen) == 4:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return block(self, rows)
+    on_disk.Anonymized.block = killed
+else:
+    from shoal.table import kept
+    before = kept.kept_table
+    def again(spill):
+        found = before(spill)
+        assert found is not None, "the table was read before"
+        kept.kept_table = before
+        return found
+    kept.kept_table = again
+release_anonymized(sys.argv[1], output=sys.argv[2], quasi_identifiers=["age", "seen", "height"], sensitive="pay",
+    decide={"name": "identifier", "ward": "other"}, options=Options(memory="20kB"), writing=Writing(seed=5),
+    method="sorted-clusters", k=7)
+"""
+
+
+def test_a_run_that_was_killed_goes_on(tmp_path: Path, own_folder: Path) -> None:
+    source, output, expected = (tmp_path / f"{name}.parquet" for name in ("people", "safe", "expected"))
+    people(3_000).write_parquet(source)
+    released(source, expected, LARGE, **S2)
+    run = [sys.executable, "-c", KILLED, str(source), str(output)]
+    assert subprocess.run([*run, "kill"], check=False).returncode == -signal.SIGKILL
+    assert not output.exists()
+    (left,) = [folder for folder in own_folder.iterdir() if "table" in _journal(folder)]
+    assert "table" in _journal(left)
+    subprocess.run([*run, "again"], check=True)
+    assert output.read_bytes() == expected.read_bytes()
+    assert not list(own_folder.iterdir())
+
+
+def _journal(folder: Path) -> dict[str, Any]:
+    state = folder / "state.json"
+    return json.loads(state.read_text()) if state.exists() else {}
+
+
+# the order of rows
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(1, 5_000), st.integers(0, 10**6))
+def test_rows_are_shuffled_as_in_memory(rows: int, seed: int) -> None:
+    with Spill(memory=1) as disk:
+        disk.start(1)
+        order = shuffled_on_disk(rows, seed, disk)
+        found = order.apply(np.arange(rows))
+        assert found.tolist() == shuffled_order(rows, seed).tolist()
+        assert order.undo(found).tolist() == list(range(rows))
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.integers(0, 12), min_size=1, max_size=900), st.integers(1, 5))
+def test_an_order_by_keys_is_that_of_a_stable_sort(keys: list[int], width: int) -> None:
+    values = np.array(keys)
+    with Spill(memory=1) as disk:
+        disk.start(1)
+        order = DiskOrder.by(
+            len(values), 12 // width + 1, lambda block: (values[block] // width, [values[block]]), disk
+        )
+        assert order.apply(np.arange(len(values))).tolist() == np.argsort(values, kind="stable").tolist()
