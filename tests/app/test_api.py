@@ -11,6 +11,7 @@ from typing import Any
 
 import shoal
 from shoal.app.verbs import VERBS, stepping
+from shoal.releases.signing import make_signing_key
 
 
 def over(app: Any, workspace: str, job: str) -> dict[str, Any]:
@@ -20,7 +21,7 @@ def over(app: Any, workspace: str, job: str) -> dict[str, Any]:
     return dict(found)
 
 
-def run(app: Any, workspace: str, verb: str, **options: Any) -> dict[str, Any]:
+def run(app: Any, workspace: str, verb: str, /, **options: Any) -> dict[str, Any]:
     """Start a verb, wait, and read its result."""
     started = app.api.post(f"/api/v1/workspaces/{workspace}/{verb}", json=options)
     assert started.status_code == 202, started.text
@@ -31,7 +32,8 @@ def run(app: Any, workspace: str, verb: str, **options: Any) -> dict[str, Any]:
 
 def opened(app: Any) -> str:
     listing = app.api.get("/api/v1/files").json()
-    made = app.api.post("/api/v1/workspaces", json={"place": listing["files"][0]["place"]})
+    place = next(file["place"] for file in listing["files"] if file["name"] == "people.csv")
+    made = app.api.post("/api/v1/workspaces", json={"place": place})
     assert made.status_code == 201
     return str(made.json()["id"])
 
@@ -65,6 +67,75 @@ def test_from_a_file_to_a_release_that_verifies(app: Any) -> None:
     assert "release/report.html" in names
     assert not [name for name in names if "private" in name or "plan" in name]
     assert zipfile.ZipFile(io.BytesIO(sent.content)).testzip() is None
+
+
+POLICY = {
+    "columns": {"age": "quasi-identifier", "sex": "quasi-identifier", "zip": "other", "illness": "other"},
+    "models": [{"model": "k-anonymity", "k": 3}],
+    "method": {"name": "lattice"},
+}
+
+
+def zip_names(app: Any, workspace: str, verb: str) -> list[str]:
+    sent = app.api.get(f"/api/v1/workspaces/{workspace}/releases/{verb}.zip")
+    assert sent.status_code == 200, sent.text
+    return zipfile.ZipFile(io.BytesIO(sent.content)).namelist()
+
+
+def test_a_plan_is_applied_to_another_file_and_the_releases_are_compared(app: Any, people: Path) -> None:
+    first, second = opened(app), opened(app)
+    assert app.api.put(f"/api/v1/workspaces/{first}/policy", json=POLICY).status_code == 200
+    run(app, first, "anonymize", seed=1)
+    applied = run(app, second, "apply", release="anonymize", workspace=first)
+    assert applied["verdict"] == "holds"
+    assert run(app, second, "verify", release="apply")["verdict"] == "holds"
+    asked = [{"release": "anonymize", "workspace": first}, {"release": "apply"}]
+    compared = run(app, second, "compare", releases=asked)
+    assert [row["k"] for row in compared["releases"]] == [applied["k"]] * 2
+    assert zip_names(app, second, "apply") == ["safe.csv", "safe.manifest.json", "safe.dictionary.json"]
+    started = app.api.post(f"/api/v1/workspaces/{second}/apply", json={"release": "publish"}).json()
+    assert over(app, second, started["id"])["error"]["cure"] == "Run publish first."
+
+
+def test_tables_that_stay_personal_are_written(app: Any, people: Path) -> None:
+    workspace, key = opened(app), people.parent / "key.bin"
+    found = run(app, workspace, "pseudonymize", column="zip", key_file=str(key), format="short")
+    assert (found["distinct"], found["key_file_created"], key.stat().st_mode & 0o777) == (5, True, 0o600)
+    again = run(app, workspace, "pseudonymize", column="zip", key_file=str(key))
+    assert not again["key_file_created"]
+    assert zip_names(app, workspace, "pseudonymize") == ["safe.csv", "safe.manifest.json", "safe.dictionary.json"]
+    decide = {"age": "other", "sex": "other", "zip": "other", "illness": "other"}
+    perturbed = run(app, workspace, "perturb", noise={"age": 0.1}, pram={"sex": 0.9}, seed=1, decide=decide)
+    assert perturbed["verdict"] == "no guarantee"
+    assert "safe.csv" in zip_names(app, workspace, "perturb")
+    harbor = run(app, workspace, "safe-harbor", year_of_data=2012)
+    assert (harbor["verdict"], harbor["records"]) == ("holds", 210)
+    proposed = run(app, workspace, "safe-harbor", year_of_data=2012, propose=True)
+    assert "columns:" in Path(proposed["policy_file"]).read_text()
+
+
+def test_counts_are_checked(app: Any, people: Path) -> None:
+    people.write_text("county,sex,n\nA,f,20\nA,m,4\nA,Total,24\n")
+    found = run(app, opened(app), "cells", by=["county", "sex"], count="n", total="Total")
+    assert found == json.loads(
+        json.dumps(shoal.cells(people, by=["county", "sex"], count="n", total="Total").to_dict())
+    )
+    assert found["verdict"] != "holds"
+
+
+def test_a_release_is_signed_with_a_key_below_the_allowed_folders(app: Any, people: Path, tmp_path: Path) -> None:
+    workspace = opened(app)
+    inside, outside = people.parent / "owner.pem", tmp_path / "owner.pem"
+    for path in (inside, outside):
+        make_signing_key(path)
+    assert app.api.put(f"/api/v1/workspaces/{workspace}/policy", json=POLICY).status_code == 200
+    run(app, workspace, "anonymize", sign=str(inside))
+    signed = run(app, workspace, "verify", release="anonymize", signed_by=f"{inside}.pub")
+    assert ("signature", True) in [(check["name"], check["holds"]) for check in signed["checks"]]
+    other = app.api.post(f"/api/v1/workspaces/{workspace}/anonymize", json={"sign": str(outside)}).json()
+    assert "outside the folders" in over(app, workspace, other["id"])["error"]["error"]
+    for folder in app.project.folder.rglob("*"):
+        assert not folder.is_file() or b"PRIVATE KEY" not in folder.read_bytes()
 
 
 def test_hierarchies_are_built_and_checked(app: Any) -> None:

@@ -16,6 +16,8 @@ from shoal.app.pages.columns import sets_by_size
 from shoal.app.pages.goal import goal_of, with_goal
 from shoal.errors import InputError
 from shoal.policy import Policy
+from shoal.releases.published import sign_release
+from shoal.releases.signing import make_signing_key
 from shoal.results.html import markup
 from shoal.results.sections import Bar, Cell, Figure, Figures, Files, Grid, Headline, Notes
 
@@ -194,3 +196,40 @@ def test_switches_are_as_they_were_after_a_reload(app: Running, people: Path) ->
             assert re.findall(r'name="know" value="(\d)" checked', again) == on
         every = client.get(f"/w/{workspace.id}/risk").text
     assert re.findall(r'name="know" value="(\d)" checked', every) == ["0", "1"]
+
+
+def test_a_release_is_signed_on_its_page(app: Running, people: Path, tmp_path: Path) -> None:
+    workspace, key, elsewhere = app.open(people), people.parent / "owner.pem", tmp_path / "other.pem"
+    for path in (key, elsewhere):
+        make_signing_key(path)
+    roles = {"age": "quasi-identifier", "sex": "other", "zip": "other", "illness": "other"}
+    workspace.set_policy({"columns": roles, "models": [{"model": "k-anonymity", "k": 3}]})
+    app.done(workspace, "publish", no_pdf=True)
+    page = f"/w/{workspace.id}/release"
+    with app.browser() as browser:
+        assert "Sign the release" in browser.get(page).text
+        refused = {
+            "": "No key was named",
+            str(elsewhere): "outside the folders",
+            str(people): "signing key",
+            f"{key}.pub": "",
+            "/dev/zero": "outside the folders",
+        }
+        for given, words in refused.items():
+            answer = browser.post(f"/w/{workspace.id}/sign", data={"key": given})
+            assert (answer.status_code, words in answer.text) == (422, True), given
+        assert browser.post(f"/w/{workspace.id}/sign", data={"key": str(key)}).status_code == 303
+        shown = browser.get(page).text
+    assert "Signed." in shown
+    assert "--sign owner.pem" in shown
+    assert "PRIVATE KEY" not in shown
+    folder = Path(app.jobs.found(workspace, "publish").result["output"])
+    assert shoal.verify(folder, original=people, signed_by=_public_of(key)).holds
+    assert not shoal.verify(folder, signed_by=_public_of(elsewhere)).holds
+    (folder / "README.md").write_text("changed")
+    with pytest.raises(InputError, match="was changed since"):
+        sign_release(folder, key)
+
+
+def _public_of(key: Path) -> Path:
+    return key.with_name(f"{key.name}.pub")

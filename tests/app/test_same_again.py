@@ -16,6 +16,7 @@ import pytest
 from shoal.app.project import Project, Reading, Workspace
 from shoal.app.same_again import in_one, same_again, script
 from shoal.cli.options import names_of
+from shoal.releases.signing import make_signing_key
 
 POLICY = {
     "columns": {
@@ -77,8 +78,8 @@ STEPS: list[tuple[str, dict[str, Any]]] = [
     ("leak", {"leaked": "10%", "targets": "1,2", "simulate": 20, "seed": 1}),
     ("hierarchy-build", {"column": ["age"], "width": 5}),
     ("anonymize", {"seed": 3, "method": "mondrian", "decide": {"illness": "sensitive"}}),
-    ("publish", {"seed": 3, "no_pdf": True}),
-    ("verify", {}),
+    ("publish", {"seed": 3, "no_pdf": True, "sign": "owner.pem"}),
+    ("verify", {"signed_by": "owner.pem.pub"}),
     ("verify", {"release": "anonymize"}),
     ("attack", {"twin": False, "targets": 50}),
     ("report", {"for": "ema", "public": True}),
@@ -93,6 +94,7 @@ STEPS: list[tuple[str, dict[str, Any]]] = [
 def test_every_step_runs_as_printed(workspace: Workspace, medium: str) -> None:
     workspace.set_policy(POLICY)
     Path("policy.yaml").write_bytes(workspace.policy_path.read_bytes())
+    make_signing_key("owner.pem")
     for verb, options in STEPS:
         step = same_again(workspace, verb, options)
         assert step is not None
@@ -100,6 +102,64 @@ def test_every_step_runs_as_printed(workspace: Workspace, medium: str) -> None:
         assert said or verb == "report", verb
     made = {"release", "release.private", "safe.csv", "hierarchy.csv", "desk", "report.html"}
     assert made <= {path.name for path in Path().iterdir()}
+
+
+ROLES = {"age": "quasi-identifier", "zip": "quasi-identifier", "sex": "other", "illness": "other", "income": "other"}
+ROLES |= {"hours": "other"}
+FILES: list[tuple[str, dict[str, Any]]] = [
+    ("anonymize", {"k": 3, "qi": ["age", "zip"], "method": "lattice", "decide": ROLES}),
+    (
+        "perturb",
+        {"noise": {"age": 0.1}, "pram": {"sex": "0.9"}, "shuffle": {"income": ["hours"]}, "seed": 2, "decide": ROLES},
+    ),
+    (
+        "perturb",
+        {
+            "correlated_noise": [{"columns": ["income", "hours"], "share": 0.2}],
+            "file_format": "parquet",
+            "decide": ROLES,
+        },
+    ),
+    ("safe-harbor", {"year_of_data": 2012, "excel_safe": True}),
+    ("safe-harbor", {"year_of_data": 2012, "propose": True}),
+    ("pseudonymize", {"column": "zip", "key_file": "key.bin", "format": "short"}),
+    ("apply", {"release": "anonymize", "keep_order": True}),
+    ("compare", {"releases": [{"release": "anonymize"}, {"release": "apply"}]}),
+    ("cells", {"by": ["income", "hours"], "count": "age", "least": 2}),
+    ("verify", {"release": "apply"}),
+]
+
+
+@pytest.mark.parametrize("medium", ["command", "python"])
+def test_every_file_is_released_as_printed(workspace: Workspace, people: Path, medium: str) -> None:
+    row = pl.int_range(pl.len())
+    more = pl.read_csv(people, infer_schema=False).with_columns(income=row * 7 % 191 + 20, hours=row * 3 % 17 + 20)
+    more.write_csv(people)
+    for verb, options in FILES:
+        for file in Path().glob("perturbed.*") if verb == "perturb" else ():
+            file.unlink()  # of the run before
+        step = same_again(workspace, verb, options)
+        assert step is not None
+        assert run_command(step.command) if medium == "command" else run_python(step.python), verb
+    files = {"perturbed.parquet", "safe-harbor.csv", "pseudonymized.csv", "applied.csv", "key.bin"}
+    assert files | {"proposed.yaml"} <= {path.name for path in Path().iterdir()}
+
+
+@pytest.mark.parametrize("medium", ["command", "python"])
+def test_dates_are_shifted_as_printed(own_temporary_folder: Path, tmp_path: Path, medium: str) -> None:
+    path = tmp_path / "visits.csv"
+    pl.DataFrame({"person": ["a", "a", "b"], "day": ["2012-01-31", "2012-02-03", "2013-05-01"]}).write_csv(path)
+    project = Project.open(None)
+    workspace = project.new(path.name, "machine", path)
+    asked = {"person": "person", "key_file": str(tmp_path / "key.bin"), "range": 30, "date_order": "ymd"}
+    step = same_again(workspace, "shift-dates", asked)
+    assert step is not None
+    with contextlib.chdir(tmp_path):
+        run_command(step.command) if medium == "command" else run_python(step.python)
+    days = pl.read_csv(tmp_path / "shifted.csv", try_parse_dates=True)["day"]
+    assert (days[1] - days[0]).days == 3
+    assert str(days[0]) != "2012-01-31"
+    project.close()
 
 
 def test_names_of_files_and_columns_are_quoted(own_temporary_folder: Path, tmp_path: Path) -> None:

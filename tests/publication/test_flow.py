@@ -182,6 +182,24 @@ def test_figures_of_a_manifest_that_can_be_measured_are_measured(published: Path
     assert f"figures: not as measured: {key}" in shoal.verify(published / "release").reasons()
 
 
+@pytest.mark.parametrize("part", ["method", "parameters", "modified_rows", "information_loss", "notes", "created"])
+def test_claims_of_a_manifest_are_held_by_the_findings(published: Path, part: str) -> None:
+    """What cannot be measured again cannot be changed in the manifest alone; report and findings know its hash."""
+    shutil.rmtree(published / "release.private")
+    release, place = published / "release", published / "release" / "data.manifest.json"
+    assert "only claimed: method, parameters, " in str([check.detail for check in shoal.verify(release).checks])
+    manifest = json.loads(place.read_text())
+    other = {"method": "lattice", "parameters": {"k": 9}, "notes": ["good"], "created": "2001-01-01T00:00:00+00:00"}
+    if part in other:
+        manifest[part] = other[part]
+    else:
+        manifest["findings"][part] = 99
+    place.write_text(json.dumps(manifest))
+    assert "findings: the manifest is not the one that the findings are about" in shoal.verify(release).reasons()
+    known = json.loads((release / "findings.json").read_text())["data"]["manifest_sha256"]
+    assert known in (release / "report.html").read_text()
+
+
 def test_the_worst_class_of_a_model_is_measured(published: Path) -> None:
     shutil.rmtree(published / "release.private")
     place = published / "release" / "data.manifest.json"

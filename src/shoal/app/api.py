@@ -24,6 +24,7 @@ from shoal.app.server import close_file, counters_of, jobs_of, picker_of, projec
 from shoal.app.stored import section_to_json
 from shoal.app.uploads import receive_upload
 from shoal.app.verbs import VERBS
+from shoal.app.verbs.releasing import ReleasedBy
 
 router = APIRouter(prefix="/api/v1", responses=PROBLEMS, route_class=CheckedRoute)
 
@@ -177,9 +178,7 @@ def sections(request: Request, workspace: Id, job: Id) -> list[dict[str, Any]]:
     response_model=None,
     responses={200: {"content": {"application/zip": {}}}},
 )
-def release(
-    request: Request, workspace: Id, verb: Annotated[Literal["anonymize", "publish"], Path()]
-) -> StreamingResponse:
+def release(request: Request, workspace: Id, verb: Annotated[ReleasedBy, Path()]) -> StreamingResponse:
     """What may leave, as one ZIP file; never the owner's part."""
     job = released_by(workspace_of(request, workspace), verb)
     if job is None or job.released is None:

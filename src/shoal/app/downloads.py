@@ -34,12 +34,14 @@ class _Sink:
 
 
 def released_by(workspace: Workspace, verb: str) -> Job | None:
-    """The last job of a verb that ended well, wrote a release, and holds (or was told not to promise anything)."""
+    """The last job of a verb that ended well and wrote a release: one that holds, or that says that it promises
+    nothing."""
     job = last_done(workspace, verb)
     stored = None if job is None or job.released is None else job.stored
     if job is None or stored is None:
         return None
-    return job if stored.result.get("verdict") == "holds" or job.options.get("no_guarantee") else None
+    allowed = ("holds", "no guarantee", None)  # None: a table that stays personal data has no verdict
+    return job if stored.result.get("verdict") in allowed or job.options.get("no_guarantee") else None
 
 
 def public_files(job: Job) -> list[Path]:

@@ -167,7 +167,8 @@ class Jobs:
             "policy": str(job.policy_path) if job.policy_path.exists() else None,
             "folder": str(job.folder),
             "allow": [str(folder) for folder in self._allow],
-            "releases": self.releases(workspace),
+            "workspace": workspace.id,
+            "releases": {space.id: self.releases(space) for space in self.project.workspaces()},
         }
 
     def releases(self, workspace: Workspace) -> dict[str, str]:

@@ -108,6 +108,14 @@ class Picker:
                 "Allow its folder at start: --allow DIR.",
             )
 
+    def check_files(self, names: list[str]) -> None:
+        """Refuse a file, such as a key, that an option names outside the folders."""
+        if not all(self.allows(name) for name in names):
+            raise InputError(
+                "A file that is named lies outside the folders that the app may look into.",
+                "Allow its folder at start: --allow DIR.",
+            )
+
     def _resolve(self, place: str) -> Path:
         number, _, below = place.partition("/")
         parts = below.split("/") if below else []

@@ -15,10 +15,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from shoal.app.project import Workspace
+from shoal.app.same_files import RELEASE, around_command, writing_text, written_by
+from shoal.app.same_files import python as file_python
 from shoal.app.verbs import VERBS, Option, Verb, VerbOptions
 from shoal.errors import InputError
 
-POLICY, RELEASE, DESK = "policy.yaml", "release", "desk"
+POLICY, DESK = "policy.yaml", "desk"
 
 
 @dataclass(frozen=True)
@@ -77,11 +79,14 @@ def _as_arguments(option: Option, value: Any) -> list[str]:
             return [part for text in value for part in (option.flag, text)]
         case "lists":
             return [part for names in value for part in (option.flag, in_one(names))]
+        case "sums":
+            found = (f"{_no_sign(name)}{'=' if others else ''}{'+'.join(others)}" for name, others in value.items())
+            return [part for text in found for part in (option.flag, text)]
         case "pairs":
             return [option.flag, in_one(f"{_no_sign(name)}={text}" for name, text in value.items())]
         case "groups":
-            found = ((_no_sign(name), in_one(names)) for name, names in value.items())
-            return [part for name, names in found for part in (option.flag, f"{name}={names}")]
+            named = ((_no_sign(name), in_one(names)) for name, names in value.items())
+            return [part for name, names in named for part in (option.flag, f"{name}={names}")]
         case _:
             return [option.flag, str(value)]
 
@@ -114,22 +119,25 @@ class _Step:
         """What comes before and after the options that were given."""
         options = self.options
         policy = ["--policy", POLICY] if self.verb.takes_policy and self.workspace.has_policy else []
+        if self.verb.writes is not None:
+            return around_command(self.verb, options, self.source, policy, in_one)
         match self.verb.name:
             case "sample-data":
                 return [options.sample], ["-o", self.source]
             case "hierarchy-build":
                 return [self.source], ["-o", "hierarchy.csv" if len(options.column) == 1 else "hierarchies"]
-            case "anonymize":
-                flags = ("keep_order", "no_guarantee", "excel_safe")
-                more = [f"--{name.replace('_', '-')}" for name in flags if getattr(options, name)]
-                more += [] if options.seed is None else ["--seed", str(options.seed)]
-                return [self.source], ["-o", f"safe.{options.format}", *more, *policy]
             case "publish":
                 return [self.source], ["-o", RELEASE, *(["--no-pdf"] if options.no_pdf else []), *policy]
             case "verify":
-                return [self._released()], ["--original", self.source]
+                return [written_by(options.release)], ["--original", self.source]
+            case "compare":
+                return [written_by(one.release) for one in options.releases], []
             case "attack":
-                return [self._released()], ["--original", self.source, *([] if options.twin else ["--no-twin"])]
+                return [written_by(options.release)], [
+                    "--original",
+                    self.source,
+                    *([] if options.twin else ["--no-twin"]),
+                ]
             case "report":
                 target = ["--pdf", "report.pdf"] if options.pdf else ["-o", "report.html"]
                 return [f"{RELEASE}.private"], target
@@ -142,9 +150,6 @@ class _Step:
                 return [DESK], []
             case _:
                 return [self.source], policy
-
-    def _released(self) -> str:
-        return RELEASE if self.options.release == "publish" else "safe.csv"
 
     def _reading_arguments(self) -> list[str]:
         how = self.workspace.reading
@@ -169,11 +174,13 @@ class _Step:
             "verify": self._verify,
             "attack": self._attack,
             "report": self._report,
+            "compare": self._compare,
             "desk-open": self._desk_open,
             "desk-query": self._desk_query,
             "desk-show": self._desk_show,
         }
-        made = special.get(self.verb.name, self._plain)()
+        plain = self._plain if self.verb.writes is None else self._file
+        made = special.get(self.verb.name, plain)()
         return "\n".join([*lines, "", *made])
 
     def _reading(self) -> str:
@@ -192,12 +199,14 @@ class _Step:
             place.append(f"{name}={value!r}")
         return plain + [f"{name}=shoal.{group}({', '.join(found)})" for (name, group), found in inside.items()]
 
-    def _call(self, function: str, first: str, *more: str, policy: bool = True) -> str:
-        with_policy = policy and self.verb.takes_policy and self.workspace.has_policy
-        parts = [repr(first), *self._given(), *more]
-        parts += [f"policy={POLICY!r}"] if with_policy else []
-        parts += [text] if (text := self._reading()) else []
-        return f"{function}({', '.join(parts)})"
+    def _around(self) -> list[str]:
+        """The arguments beside the options: the policy, and how the file is read."""
+        with_policy = self.verb.takes_policy and self.workspace.has_policy
+        reading = self._reading()
+        return [*([f"policy={POLICY!r}"] if with_policy else []), *([reading] if reading else [])]
+
+    def _call(self, function: str, first: str, *more: str) -> str:
+        return f"{function}({', '.join([repr(first), *self._given(), *more, *self._around()])})"
 
     def _plain(self) -> list[str]:
         return [f"found = {self._call(f'shoal.{self.verb.function}', self.source)}", "print(found.summary())"]
@@ -213,17 +222,28 @@ class _Step:
         return ["from shoal.hierarchy.build_files import build_hierarchies", "", f"print({call}.summary())"]
 
     def _anonymize(self) -> list[str]:
-        asked = self.options
-        flags = [f"{name}=True" for name in ("no_guarantee", "excel_safe") if getattr(asked, name)]
-        how = [f"shuffle={not asked.keep_order}", *([] if asked.seed is None else [f"seed={asked.seed}"]), *flags]
-        release = f"shoal.release(found, {f'safe.{asked.format}'!r}, {', '.join(how)}, source=Path({self.source!r}))"
-        call = self._call("shoal.anonymize", self.source)
+        how = writing_text(self.options).removeprefix("Writing(").removesuffix(")")
+        ways = ", ".join([*(["shuffle=True"] if "shuffle" not in how else []), *([how] if how else [])])
+        target = f"safe.{self.options.file_format}"
+        given = [part for part in self._given() if part.partition("=")[0] not in ("sign", "seed", "excel_safe")]
+        call = f"shoal.anonymize({', '.join([repr(self.source), *given, *self._around()])})"
         return [
             "from pathlib import Path",
             "",
             f"found = {call}",
             "print(found.summary())",
-            f"print({release}.summary())",
+            f"print(shoal.release(found, {target!r}, {ways}, source=Path({self.source!r})).summary())",
+        ]
+
+    def _file(self) -> list[str]:
+        return file_python(self.verb, self.options, self.source, self._given(), self._around())
+
+    def _compare(self) -> list[str]:
+        names = [written_by(one.release) for one in self.options.releases]
+        return [
+            "from shoal.publication.compare import compare_releases",
+            "",
+            f"print(compare_releases({names!r}).summary())",
         ]
 
     def _publish(self) -> list[str]:
@@ -231,11 +251,14 @@ class _Step:
         return [f"print({self._call('shoal.publish', self.source, f'output={RELEASE!r}', *pdf)}.summary())"]
 
     def _verify(self) -> list[str]:
-        return [f"print({self._call('shoal.verify', self._released(), f'original={self.source!r}')}.summary())"]
+        return [f"print({self._of_release('shoal.verify')}.summary())"]
 
     def _attack(self) -> list[str]:
         twin = [] if self.options.twin else ["twin=False"]
-        return [f"print({self._call('shoal.attack', self._released(), f'original={self.source!r}', *twin)}.summary())"]
+        return [f"print({self._of_release('shoal.attack', *twin)}.summary())"]
+
+    def _of_release(self, function: str, *more: str) -> str:
+        return self._call(function, written_by(self.options.release), f"original={self.source!r}", *more)
 
     def _report(self) -> list[str]:
         asked = self.options

@@ -49,8 +49,10 @@ def run(order: dict[str, Any], folder: Path) -> Stored:
     verb = VERBS[order["verb"]]
     reading = Reading(**{**order["reading"], "missing": tuple(order["reading"]["missing"])})
     policy = allowed_policy(order)
-    task = Task(order["source"], reading.options(), policy, folder, order["releases"])
-    found = verb.call(task, verb.options.model_validate(order["options"]))
+    options = verb.options.model_validate(order["options"])
+    _picker(order).check_files(options.files())
+    task = Task(order["source"], reading.options(), policy, folder, order["workspace"], order["releases"])
+    found = verb.call(task, options)
     return found if isinstance(found, Stored) else Stored.of(found)
 
 
@@ -59,8 +61,12 @@ def allowed_policy(order: dict[str, Any]) -> Path | None:
     if order["policy"] is None:
         return None
     path = Path(order["policy"])
-    Picker(tuple(Path(folder) for folder in order["allow"])).check_policy(parsed(path.read_bytes()))
+    _picker(order).check_policy(parsed(path.read_bytes()))
     return path
+
+
+def _picker(order: dict[str, Any]) -> Picker:
+    return Picker(tuple(Path(folder) for folder in order["allow"]))
 
 
 def by_its_name(text: str, order: dict[str, Any]) -> str:

@@ -192,6 +192,12 @@ class Manifest(BaseModel):
         """SHA-256 of what the manifest says."""
         return hashlib.sha256(self.canonical_bytes()).hexdigest()
 
+    def statements_digest(self) -> str:
+        """SHA-256 of what the manifest says about the release; hashes of other files and the signature are not part of
+        it, so that those files can name it."""
+        alone = self.model_copy(update={"files": None})
+        return hashlib.sha256(alone.canonical_bytes(signature=False)).hexdigest()
+
 
 class PrivateRecord(BaseModel):
     """For the owner of a release only: how rows can be found again, and what exactly was released."""

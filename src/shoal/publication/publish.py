@@ -32,6 +32,7 @@ from shoal.publication.small_counts import public_edition
 from shoal.publication.steps import Steps
 from shoal.reading import Options, declaring, read
 from shoal.releases.published import cover_files
+from shoal.releases.signing import check_signing_key
 from shoal.releases.write import Refused
 from shoal.reports.report import report_html, report_pdf
 from shoal.vocabulary import Role
@@ -120,6 +121,7 @@ def _check_places(
     """Refuse places that are taken, or that hold what is read, before any work."""
     named = policy if isinstance(policy, (str, Path)) else None
     check_outside(source, named, as_policy(policy), sign, target, evidence)
+    check_signing_key(sign)
     if target is not None:
         check_free(target, force)
     if evidence is not None:

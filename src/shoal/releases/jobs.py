@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from shoal.anonymization.anonymize import Anonymized, asked
+from shoal.anonymization.cut_plan import CutPlan
 from shoal.anonymization.on_disk.limits import COPIES, DISK_PER_ROW
+from shoal.anonymization.search.plan import Plan
 from shoal.anonymization.solve import apply_plan
 from shoal.errors import InputError
 from shoal.keys import check_no_secret, path_of
@@ -27,6 +29,7 @@ from shoal.releases.elsewhere import path_here
 from shoal.releases.open import Release
 from shoal.releases.releasable import Releasable
 from shoal.releases.results import Released
+from shoal.releases.signing import check_signing_key
 from shoal.releases.write import Refused, files_read, release
 from shoal.scrubbing.results import ScrubResult
 from shoal.scrubbing.scrub import scrub
@@ -55,6 +58,7 @@ def check_output(source: Any, output: str | Path | None, writing: Writing, **oth
     output = None if output is None else path_here(output)
     named = {name: file for name, file in others.items() if isinstance(file, (str, Path, list, tuple))}
     check_apart(input=source, signing_key=writing.sign, **named, output=files_of(output))
+    check_signing_key(writing.sign)
     if output is not None:
         check_target(output, writing.force)
         check_no_secret(output)
@@ -99,7 +103,12 @@ def _as_argument(source: Any, options: Any) -> str | None:
 
 
 def release_applied(
-    source: Any, *, plan: str | Path, output: str | Path, writing: Writing | None = None, **settings: Any
+    source: Any,
+    *,
+    plan: Plan | CutPlan | str | Path,
+    output: str | Path,
+    writing: Writing | None = None,
+    **settings: Any,
 ) -> Anonymized:
     """`shoal.apply_plan` and its release."""
     writing = writing or Writing()

@@ -7,8 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from shoal.errors import InputError
 from shoal.judgement.checks import Check
-from shoal.manifest.files import as_shape, files_of, manifest_path, private_path, read_json
+from shoal.manifest.files import as_shape, files_of, manifest_path, part_of, private_path, read_json
 from shoal.manifest.schema import Manifest, PrivateRecord
 from shoal.releases.results import Verification
 from shoal.results.result import as_json
@@ -16,7 +17,8 @@ from shoal.wording import in_words
 from shoal.writing import sha256, write_json
 
 # what `publish` writes beside a release: without their hashes in the manifest nothing protects them
-_DOCUMENTS = ("findings.json", "report.html", "report.pdf", "README.md")
+_FINDINGS = "findings.json"
+_DOCUMENTS = (_FINDINGS, "report.html", "report.pdf", "README.md")
 _MOST = 8
 
 
@@ -26,7 +28,33 @@ def cover_files(data: Path, private: Path, sign: str | Path | None) -> None:
     place, record = manifest_path(data), private / private_path(data).name
     manifest = as_shape(Manifest, read_json(place, "manifest"), place, "manifest")
     hashes = {file.name: sha256(file) for file in sorted(data.parent.iterdir()) if file != place}
-    manifest = manifest.model_copy(update={"files": hashes, "signature": None})
+    _write_manifest(manifest.model_copy(update={"files": hashes, "signature": None}), place, record, sign)
+
+
+def sign_release(source: str | Path, key_file: str | Path) -> str:
+    """Sign a release that is there: its owner does, who has its private record; returns the public key.
+
+    Data, manifest and published files must still be those that were written.
+    """
+    from shoal.releases.open import Release
+
+    release = Release.open(source)
+    manifest, record = release.manifest, part_of(private_path(release.data), release.data_sha256, owners=True)
+    known = release.private
+    if record is None or known is None:
+        raise InputError("Only the owner of a release signs it.", "Keep its private record beside it.")
+    whole = known.data_sha256 == release.data_sha256 and known.manifest_sha256 == manifest.digest()
+    if not whole or not all(check.holds for check in files_check(release.data, manifest, Path(source).is_dir())):
+        raise InputError("The release was changed since it was written.", "Release it again, then sign it.")
+    signed = _write_manifest(
+        manifest.model_copy(update={"signature": None}), release.parts["manifest"], record, key_file
+    )
+    assert signed.signature is not None
+    return signed.signature.public_key
+
+
+def _write_manifest(manifest: Manifest, place: Path, record: Path, sign: str | Path | None) -> Manifest:
+    """Write a manifest, signed where there is a key, and its hash into the private record."""
     if sign is not None:
         from shoal.releases.signing import sign as signed
 
@@ -35,6 +63,7 @@ def cover_files(data: Path, private: Path, sign: str | Path | None) -> None:
     known = known.model_copy(update={"manifest_sha256": manifest.digest()})
     write_json(place, manifest.to_dict(), 0o644)
     write_json(record, known.model_dump(mode="json"), 0o600)
+    return manifest
 
 
 def files_check(data: Path, manifest: Manifest, folder: bool) -> list[Check]:
@@ -66,7 +95,21 @@ def files_check(data: Path, manifest: Manifest, folder: bool) -> list[Check]:
     problems += [f"{place} is not a file of this folder"] if present[place].is_symlink() else []
     more = f" and {len(problems) - _MOST} more" if len(problems) > _MOST else ""
     detail = f"all {len(manifest.files)} files are those that were published"
-    return [Check("files", not problems, "; ".join(problems[:_MOST]) + more or detail)]
+    whole = Check("files", not problems, "; ".join(problems[:_MOST]) + more or detail)
+    return [whole, *(_findings_check(data.parent / _FINDINGS, manifest) if _FINDINGS in manifest.files else ())]
+
+
+def _findings_check(path: Path, manifest: Manifest) -> list[Check]:
+    """Whether the findings beside a manifest are about this manifest and this data, word for word."""
+    try:
+        found = read_json(path, "file of findings").get("data")
+    except InputError:
+        found = None
+    said = found if isinstance(found, dict) else {}
+    known = {"manifest_sha256": manifest.statements_digest(), "released_sha256": manifest.data_sha256}
+    same = all(said.get(name) == value for name, value in known.items())
+    detail = "findings, report and manifest are of one release"
+    return [Check("findings", same, detail if same else "the manifest is not the one that the findings are about")]
 
 
 def measured_figures(judged: Verification) -> dict[str, int]:
@@ -78,7 +121,8 @@ def measured_figures(judged: Verification) -> dict[str, int]:
 
 def figures_check(manifest: Manifest, judged: Verification) -> Check:
     """Whether the manifest says what is measured: the smallest class, classes, uniques, and the worst class of each
-    model. How the table was changed, and what that cost, cannot be measured without the original."""
+    model. How the table was changed, and what that cost, cannot be measured without the original: these are claims,
+    and only a signature, or the private record, tells whose they are."""
     measured = measured_figures(judged)
     wrong = [name for name, value in measured.items() if manifest.findings.get(name, value) != value]
     models: Sequence[Mapping[str, Any]] = as_json([verdict.to_dict() for verdict in judged.models])
@@ -89,7 +133,10 @@ def figures_check(manifest: Manifest, judged: Verification) -> Check:
         if not all(_same(entry[key], found[key]) for key in ("name", "parameters", "holds", "worst")):
             wrong.append(str(found["name"]))
     wrong += ["suppressed_rows"] if manifest.suppressed_rows != judged.suppressed_rows else []
-    detail = "the manifest says what is measured; method, changes and losses cannot be measured without the original"
+    again = [name for name in measured if name in manifest.findings]
+    again += ["suppressed_rows", *dict.fromkeys(str(found["name"]) for found in models)]
+    claims = ["method", "parameters", *(name for name in manifest.findings if name not in measured)]
+    detail = f"measured again: {', '.join(again)}; only claimed: {', '.join(claims)}"
     return Check("figures", not wrong, f"not as measured: {', '.join(wrong[:_MOST])}" if wrong else detail)
 
 

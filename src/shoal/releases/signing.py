@@ -39,8 +39,8 @@ def make_signing_key(path: str | Path, *, force: bool = False) -> tuple[Path, Pa
     return path, public
 
 
-def sign(manifest: Manifest, key_file: str | Path) -> Manifest:
-    """A manifest with its signature."""
+def read_signing_key(key_file: str | Path) -> Any:
+    """A private key from its file, which nobody but its owner may read."""
     library, path = _library(), Path(key_file)
     content = _key_bytes(path)
     if stat.S_IMODE(path.stat().st_mode) & 0o077:
@@ -53,6 +53,18 @@ def sign(manifest: Manifest, key_file: str | Path) -> Manifest:
         key = None
     if not isinstance(key, library.Ed25519PrivateKey):
         raise InputError(f"{path} is not a signing key.", "Make one with `shoal signing-key`.")
+    return key
+
+
+def check_signing_key(key_file: str | Path | None) -> None:
+    """Refuse a file that is not a signing key before any work."""
+    if key_file is not None:
+        read_signing_key(key_file)
+
+
+def sign(manifest: Manifest, key_file: str | Path) -> Manifest:
+    """A manifest with its signature."""
+    key = read_signing_key(key_file)
     public = key.public_key().public_bytes_raw().hex()
     value = key.sign(manifest.canonical_bytes(signature=False)).hex()
     return manifest.model_copy(update={"signature": Signature(algorithm="ed25519", public_key=public, value=value)})

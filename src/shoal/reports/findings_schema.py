@@ -86,6 +86,7 @@ _DATA = _object(
     dict.fromkeys(("records", "columns", "released", "suppressed_rows", "removed_rows"), _COUNT),
     sha256=_or_null(_HASH),
     released_sha256=_or_null(_HASH),
+    manifest_sha256=_or_null(_HASH),
 )
 _POLICY = _object(
     {},

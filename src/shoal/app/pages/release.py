@@ -12,13 +12,15 @@ from shoal.app.downloads import public_files, zipped
 from shoal.app.jobs import last_done
 from shoal.app.pages.asked import needs_again
 from shoal.app.pages.check import findings_of, folder_of, warned
+from shoal.app.pages.running import back
 from shoal.app.pages.same import same
 from shoal.app.pages.steps import page
+from shoal.app.project import Workspace
 from shoal.app.security import REPORT_POLICY
-from shoal.app.server import project_of, workspace_of
+from shoal.app.server import Fields, picker_of, project_of, workspace_of
 from shoal.app.settings import size_in_words
 from shoal.errors import InputError
-from shoal.manifest.files import private_folder
+from shoal.manifest.files import private_folder, read_json
 from shoal.wording import counted
 
 router = APIRouter()
@@ -46,7 +48,27 @@ _PRIVATE = (
 @router.get("/w/{identifier}/release")
 def release(request: Request, identifier: str) -> HTMLResponse:
     """What may leave and what stays."""
+    return _page(request, workspace_of(request, identifier))
+
+
+@router.post("/w/{identifier}/sign")
+def sign(request: Request, identifier: str, form: Fields) -> Response:
+    """Sign the release with a key of this machine; the key is read where it lies, and nowhere kept."""
+    from shoal.releases.published import sign_release
+
     workspace = workspace_of(request, identifier)
+    key = form.get("key", [""])[0].strip()
+    try:
+        if not key:
+            raise InputError("No key was named.", "Give the path of the private key, such as /home/me/owner.pem.")
+        picker_of(request).check_files([key])
+        sign_release(_folder(request, identifier), key)
+    except InputError as error:
+        return _page(request, workspace, error)
+    return back(identifier, step="release")
+
+
+def _page(request: Request, workspace: Workspace, problem: Exception | None = None) -> HTMLResponse:
     folder = folder_of(request, workspace)
     shown: dict[str, Any] | None = None
     if folder is not None:
@@ -65,9 +87,18 @@ def release(request: Request, identifier: str) -> HTMLResponse:
             "temporary": project_of(request).temporary,
             "old": needs_again(workspace, "publish"),
             "warning": warned(request, workspace),
+            "signed": _public_key(folder),
+            "folders": [str(root) for root in picker_of(request).roots],
         }
-    repeated = same(workspace, ("publish", {}), ("report", {"public": True}))
-    return page(request, workspace, "release", same=repeated, release=shown)
+    signed = {"sign": "owner.pem"} if shown and shown["signed"] else {}
+    repeated = same(workspace, ("publish", signed), ("report", {"public": True}))
+    return page(request, workspace, "release", same=repeated, release=shown, problem=problem)
+
+
+def _public_key(folder: Path) -> str | None:
+    """The key that the release is signed with, as whoever checks it knows it."""
+    manifest = read_json(next(folder.glob("*.manifest.json")), "manifest")  # without a look at the data beside it
+    return None if manifest.get("signature") is None else str(manifest["signature"]["public_key"])
 
 
 def _what(file: Path) -> str:

@@ -10,8 +10,11 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-# how an option is typed: a value, columns `a,b`, a switch, a text repeated, `a=x,b=y`, `name=a,b` or `a,b` repeated
-Form = Literal["value", "columns", "switch", "repeated", "pairs", "groups", "lists"]
+from shoal.errors import InputError
+
+# how an option is typed: a value, a file of this machine, columns `a,b`, a switch, a text repeated, `a=x,b=y`,
+# `name=a,b`, `name=a+b` or `a,b` repeated
+Form = Literal["value", "file", "columns", "switch", "repeated", "pairs", "groups", "sums", "lists"]
 
 
 @dataclass(frozen=True)
@@ -39,6 +42,10 @@ class VerbOptions(BaseModel):
                 found.append((option.parameter or name, option, value))
         return found
 
+    def files(self) -> list[str]:
+        """The files of this machine that the options name."""
+        return [value for _, option, value in self.given() if option.form == "file"]
+
     def arguments(self) -> dict[str, Any]:
         """The keyword arguments of the library's function."""
         found: dict[str, Any] = {}
@@ -55,13 +62,28 @@ class VerbOptions(BaseModel):
 @dataclass(frozen=True)
 class Task:
     """What a verb works on: the file and how it is read, the policy, the folder for what it writes, and what verbs
-    wrote before."""
+    released before, by the workspace of the file and the verb."""
 
     source: str
     reading: Any
     policy: Path | None
     folder: Path
-    releases: Mapping[str, str] = field(default_factory=dict)
+    workspace: str = ""
+    releases: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
+
+    def released(self, by: str, workspace: str | None = None) -> str:
+        """The release that a verb made of this file, or of another that is open."""
+        found = self.releases.get(workspace or self.workspace, {})
+        if by not in found:
+            raise InputError("Nothing is released yet.", f"Run {by} first.")
+        return found[by]
+
+
+def out(task: Task) -> Path:
+    """The folder for what may leave, made."""
+    folder = task.folder / "out"
+    folder.mkdir(mode=0o700)
+    return folder
 
 
 @dataclass(frozen=True)
@@ -69,6 +91,7 @@ class Verb:
     """A verb: its name in addresses, its words on the command line, its function, and how it is run.
 
     `takes_policy` and `takes_reading`: the function knows these parameters. `run` stands in for a plain call.
+    `writes`: it releases a file, and this is its name, without an ending, where the step is repeated by hand.
     """
 
     name: str
@@ -79,6 +102,7 @@ class Verb:
     takes_policy: bool = True
     takes_reading: bool = True
     run: Callable[[Task, Any], Any] | None = None
+    writes: str | None = None
 
     @property
     def function(self) -> str:

@@ -1,4 +1,4 @@
-"""Verbs that look and change nothing: profile, detect, risk, leak, lattice."""
+"""Verbs that look and change nothing: profile, detect, risk, leak, lattice, cells."""
 
 from __future__ import annotations
 
@@ -89,10 +89,20 @@ class LatticeOptions(VerbOptions):
     suppression: Annotated[float | str | None, Option("--suppression")] = None
 
 
+class CellsOptions(VerbOptions):
+    """Options of `shoal cells`: the file is a table of counts."""
+
+    by: Annotated[Columns, Option("--by", "columns")]
+    count: Annotated[str, Option("--count")]
+    total: Annotated[str | None, Option("--total")] = None
+    least: Annotated[int, Field(ge=2, le=10**9), Option("--least")] = 11
+
+
 VERBS = (
     Verb("profile", ("profile",), "shoal.detection.profile:profile", ProfileOptions, "What is in this table?"),
     Verb("detect", ("detect",), "shoal.detection:detect", DetectOptions, "Which columns identify people?"),
     Verb("risk", ("risk",), "shoal.identity:risk", RiskOptions, "How exposed are the people in this table?"),
     Verb("leak", ("leak",), "shoal.leakage:leak", LeakOptions, "How many people does a stolen part expose?"),
     Verb("lattice", ("lattice",), "shoal.anonymization.solve:lattice", LatticeOptions, "What does a lower risk cost?"),
+    Verb("cells", ("cells",), "shoal.standards.cells:cells", CellsOptions, "May this table of counts be shown?", False),
 )

@@ -1,22 +1,19 @@
-"""Verbs that write: hierarchies, releases, and what is done with a release afterwards."""
+"""Hierarchies, publications, and what is done with a release afterwards."""
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field
 
 from shoal.app.stored import Stored
-from shoal.app.verbs.base import Option, Task, Verb, VerbOptions
-from shoal.app.verbs.measuring import Columns, Qi, Seed, Sensitive
-from shoal.errors import InputError
+from shoal.app.verbs.base import Option, Task, Verb, VerbOptions, out
+from shoal.app.verbs.changing import Decide, FileName, Sign
+from shoal.app.verbs.measuring import Columns, Seed
 from shoal.results.sections import Files, Headline
-from shoal.vocabulary import HierarchyKind, Prefer, Role
+from shoal.vocabulary import HierarchyKind
 
-Decide = Annotated[dict[str, Role] | None, Option("--decide", "pairs")]
-FileKind = Literal["csv", "tsv", "parquet"]
-ReleasedBy = Literal["publish", "anonymize"]
+ReleasedBy = Literal["publish", "anonymize", "perturb", "safe-harbor", "pseudonymize", "shift-dates", "apply"]
 
 
 class HierarchyBuildOptions(VerbOptions):
@@ -37,39 +34,21 @@ class HierarchyCheckOptions(VerbOptions):
     rows: Annotated[list[Annotated[list[str], Field(max_length=50)]], Field(min_length=1, max_length=200_000)]
 
 
-class AnonymizeOptions(VerbOptions):
-    """Options of `shoal anonymize`; models and options of methods stand in the policy."""
-
-    qi: Qi = None
-    sensitive: Sensitive = None
-    k: Annotated[int | None, Field(ge=1, le=10**9), Option("-k")] = None
-    l: Annotated[int | None, Field(ge=1, le=10**9), Option("--l")] = None  # noqa: E741
-    t: Annotated[float | None, Field(ge=0, le=1), Option("--t")] = None
-    method: Annotated[str | None, Option("--method")] = None
-    prefer: Annotated[Prefer | None, Option("--prefer")] = None
-    suppression: Annotated[float | str | None, Option("--suppression")] = None
-    disclosure: Annotated[list[str] | None, Option("--disclosure", "repeated")] = None
-    decide: Decide = None
-    keep_order: bool = False
-    seed: Seed | None = None
-    no_guarantee: bool = False
-    excel_safe: bool = False
-    format: FileKind = "csv"
-
-
 class PublishOptions(VerbOptions):
     """Options of `shoal publish`."""
 
     answer: Annotated[dict[str, str] | None, Option("--answer", "pairs", "answers")] = None
     decide: Decide = None
     seed: Annotated[Seed | None, Option("--seed")] = None
+    sign: Sign = None
     no_pdf: bool = False
 
 
 class VerifyOptions(VerbOptions):
-    """Options of `shoal verify`; the release is the one that `publish` or `anonymize` made here."""
+    """Options of `shoal verify`; the release is the one that a verb made here."""
 
     release: ReleasedBy = "publish"
+    signed_by: Annotated[FileName | None, Option("--signed-by", "file")] = None
     attack: Annotated[bool, Option("--attack", "switch")] = False
     targets: Annotated[int, Field(ge=1, le=10**6), Option("--targets")] = 2_000
 
@@ -84,6 +63,21 @@ class AttackOptions(VerbOptions):
     seed: Annotated[Seed, Option("--seed")] = 0
 
 
+class ReleaseOf(BaseModel):
+    """A release: the verb that made it, of this file or of another that is open."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    release: ReleasedBy = "publish"
+    workspace: Annotated[str | None, Field(pattern="^[0-9a-f]{16}$")] = None
+
+
+class CompareOptions(VerbOptions):
+    """Which releases are set side by side: publications, or files."""
+
+    releases: Annotated[list[ReleaseOf], Field(min_length=1, max_length=100)]
+
+
 class ReportOptions(VerbOptions):
     """Options of `shoal report`."""
 
@@ -96,16 +90,10 @@ class ReportOptions(VerbOptions):
     pdf: bool = False
 
 
-def _out(task: Task) -> Path:
-    folder = task.folder / "out"
-    folder.mkdir(mode=0o700)
-    return folder
-
-
 def _build(task: Task, options: HierarchyBuildOptions) -> Any:
     from shoal.hierarchy.build_files import build_hierarchies
 
-    output = _out(task) / ("hierarchy.csv" if len(options.column) == 1 else "hierarchies")
+    output = out(task) / ("hierarchy.csv" if len(options.column) == 1 else "hierarchies")
     return build_hierarchies(task.source, output=output, options=task.reading, **options.arguments())
 
 
@@ -116,7 +104,7 @@ def _check(task: Task, options: HierarchyCheckOptions) -> Any:
     from shoal.hierarchy import check_hierarchies
     from shoal.reading import read
 
-    file = _out(task) / "hierarchy.csv"
+    file = out(task) / "hierarchy.csv"
     with file.open("w", newline="", encoding="utf-8") as opened:
         csv.writer(opened, delimiter=";", lineterminator="\n").writerows(options.rows)
     table = read(task.source, [options.column], task.reading)
@@ -124,25 +112,10 @@ def _check(task: Task, options: HierarchyCheckOptions) -> Any:
     return check_hierarchies([file], data={"hierarchy": column.as_it_came()}, options=task.reading)
 
 
-def _anonymize(task: Task, options: AnonymizeOptions) -> Any:
-    from shoal.releases.jobs import Writing, release_anonymized
-
-    writing = Writing(
-        shuffle=not options.keep_order,
-        seed=options.seed,
-        excel_safe=options.excel_safe,
-        no_guarantee=options.no_guarantee,
-    )
-    output = _out(task) / f"safe.{options.format}"
-    return release_anonymized(
-        task.source, output=output, policy=task.policy, writing=writing, options=task.reading, **options.arguments()
-    )
-
-
 def _publish(task: Task, options: PublishOptions) -> Any:
     from shoal.publication.publish import publish
 
-    output = _out(task) / "release"
+    output = out(task) / "release"
     return publish(
         task.source,
         task.policy,
@@ -154,33 +127,32 @@ def _publish(task: Task, options: PublishOptions) -> Any:
     )
 
 
-def released_file(task: Task, by: str) -> str:
-    """The release that a verb made in this workspace."""
-    if by not in task.releases:
-        raise InputError("Nothing is released yet.", f"Run {by} first.")
-    return task.releases[by]
-
-
 def _verify(task: Task, options: VerifyOptions) -> Any:
     from shoal.attacks.verification import verify
 
-    release = released_file(task, options.release)
+    release = task.released(options.release)
     return verify(release, original=task.source, options=task.reading, **options.arguments())
 
 
 def _attack(task: Task, options: AttackOptions) -> Any:
     from shoal.attacks.battery import attack
 
-    release = released_file(task, options.release)
+    release = task.released(options.release)
     return attack(release, original=task.source, twin=options.twin, options=task.reading, **options.arguments())
+
+
+def _compare(task: Task, options: CompareOptions) -> Any:
+    from shoal.publication.compare import compare_releases
+
+    return compare_releases([task.released(one.release, one.workspace) for one in options.releases])
 
 
 def _report(task: Task, options: ReportOptions) -> Stored:
     from shoal.publication.report_files import report_files
 
-    place = _out(task) / ("report.pdf" if options.pdf else "report.html")
+    place = out(task) / ("report.pdf" if options.pdf else "report.html")
     (path,) = report_files(
-        f"{released_file(task, 'publish')}.private",
+        f"{task.released('publish')}.private",
         html=None if options.pdf else place,
         pdf=place if options.pdf else None,
         crosswalk=options.crosswalk,
@@ -210,14 +182,6 @@ VERBS = (
         run=_check,
     ),
     Verb(
-        "anonymize",
-        ("anonymize",),
-        "shoal.anonymization.anonymize:anonymize",
-        AnonymizeOptions,
-        "Anonymise the table to satisfy its policy, and release it.",
-        run=_anonymize,
-    ),
-    Verb(
         "publish",
         ("publish",),
         "shoal.publication.publish:publish",
@@ -242,6 +206,16 @@ VERBS = (
         "Run every attack that applies to the release.",
         takes_policy=False,
         run=_attack,
+    ),
+    Verb(
+        "compare",
+        ("compare",),
+        "shoal.publication.compare:compare_releases",
+        CompareOptions,
+        "Set releases side by side: loss, disclosure, classes, time.",
+        takes_policy=False,
+        takes_reading=False,
+        run=_compare,
     ),
     Verb(
         "report",

@@ -16,12 +16,19 @@ def repeat(found: Found) -> Chapter:
     """Software, versions, hashes."""
     data = found["data"]
     figures = [Figure(name, text) for name, text in found["software"].items()]
-    hashes = [("released data", data.get("released_sha256")), ("input", data.get("sha256"))]
+    hashes = [
+        ("released data", data.get("released_sha256")),
+        ("manifest's statements", data.get("manifest_sha256")),
+        ("input", data.get("sha256")),
+    ]
     figures += [Figure(f"SHA-256 of the {name}", value) for name, value in hashes if value]
     about = "The same data, policy and version of the software give the same release, apart from the order of rows."
     notes = [
         "To check the released file: the command shoal verify, with its folder. To make this report again: shoal "
-        "report, which reads findings.json and nothing else."
+        "report, which reads findings.json and nothing else.",
+        "What is measured again on the released file: the smallest class, classes, uniques and every model. Method, "
+        "changes and losses need the original: they are statements of the manifest, which the hash above, a signature, "
+        "or the owner's private record holds fast.",
     ]
     return Chapter("repeat", "How to repeat it", about, [Figures(figures), Notes(notes)])
 
