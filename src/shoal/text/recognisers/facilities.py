@@ -30,7 +30,9 @@ RECOGNISER = Patterns(
         0.9, "court with a number", "organisation", gate=_has("numbered_courts"),
     ),
     Pattern(
-        rf"(?<!\w)(?:{_WORD}\s){{1,3}}(?i:superior|district|supreme|circuit|municipal|family|juvenile|crown|probate"
+        rf"(?<!\w)(?!(?:The|This|That|Our|His|Her|State|Federal|US|A|An|In|At|By|See|Under)\s(?i:superior|district|supreme|circuit"
+        r"|municipal|family|juvenile|crown|probate|county|magistrates['’]?)\s)"
+        rf"(?:{_WORD}\s){{1,3}}(?i:superior|district|supreme|circuit|municipal|family|juvenile|crown|probate"
         r"|magistrates['’]?|county)\s(?i:court)(?!\w)",
         0.88, "court", "organisation", sign=r"(?i)\scourt\b",
     ),
