@@ -60,6 +60,9 @@ _AFTER_ROLE = frozenset(
         ". ",
         ":  ",
         " : ",
+        " « ",
+        " «",
+        " „",
         ': "',
         ' "',
         ":\t",
@@ -353,6 +356,8 @@ def _plainly(note: Note, place: int) -> bool:
 def _either(note: Note, place: int, bits: int, acts: bool, follows: bool) -> Seed | None:
     """A name that is an everyday word too."""
     german, start = note.language == "de", note.starts(place)
+    if bits & SMALL and len(note.words[place]) < 4 and (note.language != "en" or not bits & SURNAME):
+        return None
     if bits & SMALL and not start and note.folded[note.pieces[place][0] - 2] == ".":  # bât. C. Les enfants
         return None
     if not german and not start and bits & GIVEN and not follows:

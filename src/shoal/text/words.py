@@ -72,6 +72,17 @@ _ENDINGS = ("s", "es", "n", "en", "e", "er", "em", "ed", "ing", "ly", "d", "t", 
 # German: vorbekannt, gutachterlich
 _PREFIXES = ("vor", "ab", "an", "auf", "aus", "ein", "mit", "um", "un", "nach", "über", "unter", "wieder", "zu", "be",
              "ver", "er", "ent", "zer", "nicht", "durch", "hin", "her", "gegen", "zurück", "weiter")  # fmt: skip
+# ends of German nouns: those of people are roles too (Schlossermeister, Schulsozialarbeiterin)
+_PERSON_ENDINGS = (
+    "arbeiter", "arbeiterin", "leiter", "leiterin", "pfleger", "pflegerin", "helfer", "helferin", "berater",
+    "beraterin", "anwalt", "anwältin", "ärztin", "arzt", "meister", "meisterin", "lehrer", "lehrerin", "führer",
+    "führerin", "pädagogin", "pädagoge", "therapeut", "therapeutin", "beauftragte", "beauftragter", "betreuer",
+    "betreuerin", "schwester", "bruder", "mutter", "vater", "sohn", "tochter", "freund", "freundin", "händler",
+    "händlerin", "verwalter", "verwalterin",
+)  # fmt: skip
+_NOUN_ENDINGS = (
+    *_PERSON_ENDINGS, "gespräch", "träger", "nummer", "schein", "verfahren", "bericht", "antrag", "heit", "keit",
+)  # fmt: skip
 _ARTICLED = re.compile(r"(?:a[ldnrstz]|ash|el|ibn|bin|ben|abu)-[A-Z]")  # al-Masri
 _FREQUENT = 3  # a power of ten: borne by a thousand people or more
 _LONGEST = 60  # longer runs of letters are not words
@@ -89,7 +100,7 @@ def dictionary() -> frozenset[str]:
     """Lower-case words of five languages."""
     words = {word for language in ("en", "de", "fr", "it", "es") for word in load(f"words_{language}")}
     words |= terms.terms("extra_words")
-    words -= more_names("given") | more_names("surnames")
+    words -= more_names("given") | more_names("surnames") | (terms.towns_alone() - terms.rule("words_not_towns"))
     return frozenset(words | terms.terms("either") | set(terms.small_words()))
 
 
@@ -132,6 +143,10 @@ def is_word(word: str) -> bool:
     """
     book = dictionary()
     if word in book:
+        return True
+    if word in more_names("given") or word in more_names("surnames"):
+        return False
+    if len(word) > 8 and word.endswith(_NOUN_ENDINGS):
         return True
     if any(word.endswith(end) and len(word) - len(end) > 2 and word[: -len(end)] in book for end in _ENDINGS):
         return True
@@ -214,6 +229,7 @@ def _lists(word: str) -> int:
         bits |= SURE if frequent else RARE if given or surname else UNKNOWN
     if "-" in word and bits & (UNKNOWN | RARE) and any(part.isupper() and len(part) < 5 for part in word.split("-")):
         bits |= STAYS if any(is_word(part) and len(part) > 4 for part in parts) else 0  # AP-Beschwerden
+    bits |= ROLE if len(base) > 8 and base.endswith(_PERSON_ENDINGS) and bits & WORD else 0
     medical = not frequent and len(base) > 5 and base.endswith(terms.endings())
     return bits | (STAYS if medical else 0)
 

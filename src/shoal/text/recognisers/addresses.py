@@ -26,13 +26,13 @@ _TOWN = (
     rf"(?:,\s(?!(?i:apt|suite|flat)){_NAME}(?:\s(?!{_BEFORE_CODE}){_NAME}){{0,2}}"
     rf"(?=[,.;)\n]|\s\d{{5}}|\s{_BEFORE_CODE}|$))?"
 )
-_NUMBER = r"\d{1,5}(?:\s?[-/]\s?\d{1,4})?\s?(?:bis|ter|[A-Za-z])?(?!\w)"
+_NUMBER = r"\d{1,5}(?:\s?[-/]\s?(?:\d{1,4}|[A-Z](?!\w)))?\s?(?:bis|ter|[A-Za-z])?(?!\w)"
 _LOWER_STREET = (
     r"(?:rue|avenue|av\.|boulevard|bd|impasse|quai|chemin|calle|c/|avda\.?|avenida|plaza|paseo|viale|piazza|corso"
     r"|vicolo)"
 )
 _TAIL = (
-    r"(?:,?\s(?:s/n|\d{1,2}\.?[ºª°]\s?[A-Za-z]{0,4}(?!\w)|\d{1,2}\s?[ºª°oa]\s?[A-Za-z]{0,4}(?!\w)|piso\s\d{1,2}|int\.\s?\d{1,3}"
+    r"(?:,?\s(?:s/n|\d{1,2}\.?\s?[ºª°oa]\s?[A-Za-z]{0,4}(?!\w)|piso\s\d{1,2}|int\.\s?\d{1,3}"
     r"|scala\s\w|esc\.\s?\w))?"
 )
 _LINK = rf"(?i:{alternation('street_links')}\s?)"
@@ -102,6 +102,16 @@ RECOGNISER = Patterns(
     Pattern(
         rf"(?<![\w.,/-])\d{{1,6}}\s(?:[a-z][\w'’-]{{1,20}}\s){{1,3}}{_PLAIN}\b",
         0.85, "number and street", "address", near=STREET_EN, reach=(70, 50), digits=True,
+    ),
+    Pattern(
+        r"(?i)(?<![\w.,/-])\d{1,5}\s(?:[a-z]{2,20}\s|\d{1,3}(?:st|nd|rd|th)\s){1,3}(?:st|ave|rd|blvd|ln|dr|ct|cir|pl|pkwy|ter)\b"
+        r"(?=[.,;\n]|$|\s(?:apt|unit|ste|#))(?:\s(?:apt|unit|ste)\s?\w{1,5})?",
+        0.85, "number and street in lower case", "address", digits=True, gate=lambda note: note.in_lower_case,
+    ),
+    Pattern(
+        rf"(?i)(?<![\w])(?P<place>[a-z]{{3,20}})\s(?:{_STATES})\s(?P<id>\d{{5}})(?![\w-]|[.,]\d)",
+        0.85, "after a state in lower case", "postal_code", digits=True,
+        gate=lambda note: note.in_lower_case and 5 in note.run_lengths,
     ),
     Pattern(
         rf"(?<![\w.]){_WORDS}{_STREET}\b(?:\sand\s{_WORDS}{_STREET}\b)?",

@@ -9,7 +9,7 @@ from shoal.text.kinds import TextKind
 
 _UNITS = re.compile(
     r"(?i)(?:[\s-]{0,2}(?:years?|yrs?\.?)[\s-]{0,2}(?:of age|old)\b|[\s-]?y\.?/?\s?o\.?(?!\w)|[\s-]yrs?\b|[\s-]years?\b"
-    r"|[\s-]?jährige?[rnms]?\b|\s?jahre(?: alt)?\b|\s?ans\b|\s?anni\b|\s?años\b|\s?enne\b)"
+    r"|[\s-]?jährige?[rnms]?\b|\s?jahre(?: alt)?\b|\s?ans\b|\s?anni\b|\s?años\b|\s?enne\b|\s?J\.(?!\w))"
 )
 _AGED = re.compile(
     r"(?i)\b(?:aged?|age:|age of|âgée? de|di anni|anni|im alter von|alter:?|edad de|edad:?|età:?|turned|turning)\s?$"

@@ -50,6 +50,10 @@ RECOGNISER = Patterns(
         0.85, "after a word for a user", "username", check=_is_unlike_a_word, gate=_has_login,
     ),
     Pattern(
+        r"(?<=[a-zß-ÿ] )\((?P<id>[a-z]{2,20}(?:[._][a-z]{1,20})?\d{1,4}|[a-z]{1,20}[._][a-z]{2,20})\)",
+        0.8, "in brackets behind a name", "username", sign=r" \([a-z]{1,20}[._\d]",
+    ),
+    Pattern(
         r"(?<![\w.@/\\-])(?=[a-z\d._]{0,38}[a-z]_|[a-z]+\d*_)[a-z][a-z\d.]{0,30}_[a-z\d_.]{0,38}\d(?![\w@])",
         0.7, "form of a user name", "username", parts=("_",), digits=True,
     ),

@@ -20,6 +20,7 @@ from shoal.text.words import (
     LONG_PLACE,
     LONG_REGION,
     LONG_TOWN,
+    LOWER,
     MAYBE_NAME,
     MONTH,
     PARTICLE,
@@ -71,7 +72,11 @@ class Places:
                 found += _listed(note, place)
         for number in note.marked(LOCATIVE):
             place = number + 1
-            if place < len(signs) and signs[place] & (TOWN | LONG_TOWN) and note.gap(place) == " ":
+            if (
+                place < len(signs)
+                and note.gap(place) == " "
+                and (signs[place] & (TOWN | LONG_TOWN) or (note.in_lower_case and signs[place] & LOWER))
+            ):
                 found += _town(note, place)
             if (
                 place < len(signs)
@@ -92,6 +97,10 @@ def _town(note: Note, place: int) -> list[Span]:
     """A town of the long list after a word for being somewhere, also in lower case where all of a note is."""
     bits = note.signs[place]
     last = place
+    if note.in_lower_case and bits & LOWER and not bits & (TOWN | LONG_TOWN):
+        lives = not terms.rule("lives").isdisjoint(word.lower() for word in note.words[max(0, place - 3) : place])
+        strange = bits & (UNKNOWN | RARE | SURE) and not bits & (_NOT_PLACES | SMALL) and len(note.words[place]) > 3
+        return [_span(note, place, place, 0.7, "after a word for living somewhere")] if lives and strange else []
     for words in first_words_of_towns().get(plain(note.words[place]).split("-")[0], ()) if bits & LONG_TOWN else ():
         if tuple(plain(word) for word in note.words[place : place + len(words)]) == words:
             last = max(last, place + len(words) - 1)

@@ -12,6 +12,7 @@ _BEHIND_THE = (
     r"(?=[.,;:)!?\n]|$|\s(?:and|at|in|to|but|for|with|by|from|she|he|they|we|I|when|after|before"
     r"|of (?:this|last|next|the) month)\b)"
 )
+_ENDS_DAY = r"(?=\s?[.;)](?!\d)|$|\s(?:au soir|au matin|du mois|us|cte\.|p\.v\.))"
 _YEAR = r"(?:,?\s(?:de\s|del\s)?(?:19|20)\d{2}(?!\w))"
 _YEAR_IN_WORDS = (
     rf"(?:,?\s(?:de\s|del\s)?{alternation('years_in_words')}(?:[\s-]{alternation('parts_of_years')}){{0,4}}(?!\w))"
@@ -31,6 +32,18 @@ def _has_ordinal(note: Note) -> bool:
     return any(note.lower[end : end + 2] in ("st", "nd", "rd", "th") for _, end in note.digits)
 
 
+def _is_german(note: Note) -> bool:
+    return note.language == "de"
+
+
+def _is_french(note: Note) -> bool:
+    return note.language == "fr"
+
+
+def _is_italian_or_spanish(note: Note) -> bool:
+    return note.language in ("it", "es")
+
+
 RECOGNISER = Patterns(
     "spoken days",
     Pattern(
@@ -45,6 +58,23 @@ RECOGNISER = Patterns(
     Pattern(
         rf"(?i)(?<![\w.,/-]){_DAY}\.?\s?(?:{alternation('this_month')})(?!\w)",
         0.88, "day of this month or the next", "date", gate=_has_this_month, digits=True,
+    ),
+    Pattern(
+        rf"(?i)(?<!\w)(?:am|zum|bis|vom|ab|seit\sdem|ab\sdem|bis\szum)\s(?P<id>{_DAY}\.)"
+        r"(?=\s(?!tag|woche|stelle|platz|mal|stock|og|schritt|quartal|monat|lebens)[a-zäöü]|\s?[,;)]|$)",
+        0.75, "day of a month", "date", gate=_is_german, digits=True,
+    ),
+    Pattern(
+        rf"(?i)(?<!\w)(?:le|au|du)\s(?P<id>{_DAY}){_ENDS_DAY}(?:\s(?:au soir|au matin|du mois))?",
+        0.72, "day of a month", "date", gate=_is_french, digits=True,
+    ),
+    Pattern(
+        rf"(?i)(?<!\w)(?:el|il|al|dal|del)\s(?P<id>{_DAY}){_ENDS_DAY}",
+        0.72, "day of a month", "date", gate=_is_italian_or_spanish, digits=True,
+    ),
+    Pattern(
+        rf"(?i)(?<!\w)(?:pasado|próximo)\s(?:día\s)?(?P<id>(?:día\s)?{_DAY})(?![\w%]|[.,:/-]\d)",
+        0.78, "day of a month", "date", parts=("pasado", "próximo"), digits=True,
     ),
     Pattern(
         rf"(?i)(?<!\w)(?:el\sdía|il\sgiorno|al\sgiorno|del\sgiorno|del\sdía)\s(?P<id>{_DAY})(?![\w%]|[.,:/-]\d"
