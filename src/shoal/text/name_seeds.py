@@ -21,6 +21,8 @@ from shoal.text.words import (
     LOWER,
     MAYBE_NAME,
     MONTH,
+    ORG_END,
+    ORG_START,
     PARTICLE,
     PLACE,
     RARE,
@@ -58,6 +60,9 @@ _AFTER_ROLE = frozenset(
         ". ",
         ":  ",
         " : ",
+        " « ",
+        " «",
+        " „",
         ': "',
         ' "',
         ":\t",
@@ -65,13 +70,45 @@ _AFTER_ROLE = frozenset(
     )
 )
 # titles that are common words or letters: only in their language and form
-_ONE_LANGUAGE = {"m": "fr", "mm": "fr", "me": "fr", "pr": "fr", "d": "es", "don": "es it", "hr": "de", "sor": "es"}
-_DEGREES = frozenset(("med", "Med", "ssa", "ra", "dent", "phil", "jur", "rer", "nat", "h", "c"))
+_ONE_LANGUAGE = {
+    "m": "fr", "mm": "fr", "me": "fr", "pr": "fr", "d": "es", "don": "es it", "hr": "de", "sor": "es", "fr": "de",
+    "ra": "de", "oa": "de", "oä": "de", "sta": "de", "rä": "de", "rain": "de", "ing": "it de es", "arch": "it",
+    "père": "fr", "rag": "it", "geom": "it", "lic": "es", "fdo": "es", "sto": "es", "gen": "en it de",
+    "col": "en es", "maj": "en",
+}  # fmt: skip
+# titles that are something else in capitals or in lower case
+_EXACT = {
+    "lt": ("Lt",), "col": ("Col",), "maj": ("Maj",), "gen": ("Gen", "gen"), "pc": ("PC",), "fr": ("Fr",), "ra": ("RA",),
+    "oa": ("OA",), "oä": ("OÄ",), "sta": ("StA",), "det": ("Det",), "ing": ("Ing", "ing"), "arch": ("Arch", "arch"),
+    "sto": ("Sto",), "coach": ("Coach",), "principal": ("Principal",),
+}  # fmt: skip
+_DEGREES = frozenset(
+    (
+        "med",
+        "Med",
+        "univ",
+        "Psych",
+        "Ing",
+        "Päd",
+        "Soz",
+        "ra",
+        "ssa",
+        "ra",
+        "dent",
+        "phil",
+        "jur",
+        "rer",
+        "nat",
+        "h",
+        "c",
+    )
+)
 _CREDENTIAL = re.compile(r",\s(?:M\.D\.|R\.N\.|Ph\.D\.|D\.O\.|Esq\b)")
 _LISTING = re.compile(r"^\s*(?:\([^()]{1,12}\))?,?\s*$")
 _AGED = re.compile(r"^ \(\d{1,2}\), $")
 _ANDS = frozenset(("and", "und", "et", "e", "ed", "y", "v", "vs"))
 _MOST_TITLES = 6  # `Herr Prof. Dr. Dr. h. c.`; a bound keeps hostile text linear
+_NOT_GIVEN = frozenset(("See", "Per", "Case", "Ask", "Call", "Vue", "Vu", "Lee", "Son", "Dal", "Dai"))
 _NOT_NAMES = STAYS | ROLE | MONTH | REGION | TITLE
 
 
@@ -104,7 +141,29 @@ def seeds_of(note: Note) -> Seeds:
             seeds[place] = seed
     _by_credentials(note, seeds)
     _beside_names(note, seeds)
+    _at_the_end(note, seeds)
     return seeds
+
+
+def _at_the_end(note: Note, seeds: Seeds) -> None:
+    """A name that signs: the last words of a note or line, alone or behind a greeting (`Dein Bruno`, `- Bob`)."""
+    last = len(note.signs) - 1
+    if last < 4 or last in seeds or note.folded[note.pieces[last][1] :].strip(" .\n)"):
+        return
+    bits, gap = note.signs[last], note.gap(last)
+    if not bits & CAPITAL or bits & (INITIAL | SMALL | STAYS | REGION | MONTH | ROLE) or not bits & (GIVEN | SURNAME):
+        return
+    closing = note.words[last - 1].lower() in terms.rule("closings") and gap in (
+        " ",
+        ", ",
+        ",\n",
+        "\n",
+        ". ",
+        "! ",
+        " - ",
+    )
+    if closing or (gap.strip(" ,-–") == "\n" or gap in (" -", " - ", "\n\n", ",\n", ".\n", "\n-", "\n- ")):
+        seeds[last] = (GOOD - 0.03, "signs a note")
 
 
 def _is_title(note: Note, place: int) -> bool:
@@ -115,14 +174,29 @@ def _is_title(note: Note, place: int) -> bool:
             return True
         if note.language not in _ONE_LANGUAGE[lower]:
             return False
-        if len(word) == 1 and (word.islower() or not note.folded.startswith(".", note.pieces[place][1])):
+        shouted = word.islower() and not note.in_lower_case
+        if len(word) == 1 and (shouted or not note.folded.startswith(".", note.pieces[place][1])):
             return False
+        if len(word) == 1 and word.islower():
+            return True
     if lower == "fam" and note.language != "de":
+        return False
+    if lower in _EXACT and (word not in _EXACT[lower] or not _surely_behind(note, place)):
         return False
     before = note.signs[place - 1] if place else 0
     if before & GIVEN and before & CAPITAL and note.gap(place) == " " and note.signs[place] & SURNAME:
         return False
     return word[0].isupper() or lower in terms.rule("titles_in_lower_case")
+
+
+def _surely_behind(note: Note, place: int) -> bool:
+    """Whether what stands behind a title that may be something else can hardly be a word: `PC Hargreaves`."""
+    after = note.signs[place + 1] if place + 1 < len(note.signs) else 0
+    if note.words[place].isupper() and note.gap(place + 1) != " ":
+        return False
+    return bool(
+        after & WRITTEN_AS_NAME and after & (MAYBE_NAME | TITLE | INITIAL) and not after & (STAYS | SMALL | ACTS)
+    )
 
 
 def _after_title(note: Note, place: int, seeds: Seeds) -> bool:
@@ -140,14 +214,16 @@ def _after_title(note: Note, place: int, seeds: Seeds) -> bool:
         return False
     bits = signs[here]
     if bits & WRITTEN_AS_NAME:
-        good = (bits & MAYBE_NAME and not bits & ROLE) or not bits & (SMALL | ROLE | ACTS | TITLE | STAYS | MONTH)
+        good = (bits & MAYBE_NAME and (not bits & ROLE or bits & SURNAME)) or not bits & (
+            SMALL | ROLE | ACTS | TITLE | STAYS | MONTH
+        )
         if good and not (here > first and bits & WORD and words[first].islower() and note.language == "de"):
             seeds.update(dict.fromkeys(range(first, here + 1), (STRONG, "after a title")))
             return True
-    elif bits & LOWER and first == here and not bits & (SMALL | ACTS | ROLE | HEAD | WORD):
-        lower = words[place].lower() in terms.rule("titles_in_lower_case")
+    elif bits & LOWER and (first == here or note.in_lower_case) and not bits & (SMALL | ACTS | ROLE | HEAD | WORD):
+        lower = words[place].lower() in terms.rule("titles_in_lower_case") or words[place] == "m"
         if lower and (bits & (SURE | RARE | UNKNOWN) or bits & SURNAME) and not bits & STAYS:
-            seeds[here] = (STRONG, "after a title")
+            seeds.update(dict.fromkeys(range(first, here + 1), (STRONG, "after a title")))
             return True
     return False
 
@@ -156,7 +232,9 @@ def _is_particle(note: Note, here: int) -> bool:
     """A small word of a surname with more of the name behind it."""
     bits, after = note.signs[here], note.signs[here + 1]
     return (
-        bool(bits & PARTICLE) and note.gap(here + 1) in (" ", "", ". ") and bool(after & (WRITTEN_AS_NAME | PARTICLE))
+        bool(bits & PARTICLE)
+        and note.gap(here + 1) in (" ", "", ". ")
+        and bool(after & (WRITTEN_AS_NAME | PARTICLE) or (note.in_lower_case and after & SURNAME and after & SURE))
     )
 
 
@@ -176,9 +254,11 @@ def _by_context(note: Note, place: int, bits: int) -> Seed | None:
         maybe = bits & MAYBE_NAME and not bits & (ACTS | ROLE | TITLE | SMALL)
         if (maybe or (named and not bits & (ROLE | TITLE | SMALL | STAYS))) and not short:
             return GOOD, "after a word for a person"
+        if _word_after_role(note, place, bits, gap):
+            return GOOD - 0.03, "after a word for a person"
     if (
         bits & MAYBE_NAME
-        and gap in (" ", ": ", ". ", "/ ", "/")
+        and gap in (" ", ": ", ". ", "/ ", "/", ' "', " '", " “", " «", " « ", " (")
         and not bits & (ROLE | ACTS | TITLE | REGION | PLACE | SMALL)
     ):
         for phrase in _phrases().get(word, ()):
@@ -186,6 +266,20 @@ def _by_context(note: Note, place: int, bits: int) -> Seed | None:
             if words == phrase and not (bits & UPPER and len(note.words[place]) < 5):
                 return GOOD, "after a phrase that announces a person"
     return None
+
+
+def _word_after_role(note: Note, place: int, bits: int, gap: str) -> bool:
+    """`her friend Hope`, `la educadora Inmaculada`: a word in capitals behind a role in lower case."""
+    if note.language == "de" or gap not in (" ", ' "', " «", " “") or not note.signs[place - 1] & LOWER:
+        return False
+    if (
+        not bits & CAPITAL
+        or bits & INITIAL
+        or bits & (_NOT_NAMES | SMALL | PLACE | HEAD | ORG_END | ORG_START | EPONYM)
+    ):
+        return False
+    after = note.signs[place + 1] if place + 1 < len(note.signs) else 0
+    return bool(bits & (WORD | EITHER)) and not (after & CAPITAL and after & (ORG_END | ROLE))
 
 
 def _by_shape(note: Note, place: int, bits: int, shouting: bool) -> Seed | None:
@@ -201,7 +295,8 @@ def _by_shape(note: Note, place: int, bits: int, shouting: bool) -> Seed | None:
         after & SURNAME and after & TITLE
     )
     sure = bits & SURE or after & (SURE | RARE | UNKNOWN | SURNAME) or not note.starts(place)
-    if follows and bits & GIVEN and open_after and sure and not bits & SMALL:
+    kin = bits & ROLE and after & GIVEN  # Oma Hilde
+    if follows and bits & GIVEN and open_after and sure and not bits & SMALL and not kin and not _plainly(note, place):
         return GOOD, "given name and surname"
     shouted = bits & UPPER and after & UPPER and bits & SURE and bits & SURNAME
     turned = gap == ", " and after & GIVEN and (after & SURE or shouted) and note.starts(place)
@@ -228,6 +323,8 @@ def _alone(note: Note, place: int, bits: int, after: int, follows: bool) -> Seed
     word = note.words[place]
     german, start = note.language == "de", note.starts(place)
     acts = bool(after & ACTS and after & LOWER) or word[-2:] in ("'s", "’s")
+    if _plainly(note, place):
+        return None
     if word[-3:] in ("n't", "n’t") or (bits & SMALL and (start or german) and not _has_auxiliary(note, place)):
         return None
     if bits & SURE:
@@ -243,9 +340,26 @@ def _alone(note: Note, place: int, bits: int, after: int, follows: bool) -> Seed
     return None
 
 
+def _plainly(note: Note, place: int) -> bool:
+    """`Case No. 4`, `Zi. 214`, `See Smith`: an abbreviation or a word that only looks like a name."""
+    word, end = note.words[place], note.pieces[place][1]
+    if len(word) < 4 and note.folded.startswith(".", end) and note.folded[end + 1 : end + 3].strip()[:1].isdigit():
+        return True
+    if word in _NOT_GIVEN and note.starts(place):
+        return True
+    after = note.words[place + 1].lower() if place + 1 < len(note.words) else ""
+    return (
+        bool(note.signs[place] & EITHER) and after in ("no", "nr", "number", "nos", "id") and note.signs[place + 1] != 0
+    )
+
+
 def _either(note: Note, place: int, bits: int, acts: bool, follows: bool) -> Seed | None:
     """A name that is an everyday word too."""
     german, start = note.language == "de", note.starts(place)
+    if bits & SMALL and len(note.words[place]) < 4 and (note.language != "en" or not bits & SURNAME):
+        return None
+    if bits & SMALL and not start and note.folded[note.pieces[place][0] - 2] == ".":  # bât. C. Les enfants
+        return None
     if not german and not start and bits & GIVEN and not follows:
         return FAIR - 0.1, "given name inside a sentence"
     if acts and not german and (not start or bits & GIVEN) and not bits & ROLE:

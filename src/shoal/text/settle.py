@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from shoal import progress
 from shoal.text.base import Note, Span
+from shoal.text.everywhere import without_what_it_says
 from shoal.text.find import find_spans
 from shoal.text.known import find_known
 from shoal.text.known_values import KnownSet
@@ -89,7 +90,7 @@ def _searched(
 ) -> list[list[Span]]:
     def extra(number: int, note: Note) -> list[Span]:
         mine = known[number]
-        return [] if mine is None or not note.text else find_known(note.text, mine)
+        return [] if mine is None or not note.text else without_what_it_says(note, find_known(note.text, mine))
 
     found = find_spans(texts, model=model, extra=extra if any(entry is not None for entry in known) else None)
     return [without_tags(text or "", _with_marks(text or "", spans)) for text, spans in zip(texts, found, strict=True)]

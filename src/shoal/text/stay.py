@@ -40,6 +40,9 @@ def protected(note: Note) -> set[int]:
     for place in note.marked(kept):
         if signs[place] & WRITTEN_AS_NAME and _stays(note, place, signs[place]):
             found.add(place)
+    for place in note.marked(CAPITAL) if "Washington" in words else ():
+        if words[place] == "Washington" and place and note.gap(place) == ", " and signs[place - 1] & WRITTEN_AS_NAME:
+            found.add(place)  # Yakima, Washington
     for place in note.marked(LONG_REGION):
         if signs[place] & WRITTEN_AS_NAME:
             found.update(_long_region(words, place, plain(words[place])))

@@ -71,15 +71,21 @@ def months() -> frozenset[str]:
 @cache
 def regions() -> frozenset[str]:
     """States, regions and countries, without accents; they stay."""
-    return (
-        place_lists.REGIONS - {"berlin", "hamburg", "bremen", "murcia", "utrecht", "washington"} | place_lists.COUNTRIES
-    )
+    more = frozenset(plain(phrase).replace("-", " ").replace("'", " ") for phrase in phrases("regions"))
+    towns = {"berlin", "hamburg", "bremen", "murcia", "utrecht", "washington"}
+    return place_lists.REGIONS - towns | place_lists.COUNTRIES | more
 
 
 @cache
 def places() -> frozenset[str]:
     """Cities and towns, without accents, in words."""
     return frozenset(plain(phrase).replace("-", " ") for phrase in phrases("places")) | place_lists.CITIES
+
+
+@cache
+def towns_alone() -> frozenset[str]:
+    """Towns of one word of the short list; dictionaries hold some of them."""
+    return frozenset(place for place in places() if " " not in place)
 
 
 def _by_first_word(names: Iterable[str]) -> dict[str, list[tuple[str, ...]]]:

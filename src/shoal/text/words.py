@@ -46,9 +46,11 @@ STAYS, EPONYM, COMMON_EPONYM, HEAD, TITLE, ROLE, PARTICLE, ACTS, PLACE, REGION, 
     LOCATIVE,
     DEGREE,
     INTRODUCES,
-) = (1 << n for n in range(23, 37))
+    TOWN,
+    LONG_TOWN,
+) = (1 << n for n in range(23, 39))
 WRITTEN_AS_NAME = CAPITAL | UPPER
-PLAIN_WORD = LOWER | EITHER | RARE | UNKNOWN | SURE | WORD | GIVEN | SURNAME | SMALL | ACTS
+PLAIN_WORD = LOWER | EITHER | RARE | UNKNOWN | SURE | WORD | GIVEN | SURNAME | SMALL | ACTS | TOWN | LONG_TOWN
 MAYBE_NAME = SURE | EITHER | RARE | UNKNOWN
 _GERMAN_STREETS = (
     "straße",
@@ -65,7 +67,22 @@ _GERMAN_STREETS = (
     "pfad",
 )
 _STREETS_IN_LOWER_CASE = frozenset(("street", "avenue", "road", "boulevard", "lane", "drive"))
-_ENDINGS = ("s", "es", "n", "en", "e", "er", "em", "ed", "ing", "ly", "d", "t")
+_ENDINGS = ("s", "es", "n", "en", "e", "er", "em", "ed", "ing", "ly", "d", "t", "lich", "liche", "lichen", "licher",
+            "isch", "ische", "ischen", "ischer")  # fmt: skip
+# German: vorbekannt, gutachterlich
+_PREFIXES = ("vor", "ab", "an", "auf", "aus", "ein", "mit", "um", "un", "nach", "über", "unter", "wieder", "zu", "be",
+             "ver", "er", "ent", "zer", "nicht", "durch", "hin", "her", "gegen", "zurück", "weiter")  # fmt: skip
+# ends of German nouns: those of people are roles too (Schlossermeister, Schulsozialarbeiterin)
+_PERSON_ENDINGS = (
+    "arbeiter", "arbeiterin", "leiter", "leiterin", "pfleger", "pflegerin", "helfer", "helferin", "berater",
+    "beraterin", "anwalt", "anwältin", "ärztin", "arzt", "meister", "meisterin", "lehrer", "lehrerin", "führer",
+    "führerin", "pädagogin", "pädagoge", "therapeut", "therapeutin", "beauftragte", "beauftragter", "betreuer",
+    "betreuerin", "schwester", "bruder", "mutter", "vater", "sohn", "tochter", "freund", "freundin", "händler",
+    "händlerin", "verwalter", "verwalterin",
+)  # fmt: skip
+_NOUN_ENDINGS = (
+    *_PERSON_ENDINGS, "gespräch", "träger", "nummer", "schein", "verfahren", "bericht", "antrag", "heit", "keit",
+)  # fmt: skip
 _ARTICLED = re.compile(r"(?:a[ldnrstz]|ash|el|ibn|bin|ben|abu)-[A-Z]")  # al-Masri
 _FREQUENT = 3  # a power of ten: borne by a thousand people or more
 _LONGEST = 60  # longer runs of letters are not words
@@ -82,13 +99,40 @@ def load(name: str) -> list[str]:
 def dictionary() -> frozenset[str]:
     """Lower-case words of five languages."""
     words = {word for language in ("en", "de", "fr", "it", "es") for word in load(f"words_{language}")}
-    return frozenset(words | terms.terms("extra_words") | terms.terms("either") | set(terms.small_words()))
+    words |= terms.terms("extra_words")
+    words -= more_names("given") | more_names("surnames") | (terms.towns_alone() - terms.rule("words_not_towns"))
+    return frozenset(words | terms.terms("either") | set(terms.small_words()))
+
+
+@cache
+def more_names(part: str) -> frozenset[str]:
+    """Names, `given` or `surnames`, that the census lacks or that the dictionaries hold as words."""
+    return frozenset(terms.by_key("more_names")[part]) - terms.terms("either")
+
+
+@cache
+def towns() -> frozenset[str]:
+    """Towns, without accents, in words; many are words or names too, and count only where something says a place."""
+    return frozenset(load("towns"))
 
 
 @cache
 def strata(name: str) -> dict[str, int]:
     """Names of the US Census 2020 with the power of ten of the people who bear them."""
-    return {line[:-1]: int(line[-1]) for line in load(name)}
+    found = {line[:-1]: int(line[-1]) for line in load(name)}
+    more = {plain(part): _FREQUENT for part in more_names("given" if name == "given_names" else "surnames")}
+    return found | {part: max(power, found.get(part, 0)) for part, power in more.items()}
+
+
+@cache
+def first_words_of_towns() -> dict[str, list[tuple[str, ...]]]:
+    """Towns of several words, by the first of them."""
+    found: dict[str, list[tuple[str, ...]]] = {}
+    for name in towns():
+        words = tuple(name.split(" "))
+        if len(words) > 1:
+            found.setdefault(words[0], []).append(words)
+    return found
 
 
 def is_word(word: str) -> bool:
@@ -100,7 +144,13 @@ def is_word(word: str) -> bool:
     book = dictionary()
     if word in book:
         return True
+    if word in more_names("given") or word in more_names("surnames"):
+        return False
+    if len(word) > 8 and word.endswith(_NOUN_ENDINGS):
+        return True
     if any(word.endswith(end) and len(word) - len(end) > 2 and word[: -len(end)] in book for end in _ENDINGS):
+        return True
+    if any(word.startswith(start) and word[len(start) :] in book and len(word) - len(start) > 3 for start in _PREFIXES):
         return True
     return 9 < len(word) < _LONGEST and _compound(word, book)
 
@@ -132,8 +182,11 @@ class Lexicon(dict[str, int]):
         >>> lexicon().language("der Patient klagt über Schmerzen".split(), ("en", "de"))
         'de'
         """
+        small = terms.small_words()
         counts = dict.fromkeys(languages, 0)
-        spoken = Counter(map(terms.small_words().get, words))
+        spoken = Counter(map(small.get, words))
+        if len(spoken) < 2:  # ALL CAPS
+            spoken = Counter(small.get(word.lower()) for word in words)
         for found, times in spoken.items():
             for language in found or ():
                 if language in counts:
@@ -176,6 +229,7 @@ def _lists(word: str) -> int:
         bits |= SURE if frequent else RARE if given or surname else UNKNOWN
     if "-" in word and bits & (UNKNOWN | RARE) and any(part.isupper() and len(part) < 5 for part in word.split("-")):
         bits |= STAYS if any(is_word(part) and len(part) > 4 for part in parts) else 0  # AP-Beschwerden
+    bits |= ROLE if len(base) > 8 and base.endswith(_PERSON_ENDINGS) and bits & WORD else 0
     medical = not frequent and len(base) > 5 and base.endswith(terms.endings())
     return bits | (STAYS if medical else 0)
 
@@ -213,6 +267,7 @@ def _vocabulary(base: str) -> int:
     bits |= (PLACE if bare in terms.places() else 0) | (REGION if bare in terms.regions() else 0)
     first = bare.split(" ")[0]
     bits |= (LONG_PLACE if first in terms.long_places() else 0) | (LONG_REGION if first in terms.long_regions() else 0)
+    bits |= (TOWN if bare in towns() else 0) | (LONG_TOWN if first in first_words_of_towns() else 0)
     bits |= STREET_DE if base.endswith(_GERMAN_STREETS) else 0
     if "-" in base and base.split("-")[0] in _books()[1][1]:
         bits |= EPONYM

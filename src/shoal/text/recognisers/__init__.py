@@ -18,6 +18,7 @@ from shoal.text.recognisers import (
     organisations,
     phones,
     places,
+    spoken_days,
     url,
 )
 
@@ -29,6 +30,7 @@ RECOGNISERS: tuple[Recogniser, ...] = tuple(
         ip,
         dates,
         calendar_days,
+        spoken_days,
         ages,
         phones,
         national,

@@ -26,22 +26,50 @@ _TOWN = (
     rf"(?:,\s(?!(?i:apt|suite|flat)){_NAME}(?:\s(?!{_BEFORE_CODE}){_NAME}){{0,2}}"
     rf"(?=[,.;)\n]|\s\d{{5}}|\s{_BEFORE_CODE}|$))?"
 )
-_NUMBER = r"\d{1,5}(?:\s?[-/]\s?\d{1,4})?\s?(?:bis|ter|[A-Za-z])?(?!\w)"
-_TAIL = r"(?:,?\s(?:\d{1,2}\s?[ºª°oa]\s?[A-Za-z]{0,4}(?!\w)|piso\s\d{1,2}|int\.\s?\d{1,3}|scala\s\w|esc\.\s?\w))?"
+_NUMBER = r"\d{1,5}(?:\s?[-/]\s?(?:\d{1,4}|[A-Z](?!\w)))?\s?(?:bis|ter|[A-Za-z])?(?!\w)"
+_LOWER_STREET = (
+    r"(?:rue|avenue|av\.|boulevard|bd|impasse|quai|chemin|calle|c/|avda\.?|avenida|plaza|paseo|viale|piazza|corso"
+    r"|vicolo)"
+)
+_TAIL = (
+    r"(?:,?\s(?:s/n|\d{1,2}\.?\s?[ºª°oa]\s?[A-Za-z]{0,4}(?!\w)|piso\s\d{1,2}|int\.\s?\d{1,3}"
+    r"|scala\s\w|esc\.\s?\w))?"
+)
 _LINK = rf"(?i:{alternation('street_links')}\s?)"
 _MORE = rf"(?:\s{_LINK}{{0,2}}{_NAME}){{0,4}}"
 _NO = r"(?:,?\s(?:n\.?\s?[ºo°]?\s?|núm\.\s?|número\s|numero\s)?" + _NUMBER + ")"
 _BOX = r"(?:p\.?\s?o\.?\s?box|post office box|postfach|casella postale|boîte postale|b\.p\.|apartado(?: de correos)?)"
 _CODE = r"(?:zip(?: code)?|postcode|postal code|plz|postleitzahl|code postal|cp|c\.p\.|cap|c\.a\.p\.|código postal)"
 _CODE_BEFORE = re.compile(rf"(?i)\b{_CODE}\W{{0,3}}[A-Z]{{0,2}}-?$")
+_NUMBERED = r"\d (?:[NSEW]|North|South|East|West)"
 _COURT = re.compile(
     r"(?i)\b(?:superior|district|supreme|circuit|municipal|family|juvenile|county|crown|high|probate)\scourt\b"
+)
+_CAPITAL = r"[A-ZÄÖÜ][a-zäöüß]{1,30}(?:-[A-ZÄÖÜ][a-zäöüß]{1,30}){0,3}-?"
+# places for something, not streets
+_NOT_STREETS = (
+    r"(?:Arbeits|Spiel|Park|Steh|Sitz|Schlaf|Ausbildungs|Kita|Therapie|Pflege|Heim|Studien|Einbahn|Land|Sack|Bundes|Schnell"
+    r"|Betten|Stell|Sport|Praktikums|Betreuungs|Krippen|Schul|Wohn|Lager|Liege|Flug|Zelt|Fußball|Tennis|Marktp|Camping|Frei"
+    r"|Reha|Behandlungs|Klinik|Krankenhaus|Kindergarten|Eltern|Kur|Fahr|Wasser|Um|Dialyse|Schutz)"
 )
 _GERMAN_WORD = r"(?i:straße|strasse|str\.|weg|platz|allee|gasse|ring|damm|ufer)"
 
 
 def _not_a_court(text: str) -> bool:
     return _COURT.search(text) is None
+
+
+def _not_a_way(text: str) -> bool:
+    return re.match(r"VIA (?:\w{1,12} )?(?:EMS|AMBULANCE|TAXI|FROM|TO|THE|AND|FOR)\b", text) is None
+
+
+def _is_french(note: Note) -> bool:
+    return note.language == "fr"
+
+
+def _is_italian(note: Note) -> bool:
+    """`via` is a word of the other languages too; there a street needs its number."""
+    return note.language == "it"
 
 
 def _five_digits(note: Note) -> bool:
@@ -76,8 +104,26 @@ RECOGNISER = Patterns(
         0.85, "number and street", "address", near=STREET_EN, reach=(70, 50), digits=True,
     ),
     Pattern(
+        r"(?i)(?<![\w.,/-])\d{1,5}\s(?:[a-z]{2,20}\s|\d{1,3}(?:st|nd|rd|th)\s){1,3}(?:st|ave|rd|blvd|ln|dr|ct|cir|pl|pkwy|ter)\b"
+        r"(?=[.,;\n]|$|\s(?:apt|unit|ste|#))(?:\s(?:apt|unit|ste)\s?\w{1,5})?",
+        0.85, "number and street in lower case", "address", digits=True, gate=lambda note: note.in_lower_case,
+    ),
+    Pattern(
+        rf"(?i)(?<![\w])(?P<place>[a-z]{{3,20}})\s(?:{_STATES})\s(?P<id>\d{{5}})(?![\w-]|[.,]\d)",
+        0.85, "after a state in lower case", "postal_code", digits=True,
+        gate=lambda note: note.in_lower_case and 5 in note.run_lengths,
+    ),
+    Pattern(
         rf"(?<![\w.]){_WORDS}{_STREET}\b(?:\sand\s{_WORDS}{_STREET}\b)?",
         0.8, "name of a street", "address", check=_not_a_court, near=STREET_EN, reach=(70, 50),
+    ),
+    Pattern(
+        rf"(?<!\w)(?:Unit|Flat|Apt\.?|Suite|Lot)\s#?\d{{1,4}}[A-Za-z]?,\s{_WORDS}{_STREET}\b{_TOWN}",
+        0.9, "flat and street", "address", near=STREET_EN, reach=(70, 50), digits=True,
+    ),
+    Pattern(
+        r"(?<![\w.,/-])\d{2,5}\s(?:NE|NW|SE|SW|N|S|E|W|North|South|East|West)\.?\s\d{1,3}(?:st|nd|rd|th)(?!\w)",
+        0.85, "number and numbered street", "address", digits=True, sign=_NUMBERED,
     ),
     Pattern(rf"(?i)\b{_BOX}\s?#?\d{{1,7}}", 0.93, "post box", "address", near=POST_WORD, digits=True),
     Pattern(
@@ -97,8 +143,12 @@ RECOGNISER = Patterns(
         0.88, "street and number", "address", near=STREET_START, anchored=True, digits=True,
     ),
     Pattern(
-        r"(?<![\w-])[A-ZÄÖÜ][a-zäöüß]{1,40}(?:straße|strasse|gasse|allee|platz)(?!\w)",
+        rf"(?<![\w-])(?!{_NOT_STREETS}){_CAPITAL}(?:straße|strasse|gasse|allee|platz)(?!\w)",
         0.75, "name of a street", "address", near=STREET_DE, anchored=True,
+    ),
+    Pattern(
+        r"(?<![\w-])[A-ZÄÖÜ][a-zäöüß]{2,30}er\s(?:Straße|Strasse|Str\.|Platz|Weg|Allee|Gasse|Ring|Damm|Ufer)(?!\w)",
+        0.82, "name of a street", "address", near=STREET_DE, reach=(36, 12),
     ),
     Pattern(
         r"(?<=[a-zß,:] )[A-ZÄÖÜ][\w\-]{2,40}\s\d{1,4}\s?[a-z]?(?=,\s(?:D-)?\d{5}\s[A-ZÄÖÜ])", 0.88,
@@ -114,10 +164,35 @@ RECOGNISER = Patterns(
         0.8, "street", "address", near=STREET_ROMANCE, anchored=True, digits=True,
     ),
     Pattern(
+        rf"(?<!\w)(?i:rue|avenue|boulevard|bd|impasse|quai|chemin|allée|ruelle|faubourg)\s{_LINK}{{0,3}}{_NAME}{_MORE}",
+        0.82, "street", "address", near=STREET_ROMANCE, anchored=True, gate=_is_french,
+    ),
+    Pattern(
+        rf"(?<!\w)(?i:place|square|cours|route|passage|cité|résidence|lotissement|quartier|hameau|lieu-dit)\s"
+        rf"(?i:de la|de l'|des|du|de|les|la|le)\s?{_NAME}(?:\s{_LINK}{{0,2}}{_NAME}){{0,2}}"
+        r"(?:,?\s(?i:bât(?:iment)?|appt?|esc(?:alier)?|étage|porte)\.?\s?[\dA-Z]{1,4}(?!\w)){0,3}",
+        0.8, "street", "address", near=STREET_ROMANCE, anchored=True, gate=_is_french,
+    ),
+    Pattern(
+        rf"(?i)(?<!\w){_LOWER_STREET}\s(?:[a-zà-ÿ'’]{{2,20}}\s){{1,4}}(?:n\.?[º°]?\s?)?\d{{1,4}}(?!\w|[.,/]\d|\s?%)",
+        0.82, "street and number in lower case", "address", near=STREET_ROMANCE, anchored=True, digits=True,
+        gate=lambda note: note.in_lower_case,
+    ),
+    Pattern(
+        rf"(?i)(?<!\w){_LOWER_STREET}\s(?:(?:de|du|des|la|le|les|del|los|las|di|dei)\s){{0,2}}[a-zà-ÿ'’-]{{3,20}}"
+        r"(?:\s[a-zà-ÿ'’-]{4,20})?(?=[.,;)]|$)",
+        0.75, "street in lower case", "address", near=STREET_ROMANCE, anchored=True,
+        gate=lambda note: note.in_lower_case and note.language in ("fr", "es"),
+    ),
+    Pattern(
         r"(?<!\w)(?!VIA (?:\w{1,12} )?(?:EMS|AMBULANCE|TAXI|FROM|TO|THE|AND|FOR)\b)"
         rf"(?i:{alternation('streets_it')})\s"
         rf"{_LINK}{{0,3}}(?:[IVX]{{1,5}}\s)?{_NAME}{_MORE}{_NO}?{_TAIL}", 0.9,
-        "street", "address", near=STREET_ROMANCE, anchored=True,
+        "street", "address", near=STREET_ROMANCE, anchored=True, gate=_is_italian,
+    ),
+    Pattern(
+        rf"(?<!\w)(?i:{alternation('streets_it')})\s{_LINK}{{0,3}}(?:[IVX]{{1,5}}\s)?{_NAME}{_MORE}{_NO}{_TAIL}", 0.9,
+        "street and number", "address", near=STREET_ROMANCE, anchored=True, digits=True, check=_not_a_way,
     ),
     Pattern(
         rf"(?<!\w)(?i:{alternation('streets_es')})(?!\w)\s?{_LINK}{{0,3}}{_NAME}{_MORE}{_NO}?{_TAIL}",

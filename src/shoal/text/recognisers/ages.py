@@ -8,14 +8,41 @@ from shoal.text.base import Note, Span
 from shoal.text.kinds import TextKind
 
 _UNITS = re.compile(
-    r"(?:[\s-]{0,2}(?:years?|yrs?\.?)[\s-]{0,2}(?:of age|old)\b|[\s-]?y\.?/?\s?o\.?(?!\w)|[\s-]yrs?\b|[\s-]years?\b"
-    r"|[\s-]?[Jj]ährige?[rnms]?\b|\s?[Jj]ahre(?: alt)?\b|\s?ans\b|\s?anni\b|\s?años\b)"
+    r"(?i)(?:[\s-]{0,2}(?:years?|yrs?\.?)[\s-]{0,2}(?:of age|old)\b|[\s-]?y\.?/?\s?o\.?(?!\w)|[\s-]yrs?\b|[\s-]years?\b"
+    r"|[\s-]?jährige?[rnms]?\b|\s?jahre(?: alt)?\b|\s?ans\b|\s?anni\b|\s?años\b|\s?enne\b|\s?J\.(?!\w))"
 )
 _AGED = re.compile(
     r"(?i)\b(?:aged?|age:|age of|âgée? de|di anni|anni|im alter von|alter:?|edad de|edad:?|età:?|turned|turning)\s?$"
 )
 _BORN = re.compile(r"(?i)\b(?:born|geboren|geb\.|née?|nato|nata|nacid[oa])\s(?:in|im jahr|en|nel)?\s?$")
 _NINETIES = re.compile(r"(?i)\bin (?:his|her|their) (?P<id>nineties|90['’]?s)")
+# ages in words: with a unit, after a word for age, or between commas behind a name; compounds say an age alone
+_NINETY = (
+    r"(?:(?:ninety|one hundred|a hundred)(?:[- ](?:and )?(?:one|two|three|four|five|six|seven|eight|nine))?"
+    r"|(?:ein|zwei|drei|vier|fünf|sechs|sieben|acht|neun)?(?:und)?neunzig|(?:ein)?hundert(?:ein|eins|zwei|drei|vier)?"
+    r"|quatre-vingt-(?:dix(?:-sept|-huit|-neuf)?|onze|douze|treize|quatorze|quinze|seize)"
+    r"|nonante(?:[- ](?:et )?[a-z]{2,6})?"
+    r"|novant(?:a(?:due|tré|quattro|cinque|sei|sette|nove)?|uno|otto)|cent(?:o|ouno|odue)"
+    r"|noventa(?: y (?:uno?|una|dos|tres|cuatro|cinco|seis|siete|ocho|nueve))?|cien(?:to (?:uno?|dos|tres))?)"
+)
+_SPELLED = re.compile(
+    rf"(?i)(?<![\w-])(?:{_NINETY}(?:[\s-](?:years?|yrs?|jahre|ans|anni|años)(?:[\s-](?:old|of age|alt))?)(?!\w)"
+    r"|(?:ein|zwei|drei|vier|fünf|sechs|sieben|acht|neun)?(?:und)?neunzigjährige?[rnms]?(?!\w)|hundertjährige?[rnms]?(?!\w)"
+    r"|novant(?:a(?:du|tre|quattr|cinqu|sei|sett|nov)?|un|ott)?enne(?!\w)|centenari[oa](?!\w)"
+    r"|nonag[ée]nari(?:an|a|o)(?!\w)"
+    r"|nonag[eé]naire(?!\w)|centenaire(?!\w)|centenarian(?!\w)"
+    rf"|(?:(?<=aged )|(?<=age )|(?<=turned )|(?<=turning )|(?<=turns )|(?<=is )|(?<=was )|(?<=wird )|(?<=wurde )"
+    rf"|(?<=ist )|(?<=, )){_NINETY}(?=\s?[.,;:!?)]|$))"
+)
+_SPELLED_PARTS = ("ninet", "neunzig", "hundert", "quatre-vingt-", "nonant", "novant", "noventa", "nonag", "centen")
+# `she is 96.`: only of a person
+_OF_PERSON = re.compile(
+    r"(?i)\b(?:he|she|who|patient|pt|client|resident|man|woman|mother|father|mom|mum|dad|grandmother|grandfather|widow"
+    r"|widower|aunt|uncle|sie|er|mutter|vater|oma|opa|großmutter|großvater|patientin|elle|il|lei|lui|ella|él)"
+    r"(?: [A-ZÀ-Þ][\w'’-]{1,20}){0,2}(?:['’]s| is| was| turned| turns| ist| wird| wurde| a| ha| tiene| cumple)"
+    r"(?: now| about| almost| over| jetzt| schon)?\s$"
+)
+_ALONE = re.compile(r"(?=[.,;!?)]|$|\s(?:and|und|et|e|y|but|or|now)\b)")
 _SEX = re.compile(r"(?:M|W|m|f|F(?! ?[.,;)]))(?!\w)")
 _DECADE = ("nineties", "90s", "90's", "90’s")
 _PART_OF_MORE = frozenset("./,-0123456789")
@@ -38,6 +65,8 @@ class Ages:
                     found.append(Span(start, end, "age_over_89", 0.75, "year of a birth long ago"))
             elif 1 < end - start < 4 and 90 <= int(text[start:end]) < 120:
                 found += _at(text, start, end)
+        if any(part in note.lower for part in _SPELLED_PARTS):
+            found += [Span(*match.span(), "age_over_89", 0.85, "age over 89") for match in _SPELLED.finditer(text)]
         if "nineties" in text or ("90" in text and any(part in note.lower for part in _DECADE)):
             found += [Span(*match.span("id"), "age_over_89", 0.8, "age over 89") for match in _NINETIES.finditer(text)]
         return found
@@ -53,6 +82,9 @@ def _at(text: str, start: int, end: int) -> list[Span]:
     more = text[end : end + 1] in (".", ",", "/") and text[end + 1 : end + 2].isdigit()
     if not more and text[end : end + 1] != "%" and _AGED.search(text, max(0, start - 24), start):
         return [Span(start, end, "age_over_89", 0.9, "age over 89")]
+    alone = not more and _ALONE.match(text, end) and _OF_PERSON.search(text, max(0, start - 40), start)
+    if alone:
+        return [Span(start, end, "age_over_89", 0.75, "age over 89")]
     return [Span(start, end, "age_over_89", 0.7, "age and sex")] if _SEX.match(text, end) else []
 
 

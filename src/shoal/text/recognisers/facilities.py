@@ -30,7 +30,9 @@ RECOGNISER = Patterns(
         0.9, "court with a number", "organisation", gate=_has("numbered_courts"),
     ),
     Pattern(
-        rf"(?<!\w)(?:{_WORD}\s){{1,3}}(?i:superior|district|supreme|circuit|municipal|family|juvenile|crown|probate"
+        rf"(?<!\w)(?!(?:The|This|That|Our|His|Her|State|Federal|US|A|An|In|At|By|See|Under)\s(?i:superior|district|supreme|circuit"
+        r"|municipal|family|juvenile|crown|probate|county|magistrates['’]?)\s)"
+        rf"(?:{_WORD}\s){{1,3}}(?i:superior|district|supreme|circuit|municipal|family|juvenile|crown|probate"
         r"|magistrates['’]?|county)\s(?i:court)(?!\w)",
         0.88, "court", "organisation", sign=r"(?i)\scourt\b",
     ),
@@ -46,6 +48,20 @@ RECOGNISER = Patterns(
         sign=r"(?:I-|US-|[Rr]oute |Rte|[Hh]ighway |Hwy|Interstate )",
     ),
     Pattern(
+        rf"(?<!\w)(?:SARL|SAS|SCI|EURL|SNC|Ets|Établissements|Société|Fa\.|Gebr\.|Ditta)\s(?P<id>{_RUN})(?<!\.)",
+        0.86, "form of a company", "organisation", sign=r"(?:SARL|SAS|SCI|EURL|SNC|Ets|Soci|Fa\.|Gebr\.|Ditta)\s",
+    ),
+    Pattern(
+        r"(?i)(?<!\w)(?:auf der|auf die|an der|sur l['’]|sur la|en la|por la|sulla|lungo la|on the|along the)\s?"
+        r"(?-i:(?P<id>(?:AP|SS|SP|RN|A|B|N|D|M|E)[- ]?\d{1,4}))(?![\w%])",
+        0.78, "road with a number", "address", sign=r"\b(?:AP|SS|SP|RN|A|B|N|D|M|E)[- ]?\d", digits=True,
+    ),
+    Pattern(
+        rf"(?m)^(?P<id>{_WORD}(?:[ -]{_WORD}){{0,2}}),\s(?:le|den|li|il|a|el|am)\s\d{{1,2}}\.?\s",
+        0.85, "place and date of a letter", "place", digits=True,
+        sign=r"(?m)^[^\n,]{2,60},\s(?:le|den|li|il|a|el|am)\s\d",
+    ),
+    Pattern(
         r"(?<![\w-])(?:A\s?\d{1,3}\s(?:Ausfahrt|Anschlussstelle|AS|Raststätte)\s[A-ZÄÖÜ][\w-]{2,30}"
         r"|(?:autoroute|autostrada|autovía|autopista|Autobahn)\s[A-Z]{1,2}-?\s?\d{1,3})(?!\w)",
         0.8, "motorway", "address", sign=r"(?:Ausfahrt|Anschluss|Raststätte| AS |auto|Autobahn)",
@@ -59,8 +75,8 @@ RECOGNISER = Patterns(
         0.88, "party of a case", "name", sign=r"\s\./\.\s",
     ),
     Pattern(
-        r"(?<![\w-])[A-ZÄÖÜ][\w-]{2,40}(?:straße|strasse|str\.|weg|platz|allee|gasse)\s\d{1,4}[a-z]?,\s"
+        r"(?<![\w-])[A-ZÄÖÜ][\w-]{2,40}\s?(?i:straße|strasse|str\.|weg|platz|allee|gasse)\s\d{1,4}[a-z]?,\s"
         r"(?P<id>[A-ZÄÖÜ][a-zäöüß-]{2,30})(?=[.,;)]|$)",
-        0.85, "town after a street", "place", sign=r"(?:str\.|straße|strasse|weg|platz|allee|gasse)\s\d",
+        0.85, "town after a street", "place", sign=r"(?i)(?:str\.|straße|strasse|weg|platz|allee|gasse)\s\d",
     ),
 )  # fmt: skip

@@ -1,5 +1,7 @@
 """User names after a word such as login, extensions of a phone without its number, and numbers after `n°`."""
 
+import re
+
 from shoal.text.base import Note
 from shoal.text.recognisers.pattern import Pattern, Patterns
 from shoal.text.terms import alternation, rule
@@ -26,11 +28,34 @@ def _is_handle(text: str) -> bool:
     return len(text) > 2 and (not text.isalpha() or not is_word(text.lower()))
 
 
+def _is_unlike_a_word(text: str) -> bool:
+    """Letters with a digit, a dot or an underscore inside, or one word of lower-case letters that is none."""
+    from shoal.text.words import is_word
+
+    if re.search(r"[a-z][._][a-z\d]|\d", text) and not re.fullmatch(r"\d[\d.,]*\w?", text):
+        return re.search(r"\.(?:com|org|net|exe|dll|pdf|docx?|xlsx?|de|fr|it|es)$", text) is None
+    return text.islower() and text.isalpha() and len(text) > 4 and not is_word(text)
+
+
 RECOGNISER = Patterns(
     "handles",
     Pattern(
         rf"(?i)(?<!\w){alternation('logins')}{_IS}(?P<id>[a-z\d][\w.\\-]{{1,38}}\w)(?![\w@])",
         0.9, "after a word for a user name", "username", check=_is_handle, gate=_has_login,
+    ),
+    Pattern(
+        r"(?i)(?<!\w)(?:(?:l['’])?(?:utilisateur|utilisatrice)|utente|usuari[oa]|benutzer|nutzer|user|account|compte|konto|cuenta"
+        r"|nickname|handle|screen name|pseudo)"
+        rf"{_IS}(?P<id>[a-z][\w.-]{{2,38}}\w)(?![\w@])",
+        0.85, "after a word for a user", "username", check=_is_unlike_a_word, gate=_has_login,
+    ),
+    Pattern(
+        r"(?<=[a-zß-ÿ] )\((?P<id>[a-z]{2,20}(?:[._][a-z]{1,20})?\d{1,4}|[a-z]{1,20}[._][a-z]{2,20})\)",
+        0.8, "in brackets behind a name", "username", sign=r" \([a-z]{1,20}[._\d]",
+    ),
+    Pattern(
+        r"(?<![\w.@/\\-])(?=[a-z\d._]{0,38}[a-z]_|[a-z]+\d*_)[a-z][a-z\d.]{0,30}_[a-z\d_.]{0,38}\d(?![\w@])",
+        0.7, "form of a user name", "username", parts=("_",), digits=True,
     ),
     Pattern(
         rf"(?i)(?<!\w)(?:{alternation('extensions')}\.?:?\s?#?\s?|x)(?P<id>\d{{3,5}})(?![\w%/-]|[.,]\d)",

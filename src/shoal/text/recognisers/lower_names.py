@@ -10,12 +10,16 @@ from shoal.text.kinds import TextKind
 from shoal.text.words import (
     ACTS,
     EITHER,
+    EPONYM,
     GIVEN,
     HEAD,
     INTRODUCES,
     LOWER,
     MONTH,
+    ORG_END,
+    ORG_START,
     PARTICLE,
+    PLACE,
     RARE,
     REGION,
     ROLE,
@@ -24,6 +28,7 @@ from shoal.text.words import (
     SURE,
     SURNAME,
     TITLE,
+    TOWN,
     UNKNOWN,
     WORD,
 )  # fmt: skip
@@ -50,7 +55,24 @@ class LowerNames:
             last = _last(note, here, strength) if strength else None
             if last is not None:
                 found.append(_span(note, here, last, 0.86, "in lower case after words that announce a person"))
+        if note.in_lower_case:
+            found += _frequent(note)
         return found + _pairs(note)
+
+
+def _frequent(note: Note) -> list[Span]:
+    """`vu avec stéphanie`: where all is in lower case, a frequent name that is not a word of the five languages."""
+    found, signs = [], note.signs
+    for place, bits in enumerate(signs):
+        if (
+            bits & LOWER
+            and bits & SURE
+            and not bits & (_NOT_NAMES | WORD | PLACE | EPONYM | TOWN | ORG_END | ORG_START)
+        ):
+            long = 5 if bits & GIVEN else 6
+            if len(note.words[place]) >= long and not note.folded.startswith(("'", "’"), note.pieces[place][1]):
+                found.append(_span(note, place, place, 0.7, "frequent name in lower case"))
+    return found
 
 
 @cache
@@ -115,7 +137,7 @@ def _pairs(note: Note) -> list[Span]:
         if bits & LOWER and bits & GIVEN and bits & SURE and not bits & (_NOT_NAMES | WORD):
             after = signs[place + 1]
             listed = after & LOWER and after & SURNAME and after & SURE and not after & _NOT_NAMES
-            if listed and note.gap(place + 1) == " ":
+            if listed and note.gap(place + 1) == " " and note.words[place + 1][-1].isalpha():
                 found.append(_span(note, place, place + 1, 0.85, "given name and surname in lower case"))
     return found
 

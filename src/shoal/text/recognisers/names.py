@@ -35,10 +35,14 @@ from shoal.text.words import (
 )  # fmt: skip
 
 _INITIALS = re.compile(r"(?<![\w.])[A-Z]\.\s?[A-Z]\.(?:\s?[A-Z]\.)?(?![\w])")
-_JOINED = frozenset((" ", ". ", ".", "-", "", ", ", "  "))
+_BEFORE_INITIALS = re.compile(
+    r"(?i)\b(?:by|with|minor|child|witness|victim|defendant|von|zeuge|zeugin|kind|par|mineur|enfant|da|minore|menor|por),?\s$"
+)
+_JOINED = frozenset((" ", ". ", ".", "-", "", ", ", "  ", ' "', '" ', " “", "” ", ' ("', '") '))
 _ONE_LETTER_WORDS = frozenset("AIEYOÀ")
-_ZIP = re.compile(r",?\s\d{5}(?!\d)")
+_ZIP = re.compile(r",?\s(?:\d{5}(?!\d)|\[)")  # or its tag
 _BEFORE_NAMES = {"fr": "MV", "es": "DV", "it": "DV"}  # titles of one letter, and the V. between parties
+_AROUND_NICKNAMES = frozenset((' "', '" ', " “", "” ", ' ("', '") '))
 _MOST_WORDS = 6
 
 
@@ -107,6 +111,8 @@ def _joins(note: Note, here: int, step: int) -> bool:
     """Whether nothing but a blank, a hyphen or the dot of an initial stands between a word and the name beside it."""
     left = here - 1 if step > 0 else here
     gap = note.gap(left + 1)
+    if gap in _AROUND_NICKNAMES and note.signs[left] & CAPITAL and note.signs[left + 1] & CAPITAL:
+        return bool(note.signs[left] & note.signs[left + 1] & MAYBE_NAME or note.signs[left] & GIVEN)
     if gap in (" ", "", "-", " - "):
         return step > 0 or not (note.signs[here] & INITIAL and note.words[here] in _ONE_LETTER_WORDS and gap == " ")
     return gap in (". ", ".") and bool(note.signs[left] & INITIAL or note.words[left] in ("St", "Ste"))
@@ -142,6 +148,12 @@ def _word_as_surname(note: Note, here: int, bits: int, step: int, pending: list[
         return False
     if note.words[here].lower() in terms.last_words_of_organisations():
         return False
+    if (
+        bits & UPPER
+        and note.words[here].endswith(("ED", "ING", "TO", "TA", "DO", "DA"))
+        and note.signs[here - 1] & SURNAME
+    ):
+        return False  # NIAMH DELANEY CONTACTED
     before = note.signs[here - 1]
     return (
         (bool(pending) and note.language != "de")
@@ -155,7 +167,9 @@ def _initials(note: Note) -> list[Span]:
     found = []
     for match in _INITIALS.finditer(note.folded):
         letters = re.sub(r"[\s.]", "", match[0])
-        if letters not in terms.rule("not_initials"):
+        if letters not in terms.rule("not_initials") or _BEFORE_INITIALS.search(
+            note.folded, max(0, match.start() - 24), match.start()
+        ):
             found.append(Span(match.start(), match.end(), "name", 0.6, "initials"))
     return found
 

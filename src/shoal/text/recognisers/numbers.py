@@ -14,12 +14,12 @@ _GROUP = (
 )
 _CODE = re.compile(
     r"(?<![\w.,/-])(?:(?=[A-Za-z]{0,6}[-/.]?\d)|(?=[A-Za-z\d]{1,12}[-/][A-Za-z\d-]{0,24}\d))"
-    rf"[A-Za-z\d]{{1,30}}(?:[-/.][A-Za-z\d]{{1,30}}){{0,6}}(?: {_GROUP}(?![\w%]|[.,/]\d)){{0,7}}"
+    rf"[A-Za-z\d]{{1,30}}(?:(?:[-/.]|//)[A-Za-z\d]{{1,30}}){{0,6}}(?: {_GROUP}(?![\w%]|[.,/]\d)){{0,7}}"
 )
 # what is left of a run of letters and digits that is longer than a code: it is one code all the same
 _REST = re.compile(r"[A-Za-z\d]*")
 _PLATE = re.compile(
-    r"(?<![\w-])[A-Z]{1,3}[- ]?[A-Z]{0,2} ?\d{1,4}(?:[- ]?[A-Z]{1,3})?(?![\w-])"
+    r"(?<![\w-])[A-ZÄÖÜ]{1,3}[- ]?[A-Z]{0,2} ?\d{1,4}(?:[- ]?[A-Z]{1,3})?(?![\w-])"
     r"|(?<![\w-])\d{1,4}[- ]?[A-Z]{2,3}\d{0,3}(?![\w-])"
 )
 _PLATE_SIGN = re.compile(r"plate|plaque|kennzeichen|immatric|targ|matr[ií]c|registration|\breg\b|\btag\b|placa|vehicle")
@@ -27,7 +27,17 @@ _PLATE_PARTS = (
     "plate", "plaque", "kennzeichen", "immatric", "targ", "matric", "matríc", "reg", "tag", "placa", "vehicle",
 )  # fmt: skip
 _LETTERS_BEHIND = re.compile(r" [A-Z]{2,3}(?![\w-])")
+_LETTER_BEHIND = re.compile(r" [B-HJ-Z](?=[.,;)]|$)")
 _WORDS = re.compile(r"[^\W\d_]+")
+# plates whose form nothing else has: WÜ-KR 442, CX-118-LB, FB 220 KL, LK19 ZTB; Spanish ones in Spanish notes only
+_PLATE_FORMS = re.compile(
+    r"(?<![\w.-])(?:[A-ZÄÖÜ]{1,3}-[A-Z]{1,2} ?[1-9]\d{1,3}[EH]?|[A-HJ-NP-TV-Z]{2}-\d{3}-[A-HJ-NP-TV-Z]{2}"
+    r"|[A-HJ-NPR-TV-Z]{2} \d{3} ?[A-HJ-NPR-TV-Z]{2}|[A-HJ-PR-Y]{2}\d{2} [A-HJ-PR-Z]{3})(?![\w-])"
+)
+_SPANISH_PLATE = re.compile(r"(?<![\w.,-])\d{4}[ -]?[BCDFGHJKLMNPRSTVWXYZ]{3}(?![\w-])")
+_NUMBER_WORDS = frozenset(
+    ("no", "nr", "number", "num", "nº", "numero", "número", "numéro", "nummer", "n", "ref", "réf", "matr", "id")
+)
 _UNITS = re.compile(rf"\s?{terms.alternation('units')}(?!\w)", re.IGNORECASE)
 _LETTER = re.compile(r"[A-Za-z]")
 _YEAR = re.compile(r"^(?:19|20)\d{2}$")
@@ -60,6 +70,8 @@ def label_before(note: Note, start: int) -> TextKind | None:
     cut = max(window.rfind("\n"), window.rfind(";"))
     words = _WORDS.findall(window[cut + 1 :])
     labels, lasts = _labels(), _last_words()
+    if words and words[-1].endswith(("nummer", "nr")) and len(words[-1]) > 4 and labels.get(words[-1]) is None:
+        return "other_number"
     for skipped in range(4):
         tail = words[: len(words) - skipped]
         for length in (4, 3, 2, 1) if tail and tail[-1] in lasts else ():
@@ -67,8 +79,20 @@ def label_before(note: Note, start: int) -> TextKind | None:
             if kind is not None:
                 return kind
         if not tail or tail[-1] not in terms.rule("number_connectors"):
-            return None
-    return None
+            break
+    return _numbered(note, words, start)
+
+
+def _numbered(note: Note, words: list[str], start: int) -> TextKind | None:
+    """`sentenza n. 1182/2019`: a word for a number behind a noun that does not count rooms, pages or articles."""
+    if (
+        len(words) < 2
+        or words[-1] not in _NUMBER_WORDS
+        or note.folded[start - 1 : start] not in (" ", ".", "°", "º", ":")
+    ):
+        return None
+    before = words[-2] if words[-2] not in ("de", "di", "du", "of") or len(words) < 3 else words[-3]
+    return None if before in terms.rule("not_numbered") or len(before) < 2 else "other_number"
 
 
 class Numbers:
@@ -104,6 +128,8 @@ class Numbers:
             if kind == "vehicle_number":
                 behind = _LETTERS_BEHIND.match(note.folded, end)
                 end = behind.end() if behind else end
+            behind = _LETTER_BEHIND.match(note.folded, end)
+            end = behind.end() if behind and kind != "vehicle_number" else end
             if digits >= _LEAST_DIGITS.get(kind, 4) and not (_YEAR.match(code) and kind != "vehicle_number"):
                 found.append(Span(start, end, kind, 0.93, "after a label"))
         return found + _plates(note)
@@ -112,9 +138,14 @@ class Numbers:
 def _plates(note: Note) -> list[Span]:
     """Plates start with letters and a blank, which codes do not; only after a label."""
     lower = note.lower
+    forms = [
+        Span(*match.span(), "vehicle_number", 0.8, "form of a plate")
+        for pattern in ((_PLATE_FORMS, _SPANISH_PLATE) if note.language == "es" else (_PLATE_FORMS,))
+        for match in pattern.finditer(note.folded)
+    ]
     if not any(part in lower for part in _PLATE_PARTS) or _PLATE_SIGN.search(lower) is None:
-        return []
-    return [
+        return forms
+    return forms + [
         Span(*match.span(), "vehicle_number", 0.93, "after a label")
         for match in _PLATE.finditer(note.folded)
         if any(sign.isdigit() for sign in match[0]) and label_before(note, match.start()) == "vehicle_number"

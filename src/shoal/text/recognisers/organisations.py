@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from shoal.text import terms
 from shoal.text.base import Note, Span
 from shoal.text.kinds import TextKind
@@ -32,6 +34,18 @@ _INSIDE = frozenset(("of", "and", "&", "de", "St", "Saint", "y", "und", "et"))
 _AT = frozenset(("at", "for", "by", "with"))
 _BEFORE = _AT | {"St", "Saint", "Sankt"}
 _FORMS = ("S.r.l.", "S.p.A.", "S.n.c.", "S.a.s.", "S.L.U.", "S.L.", "S.A.", "S.C.", "e.V.", "s.r.l.")
+_AT_WORK = {
+    "de": frozenset(("bei", "beim", "für")), "fr": frozenset(("chez", "pour")),
+    "it": frozenset(("presso", "per", "da", "in", "alla", "al")), "es": frozenset(("en", "para")),
+}  # fmt: skip
+_ARTICLES = frozenset(
+    ("der", "dem", "den", "la", "il", "lo", "el", "los", "las", "le", "les", "l'", "l’", "ditta", "firma")
+)
+_ADJECTIVES_MOST = 2
+_TAILS = re.compile(
+    r"\s?(?:&|und|et|e|y|and)\s(?:(?i:partner|partners|associés|associées|figli|fratelli|soci|associati|asociados|hijos|fils"
+    r"|söhne|co|cie|kollegen|sons)\b\.?|[A-ZÀ-ÖØ-Þ][\w'’-]{1,30})"
+)
 _COMPOUND = (
     "-schule", "-klinik", "-gymnasium", "-stiftung", "-krankenhaus", "-grundschule", "-realschule", "-gesamtschule",
     "-haus", "-heim", "-apotheke", "-klinikum", "-hospital", "-kita", "-universität",
@@ -58,7 +72,38 @@ class Organisations:
                 found += _starts(note, place, terms.first_words_of_organisations()[word.lower()])
         if "-" in note.folded and any(end in note.lower for end in _COMPOUND):
             found += _compounds(note)
-        return found + _after_words(note) if english else found
+        if english:
+            return found + _after_words(note)
+        return found + _employers(note)
+
+
+def _employers(note: Note) -> list[Span]:
+    """German, French, Italian, Spanish: a word in capitals after a word for work and `bei`, `chez`, `presso`, `en`."""
+    before = _AT_WORK.get(note.language)
+    if before is None or not any(part in note.lower for part in terms.rule("parts_of_work")):
+        return []
+    found = []
+    for place in [number for number, word in enumerate(note.words[:-1]) if word in before]:
+        works = any(word.lower() in terms.rule("work_words") for word in note.words[max(0, place - 4) : place])
+        here = place + 1
+        while (
+            works and here + 1 < len(note.words) and note.words[here].lower() in _ARTICLES and note.gap(here + 1) == " "
+        ):
+            here += 1
+        bits = note.signs[here]
+        if not works or note.gap(here) != " " or not bits & WRITTEN_AS_NAME or bits & (TITLE | ROLE | MONTH | REGION):
+            continue
+        if note.language == "de" and (bits & WORD or (bits & EITHER and not bits & STAYS)) and here > place + 1:
+            continue
+        last = here
+        while (
+            last + 1 < len(note.words)
+            and note.gap(last + 1) in (" ", " & ", "-")
+            and note.signs[last + 1] & WRITTEN_AS_NAME
+        ):
+            last += 1
+        found.append(Span(note.pieces[here][0], note.pieces[last][1], "organisation", 0.86, "after a word for work"))
+    return found
 
 
 def _compounds(note: Note) -> list[Span]:
@@ -182,6 +227,9 @@ def _starts(note: Note, place: int, phrases: list[tuple[str, ...]]) -> list[Span
         if tuple(word.lower() for word in words[place : place + len(phrase)]) != phrase:
             continue
         here = place + len(phrase)
+        kind_of = here
+        while here < len(words) and here - kind_of < _ADJECTIVES_MOST and _says_which(note, here):
+            here += 1
         while (
             here < len(words)
             and words[here].lower() in terms.rule("organisation_links")
@@ -194,12 +242,20 @@ def _starts(note: Note, place: int, phrases: list[tuple[str, ...]]) -> list[Span
             return []
         bits = signs[here]
         german = note.language == "de"
+        if bits & TITLE and here + 1 < len(words) and note.gap(here + 1) in (". ", " "):  # Kanzlei Dr. Hügel
+            here += 1
+            bits = signs[here]
         if not bits & CAPITAL or bits & (TITLE | ROLE | MONTH | INITIAL) or (german and bits & STREET_DE):
             return []
-        if german and not (
-            bits & (MAYBE_NAME | PLACE | REGION)
-            or (linked and bits & WORD and words[here - 1] in ("am", "an", "zum", "zur"))
-            or (not linked and bits & WORD and words[here].lower() not in dictionary() and len(words[here]) > 7)
+        named = phrase[-1] in terms.rule("houses_with_names") and bits & WORD and not linked
+        if (
+            german
+            and not named
+            and not (
+                bits & (MAYBE_NAME | PLACE | REGION)
+                or (linked and bits & WORD and words[here - 1] in ("am", "an", "zum", "zur"))
+                or (not linked and bits & WORD and words[here].lower() not in dictionary() and len(words[here]) > 7)
+            )
         ):
             return []
         last = here
@@ -222,16 +278,19 @@ def _starts(note: Note, place: int, phrases: list[tuple[str, ...]]) -> list[Span
             ):
                 break
             last += 1
-        return [
-            Span(
-                note.pieces[place][0],
-                note.pieces[last][1],
-                "organisation",
-                0.84,
-                "starts with a word for an organisation",
-            )
-        ]
+        end = note.pieces[last][1]
+        tail = _TAILS.match(note.folded, end)
+        end = tail.end() if tail is not None else end
+        return [Span(note.pieces[place][0], end, "organisation", 0.84, "starts with a word for an organisation")]
     return []
+
+
+def _says_which(note: Note, here: int) -> bool:
+    """`école primaire Pasteur`, `centre d'imagerie Saint-Roch`: a word that says which kind of organisation."""
+    word = note.words[here].lower()
+    if word in ("d'", "d’", "di", "de", "d", "der", "für", "cc"):
+        return here + 1 < len(note.words) and note.words[here + 1].lower() in terms.rule("kinds_of_organisations")
+    return word in terms.rule("kinds_of_organisations") and note.gap(here) in (" ", "")
 
 
 RECOGNISER = Organisations()

@@ -19,6 +19,8 @@ from shoal.text.words import (
     LOCATIVE,
     LONG_PLACE,
     LONG_REGION,
+    LONG_TOWN,
+    LOWER,
     MAYBE_NAME,
     MONTH,
     PARTICLE,
@@ -28,17 +30,22 @@ from shoal.text.words import (
     ROLE,
     SMALL,
     STAYS,
+    STREET_EN,
     SURE,
     TITLE,
+    TOWN,
     UNKNOWN,
     UPPER,
     WORD,
     WRITTEN_AS_NAME,
+    first_words_of_towns,
     without_genitive,
 )  # fmt: skip
 
 _CODE = re.compile(r"(?<![\w.,/-])(?:(?:D|A|CH|F|I|E)-)?\d{4,5}(?= [A-ZÀ-ÖØ-Þ])")
-_STATE = re.compile(rf",\s(?:{'|'.join(sorted(code.upper() for code in STATE_CODES))})(?!\w)")
+_STATES = "|".join(sorted(code.upper() for code in STATE_CODES))
+_STATE = re.compile(rf",\s(?:{_STATES})(?!\w)")
+_CODE_BEHIND = re.compile(rf"\s(?:[A-Z]{{1,2}}\d[A-Z\d]? ?\d[A-Z]{{2}}|(?:{_STATES})\s\d{{5}})(?!\w)")
 _DOSE = re.compile(rf"\s?{terms.alternation('dose_units')}(?![\w-])")
 _NOT_PLACES = STAYS | MONTH | ROLE | TITLE | REGION
 
@@ -67,17 +74,43 @@ class Places:
             place = number + 1
             if (
                 place < len(signs)
+                and note.gap(place) == " "
+                and (signs[place] & (TOWN | LONG_TOWN) or (note.in_lower_case and signs[place] & LOWER))
+            ):
+                found += _town(note, place)
+            if (
+                place < len(signs)
                 and signs[place] & CAPITAL
                 and note.gap(place) == " "
                 and note.words[number].lower() in before
             ):
                 found += _after_preposition(note, place)
-        return found + _before_state(note) + _after_code(note)
+        return found + _before_state(note) + _after_code(note) + _before_code(note)
 
 
 def _span(note: Note, first: int, last: int, score: float, reason: str) -> Span:
     end = note.pieces[last][1] - len(note.words[last]) + len(without_genitive(note.words[last]))
     return Span(note.pieces[first][0], end, "place", score, reason)
+
+
+def _town(note: Note, place: int) -> list[Span]:
+    """A town of the long list after a word for being somewhere, also in lower case where all of a note is."""
+    bits = note.signs[place]
+    last = place
+    if note.in_lower_case and bits & LOWER and not bits & (TOWN | LONG_TOWN):
+        lives = not terms.rule("lives").isdisjoint(word.lower() for word in note.words[max(0, place - 3) : place])
+        strange = bits & (UNKNOWN | RARE | SURE) and not bits & (_NOT_PLACES | SMALL) and len(note.words[place]) > 3
+        return [_span(note, place, place, 0.7, "after a word for living somewhere")] if lives and strange else []
+    for words in first_words_of_towns().get(plain(note.words[place]).split("-")[0], ()) if bits & LONG_TOWN else ():
+        if tuple(plain(word) for word in note.words[place : place + len(words)]) == words:
+            last = max(last, place + len(words) - 1)
+    if last == place and not bits & TOWN:
+        return []
+    alone = last == place
+    if bits & WRITTEN_AS_NAME and not (alone and bits & (_NOT_PLACES | SMALL)) and place not in note.protected:
+        return [_span(note, place, last, 0.8, "town of the list after a word for being somewhere")]
+    lower = note.in_lower_case and (not alone or (bits & (UNKNOWN | RARE | SURE) and len(note.words[place]) > 4))
+    return [_span(note, place, last, 0.75, "town of the list after a word for being somewhere")] if lower else []
 
 
 def _listed(note: Note, place: int) -> list[Span]:
@@ -195,6 +228,21 @@ def _after_code(note: Note) -> list[Span]:
             continue
         found.append(Span(*match.span(), "postal_code", 0.9, "before a place"))
         found.append(_span(note, place, run_of(note, place), 0.9, "after a postal code"))
+    return found
+
+
+def _before_code(note: Note) -> list[Span]:
+    """`Oxford OX3 9DU`, `Fremont CA 94536`: the words in capitals before a code that closes an address."""
+    found = []
+    for match in _CODE_BEHIND.finditer(note.folded) if note.has_digits else ():
+        place = bisect_left(note.pieces, (match.start(),)) - 1
+        if place < 0 or note.folded[note.pieces[place][1] : match.start()] not in ("", ","):
+            continue
+        first = place
+        while first and note.gap(first) == " " and note.signs[first - 1] & WRITTEN_AS_NAME and place - first < 3:
+            first -= 1
+        if note.signs[place] & WRITTEN_AS_NAME and not note.signs[place] & (_NOT_PLACES | SMALL | STREET_EN):
+            found.append(_span(note, first, place, 0.86, "before a postal code"))
     return found
 
 

@@ -1,0 +1,96 @@
+"""Days as people say them: `Friday the 9th`, `lundi 4`, `the 22nd`, `18 p.v.`, `il primo marzo`, `dix-sept mars`."""
+
+from shoal.text.base import Note
+from shoal.text.recognisers.pattern import Pattern, Patterns
+from shoal.text.terms import alternation, rule
+from shoal.text.words import DATE_WORD
+
+_DAY = r"(?:0?[1-9]|[12]\d|3[01])"
+# what a number behind a weekday may count instead: `lundi 2 comprimés`, `Tuesday 9 am`
+_NOT_COUNTED = rf"(?![\d%°€$]|[:./,-]\d|\s?(?:{alternation('counted_things')})(?!\w)|\s?h\d)"
+_BEHIND_THE = (
+    r"(?=[.,;:)!?\n]|$|\s(?:and|at|in|to|but|for|with|by|from|she|he|they|we|I|when|after|before"
+    r"|of (?:this|last|next|the) month)\b)"
+)
+_ENDS_DAY = r"(?=\s?[.;)](?!\d)|$|\s(?:au soir|au matin|du mois|us|cte\.|p\.v\.))"
+_YEAR = r"(?:,?\s(?:de\s|del\s)?(?:19|20)\d{2}(?!\w))"
+_YEAR_IN_WORDS = (
+    rf"(?:,?\s(?:de\s|del\s)?{alternation('years_in_words')}(?:[\s-]{alternation('parts_of_years')}){{0,4}}(?!\w))"
+)
+_MONTH = alternation("months_in_words")
+
+
+def _has_weekday(note: Note) -> bool:
+    return note.has_digits and any(part in note.lower for part in rule("parts_of_weekdays"))
+
+
+def _has_this_month(note: Note) -> bool:
+    return note.has_digits and any(part in note.lower for part in rule("parts_of_this_month"))
+
+
+def _has_ordinal(note: Note) -> bool:
+    return any(note.lower[end : end + 2] in ("st", "nd", "rd", "th") for _, end in note.digits)
+
+
+def _is_german(note: Note) -> bool:
+    return note.language == "de"
+
+
+def _is_french(note: Note) -> bool:
+    return note.language == "fr"
+
+
+def _is_italian_or_spanish(note: Note) -> bool:
+    return note.language in ("it", "es")
+
+
+RECOGNISER = Patterns(
+    "spoken days",
+    Pattern(
+        rf"(?i)(?<!\w){alternation('long_weekdays')},?\s(?:(?:the|dem|den|le|il|el|día)\s)?"
+        rf"(?:{_DAY}(?:st|nd|rd|th|er|º|°|\.)(?!\w)|(?<![a-z]y\s){_DAY}(?!\w)){_NOT_COUNTED}",
+        0.85, "weekday and day", "date", gate=_has_weekday, digits=True,
+    ),
+    Pattern(
+        rf"(?i)(?<!\w)(?:on|by|until|till|since|from|before|after|around|due)\sthe\s(?P<id>{_DAY}(?:st|nd|rd|th)){_BEHIND_THE}",
+        0.8, "day of a month", "date", gate=_has_ordinal, digits=True,
+    ),
+    Pattern(
+        rf"(?i)(?<![\w.,/-]){_DAY}\.?\s?(?:{alternation('this_month')})(?!\w)",
+        0.88, "day of this month or the next", "date", gate=_has_this_month, digits=True,
+    ),
+    Pattern(
+        rf"(?i)(?<!\w)(?:am|zum|bis|vom|ab|seit\sdem|ab\sdem|bis\szum)\s(?P<id>{_DAY}\.)"
+        r"(?=\s(?!tag|woche|stelle|platz|mal|stock|og|schritt|quartal|monat|lebens)[a-zäöü]|\s?[,;)]|$)",
+        0.75, "day of a month", "date", gate=_is_german, digits=True,
+    ),
+    Pattern(
+        rf"(?i)(?<!\w)(?:le|au|du)\s(?P<id>{_DAY}){_ENDS_DAY}(?:\s(?:au soir|au matin|du mois))?",
+        0.72, "day of a month", "date", gate=_is_french, digits=True,
+    ),
+    Pattern(
+        rf"(?i)(?<!\w)(?:el|il|al|dal|del)\s(?P<id>{_DAY}){_ENDS_DAY}",
+        0.72, "day of a month", "date", gate=_is_italian_or_spanish, digits=True,
+    ),
+    Pattern(
+        rf"(?i)(?<!\w)(?:pasado|próximo)\s(?:día\s)?(?P<id>(?:día\s)?{_DAY})(?![\w%]|[.,:/-]\d)",
+        0.78, "day of a month", "date", parts=("pasado", "próximo"), digits=True,
+    ),
+    Pattern(
+        rf"(?i)(?<!\w)(?:el\sdía|il\sgiorno|al\sgiorno|del\sgiorno|del\sdía)\s(?P<id>{_DAY})(?![\w%]|[.,:/-]\d"
+        r"|\s(?:de\singreso|di\sricovero|post|de\stratamiento|di\sterapia|de\sciclo))",
+        0.78, "day of a month", "date", parts=("el día ", "del día ", "giorno "), digits=True,
+    ),
+    Pattern(
+        rf"(?i)(?<![\w-]){alternation('days_in_words')}\s(?:of\s|de\s|del\s|di\s)?{_MONTH}(?!\w)(?:{_YEAR}|{_YEAR_IN_WORDS})?",
+        0.9, "day in words and month", "date", near=DATE_WORD, reach=(40, 60),
+    ),
+    Pattern(
+        rf"(?i)(?<!\w){_DAY}(?:er|º|°|\.)?\s(?:de\s|di\s)?{_MONTH}{_YEAR_IN_WORDS}",
+        0.9, "year in words", "date", near=DATE_WORD, reach=(40, 60), digits=True,
+    ),
+    Pattern(
+        rf"(?i)(?<!\w){alternation('parts_of_a_month')}\s(?:de\s|di\s|des\s|du\smois\sde\s)?{_MONTH}(?!\w){_YEAR}?",
+        0.85, "part of a month", "date", near=DATE_WORD, reach=(40, 30),
+    ),
+)  # fmt: skip
