@@ -209,6 +209,13 @@ def test_the_worst_class_of_a_model_is_measured(published: Path) -> None:
     assert "not as measured: k-anonymity" in shoal.verify(published / "release").reasons()
 
 
+def test_no_cell_is_a_formula_where_that_is_asked_for(tmp_path: Path) -> None:
+    frame = PEOPLE.with_columns(illness=pl.Series(["=1+1", "cold"] * 12))
+    found = shoal.publish(frame, POLICY, output=tmp_path / "release", pdf=False, excel_safe=True)
+    assert (found.verdict, shoal.verify(tmp_path / "release", original=frame).holds) == ("holds", True)
+    assert ",=1+1" not in (tmp_path / "release" / "data.csv").read_text()
+
+
 # refusals
 
 
@@ -447,10 +454,41 @@ def paths_in(part: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]
         yield from paths_in(part[key], (*path, key))
 
 
-def test_an_order_that_names_values_nobody_shows_is_warned_about() -> None:
-    frame = pl.DataFrame({"grade": ["low", "mid", "high", "mid"] * 6, "illness": ["flu", "cold"] * 12})
-    order = {"type": "ordered", "order": ["low", "mid", "high", "ultra"]}
-    policy = {**POLICY, "columns": {"grade": "quasi-identifier", "illness": "sensitive"}, "types": {"grade": order}}
-    found = shoal.publish(frame, policy)
+GRADES = pl.DataFrame(
+    {"grade": [*["low", "mid", "high", "mid"] * 6, "zenith"], "illness": [*["flu", "cold"] * 12, "flu"]}
+)
+ORDER = {"type": "ordered", "order": ["low", "mid", "high", "zenith", "ultra"], "map": {"z": "zenith", "l": "low"}}
+GRADED = {"columns": {"grade": "quasi-identifier", "illness": "sensitive"}, "types": {"grade": ORDER}}
+
+
+def test_values_of_an_order_that_nobody_shows_stay_with_the_owner(tmp_path: Path) -> None:
+    """One person alone is at the top: that record is suppressed, and nothing that leaves names what it was."""
+    method = {"name": "lattice", "suppression": "10%"}
+    policy = {**GRADED, "models": [{"model": "k-anonymity", "k": 4}], "method": method}
+    GRADES.write_csv(tmp_path / "people.csv")
+    found = shoal.publish(tmp_path / "people.csv", policy, output=tmp_path / "release", pdf=False)
+    assert not [warning for warning in found.warnings or [] if "order" in warning]
+    leaves = files(tmp_path / "release")
+    assert b"mid" in leaves["data.manifest.json"]
+    assert b'"mid"' in leaves["data.dictionary.json"]
+    assert not [name for name, content in leaves.items() if b"ultra" in content or b"zenith" in content]
+    kept = json.loads((tmp_path / "release.private" / "data.private.json").read_text())
+    assert kept["types"]["grade"]["order"] == ORDER["order"]
+    for given in (None, policy):
+        judged = shoal.verify(tmp_path / "release", given, original=tmp_path / "people.csv")
+        assert judged.holds, judged.reasons()
+        assert "verified against the policy of the release" in [check.detail for check in judged.checks]
+        assert "figures" in [check.name for check in judged.checks]
+    assert shoal.attack(tmp_path / "release", original=tmp_path / "people.csv", twin=False).attacks
+    shutil.rmtree(tmp_path / "release.private")
+    assert shoal.verify(tmp_path / "release").holds
+    assert shoal.verify(tmp_path / "release", policy).holds
+
+
+def test_an_order_by_which_a_model_goes_stays_whole_and_is_warned_about() -> None:
+    closeness = {"model": "t-closeness", "t": 0.9, "sensitive": "grade"}
+    roles = {"illness": "quasi-identifier", "grade": "sensitive"}
+    policy = {**GRADED, "columns": roles, "models": [{"model": "k-anonymity", "k": 3}, closeness]}
+    found = shoal.publish(GRADES, policy)
     assert any("order that the policy declares for grade" in warning for warning in found.warnings or [])
     assert not any("ultra" in warning for warning in found.warnings or [])

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field, JsonValue, field_validator
 
 from shoal.policy import Policy
 from shoal.ranges.forms import NATURES, ColumnForm
+from shoal.table.column_type import ColumnType
 from shoal.writing import OutputFormat
 
 MANIFEST_VERSION: Literal[2] = 2
@@ -218,3 +219,5 @@ class PrivateRecord(BaseModel):
     # per column: each original value, and the labels that it was given
     labels: dict[str, list[tuple[str | None, list[str | None]]]] = {}
     perturbation_seed: int | None = None
+    # declared types whose order the manifest does not tell whole
+    types: dict[str, ColumnType] = {}

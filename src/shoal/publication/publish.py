@@ -52,6 +52,7 @@ def publish(
     keep_evidence: str | Path | None = None,
     sign: str | Path | None = None,
     seed: int | None = None,
+    excel_safe: bool = False,
     pdf: bool = True,
     force: bool = False,
     options: Options | None = None,
@@ -62,7 +63,7 @@ def publish(
     while a question is open that only a person can answer, nothing is done. The policy is kept in the owner's folder.
     The folder and, beside it, its owner's (`release.private`, with the internal report, the policy, the plan and the
     private record) are written whole or not at all. Where the policy is not met nothing is written, but what was
-    found so far goes to the folder `keep_evidence`.
+    found so far goes to the folder `keep_evidence`. `excel_safe`: no cell is a formula to a spreadsheet.
 
     >>> import polars as pl
     >>> people = pl.DataFrame({"age": [30, 34, 51, 52] * 3, "illness": ["flu", "cold"] * 6})
@@ -96,7 +97,7 @@ def publish(
         # everything is written into the owner's draft first; what may leave goes to the other one at the end
         data = made.private / f"data{_format(source)}"
         try:
-            steps.run(data, seed=seed, sign=sign)
+            steps.run(data, seed=seed, sign=sign, excel_safe=excel_safe)
         except Refused:
             return _refused(steps, evidence, force)
         except InputError as error:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import polars as pl
 
+from shoal.anonymization.methods import METHODS
 from shoal.attacks.base import AttackResult
 from shoal.attacks.verification import limit_checks
 from shoal.errors import PolicyNotMet
@@ -68,6 +69,19 @@ def failing(models: Sequence[Verdict]) -> list[str]:
         for verdict in models
         if not verdict.holds
     ]
+
+
+def cure_of(rules: Policy) -> str:
+    """What to do where a table does not hold: a method that the policy names may be the wrong one.
+
+    >>> cure_of(Policy(method={"name": "coarsen"}))
+    'Ask for less, or leave `method` out of the policy, so that a method is looked for that keeps it.'
+    """
+    name = None if rules.method is None else rules.method.name
+    allow = ["allow `suppression`"] if name is None or "suppression" in METHODS[name].model_fields else []
+    look = "leave `method` out of the policy, so that a method is looked for that keeps it"
+    *first, last = ["Ask for less", *allow, *([] if name is None else [look])]
+    return f"{', '.join(first)}, or {last}."
 
 
 def why_not_met(table: Table, rules: Policy, error: PolicyNotMet) -> tuple[str, str | None]:

@@ -43,6 +43,12 @@ class Publication(Result):
     # the file that was read, quoted for a shell
     original: str | None = left_out(default=None)
 
+    def in_short(self) -> dict[str, Any]:
+        """How many records were read and released, in classes of how many at least, and how many steps it took."""
+        data, k = self.document.data, (self.document.verification or {}).get("k")
+        smallest = {} if self.verdict != "holds" or k is None else {"k": k}
+        return {"records": data["records"], "released": data["released"], **smallest, "steps": len(self.steps)}
+
     @property
     def frame(self) -> Any:
         """The released table, of the kind of frame that came in; None where nothing was released."""

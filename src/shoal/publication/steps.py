@@ -25,7 +25,7 @@ from shoal.manifest.schema import DecidedBy
 from shoal.policy import Policy
 from shoal.policy.overrides import with_roles
 from shoal.publication.before_and_after import before_and_after
-from shoal.publication.refusals import NotMet, Refusal, failing, refusal_of, why_not_met, within_limits
+from shoal.publication.refusals import NotMet, Refusal, cure_of, failing, refusal_of, why_not_met, within_limits
 from shoal.publication.results import Step
 from shoal.publication.small_counts import policy_without_values, small_counts_hidden, without_small_counts
 from shoal.publication.unshown import unshown_orders
@@ -71,13 +71,13 @@ class Steps:
         self.pictures: dict[str, Any] = {}
         self.released: Released | None = None
 
-    def run(self, data: Path, *, seed: int | None, sign: str | Path | None) -> None:
+    def run(self, data: Path, *, seed: int | None, sign: str | Path | None, excel_safe: bool = False) -> None:
         """All steps up to the report; the release is written to `data` and measured there."""
         self._find("profile", lambda: profile(self.table, policy=self.rules))
         self._find("detect", lambda: detect(self.table, policy=self.rules), needed=False)
         self._find("risk before", lambda: risk(self.table, policy=self.rules))
         self.timed("anonymise", self._anonymise)
-        self.timed("release", lambda: self._release(data, seed, sign))
+        self.timed("release", lambda: self._release(data, seed, sign, excel_safe))
         self.timed("verify", lambda: self._verify(data))
         names = released_names(data, self.rules.quasi_identifiers)
         written = Release.open(data).table()  # as its manifest says that it is written
@@ -169,15 +169,15 @@ class Steps:
         self.changed = changed = replace(changed, decided_by=self.decided_by)
         if changed.verdict == "refused":
             failed = "; ".join(failing(changed.models))
-            raise NotMet(f"The policy does not hold: {failed}.", "Ask for less, or allow `suppression`.")
+            raise NotMet(f"The policy does not hold: {failed}.", cure_of(self.rules))
         if changed.verdict == "undecided":
             raise NotMet(changed.decisions.refusal(), None)
         return changed.verdict
 
-    def _release(self, data: Path, seed: int | None, sign: str | Path | None) -> str:
+    def _release(self, data: Path, seed: int | None, sign: str | Path | None, excel_safe: bool) -> str:
         assert self.changed is not None
-        self.released = release(self.changed, data, shuffle=True, seed=seed, sign=sign)
-        self.warnings += unshown_orders(self.table, self.changed)
+        self.released = release(self.changed, data, shuffle=True, seed=seed, sign=sign, excel_safe=excel_safe)
+        self.warnings += unshown_orders(self.table, self.changed, Release.open(data).manifest)
         return self.released.verdict
 
     def _utility(self) -> Result:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,8 +19,10 @@ from shoal.releases.original import Labels
 from shoal.releases.published import measured_figures
 from shoal.releases.releasable import Releasable
 from shoal.releases.results import Verification
+from shoal.releases.shown_types import Shown, with_types
 from shoal.results.result import as_json
 from shoal.table import Table
+from shoal.table.column_type import ColumnType
 from shoal.table.type_words import type_word
 from shoal.writing import sha256
 
@@ -75,6 +77,8 @@ class Draft:
     removed: list[int] = field(default_factory=list)
     # how the file is written, where that is not the usual way
     output: WrittenAs | None = None
+    # declared types as the manifest tells them, where it does not tell their whole order
+    types: Shown = field(default_factory=dict)
 
     def entries(self, result: Releasable) -> list[ColumnEntry]:
         """The columns of the release with the types that a reader finds, and what was emptied."""
@@ -121,9 +125,12 @@ def documents_of(
         removed=draft.removed,
         input_sha256=sha256(source) if source is not None and source.is_file() else None,
         labels=labels,  # type: ignore[arg-type]
+        types={name: result.policy.types[name] for name in draft.types},
         **result.private,
     )
-    return ReleaseDocuments(content, _dictionary(result, entries), private.model_dump(mode="json"), plan)
+    return ReleaseDocuments(
+        content, _dictionary(result, entries, manifest.policy.types), private.model_dump(mode="json"), plan
+    )
 
 
 def self_contained(policy: Policy) -> Policy:
@@ -143,7 +150,7 @@ def _manifest(
     no_guarantee: bool,
     notes: Sequence[str],
 ) -> Manifest:
-    policy = self_contained(result.policy)
+    policy = with_types(self_contained(result.policy), draft.types)
     promised = bool(policy.models)
     standard = result.rule
     section = result.manifest_sections(draft.table)
@@ -186,10 +193,11 @@ def _manifest(
     )
 
 
-def _dictionary(result: Releasable, entries: Sequence[ColumnEntry]) -> dict[str, Any]:
+def _dictionary(
+    result: Releasable, entries: Sequence[ColumnEntry], declared: Mapping[str, ColumnType]
+) -> dict[str, Any]:
     """The data dictionary: type, role, technique, form in words and what was lost, column by column."""
     loss = result.manifest_findings().get("information_loss_by_column") or {}
-    declared = result.policy.types
     scrubbed = (result.manifest_findings().get("scrubbed") or {}).get("columns", {})
     columns = [
         {

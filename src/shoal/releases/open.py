@@ -26,6 +26,7 @@ from shoal.policy import Policy
 from shoal.reading import Options, declared_table, declaring
 from shoal.releases.notation import Notation, read_back
 from shoal.table import Table
+from shoal.table.column_type import ColumnType
 from shoal.writing import sha256
 
 _MANIFEST = ".manifest.json"
@@ -107,6 +108,20 @@ class Release:
         return read_private(self.data, self.data_sha256)
 
     @property
+    def whole_types(self) -> dict[str, ColumnType]:
+        """Types whose order the manifest does not tell whole, as the private record has them."""
+        manifest, private = self.manifest_or_none, self.private
+        if manifest is None or private is None or private.manifest_sha256 != manifest.digest():
+            return {}
+        return private.types
+
+    @property
+    def types(self) -> dict[str, ColumnType]:
+        """What columns are declared as: the manifest says it, and the private record what the manifest leaves out."""
+        manifest = self.manifest_or_none
+        return {**({} if manifest is None else manifest.policy.types), **self.whole_types}
+
+    @property
     def notation(self) -> Notation | None:
         """How the data is written, where that is not the usual way."""
         manifest = self.manifest_or_none
@@ -125,7 +140,7 @@ class Release:
         manifest = self.manifest_or_none
         if manifest is None:
             return self.table_by({}, ())
-        return self.table_by(manifest.policy.types, manifest.quasi_identifiers)
+        return self.table_by(self.types, manifest.quasi_identifiers)
 
     def table_by(self, types: Mapping[str, Any], only_empty: Iterable[str]) -> Table:
         """The data, read; columns are what is said here, and an empty cell alone is missing in some of them."""

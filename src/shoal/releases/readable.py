@@ -55,7 +55,7 @@ class Readable:
     def types(self) -> dict[str, ColumnType]:
         """What the columns of the original are declared as."""
         if self.source is not None and self.source.manifest_or_none is not None:
-            return dict(self.source.policy.types)
+            return self.source.types
         return types_of(self.table)
 
 

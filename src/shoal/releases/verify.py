@@ -33,6 +33,7 @@ from shoal.releases.original import Beside, against_original, inferred_entries
 from shoal.releases.published import figures_check, files_check
 from shoal.releases.results import NEEDS_PRIVATE, Verification
 from shoal.releases.scrubbed_notes import KnownById, known_gone, rescrubbed
+from shoal.releases.shown_types import as_published
 from shoal.releases.signing import check_signature
 from shoal.releases.suppressed import suppressed_check, suppressed_rows
 from shoal.scrubbing.knowledge import KnownFrom, read_known
@@ -80,6 +81,8 @@ def verify(
     if not decided.models and decided.leak is None and not (manifest and manifest.no_guarantee):
         raise InputError("The policy names no model: there is nothing to verify.", "Add a model such as k-anonymity.")
     types = _types(decided, manifest)
+    if policy is None and release is not None:
+        types = {**types, **release.whole_types}
     names = names_as_released(decided, manifest)
     engine = engine_of(source, options)
     if release is None or engine.keeps_rows:
@@ -107,7 +110,7 @@ def verify(
     levels = None if manifest is None else manifest.levels
     drawn = None if manifest is None else table.rows + manifest.removed_rows
     judged = judge(table, names, decided, checks, levels, raw, declared=manifest is not None, drawn=drawn)
-    if manifest is None or manifest.policy.digest() != decided.digest():
+    if manifest is None or manifest.policy.digest() != as_published(decided, manifest).digest():
         return judged
     said = figures_check(manifest, judged)
     return replace(judged, checks=[*judged.checks, said], verdict=judged.verdict if said.holds else "refused")
@@ -248,7 +251,8 @@ def _by_rule(manifest: Manifest) -> bool:
 def _against_manifest(release: Release, manifest: Manifest, policy: Policy, given: bool, table: Table) -> list[Check]:
     same_data = release.data_sha256 == manifest.data_sha256
     whole = manifest.policy.digest() == manifest.policy_sha256
-    same = "the policy of the release" if manifest.policy.digest() == policy.digest() else "another policy"
+    own = manifest.policy.digest() == as_published(policy, manifest).digest()
+    same = "the policy of the release" if own else "another policy"
     names, present = manifest.released_names, list(types_by_name(table))
     promised = [] if policy.models else [Check("privacy models", True, "none was promised, so none was checked")]
     checks = [

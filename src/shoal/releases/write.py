@@ -32,6 +32,7 @@ from shoal.releases.original import Beside, Labels, against_original
 from shoal.releases.parts import write_release
 from shoal.releases.releasable import Releasable
 from shoal.releases.results import Released, Verification
+from shoal.releases.shown_types import shown_types
 from shoal.releases.treatment import Treated, labels_given, treatments
 from shoal.releases.verify import forms_check, judge, released_order
 from shoal.table import Table
@@ -147,6 +148,7 @@ def _write(result: Releasable, treated: Treated, how: _Writing) -> Released:
         frame = frame[shuffled_order(len(frame), how.seed)]
     columns = result.manifest_columns()
     _check_found_orders(result.table, frame, columns)
+    types = shown_types(result, frame, columns)
     written = written_as(how.output, frame, columns, result.table)
     frame = in_notation(frame, Notation.of(written, columns, path, False))
     if how.excel_safe:
@@ -168,6 +170,7 @@ def _write(result: Releasable, treated: Treated, how: _Writing) -> Released:
             how.source,
             list(treated.removed),
             None if usual else written,
+            types,
         )
         labels, entries = labels_given(result), made.entries(result)
         judgements.append(_judged(result, treated, how, made.table, entries, labels))

@@ -80,6 +80,11 @@ class Result(ABC):
 
         return fragment(self.sections())
 
+    def in_short(self) -> dict[str, Any]:
+        """What `repr` shows the numbers of."""
+        found: dict[str, Any] = as_json(self)
+        return found
+
     def __repr__(self) -> str:
         """Counts and verdicts only: no value of the data, no name of a column.
 
@@ -89,7 +94,7 @@ class Result(ABC):
         """
         shown = [
             f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}"
-            for name, value in as_json(self).items()
+            for name, value in self.in_short().items()
             if isinstance(value, (bool, int, float))
         ]
         if isinstance(getattr(self, "verdict", None), str):  # a word of ours, never one of the data
