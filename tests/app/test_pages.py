@@ -233,3 +233,26 @@ def test_a_release_is_signed_on_its_page(app: Running, people: Path, tmp_path: P
 
 def _public_of(key: Path) -> Path:
     return key.with_name(f"{key.name}.pub")
+
+
+def test_a_job_that_ends_while_its_page_is_made_has_the_page_read_again(
+    app: Running, people: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    workspace = app.open(people)
+    workspace.set_policy({"columns": {"age": "quasi-identifier"}})
+    job = app.jobs.start(workspace, "risk")
+    asked = app.jobs.found
+
+    def ends_after_the_look(*given: Any) -> Any:
+        seen = asked(*given)
+        app.wait(workspace, job)
+        return seen
+
+    with app.browser() as browser:
+        page = f"/w/{workspace.id}/risk"
+        monkeypatch.setattr(app.jobs, "found", ends_after_the_look)
+        again = f'hx-get="/w/{workspace.id}/jobs/{job.id}?step=risk" hx-trigger="load"'
+        assert again in browser.get(page).text
+        assert browser.get(f"/w/{workspace.id}/jobs/{job.id}").headers["hx-refresh"] == "true"
+        monkeypatch.undo()
+        assert again not in browser.get(page).text

@@ -78,7 +78,7 @@ STEPS: list[tuple[str, dict[str, Any]]] = [
     ("leak", {"leaked": "10%", "targets": "1,2", "simulate": 20, "seed": 1}),
     ("hierarchy-build", {"column": ["age"], "width": 5}),
     ("anonymize", {"seed": 3, "method": "mondrian", "decide": {"illness": "sensitive"}}),
-    ("publish", {"seed": 3, "no_pdf": True, "sign": "owner.pem"}),
+    ("publish", {"seed": 3, "no_pdf": True, "excel_safe": True, "sign": "owner.pem"}),
     ("verify", {"signed_by": "owner.pem.pub"}),
     ("verify", {"release": "anonymize"}),
     ("attack", {"twin": False, "targets": 50}),

@@ -239,11 +239,11 @@ def _why(own: Candidate, candidates: Sequence[Candidate], slow: set[str], sample
     where = f", tried on {own.rows:,} records" if sampled else ""
     rivals = {entry.method: getattr(entry, figure) for entry in good if entry.method != own.method}
     if not rivals:
-        known = f"its {words} is {loss:.4f}" if loss is not None else f"its {words} is not known"
+        known = f"its {words} is {percent(loss)}" if loss is not None else f"its {words} is not known"
         return f"{own.method} is the only method that keeps the policy here{late}; {known}{where}."
     if prefer == "few-suppressed":
         rows, cells = own.suppressed_rows or 0, own.suppressed_cells or 0
-        known = f"; its {words} is {loss:.4f}" if loss is not None else ""
+        known = f"; its {words} is {percent(loss)}" if loss is not None else ""
         return f"{own.method} suppresses least: {rows:,} records, {cells:,} cells{known}{where}{late}."
     if loss is None:
         return f"{own.method} was taken{where}{late}: the {words} of no method that keeps the policy is known."
@@ -251,12 +251,12 @@ def _why(own: Candidate, candidates: Sequence[Candidate], slow: set[str], sample
     also = f"; that of {', '.join(unknown)} is not known" if unknown else ""
     compared = {name: rival for name, rival in rivals.items() if rival is not None}
     if not compared:
-        return f"{own.method} was taken{where}{late}: its {words} is {loss:.4f}{also}."
+        return f"{own.method} was taken{where}{late}: its {words} is {percent(loss)}{also}."
     second = min(compared, key=lambda name: compared[name])
     ratio = loss / compared[second] if compared[second] else 1.0
     less = f"{percent(1 - ratio)} less than {second}" if ratio < 1 else f"no more than {second}'s"
     among = " of the methods that use hierarchies" if prefer == "hierarchies" else ""
-    return f"{own.method} loses least{among}: its {words} is {loss:.4f}, {less}{where}{late}{also}."
+    return f"{own.method} loses least{among}: its {words} is {percent(loss)}, {less}{where}{late}{also}."
 
 
 def _listed(reasons: Mapping[str, str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -133,7 +134,9 @@ def close_file(request: Request, workspace: Workspace) -> None:
 
 
 def workspace_of(request: Request, identifier: str) -> Workspace:
-    """The workspace of an address; 404 where there is none."""
+    """The workspace of an address; 404 where there is none. What is read about it is read from now on."""
+    if not hasattr(request.state, "since"):
+        request.state.since = time.time()
     found = project_of(request).workspace(identifier)
     if found is None:
         raise HTTPException(404, "This file is not open.")

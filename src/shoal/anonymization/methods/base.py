@@ -53,6 +53,8 @@ class Method(MethodOptions, ABC):
 
     name: ClassVar[str]
     does: ClassVar[str]
+    # the page of the documentation on it
+    page: ClassVar[str | None] = None
     source: ClassVar[str] = ""
     by_default: ClassVar[bool] = False
     # whether records that are equal in the policy's columns become equal, wherever they stand

@@ -53,9 +53,9 @@ class Lattice(Method):
 
     name: ClassVar[str] = "lattice"
     does: ClassVar[str] = (
-        "every column to one level of its hierarchy, the provably best choice of levels, under any models "
-        "([more](lattice.md))"
+        "every column to one level of its hierarchy, the provably best choice of levels, under any models"
     )
+    page: ClassVar[str] = "lattice.md"
     source: ClassVar[str] = "full-domain generalisation (Samarati, Sweeney; as in ARX)"
     by_tuple: ClassVar[bool] = True
     by_default: ClassVar[bool] = True

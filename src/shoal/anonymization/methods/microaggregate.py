@@ -34,7 +34,8 @@ class Microaggregate(CategoryMethod):
     """
 
     name: ClassVar[str] = "microaggregate"
-    does: ClassVar[str] = "means of groups of k near records ([more](least-loss.md))"
+    does: ClassVar[str] = "means of groups of k near records"
+    page: ClassVar[str] = "least-loss.md"
     source: ClassVar[str] = "Domingo-Ferrer and Mateo-Sanz, improved"
 
     interval: Form = Field(

@@ -36,7 +36,8 @@ class Mondrian(CategoryMethod):
     """
 
     name: ClassVar[str] = "mondrian"
-    does: ClassVar[str] = "groups of k near records, any columns, least loss ([more](least-loss.md))"
+    does: ClassVar[str] = "groups of k near records, any columns, least loss"
+    page: ClassVar[str] = "least-loss.md"
     source: ClassVar[str] = "LeFevre et al., improved"
     by_default: ClassVar[bool] = True
 

@@ -14,7 +14,8 @@ def methods_table() -> str:
     lines = ["| method | object | what it does | options | source |", "|---|---|---|---|---|"]
     for name, kind in METHODS.items():
         options = ", ".join(f"`{option}`" for option in kind.model_fields)
-        lines.append(f"| `{name}` | `shoal.{kind.__name__}` | {kind.does} | {options} | {kind.source} |")
+        more = f" ([more]({kind.page}))" if kind.page else ""
+        lines.append(f"| `{name}` | `shoal.{kind.__name__}` | {kind.does}{more} | {options} | {kind.source} |")
     return "\n".join(lines)
 
 

@@ -1,4 +1,4 @@
-"""`suppress`: few cells become `*`, so that every record reaches k by one of two readings."""
+"""`suppress`: few cells are suppressed, so that every record reaches k by one of two readings."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class Suppress(Method):
     """
 
     name: ClassVar[str] = "suppress"
-    does: ClassVar[str] = "few cells become `*`, so that every record matches or looks like k others"
+    does: ClassVar[str] = "few cells are suppressed, so that every record matches or looks like k others"
     source: ClassVar[str] = "[Local suppression](suppression.md)"
 
     reading: Reading | None = Field(

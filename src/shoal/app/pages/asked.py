@@ -34,7 +34,7 @@ _PARTS: dict[str, tuple[str, ...] | None] = {
 # what a verb does not depend on, where it depends on all else
 _WITHOUT = {"protect": ("context", "output", "attacks", "leak")}
 # options of the API that change no decision of the policy; others are other decisions
-_HARMLESS = {"risk": (), "protect": ("prefer",), "publish": ("seed", "no_pdf", "sign")}
+_HARMLESS = {"risk": (), "protect": ("prefer",), "publish": ("seed", "no_pdf", "sign", "excel_safe")}
 
 
 @lru_cache(maxsize=64)

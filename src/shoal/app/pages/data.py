@@ -79,8 +79,18 @@ def _preview(request: Request, workspace: Workspace, first: int) -> dict[str, An
         "last": first + len(shown),
         "before": first - ROWS_SHOWN if first else None,
         "after": first + ROWS_SHOWN if first + ROWS_SHOWN < len(everything) else None,
-        "of": f"of {records:,}" if whole else f"of the first {len(everything):,}",
+        "of": f"of {records:,}" if whole else _of_more(len(everything), records),
     }
+
+
+def _of_more(kept: int, records: int | None) -> str:
+    """Of how many records a page of them is.
+
+    >>> _of_more(1000, 20000)
+    'of the first 1,000; the other 19,000 are counted, not shown'
+    """
+    more = "" if records is None else f"; the other {records - kept:,} are counted, not shown"
+    return f"of the first {kept:,}{more}"
 
 
 def _head(name: str, column: dict[str, Any] | None) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import Any
 
 from shoal.errors import InputError
@@ -27,15 +26,6 @@ _PREFERS = (
     ("hierarchies", "One that goes by hierarchies"),
     ("few-suppressed", "The one that leaves out fewest records"),
 )
-
-
-def plain(text: str) -> str:
-    """A sentence of the documentation without its marks.
-
-    >>> plain("groups of k near records ([more](least-loss.md)), by `masking`")
-    'groups of k near records, by masking'
-    """
-    return re.sub(r" \(\[[^]]*\]\([^)]*\)\)", "", text).replace("`", "")
 
 
 def goal_of(policy: Policy) -> dict[str, Any]:
@@ -68,7 +58,7 @@ def goal_of(policy: Policy) -> dict[str, Any]:
         "sensitive": sensitive,
         "methods": [{"name": name, "words": words} for name, words in _METHODS.items()]
         + [
-            {"name": kind.name, "words": f"{kind.name}: {plain(kind.does)}"}
+            {"name": kind.name, "words": f"{kind.name}: {kind.does}"}
             for kind in METHODS.values()
             if kind.name not in _NEED_SETTINGS or (policy.method and policy.method.name == kind.name)
         ],

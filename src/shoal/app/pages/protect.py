@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from contextlib import suppress
 from typing import Any
 
@@ -106,7 +105,7 @@ def _result(request: Request, workspace: Workspace) -> dict[str, Any] | None:
     return {
         "tone": headline.tone,
         "headline": headline.text,
-        "meaning": in_percent(result.get("reason") or ""),
+        "meaning": result.get("reason") or "",
         "holds": result["verdict"] == "holds",
         "stats": stats,
         "frontier": _frontier(points, result["k"]) if len(points) > 1 else None,
@@ -118,15 +117,6 @@ def _result(request: Request, workspace: Workspace) -> dict[str, Any] | None:
         "cost": _costs(job.folder / "columns.json", result),
         "sections": Markup(markup(list(found.sections))),
     }  # fmt: skip
-
-
-def in_percent(reason: str) -> str:
-    """The reason for a method with its loss in the unit of the page, and on which records it was compared.
-
-    >>> in_percent("mondrian loses least: its loss is 0.0706, 5.0% less than lattice, on a sample of 20,000 records.")
-    'mondrian loses least: its loss is 7.1%, 5.0% less than lattice, on a sample of 20,000 records.'
-    """
-    return re.sub(r"\b([01]\.\d{4})\b", lambda found: percent(float(found[1])), reason)
 
 
 def _loss(point: dict[str, Any]) -> float | None:

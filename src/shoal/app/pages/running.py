@@ -63,6 +63,7 @@ def state_of(request: Request, workspace: Workspace, key: str, problem: Exceptio
         failures.insert(0, {"what": what, "cure": cure, "verb": None})
     return {
         "running": [shown(job) for job in last if job.running],
+        "ended": [job.id for job in last if _ended_meanwhile(request, job)],
         "failures": failures,
         "cancelled": [
             {"verb": job.verb, "words": _WORDS.get(job.verb, job.verb), "left": _LEFT.get(job.verb, _REMOVED)}
@@ -75,6 +76,11 @@ def state_of(request: Request, workspace: Workspace, key: str, problem: Exceptio
             if job.verb in _ASKED_FOR
         ),
     }
+
+
+def _ended_meanwhile(request: Request, job: Job) -> bool:
+    """Whether a job ended while the page was made: its result may be missing, so the page is read again."""
+    return request.method == "GET" and job.ended is not None and job.ended >= request.state.since
 
 
 def shown(job: Job) -> dict[str, Any]:

@@ -40,6 +40,7 @@ class PublishOptions(VerbOptions):
     answer: Annotated[dict[str, str] | None, Option("--answer", "pairs", "answers")] = None
     decide: Decide = None
     seed: Annotated[Seed | None, Option("--seed")] = None
+    excel_safe: Annotated[bool, Option("--excel-safe", "switch")] = False
     sign: Sign = None
     no_pdf: bool = False
 
