@@ -11,6 +11,7 @@ import pytest
 import shoal
 import shoal.app
 from app.conftest import Running
+from shoal.app.counter import Counter
 from shoal.app.pages.charts import BarRow, Point, RateRow, bars, line_chart, paired_bars, rates, shares_up_to
 from shoal.app.pages.columns import sets_by_size
 from shoal.app.pages.goal import goal_of, with_goal
@@ -182,6 +183,17 @@ def test_methods_and_standards_of_the_page_need_nothing_else() -> None:
     assert "cms-cells" not in [one.name for one in goal["standards"]]
     loaded = goal_of(Policy.model_validate({**PEOPLE, "method": {"name": "recode"}}))
     assert "recode" in [one["name"] for one in loaded["methods"]]
+
+
+def test_the_largest_questions_are_answered_before_they_are_asked(people: Path) -> None:
+    names = ["age", "sex", "zip"]
+    counter = Counter(str(people), names, Policy(), None)
+    counter.look_ahead(slow=60)
+    assert list(counter._answers) == [("age", "sex", "zip")]
+    counter.look_ahead(slow=0)
+    assert sorted(counter._answers, key=len) == [("sex", "zip"), ("age", "zip"), ("age", "sex"), ("age", "sex", "zip")]
+    said = shoal.risk(people, quasi_identifiers=["age", "zip"])
+    assert counter.answer(["age", "zip"])["result"]["uniques"] == said.uniques
 
 
 def test_switches_are_as_they_were_after_a_reload(app: Running, people: Path) -> None:
