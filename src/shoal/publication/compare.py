@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from shoal.errors import InputError
-from shoal.releases.compare import Comparison, compare
+from shoal.releases.compare import Comparison, compare, differences
 from shoal.reports.chapters.base import judged_risk, told_apart, with_interval
 from shoal.reports.findings import read_findings
 from shoal.results import Cell, Figure, Figures, Grid, Headline, Notes, Result, Section
@@ -143,7 +143,8 @@ def compare_publications(folders: Sequence[str | Path]) -> PublicationComparison
         )
     read = [(str(folder).rstrip("/"), read_findings(folder)) for folder in folders]
     rows = [_figures(folder, found) for folder, found in read]
-    differ = _differences([found for _, found in read])
+    found = [findings for _, findings in read]
+    differ = differences(map(_quasi_identifiers, found), (findings["data"]["records"] for findings in found))
     known = not differ and all(row.loss is not None for row in rows)
     best = min(rows, key=lambda row: float(row.loss or 0)).folder if known else None
     return PublicationComparison(rows, best, differ)
@@ -159,14 +160,8 @@ def compare_releases(releases: Sequence[str | Path]) -> Comparison | Publication
     return compare_publications(releases)
 
 
-def _differences(found: Sequence[Mapping[str, Any]]) -> list[str]:
-    differ = []
-    roles = [{name for name, role in one["policy"]["columns"].items() if role == "quasi-identifier"} for one in found]
-    if any(names != roles[0] for names in roles):
-        differ.append("their quasi-identifiers")
-    if len({one["data"]["records"] for one in found}) > 1:
-        differ.append("their numbers of records")
-    return differ
+def _quasi_identifiers(found: Mapping[str, Any]) -> list[str]:
+    return [name for name, role in found["policy"]["columns"].items() if role == "quasi-identifier"]
 
 
 def _figures(folder: str, found: Mapping[str, Any]) -> PublicationFigures:

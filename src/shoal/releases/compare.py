@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
@@ -97,7 +97,10 @@ def compare(manifests: Sequence[str | Path]) -> Comparison:
         raise InputError("There is nothing to compare.", "Name manifests or released files.")
     read = [(str(path), _manifest(Path(path))) for path in manifests]
     rows = [_row(path, manifest) for path, manifest in read]
-    differ = _differences([manifest for _, manifest in read])
+    differ = differences(
+        (manifest.policy.quasi_identifiers for _, manifest in read),
+        (manifest.written + manifest.removed_rows for _, manifest in read),
+    )
     good = [row for row in rows if row.verdict == "holds"]
     for figure in ("information_loss", "loss"):
         if good and not differ and all(getattr(row, figure) is not None for row in good):
@@ -106,14 +109,15 @@ def compare(manifests: Sequence[str | Path]) -> Comparison:
     return Comparison(rows, None, None, differ)
 
 
-def _differences(manifests: Sequence[Manifest]) -> list[str]:
-    """Why the losses of releases do not say which is better: they are not of the same columns and records."""
-    found = []
-    if len({frozenset(manifest.policy.quasi_identifiers) for manifest in manifests}) > 1:
-        found.append("their quasi-identifiers")
-    if len({manifest.written + manifest.removed_rows for manifest in manifests}) > 1:
-        found.append("their numbers of records")
-    return found
+def differences(quasi_identifiers: Iterable[Iterable[str]], records: Iterable[int]) -> list[str]:
+    """Why the losses of releases do not say which is better: they are not of the same columns and records.
+
+    >>> differences([["age", "sex"], ["sex", "age"]], [100, 90])
+    ['their numbers of records']
+    """
+    columns = len({frozenset(names) for names in quasi_identifiers}) > 1
+    counts = len(set(records)) > 1
+    return [*(["their quasi-identifiers"] if columns else []), *(["their numbers of records"] if counts else [])]
 
 
 def _manifest(path: Path) -> Manifest:
