@@ -12,7 +12,7 @@ import pytest
 
 from app.browsing import Visitor, chromium
 from app.conftest import Running, running
-from shoal import sample_data, verify
+from shoal import make_signing_key, sample_data, verify
 from shoal.app.settings import Settings
 
 STEPS = ("data", "columns", "risk", "protect", "check", "release")
@@ -83,6 +83,10 @@ def test_from_a_small_file_to_a_release_that_verify_accepts(visitor: Visitor, fi
     visitor.upload(files / "small.csv")
     assert "400" in page.locator(".stats").inner_text()
     go_to_a_release(visitor)
+    _, public = make_signing_key(files / "owner.pem")
+    page.get_by_label("Path of your private key").fill(str(files / "owner.pem"))
+    visitor.click("Sign the release")
+    page.get_by_text("Signed.", exact=True).wait_for()
     with page.expect_download() as waiting:
         page.get_by_role("link", name="Download the release").click()
     waiting.value.save_as(tmp_path / "release.zip")
@@ -90,7 +94,7 @@ def test_from_a_small_file_to_a_release_that_verify_accepts(visitor: Visitor, fi
         names = archive.namelist()
         archive.extractall(tmp_path)
     assert all(name.startswith("release/") and ".private" not in name for name in names)
-    found = verify(tmp_path / "release")
+    found = verify(tmp_path / "release", signed_by=public)
     assert found.holds
     assert found.k >= 5
     # the report stands in a frame without rights
