@@ -17,15 +17,18 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import shoal
+from shoal.anonymization.on_disk import levels
 from shoal.anonymization.results import Anonymized
 from shoal.errors import InputError
 from shoal.reading import Options
 from shoal.releases import on_disk
 from shoal.releases.jobs import Writing, release_anonymized
 from shoal.table import external, spill
+from shoal.table.classes import Coded, CountTable
 from shoal.table.disk_order import DiskOrder, shuffled_on_disk
 from shoal.table.order import shuffled_order
 from shoal.table.spill import Spill
+from shoal.table.tuple_of_row import TupleOfRow
 
 SMALL, LARGE = "20kB", "1GB"
 QI = ["age", "seen", "height"]
@@ -199,6 +202,92 @@ def test_a_policy_that_does_not_hold_leaves_nothing(tmp_path: Path, own_folder: 
     assert result.verdict == "refused"
     assert [file.name for file in tmp_path.iterdir() if file.is_file()] == ["people.parquet"]
     assert not list(own_folder.iterdir())
+
+
+# the lattice: searched on the tuples
+
+
+def patients(rows: int, seed: int = 1) -> pl.DataFrame:
+    draw = np.random.default_rng(seed)
+    zips = draw.choice(["02139", "02140", "10001", "94000", None], rows, p=[0.4, 0.3, 0.2, 0.09, 0.01])
+    return pl.DataFrame(
+        {
+            "age": np.minimum(draw.geometric(0.05, rows), 90),
+            "sex": draw.choice(["f", "m", "x"], rows, p=[0.5, 0.49, 0.01]),
+            "zip": pl.Series(zips.tolist(), dtype=pl.String),
+            "ill": draw.choice(list("abcde"), rows),
+            "ward": draw.choice(list("abcd"), rows),
+        }
+    )
+
+
+LATTICE = {
+    "method": "lattice",
+    "quasi_identifiers": ["age", "sex", "zip"],
+    "sensitive": "ill",
+    "decide": {"ward": "other"},
+    "disclosure": ["ill in a,b"],
+}
+# suppressed rows that give nothing away, some whose sensitive cells are emptied, and rounds
+SEARCHES: list[dict[str, Any]] = [
+    {"k": 3},
+    {"k": 3, "suppression": "5%", "l": 2},
+    {"k": 30, "suppression": "0.5%", "l": 2},
+    {"k": 5, "suppression": "5%", "local": True},
+]
+
+
+@pytest.mark.parametrize("how", SEARCHES, ids=str)
+@pytest.mark.parametrize("form", ["parquet", "csv"])
+def test_levels_are_those_of_memory(
+    how: dict[str, Any], form: str, tmp_path: Path, own_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(levels, "BYTES_PER_ROW", 0)
+    source, found = tmp_path / f"patients.{form}", []
+    getattr(patients(4_000), f"write_{form}")(source)
+    for memory in (LARGE, SMALL):
+        output = tmp_path / f"safe-{memory}.{form}"
+        result = release_anonymized(
+            source, output=output, options=Options(memory=memory), writing=Writing(seed=5), **LATTICE, **how
+        )
+        assert result.on_disk == (memory == SMALL)
+        plan = json.loads(output.with_suffix(".plan.json").read_text())
+        manifest = json.loads(output.with_suffix(".manifest.json").read_text())
+        told = [manifest[key] for key in ("columns", "models", "checks", "parameters", "notes", "suppressed_rows")]
+        found.append((output.read_bytes(), plan, told, of_findings(result), result.models))
+        assert not list(own_folder.iterdir())
+        for other in (LARGE, SMALL):
+            judged = shoal.verify(output, original=source, options=Options(memory=other))
+            assert judged.verdict == "holds", judged.reasons()
+    assert found[0] == found[1]
+
+
+def test_too_many_tuples_to_search_are_refused(own_folder: Path) -> None:
+    with pytest.raises(InputError, match=r"different combinations .* takes 0?.* of memory: 20 kB may be used"):
+        shoal.anonymize(people(2_000), quasi_identifiers=QI, k=3, method="lattice", options=Options(memory=SMALL))
+    assert not list(own_folder.iterdir())
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.integers(1, 600), st.integers(0, 10**6), st.sampled_from([9, 10**9, 10**15]))
+def test_every_row_finds_its_tuple(rows: int, seed: int, cardinality: int) -> None:
+    draw = np.random.default_rng(seed)
+    columns = {str(place): Coded(draw.integers(0, cardinality, rows) // 7 * 7, cardinality) for place in range(3)}
+    tuples = CountTable.of(columns)
+    which = TupleOfRow(list(tuples.tuples.values()), list(columns.values())).of(slice(0, rows))
+    for name, column in columns.items():
+        assert (tuples.tuples[name].codes[which] == column.codes).all()
+
+
+def test_rows_that_are_removed_leave_the_others_in_their_order() -> None:
+    result = shoal.anonymize(people(900), quasi_identifiers=QI, options=Options(memory=1), decide=ROLES, **S2)
+    removed = np.arange(0, 900, 7)
+    kept = np.delete(np.arange(900), removed)
+    with Spill(memory=1) as disk:
+        disk.start(1)
+        left = on_disk.OnDisk(result, {}, removed).in_order(3, disk).block(slice(0, len(kept))).polars
+    whole = result.block(slice(0, 900)).polars
+    assert left.equals(whole[kept[shuffled_order(len(kept), 3)]])
 
 
 # the disk

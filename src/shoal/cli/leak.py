@@ -14,10 +14,12 @@ from shoal.cli.options import (
     EngineOption,
     JsonOption,
     MasterOption,
+    MemoryOption,
     MissingOption,
     PolicyOption,
     QiOption,
     QueryOption,
+    SpillDirOption,
     either,
     names_of,
     one_of,
@@ -145,6 +147,8 @@ def leak(
     query: QueryOption = None,
     engine: EngineOption = None,
     master: MasterOption = None,
+    memory: MemoryOption = None,
+    spill_dir: SpillDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """**How many people does a stolen part of the release expose?**
@@ -191,7 +195,7 @@ def leak(
             null_rule=one_of("--null-rule", null_rule, NullRule),
             generalized=one_of("--generalized", generalized, Generalized),
             policy=policy,
-            options=reading(encoding, delimiter, missing, None, engine, master),
+            options=reading(encoding, delimiter, missing, None, engine, master, memory, spill_dir),
         )
 
     with running(quiet=as_json):

@@ -210,6 +210,24 @@ def one_of(option: str, given: str | None, vocabulary: Any) -> Any:
     return given
 
 
+MemoryOption = Annotated[
+    str | None,
+    typer.Option(
+        "--memory",
+        metavar="SIZE",
+        help="Memory that the table may take, such as 8GB; what does not fit goes to disk.",
+        show_default="60% of what is free",
+    ),
+]
+SpillDirOption = Annotated[
+    str | None,
+    typer.Option(
+        "--spill-dir",
+        metavar="FOLDER",
+        help="Where a table that does not fit in memory goes meanwhile.",
+        show_default="the system's folder for temporary files",
+    ),
+]
 TypeOption = Annotated[
     list[str] | None,
     typer.Option(
@@ -271,8 +289,10 @@ def reading(
     types: list[str] | None = None,
     engine: str | None = None,
     master: str | None = None,
+    memory: str | None = None,
+    spill_dir: str | None = None,
 ) -> Any:
-    """How to read text files, what columns are, and what works on the rows."""
+    """How to read text files, what columns are, what works on the rows, and in how much memory."""
     from shoal.reading import Options
 
     if delimiter is not None:
@@ -280,7 +300,20 @@ def reading(
         if len(delimiter) != 1 or not delimiter.isascii() or delimiter in '"\r\n':
             raise InputError("A delimiter is one character.", "Write --delimiter ';' or --delimiter tab.")
     words = tuple(names_of([missing]) or ()) if missing else ()
-    return Options(encoding, delimiter, words, types=types_of(types), engine=engine, master=master)
+    if memory is not None:
+        from shoal.table.memory import bytes_of
+
+        bytes_of(memory)
+    return Options(
+        encoding,
+        delimiter,
+        words,
+        types=types_of(types),
+        engine=engine,
+        master=master,
+        memory=memory,
+        spill_dir=spill_dir,
+    )
 
 
 def print_json(found: dict[str, Any] | list[dict[str, Any]]) -> None:

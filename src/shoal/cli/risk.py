@@ -14,11 +14,13 @@ from shoal.cli.options import (
     File,
     JsonOption,
     MasterOption,
+    MemoryOption,
     MissingOption,
     PolicyOption,
     QiOption,
     QueryOption,
     SensitiveOption,
+    SpillDirOption,
     TypeOption,
     either,
     groups_of,
@@ -214,6 +216,8 @@ def risk(
     query: QueryOption = None,
     engine: EngineOption = None,
     master: MasterOption = None,
+    memory: MemoryOption = None,
+    spill_dir: SpillDirOption = None,
     types: TypeOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -278,7 +282,7 @@ def risk(
             ),
             sensitive=SensitiveQuestions(names_of(sensitive) or (), disclosure or ()),
             policy=policy,
-            options=reading(encoding, delimiter, missing, types, engine, master),
+            options=reading(encoding, delimiter, missing, types, engine, master, memory, spill_dir),
         )
     print_json(result.to_dict()) if as_json else show(result)
     if fail_above_threshold and not result.holds:

@@ -13,8 +13,10 @@ from shoal.cli.options import (
     EngineOption,
     JsonOption,
     MasterOption,
+    MemoryOption,
     MissingOption,
     PolicyOption,
+    SpillDirOption,
     TypeOption,
     print_json,
     reading,
@@ -68,6 +70,8 @@ def verify(
     missing: MissingOption = None,
     engine: EngineOption = None,
     master: MasterOption = None,
+    memory: MemoryOption = None,
+    spill_dir: SpillDirOption = None,
     types: TypeOption = None,
     as_json: JsonOption = False,
 ) -> None:
@@ -95,7 +99,7 @@ def verify(
             attack=attack,
             control=control,
             targets=targets,
-            options=reading(encoding, delimiter, missing, types, engine, master),
+            options=reading(encoding, delimiter, missing, types, engine, master, memory, spill_dir),
         )
     print_json(found.to_dict()) if as_json else show(found)
     if not found.holds:

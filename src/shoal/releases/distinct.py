@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -14,9 +14,10 @@ from shoal.table import Array, Column, Table
 from shoal.table.classes import Coded
 from shoal.table.disk_order import in_order, only_rows, shuffled_on_disk
 from shoal.table.external import count_on_disk
+from shoal.table.rows import weights_of
 from shoal.table.spill import Spill, blocks_of
 from shoal.table.table import on_disk
-from shoal.table.tuples import as_tuples, folder_of
+from shoal.table.tuples import as_tuples, folder_of, tuples_on_disk
 
 
 @dataclass(frozen=True)
@@ -42,15 +43,39 @@ def star_mask(column: Column) -> Array:
     return stars
 
 
-def starred_rows(columns: Sequence[Column], spill: Spill) -> Array:
-    """Which rows are `*` in every one of some columns, on disk."""
-    masks = [star_mask(column) for column in columns]
+def starred_rows(columns: Sequence[Column], spill: Spill, masks: Sequence[Array] | None = None) -> Array:
+    """Which rows are `*` in every one of some columns, on disk; `masks` say which codes that are."""
+    masks = masks or [star_mask(column) for column in columns]
     rows = len(columns[0].codes)
     found = spill.array("starred", np.bool_, rows)
     for block in blocks_of(rows):
         stars = [mask[column.codes[block]] for mask, column in zip(masks, columns, strict=True)]
         found[block] = np.logical_and.reduce(stars)
     return found
+
+
+def distinct_suppressed(
+    table: Table, names: Sequence[str], raw: Collection[str], null_is_star: bool, about: Sequence[str]
+) -> tuple[Table, Array, Array]:
+    """The distinct rows of some columns, whether they are `*` in every quasi-identifier, and the rows of each."""
+    columns, masks = table.select(names), []
+    for column in columns:
+        mask = np.zeros(len(column.values) + 1, bool) if column.name in raw else star_mask(column)
+        mask[-1] = null_is_star
+        masks.append(mask)
+    with Spill(parent=folder_of(columns[0].codes)) as spill:
+        spill.start(table.rows)
+        return with_flag(table, starred_rows(columns, spill, masks), about)
+
+
+def with_flag(table: Table, flag: Array, about: Sequence[str]) -> tuple[Table, Array, Array]:
+    """The distinct rows of some columns and of a mask, the mask of them, and the rows of each."""
+    name = "suppressed rows"
+    values = pl.Series(name, [False, True])
+    flags = Column(name, flag.view(np.uint8), values, 0, pl.Boolean())
+    tuples, count = tuples_on_disk(replace(table, columns={**table.columns, name: flags}), [name, *about], None)
+    assert count is not None, "rows are on disk"
+    return tuples, np.asarray(tuples[name].codes).astype(bool), weights_of(tuples[count])
 
 
 def distinct_pairs(table: Table, original: Column, entry: ColumnEntry, suppressed: Array | None) -> DistinctPairs:

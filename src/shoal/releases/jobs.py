@@ -99,7 +99,8 @@ def release_anonymized(
 def _as_argument(source: Any, options: Any) -> str | None:
     """The file that was read as a shell takes it; None where it is not one file, or was read in a way of its own."""
     one = isinstance(source, (str, Path)) and str(source) != "-"
-    return shlex.quote(str(source)) if one and options in (None, Options()) else None
+    usual = options is None or replace(options, memory=None, spill_dir=None) == Options()
+    return shlex.quote(str(source)) if one and usual else None
 
 
 def release_applied(

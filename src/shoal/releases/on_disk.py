@@ -15,10 +15,11 @@ from shoal.anonymization.results import Anonymized
 from shoal.manifest.schema import ColumnEntry
 from shoal.ranges.columns import ReleasedColumns
 from shoal.ranges.on_disk import ReleasedOnDisk
-from shoal.releases.distinct import in_release_order
+from shoal.releases.distinct import in_release_order, starred_rows, with_flag
+from shoal.releases.suppressed import gives_away, sensitive_columns
 from shoal.releases.treatment import frame_of
-from shoal.table import Array, Table
-from shoal.table.spill import Spill
+from shoal.table import Array, Column, Table, smallest_unsigned
+from shoal.table.spill import Spill, blocks_of
 from shoal.writing import sync
 
 # rows that are decoded and written at once
@@ -61,9 +62,50 @@ def _moved(entry: ReleasedColumns, held: Sequence[Any]) -> ReleasedColumns:
     return replace(entry, held=tuple(held), unchanged=unchanged)
 
 
-def treatments_on_disk(result: Anonymized, path: Path, spill: Spill) -> list[OnDisk]:
-    """What may be written, the best first."""
-    return [OnDisk(result)]
+def treatments_on_disk(result: Anonymized, spill: Spill) -> list[OnDisk]:
+    """What may be written, the best first: as `treatments` has it for rows in memory."""
+    policy, shown = result.policy, [column for entry in result.columns.values() for column in entry.encoded]
+    generalized = all(entry.form.generalizes for entry in result.columns.values())
+    if not generalized or not shown or any(column.values.dtype != pl.String for column in shown):
+        return [OnDisk(result)]
+    lost = starred_rows(shown, spill)
+    removed = np.concatenate([np.flatnonzero(lost[block]) + block.start for block in blocks_of(len(lost))])
+    gone = policy.with_role("identifier")
+    about = [name for name in sensitive_columns(policy) if name in result.table.columns and name not in gone]
+    if not len(removed):
+        return [OnDisk(result)]
+    tuples, flags, records = with_flag(result.table, lost, about)
+    if not gives_away(tuples, policy, flags, records=records):
+        return [OnDisk(result)]
+    emptied = [_emptied(result.table[name], lost, spill) for name in about]
+    columns = {**result.table.columns, **{column.name: column for column, _ in emptied}}
+    blanked = {column.name: cells for column, cells in emptied if cells}
+    found = [OnDisk(replace(result, table=replace(result.table, columns=columns)), blanked)]
+    return found if len(removed) == len(lost) else [*found, OnDisk(result, {}, removed)]
+
+
+def _emptied(column: Column, lost: Array, spill: Spill) -> tuple[Column, int]:
+    """A column without the cells of suppressed rows, and how many these were."""
+    cells, missing = 0, len(column.values)
+    file = spill.new_file("emptied")
+    for block in blocks_of(len(lost)):
+        codes = column.codes[block]
+        cells += int(np.count_nonzero(lost[block] & (codes != missing)))
+        file.append(np.where(lost[block], missing, codes).astype(smallest_unsigned(missing + 1)))
+    written = column.written
+    if written is not None:  # the last of the texts is that of a missing value
+        last = len(written[1]) - 1
+        written = in_blocks_with(written[0], lost, last, spill), written[1]
+    codes = file.mapped(smallest_unsigned(missing + 1))
+    return replace(column, codes=codes, nulls=column.nulls + cells, written=written), cells
+
+
+def in_blocks_with(array: Array, lost: Array, code: int, spill: Spill) -> Array:
+    """An array with another code where a mask says so."""
+    file = spill.new_file("written")
+    for block in blocks_of(len(lost)):
+        file.append(np.where(lost[block], code, array[block]).astype(array.dtype))
+    return file.mapped(array.dtype)
 
 
 def code_bytes(table: Table) -> int:

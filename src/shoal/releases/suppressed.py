@@ -30,10 +30,12 @@ def suppressed_rows(table: Table, names: Sequence[str], raw: Collection[str] = (
     return np.asarray(np.logical_and.reduce([column.star for column in columns]))
 
 
-def gives_away(table: Table, policy: Policy, suppressed: Array, drawn: int | None = None) -> bool:
+def gives_away(
+    table: Table, policy: Policy, suppressed: Array, drawn: int | None = None, records: Array | None = None
+) -> bool:
     """Whether suppressed rows are fewer than k, or fail together a model about a sensitive column; `drawn`: the rows of
-    the sample."""
-    count = int(np.count_nonzero(suppressed))
+    the sample; `records`: how many rows each row stands for, where rows are the distinct ones."""
+    count = int(np.count_nonzero(suppressed) if records is None else records[suppressed].sum())
     if not count or not policy.models:
         return False
     members = count
@@ -53,7 +55,8 @@ def gives_away(table: Table, policy: Policy, suppressed: Array, drawn: int | Non
     needed = {name: table[name] for model in about for name in model.needs if name in table.columns}
     if not needed:
         return False
-    evidence = evidence_of_rows(np.where(suppressed, 0, -1), needed, trees=trees_of(policy, list(needed.values())))
+    trees = trees_of(policy, list(needed.values()))
+    evidence = evidence_of_rows(np.where(suppressed, 0, -1), needed, weights=records, trees=trees)
     return not all(model.judge(evidence).holds for model in about)
 
 
@@ -89,16 +92,21 @@ def blank_sensitive(
 
 
 def suppressed_check(
-    table: Table, policy: Policy, suppressed: Array, declared: bool, drawn: int | None = None
+    table: Table,
+    policy: Policy,
+    suppressed: Array,
+    declared: bool,
+    drawn: int | None = None,
+    records: Array | None = None,
 ) -> Check | None:
     """Whether suppressed rows keep what is sensitive to themselves; without a manifest nothing says that `*` is no
     text of the original, and then too few such rows are a class that is too small."""
-    count = int(np.count_nonzero(suppressed))
+    count = int(np.count_nonzero(suppressed) if records is None else records[suppressed].sum())
     if not count or not policy.models:
         return None
     names = [name for name in sensitive_columns(policy) if name in table.columns]
     left = [name for name in names if not bool(_null(table[name])[suppressed].all())]
-    if (left or not declared) and gives_away(table, policy, suppressed, drawn):
+    if (left or not declared) and gives_away(table, policy, suppressed, drawn, records):
         kept = f"{', '.join(left)} left in" if left else "nothing says that * is not a text of the original"
         return Check("suppressed rows", False, f"{count:,} rows are too few or too alike, with {kept}")
     return Check("suppressed rows", True, f"{count:,} rows are suppressed in every quasi-identifier")

@@ -26,7 +26,7 @@ from shoal.policy import Policy, as_policy
 from shoal.ranges.forms import not_canonical
 from shoal.reading import Options, declaring, read
 from shoal.reading.files import is_address
-from shoal.releases.distinct import in_release_order, is_on_disk
+from shoal.releases.distinct import distinct_suppressed, in_release_order, is_on_disk
 from shoal.releases.excel import defused_name
 from shoal.releases.open import Release
 from shoal.releases.original import Beside, against_original, inferred_entries
@@ -35,7 +35,7 @@ from shoal.releases.results import NEEDS_PRIVATE, Verification
 from shoal.releases.scrubbed_notes import KnownById, known_gone, rescrubbed
 from shoal.releases.shown_types import as_published
 from shoal.releases.signing import check_signature
-from shoal.releases.suppressed import suppressed_check, suppressed_rows
+from shoal.releases.suppressed import sensitive_columns, suppressed_check, suppressed_rows
 from shoal.scrubbing.knowledge import KnownFrom, read_known
 from shoal.table import Array, Table
 from shoal.table.column_type import ColumnType
@@ -208,9 +208,7 @@ def judge(
         detail = f"column {policy.person} is not in the file, so persons cannot be counted: keep it, as a pseudonym"
         checks.append(Check("persons", False, detail))
     elif suppressed:
-        stars = suppressed_rows(table, names, raw, policy.null_rule == "wildcard")
-        found = suppressed_check(table, policy, stars, declared, drawn)
-        checks += [] if found is None else [found]
+        checks += _of_suppressed(table, names, policy, raw, declared, drawn)
     verdicts = [replace(verdict, worst={**verdict.worst, "columns": names}) for verdict in verdicts]
     holds = all(verdict.holds for verdict in verdicts) and all(check.holds for check in checks)
     k = int(evidence.sizes.min()) if len(evidence.sizes) else 0
@@ -220,6 +218,21 @@ def judge(
     classes, uniques = int(counts.sum()), int(counts[evidence.sizes == 1].sum())
     verdict = "holds" if holds else "refused"
     return Verification(verdict, records, k, suppressed, verdicts, checks, readings, classes, uniques)
+
+
+def _of_suppressed(
+    table: Table, names: list[str], policy: Policy, raw: Collection[str], declared: bool, drawn: int | None
+) -> list[Check]:
+    """What suppressed rows give away; of rows on disk by the distinct ones."""
+    wildcard, records = policy.null_rule == "wildcard", None
+    by_row = (policy.person, policy.count, policy.weight, policy.population_size, policy.sampling)
+    if is_on_disk(table) and not any(setting is not None for setting in by_row):
+        about = [name for name in sensitive_columns(policy) if name in table.columns]
+        table, stars, records = distinct_suppressed(table, names, raw, wildcard, about)
+    else:
+        stars = suppressed_rows(table, names, raw, wildcard)
+    found = suppressed_check(table, policy, stars, declared, drawn, records)
+    return [] if found is None else [found]
 
 
 def _undecided(table: Table, policy: Policy, manifest: Manifest | None) -> list[Check]:

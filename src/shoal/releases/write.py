@@ -196,7 +196,7 @@ def _write_on_disk(result: Releasable, how: _Writing) -> Released:
     reading = result.reading or Options()
     with Spill(reading.memory, reading.spill_dir) as spill:
         spill.start(result.table.rows * (DISK_PER_ROW + 4 * code_bytes(result.table)))
-        *others, last = treatments_on_disk(result, how.path, spill)
+        *others, last = treatments_on_disk(result, spill)
         for treated in others:
             with suppress(Refused):
                 return _write_blocks(result, treated, how, reading, spill)

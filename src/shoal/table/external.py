@@ -31,13 +31,13 @@ _SAMPLE, _STRETCH = 1 << 20, 1 << 10
 
 
 @dataclass(frozen=True)
-class _Words:
+class Words:
     """Columns by the words that their codes are packed into: one, or several where a key is past 64 bits."""
 
     groups: list[list[Codes]]
 
     @classmethod
-    def of(cls, columns: Sequence[Codes]) -> _Words:
+    def of(cls, columns: Sequence[Codes]) -> Words:
         groups: list[list[Codes]] = [[]]
         for column in columns:
             if product([other.cardinality for other in groups[-1]]) * max(column.cardinality, 1) > 1 << 64:
@@ -75,7 +75,7 @@ def count_on_disk(columns: Mapping[str, Codes], weights: Array | None, spill: Sp
     ...     count_on_disk({"age": ages}, None, spill).counts.tolist()
     [1, 2]
     """
-    words = _Words.of(list(columns.values()))
+    words = Words.of(list(columns.values()))
     if len(words.groups) == 1 and words.limit(0) <= _DENSE:
         pieces: Iterator[tuple[list[Array], Array]] = iter([_count_dense(words, weights)])
     else:
@@ -87,7 +87,7 @@ def _blocks(rows: int) -> list[slice]:
     return [slice(start, min(start + ROWS_AT_ONCE, rows)) for start in range(0, rows, ROWS_AT_ONCE)]
 
 
-def _count_dense(words: _Words, weights: Array | None) -> tuple[list[Array], Array]:
+def _count_dense(words: Words, weights: Array | None) -> tuple[list[Array], Array]:
     """Keys of few values, each with a counter."""
     rows = len(words.groups[0][0].codes)
 
@@ -109,7 +109,7 @@ def _count_dense(words: _Words, weights: Array | None) -> tuple[list[Array], Arr
 class _Ranges:
     """The rows of a table in files by ranges of their first word."""
 
-    def __init__(self, words: _Words, weights: Array | None, spill: Spill) -> None:
+    def __init__(self, words: Words, weights: Array | None, spill: Spill) -> None:
         self.words, self.weights, self.spill = words, weights, spill
         self.rows = len(words.groups[0][0].codes)
 
@@ -251,7 +251,7 @@ def _runs(words: list[Array], weights: Array | None) -> tuple[list[Array], Array
 
 
 def _together(
-    columns: Mapping[str, Codes], words: _Words, pieces: Iterator[tuple[list[Array], Array]], spill: Spill
+    columns: Mapping[str, Codes], words: Words, pieces: Iterator[tuple[list[Array], Array]], spill: Spill
 ) -> CountTable:
     """The results of all ranges as one count table; on disk where it is too large for memory."""
     gathered = [_Gathered(spill, f"tuples-{number}", len(columns) + 1) for number in range(len(columns) + 1)]

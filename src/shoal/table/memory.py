@@ -32,7 +32,7 @@ def bytes_of(amount: str | int) -> int:
     """
     found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(?:i?b)?\s*", str(amount), re.IGNORECASE)
     if not found or float(found[1]) == 0:
-        raise InputError("The amount of memory cannot be read.", "Write SHOAL_MEMORY=24GB or 500MB.")
+        raise InputError("The amount of memory cannot be read.", "Write 24GB or 500MB.", settings="memory")
     return int(float(found[1]) * _UNITS[found[2].lower()])
 
 

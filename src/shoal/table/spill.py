@@ -277,7 +277,7 @@ def _changed(array: Array, change: Callable[[Array], Array], file: SpilledFile, 
 
 def _cure(need: int) -> str:
     space = f" with {in_units(need)} free" if need else " with more space"
-    return f"Set SHOAL_SPILL to a folder{space}, or SHOAL_MEMORY to more memory."
+    return f"Set `spill_dir` (SHOAL_SPILL) to a folder{space}, or `memory` (SHOAL_MEMORY) to more."
 
 
 class filling:

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from shoal.anonymization.search.lattice import Prepared
     from shoal.anonymization.search.plan import Plan
     from shoal.compiled import Rehearsal
+    from shoal.table.spill import Spill
 
 # larger tables are not read again to measure their information loss
 _MEASURED = 200_000
@@ -58,6 +59,7 @@ class Lattice(Method):
     page: ClassVar[str] = "lattice.md"
     source: ClassVar[str] = "full-domain generalisation (Samarati, Sweeney; as in ARX)"
     by_tuple: ClassVar[bool] = True
+    past_memory: ClassVar[bool] = True
     by_default: ClassVar[bool] = True
 
     hierarchies: Any = Field(
@@ -137,6 +139,14 @@ class Lattice(Method):
         assert best.findings.search is not None
         search = replace(best.findings.search, optimal=False, lower_bound=None)
         return replace(best, findings=replace(best.findings, search=search))
+
+    def change_on_disk(
+        self, table: Table, policy: Policy, conditions: Sequence[ColumnCondition], spill: Spill
+    ) -> Anonymized:
+        """Search on the tuples that there are, and give every row what its tuple becomes."""
+        from shoal.anonymization.on_disk.levels import generalised_on_disk
+
+        return generalised_on_disk(self, table, policy, conditions, spill)
 
     def _searched(self, table: Table, policy: Policy, conditions: Sequence[ColumnCondition]) -> Anonymized:
         from shoal.anonymization.search.generalize import score_of

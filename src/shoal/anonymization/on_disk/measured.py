@@ -20,7 +20,7 @@ from shoal.ranges.columns import ReleasedColumns
 from shoal.ranges.on_disk import BoxedByColumn
 from shoal.ranges.parsing import STAR
 from shoal.table import Array, Column, Table
-from shoal.table.classes import class_of_each_row, pack
+from shoal.table.classes import Coded, class_of_each_row, pack
 from shoal.table.rows import weights_of
 from shoal.table.tuples import tuples_on_disk
 from shoal.utility.box_loss import loss_of_boxes
@@ -83,14 +83,28 @@ def counted_classes(
     tuples, count = tuples_on_disk(together, together.names, None)
     assert count is not None, "rows are on disk"
     labels = tuples.select([f"{_SHOWN}{column.name}" for column in shown])
+    columns = {name: replace(tuples[f"{_WAS}{name}"], name=name) for name in needed}
+    return classes_of(labels, weights_of(tuples[count]), columns, released)
+
+
+def classes_of(
+    labels: Sequence[Column],
+    records: Array,
+    columns: Mapping[str, Column],
+    released: Mapping[str, ReleasedColumns],
+) -> CountedClasses:
+    """The classes of tuples by what is released of them; those that are `*` throughout are in none."""
     classes, number = class_of_each_row(pack(labels))
-    lost = np.asarray(np.logical_and.reduce([is_star(column) for column in labels]))
+    starred = [entry.form.generalizes for entry in released.values() for _ in entry.series]
+    stars = [
+        is_star(label) if may else np.zeros(len(records), bool) for label, may in zip(labels, starred, strict=True)
+    ]
+    lost = np.asarray(np.logical_and.reduce(stars))
     if lost.any():
-        kept, number = class_of_each_row(pack([column.take(~lost) for column in labels])) if not lost.all() else ([], 0)
+        kept, number = class_of_each_row(Coded(classes[~lost], number)) if not lost.all() else (classes[:0], 0)
         classes = np.full(len(classes), -1, np.int64)
         classes[~lost] = kept
-    columns = {name: replace(tuples[f"{_WAS}{name}"], name=name) for name in needed}
-    return CountedClasses(classes, number, weights_of(tuples[count]), columns)
+    return CountedClasses(classes, number, records, columns)
 
 
 def is_star(column: Column) -> Array:
