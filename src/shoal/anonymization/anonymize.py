@@ -136,7 +136,7 @@ def asked(
             "Scrub it before, or decide it as identifier, which removes it.",
         )
     needed = _needed(rules, conditions)
-    table = engine.rows(source, None, reading, needed=needed, by_tuple=chosen is not None and chosen.by_tuple)
+    table = engine.rows(source, None, reading, needed=needed, by_tuple=_by_tuple(chosen, rules))
     rules = rules.with_types(table)
     on_disk = past_memory(table, options)
     if on_disk:
@@ -149,6 +149,12 @@ def asked(
     k_without_policy = k is not None and not any(isinstance(model, KAnonymity) for model in as_given.models)
     reading = (options or Options()) if on_disk else None
     return Asked(table, rules, chosen, conditions, k_without_policy, method_options, reading)
+
+
+def _by_tuple(method: Method | None, policy: Policy) -> int | None:
+    """From how many records on equal ones are taken together: where nothing belongs to single records."""
+    by_record = (policy.count, policy.person, policy.weight, policy.household)
+    return None if method is None or any(name is not None for name in by_record) else method.by_tuple(policy)
 
 
 def _needed(policy: Policy, conditions: Sequence[ColumnCondition]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 
@@ -12,7 +12,7 @@ from shoal.anonymization.outcomes import Choice, LatticeOutcome, ModelCost, Stra
 from shoal.judgement.disclosure import attribute_disclosure
 from shoal.judgement.evidence import evidence_of, trees_of
 from shoal.models import Evidence, TCloseness, Verdict
-from shoal.models.distances import ordered_distance
+from shoal.models.distances import Labels, ordered_distance
 from shoal.models.evidence import evidence_of_rows
 from shoal.policy import Policy
 from shoal.policy.conditions import ColumnCondition
@@ -85,42 +85,45 @@ def findings_of(
 
     `cost`: what it cost in words, where that is known already. `weights`: the people that each row stands for.
     """
+    records = table.records
     class_of_row, count = classes
     kept = class_of_row >= 0
-    sizes = np.bincount(class_of_row[kept], minlength=count)
+    sizes = np.bincount(class_of_row[kept], None if records is None else records[kept], count).astype(np.int64)
     if not kept.all():
         # suppressed rows are alike: for what is learnt about them they are one class
         class_of_row, count = np.where(kept, class_of_row, count), count + 1
-    uniques, undecided = (int((sizes == 1).sum()), 0) if boxed is None else _uniques(columns, boxed, sizes)
+    uniques, undecided = int((sizes == 1).sum()), 0
+    if boxed is not None:
+        uniques, undecided = _uniques(columns, boxed, sizes, records)
     loss = None if boxed is None else information_loss(columns, boxed, weights)
     disclosed = []
     for condition in conditions:
-        found = attribute_disclosure(class_of_row, count, condition.meets(table[condition.column]))
+        found = attribute_disclosure(class_of_row, count, condition.meets(table[condition.column]), records)
         disclosed.append(Disclosed(condition.text, found.records, found.disclosed, found.share))
     near = None
     column = None if close is None else table[close.sensitive]
     if column is not None and (column.dtype.is_numeric() or column.dtype.is_temporal()):
         near = {
-            "values": float(ordered_distance(class_of_row, count, column, "values").max()),
-            "ranks": float(ordered_distance(class_of_row, count, column, "ranks").max()),
+            labels: float(ordered_distance(class_of_row, count, column, labels, records).max())
+            for labels in (get_args(Labels) if records is None else ("values",))
         }
     stars = [column.suppressed for column in released.values()]
-    lost = np.logical_and.reduce(stars)
+    lost = np.asarray(np.logical_and.reduce(stars))
     return Findings(
-        records=table.rows if weights is None else int(weights.sum()),
+        records=table.total if weights is None else int(weights.sum()),
         k=int(sizes.min()) if len(sizes) else 0,
         classes=len(sizes),
         uniques=uniques,
         undecided=undecided,
         information_loss=None if loss is None else loss.total,
         information_loss_by_column={} if loss is None else loss.by_column,
-        modified_rows=int(modified_rows(list(released.values())).sum()),
+        modified_rows=table.records_in(modified_rows(list(released.values()))),
         removed_rows=0,
-        suppressed_rows=int(lost.sum() if weights is None else weights[lost].sum()),
-        suppressed_cells=int(sum(star.sum() for star in stars)),
+        suppressed_rows=table.records_in(lost) if weights is None else int(weights[lost].sum()),
+        suppressed_cells=sum(table.records_in(star) for star in stars),
         attribute_disclosure=disclosed,
         closeness=near,
-        change=None if boxed is None else change_of(columns, boxed, means),
+        change=None if boxed is None else change_of(columns, boxed, means, records),
         cost=cost or _cost(columns, boxed, released, means, weights),
     )
 
@@ -137,11 +140,11 @@ def _cost(
     return cost_of_boxes(columns, boxed, means, weights)
 
 
-def _uniques(columns: Sequence[Column], boxed: Boxed, sizes: Array) -> tuple[int, int]:
+def _uniques(columns: Sequence[Column], boxed: Boxed, sizes: Array, records: Array | None) -> tuple[int, int]:
     """By Eq 1; classes of two and more need no look."""
     if (sizes > 1).all():
         return 0, 0
-    found = fit([boxed.ranges(column) for column in columns])
+    found = fit([boxed.ranges(column) for column in columns], records)
     return int(found.unique.sum()), int(found.undecided.sum())
 
 
@@ -176,10 +179,12 @@ def evidence_of_result(
         starred = [
             series.name for column in released.values() if column.nature != "unchanged" for series in column.series
         ]
-        return evidence_of(Table({**shown, **beside}, table.rows), names, policy, levels, starred)[0]
+        read = Table({**shown, **beside}, table.rows, records=table.records)
+        return evidence_of(read, names, policy, levels, starred)[0]
     stars = np.logical_and.reduce([column.suppressed for column in released.values()])
     rows = class_of_each_row(Coded(class_of_row[~stars], int(class_of_row.max(initial=0)) + 1))[0]
     class_of_row = np.full(table.rows, -1, np.int64)
     class_of_row[~stars] = rows
     sensitive = {name: table[name] for model in policy.models for name in model.needs}
-    return evidence_of_rows(class_of_row, sensitive, trees=trees_of(policy, list(sensitive.values())))
+    trees = trees_of(policy, list(sensitive.values()))
+    return evidence_of_rows(class_of_row, sensitive, weights=table.records, trees=trees)

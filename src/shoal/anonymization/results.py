@@ -234,7 +234,7 @@ class Anonymized(Result):
     def shown(self) -> Table:
         """The quasi-identifiers as they are released, in codes."""
         columns = {entry.name: entry for column in self.columns.values() for entry in column.encoded}
-        return Table(columns, self.table.rows)
+        return Table(columns, self.table.rows, records=self.table.records)
 
     @property
     def frame(self) -> Any:

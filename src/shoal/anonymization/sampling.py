@@ -29,7 +29,7 @@ def sample_of(table: Table, policy: Policy, rows: int) -> Table:
     >>> sample_of(people, Policy(person="id"), 3)["id"].decode().to_list()
     [2, 2, 3, 3]
     """
-    if table.rows <= rows:
+    if table.total <= rows:
         return table
     whole = policy.person or policy.household
     if whole is None:

@@ -75,7 +75,7 @@ def tried(method: Method, table: Table, task: Task, seconds: float) -> Trial:
     except ShoalError as error:
         reason = error.what if isinstance(error, InputError) else str(error)
         took = time.monotonic() - start
-        return Trial(method, Candidate(method.name, None, None, took, "refused", table.rows, reason.rstrip(".")), None)
+        return Trial(method, Candidate(method.name, None, None, took, "refused", table.total, reason.rstrip(".")), None)
     return Trial(method, candidate_of(result, time.monotonic() - start), result)
 
 

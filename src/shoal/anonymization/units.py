@@ -115,7 +115,7 @@ def units_of(table: Table, policy: Policy) -> Units:
         return Units(first, of_row, None, Coded(*class_of_each_row(pack(parts))), True)
     if rows.weights is not None and rows.count != table.rows:
         raise InputError(f"Count column '{policy.count}' is zero in some rows: these are not records.", "Remove them.")
-    return Units(every, every, rows.weights)
+    return Units(every, every, rows.weights if policy.count is not None else None)
 
 
 def mean_weights(table: Table, policy: Policy) -> Array | None:
@@ -125,7 +125,7 @@ def mean_weights(table: Table, policy: Policy) -> Array | None:
     """
     if policy.weight is not None:
         return record_weights(table.select([policy.weight])[0])
-    return units_of(table, policy).weights_of_rows
+    return table.records if table.records is not None else units_of(table, policy).weights_of_rows
 
 
 def _dense(numbers: Array) -> Coded:

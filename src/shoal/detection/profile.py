@@ -80,7 +80,7 @@ def profile(
 
 
 def _profile(column: Column, records: int, decided: Role | None) -> ColumnProfile:
-    counts = np.bincount(column.codes, minlength=len(column.values))[: len(column.values)]
+    counts = column.frequencies()
     kinds = find_kinds(ColumnView(column.name, column.values, counts, records)) if len(counts) else []
     proposal = propose_type(column, counts, records, kinds)
     measured = is_measured(column) or (column.dtype == pl.String and proposal.measured)

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
-
 from shoal.detection.profiles import ColumnProfile, yaml_key
 from shoal.kinds import DECIDED
 from shoal.table import Column, Table
@@ -58,7 +56,7 @@ def _models(table: Table, profiles: Sequence[ColumnProfile]) -> list[str]:
 
 
 def _share_of_most_frequent(column: Column) -> float:
-    counts = np.bincount(column.codes, minlength=len(column.values))[: len(column.values)]
+    counts = column.frequencies()
     return float(counts.max(initial=0) / max(counts.sum(), 1))
 
 

@@ -42,7 +42,7 @@ def repeated_identifiers(table: Table, policy: Policy) -> list[str]:
     repeated = [
         column.name
         for column in columns
-        if 1 < len(column.values) < NEARLY_ALL * (table.rows - column.nulls) and not _is_dated(column, table.rows)
+        if 1 < len(column.values) < NEARLY_ALL * (table.total - column.nulls) and not _is_dated(column, table.total)
     ]
     homes = [name for name in repeated if policy.household is None and is_household(name)]
     people = [name for name in repeated if name not in homes]
@@ -62,7 +62,7 @@ def _is_dated(column: Column, records: int) -> bool:
     """Whether a column holds dates or moments: they repeat, and are not persons."""
     if column.declared is not None or column.values.dtype != pl.String:
         return column.values.dtype.is_temporal()
-    counts = np.bincount(column.codes, minlength=len(column.values))[: len(column.values)]
+    counts = column.frequencies()
     found = propose_type(column, counts, records, [])
     return (found.type is not None and found.type.type == "date") or found.reason.startswith("Dates, but")
 
@@ -83,7 +83,7 @@ def types_to_declare(table: Table, policy: Policy) -> list[str]:
         column = table.columns.get(name)
         if column is None or column.declared is not None or column.values.dtype != pl.String or not len(column.values):
             continue
-        if name not in policy.hierarchies and (looks := _looks_like(column, table.rows)) is not None:
+        if name not in policy.hierarchies and (looks := _looks_like(column, table.total)) is not None:
             notes.append(
                 f"{name} {looks}: declare it in `types` (docs/types.md); it was read as texts without an order"
             )
@@ -92,7 +92,7 @@ def types_to_declare(table: Table, policy: Policy) -> list[str]:
 
 def _looks_like(column: Column, records: int) -> str | None:
     """What a column of text seems to be, without a value of it; None where it is a text without an order."""
-    counts = np.bincount(column.codes, minlength=len(column.values))[: len(column.values)]
+    counts = column.frequencies()
     view = view_of(column, counts, records)
     kinds = find_kinds(view)
     found = propose_type(column, counts, records, kinds).type

@@ -19,7 +19,6 @@ from shoal.kinds.inside import inside
 from shoal.manifest.schema import ColumnEntry
 from shoal.policy import Policy
 from shoal.table import Column, Table
-from shoal.table.rows import occurrences
 from shoal.table.weights import record_weights, weight_notes
 from shoal.vocabulary import Role
 from shoal.wording import in_words
@@ -99,14 +98,14 @@ def decisions_about(
     >>> [(entry.column, entry.looks_like, entry.stops) for entry in found.undecided_columns]
     [('mail', 'identifier', True), ('ward', 'other', False)]
     """
-    looked = [look_at(table[name], table.rows) for name in undecided if table.has(name)]
+    looked = [look_at(table[name], table.total) for name in undecided if table.has(name)]
     stopped = {entry.column for entry in looked if entry.stops}
     leaving = [table[name] for name in [*others, *undecided] if table.has(name) and name not in stopped]
     known = [table[name] for name in quasi_identifiers if name in table.columns]
     # of a column that stayed where the rows are, nobody knows here what it tells about others
     apart = [column for column in leaving if column.name in table.beside]
     leaving = [column for column in leaving if column.name not in table.beside]
-    notes = [*_warnings(leaving, known, table.rows), *_warnings(apart, [], table.rows)]
+    notes = [*_warnings(leaving, known, table.total), *_warnings(apart, [], table.total)]
     return Decisions(looked, notes)
 
 
@@ -130,7 +129,7 @@ def decisions_of(result: Decidable) -> Decisions:
     notes = [
         *_told_of_people(result, [entry.name for entry in entries]),
         *found.notes,
-        *_warnings(sensitive, [], result.table.rows),
+        *_warnings(sensitive, [], result.table.total),
         *repeated_identifiers(result.table, result.policy),
         *_of_survey(result.table, result.policy),
         *other_weights(result.table, result.policy, [entry.name for entry in entries]),
@@ -160,7 +159,7 @@ def _of_survey(table: Table, policy: Policy) -> list[str]:
     column = table[policy.weight]
     notes += weight_notes(column.name, record_weights(column), household)
     if policy.columns.get(column.name) != "identifier":
-        alone = int(np.count_nonzero(occurrences(column.codes, len(column.values) + 1)[: len(column.values)] == 1))
+        alone = int(np.count_nonzero(column.frequencies() == 1))
         if alone:
             who = f"{alone:,} record{'s' if alone > 1 else ''}"
             notes.append(
@@ -184,7 +183,7 @@ def look_at(column: Column, records: int) -> UndecidedColumn:
     Identifiers, quasi-identifiers and free text of a decided confidence stop a release, and so do values that nearly
     tell records apart or are long codes, whatever the confidence.
     """
-    counts = occurrences(column.codes, len(column.values) + 1)[: len(column.values)]
+    counts = column.frequencies()
     view = view_of(column, counts, records)
     kinds = find_kinds(view) if len(view.counts) else []
     role, confidence, reasons = propose_role(column, counts, records, kinds)

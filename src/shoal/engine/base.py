@@ -76,6 +76,38 @@ class SizeHistogram(NamedTuple):
     removed: int = 0
 
 
+@dataclass(frozen=True)
+class Parts:
+    """Where an order of records is cut: after every `step` of them into `count` parts, the last takes the rest; or
+    where `starts` say.
+
+    >>> Parts(3, 2).of(np.array([0, 2, 3, 9])).tolist(), Parts(0, 3, np.array([0, 5, 6])).of(np.array([4, 5])).tolist()
+    ([0, 0, 1, 1], [0, 1])
+    """
+
+    step: int
+    count: int
+    starts: Array | None = None
+
+    def of(self, positions: Array) -> Array:
+        """The part of each position."""
+        if self.starts is None:
+            return np.asarray(np.minimum(positions // self.step, self.count - 1))
+        return np.searchsorted(self.starts, positions, side="right") - 1
+
+    def start(self, parts: Array) -> Array:
+        """Where parts start."""
+        return parts * self.step if self.starts is None else self.starts[parts]
+
+
+class Runs(NamedTuple):
+    """Records in an order: of row `row[i]` of a table, `records[i]` from `position[i]` on. Positions rise."""
+
+    row: Array
+    position: Array
+    records: Array
+
+
 class Engine(Protocol):
     """Where rows are stored and how they are worked on: nothing above knows."""
 
@@ -120,12 +152,20 @@ class Engine(Protocol):
         options: Options | None = None,
         *,
         needed: Sequence[str] | None = None,
-        by_tuple: bool = False,
+        by_tuple: int | None = None,
     ) -> Table:
         """Codes row by row, where something belongs to each row: weights, households, groups of a method.
 
         Other columns than those that are `needed` may stay where the rows are (`beside`). Rows are in the order of the
-        source, or where equal rows are treated alike (`by_tuple`) in any order; `assign` takes what belongs to them.
+        source. Where equal rows are treated alike, from so many on (`by_tuple`) an engine may put them together
+        (`Table.records`); `assign` takes what belongs to them, also where records of a row were parted again.
+        """
+
+    def cut(self, table: Table, rank: Array, parts: Parts) -> Runs:
+        """The records of a table (from `rows`) in the order of `rank`, those of equal rank in the order of the source.
+
+        `rank` has an entry for each row of the table. Runs of rows that have equal ranks and are parted lie within a
+        part each; within one part, and where all are in one, their order is not told.
         """
 
     def apply(
@@ -150,6 +190,16 @@ class Engine(Protocol):
         Columns beside those that were read stay as they are; those that are `dropped` are left out. It is of the kind
         that came in, with the types that came in where nothing was `changed`. Rows that are not `kept` (a mask) go.
         """
+
+    def side_by_side(
+        self,
+        table: Table,
+        frame: pl.DataFrame,
+        by: str,
+        change: Callable[[pl.DataFrame], pl.DataFrame],
+        schema: Mapping[str, Any],
+    ) -> pl.DataFrame:
+        """What `change` makes of each group of a small frame by the column `by`, where the rows of `table` are."""
 
     def map(
         self, source: Any, change: Callable[[pl.DataFrame], pl.DataFrame], schema: Any, options: Options | None = None

@@ -38,14 +38,15 @@ CAPABILITIES = (
     ),
     Capability(
         "anonymize",
-        "lattice and coarsen: the count table, repeated for each record; mondrian, sorted-clusters (S2, S4) and all "
-        "others: one packed key per row",
-        "more records than the driver holds, and free text (role `text`)",
-        "groups are made and measured by the compiled loops of one machine; texts are scrubbed beside identifiers",
+        "lattice, coarsen, sorted-clusters: the count table (with t-closeness from 20,000,000 records on, before that "
+        "one packed key per row); mondrian for k alone: the count table from 4,194,304 records on; all others, and "
+        "persons, households, weights, counts: one packed key per row",
+        "a count table past the driver's limit, and free text (role `text`)",
+        "levels and cuts are searched over all tuples together; texts are scrubbed beside identifiers",
     ),
     Capability(
         "verify",
-        "one packed key per row of what models look at",
+        "the count table of what models look at; for persons, households, weights and counts one packed key per row",
         "comparing rows with their originals (`original`)",
         "nobody keeps which row of a cluster was which",
     ),

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.engine.base import CheckDraft, Counted, SizeHistogram, check_lengths, tuples_of
+from shoal.engine.base import CheckDraft, Counted, Parts, Runs, SizeHistogram, check_lengths, tuples_of
 from shoal.errors import InputError
 from shoal.reading import Options, Overflow, read
 from shoal.table import Array, Table
@@ -104,7 +104,7 @@ class LocalEngine:
         options: Options | None = None,
         *,
         needed: Sequence[str] | None = None,
-        by_tuple: bool = False,
+        by_tuple: int | None = None,
     ) -> Table:
         """The encoded table of some columns, in the order of the source.
 
@@ -112,6 +112,17 @@ class LocalEngine:
         [0, 1, 2]
         """
         return read(source, columns, options)
+
+    def cut(self, table: Table, rank: Array, parts: Parts) -> Runs:
+        """Row by row, each by itself where it stands for one record.
+
+        >>> found = LOCAL.cut(LOCAL.rows({"age": [34, 51, 34]}), np.array([1, 0, 1]), Parts(2, 2))
+        >>> found.row.tolist(), found.position.tolist()
+        ([1, 0, 2], [0, 1, 2])
+        """
+        order = np.argsort(rank, kind="stable")
+        records = np.ones(table.rows, np.int64) if table.records is None else table.records[order]
+        return Runs(order, np.cumsum(records) - records, records)
 
     def apply(
         self, source: Any, columns: Sequence[str], becomes: Mapping[str, pl.Series], options: Options | None = None
@@ -146,6 +157,23 @@ class LocalEngine:
 
         frame = frame.drop(dropped, strict=False)
         return to_native(frame if kept is None else frame.filter(kept), table.native, changed)
+
+    def side_by_side(
+        self,
+        table: Table,
+        frame: pl.DataFrame,
+        by: str,
+        change: Callable[[pl.DataFrame], pl.DataFrame],
+        schema: Mapping[str, Any],
+    ) -> pl.DataFrame:
+        """One group after the other.
+
+        >>> frame = pl.DataFrame({"part": [0, 1, 0], "age": [34, 51, 41]})
+        >>> LOCAL.side_by_side(LOCAL.rows({"age": [34]}), frame, "part", lambda part: part.max(), frame.schema).rows()
+        [(0, 41), (1, 51)]
+        """
+        parts = frame.partition_by(by, maintain_order=True)
+        return pl.concat([pl.DataFrame(schema=schema), *(change(part).cast(pl.Schema(schema)) for part in parts)])
 
     def map(
         self, source: Any, change: Callable[[pl.DataFrame], pl.DataFrame], schema: Any, options: Options | None = None

@@ -196,8 +196,8 @@ def _detected(column: Column) -> tuple[str, str]:
     masked = values.dtype == pl.String and values.str.contains(STAR, literal=True).any()
     if count == 0 or masked or values.dtype.is_float() or (values.dtype.is_integer() and bool((values < 0).any())):
         return "", ""
-    records = np.bincount(column.codes, minlength=count)[:count]
-    found = find_kinds(ColumnView(column.name, values, records, len(column.codes)))
+    records = column.frequencies()
+    found = find_kinds(ColumnView(column.name, values, records, int(records.sum()) + column.nulls))
     return (found[0].kind, found[0].rule) if found and found[0].confidence >= DECIDED else ("", "")
 
 
@@ -209,6 +209,6 @@ def _skewed(column: Column) -> bool:
         return float(np.bincount(codes, records, len(labels)).max(initial=0) / max(records.sum(), 1))
 
     count = len(column.values)
-    records = np.bincount(column.codes, minlength=count)[:count]
+    records = column.frequencies()
     wide = fullest(interval_steps(column.values, None, 2))
     return wide > _TOO_FULL and count > 2 and fullest(frequency_steps(column, None, 2)) < wide

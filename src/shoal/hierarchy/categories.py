@@ -30,7 +30,7 @@ def category_steps(column: Column, factor: int = 2) -> Iterator[Step]:
     [['clerk', 'smith', '{monk, poet}'], ['clerk', '{monk, poet, smith}']]
     """
     texts, count = texts_of(column.values), len(column.values)
-    records = np.bincount(column.codes, minlength=count)[:count]
+    records = column.frequencies()
     rank = np.empty(count, np.int64)
     rank[np.argsort(-records, kind="stable")] = np.arange(count)
     taken, left = set(texts), count

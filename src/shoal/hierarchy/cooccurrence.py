@@ -39,7 +39,7 @@ def cooccurrence_tree(column: Column, others: Sequence[Column]) -> Hierarchy:
     ['{11th, 12th}', '{BSc, MSc}']
     """
     count = len(column.values)
-    records = np.bincount(column.codes, minlength=count)[:count]
+    records = column.frequencies()
     others = [other for other in others if other.name != column.name and len(other.values) > 1]
     if count > MOST_CATEGORIES or not others:
         return _by_frequency(column, records)
@@ -75,7 +75,8 @@ def _points(column: Column, records: Array, others: Sequence[Column]) -> Array:
     for other in others:
         group, groups = _grouped(other)
         cells = column.codes.astype(np.int64) * groups + group[other.codes]
-        table = np.bincount(cells, minlength=(count + 1) * groups)[: count * groups].reshape(count, groups)
+        counted = np.bincount(cells, column.records, minlength=(count + 1) * groups)
+        table = counted[: count * groups].reshape(count, groups)
         whole = table.sum(axis=0) / max(table.sum(), 1)
         tables.append(np.sqrt((table + whole) / (records + 1)[:, None]))
     return np.asarray(np.concatenate(tables, axis=1) / np.sqrt(len(others)))
@@ -84,13 +85,13 @@ def _points(column: Column, records: Array, others: Sequence[Column]) -> Array:
 def _grouped(column: Column) -> tuple[Array, int]:
     """The group of each code: numbers and dates by rank, categories by frequency (the rarest together), null apart."""
     count = len(column.values)
-    records = np.bincount(column.codes, minlength=count + 1)
+    records = column.frequencies()
     if column.values.dtype.is_numeric() or column.values.dtype.is_temporal():
-        before = np.cumsum(records[:count]) - records[:count] / 2
-        group = (before * _GROUPS / max(records[:count].sum(), 1)).astype(np.int64)
+        before = np.cumsum(records) - records / 2
+        group = (before * _GROUPS / max(records.sum(), 1)).astype(np.int64)
     else:
         group = np.empty(count, np.int64)
-        group[np.argsort(-records[:count], kind="stable")] = np.minimum(np.arange(count), _GROUPS - 1)
+        group[np.argsort(-records, kind="stable")] = np.minimum(np.arange(count), _GROUPS - 1)
     return np.append(group, _GROUPS), _GROUPS + 1
 
 

@@ -127,7 +127,7 @@ def frequency_steps(column: Column, groups: int | None, factor: int) -> Iterator
         groups = factor
         while groups * factor <= min(_MOST_GROUPS, distinct):
             groups *= factor
-    records = np.bincount(column.codes, minlength=distinct)[:distinct]
+    records = column.frequencies()
     middle = 2 * (np.cumsum(records) - records) + records
     nodes = np.minimum(middle * groups // max(2 * int(records.sum()), 1), groups - 1)
     texts = texts_of(column.values)

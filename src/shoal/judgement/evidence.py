@@ -157,7 +157,8 @@ def people_of_rows(table: Table, policy: Policy, records: int) -> RowPeople | No
     total = population_size(records, None, policy.population_size, policy.sampling)
     if total is None:
         return None
-    ones = np.ones(table.rows) if policy.count is None else Rows.of(table, [], policy.count).ones
+    ones = (np.ones(table.rows) if table.records is None else table.records) if policy.count is None else None
+    ones = Rows.of(table, [], policy.count).ones if ones is None else ones
     by = "sampling" if policy.population_size is None else "population_size"
     return RowPeople(ones * (total / max(records, 1)), by)
 

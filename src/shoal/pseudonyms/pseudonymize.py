@@ -60,7 +60,7 @@ def pseudonymize(
     check_apart(input=source, **files, mapping=mapping)
     if mapping is not None and Path(mapping).exists():
         raise InputError(f"{mapping} exists already: mappings are never overwritten.", "Choose another name.")
-    table = engine_of(source, options).rows(source, None, options, needed=[column], by_tuple=True)
+    table = engine_of(source, options).rows(source, None, options, needed=[column], by_tuple=0).expanded()
     persons = table.select([column])[0]  # before a key is made for it
     check_have_texts([persons])
     pairs, created = None, False

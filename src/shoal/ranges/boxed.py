@@ -228,7 +228,7 @@ def spread(column: Column) -> float:
     1.4142135623730951
     """
     values = places(column)
-    counts = occurrences(column.codes, len(values) + 1)[: len(values)]
+    counts = column.frequencies()
     total = counts.sum()
     if total < 2:
         return 0.0

@@ -79,6 +79,8 @@ class Draft:
     output: WrittenAs | None = None
     # declared types as the manifest tells them, where it does not tell their whole order
     types: Shown = field(default_factory=dict)
+    # the records of the removed rows, where rows stand for several
+    removed_records: int | None = None
 
     def entries(self, result: Releasable) -> list[ColumnEntry]:
         """The columns of the release with the types that a reader finds, and what was emptied."""
@@ -121,7 +123,7 @@ def documents_of(
         shuffled=draft.shuffled,
         seed=draft.seed,
         row_map=row_map,
-        records=result.table.rows,
+        records=result.table.total,
         removed=draft.removed,
         input_sha256=sha256(source) if source is not None and source.is_file() else None,
         labels=labels,  # type: ignore[arg-type]
@@ -174,9 +176,9 @@ def _manifest(
                 defused_name(name) if draft.excel_safe else name for name in result.quasi_identifiers
             ],
             "columns": list(entries),
-            "written": draft.table.rows,
+            "written": draft.table.total,
             "suppressed_rows": judged.suppressed_rows,
-            "removed_rows": len(draft.removed),
+            "removed_rows": len(draft.removed) if draft.removed_records is None else draft.removed_records,
             "seconds": round(result.seconds, 3),
             "shuffled": draft.shuffled,
             "excel_safe": draft.excel_safe,

@@ -24,7 +24,7 @@ from shoal.releases.documents import Draft, ReleaseDocuments, documents_of
 from shoal.releases.releasable import Releasable
 from shoal.releases.results import Verification
 from shoal.releases.treatment import Treated, labels_given, treatments
-from shoal.releases.verify import forms_check, judge
+from shoal.releases.verify import by_tuple, forms_check, judge
 from shoal.table import Table
 
 
@@ -91,24 +91,25 @@ def _write(
     frame = treated.frame if not treated.removed else result.polars  # rows that go are left out below
     rows = engine.assign(result.table, frame, dropped=result.policy.with_role("identifier"), kept=kept)
     made: list[tuple[ReleaseDocuments, Verification, int]] = []
+    joined = by_tuple(result.policy) if result.rule is None else None
 
     def check(draft: str, digest: str) -> Mapping[str, bytes]:
         options = declaring(Options(engine=engine.name), result.policy.types, True, result.quasi_identifiers)
-        table = engine.rows(draft, None, options, needed=_needed(result))
-        removed = np.flatnonzero(~kept).tolist()
+        table = engine.rows(draft, None, options, needed=_needed(result), by_tuple=joined)
+        gone = treated.removed_records
         # the order of rows is not that of the input, also where nobody asked for another one
-        drawn = Draft(path, digest, table, treated.blanked, True, seed, False, None, removed)
+        drawn = Draft(path, digest, table, treated.blanked, True, seed, False, None, removed_records=gone)
         entries = drawn.entries(result)
-        checks = [*result.checks(table), _records(table, int(kept.sum()))]
+        checks = [*result.checks(table), _records(table, result.table.total - gone)]
         checks += [found for found in [forms_check(entries, table, result.policy, False)] if not found.holds]
         raw = [name for entry in entries if not entry.form.generalizes for name in entry.released_as]
-        levels, before = result.parameters.get("levels"), table.rows + len(removed)
+        levels, before = result.parameters.get("levels"), table.total + gone
         judged = judge(table, result.quasi_identifiers, result.policy, checks, levels, raw, drawn=before)
         if not judged.holds:
             raise Failed(judged.reasons())
         notes = [*decisions.notes, "rows were not compared with their originals one by one"]
         documents = documents_of(result, drawn, judged, entries, labels_given(result), no_guarantee, sign, notes)
-        made.append((documents, judged, table.rows))
+        made.append((documents, judged, table.total))
         return _beside(path, documents)
 
     engine.write(rows, path, check=check, shuffle=seed if shuffle else None)
@@ -127,7 +128,7 @@ def _needed(result: Releasable) -> list[str]:
 
 
 def _records(table: Table, wanted: int) -> Check:
-    return Check("records", table.rows == wanted, f"{table.rows:,} of {wanted:,} records")
+    return Check("records", table.total == wanted, f"{table.total:,} of {wanted:,} records")
 
 
 def _beside(path: Path, documents: ReleaseDocuments) -> dict[str, bytes]:

@@ -35,7 +35,7 @@ def gives_away(
 ) -> bool:
     """Whether suppressed rows are fewer than k, or fail together a model about a sensitive column; `drawn`: the rows of
     the sample; `records`: how many rows each row stands for, where rows are the distinct ones."""
-    count = int(np.count_nonzero(suppressed) if records is None else records[suppressed].sum())
+    count = table.records_in(suppressed) if records is None else int(records[suppressed].sum())
     if not count or not policy.models:
         return False
     members = count
@@ -56,7 +56,8 @@ def gives_away(
     if not needed:
         return False
     trees = trees_of(policy, list(needed.values()))
-    evidence = evidence_of_rows(np.where(suppressed, 0, -1), needed, weights=records, trees=trees)
+    weights = table.records if records is None else records
+    evidence = evidence_of_rows(np.where(suppressed, 0, -1), needed, weights=weights, trees=trees)
     return not all(model.judge(evidence).holds for model in about)
 
 
@@ -65,7 +66,7 @@ def _people(table: Table, policy: Policy, suppressed: Array, drawn: int | None) 
     the members themselves are asked, the safe side."""
     if policy.risk_over == "sample" or policy.person is not None or policy.count is not None:
         return None
-    found = people_of_rows(table, policy, drawn or table.rows)
+    found = people_of_rows(table, policy, drawn or table.total)
     return None if found is None else PeopleEstimate(found.people[suppressed].sum(keepdims=True), found.by)
 
 
@@ -77,9 +78,9 @@ def sensitive_columns(policy: Policy) -> list[str]:
 
 
 def blank_sensitive(
-    frame: pl.DataFrame, names: Sequence[str], suppressed: Array
+    frame: pl.DataFrame, names: Sequence[str], suppressed: Array, records: Array | None = None
 ) -> tuple[pl.DataFrame, dict[str, int]]:
-    """Sensitive cells of suppressed rows emptied; how many were, column by column."""
+    """Sensitive cells of suppressed rows emptied; how many were, column by column, of the `records` of each row."""
     rows = pl.Series(suppressed)
     blanked = {}
     for name in names:
@@ -87,7 +88,7 @@ def blank_sensitive(
             cells = rows & frame[name].is_not_null()
             nothing = pl.Series([None], dtype=frame.schema[name]).new_from_index(0, len(frame))
             frame = frame.with_columns(frame[name].zip_with(~rows, nothing).alias(name))
-            blanked[name] = int(cells.sum())
+            blanked[name] = int(cells.sum() if records is None else records[cells.to_numpy()].sum())
     return frame, {name: count for name, count in blanked.items() if count}
 
 
@@ -101,7 +102,7 @@ def suppressed_check(
 ) -> Check | None:
     """Whether suppressed rows keep what is sensitive to themselves; without a manifest nothing says that `*` is no
     text of the original, and then too few such rows are a class that is too small."""
-    count = int(np.count_nonzero(suppressed) if records is None else records[suppressed].sum())
+    count = table.records_in(suppressed) if records is None else int(records[suppressed].sum())
     if not count or not policy.models:
         return None
     names = [name for name in sensitive_columns(policy) if name in table.columns]

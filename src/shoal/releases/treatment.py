@@ -25,6 +25,8 @@ class Treated:
     frame: pl.DataFrame
     blanked: dict[str, int] = field(default_factory=dict)
     removed: Sequence[int] = ()
+    # the records of those rows
+    removed_records: int = 0
 
 
 def treatments(result: Releasable, path: Path) -> list[Treated]:
@@ -40,11 +42,13 @@ def treatments(result: Releasable, path: Path) -> list[Treated]:
     needed = [name for name in dict.fromkeys(needed) if name in frame.columns]
     changed = _changed(result)
     columns = {name: _encoded(result, frame[name], name in changed) for name in needed}
-    if not gives_away(Table(columns, len(frame)), policy, suppressed):
+    records = result.table.records
+    if not gives_away(Table(columns, len(frame), records=records), policy, suppressed):
         return [Treated(frame)]
-    found = [Treated(*blank_sensitive(frame, sensitive_columns(policy), suppressed))]
+    found = [Treated(*blank_sensitive(frame, sensitive_columns(policy), suppressed, records))]
     if not suppressed.all():
-        found.append(Treated(frame.filter(~suppressed), {}, np.flatnonzero(suppressed).tolist()))
+        lost = result.table.records_in(suppressed)
+        found.append(Treated(frame.filter(~suppressed), {}, np.flatnonzero(suppressed).tolist(), lost))
     return found
 
 

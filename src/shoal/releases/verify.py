@@ -89,7 +89,9 @@ def verify(
         where = source if release is None else release.data
         needed = [*names, *decided.sensitive, *_measured(decided)]
         reading = declaring(options, types, released=True, only_empty=names)
-        table = engine.rows(where, None, reading, needed=list(dict.fromkeys(needed)))
+        by_row = original is not None or (manifest is not None and _by_rule(manifest))
+        joined = None if by_row else by_tuple(decided)
+        table = engine.rows(where, None, reading, needed=list(dict.fromkeys(needed)), by_tuple=joined)
     else:
         table = release.table_by(types, [*names, *_unsaid(decided, manifest)])
     checks: list[Check] = []
@@ -101,19 +103,25 @@ def verify(
     checks += _undecided(table, decided, manifest)
     absent = [name for name in names if name not in table.columns]
     if absent and manifest is not None:  # a check that says so stands there already
-        return Verification("refused", table.rows, 0, 0, [], checks)
+        return Verification("refused", table.total, 0, 0, [], checks)
     if original is not None:
         beside = read(original, None, declaring(options, types))
         checks += _beside_original(release, manifest, table, beside, decided, more, options)
     forms = {} if manifest is None else {name: manifest.form_of(name) for name in names}
     raw = [name for name, form in forms.items() if form is not None and not form.generalizes]
     levels = None if manifest is None else manifest.levels
-    drawn = None if manifest is None else table.rows + manifest.removed_rows
+    drawn = None if manifest is None else table.total + manifest.removed_rows
     judged = judge(table, names, decided, checks, levels, raw, declared=manifest is not None, drawn=drawn)
     if manifest is None or manifest.policy.digest() != as_published(decided, manifest).digest():
         return judged
     said = figures_check(manifest, judged)
     return replace(judged, checks=[*judged.checks, said], verdict=judged.verdict if said.holds else "refused")
+
+
+def by_tuple(policy: Policy) -> int | None:
+    """From how many records on equal ones are judged together: all, where nothing belongs to single records."""
+    by_record = (policy.count, policy.person, policy.weight, policy.household)
+    return 0 if all(name is None for name in by_record) else None
 
 
 def _measured(policy: Policy) -> list[str]:
@@ -196,7 +204,7 @@ def judge(
     checks = [*checks, Check("leak", *leak_check(table, names, policy))] if policy.leak else list(checks)
     if not names and not policy.models:  # nothing was promised: what was done is checked
         held = all(check.holds for check in checks)
-        return Verification("holds" if held else "refused", table.rows, 0, 0, [], checks)
+        return Verification("holds" if held else "refused", table.total, 0, 0, [], checks)
     if policy.models and not names:
         checks.append(Check("models", False, "there is no quasi-identifier to judge them on"))
     starred = [name for name in names if name not in raw]
@@ -212,7 +220,7 @@ def judge(
     verdicts = [replace(verdict, worst={**verdict.worst, "columns": names}) for verdict in verdicts]
     holds = all(verdict.holds for verdict in verdicts) and all(check.holds for check in checks)
     k = int(evidence.sizes.min()) if len(evidence.sizes) else 0
-    records = table.rows if policy.count is None or evidence.records is None else evidence.records
+    records = table.total if policy.count is None or evidence.records is None else evidence.records
     readings = readings_of(evidence) if any(isinstance(model, KMatching) for model in policy.models) else None
     counts = np.ones(len(evidence.sizes), np.int64) if evidence.classes is None else evidence.classes
     classes, uniques = int(counts.sum()), int(counts[evidence.sizes == 1].sum())
@@ -245,7 +253,7 @@ def _undecided(table: Table, policy: Policy, manifest: Manifest | None) -> list[
         decided |= {name for entry in manifest.columns if entry.form.kind != "as-it-was" for name in entry.released_as}
     if manifest is not None and manifest.excel_safe:
         decided |= {defused_name(name) for name in decided}
-    found = [look_at(table[name], table.rows) for name in types_by_name(table) if name not in decided]
+    found = [look_at(table[name], table.total) for name in types_by_name(table) if name not in decided]
     if not found:
         return []
     lines = "; ".join(entry.in_words().removesuffix(".") for entry in found if entry.stops)
@@ -274,7 +282,7 @@ def _against_manifest(release: Release, manifest: Manifest, policy: Policy, give
             "data hash", same_data, "the data is the file that was released" if same_data else "the data was changed"
         ),
         Check("policy", whole, f"verified against {same}" if whole else "the manifest's policy was changed"),
-        Check("records", table.rows == manifest.written, f"{table.rows:,} of {manifest.written:,} records"),
+        Check("records", table.total == manifest.written, f"{table.total:,} of {manifest.written:,} records"),
         Check("columns", present == names, f"{len(present)} of {len(names)} columns in their order"),
         _consistent(manifest),
         _decided(manifest, policy),

@@ -328,7 +328,7 @@ def _released(
         rows,
         judged.suppressed_rows,
         sum(treated.blanked.values()),
-        len(treated.removed),
+        treated.removed_records,
         respelled,
         documents.manifest["verdict"],
         judged.k,

@@ -40,10 +40,11 @@ class Rows:
                     f"Person column '{person}' is empty in {missing:,} rows: whose records are they?",
                     "Fill it, or remove those rows first.",
                 )
-            return cls(columns, None, table[person])
+            table = table.expanded()
+            return cls(table.select(names), None, table[person])
         if count is None:
-            return cls(columns)
-        weights = weights_of(table[count])
+            return cls(columns, table.records)
+        weights = weights_of(table[count]) * (1 if table.records is None else table.records)
         rows = cls(columns, weights)
         return rows.take(weights > 0) if (weights == 0).any() else rows
 
@@ -110,6 +111,7 @@ def counted_rows(table: Table, names: Sequence[str], count: str | None, rule: Nu
     (1, 3, [1])
     """
     weights = np.ones(table.rows, np.int64) if count is None else weights_of(table[count])
+    weights = weights if table.records is None else weights * table.records
     keep = weights > 0
     if rule == "drop":
         keep &= ~np.logical_or.reduce([column.is_null() for column in table.select(names)])

@@ -57,6 +57,8 @@ class Column:
     respelled: int = 0
     # what it was declared as, and how its values are written
     declared: Declared | None = None
+    # the records that each row stands for, where equal ones were put together; `nulls` counts records then
+    records: Array | None = None
 
     @property
     def cardinality(self) -> int:
@@ -71,10 +73,32 @@ class Column:
 
     def take(self, rows: Array) -> Column:
         """The same column on some rows (positions or a mask); the dictionary stays whole."""
-        codes = self.codes[rows]
-        nulls = int(np.count_nonzero(codes == len(self.values))) if self.nulls else 0
+        return self._with(self.codes[rows], rows, None if self.records is None else self.records[rows])
+
+    def _with(self, codes: Array, rows: Array, records: Array | None) -> Column:
+        null = codes == len(self.values) if self.nulls else np.zeros(0, bool)
+        nulls = int(np.count_nonzero(null) if records is None or not self.nulls else records[null].sum())
         written = None if self.written is None else (self.written[0][rows], self.written[1])
-        return replace(self, codes=codes, nulls=nulls, written=written)
+        return replace(self, codes=codes, nulls=nulls, written=written, records=records)
+
+    def counting(self, rows: Array, records: Array | None) -> Column:
+        """The same column on some rows (positions) that stand for so many records each (none: for one).
+
+        >>> from shoal.reading import read
+        >>> ages = read({"age": [34, None]})["age"].counting(np.array([0, 1]), np.array([5, 7]))
+        >>> ages.nulls, ages.frequencies().tolist()
+        (7, [5])
+        """
+        return self._with(self.codes[rows], rows, records)
+
+    def frequencies(self) -> Array:
+        """How many records have each value, nulls apart; a block of rows at a time."""
+        found = np.zeros(len(self.values) + 1, np.int64)
+        for start in range(0, len(self.codes), ROWS_AT_ONCE):
+            here = slice(start, start + ROWS_AT_ONCE)
+            records = None if self.records is None else self.records[here]
+            found += np.bincount(self.codes[here], records, minlength=len(found)).astype(np.int64)
+        return found[:-1]
 
     def decode(self) -> pl.Series:
         """The values row by row, in the type that came in."""
@@ -119,6 +143,10 @@ class Table:
     beside: Mapping[str, Column] = field(default_factory=dict, repr=False, compare=False)
     # whether the rows would come in the same order again; a table of a database has none that nobody asked for
     ordered: bool = True
+    # the records that each row stands for, where equal ones were put together; and of which row each is a part, where
+    # records of a row were parted again
+    records: Array | None = field(default=None, repr=False, compare=False)
+    part_of: Array | None = field(default=None, repr=False, compare=False)
 
     def __getitem__(self, name: str) -> Column:
         return self.beside[name] if name in self.beside else self.select([name])[0]
@@ -142,7 +170,33 @@ class Table:
         """The same table on some rows (positions or a mask)."""
         columns = {name: column.take(rows) for name, column in self.columns.items()}
         count = int(np.count_nonzero(rows)) if rows.dtype == bool else len(rows)
-        return replace(self, columns=columns, rows=count)
+        records, part_of = (None if array is None else array[rows] for array in (self.records, self.part_of))
+        return replace(self, columns=columns, rows=count, records=records, part_of=part_of)
+
+    @property
+    def total(self) -> int:
+        """How many records there are: one per row, where rows do not stand for several."""
+        return self.rows if self.records is None else int(self.records.sum())
+
+    def records_in(self, rows: Array) -> int:
+        """The records that some rows (a mask) stand for."""
+        return int(np.count_nonzero(rows) if self.records is None else self.records[rows].sum())
+
+    def counting(self, rows: Array, records: Array | None) -> Table:
+        """The same table on some rows (positions), each of which stands for so many records (none: for one).
+
+        >>> from shoal.reading import read
+        >>> ages = read({"age": [34, 51]}).counting(np.array([0, 1]), np.array([5, 7]))
+        >>> ages.total, ages.expanded()["age"].frequencies().tolist()
+        (12, [5, 7])
+        """
+        columns = {name: column.counting(rows, records) for name, column in self.columns.items()}
+        part_of = rows if self.part_of is None else self.part_of[rows]
+        return replace(self, columns=columns, rows=len(rows), records=records, part_of=part_of)
+
+    def expanded(self) -> Table:
+        """The same with one row per record."""
+        return self if self.records is None else self.counting(np.repeat(np.arange(self.rows), self.records), None)
 
     def to_polars(self) -> pl.DataFrame:
         """The values as a polars frame, in the types that came in."""

@@ -84,10 +84,12 @@ class Change:
     correlation_of_correlations: float | None
 
 
-def change_of(columns: Sequence[Column], boxed: Boxed, means: bool = False) -> Change | None:
+def change_of(
+    columns: Sequence[Column], boxed: Boxed, means: bool = False, weights: Array | None = None
+) -> Change | None:
     """Compare the original with the middle of each box, or with the mean of its records.
 
-    Only columns of numbers and dates without missing values are compared.
+    Only columns of numbers and dates without missing values are compared. `weights`: the records of each row.
 
     >>> from shoal.reading import read
     >>> from shoal.anonymization.transforms.sorted_clusters import sorted_clusters
@@ -100,15 +102,15 @@ def change_of(columns: Sequence[Column], boxed: Boxed, means: bool = False) -> C
         return None
     values = [numbers(column) for column in columns]
     if means:
-        sizes = np.bincount(boxed.box_of_row)
+        sizes, ones = np.bincount(boxed.box_of_row, weights), 1 if weights is None else weights
         shown = [
-            (boxed.box_of_row, np.bincount(boxed.box_of_row, v[c.codes]) / sizes)
+            (boxed.box_of_row, np.bincount(boxed.box_of_row, v[c.codes] * ones) / sizes)
             for c, v in zip(columns, values, strict=True)
         ]
     else:
         shown = [_middles(boxed.along(column.name), column.name) for column in columns]
-    before = moments([(column.codes, value) for column, value in zip(columns, values, strict=True)])
-    after = moments(shown)
+    before = moments([(column.codes, value) for column, value in zip(columns, values, strict=True)], weights)
+    after = moments(shown, weights)
     names = [column.name for column in columns]
     spreads = [(float(old), float(new)) for old, new in zip(before.spread, after.spread, strict=True)]
     moved = (after.mean - before.mean).tolist()
@@ -150,19 +152,27 @@ class Moments:
         return np.asarray(matrix[np.tril_indices(len(matrix), -1)])
 
 
-def moments(columns: Sequence[tuple[Array, Array]]) -> Moments:
-    """Means and covariances of columns given as codes and values, block by block.
+def moments(columns: Sequence[tuple[Array, Array]], weights: Array | None = None) -> Moments:
+    """Means and covariances of columns given as codes and values, block by block; each row counts as it weighs.
 
     >>> moments([(np.array([0, 1]), np.array([1.0, 3.0])), (np.array([0, 1]), np.array([2.0, 6.0]))]).mean.tolist()
     [2.0, 4.0]
     """
     rows = len(columns[0][0])
-    mean = np.array([float((occurrences(codes, len(values)) * values).sum()) / rows for codes, values in columns])
+    records = rows if weights is None else int(weights.sum())
+    mean = np.array(
+        [float((_records(codes, len(values), weights) * values).sum()) / records for codes, values in columns]
+    )
     product = np.zeros((len(columns), len(columns)))
     for start in range(0, rows, _BLOCK):
-        block = np.stack([values[codes[start : start + _BLOCK]] for codes, values in columns], axis=1) - mean
-        product += block.T @ block
-    return Moments(mean, product / rows)
+        here = slice(start, start + _BLOCK)
+        block = np.stack([values[codes[here]] for codes, values in columns], axis=1) - mean
+        product += block.T @ (block if weights is None else block * weights[here, None])
+    return Moments(mean, product / records)
+
+
+def _records(codes: Array, values: int, weights: Array | None) -> Array:
+    return occurrences(codes, values) if weights is None else np.bincount(codes, weights, values)
 
 
 def compared(old: Array, new: Array) -> tuple[float | None, float | None]:

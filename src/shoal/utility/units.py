@@ -62,8 +62,8 @@ def _of_numbers(column: Column) -> str:
     from shoal.kinds.base import DECIDED, ColumnView
     from shoal.kinds.column import Column as Recognised
 
-    counts = np.bincount(column.codes, minlength=column.cardinality)[: len(column.values)]
-    view = Recognised(ColumnView(column.name, column.values, counts, len(column.codes)))
+    counts = column.frequencies()
+    view = Recognised(ColumnView(column.name, column.values, counts, int(counts.sum()) + column.nulls))
     for recognise in (age.recognise, date_of_birth.recognise, event_date.recognise):
         for found in recognise(view):
             if found.confidence >= DECIDED and found.rule in _UNITS:

@@ -57,14 +57,16 @@ class Method(MethodOptions, ABC):
     page: ClassVar[str | None] = None
     source: ClassVar[str] = ""
     by_default: ClassVar[bool] = False
-    # whether records that are equal in the policy's columns become equal, wherever they stand
-    by_tuple: ClassVar[bool] = False
     # whether it changes tables that do not fit in memory, block by block on disk (`change_on_disk`)
     past_memory: ClassVar[bool] = False
 
     def allowed(self, table: Table, policy: Policy) -> str | None:
         """Why this method cannot be used here (`needs k …`), or None where it can."""
         return takes_records_only(policy)
+
+    def by_tuple(self, policy: Policy) -> int | None:
+        """From how many records on it takes equal ones together, as a table of tuples with counts; None: never."""
+        return None
 
     def rehearsals(self) -> Sequence[Rehearsal]:
         """What compiles the loops that it will run."""

@@ -56,6 +56,7 @@ class BoxMethod(Method):
         """The boxes written, and what was written measured; `leaves`: of trees over columns of numbers."""
         columns, means = table.select(policy.quasi_identifiers), self.interval == "mean"
         weights, plain = units_of(table, policy).weights_of_rows, is_plain(table, policy)
+        weights = table.records if weights is None else weights
         lost = suppressed_rows_of(boxed)
         if self.interval in ("mean", "midpoint", "columns") and not plain and lost.any():
             raise InputError(
@@ -99,8 +100,12 @@ class BoxesByColumn(BoxMethod):
         self, table: Table, policy: Policy, conditions: Sequence[ColumnCondition] = (), k_without_policy: bool = False
     ) -> Anonymized:
         """Make the boxes, write them, measure what was written."""
-        boxed, parameters = self.boxed(table, policy)
+        table, boxed, parameters = self.parted(table, policy)
         return self.measured(table, policy, conditions, boxed, parameters)
+
+    def parted(self, table: Table, policy: Policy) -> tuple[Table, Boxed, dict[str, Any]]:
+        """The table whose rows lie in one box each, the boxes, and the parameters for the manifest."""
+        return table, *self.boxed(table, policy)
 
 
 class BoxesOnDisk(BoxesByColumn):

@@ -44,6 +44,12 @@ class CategoryMethod(BoxMethod):
     def grouped(self, table: Table, policy: Policy, near: Mapping[str, Labelling]) -> tuple[Boxed, dict[str, Any]]:
         """The boxes around groups of near records, and the parameters for the manifest."""
 
+    def parted(
+        self, table: Table, policy: Policy, near: Mapping[str, Labelling]
+    ) -> tuple[Table, Boxed, dict[str, Any]]:
+        """The table whose rows lie in one box each, the boxes, and the parameters for the manifest."""
+        return table, *self.grouped(table, policy, near)
+
     def planned(
         self, table: Table, policy: Policy, near: Mapping[str, Labelling], conditions: Sequence[ColumnCondition]
     ) -> Anonymized | None:
@@ -73,7 +79,8 @@ class CategoryMethod(BoxMethod):
         near = {name: labelling for name, labelling in labelled.items() if labelling.labels != "range"}
         if (planned := self.planned(table, policy, near, conditions)) is not None:
             return planned
-        boxed, parameters = self.grouped(table, policy, near)
+        table, boxed, parameters = self.parted(table, policy, near)
+        columns = table.select(names)
         findings = self.more_findings(columns, boxed, near, units_of(table, policy).weights_of_rows)
         if self.interval != "mean":  # the most frequent category stands for its group
             sides = {

@@ -25,7 +25,6 @@ class Coarsen(BoxesOnDisk):
     name: ClassVar[str] = "coarsen"
     does: ClassVar[str] = "each quasi-identifier cut into the same number of intervals, whatever k comes out"
     source: ClassVar[str] = "Sánchez et al., Algorithm S3"
-    by_tuple: ClassVar[bool] = True
 
     resolution: int | None = Field(default=None, ge=1, description="Into how many intervals; it must be given.")
     cut_over: CutOver = Field(default="range", description="Cut the whole range, or the values (labels) that occur.")
@@ -35,6 +34,10 @@ class Coarsen(BoxesOnDisk):
         if self.resolution is None:
             return "needs a resolution: set `resolution` to 16, for example"
         return needs_numbers(table, policy)
+
+    def by_tuple(self, policy: Policy) -> int | None:
+        """Equal records lie in the same intervals."""
+        return 0
 
     def boxes(self, table: Table, policy: Policy) -> tuple[MakeBoxes, dict[str, Any]]:
         """Intervals of every column."""

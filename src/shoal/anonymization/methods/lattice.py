@@ -58,7 +58,6 @@ class Lattice(Method):
     )
     page: ClassVar[str] = "lattice.md"
     source: ClassVar[str] = "full-domain generalisation (Samarati, Sweeney; as in ARX)"
-    by_tuple: ClassVar[bool] = True
     past_memory: ClassVar[bool] = True
     by_default: ClassVar[bool] = True
 
@@ -87,6 +86,10 @@ class Lattice(Method):
         if self.local and policy.household is not None:
             return "gives members of a household different levels with `local` (`household`): leave it out"
         return one_of_them(policy)
+
+    def by_tuple(self, policy: Policy) -> int | None:
+        """Equal records are generalised alike."""
+        return 0
 
     def search_options(self, policy: Policy) -> SearchOptions:
         """What is given here, otherwise what the policy says."""
@@ -254,9 +257,11 @@ def _with_information_loss(result: Anonymized, prepared: Prepared) -> Anonymized
     names = result.policy.quasi_identifiers
     columns = result.table.select(names)
     ordered = all(not column.nulls and (column.dtype.is_numeric() or column.dtype.is_temporal()) for column in columns)
-    if not ordered or result.table.rows > _MEASURED or prepared.space.weights is not None:
+    of_records = prepared.space.weights is None or result.table.records is not None
+    if not ordered or result.table.total > _MEASURED or not of_records:
         return result
-    figures = quality(result.table, result.shown, names, hierarchies=dict(prepared.trees), analysis=False)
+    before, after = result.table.expanded(), result.shown.expanded()
+    figures = quality(before, after, names, hierarchies=dict(prepared.trees), analysis=False)
     return replace(result, findings=replace(result.findings, information_loss=figures.information_loss))
 
 

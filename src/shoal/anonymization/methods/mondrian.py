@@ -18,6 +18,7 @@ from shoal.anonymization.partition import Cuts, Effort, FailsPolicy, coordinates
 from shoal.anonymization.results import Anonymized
 from shoal.anonymization.units import GroupUnits, Units, about
 from shoal.hierarchy.on_columns import Labelling
+from shoal.models import KAnonymity
 from shoal.policy import Policy
 from shoal.policy.conditions import ColumnCondition
 from shoal.ranges.boxed import Boxed, check_k
@@ -26,6 +27,9 @@ from shoal.table import Array, Column, Table
 
 if TYPE_CHECKING:
     from shoal.compiled import Rehearsal
+
+# records from which on a table of tuples is cut into parts, which are grouped side by side
+_IN_PARTS = 1 << 22
 
 
 class Mondrian(CategoryMethod):
@@ -84,6 +88,24 @@ class Mondrian(CategoryMethod):
             make: MakeGroups = partial(self._groups, policy=policy, trees=trees)
             boxed = boxes_by_unit(table, policy, k, make)
         return boxed, {"k": k, "effort": self.effort, "cuts": self.cuts, "importance": importance}
+
+    def by_tuple(self, policy: Policy) -> int | None:
+        """Large tables are cut into parts, where k-anonymity is all that is asked for."""
+        alone = all(isinstance(model, KAnonymity) for model in policy.models)
+        return _IN_PARTS if alone and self.cuts == "best" and not self.plan else None
+
+    def parted(
+        self, table: Table, policy: Policy, near: Mapping[str, Labelling]
+    ) -> tuple[Table, Boxed, dict[str, Any]]:
+        """A table of tuples is cut into parts, each grouped by itself."""
+        if table.records is None:
+            return super().parted(table, policy, near)
+        from shoal.anonymization.partition.in_parts import partition_tuples
+
+        k, importance = k_of(policy) or 0, self.importance_by(policy)
+        trees = {name: labelling.on_column for name, labelling in near.items()}
+        parted, boxed = partition_tuples(table, policy.quasi_identifiers, k, self.effort, importance, trees)
+        return parted, boxed, {"k": k, "effort": self.effort, "cuts": self.cuts, "importance": importance}
 
     def _groups(
         self, columns: Sequence[Column], units: Units, k: int, *, policy: Policy, trees: Mapping[str, ColumnTree]

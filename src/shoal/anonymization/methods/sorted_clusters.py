@@ -10,6 +10,7 @@ from pydantic import Field
 from shoal.anonymization.households import refuses_households
 from shoal.anonymization.methods.base import k_of, needs_k, needs_numbers, t_closeness_of
 from shoal.anonymization.methods.boxes import BoxesOnDisk, MakeBoxes, groups_persons
+from shoal.anonymization.transforms.counted_clusters import close_tuples, sorted_tuples
 from shoal.anonymization.transforms.safe_first import untouched_if_safe
 from shoal.anonymization.transforms.sorted_clusters import Remainder, close_clusters, sorted_clusters
 from shoal.anonymization.units import boxes_of_units, groups_in_strata, units_of
@@ -19,6 +20,9 @@ from shoal.ranges.boxed import Boxed, spread
 from shoal.ranges.on_disk import BoxedByColumn
 from shoal.table import Column, Table
 from shoal.table.spill import Spill
+
+# records from which on a t-closeness by their ranks, which are told apart one by one, is not measured
+_RANKED = 20_000_000
 
 
 class SortedClusters(BoxesOnDisk):
@@ -91,6 +95,23 @@ class SortedClusters(BoxesOnDisk):
         if close is None:
             return sorted_clusters_on_disk(columns, k, spill)
         return close_clusters_on_disk(columns, table[close.sensitive], k, close.t, self.remainder, spill)
+
+    def by_tuple(self, policy: Policy) -> int | None:
+        """Records that are equal are parted by their number alone."""
+        if self.untouched_if_safe:
+            return None
+        return 0 if t_closeness_of(policy) is None else _RANKED
+
+    def parted(self, table: Table, policy: Policy) -> tuple[Table, Boxed, dict[str, Any]]:
+        """A table of tuples is cut by how often they occur."""
+        if table.records is None:
+            return super().parted(table, policy)
+        names, k, close = policy.quasi_identifiers, k_of(policy) or 0, t_closeness_of(policy)
+        parameters = self.parameters_of(policy)
+        if close is None:
+            spreads = {column.name: spread(column) for column in table.select(names)}
+            return *sorted_tuples(table, names, k, spreads), parameters
+        return *close_tuples(table, names, close.sensitive, k, close.t, self.remainder), parameters
 
     def boxes(self, table: Table, policy: Policy) -> tuple[MakeBoxes, dict[str, Any]]:
         """Clusters of k."""

@@ -105,7 +105,8 @@ def _apart(column: Column, lines: Mapping[str, Array], trees: Mapping[str, Colum
     tree = trees.get(column.name)
     if (has_order(column) and tree is None) or column.cardinality > MOST_APART:
         return _along(column, lines)
-    shares = np.bincount(column.codes, minlength=column.cardinality) / len(column.codes)
+    counts = np.bincount(column.codes, column.records, minlength=column.cardinality)
+    shares = counts / counts.sum()
     if tree is None:
         nodes = np.eye(column.cardinality)
         varies = 1.0 - float((shares**2).sum())

@@ -12,9 +12,20 @@ import numpy as np
 import polars as pl
 
 from shoal import progress
-from shoal.engine.base import CheckDraft, Counted, SizeHistogram, TooManyTuples, check_lengths, tuples_of
+from shoal.engine.base import (
+    CheckDraft,
+    Counted,
+    Parts,
+    Runs,
+    SizeHistogram,
+    TooManyTuples,
+    check_lengths,
+    tuples_of,
+)
+from shoal.engine.local import LOCAL
+from shoal.engine.spark.cutting import cut_on_cluster
 from shoal.engine.spark.frames import Source, open_source
-from shoal.engine.spark.keys import PREFIX, Keys, column, make_keys
+from shoal.engine.spark.keys import INTEGERS, PREFIX, Keys, column, make_keys
 from shoal.engine.spark.placing import Placed, joined, lookup_of, placed, tuple_of_each_row
 from shoal.engine.spark.release import write_folder
 from shoal.engine.spark.session import spark_errors
@@ -24,8 +35,6 @@ from shoal.table import Array, Column, Table
 from shoal.table.classes import class_of_each_row, pack
 from shoal.table.rows import Rows, weights_of
 
-# tuples that the driver takes, where spark.shoal.driver.tuples says nothing else: about 100 bytes each
-DRIVER_TUPLES = 50_000_000
 COUNT = f"{PREFIX}count"
 
 
@@ -51,13 +60,17 @@ class SparkEngine:
         names = _names(opened, columns, {*without, *extra})
         if not names:
             return Counted({}, np.zeros(0, np.int64), None, opened.name, (), tuple(opened.names))
-        table, times, _, _ = tuples(opened, [*names, *extra], options)
+        weight = None
+        if count is not None and person is None and _is_whole_number(opened, count, options):
+            weights_of(tuples(opened, [count], options)[0][count])  # refuses what is not a count
+            extra, weight = [], count
+        table, times, _, _ = tuples(opened, [*names, *extra], options, weight)
         about = (opened.name, table.notes, tuple(opened.names))
         if person is not None:
             every = np.repeat(np.arange(table.rows), times)
             rows = Rows.of(table.take(every), names, count, person)
             return Counted({one.name: one for one in rows.columns}, rows.ones, rows.person, *about)
-        weights = times if count is None else times * weights_of(table[count])
+        weights = times if count is None or weight is not None else times * weights_of(table[count])
         kept = table if count is None else table.take(weights > 0)
         found, counts = tuples_of({name: kept[name] for name in names}, weights[weights > 0])
         return Counted(found, counts, None, *about)
@@ -104,9 +117,9 @@ class SparkEngine:
         options: Options | None = None,
         *,
         needed: Sequence[str] | None = None,
-        by_tuple: bool = False,
+        by_tuple: int | None = None,
     ) -> Table:
-        """The tuples as many times as they occur; in the order of the source their keys are brought, row by row."""
+        """The tuples, each with its records; in the order of the source their keys are brought, row by row."""
         opened = open_source(source, options)
         there = _names(opened, columns, ())
         if absent := [name for name in [*there, *(needed or ())] if name not in opened.names]:
@@ -117,13 +130,17 @@ class SparkEngine:
             return _no_columns(opened, beside)
         table, times, keys, found = tuples(opened, names, options)
         lookup = lookup_of(keys, found)
-        if by_tuple:
+        if by_tuple is not None and keys.rows >= by_tuple:
             order = np.argsort(pack(list(table.columns.values())).codes, kind="stable")
-            every, native = np.repeat(order, times[order]), Placed(keys, lookup[order], times[order])
-        else:
-            every = tuple_of_each_row(keys, lookup)
-            native = Placed(keys, lookup, times, np.argsort(every, kind="stable"))
+            counted = table.counting(order, times[order])
+            return replace(counted, native=Placed(keys, lookup[order], times[order]), beside=beside, part_of=None)
+        every = tuple_of_each_row(keys, lookup)
+        native = Placed(keys, lookup, times, np.argsort(every, kind="stable"))
         return replace(table.take(every), native=native, beside=beside)
+
+    def cut(self, table: Table, rank: Array, parts: Parts) -> Runs:
+        """From the counts alone; where tuples of equal rank are parted, their rows are numbered on the cluster."""
+        return LOCAL.cut(table, rank, parts) if table.records is None else cut_on_cluster(table, rank, parts)
 
     def apply(
         self, source: Any, columns: Sequence[str], becomes: Mapping[str, pl.Series], options: Options | None = None
@@ -149,6 +166,22 @@ class SparkEngine:
         """Each row with what belongs to its tuple and occurrence."""
         return placed(table, frame, dropped, kept)
 
+    def side_by_side(
+        self,
+        table: Table,
+        frame: pl.DataFrame,
+        by: str,
+        change: Callable[[pl.DataFrame], pl.DataFrame],
+        schema: Mapping[str, Any],
+    ) -> pl.DataFrame:
+        """Each group in one task, in Python beside an executor."""
+        source: Source = table.native.keys.source
+        with spark_errors(source.name):
+            there = source.spark.createDataFrame(frame.to_arrow(compat_level=pl.CompatLevel.oldest()))
+            spread = there.repartition(frame[by].n_unique(), by)
+            found = spread.groupBy(by).applyInArrow(lambda part: _one_changed(part, change), _spark_schema(schema))
+            return pl.DataFrame(pl.from_arrow(found.toArrow())).cast(pl.Schema(schema))
+
     def map(
         self, source: Any, change: Callable[[pl.DataFrame], pl.DataFrame], schema: Any, options: Options | None = None
     ) -> Any:
@@ -162,6 +195,11 @@ class SparkEngine:
     ) -> None:
         """A folder of Parquet files, which becomes visible whole."""
         write_folder(table, path, check, shuffle)
+
+
+def _one_changed(part: Any, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Any:
+    """The arrow table that `change` makes of an arrow table."""
+    return change(pl.DataFrame(pl.from_arrow(part))).to_arrow(compat_level=pl.CompatLevel.oldest())
 
 
 def _changed(batches: Iterator[Any], change: Callable[[pl.DataFrame], pl.DataFrame]) -> Iterator[Any]:
@@ -211,20 +249,26 @@ class Beside(Mapping[str, Column]):
             raise KeyError(name)
         if name not in self._found:
             counted = self._engine.count(self._source, [name], options=self._options)
-            self._found[name] = counted.columns[name].take(np.repeat(np.arange(len(counted.counts)), counted.counts))
+            self._found[name] = counted.columns[name].counting(np.arange(len(counted.counts)), counted.counts)
         return self._found[name]
 
 
-def tuples(source: Source, names: Sequence[str], options: Options | None) -> tuple[Table, Array, Keys, Any]:
-    """The distinct tuples of columns as a table, how often each occurs, the keys, and those of each tuple."""
+def tuples(
+    source: Source, names: Sequence[str], options: Options | None, weight: str | None = None
+) -> tuple[Table, Array, Keys, Any]:
+    """The distinct tuples of columns as a table, how often each occurs, the keys, and those of each tuple.
+
+    `weight` names a column that says how many records a row stands for.
+    """
     from pyspark.sql import functions as F
 
     progress.report("counting on Spark", 0)
     missing = _missing(options)
     keys = make_keys(source, names, missing)
-    limit = driver_tuples(source)
+    limit = source.driver_tuples
     with spark_errors(source.name):
-        counted = keys.coded().groupBy(*keys.names).agg(F.count(F.lit(1)).alias(COUNT))
+        records = F.count(F.lit(1)) if weight is None else F.sum(column(weight).cast("long"))
+        counted = keys.coded().groupBy(*keys.names).agg(records.alias(COUNT))
         if keys.rows > limit and (there := counted.count()) > limit:
             raise TooManyTuples(
                 f"{source.name} has {there:,} different tuples in these columns; the driver takes {limit:,}.",
@@ -237,9 +281,11 @@ def tuples(source: Source, names: Sequence[str], options: Options | None) -> tup
     return about, table.column(COUNT).to_numpy(), keys, table
 
 
-def driver_tuples(source: Source) -> int:
-    """How many tuples the driver takes."""
-    return int(source.spark.conf.get("spark.shoal.driver.tuples", str(DRIVER_TUPLES)))
+def _is_whole_number(source: Source, name: str, options: Options | None) -> bool:
+    """Whether Spark has a column as a whole number, as it is counted with."""
+    declared = options is not None and bool(options.declared_types)
+    whole = name in source.names and source.frame.schema[name].dataType.typeName() in INTEGERS
+    return whole and not source.from_text_file and not declared
 
 
 def _missing(options: Options | None) -> frozenset[str]:

@@ -14,6 +14,8 @@ from shoal.errors import InputError, quoted
 from shoal.reading.files import Options, find_files, is_address, table_extensions
 from shoal.table import check_names
 
+# tuples that the driver takes, where spark.shoal.driver.tuples says nothing else: about 100 bytes each
+DRIVER_TUPLES = 50_000_000
 # files whose order is kept; of more of them the plan would be long
 MOST_IN_ORDER = 64
 _TEXT = {".csv": ",", ".tsv": "\t", ".txt": ","}
@@ -34,6 +36,11 @@ class Source:
     @property
     def spark(self) -> Any:
         return self.frame.sparkSession
+
+    @property
+    def driver_tuples(self) -> int:
+        """How many tuples the driver takes."""
+        return int(self.spark.conf.get("spark.shoal.driver.tuples", str(DRIVER_TUPLES)))
 
 
 def open_source(source: Any, options: Options | None) -> Source:

@@ -24,7 +24,8 @@ PREFIX = "__shoal_"
 LARGEST_DICTIONARY = 1_000_000
 # a key is a signed word
 MOST = 1 << 63
-_DIRECT = ("byte", "short", "integer", "long", "date", "boolean")
+INTEGERS = ("byte", "short", "integer", "long")
+_DIRECT = (*INTEGERS, "date", "boolean")
 
 
 def column(name: str) -> Any:

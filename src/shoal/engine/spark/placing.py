@@ -47,30 +47,48 @@ def placed(table: Table, frame: pl.DataFrame, dropped: Collection[str], kept: Ar
     native: Placed = table.native
     same = [name for name in frame.columns if name in table.columns and frame[name].equals(table[name].as_it_came())]
     changed = frame.drop(same).with_columns(pl.Series(KEPT, np.ones(table.rows, bool) if kept is None else kept))
-    changed = changed if native.order is None else changed[native.order]
-    runs, first = _runs(changed, native.times)
-    start = np.concatenate([[0], np.cumsum(native.times)])
-    of_tuple = np.searchsorted(start, first, side="right") - 1
-    lookup = native.lookup[of_tuple]
+    order, of_tuple, records = _by_tuple(table, native)
+    changed = changed if order is None else changed[order]
+    first = _runs(changed, of_tuple)
+    of_run, ends = of_tuple[first], np.cumsum(np.add.reduceat(records, first))
+    lookup = native.lookup[of_run]
     whole = len(first) == len(native.times)
     if not whole:
-        ends = np.append(first[1:], len(runs))
-        lookup = lookup.with_columns(
-            pl.Series(FIRST, first - start[of_tuple]), pl.Series(LAST, ends - start[of_tuple] - 1)
-        )
+        start = (np.cumsum(native.times) - native.times)[of_run]
+        starts = np.concatenate([[0], ends[:-1]])
+        lookup = lookup.with_columns(pl.Series(FIRST, starts - start), pl.Series(LAST, ends - start - 1))
     read = {*table.columns}
     names = _in_order(native.keys.source.names, frame.columns, read, dropped)
     here = changed[first][KEPT]
     return joined(native.keys, lookup.filter(here), changed[first].filter(here).drop(KEPT), names, not whole)
 
 
-def _runs(changed: pl.DataFrame, times: Array) -> tuple[Array, Array]:
-    """Rows of one tuple that become the same, one after the other: the run of each row, and where runs start."""
-    new = np.zeros(int(times.sum()), bool)
-    new[np.concatenate([[0], np.cumsum(times)[:-1]])] = True
+def _by_tuple(table: Table, native: Placed) -> tuple[Array | None, Array, Array]:
+    """The order that puts the rows of a table tuple by tuple, and in it the tuple and the records of each."""
+    if native.order is not None:
+        return native.order, np.repeat(np.arange(len(native.times)), native.times), np.ones(table.rows, np.int64)
+    of_tuple = np.arange(table.rows) if table.part_of is None else table.part_of
+    order = np.argsort(of_tuple, kind="stable")
+    records = np.ones(table.rows, np.int64) if table.records is None else table.records
+    return order, of_tuple[order], records[order]
+
+
+def occurrences_of(table: Table) -> tuple[Array, Array]:
+    """Of each row of a table of parts of tuples the first and the last of the tuple's records that it stands for."""
+    native: Placed = table.native
+    order, of_tuple, records = _by_tuple(table, native)
+    ends, start = np.cumsum(records), (np.cumsum(native.times) - native.times)[of_tuple]
+    first, last = np.empty(table.rows, np.int64), np.empty(table.rows, np.int64)
+    first[order], last[order] = ends - records - start, ends - start - 1
+    return first, last
+
+
+def _runs(changed: pl.DataFrame, of_tuple: Array) -> Array:
+    """Where runs start of rows of one tuple that become the same."""
+    new = np.diff(of_tuple, prepend=-1) != 0
     for series in changed.iter_columns():
         new[1:] |= series.ne_missing(series.shift(1)).to_numpy()[1:]
-    return np.cumsum(new) - 1, np.flatnonzero(new)
+    return np.flatnonzero(new)
 
 
 def _in_order(
@@ -92,23 +110,38 @@ def joined(
     keys: Keys, lookup: pl.DataFrame, becomes: pl.DataFrame, names: Sequence[str], by_occurrence: bool = False
 ) -> Any:
     """The source with the columns of `becomes` joined by key; by occurrence where a tuple becomes several things."""
-    from pyspark.sql import Window
     from pyspark.sql import functions as F
 
     new = {name: f"{PREFIX}new{place}" for place, name in enumerate(becomes.columns)}
     with spark_errors(keys.source.name):
         rows = keys.coded(F.monotonically_increasing_id().alias(ROW)) if by_occurrence else keys.coded()
-        if by_occurrence:
-            order = Window.partitionBy(*keys.names).orderBy(ROW)
-            rows = rows.withColumn(OCCURRENCE, F.row_number().over(order) - 1)
-        sent = pl.concat([lookup, becomes.rename(new)], how="horizontal")
-        there = keys.source.spark.createDataFrame(sent.to_arrow(compat_level=pl.CompatLevel.oldest()))
-        condition = F.lit(True)
-        for place, (name, group) in enumerate(zip(keys.names, keys.groups, strict=True)):
-            same = column(name).eqNullSafe(column(f"{name}_")) if group[0].raw else column(name) == column(f"{name}_")
-            condition = same if place == 0 else condition & same
-        if by_occurrence:
-            condition = condition & column(OCCURRENCE).between(column(FIRST), column(LAST))
-        there = F.broadcast(there) if len(sent) <= BROADCAST else there
+        rows = numbered_in_tuples(keys, rows) if by_occurrence else rows
+        there = sent(keys, pl.concat([lookup, becomes.rename(new)], how="horizontal"))
         out = [column(new[name]).alias(name) if name in new else column(name) for name in names]
-        return rows.join(there, condition, "inner").select(*out)
+        return rows.join(there, on_keys(keys, by_occurrence), "inner").select(*out)
+
+
+def numbered_in_tuples(keys: Keys, rows: Any) -> Any:
+    """Rows with their number among those of the same tuple, in the order of the source."""
+    from pyspark.sql import Window
+    from pyspark.sql import functions as F
+
+    order = Window.partitionBy(*keys.names).orderBy(ROW)
+    return rows.withColumn(OCCURRENCE, F.row_number().over(order) - 1)
+
+
+def sent(keys: Keys, frame: pl.DataFrame) -> Any:
+    """A frame of the driver on the cluster: to all nodes where it is small."""
+    from pyspark.sql import functions as F
+
+    there = keys.source.spark.createDataFrame(frame.to_arrow(compat_level=pl.CompatLevel.oldest()))
+    return F.broadcast(there) if len(frame) <= BROADCAST else there
+
+
+def on_keys(keys: Keys, by_occurrence: bool = False) -> Any:
+    """Rows that have the keys of a lookup, and a number from FIRST to LAST."""
+    condition: Any = None
+    for name, group in zip(keys.names, keys.groups, strict=True):
+        same = column(name).eqNullSafe(column(f"{name}_")) if group[0].raw else column(name) == column(f"{name}_")
+        condition = same if condition is None else condition & same
+    return condition & column(OCCURRENCE).between(column(FIRST), column(LAST)) if by_occurrence else condition

@@ -84,7 +84,7 @@ def apply_safe_harbor(source: Any, policy: Any, reading: SafeHarborReading) -> S
     if wanted is not None and not 1900 <= wanted <= this_year + 1:
         raise InputError(f"The year of the data, {wanted}, is not between 1900 and now.", "Give year_of_data 2012.")
     populations = shipped() if reading.zip_populations is None else read_populations(reading.zip_populations)
-    table = engine_of(source, reading.options).rows(source, None, reading.options, by_tuple=True)
+    table = engine_of(source, reading.options).rows(source, None, reading.options, by_tuple=0).expanded()
     _check_headers(table, given)
     treatments = []
     for number, column in enumerate(table.columns.values()):
