@@ -82,7 +82,8 @@ def _chosen(book: Any, found: Found, notes: list[str]) -> str:
         if found.part not in names:
             raise InputError(f"{path} has no sheet '{found.part}'.", f"It has {quoted(names[:20])}.")
         return found.part
-    about = {name: book.load_sheet(name, header_row=None, n_rows=1) for name in names}
+    with _damage_as_error(path):
+        about = {name: book.load_sheet(name, header_row=None, n_rows=1) for name in names}
     hidden = [name for name, sheet in about.items() if sheet.visible != "visible"]
     shown = [name for name in names if name not in hidden]
     full = [name for name in shown if about[name].total_height]
