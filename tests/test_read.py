@@ -308,7 +308,7 @@ def test_faults_of_other_files(tmp_path: Path, people: pl.DataFrame) -> None:
         assert "damaged" in fault(write(tmp_path, packed[:length], "cut.csv.zst"))
     assert "line 2: not a JSON object" in fault(write(tmp_path, '{"a":1}\nSECRET\n', "t.jsonl"))
     assert "one JSON array" in fault(write(tmp_path, '[{"a":1}]', "t.json"))
-    assert "Excel files" in fault(write(tmp_path, b"PK\x03\x04", "t.xlsx"))
+    assert "cannot be read as a workbook" in fault(write(tmp_path, b"PK\x03\x04", "t.xlsx"))
     assert "ZIP archive" in fault(write(tmp_path, b"PK\x03\x04xxx", "t.csv"))
     assert "lists or records" in fault(write(tmp_path, '{"a":[1,2]}\n', "n.jsonl"))
 

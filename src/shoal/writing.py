@@ -92,6 +92,12 @@ class OutputFormat(BaseModel):
         """Refuse settings that have no meaning in the format of a file."""
         if is_text_file(path):
             return
+        if self.suppressed_as == "" and not tells_empty(path):
+            raise InputError(
+                f"A {path.suffix} file does not tell an empty text from a missing value.",
+                "Choose another text for suppressed cells.",
+                settings=["suppressed_as"],
+            )
         said = [name for name in ("delimiter", "decimal_comma", "bom", "missing_as") if getattr(self, name)]
         if said:
             settings = [_OPTIONS.get(name, name) for name in said]
@@ -115,13 +121,23 @@ def _in_words(entry: Any) -> str:
 
 
 def is_text_file(path: Path) -> bool:
-    """Whether a file's format has no types, and writes an empty text as it writes nothing.
+    """Whether a file's format has no types: every cell is a text.
 
     >>> is_text_file(Path("safe.csv")), is_text_file(Path("safe.parquet"))
     (True, False)
     """
     form = format_of(path)
     return form is not None and not form.typed
+
+
+def tells_empty(path: Path) -> bool:
+    """Whether a file's format tells an empty text from a missing value.
+
+    >>> tells_empty(Path("safe.parquet")), tells_empty(Path("safe.csv")), tells_empty(Path("safe.xlsx"))
+    (True, False, False)
+    """
+    form = format_of(path)
+    return form is None or form.tells_empty
 
 
 def check_target(path: Path, force: bool, endings: Collection[str] | None = None) -> None:

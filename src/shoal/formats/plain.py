@@ -27,3 +27,17 @@ def write_json_lines(frame: pl.DataFrame, path: Path, labels: Labels) -> None:
 def write_csv(frame: pl.DataFrame, path: Path, labels: Labels) -> None:
     """A text file with commas, or with tabs where its extension says so."""
     frame.write_csv(path, separator="\t" if path.suffix.lower() == ".tsv" else ",")
+
+
+def write_avro(frame: pl.DataFrame, path: Path, labels: Labels) -> None:
+    """An Avro file; types that Avro does not have are widened or written as text."""
+    frame.with_columns(_for_avro(frame)).write_avro(path, compression="deflate", name="table")
+
+
+def _for_avro(frame: pl.DataFrame) -> list[pl.Expr]:
+    """Small whole numbers as larger ones, and what has no type there as text."""
+    small = [name for name, dtype in frame.schema.items() if dtype in (pl.Int8, pl.Int16, pl.UInt8, pl.UInt16)]
+    large = [name for name, dtype in frame.schema.items() if dtype == pl.UInt32]
+    odd = (pl.UInt64, pl.Decimal, pl.Time, pl.Categorical, pl.Enum, pl.Int128)
+    texts = [name for name, dtype in frame.schema.items() if dtype in odd]
+    return [pl.col(small).cast(pl.Int32), pl.col(large).cast(pl.Int64), pl.col(texts).cast(pl.String)]

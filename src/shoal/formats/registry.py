@@ -14,6 +14,9 @@ import polars as pl
 from shoal.errors import InputError
 from shoal.formats.labels import Labels
 
+_ZIP, _OLE = b"PK\x03\x04", b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+_OLD_STATA = {bytes([version]) for version in range(104, 116)}
+_STATA_ORDERS = (b"\x01\x01\x00", b"\x02\x01\x00")
 JSON = (".jsonl", ".ndjson", ".json")
 
 # writes a frame to a path, with the labels of its columns where the format has a place for them
@@ -25,7 +28,8 @@ class FileFormat:
     """A format: its file extensions, whether a file's first bytes and extensions are its own, and how it is written.
 
     `exact` formats are known by their first bytes: a file with their extension and other bytes is damaged. `typed`: the
-    file keeps the types of its columns; `tells_empty`: it tells an empty text from a missing value. `extra`: what
+    file keeps the types of its columns; `tells_empty`: it tells an empty text from a missing value; `coded`:
+    its columns are codes, which have labels. `extra`: what
     `pip install 'shoal[extra]'` adds, because its modules are needed.
     """
 
@@ -37,11 +41,16 @@ class FileFormat:
     write: Writer | None = None
     typed: bool = True
     tells_empty: bool = True
+    coded: bool = False
     extra: str | None = None
 
 
 def _starts(*starts: bytes) -> Callable[[bytes, Sequence[str]], bool]:
     return lambda head, _: head.startswith(starts)
+
+
+def _last(extensions: Sequence[str], start: str) -> bool:
+    return bool(extensions) and extensions[-1].startswith(start)
 
 
 def _writer(module: str, name: str) -> Writer:
@@ -64,6 +73,55 @@ FORMATS: list[FileFormat] = [
         _starts(b"ARROW1", b"\xff\xff\xff\xff"),
         writes=(".arrow", ".feather"),
         write=_writer("plain", "write_arrow"),
+    ),
+    FileFormat("Avro", (".avro",), _starts(b"Obj\x01"), writes=(".avro",), write=_writer("plain", "write_avro")),
+    FileFormat(
+        "SPSS",
+        (".sav", ".zsav"),
+        _starts(b"$FL2", b"$FL3"),
+        writes=(".sav", ".zsav"),
+        write=_writer("survey", "write_spss"),
+        tells_empty=False,
+        coded=True,
+        extra="survey",
+    ),
+    FileFormat(
+        "Stata",
+        (".dta",),
+        # a tag, or the number of an old version and the order of its bytes
+        lambda head, _: head.startswith(b"<stata_dta>") or (head[:1] in _OLD_STATA and head[1:4] in _STATA_ORDERS),
+        writes=(".dta",),
+        write=_writer("survey", "write_stata"),
+        tells_empty=False,
+        coded=True,
+        extra="survey",
+    ),
+    FileFormat("SAS", (".sas7bdat",), _starts(bytes(12) + b"\xc2\xea\x81\x60"), tells_empty=False, extra="survey"),
+    FileFormat(
+        "SAS transport",
+        (".xpt",),
+        _starts(b"HEADER RECORD***"),
+        writes=(".xpt",),
+        write=_writer("survey", "write_sas"),
+        tells_empty=False,
+        coded=True,
+        extra="survey",
+    ),
+    FileFormat(
+        "Excel",
+        (".xlsx", ".xlsm", ".xlsb", ".xls"),
+        lambda head, extensions: _last(extensions, ".xls") and head.startswith((_ZIP, _OLE)),
+        writes=(".xlsx",),
+        write=_writer("workbook", "write_excel"),
+        tells_empty=False,
+        extra="excel",
+    ),
+    FileFormat(
+        "ODS",
+        (".ods",),
+        lambda head, extensions: _last(extensions, ".ods") and head.startswith(_ZIP),
+        tells_empty=False,
+        extra="excel",
     ),
     FileFormat(
         "JSON lines",

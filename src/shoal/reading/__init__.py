@@ -20,6 +20,7 @@ from shoal.table.encode import ColumnEncoder
 from shoal.table.text_types import has_missing_words
 
 if TYPE_CHECKING:
+    from shoal.formats import ColumnLabels
     from shoal.table.checkpoints import Checkpoints
     from shoal.table.spill import Spill
 
@@ -178,6 +179,7 @@ def _read_files(files: list[Found], columns: Sequence[str] | None, options: Opti
     total = sum(path.stat().st_size for path in paths)
     encoders: _Encoders | None = None
     notes: list[str] = []
+    labels: dict[str, ColumnLabels] = {}
     names: dict[str, None] = {}
     number = 0
     while number < len(files):
@@ -193,6 +195,7 @@ def _read_files(files: list[Found], columns: Sequence[str] | None, options: Opti
                 f"{path} has other columns than {paths[0]}{_difference(source, encoders.names)}.",
                 "Name the columns that all files share, or read the files one by one.",
             )
+        _add_labels(labels, source, path)
         before = sum(path.stat().st_size for path in paths[:number])
         with damage_as_error(path):
             for batch, done in source.batches(wanted):
@@ -204,7 +207,20 @@ def _read_files(files: list[Found], columns: Sequence[str] | None, options: Opti
                 encoders.keep(known)
         number, names, notes = known["files"], dict.fromkeys(known["names"]), list(dict.fromkeys(known["notes"]))
     assert encoders is not None
-    return encoders.finish(name, tuple(names), notes, None)
+    return replace(encoders.finish(name, tuple(names), notes, None), labels=labels)
+
+
+def _add_labels(labels: dict[str, ColumnLabels], source: Source, path: Path) -> None:
+    """The labels of one more file; a code that means two things in two files is refused."""
+    for name, own in source.labels.items():
+        known = labels.setdefault(name, own)
+        if any(own.values.get(code, label) != label for code, label in known.values.items()):
+            raise InputError(
+                f"{path}: codes of column '{name}' have other labels than in the files before.",
+                "Give the codes one meaning first, or read the files one by one.",
+            )
+        if known is not own:
+            labels[name] = replace(known, values={**own.values, **known.values})
 
 
 def _difference(source: Source, names: Sequence[str]) -> str:

@@ -35,6 +35,12 @@ def open_ipc(path: Path, stream: bool) -> Source:
         return _source(path, scan)
 
 
+def open_avro(path: Path) -> Source:
+    """An Avro file, read at once: its blocks have no index."""
+    with damage_as_error(path):
+        return _source(path, pl.read_avro(path).lazy())
+
+
 def _source(path: Path, scan: pl.LazyFrame, check: Callable[[list[str]], None] = lambda columns: None) -> Source:
     size = path.stat().st_size
     rows = int(scan.select(pl.len()).collect().item())

@@ -47,10 +47,10 @@ def open_csv(path: Path, compression: Compression, options: Options) -> Source:
     delimiter = options.delimiter or (said.group(1).decode() if said else _find_delimiter(head[start:]))
     if head[start : start + _end_of_first_record(head[start:])].count(delimiter.encode()) >= MOST_HEADERS:
         raise InputError(f"{path} has more than {MOST_HEADERS:,} columns.", "That is no table; look at its first line.")
-    names = _names(_first_record(head[start:], delimiter))
+    names = names_of_header(_first_record(head[start:], delimiter))
     reader = _Reader(path, compression, encoding, delimiter, names)
     source = Source(path, names, reader.batches, from_text_file=True)
-    source.header_in_doubt = any(_LOOKS_LIKE_DATA.search(name) for name in names)
+    source.header_in_doubt = looks_like_data(names)
     if encoding not in ("utf-8", "utf-16"):
         source.notes.append(f"read as {encoding}")
     if delimiter != ",":
@@ -66,7 +66,7 @@ def _before_header(head: bytes) -> int:
     return start + (said.end() if said else 0)
 
 
-def _names(header: list[str]) -> list[str]:
+def names_of_header(header: list[str]) -> list[str]:
     """The header's names; a column without one is named after its place."""
     names = [name.strip() for name in header]
     taken = set(names)
@@ -78,6 +78,15 @@ def _names(header: list[str]) -> list[str]:
             taken.add(place)
             names[index] = place
     return names
+
+
+def looks_like_data(names: list[str]) -> bool:
+    """Whether a header may be a record: then it is not for showing.
+
+    >>> looks_like_data(["age", "sex"]), looks_like_data(["34", "ann@example.org"])
+    (False, True)
+    """
+    return any(_LOOKS_LIKE_DATA.search(name) for name in names)
 
 
 class _Reader:

@@ -16,16 +16,13 @@ import polars as pl
 
 from shoal.databases.address import without_password
 from shoal.errors import InputError, quoted
-from shoal.formats import FORMATS, format_of_file
+from shoal.formats import FORMATS, Labels, format_of_file
 
 if TYPE_CHECKING:
     from shoal.table import Table
     from shoal.table.spill import Spill
 
-_LATER = {
-    ".xlsx": "Excel", ".xls": "Excel", ".sav": "SPSS", ".zsav": "SPSS", ".dta": "Stata", ".sas7bdat": "SAS",
-    ".xpt": "SAS", ".db": "SQLite", ".sqlite": "SQLite",
-}  # fmt: skip
+_LATER = {".db": "SQLite", ".sqlite": "SQLite"}
 # what counting takes for each row: of memory, beside its codes, a key and its sorted twin; of disk, beside its codes
 # and those of its tuple, a key or a count
 _MEMORY_PER_ROW, _DISK_PER_ROW = 24, 10
@@ -145,16 +142,22 @@ class Source:
     from_text_file: bool = False
     columns_may_come_late: bool = False
     notes: list[str] = field(default_factory=list)
+    # what the file says of its columns beside their values
+    labels: Labels = field(default_factory=dict)
     # the first line may be a record, not a header: then the names are not for showing
     header_in_doubt: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """A file, and the columns that `key=value` folders above it stand for (as Spark and Hive write them)."""
+    """A file, and the columns that `key=value` folders above it stand for (as Spark and Hive write them).
+
+    `part`: the sheet of a workbook, where one is named (`book.xlsx#persons`).
+    """
 
     path: Path
     keys: dict[str, str] = field(default_factory=dict)
+    part: str | None = None
 
 
 # two letters at least: C:/ is a disk
@@ -196,7 +199,7 @@ def find_files(source: str | Path | list[str | Path] | tuple[str | Path, ...]) -
 
 
 def _same(entry: Found, others: list[Found]) -> bool:
-    return any(entry.path.samefile(other.path) for other in others)
+    return any(entry.path.samefile(other.path) and entry.part == other.part for other in others)
 
 
 def _find(path: Path, text: str) -> list[Found]:
@@ -208,6 +211,9 @@ def _find(path: Path, text: str) -> list[Found]:
                 f"{path} is no ordinary file; pipes and devices are not read.", "Write it to a file first."
             )
         return [Found(path)]
+    book, _, sheet = text.partition("#")
+    if sheet and Path(book).is_file():
+        return [Found(Path(book), part=sheet)]
     matches = sorted(Path(match) for match in glob.glob(text, recursive=True))
     files = {match.resolve(): Found(match) for match in matches if match.is_file() and _is_table(match)}
     if not files and (files := {match.resolve(): Found(match) for match in matches if match.is_file()}):
@@ -277,6 +283,8 @@ def open_file(found: Found, options: Options) -> Source:
     last = suffixes[-1] if suffixes else ""
     exact = format_of_file(head, suffixes, exact=True)
     if exact is not None:
+        if found.part is not None and exact.name not in ("Excel", "ODS"):
+            raise InputError(f"{path} has no sheets: it is not a workbook.", "Leave out # and what follows.")
         return OPENERS[exact.name](found, options, head)
     if last in _LATER:
         raise InputError(f"{path}: {_LATER[last]} files are not read yet.", "Save the table as CSV or Parquet.")

@@ -34,8 +34,41 @@ def _csv(found: Found, options: Options, head: bytes) -> Source:
     return open_csv(found.path, compression_of(head), options)
 
 
+def _avro(found: Found, options: Options, head: bytes) -> Source:
+    from shoal.reading.binary import open_avro
+
+    return open_avro(found.path)
+
+
+def _survey(form: str) -> Opener:
+    def open_it(found: Found, options: Options, head: bytes) -> Source:
+        from shoal.reading.survey import open_survey
+
+        return open_survey(found, options, form)
+
+    return open_it
+
+
+def _workbook(found: Found, options: Options, head: bytes) -> Source:
+    from shoal.reading.workbook import open_workbook
+
+    return open_workbook(found, head)
+
+
 # by the name of the format: a file, how to read it, its first bytes -> its columns and batches
-OPENERS: dict[str, Opener] = {"Parquet": _parquet, "Arrow": _arrow, "JSON lines": _json_lines, "CSV": _csv}
+OPENERS: dict[str, Opener] = {
+    "Parquet": _parquet,
+    "Arrow": _arrow,
+    "Avro": _avro,
+    "SPSS": _survey("SPSS"),
+    "Stata": _survey("Stata"),
+    "SAS": _survey("SAS"),
+    "SAS transport": _survey("SAS transport"),
+    "Excel": _workbook,
+    "ODS": _workbook,
+    "JSON lines": _json_lines,
+    "CSV": _csv,
+}
 
 
 def is_zip(head: bytes) -> bool:

@@ -45,7 +45,7 @@ from shoal.table.text_types import MISSING_WORDS
 from shoal.table.texts import texts_of
 from shoal.table.type_words import type_word
 from shoal.wording import in_words
-from shoal.writing import OutputFormat, is_text_file
+from shoal.writing import OutputFormat, tells_empty
 
 __all__ = ["Verification", "judge", "verify"]
 
@@ -451,7 +451,7 @@ def _with_original(
         and private.data_sha256 == release.data_sha256
         and private.manifest_sha256 == manifest.digest(),
         excel_safe=manifest.excel_safe,
-        text_file=is_text_file(release.data),
+        text_file=not tells_empty(release.data),
         removed=len(removed),
         weighed_by=policy.weight or policy.count,
         spill=spill,

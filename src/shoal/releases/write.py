@@ -35,11 +35,12 @@ from shoal.releases.results import Released, Verification
 from shoal.releases.shown_types import shown_types
 from shoal.releases.treatment import Treated, labels_given, treatments
 from shoal.releases.verify import forms_check, judge, released_order
+from shoal.releases.written_labels import codes_as_numbers, labels_written
 from shoal.table import Table
 from shoal.table.order import shuffled_order
 from shoal.table.spill import Spill
 from shoal.vocabulary import Role
-from shoal.writing import OutputFormat, check_apart, check_target, is_text_file, sha256, write_draft
+from shoal.writing import OutputFormat, check_apart, check_target, sha256, tells_empty, write_draft
 
 
 class Refused(ShoalError):
@@ -150,9 +151,12 @@ def _write(result: Releasable, treated: Treated, how: _Writing) -> Released:
     _check_found_orders(result.table, frame, columns)
     types = shown_types(result, frame, columns)
     written = written_as(how.output, frame, columns, result.table)
+    frame = codes_as_numbers(frame, result.table, columns, path)
+    released_labels = labels_written(result.table, columns, frame)
     frame = in_notation(frame, Notation.of(written, columns, path, False))
     if how.excel_safe:
         frame = defused(frame)
+        released_labels = {defused_name(name): own for name, own in released_labels.items()}
         written = written.model_copy(update={"decimal_columns": tuple(map(defused_name, written.decimal_columns))})
     usual = how.output == OutputFormat()
     judgements: list[Verification] = []
@@ -179,7 +183,7 @@ def _write(result: Releasable, treated: Treated, how: _Writing) -> Released:
         )
 
     def write(draft: Path) -> None:
-        write_draft(frame, draft, path, how.output)
+        write_draft(frame, draft, path, how.output, released_labels)
 
     documents_written = write_release(write, path, how.force, documents)
     return _released(result, path, documents_written, judgements[0], treated, len(frame), how.decisions)
@@ -273,7 +277,7 @@ def _judged(
         order = released_order(result.table.rows, how.seed if how.shuffle else None, treated.removed)
     trees = {} if result.plan is None else result.plan.trees
     removed, by = len(treated.removed), result.policy.weight or result.policy.count
-    beside = Beside(order, trees, labels, True, how.excel_safe, is_text_file(how.path), removed, by, spill=spill)
+    beside = Beside(order, trees, labels, True, how.excel_safe, not tells_empty(how.path), removed, by, spill=spill)
     checks = [*result.checks(table), *against_original(table, result.table, entries, beside)]
     checks += [check for check in [forms_check(entries, table, result.policy, how.excel_safe)] if not check.holds]
     names = [name for entry in entries for name in entry.released_as if entry.name in _promised(result)]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from shoal.formats import ColumnLabels
 from shoal.table.spill import Spill
 from shoal.table.table import Array, Column, Table
 
@@ -18,7 +19,8 @@ def keep_table(table: Table, spill: Spill) -> None:
     columns = [_kept(column, number, spill) for number, column in enumerate(table.columns.values())]
     if all(columns):
         about = [table.rows, table.name, table.notes, table.source_names]
-        spill.keep(table={"columns": columns, "about": about})
+        labels = {name: [own.label, list(own.values.items()), list(own.missing)] for name, own in table.labels.items()}
+        spill.keep(table={"columns": columns, "about": about, "labels": labels})
 
 
 def kept_table(spill: Spill) -> Table | None:
@@ -28,7 +30,16 @@ def kept_table(spill: Spill) -> Table | None:
     rows, name, notes, source_names = spill.state["table"]["about"]
     columns = [_found(kept, spill) for kept in spill.state["table"]["columns"]]
     by_name = {column.name: column for column in columns}
-    return Table(by_name, rows, name, tuple(notes), None, tuple(source_names))
+    return Table(
+        by_name, rows, name, tuple(notes), None, tuple(source_names), labels=_labels(spill.state["table"]["labels"])
+    )
+
+
+def _labels(kept: dict[str, Any]) -> dict[str, ColumnLabels]:
+    return {
+        name: ColumnLabels(label, dict(map(tuple, values)), tuple(map(tuple, missing)))
+        for name, (label, values, missing) in kept.items()
+    }
 
 
 def _kept(column: Column, number: int, spill: Spill) -> dict[str, Any] | None:

@@ -12,6 +12,7 @@ import polars as pl
 from shoal.errors import InputError
 
 if TYPE_CHECKING:
+    from shoal.formats import Labels
     from shoal.table.declared import Declared
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
@@ -147,6 +148,8 @@ class Table:
     # records of a row were parted again
     records: Array | None = field(default=None, repr=False, compare=False)
     part_of: Array | None = field(default=None, repr=False, compare=False)
+    # what the source says of its columns beside their values: labels, names of codes, codes that mean missing
+    labels: Labels = field(default_factory=dict, repr=False, compare=False)
 
     def __getitem__(self, name: str) -> Column:
         return self.beside[name] if name in self.beside else self.select([name])[0]

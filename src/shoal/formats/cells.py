@@ -1,0 +1,57 @@
+"""Cells that a format has no type for, as the texts that a text file has for them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import polars as pl
+
+from shoal.errors import InputError
+
+# whole numbers from here on are not exact where every number is a float
+EXACT = 1 << 53
+
+
+def fitting(frame: pl.DataFrame, form: str, is_text: Callable[[pl.Series], bool]) -> pl.DataFrame:
+    """A frame of whole numbers, decimals, dates, moments, times and texts; `is_text`: whether a column must be text.
+
+    >>> fitting(pl.DataFrame({"a": [True, None]}), "Excel", needs_text)["a"].to_list()
+    ['true', None]
+    """
+    return pl.DataFrame([_fitting(series, form, is_text) for series in frame.get_columns()])
+
+
+def _fitting(series: pl.Series, form: str, is_text: Callable[[pl.Series], bool]) -> pl.Series:
+    dtype = series.dtype
+    if dtype.is_nested() or dtype in (pl.Object, pl.Binary, pl.Duration):
+        raise InputError(
+            f"Column '{series.name}' has a type that {form} files cannot hold.", "Write .parquet, or turn it into text."
+        )
+    if dtype == pl.Null:
+        return series.cast(pl.String)
+    if isinstance(dtype, (pl.Categorical, pl.Enum, pl.Decimal)) or is_text(series):
+        return series.cast(pl.String)
+    if dtype.is_integer():
+        return series.cast(pl.Int64)
+    if dtype.is_float():
+        return series.cast(pl.Float64).fill_nan(None)
+    return series
+
+
+def needs_text(series: pl.Series) -> bool:
+    """Whether the values of a column would not be the same where numbers are floats and moments are milliseconds.
+
+    >>> needs_text(pl.Series([2**60])), needs_text(pl.Series([7]))
+    (True, False)
+    """
+    dtype = series.dtype
+    if dtype == pl.Boolean:
+        return True
+    if dtype.is_integer():
+        return bool((series.cast(pl.Float64).abs() >= EXACT).any())
+    if dtype.is_float():
+        return bool(series.is_infinite().any())
+    if isinstance(dtype, pl.Datetime):
+        fine = series.dt.cast_time_unit("ns").dt.timestamp("ns") % 1_000_000
+        return dtype.time_zone is not None or bool((fine != 0).any())
+    return False
