@@ -119,6 +119,8 @@ class Table:
     beside: Mapping[str, Column] = field(default_factory=dict, repr=False, compare=False)
     # whether the rows would come in the same order again; a table of a database has none that nobody asked for
     ordered: bool = True
+    # the address in a database from which it was read
+    address: Any = field(default=None, repr=False, compare=False)
 
     def __getitem__(self, name: str) -> Column:
         return self.beside[name] if name in self.beside else self.select([name])[0]
