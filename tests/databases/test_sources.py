@@ -180,9 +180,7 @@ def test_a_query_that_does_not_only_read_is_refused(place: str, query: str) -> N
     assert read(f"{place}?table=people").rows == 300
 
 
-@pytest.mark.parametrize(
-    "name", ['people"; drop table people; --', "people'); --", "people; select 1", "pe\\ople", "人"]
-)
+@pytest.mark.parametrize("name", ['people"; drop table people; --', "p\\'e); select 1"])
 def test_names_are_names_whatever_is_in_them(place: str, name: str) -> None:
     from urllib.parse import quote
 

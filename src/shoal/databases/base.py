@@ -106,7 +106,8 @@ def _cast(series: pl.Series, dtype: pl.DataType) -> pl.Series:
         if series.dtype == pl.String and dtype == pl.Date:
             return series.str.to_date("%Y-%m-%d")
         if series.dtype == pl.String and isinstance(dtype, pl.Datetime):
-            return series.str.to_datetime("%Y-%m-%d %H:%M:%S", time_unit="us")
+            found = series.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", time_unit="us")
+            return found if dtype.time_zone is None else found.dt.replace_time_zone(dtype.time_zone)
         return series.cast(dtype)
     except pl.exceptions.PolarsError:
         raise InputError(

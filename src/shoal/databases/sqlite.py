@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import secrets
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 from urllib.parse import quote
 
@@ -27,6 +28,8 @@ from shoal.errors import InputError
 
 # by the length of their texts: what SQLite's own functions write, and what it is
 _DATES: dict[int, tuple[str, pl.DataType]] = {10: ("date", pl.Date()), 19: ("datetime", pl.Datetime("us"))}
+# texts that this module wrote: SQLite itself has neither decimals nor parts of seconds; TEXT in the name keeps texts
+_OWN = re.compile(r"DECIMAL_TEXT\((\d+), (\d+)\)|TIMESTAMP(TZ)?_TEXT")
 # columns whose values are looked at by one statement; SQLite has 2,000 results at most
 _AT_ONCE = 200
 _TYPES = {
@@ -69,7 +72,7 @@ class SQLite:
     def stage(self, address: Address, frame: pl.DataFrame) -> _Staged:
         """Write a frame into a new table of an open transaction."""
         check_table(address)
-        frame = _as_stored(for_arrow(frame, "SQLite", _type_of))
+        frame = for_arrow(frame, "SQLite", _type_of)
         check_apart_by_case(frame, "SQLite")
         connection = _connect(address, "rwc")
         draft = f"shoal_draft_{secrets.token_hex(8)}"
@@ -79,7 +82,7 @@ class SQLite:
                 columns = ", ".join(f"{quoted_name(name)} {_type_of(dtype)}" for name, dtype in frame.schema.items())
                 _run(connection, f"CREATE TABLE {quoted_name(draft)} ({columns})")
                 with connection.cursor() as cursor:
-                    cursor.adbc_ingest(draft, arrow_of(frame), mode="append")
+                    cursor.adbc_ingest(draft, arrow_of(_as_stored(frame)), mode="append")
         except BaseException:
             staged.discard()
             raise
@@ -155,7 +158,9 @@ def _names(connection: Any, source: str) -> list[str]:
     return [str(name) for name in _table(connection, f"SELECT * FROM {source} LIMIT 0").column_names]
 
 
-def _columns(connection: Any, source: str, names: Sequence[str], truths: set[str]) -> tuple[list[ColumnRead], int]:
+def _columns(
+    connection: Any, source: str, names: Sequence[str], declared: Mapping[str, str]
+) -> tuple[list[ColumnRead], int]:
     """The columns by the classes of all their values, and the number of rows."""
     found: list[ColumnRead] = []
     rows = 0
@@ -171,39 +176,43 @@ def _columns(connection: Any, source: str, names: Sequence[str], truths: set[str
         rows = int(counted["rows"])
         for number, name in enumerate(some):
             about = {word: counted[f"{word}_{number}"] for word in ("first", "last", "short", "long")}
-            found.append(_column(connection, source, name, **about, truth=name in truths))
+            found.append(_column(connection, source, name, **about, declared=declared.get(name, "")))
     return found, rows
 
 
 def _column(
-    connection: Any, source: str, name: str, first: str | None, last: str | None, short: Any, long: Any, truth: bool
+    connection: Any, source: str, name: str, first: str | None, last: str | None, short: Any, long: Any, declared: str
 ) -> ColumnRead:
     """How a column is asked for: numbers if all are, dates if all texts are ISO dates, otherwise text."""
     quoted = quoted_name(name)
     if first == "blob":  # classes are compared as words, and this is the first
         return ColumnRead(name, quoted, refused="bytes (BLOB) are not read")
     if last == "integer":
-        return ColumnRead(name, quoted, dtype=pl.Boolean() if truth and long == 1 else pl.Int64())
+        return ColumnRead(
+            name, quoted, dtype=pl.Boolean() if declared in ("BOOLEAN", "BOOL") and long == 1 else pl.Int64()
+        )
     if last == "real":
         return ColumnRead(name, f"CAST({quoted} AS REAL)", dtype=pl.Float64())
     dtype: pl.DataType = pl.String()
-    if first == "text" and short == long and long in _DATES:
+    if first == "text" and (own := _OWN.fullmatch(declared)):
+        dtype = pl.Decimal(int(own[1]), int(own[2])) if own[1] else pl.Datetime("us", "UTC" if own[3] else None)
+    elif first == "text" and short == long and long in _DATES:
         function, kind = _DATES[long]
         odd = f"SELECT count(*) AS odd FROM {source} WHERE {function}({quoted}) IS NOT {quoted}"  # null is null
         dtype = dtype if _table(connection, odd)["odd"][0].as_py() else kind
     return ColumnRead(name, f"CAST({quoted} AS TEXT)", dtype=dtype)
 
 
-def _truths(connection: Any, source: str) -> set[str]:
-    """The columns of a table that are declared as booleans; those of a query have no declaration."""
+def _declared(connection: Any, source: str) -> dict[str, str]:
+    """What the columns of a table are declared as; those of a query have no declaration."""
     if source.startswith("("):
-        return set()
-    declared = _table(connection, f"PRAGMA table_info({source})").to_pylist()
-    return {str(entry["name"]) for entry in declared if str(entry["type"]).upper() in ("BOOLEAN", "BOOL")}
+        return {}
+    found = _table(connection, f"PRAGMA table_info({source})").to_pylist()
+    return {str(entry["name"]): str(entry["type"]).upper() for entry in found}
 
 
 def _rows(connection: Any, address: Address, source: str, names: Sequence[str], ordered: bool) -> Rows:
-    columns, count = _columns(connection, source, names, _truths(connection, source))
+    columns, count = _columns(connection, source, names, _declared(connection, source))
 
     def batches(wanted: list[ColumnRead]) -> Iterator[pl.DataFrame]:
         # the driver takes the type of a column from its first rows: one row with the right types comes first
@@ -226,12 +235,12 @@ def _sample(column: ColumnRead) -> str:
 
 
 def _as_stored(frame: pl.DataFrame) -> pl.DataFrame:
-    """Decimals and times as the texts that SQLite's own functions write."""
+    """Decimals and times as texts."""
     found = []
     for series in frame.get_columns():
         if isinstance(series.dtype, pl.Datetime):
-            whole = bool((series.dt.microsecond().fill_null(0) == 0).all()) and series.dtype.time_zone is None
-            series = series.dt.strftime("%Y-%m-%d %H:%M:%S" if whole else "%Y-%m-%d %H:%M:%S%.f%:z")
+            at = series if series.dtype.time_zone is None else series.dt.convert_time_zone("UTC")
+            series = at.dt.strftime("%Y-%m-%d %H:%M:%S%.6f")
         elif isinstance(series.dtype, pl.Decimal):
             series = series.cast(pl.String)
         found.append(series)
@@ -239,8 +248,10 @@ def _as_stored(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _type_of(dtype: pl.DataType) -> str | None:
-    if isinstance(dtype, (pl.Decimal, pl.Datetime)):
-        return "TEXT"
+    if isinstance(dtype, pl.Decimal):
+        return f"DECIMAL_TEXT({dtype.precision}, {dtype.scale})"
+    if isinstance(dtype, pl.Datetime):
+        return "TIMESTAMPTZ_TEXT" if dtype.time_zone else "TIMESTAMP_TEXT"
     return _TYPES.get(type(dtype))
 
 

@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
+from shoal.databases import Address, is_database
 from shoal.errors import InputError, ShoalError
 from shoal.manifest.schema import Manifest, PrivateRecord
 from shoal.policy import Policy
@@ -36,7 +37,8 @@ def names_as_released(policy: Policy, manifest: Manifest | None) -> list[str]:
 def released_names(source: Any, names: Sequence[str]) -> list[str]:
     """Quasi-identifiers under the names that a file's manifest says they were released as; as they are without one."""
     here = isinstance(source, (str, Path)) and not is_address(source)
-    manifest = read_manifest(Path(source)) if here else None
+    beside = Address.of(source).beside if is_database(source) else Path(source) if here else None
+    manifest = read_manifest(beside)
     entries = {name: None if manifest is None else manifest.column(name) for name in names}
     return [found for name, entry in entries.items() for found in ([name] if entry is None else entry.derived)]
 

@@ -19,6 +19,9 @@ Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
 _STRICT = ConfigDict(extra="forbid", frozen=True)
 
 
+# what a private record says where the rows of the input have no order
+NO_ROW_MAP = "none: the rows of the input came from a database without an order"
+
 # methods whose tables are still personal data: they promise nothing, and nobody needs to decide on their columns
 PERSONAL = ("pseudonymize", "shift-dates", "scrub")
 DecidedBy = Literal["policy", "answer", "proposal", "detection"]
@@ -63,6 +66,17 @@ class WrittenAs(OutputFormat):
     decimal_columns: tuple[str, ...] = ()
 
 
+class StoredIn(BaseModel):
+    """The table of a database that the data is in: by names alone, without host, user or password."""
+
+    model_config = _STRICT
+
+    system: Literal["postgresql", "sqlite", "duckdb"]
+    database: str
+    schema_name: str | None = None
+    table: str
+
+
 class ModelEntry(BaseModel):
     """The verdict of one model when the file was written."""
 
@@ -103,7 +117,9 @@ class Manifest(BaseModel):
     shoal: str
     created: str
     data: str
+    # of a file its bytes, of a table its rows in whatever order (`shoal.table.content`)
     data_sha256: Hash
+    stored_in: StoredIn | None = None
     policy: Policy
     policy_sha256: Hash
     method: str

@@ -268,7 +268,7 @@ class Steps:
             "suppressed_rows": 0 if released is None else released.suppressed_rows,
             "removed_rows": 0 if released is None else released.removed_rows,
             "sha256": sha256(Path(self.source)) if self.source is not None and Path(self.source).is_file() else None,
-            "released_sha256": None if released is None else sha256(released.output),
+            "released_sha256": None if released is None else sha256(Path(released.output)),
             "manifest_sha256": None if released is None else Release.open(released.output).manifest.statements_digest(),
         }
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal import progress
-from shoal.databases import Address, database_of, is_database
+from shoal.databases import Address, Rows, database_of, is_database
 from shoal.errors import InputError, quoted
 from shoal.reading.bytes import damage_as_error
 from shoal.reading.csv import NotInEncoding
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from shoal.table.checkpoints import Checkpoints
     from shoal.table.spill import Spill
 
-__all__ = ["Options", "Overflow", "declared_table", "declaring", "read"]
+__all__ = ["Options", "Overflow", "declared_table", "declaring", "read", "read_rows"]
 
 # A wider table is read only by naming the columns: each column costs some memory of its own.
 MOST_COLUMNS = 10_000
@@ -138,21 +138,28 @@ def _read_frame(frame: Any, columns: Sequence[str] | None, overflow: Overflow) -
 
 def _read_database(address: Address, columns: Sequence[str] | None, overflow: Overflow) -> Table:
     """A table or a query of a database, batch by batch."""
-    rows = database_of(address).open(address)
+    return replace(read_rows(database_of(address).open(address), address.shown, columns, overflow), address=address)
+
+
+def read_rows(rows: Rows, name: str, columns: Sequence[str] | None = None, overflow: Overflow | None = None) -> Table:
+    """The rows that a database gives, encoded; they are closed at the end."""
+    if overflow is None:
+        with Overflow(None) as own:
+            return read_rows(rows, name, columns, own)
     try:
         names = [column.name for column in rows.columns]
-        wanted = _wanted(columns, names, address.shown)
+        wanted = _wanted(columns, names, name)
         numbers = {column.name for column in rows.columns if column.number}
         encoders = _Encoders(wanted, overflow, from_text_file=False, numbers=numbers)
         done = 0
-        for batch in rows.read(wanted, address.shown):
+        for batch in rows.read(wanted, name):
             done += len(batch)
             encoders.add(batch, max(rows.estimate, done) / max(done, 1))
             progress.report("reading", done, max(rows.estimate, done))
     finally:
         rows.close()
     notes = [] if rows.ordered else [NO_ORDER]
-    return replace(encoders.finish(address.shown, tuple(names), notes, None), ordered=rows.ordered)
+    return replace(encoders.finish(name, tuple(names), notes, None), ordered=rows.ordered)
 
 
 def _read_any_encoding(

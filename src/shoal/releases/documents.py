@@ -12,8 +12,9 @@ from typing import Any
 
 from shoal import __version__
 from shoal.hierarchy.chosen import given_hierarchies, rows_of
-from shoal.manifest.schema import ColumnEntry, Manifest, PrivateRecord, WrittenAs
+from shoal.manifest.schema import NO_ROW_MAP, ColumnEntry, Manifest, PrivateRecord, StoredIn, WrittenAs
 from shoal.policy import Policy
+from shoal.reading import NO_ORDER
 from shoal.releases.excel import defused_name
 from shoal.releases.original import Labels
 from shoal.releases.published import measured_figures
@@ -81,6 +82,8 @@ class Draft:
     types: Shown = field(default_factory=dict)
     # the records of the removed rows, where rows stand for several
     removed_records: int | None = None
+    # the table that it is in, where it is not a file
+    stored_in: StoredIn | None = None
 
     def entries(self, result: Releasable) -> list[ColumnEntry]:
         """The columns of the release with the types that a reader finds, and what was emptied."""
@@ -114,6 +117,8 @@ def documents_of(
     row_map = "shoal.table.order.shuffled_order(records, seed)" if draft.shuffled else "rows in the order of the input"
     if draft.removed:
         row_map = row_map.replace("(records,", "(records - removed,") + ", after the removed rows were taken out"
+    if not result.table.ordered:
+        row_map = NO_ROW_MAP
     source = draft.source
     private = PrivateRecord(
         data=draft.target.name,
@@ -167,6 +172,7 @@ def _manifest(
             "created": datetime.now(UTC).isoformat(timespec="seconds"),
             "data": draft.target.name,
             "data_sha256": draft.data_sha256,
+            "stored_in": draft.stored_in,
             "policy": policy,
             "policy_sha256": policy.digest(),
             "method": result.technique,
@@ -190,7 +196,7 @@ def _manifest(
             "checks": as_json(judged.checks),
             "no_guarantee": not promised and (no_guarantee or standard is not None),
             "warning": warning,
-            "notes": list(notes),
+            "notes": [*notes, *([] if result.table.ordered else [NO_ORDER])],
         }
     )
 

@@ -13,6 +13,7 @@ from shoal.anonymization.cut_plan import CutPlan
 from shoal.anonymization.on_disk.limits import COPIES, DISK_PER_ROW
 from shoal.anonymization.search.plan import Plan
 from shoal.anonymization.solve import apply_plan
+from shoal.databases import is_database
 from shoal.errors import InputError
 from shoal.keys import check_no_secret, path_of
 from shoal.manifest.files import files_of
@@ -25,8 +26,8 @@ from shoal.pseudonyms.results import Pseudonymized, Shifted
 from shoal.pseudonyms.shift_dates import shift_dates
 from shoal.reading import Options, Overflow
 from shoal.reading.stamp import stamp_of
-from shoal.releases.elsewhere import path_here
 from shoal.releases.open import Release
+from shoal.releases.places import place_of
 from shoal.releases.releasable import Releasable
 from shoal.releases.results import Released
 from shoal.releases.signing import check_signing_key
@@ -55,12 +56,13 @@ class Writing:
 
 def check_output(source: Any, output: str | Path | None, writing: Writing, **others: Any) -> None:
     """Refuse an output that is an input, a policy, a plan or a key, or that is there already, before any work."""
-    output = None if output is None else path_here(output)
+    place = None if output is None else place_of(output)
+    output = None if place is None else place.path
     named = {name: file for name, file in others.items() if isinstance(file, (str, Path, list, tuple))}
     check_apart(input=source, signing_key=writing.sign, **named, output=files_of(output))
     check_signing_key(writing.sign)
-    if output is not None:
-        check_target(output, writing.force)
+    if place is not None and output is not None:
+        place.check(writing.force)
         check_no_secret(output)
         as_policy(others.get("policy")).output.overridden(writing.output).check(output)
 
@@ -98,7 +100,7 @@ def release_anonymized(
 
 def _as_argument(source: Any, options: Any) -> str | None:
     """The file that was read as a shell takes it; None where it is not one file, or was read in a way of its own."""
-    one = isinstance(source, (str, Path)) and str(source) != "-"
+    one = isinstance(source, (str, Path)) and str(source) != "-" and not is_database(source)
     usual = options is None or replace(options, memory=None, spill_dir=None) == Options()
     return shlex.quote(str(source)) if one and usual else None
 
@@ -219,7 +221,7 @@ def release_safe_harbor(
         made = _released(result, output, source, writing)
     except Refused as refusal:
         return result.as_refused(str(refusal))
-    residual = residual_risk(Release.open(made.output).table(), result)
+    residual = residual_risk(Release.open(output).table(), result)
     return result.measured(residual).as_released(made.written, made.output, made.manifest)
 
 
@@ -231,4 +233,4 @@ def _released(result: Releasable, output: str | Path, source: Any, writing: Writ
 def _files(source: Any) -> list[Path]:
     """The files that were read, where a source is files."""
     several = source if isinstance(source, (list, tuple)) else [source]
-    return [Path(path) for path in several if isinstance(path, (str, Path))]
+    return [Path(path) for path in several if isinstance(path, (str, Path)) and not is_database(path)]

@@ -163,15 +163,16 @@ def _settings(series: pl.Series, notation: Notation) -> list[str]:
     return said or ["decimal_comma"]
 
 
-def read_back(path: Path, notation: Notation | None, options: Options | None = None) -> tuple[Table, list[str]]:
-    """A file of a release as it is judged, and the columns that have cells in another notation."""
+def read_back(path: Path | Table, notation: Notation | None, options: Options | None = None) -> tuple[Table, list[str]]:
+    """A file of a release, or a table of a database that was read, as it is judged, and the columns that have cells
+    in another notation."""
     if options is not None and options.declared_types:  # types tell how cells are meant, not how a file writes them
         table, otherwise = read_back(path, notation, replace(options, types=None, types_of_policy={}))
         return declared_table(table, options), otherwise
     if notation is None:
         return read(path, None, options), []
     options = options or Options()
-    if notation.empty and options.delimiter is None:
+    if notation.empty and options.delimiter is None and isinstance(path, Path):
         options = replace(options, delimiter=notation.written.separator(path))
     if not notation.changes_cells:
         return read(path, None, options), []

@@ -10,6 +10,7 @@ from typing import Any
 
 from shoal.anonymization.cut_plan import CutPlan
 from shoal.anonymization.search.plan import Plan, plan_of
+from shoal.databases import Address, is_database
 from shoal.errors import InputError
 from shoal.manifest.files import (
     LARGEST_PLAN,
@@ -23,10 +24,11 @@ from shoal.manifest.files import (
 )
 from shoal.manifest.schema import Manifest, PrivateRecord
 from shoal.policy import Policy
-from shoal.reading import Options, declared_table, declaring
+from shoal.reading import Options, declared_table, declaring, read
 from shoal.releases.notation import Notation, read_back
 from shoal.table import Table
 from shoal.table.column_type import ColumnType
+from shoal.table.content import content_sha256
 from shoal.writing import sha256
 
 _MANIFEST = ".manifest.json"
@@ -49,6 +51,8 @@ class Release:
 
     data: Path
     options: Options | None = field(default=None, repr=False)
+    # where the data is a table: then `data` is the name from which those of its manifest and private record follow
+    address: Address | None = None
 
     @classmethod
     def open(cls, source: str | Path, *, options: Options | None = None) -> Release:
@@ -58,6 +62,9 @@ class Release:
         Traceback (most recent call last):
         shoal.errors.InputError: There is no file nothing.csv. ...
         """
+        if is_database(source):
+            address = Address.of(source)  # type: ignore[arg-type]
+            return cls(address.beside, options, address)
         path = _manifest_in(Path(source))
         if path.name.endswith(_MANIFEST):
             from shoal.manifest.files import as_shape
@@ -65,6 +72,10 @@ class Release:
             manifest = as_shape(Manifest, read_json(path, "manifest"), path, "manifest")
             if Path(manifest.data).name != manifest.data:
                 raise InputError(f"{path} names data in another folder.", "Name the data file itself.")
+            if manifest.stored_in is not None:
+                raise InputError(
+                    f"The data of {path} is a table of {manifest.stored_in.system}.", "Name the table by its address."
+                )
             path = path.with_name(manifest.data)
         if not path.exists() and not any(sign in str(path) for sign in "*?["):
             raise InputError(f"There is no file {path}.", "Name a released data file, or its manifest.")
@@ -73,12 +84,16 @@ class Release:
     @cached_property
     def data_sha256(self) -> str | None:
         """The hash of the data as it is; None for several files."""
+        if self.address is not None:
+            return content_sha256(self._table)
         released = self.data.is_dir() and manifest_path(self.data).is_file()  # as an engine writes it
         return sha256(self.data) if self.data.is_file() or released else None
 
     @cached_property
     def manifest_or_none(self) -> Manifest | None:
         """The manifest, if there is one."""
+        if self.address is not None and not list(self.data.parent.glob(f".{manifest_path(self.data).name}.*")):
+            return read_manifest(self.data)  # no other one waits: the table need not be read for it
         return read_manifest(self.data, self.data_sha256) if self.data_sha256 is not None else None
 
     @property
@@ -129,10 +144,18 @@ class Release:
             return None
         return Notation.of(manifest.output, manifest.columns, self.data, manifest.excel_safe)
 
+    @property
+    def _plain(self) -> Options | None:
+        return None if self.options is None else replace(self.options, types=None)
+
+    @cached_property
+    def _table(self) -> Table:
+        """The table of a database, read once."""
+        return read(self.address, None, self._plain)
+
     @cached_property
     def _read(self) -> tuple[Table, list[str]]:
-        plain = None if self.options is None else replace(self.options, types=None)
-        return read_back(self.data, self.notation, plain)
+        return read_back(self.data if self.address is None else self._table, self.notation, self._plain)
 
     def table(self) -> Table:
         """The data, read: `*` is what is suppressed, whatever the file writes for it, and columns are what the policy

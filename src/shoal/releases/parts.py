@@ -7,8 +7,6 @@ name: whenever it is interrupted, either the old release is whole or the new one
 
 from __future__ import annotations
 
-import os
-import tempfile
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -28,7 +26,8 @@ from shoal.manifest.files import (
     read_private,
 )
 from shoal.releases.documents import ReleaseDocuments
-from shoal.writing import check_target, failure, sync, write_bytes
+from shoal.releases.places import Place
+from shoal.writing import failure, sync, write_bytes
 
 # seconds after which a part that waits for its data waits in vain
 _LEFT = 600
@@ -54,34 +53,30 @@ class _Parts:
 
 
 def write_release(
-    write: Callable[[Path], None],
-    path: Path,
+    stage: Callable[[], None],
+    place: Place,
     force: bool,
-    documents: Callable[[Path], ReleaseDocuments],
+    documents: Callable[[], ReleaseDocuments],
 ) -> ReleaseDocuments:
-    """The draft is written by `write`, `documents` judges it (and may refuse), then all parts take their names."""
-    check_target(path, force)
-    replaced = path.exists()
+    """The draft is written by `stage`, `documents` judges it (and may refuse), then all parts take their names."""
+    place.check(force)
+    path, replaced = place.path, place.exists()
     if not replaced and not force:
-        _check_free(path)
-    draft = _draft(path)
+        _check_free(place)
     made: list[Path] = []
     try:
-        write(draft)
-        found = documents(draft)
+        stage()
+        found = documents()
         parts = _Parts.of(path, found)
         digest = found.manifest["data_sha256"]
         places = {part: pending_path(part, digest) if replaced else part for part in parts.files}
         for part, (content, mode) in parts.files.items():
             write_bytes(places[part], content, mode)
             made.append(places[part])
-        draft.chmod(0o644)
-        sync(path.parent)
-        draft.replace(path)
+        place.publish()
         made.clear()  # from here on they belong to the data
-        sync(path.parent)
-        for part, place in places.items():
-            place.replace(part)
+        for part, waiting in places.items():
+            waiting.replace(part)
         if parts.stale_plan is not None:
             parts.stale_plan.unlink(missing_ok=True)  # of a release that this one replaces
         _remove_leftovers(path)
@@ -94,20 +89,22 @@ def write_release(
             "Write .parquet. Nothing was released.",
         ) from None
     finally:
-        for file in [draft, *made]:
+        place.discard()
+        for file in made:
             file.unlink(missing_ok=True)
     return found
 
 
-def _check_free(path: Path) -> None:
+def _check_free(place: Place) -> None:
     """Refuse to write over the parts of another release; those of one that was interrupted are no release."""
-    for part in files_of(path)[1:]:
-        if part.exists() and not _interrupted(path):
+    for part in files_of(place.path)[1:]:
+        if part.exists() and not _interrupted(place):
             raise InputError(f"{part} exists already: it belongs to another release.", "Use `force` to replace it.")
 
 
-def _interrupted(path: Path) -> bool:
+def _interrupted(place: Place) -> bool:
     """Whether the parts beside a target name data that never came."""
+    path = place.path
     try:
         manifest = read_manifest(path)
         named = manifest.data if manifest is not None else None
@@ -115,6 +112,8 @@ def _interrupted(path: Path) -> bool:
             named = private.data
     except InputError:
         return False
+    if named == path.name:
+        return not place.exists()
     return named is not None and not path.with_name(Path(named).name).exists()
 
 
@@ -124,12 +123,3 @@ def _remove_leftovers(path: Path) -> None:
         for file in [*part.parent.glob(f".{part.name}.*"), *part.parent.glob(f"..{part.name}.*")]:
             if time.time() - file.stat().st_mtime > _LEFT:  # younger ones may be another process's
                 file.unlink(missing_ok=True)
-
-
-def _draft(path: Path) -> Path:
-    try:
-        handle, name = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=path.suffix.lower(), dir=path.parent)
-    except OSError as error:
-        raise InputError(f"{path.parent} cannot be written to: {failure(error)}.", "Choose another folder.") from None
-    os.close(handle)
-    return Path(name)

@@ -117,7 +117,7 @@ class Released(Result):
 
     name: ClassVar[str] = "release"
 
-    output: Path
+    output: Path | str
     manifest: Path
     dictionary: Path
     private: Path

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from shoal.anonymization.methods import METHODS
+from shoal.databases import is_database
 from shoal.detection.undecided import look_at
 from shoal.engine import engine_of
 from shoal.errors import InputError
@@ -18,7 +19,7 @@ from shoal.judgement.evidence import evidence_of
 from shoal.leakage.check import leak_check
 from shoal.manifest.columns import decided_names, types_by_name
 from shoal.manifest.files import names_as_released
-from shoal.manifest.schema import PERSONAL, ColumnEntry, Manifest
+from shoal.manifest.schema import NO_ROW_MAP, PERSONAL, ColumnEntry, Manifest
 from shoal.models import KMatching
 from shoal.models.base import PeopleEstimate
 from shoal.models.k_matching import readings_of
@@ -86,7 +87,7 @@ def verify(
     names = names_as_released(decided, manifest)
     engine = engine_of(source, options)
     if release is None or engine.keeps_rows:
-        where = source if release is None else release.data
+        where = source if release is None or release.address is not None else release.data
         needed = [*names, *decided.sensitive, *_measured(decided)]
         reading = declaring(options, types, released=True, only_empty=names)
         by_row = original is not None or (manifest is not None and _by_rule(manifest))
@@ -99,7 +100,7 @@ def verify(
         checks.append(check_signature(manifest, signed_by))
     if release is not None and manifest is not None:
         checks += _against_manifest(release, manifest, decided, policy is not None, table)
-        checks += files_check(release.data, manifest, Path(source).is_dir())
+        checks += [] if release.address else files_check(release.data, manifest, Path(source).is_dir())
     checks += _undecided(table, decided, manifest)
     absent = [name for name in names if name not in table.columns]
     if absent and manifest is not None:  # a check that says so stands there already
@@ -132,7 +133,7 @@ def _measured(policy: Policy) -> list[str]:
 
 def _release(source: Any, options: Options | None) -> Release | None:
     """The release that a source is; a frame and an address of a store have nothing beside them."""
-    here = isinstance(source, (str, Path)) and not is_address(source)
+    here = isinstance(source, (str, Path)) and (is_database(source) or not is_address(source))
     return Release.open(source, options=options) if here else None
 
 
@@ -426,6 +427,20 @@ def _with_original(
     more: KnownById | None,
     spill: Spill | None = None,
 ) -> list[Check]:
+    if not (table.ordered and original.ordered):
+        raise InputError(
+            f"The rows of {table.name if original.ordered else original.name} have no order, so that none can be found "
+            "in the other table.",
+            "Order them by a key: add &order=id to the address, or order by to the query. When a release is written, "
+            "every row is compared before it is committed.",
+            settings="original",
+        )
+    if release is not None and release.private is not None and release.private.row_map == NO_ROW_MAP:
+        raise InputError(
+            "The release was made from rows without an order: which row was which cannot be told again.",
+            "Leave out the original, or release again from an ordered input: &order=id.",
+            settings="original",
+        )
     if release is None or manifest is None:
         entries = inferred_entries(table, original, policy.columns)
         names = [name for entry in entries for name in entry.released_as]

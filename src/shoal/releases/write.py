@@ -22,14 +22,15 @@ from shoal.errors import InputError, ShoalError
 from shoal.manifest.files import dictionary_path, files_of, manifest_path, plan_path, private_path
 from shoal.manifest.schema import ColumnEntry
 from shoal.policy import Policy
-from shoal.reading import Options, declaring
+from shoal.reading import NO_ORDER, Options, declaring
 from shoal.releases.documents import Draft, ReleaseDocuments, documents_of
 from shoal.releases.elsewhere import Failed, path_here, release_elsewhere, stays_elsewhere
 from shoal.releases.excel import defused, defused_name
-from shoal.releases.notation import Notation, in_notation, read_back, written_as
+from shoal.releases.notation import Notation, in_notation, written_as
 from shoal.releases.on_disk import OnDisk, code_bytes, dictionary_frame, treatments_on_disk, write_blocks
 from shoal.releases.original import Beside, Labels, against_original
 from shoal.releases.parts import write_release
+from shoal.releases.places import FilePlace, Place, check_not_input, place_of
 from shoal.releases.releasable import Releasable
 from shoal.releases.results import Released, Verification
 from shoal.releases.shown_types import shown_types
@@ -40,7 +41,7 @@ from shoal.table import Table
 from shoal.table.order import shuffled_order
 from shoal.table.spill import Spill
 from shoal.vocabulary import Role
-from shoal.writing import OutputFormat, check_apart, check_target, sha256, tells_empty, write_draft
+from shoal.writing import OutputFormat, check_apart, tells_empty
 
 
 class Refused(ShoalError):
@@ -71,7 +72,8 @@ def release(
     of columns that nobody decided on yet; while one of them points at people, the release is refused. `output`: how
     cells are written (delimiter, decimal comma, what `*` is written as); the policy's, if not given.
     """
-    path = path_here(path)
+    place = place_of(path)
+    path = place.path
     result = _with_roles(result, decide)
     output = result.policy.output.overridden(output)
     output.check(path)
@@ -84,14 +86,16 @@ def release(
     named = [*inputs, Path(result.table.name)] if _is_file(result.table.name) else inputs
     check_apart(input=[*named, *_read_files(result)], signing_key=sign, output=files_of(path))
     one_input = inputs[0] if len(inputs) == 1 else named[0] if len(named) == 1 else None
-    check_target(path, force)
+    check_not_input(result.table, place, force)
+    place.check(force)
     decisions = _decisions(result)
     if decisions.stopping:
         raise Refused(f"Refused, nothing was written. {decisions.refusal()}")
     if stays_elsewhere(result):
-        return _elsewhere(result, path, shuffle, seed, no_guarantee, excel_safe, sign, decisions, output)
+        folder = path_here(place.shown)
+        return _elsewhere(result, folder, shuffle, seed, no_guarantee, excel_safe, sign, decisions, output)
     seed = secrets.randbits(63) if seed is None else seed
-    how = _Writing(path, force, shuffle, seed, no_guarantee, excel_safe, one_input, sign, decisions, output)
+    how = _Writing(place, force, shuffle, seed, no_guarantee, excel_safe, one_input, sign, decisions, output)
     if getattr(result, "on_disk", False):
         return _write_on_disk(result, how)
     *others, last = treatments(result, path)
@@ -123,14 +127,14 @@ def _elsewhere(
         )
     except Failed as failure:
         raise Refused(f"Refused, nothing was written. {failure}.") from None
-    return _released(result, path, documents, judged, treated, rows, decisions)
+    return _released(result, FilePlace(path), documents, judged, treated, rows, decisions)
 
 
 @dataclass(frozen=True)
 class _Writing:
     """How a release is written."""
 
-    path: Path
+    place: Place
     force: bool
     shuffle: bool
     seed: int
@@ -144,7 +148,7 @@ class _Writing:
 
 def _write(result: Releasable, treated: Treated, how: _Writing) -> Released:
     """Write one way to treat the suppressed rows, once the written file was judged."""
-    frame, path = treated.frame, how.path
+    frame, path = treated.frame, how.place.path
     if how.shuffle:
         frame = frame[shuffled_order(len(frame), how.seed)]
     columns = result.manifest_columns()
@@ -161,12 +165,12 @@ def _write(result: Releasable, treated: Treated, how: _Writing) -> Released:
     usual = how.output == OutputFormat()
     judgements: list[Verification] = []
 
-    def documents(draft: Path) -> ReleaseDocuments:
+    def documents() -> ReleaseDocuments:
         notation = None if usual else Notation.of(written, _renamed(columns, how), path, how.excel_safe)
         made = Draft(
             path,
-            sha256(draft),
-            read_back(draft, notation, declaring(None, result.policy.types, True, result.quasi_identifiers))[0],
+            how.place.digest(),
+            how.place.read(notation, declaring(None, result.policy.types, True, result.quasi_identifiers))[0],
             treated.blanked,
             how.shuffle,
             how.seed,
@@ -175,6 +179,7 @@ def _write(result: Releasable, treated: Treated, how: _Writing) -> Released:
             list(treated.removed),
             None if usual else written,
             types,
+            stored_in=how.place.stored_in,
         )
         labels, entries = labels_given(result), made.entries(result)
         judgements.append(_judged(result, treated, how, made.table, entries, labels))
@@ -182,11 +187,11 @@ def _write(result: Releasable, treated: Treated, how: _Writing) -> Released:
             result, made, judgements[0], entries, labels, how.no_guarantee, how.sign, how.decisions.notes
         )
 
-    def write(draft: Path) -> None:
-        write_draft(frame, draft, path, how.output, released_labels)
+    def stage() -> None:
+        how.place.stage(frame, how.output, released_labels)
 
-    documents_written = write_release(write, path, how.force, documents)
-    return _released(result, path, documents_written, judgements[0], treated, len(frame), how.decisions)
+    documents_written = write_release(stage, how.place, how.force, documents)
+    return _released(result, how.place, documents_written, judgements[0], treated, len(frame), how.decisions)
 
 
 def _write_on_disk(result: Releasable, how: _Writing) -> Released:
@@ -213,10 +218,11 @@ def _write_blocks(result: Anonymized, treated: OnDisk, how: _Writing, reading: O
     for entry in result.manifest_columns():
         _check_found_orders(result.table, dictionary_frame(result, entry), [entry])
 
-    def documents(draft: Path) -> ReleaseDocuments:
+    def documents() -> ReleaseDocuments:
         options = declaring(plain, result.policy.types, True, result.quasi_identifiers)
-        table, removed = read_back(draft, None, options)[0], treated.removed.tolist()
-        made = Draft(how.path, sha256(draft), table, treated.blanked, how.shuffle, how.seed, False, how.source, removed)
+        digest, table = how.place.digest(), how.place.read(None, options)[0]
+        removed, path = treated.removed.tolist(), how.place.path
+        made = Draft(path, digest, table, treated.blanked, how.shuffle, how.seed, False, how.source, removed)
         labels, entries = labels_given(result), made.entries(result)
         part = Treated(pl.DataFrame(), treated.blanked, removed)
         judgements.append(_judged(ordered, part, how, table, entries, labels, spill))
@@ -224,12 +230,12 @@ def _write_blocks(result: Anonymized, treated: OnDisk, how: _Writing, reading: O
             result, made, judgements[0], entries, labels, how.no_guarantee, how.sign, how.decisions.notes
         )
 
-    def write(draft: Path) -> None:
-        write_blocks(ordered, treated, draft, how.path)
+    def stage() -> None:
+        how.place.fill(lambda draft: write_blocks(ordered, treated, draft, how.place.path))
 
-    written = write_release(write, how.path, how.force, documents)
+    written = write_release(stage, how.place, how.force, documents)
     part = Treated(pl.DataFrame(), treated.blanked, treated.removed.tolist())
-    return _released(result, how.path, written, judgements[0], part, judgements[0].records, how.decisions)
+    return _released(result, how.place, written, judgements[0], part, judgements[0].records, how.decisions)
 
 
 def _check_found_orders(table: Table, frame: pl.DataFrame, entries: Sequence[ColumnEntry]) -> None:
@@ -277,7 +283,8 @@ def _judged(
         order = released_order(result.table.rows, how.seed if how.shuffle else None, treated.removed)
     trees = {} if result.plan is None else result.plan.trees
     removed, by = len(treated.removed), result.policy.weight or result.policy.count
-    beside = Beside(order, trees, labels, True, how.excel_safe, not tells_empty(how.path), removed, by, spill=spill)
+    as_missing = not tells_empty(how.place.path)
+    beside = Beside(order, trees, labels, True, how.excel_safe, as_missing, removed, by, spill=spill)
     checks = [*result.checks(table), *against_original(table, result.table, entries, beside)]
     checks += [check for check in [forms_check(entries, table, result.policy, how.excel_safe)] if not check.holds]
     names = [name for entry in entries for name in entry.released_as if entry.name in _promised(result)]
@@ -313,7 +320,7 @@ def _promised(result: Releasable) -> set[str]:
 
 def _released(
     result: Releasable,
-    path: Path,
+    place: Place,
     documents: ReleaseDocuments,
     judged: Verification,
     treated: Treated,
@@ -323,9 +330,9 @@ def _released(
     respelled = sum(
         column.respelled for name, column in result.table.columns.items() if name in result.policy.quasi_identifiers
     )
-    signature = documents.manifest.get("signature")
+    signature, path = documents.manifest.get("signature"), place.path
     return Released(
-        path,
+        place.shown,
         manifest_path(path),
         dictionary_path(path),
         private_path(path),
@@ -341,7 +348,7 @@ def _released(
         None if documents.plan is None else plan_path(path),
         None if signature is None else signature["public_key"],
         [entry.column for entry in decisions.undecided_columns],
-        decisions.notes,
+        [*decisions.notes, *([] if result.table.ordered else [NO_ORDER])],
     )
 
 

@@ -150,6 +150,8 @@ class Table:
     part_of: Array | None = field(default=None, repr=False, compare=False)
     # what the source says of its columns beside their values: labels, names of codes, codes that mean missing
     labels: Labels = field(default_factory=dict, repr=False, compare=False)
+    # the address in a database from which it was read
+    address: Any = field(default=None, repr=False, compare=False)
 
     def __getitem__(self, name: str) -> Column:
         return self.beside[name] if name in self.beside else self.select([name])[0]

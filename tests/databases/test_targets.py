@@ -1,0 +1,252 @@
+"""Releases into databases: judged before they are committed, whole or not at all, verified by their content."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import polars as pl
+import pytest
+
+import shoal
+from databases.conftest import put, seen
+from databases.server import Server
+from shoal.reading import read
+from shoal.releases.open import Release
+
+pytestmark = pytest.mark.xdist_group("postgresql")
+
+PEOPLE = pl.DataFrame(
+    {
+        "id": range(240),
+        "age": [20 + number % 37 for number in range(240)],
+        "sex": ["fm"[number % 2] for number in range(240)],
+        "bill": pl.Series([f"{number}.50" for number in range(240)]).cast(pl.Decimal(10, 2)),
+        "in_care": [number % 3 == 0 for number in range(240)],
+    }
+)
+ROLES = {"id": "identifier", "age": "quasi-identifier", "sex": "quasi-identifier", "bill": "other", "in_care": "other"}
+SERVER_FIRST = [
+    "postgresql",
+    pytest.param("sqlite", marks=pytest.mark.slow),
+    pytest.param("duckdb", marks=pytest.mark.slow),
+]
+POLICY = {"columns": ROLES, "models": [{"model": "k-anonymity", "k": 5}]}
+
+
+def released(source: object, output: str, **settings: object) -> shoal.Released:
+    return shoal.release(shoal.anonymize(source, policy=POLICY), output, **settings)
+
+
+def test_a_release_is_a_table_that_verify_accepts_until_it_is_edited(place: str) -> None:
+    put(f"{place}?table=people", PEOPLE)
+    target = f"{place}?table=safe"
+    made = released(f"{place}?table=people", target, shuffle=True)
+    assert str(made.output).endswith("?table=safe")
+    manifest = json.loads(Path("safe.manifest.json").read_text())
+    assert manifest["stored_in"]["table"] == "safe"
+    assert any("no order" in note for note in manifest["notes"])
+    found = shoal.verify(target)
+    assert found.holds, found.reasons()
+    assert found.k >= 5
+    frame = seen(target)
+    assert set(frame["bill"].cast(pl.Float64)) == set(PEOPLE["bill"].cast(pl.Float64))
+    assert Release.open(target).table().rows == 240
+    assert shoal.risk(target, quasi_identifiers=["age", "sex"]).uniques == 0
+
+    put(f"{place}?table=edited", frame.with_columns(bill=pl.col("bill").reverse()))
+    Path("safe.manifest.json").rename("edited.manifest.json")
+    edited = shoal.verify(f"{place}?table=edited")
+    assert not edited.holds
+    assert "data hash" in edited.reasons()
+
+
+def test_rows_in_another_order_are_the_same_table(place: str) -> None:
+    put(f"{place}?table=people", PEOPLE)
+    target = f"{place}?table=safe"
+    released(f"{place}?table=people", target)
+    put(target, seen(target).reverse())
+    assert shoal.verify(target).holds
+
+
+def test_an_existing_table_is_replaced_by_force_alone(place: str) -> None:
+    put(f"{place}?table=people", PEOPLE)
+    target = f"{place}?table=safe"
+    put(target, pl.DataFrame({"a": [1]}))
+    with pytest.raises(shoal.InputError, match="exists already"):
+        released(PEOPLE, target)
+    released(PEOPLE, target, force=True)
+    assert shoal.verify(target).holds
+    released(PEOPLE.head(120), target, force=True)
+    assert shoal.verify(target).records == 120
+
+
+def test_an_input_is_never_replaced(place: str) -> None:
+    put(f"{place}?table=people", PEOPLE)
+    for source in (f"{place}?table=people", f"{place}?query=select * from people"):
+        with pytest.raises(shoal.InputError, match="input and the output"):
+            released(source, f"{place}?table=people", force=True)
+    assert seen(f"{place}?table=people").height == 240
+
+
+def test_a_refused_release_leaves_nothing(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    from shoal.databases import base
+    from shoal.releases.write import Refused
+
+    def changed(series: pl.Series, column: base.ColumnRead) -> pl.Series:
+        return series.reverse()
+
+    target = f"{place}?table=safe"
+    with monkeypatch.context() as patch:
+        patch.setattr(base, "_taken", changed)  # the database gives back other rows than it was given
+        with pytest.raises(Refused):
+            released(PEOPLE, target)
+    assert not [file for file in Path().iterdir() if file.suffix == ".json"]
+    with pytest.raises(shoal.InputError, match="no such table"):
+        read(target)
+
+
+def test_rows_are_aligned_where_both_tables_have_an_order(place: str) -> None:
+    put(f"{place}?table=people", PEOPLE)
+    target = f"{place}?table=safe"
+    source = f"{place}?table=people&order=id"
+    released(source, target, shuffle=True)
+    physical = "ctid" if place.startswith("postgresql") else "rowid"
+    found = shoal.verify(f"{target}&order={physical}", original=source)
+    assert found.holds, found.reasons()
+    with pytest.raises(shoal.InputError, match="have no order"):
+        shoal.verify(target, original=source)
+    with pytest.raises(shoal.InputError, match="have no order"):
+        shoal.verify(f"{target}&order={physical}", original=f"{place}?table=people")
+    released(f"{place}?table=people", target, force=True)
+    with pytest.raises(shoal.InputError, match="cannot be told again"):
+        shoal.verify(f"{target}&order={physical}", original=source)
+
+
+@pytest.mark.parametrize("place", SERVER_FIRST, indirect=True)
+def test_the_command_line_releases_and_verifies(place: str) -> None:
+    put(f"{place}?table=people", PEOPLE)
+    Path("policy.yaml").write_text(json.dumps(POLICY))
+
+    def shoal_(*arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run([sys.executable, "-m", "shoal", *arguments], capture_output=True, text=True, check=False)
+
+    made = shoal_(
+        "anonymize", place, "--query", "select * from people order by id", "--policy", "policy.yaml",
+        "-o", f"{place}?table=safe&manifest=out.manifest.json", "--json",
+    )  # fmt: skip
+    assert made.returncode == 0, made.stderr
+    assert Path("out.manifest.json").exists()
+    found = shoal_("verify", f"{place}?table=safe&manifest=out.manifest.json", "--json")
+    assert found.returncode == 0, found.stdout + found.stderr
+    again = shoal_(
+        "anonymize", f"{place}?table=people", "--policy", "policy.yaml", "-o", f"{place}?table=safe", "--json"
+    )
+    assert again.returncode == 2
+    assert "exists already" in again.stderr
+
+
+KILLED = """
+import os, signal, sys
+import polars as pl
+import shoal
+from shoal.databases import Address, database_of
+from shoal.databases import {module} as system
+
+def die(*arguments, **more):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+{when}
+frame = pl.read_parquet(sys.argv[1])
+result = shoal.anonymize(frame, policy={policy!r})
+shoal.release(result, sys.argv[2], force=True)
+"""
+MOMENTS = {
+    "after the rows were written": "system._Staged.rows = die",
+    "before the table takes its name": "system._Staged.publish = die",
+    "after it was committed": "from pathlib import Path; keep = Path.replace\n"
+    "Path.replace = lambda self, to: die() if self.name.startswith('.safe.manifest') else keep(self, to)",
+}
+
+
+@pytest.mark.parametrize("place", SERVER_FIRST, indirect=True)
+@pytest.mark.parametrize("moment", MOMENTS)
+def test_a_kill_leaves_the_old_table_or_the_new_one(place: str, moment: str, tmp_path: Path) -> None:
+    target = f"{place}?table=safe"
+    released(PEOPLE, target)
+    before = seen(target)
+    PEOPLE.head(120).write_parquet("half.parquet")
+    module = place.partition(":")[0]
+    code = KILLED.format(module=module, when=MOMENTS[moment], policy=POLICY)
+    ended = subprocess.run([sys.executable, "-c", code, "half.parquet", target], capture_output=True, check=False)
+    assert ended.returncode == -signal.SIGKILL, ended.stderr
+    found = shoal.verify(target)
+    assert found.holds, found.reasons()
+    if moment == "after it was committed":
+        assert found.records == 120
+    else:
+        assert seen(target).sort(pl.all()).equals(before.sort(pl.all()))
+        released(PEOPLE.head(120), target, force=True)  # nothing stands in the way
+        assert shoal.verify(target).records == 120
+
+
+def test_others_see_nothing_of_a_table_before_it_is_committed(
+    server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    from shoal.databases import postgresql
+
+    looks: list[str] = []
+    rows = postgresql._Staged.rows
+
+    def look(self: postgresql._Staged) -> object:
+        looks.append(server.sql("select count(*) from pg_tables where schemaname = 'public'", "clinic"))
+        return rows(self)
+
+    monkeypatch.setattr(postgresql._Staged, "rows", look)
+    monkeypatch.chdir(tmp_path)
+    released(PEOPLE, "postgresql:///clinic?table=safe")
+    assert looks == ["0"]
+    assert server.sql("select count(*) from safe", "clinic") == "240"
+
+
+def test_nothing_of_the_connection_reaches_a_document(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    put("postgresql:///clinic?table=people", PEOPLE)
+    address = f"postgresql://{server.user}@127.0.0.1:{server.port}/clinic"
+    made = released(f"{address}?query=select * from people where sex <> 'Mary'", f"{address}?table=safe")
+    texts = [file.read_text() for file in tmp_path.iterdir()] + [repr(made), json.dumps(made.to_dict()), made.summary()]
+    for text in texts:
+        assert server.password not in text
+        assert server.user not in text
+        assert "Mary" not in text
+    assert len(texts) >= 6
+
+
+@pytest.mark.parametrize("name", ["a\"b'; drop table people", "größe"])
+def test_columns_and_values_are_written_whatever_is_in_them(place: str, name: str) -> None:
+    put(f"{place}?table=people", PEOPLE)
+    frame = PEOPLE.select(pl.col("sex").alias(name), word=pl.lit("'); drop table people; --"))
+    policy = {"columns": {name: "quasi-identifier", "word": "other"}, "models": [{"model": "k-anonymity", "k": 5}]}
+    shoal.release(shoal.anonymize(frame, policy=policy), f"{place}?table=safe")
+    assert shoal.verify(f"{place}?table=safe").holds
+    assert set(seen(f"{place}?table=safe")["word"]) == {"'); drop table people; --"}
+    assert read(f"{place}?table=people").rows == 240
+
+
+def test_what_a_database_cannot_hold_is_refused(place: str) -> None:
+    policy = {"columns": {"sex": "quasi-identifier", "Sex": "other"}, "models": [{"model": "k-anonymity", "k": 5}]}
+    frame = PEOPLE.select("sex", Sex=pl.lit("x"))
+    target = f"{place}?table=safe"
+    if place.startswith("postgresql"):
+        shoal.release(shoal.anonymize(frame, policy=policy), target)
+        long = "n" * 64
+        frame, policy = frame.rename({"sex": long}), {**POLICY, "columns": {long: "quasi-identifier", "Sex": "other"}}
+    with pytest.raises(shoal.InputError, match=r"apart|63 bytes"):
+        shoal.release(shoal.anonymize(frame, policy=policy), target, force=True)
+    with pytest.raises(shoal.InputError, match="not a place"):
+        released(PEOPLE, f"{place}?query=select 1")
