@@ -13,11 +13,13 @@ from shoal.cli.options import (
     EngineOption,
     File,
     JsonOption,
+    JunitOption,
     MasterOption,
     MissingOption,
     PolicyOption,
     QiOption,
     QueryOption,
+    SarifOption,
     SensitiveOption,
     TypeOption,
     either,
@@ -215,6 +217,8 @@ def risk(
     engine: EngineOption = None,
     master: MasterOption = None,
     types: TypeOption = None,
+    junit: JunitOption = None,
+    sarif: SarifOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """**How exposed are the people in this table?**
@@ -245,7 +249,9 @@ def risk(
         SensitiveQuestions,
     )
     from shoal.identity import risk as measure
+    from shoal.reports.ci import CiReports
 
+    reports = CiReports("risk", file, junit, sarif)
     people: Any = PopulationCounts(population, population_count) if population_count else population
     if margin:
         if people is not None:
@@ -280,6 +286,7 @@ def risk(
             policy=policy,
             options=reading(encoding, delimiter, missing, types, engine, master),
         )
+    reports.write(result)
     print_json(result.to_dict()) if as_json else show(result)
     if fail_above_threshold and not result.holds:
         raise typer.Exit(1)

@@ -12,9 +12,11 @@ from shoal.cli.options import (
     EncodingOption,
     EngineOption,
     JsonOption,
+    JunitOption,
     MasterOption,
     MissingOption,
     PolicyOption,
+    SarifOption,
     TypeOption,
     print_json,
     reading,
@@ -69,22 +71,29 @@ def verify(
     engine: EngineOption = None,
     master: MasterOption = None,
     types: TypeOption = None,
+    junit: JunitOption = None,
+    sarif: SarifOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """**Does this file keep its promise?** Read it afresh and measure every model of the policy.
 
     The manifest beside it is checked too (without --policy, its policy is taken). With --original and the private
     record, every cell must hold its value, no other column may differ, no row may be lost. With --attack the release
-    is attacked too, and the policy's section `attacks` must hold. Exit code 1 if not.
+    is attacked too, and the policy's section `attacks` must hold. Exit code 1 if not; --junit and --sarif are written
+    in either case.
 
-    Example:
+    Examples:
 
         shoal verify safe.parquet --policy policy.yaml --original visits.parquet
+
+        shoal verify safe.parquet --junit shoal.xml --sarif shoal.sarif
     """
     from shoal.attacks.verification import verify as check
     from shoal.cli.console import running
     from shoal.cli.render import show
+    from shoal.reports.ci import CiReports
 
+    reports = CiReports("verify", file, junit, sarif)
     with running(quiet=as_json):
         found = check(
             file,
@@ -97,6 +106,7 @@ def verify(
             targets=targets,
             options=reading(encoding, delimiter, missing, types, engine, master),
         )
+    reports.write(found)
     print_json(found.to_dict()) if as_json else show(found)
     if not found.holds:
         raise typer.Exit(1)
