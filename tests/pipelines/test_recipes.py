@@ -138,6 +138,19 @@ def test_dbt_post_hook_on_duckdb(repository: Path) -> None:
             connection.execute(hooks[1]).fetchall()
 
 
+def test_dbt_verifies_a_table_where_it_is(repository: Path) -> None:
+    duckdb = pytest.importorskip("duckdb")
+    for folder in ("target", "policies"):
+        Path(folder).mkdir()
+    shutil.copy("policy.yaml", "policies/visits_public.yaml")
+    for source, code in (("data/safe.csv", 0), ("visits.csv", 1)):
+        with duckdb.connect("warehouse.duckdb") as connection:
+            connection.execute(f"create or replace table visits_public as select * from read_csv('{source}')")
+        assert run((RECIPES / "dbt" / "verify.sh").read_text()).returncode == code
+        assert ("<failure" in Path("target/shoal.xml").read_text()) == bool(code)
+        assert "warehouse" not in Path("target/shoal.sarif").read_text()
+
+
 def test_airflow_task(repository: Path) -> None:
     task = loaded(RECIPES / "airflow_release.py").verify_release
     assert "Holds" in task("data/safe.csv", "policy.yaml", ".")
