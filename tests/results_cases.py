@@ -153,6 +153,13 @@ def _hierarchy_check(folder: Path) -> Case:
     return Case(result, ["hierarchy", "check", *files, "--data", str(table)], names_columns=False)
 
 
+def _import_policy(folder: Path) -> Case:
+    source, output = folder / "hierarchy.txt", folder / "taken.yaml"
+    source.write_text(f"distinct\nname {TAG}\ntype string\nheight 2\n\nall has Zqxsecret1 Zqxsecret2\n")
+    result = shoal.import_policy(source, output=output)
+    return Case(result, ["import-policy", str(source), "-o", str(output), "--force"])
+
+
 def _standards(folder: Path) -> Case:
     output = folder / "policy.yaml"
     result = standards("ema-0070", output=output)
@@ -431,6 +438,7 @@ CASES: dict[str, Callable[[Path], Case]] = {
     "release": _release,
     "risk": _risk,
     "sample-data": _sample,
+    "import-policy": _import_policy,
     "standards": _standards,
     "perturb": _perturb,
     "pseudonymize": _pseudonymize,

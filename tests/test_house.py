@@ -100,7 +100,7 @@ utility
 pseudonyms
 scrubbing
 anonymization perturbation dp
-standards
+standards migration
 releases
 attacks sklearn
 reports

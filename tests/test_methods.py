@@ -145,7 +145,7 @@ def test_the_help_fits_a_screen_and_shows_a_panel_per_method() -> None:
     overview = shown()
     assert len(overview) <= 40
     assert max(map(len, overview)) <= 80
-    assert [line for line in overview if line in ("Measure", "Change", "Release", "Ask", "Reproduce")]
+    assert [line for line in overview if line in ("Measure", "Change", "Release", "Ask and reproduce")]
     text = "\n".join(shown("anonymize"))
     for name, kind in METHODS.items():
         alone = [o for o in kind.model_fields if sum(o in other.model_fields for other in METHODS.values()) == 1]

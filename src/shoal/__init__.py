@@ -72,6 +72,8 @@ if TYPE_CHECKING:
         risk,
     )
     from shoal.leakage import LeakRisk, LeakSeries, Simulation, leak
+    from shoal.migration.import_policy import import_policy
+    from shoal.migration.results import ImportedPolicy
     from shoal.papers import Reproduction, reproduce
     from shoal.perturbation import perturb
     from shoal.perturbation.results import Perturbed
@@ -126,6 +128,7 @@ _HOME = {
     "GeneralizedText": "shoal.identity",
     "Hierarchy": "shoal.hierarchy",
     "IdentityRisk": "shoal.identity",
+    "ImportedPolicy": "shoal.migration.results",
     "InputError": "shoal.errors",
     "LeakRisk": "shoal.leakage",
     "LeakSeries": "shoal.leakage",
@@ -166,6 +169,7 @@ _HOME = {
     "cells": "shoal.standards.cells",
     "decode": "shoal.releases.decode",
     "detect": "shoal.detection",
+    "import_policy": "shoal.migration.import_policy",
     "lattice": "shoal.anonymization.solve",
     "leak": "shoal.leakage",
     "load_policy": "shoal.policy",
@@ -212,6 +216,7 @@ __all__ = [
     "GeneralizedText",
     "Hierarchy",
     "IdentityRisk",
+    "ImportedPolicy",
     "InputError",
     "Intersection",
     "KSafety",
@@ -270,6 +275,7 @@ __all__ = [
     "compare_publications",
     "decode",
     "detect",
+    "import_policy",
     "k_safety",
     "lattice",
     "leak",

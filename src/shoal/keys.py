@@ -16,6 +16,7 @@ from shoal.errors import InputError
 
 KEY_BYTES = 32
 _LONGEST = 64
+_SIGNING_KEY = b"-----BEGIN PRIVATE KEY-----"
 # what the first line of a mapping or of a table of surrogates says
 _PRIVATE_HEADERS = (b"old,new\r\n", b"value,pseudonym\r\n")
 
@@ -122,14 +123,19 @@ def path_of(given: Key | bytes | str | Path | None) -> Path | None:
 
 def check_no_secret(path: Path) -> None:
     """Refuse to replace a file that looks like a key, a mapping or a table of surrogates, whoever asks."""
+    if is_private_file(path):
+        raise InputError(
+            f"{path} holds a key, a mapping or a table of surrogates: it is never replaced.", "Choose another name."
+        )
+
+
+def is_private_file(path: Path) -> bool:
+    """Whether a file looks like a key, a signing key, a mapping or a table of surrogates."""
     try:
         with path.open("rb") as file:
             start, size = file.read(_LONGEST + 1), os.fstat(file.fileno()).st_size
             private = not os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO)
     except OSError:
-        return
+        return False
     is_key = KEY_BYTES <= size <= _LONGEST and private and not start.isascii()
-    if is_key or start.startswith(_PRIVATE_HEADERS):
-        raise InputError(
-            f"{path} holds a key, a mapping or a table of surrogates: it is never replaced.", "Choose another name."
-        )
+    return is_key or start.startswith(_PRIVATE_HEADERS) or start.startswith(_SIGNING_KEY)

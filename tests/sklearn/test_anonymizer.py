@@ -95,6 +95,24 @@ def test_new_data_is_refused_with_the_cure_and_no_value() -> None:
     assert "astronaut" not in str(error.value)
 
 
+@pytest.mark.parametrize("method", ["mondrian", "lattice"])
+def test_one_new_person_with_an_unseen_value_can_be_recoded(method: str) -> None:
+    fitted = Anonymizer(POLICY, method=method, new_data="recode").fit(people().drop("rich"))
+    odd = pl.DataFrame({"age": [30], "job": ["astronaut"], "hours": [1]})
+    assert fitted.transform(odd).rows() == [("*", "*", 1)]
+    shares = Anonymizer(POLICY, method=method, new_data="recode", encode="midpoint").fit(people().drop("rich"))
+    assert shares.transform(odd).select(pl.sum_horizontal(pl.col("^job=.*$"))).item() == pytest.approx(1)
+    with pytest.raises(shoal.InputError, match="all of them"):
+        fitted.set_params(new_data="suppress").transform(odd)
+
+
+def test_other_faults_of_new_data_keep_their_own_cure() -> None:
+    fitted = Anonymizer(POLICY).fit(people().drop("rich"))
+    with pytest.raises(shoal.InputError) as error:
+        fitted.transform(people().drop("rich").with_columns(age=pl.lit("old")))
+    assert "same types" in str(error.value.cure)
+
+
 def test_enough_new_data_is_released() -> None:
     fitted = Anonymizer(POLICY).fit(people(60).drop("rich"))
     more = people(4000, seed=2).drop("rich").filter(pl.col("age").is_between(20, 70))

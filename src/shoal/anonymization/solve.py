@@ -105,6 +105,7 @@ def apply_plan(
         raise InputError(
             f"{counted(lost, 'record')} would have to be suppressed to keep the plan's policy.",
             "Set `unseen` to suppress, or search anew with the method lattice.",
+            settings="unseen",
         )
     return result.looked_at()
 

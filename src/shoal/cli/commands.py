@@ -18,7 +18,7 @@ class Entry(NamedTuple):
     help: str
 
 
-MEASURE, CHANGE, RELEASE, ASK, REPRODUCE = "Measure", "Change", "Release", "Ask", "Reproduce"
+MEASURE, CHANGE, RELEASE, ASK = "Measure", "Change", "Release", "Ask and reproduce"
 
 COMMANDS = {
     "sample-data": Entry(
@@ -141,6 +141,12 @@ COMMANDS = {
         RELEASE,
         "**Standards as named policies**, each with its source and date. Thresholds are yours to confirm.",
     ),
+    "import-policy": Entry(
+        "shoal.cli.import_policy",
+        "import_policy",
+        RELEASE,
+        "**Take over a project of ARX, sdcMicro or Amnesia as a policy**, and say what could not be taken.",
+    ),
     "desk": Entry(
         "shoal.cli.desk",
         "app",
@@ -156,13 +162,13 @@ COMMANDS = {
     "reproduce": Entry(
         "shoal.cli.reproduce",
         "app",
-        REPRODUCE,
+        ASK,
         "**The papers, reproduced**: every table and figure, or why not, with a reason for every difference.",
     ),
     "schema": Entry(
         "shoal.cli.schema",
         "schema",
-        REPRODUCE,
+        ASK,
         "**The JSON Schema of what `--json` prints**, for each result.",
     ),
 }

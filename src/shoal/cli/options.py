@@ -41,6 +41,14 @@ PolicyOption = Annotated[
     ),
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
+JunitOption = Annotated[
+    Path | None,
+    typer.Option("--junit", metavar="FILE", help="Write a JUnit report: one test per promise.", show_default=False),
+]
+SarifOption = Annotated[
+    Path | None,
+    typer.Option("--sarif", metavar="FILE", help="Write a SARIF report of what does not hold.", show_default=False),
+]
 EncodingOption = Annotated[
     str | None,
     typer.Option("--encoding", metavar="NAME", help="Encoding of a text file; found if not given.", show_default=False),

@@ -13,12 +13,14 @@ from shoal.cli.options import (
     EngineOption,
     File,
     JsonOption,
+    JunitOption,
     MasterOption,
     MemoryOption,
     MissingOption,
     PolicyOption,
     QiOption,
     QueryOption,
+    SarifOption,
     SensitiveOption,
     SpillDirOption,
     TypeOption,
@@ -219,6 +221,8 @@ def risk(
     memory: MemoryOption = None,
     spill_dir: SpillDirOption = None,
     types: TypeOption = None,
+    junit: JunitOption = None,
+    sarif: SarifOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """**How exposed are the people in this table?**
@@ -249,7 +253,9 @@ def risk(
         SensitiveQuestions,
     )
     from shoal.identity import risk as measure
+    from shoal.reports.ci import CiReports
 
+    reports = CiReports("risk", file, junit, sarif)
     people: Any = PopulationCounts(population, population_count) if population_count else population
     if margin:
         if people is not None:
@@ -284,6 +290,7 @@ def risk(
             policy=policy,
             options=reading(encoding, delimiter, missing, types, engine, master, memory, spill_dir),
         )
+    reports.write(result)
     print_json(result.to_dict()) if as_json else show(result)
     if fail_above_threshold and not result.holds:
         raise typer.Exit(1)

@@ -12,10 +12,12 @@ from shoal.cli.options import (
     EncodingOption,
     EngineOption,
     JsonOption,
+    JunitOption,
     MasterOption,
     MemoryOption,
     MissingOption,
     PolicyOption,
+    SarifOption,
     SpillDirOption,
     TypeOption,
     print_json,
@@ -73,22 +75,29 @@ def verify(
     memory: MemoryOption = None,
     spill_dir: SpillDirOption = None,
     types: TypeOption = None,
+    junit: JunitOption = None,
+    sarif: SarifOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """**Does this file keep its promise?** Read it afresh and measure every model of the policy.
 
     The manifest beside it is checked too (without --policy, its policy is taken). With --original and the private
     record, every cell must hold its value, no other column may differ, no row may be lost. With --attack the release
-    is attacked too, and the policy's section `attacks` must hold. Exit code 1 if not.
+    is attacked too, and the policy's section `attacks` must hold. Exit code 1 if not; --junit and --sarif are written
+    in either case.
 
-    Example:
+    Examples:
 
         shoal verify safe.parquet --policy policy.yaml --original visits.parquet
+
+        shoal verify safe.parquet --junit shoal.xml --sarif shoal.sarif
     """
     from shoal.attacks.verification import verify as check
     from shoal.cli.console import running
     from shoal.cli.render import show
+    from shoal.reports.ci import CiReports
 
+    reports = CiReports("verify", file, junit, sarif)
     with running(quiet=as_json):
         found = check(
             file,
@@ -101,6 +110,7 @@ def verify(
             targets=targets,
             options=reading(encoding, delimiter, missing, types, engine, master, memory, spill_dir),
         )
+    reports.write(found)
     print_json(found.to_dict()) if as_json else show(found)
     if not found.holds:
         raise typer.Exit(1)

@@ -27,6 +27,7 @@ from shoal.results import (
     left_out,
     where_known,
 )
+from shoal.results.cases import Case, model_cases
 from shoal.results.verdict import Verdict, verdicts_grid
 from shoal.vocabulary import NullRule, RiskOver
 from shoal.wording import counted, in_words, percent
@@ -192,6 +193,19 @@ class IdentityRisk(Result):
     def holds(self) -> bool:
         """Whether no record is over the threshold and every model of the policy holds."""
         return not self.over_threshold and all(verdict.holds for verdict in self.models)
+
+    def cases(self) -> list[Case]:
+        """Every model, and that no record is over the threshold, as test reports list them."""
+        limit = f"at most {self.prosecutor.threshold:.6g}" + (
+            f" ({self.threshold_name})" if self.threshold_name else ""
+        )
+        share = self.prosecutor.share_over_threshold
+        detail = "not measured" if share is None else f"{percent(share)} of the records are over it"
+        if self.risk_over == "population" or self.journalist_by == "table":
+            share = None if self.journalist is None else self.journalist.share_over_threshold
+            detail = "no estimate" if share is None else f"{percent(share)} of the records are over it (journalist)"
+        threshold = Case("threshold", "risk of one record", limit, not self.over_threshold, detail)
+        return [threshold, *model_cases(self.models)]
 
     @property
     def alone(self) -> int:

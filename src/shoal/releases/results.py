@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from shoal.judgement.checks import Check
 from shoal.models import Verdict
 from shoal.results import Cell, Figure, Figures, Grid, Headline, Notes, Result, Section, left_out, where_known
+from shoal.results.cases import Case, model_cases
 from shoal.results.verdict import holds_cell, worst_class
 from shoal.wording import counted, in_words
 
@@ -63,6 +64,12 @@ class Verification(Result):
         if self.readings is not None:
             words += f" Where * matches anything, every record matches at least {self.readings['wildcard']['k']:,}."
         return words
+
+    def cases(self) -> list[Case]:
+        """Every model and every check, as test reports list them."""
+        return model_cases(self.models) + [
+            Case("check", check.name, "", check.holds, check.detail) for check in self.checks
+        ]
 
     def reasons(self) -> str:
         """What does not hold, in words."""

@@ -29,6 +29,7 @@ MODULES = {
     "findings": "shoal.reports.findings",
     "hierarchy-build": "shoal.hierarchy.results",
     "hierarchy-check": "shoal.hierarchy.results",
+    "import-policy": "shoal.migration.results",
     "k-safety": "shoal.scrubbing.documents",
     "lattice": "shoal.anonymization.search.solution_space",
     "leak": "shoal.leakage.results",

@@ -91,10 +91,10 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         try:
             result = apply_plan(table, plan=plan, unseen=unseen)  # type: ignore[arg-type]
         except InputError as error:
-            if unseen != "refuse" or self.new_data != "refuse":
-                raise
+            if not {"unseen", "complete_hierarchies"} & set(error.settings):
+                raise  # not about values or classes that the fitted table does not have
             raise InputError(f"New data: {error.what}", _CURE, settings="new_data") from None
-        return self._shown(_releasable(result), X)
+        return self._shown(_releasable(result, released=self.new_data != "recode" or fitted), X)
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> np.ndarray[Any, Any]:
         """The names of the features: the column's own, with the category (`sex=f`) or the cell (`age>=30`) behind."""
@@ -248,11 +248,14 @@ def _without_models(plan: Plan | CutPlan) -> Plan | CutPlan:
     return replace(plan, policy=plan.policy.model_copy(update={"models": []}))
 
 
-def _releasable(result: Anonymized) -> Anonymized:
-    """What keeps its policy and has no column that nobody decided on; anything else is refused."""
+def _releasable(result: Anonymized, released: bool = True) -> Anonymized:
+    """What keeps its policy and has no column that nobody decided on; anything else is refused.
+
+    Records that are only recoded, and not `released`, may all be unknown: a prediction for one new person.
+    """
     if result.verdict == "undecided":
         raise InputError(result.decisions.refusal(), None)
-    if result.findings.suppressed_rows == result.table.rows:
+    if released and result.findings.suppressed_rows == result.table.rows:
         raise InputError("No record would be left: all of them would have to be suppressed.", "Give more records.")
     if result.verdict != "holds":
         broken = [verdict.name for verdict in result.models if not verdict.holds]
