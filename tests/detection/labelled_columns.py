@@ -13,6 +13,7 @@ import numpy as np
 import polars as pl
 from labelled_cases import CASES, Case
 from labelled_fresh import FRESH
+from labelled_questions import QUESTIONS
 from labelled_real import REAL
 
 from shoal.kinds import ColumnView
@@ -61,7 +62,7 @@ def make(case: str, header: str, maker: m.Maker, *, rows: int, junk: float, null
 
 def columns() -> list[Labelled]:
     """All cases, in the order of the files."""
-    sources = {"cases": CASES, "real": REAL, "fresh": FRESH}
+    sources = {"cases": [*CASES, *QUESTIONS], "real": REAL, "fresh": FRESH}
     return [build(case, source) for source, cases in sources.items() for case in cases]
 
 

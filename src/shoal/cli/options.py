@@ -40,6 +40,15 @@ PolicyOption = Annotated[
         show_default=False,
     ),
 ]
+CodebookOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--codebook",
+        metavar="FILE",
+        help="What columns of codes hold: DDI XML, SPSS or Stata labels, or a CSV of name,label,values.",
+        show_default=False,
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print one JSON object and nothing else.")]
 JunitOption = Annotated[
     Path | None,

@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 from shoal.cli.options import (
+    CodebookOption,
     ColumnsOption,
     DelimiterOption,
     EncodingOption,
@@ -40,6 +41,7 @@ def profile(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace a policy file that exists.")] = False,
     policy: PolicyOption = None,
+    codebook: CodebookOption = None,
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
@@ -60,6 +62,8 @@ def profile(
 
         shoal profile people.csv --write-policy policy.yaml
 
+        shoal profile answers.csv --codebook codebook.xml
+
         shoal profile 'visits/*.parquet' --columns age,sex,zip --json
     """
     from shoal.cli.console import running
@@ -71,6 +75,7 @@ def profile(
             one_or_many(file, query),
             columns=names_of(columns),
             policy=policy,
+            codebook=codebook,
             write_policy=write_policy,
             force=force,
             options=reading(encoding, delimiter, missing, types, engine, master),

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from shoal.cli.options import (
+    CodebookOption,
     DecideOption,
     DelimiterOption,
     EncodingOption,
@@ -50,6 +51,7 @@ def publish(
         ),
     ] = None,
     decide: DecideOption = None,
+    codebook: CodebookOption = None,
     keep_evidence: Annotated[
         Path | None,
         typer.Option(
@@ -95,6 +97,7 @@ def publish(
         as_json,
         output=output,
         decide=roles_of(decide),
+        codebook=codebook,
         keep_evidence=keep_evidence,
         sign=sign,
         seed=seed,

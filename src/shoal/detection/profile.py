@@ -12,12 +12,13 @@ import polars as pl
 
 from shoal import progress
 from shoal.detection.column_types import propose_type
+from shoal.detection.context import Codebook, Context, context_of_table
 from shoal.detection.named_by_header import is_amounts, looks_like_weights
 from shoal.detection.profiles import ColumnProfile, Profile
 from shoal.detection.proposal import proposed_rules
 from shoal.engine import engine_of
 from shoal.errors import as_names
-from shoal.kinds import DECIDED, ROLE_OF_KIND, ColumnView, Finding, find_kinds
+from shoal.kinds import DECIDED, ROLE_OF_KIND, Finding, find_kinds
 from shoal.policy import Policy, as_policy
 from shoal.reading import Options, declaring
 from shoal.table import Array, Column
@@ -44,13 +45,15 @@ def profile(
     *,
     columns: Sequence[str] | None = None,
     policy: Policy | str | Path | None = None,
+    codebook: str | Path | Codebook | None = None,
     write_policy: str | Path | None = None,
     force: bool = False,
     options: Options | None = None,
 ) -> Profile:
     """Profile a table: types, missing and distinct values, and a proposed role and type with their reasons.
 
-    With a policy, the roles and types that it names are taken. `write_policy` writes a policy that is ready to run:
+    With a policy, the roles and types that it names are taken. A `codebook` says what columns of codes hold (DDI, SPSS,
+    CSV: docs/coded.md). `write_policy` writes a policy that is ready to run:
     the proposed roles and types, k-anonymity, l-diversity of what is sensitive. `force` replaces a file that exists.
 
     >>> import polars as pl
@@ -66,9 +69,10 @@ def profile(
     reading = declaring(options, decided.types)
     table = engine_of(source, reading).rows(source, names, reading, needed=[])  # each column is looked at by itself
     profiles, names = [], [*table.columns, *table.beside]
+    context = context_of_table(table, codebook)
     for number, name in enumerate(names):
         progress.report("looking at columns", number, len(names))
-        profiles.append(_profile(table[name], table.rows, decided.columns.get(name)))
+        profiles.append(_profile(table[name], table.rows, decided.columns.get(name), context))
     rules = tuple(proposed_rules(table, profiles))
     result = Profile(table.rows, profiles, [*table.notes, *decided.remarks(table)], rules=rules)
     if target is None:
@@ -79,15 +83,17 @@ def profile(
     return replace(result, policy_file=str(target))
 
 
-def _profile(column: Column, records: int, decided: Role | None) -> ColumnProfile:
+def _profile(column: Column, records: int, decided: Role | None, context: Context) -> ColumnProfile:
     counts = column.frequencies()
-    kinds = find_kinds(ColumnView(column.name, column.values, counts, records)) if len(counts) else []
+    kinds = find_kinds(context.view(column, counts, records)) if len(counts) else []
     proposal = propose_type(column, counts, records, kinds)
     measured = is_measured(column) or (column.dtype == pl.String and proposal.measured)
     role, confidence, reasons = propose_role(column, counts, records, kinds, measured)
     weights = looks_like_weights(column)
     if weights is not None:
         role, confidence, reasons = "other", 0.8, [weights]
+    elif kinds and kinds[0].kind == "survey-weight" and kinds[0].confidence >= DECIDED:
+        weights = kinds[0].reason
     if decided is not None:
         role, confidence, reasons = decided, 1.0, [DECIDED_IN_POLICY, *reasons]
     inside, searched = None, None

@@ -10,6 +10,7 @@ from typing import Protocol
 import numpy as np
 import polars as pl
 
+from shoal.detection.context import Context, context_of_table
 from shoal.detection.dependencies import determines
 from shoal.detection.profile import LONG_CODES, NEARLY_ALL, RECORDS_THAT_TELL, propose_role
 from shoal.detection.reminders import other_weights, repeated_identifiers, types_to_declare, view_of
@@ -98,7 +99,8 @@ def decisions_about(
     >>> [(entry.column, entry.looks_like, entry.stops) for entry in found.undecided_columns]
     [('mail', 'identifier', True), ('ward', 'other', False)]
     """
-    looked = [look_at(table[name], table.total) for name in undecided if table.has(name)]
+    context = context_of_table(table)
+    looked = [look_at(table[name], table.total, context) for name in undecided if table.has(name)]
     stopped = {entry.column for entry in looked if entry.stops}
     leaving = [table[name] for name in [*others, *undecided] if table.has(name) and name not in stopped]
     known = [table[name] for name in quasi_identifiers if name in table.columns]
@@ -177,7 +179,7 @@ def decision_notes(decisions: Decisions) -> list[str]:
     return notes + decisions.notes
 
 
-def look_at(column: Column, records: int) -> UndecidedColumn:
+def look_at(column: Column, records: int, context: Context | None = None) -> UndecidedColumn:
     """What detection takes a column for.
 
     Identifiers, quasi-identifiers and free text of a decided confidence stop a release, and so do values that nearly
@@ -185,6 +187,8 @@ def look_at(column: Column, records: int) -> UndecidedColumn:
     """
     counts = column.frequencies()
     view = view_of(column, counts, records)
+    if context is not None:
+        view = context.around(view)
     kinds = find_kinds(view) if len(view.counts) else []
     role, confidence, reasons = propose_role(column, counts, records, kinds)
     kind = kinds[0].kind if kinds and kinds[0].confidence >= DECIDED else None

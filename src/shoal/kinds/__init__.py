@@ -4,8 +4,12 @@
 value of the data. How sure a finding is: `shoal.kinds.base`.
 """
 
+from collections.abc import Iterator
+from dataclasses import replace
+
 from shoal.kinds import (
     age,
+    coded,
     codes,
     coordinates,
     date_of_birth,
@@ -18,6 +22,7 @@ from shoal.kinds import (
     hashes,
     iban,
     ip_address,
+    labels,
     mac_address,
     names,
     national_id,
@@ -34,7 +39,8 @@ from shoal.kinds import (
 )
 from shoal.kinds.base import DECIDED, NOTED, ColumnView, Finding, Recogniser
 from shoal.kinds.column import Column
-from shoal.kinds.roles import ROLE_OF_KIND
+from shoal.kinds.labels import with_labels
+from shoal.kinds.roles import QUASI_IDENTIFIER, ROLE_OF_KIND, SENSITIVE
 
 __all__ = ["DECIDED", "RECOGNISERS", "ROLE_OF_KIND", "ColumnView", "Finding", "Recogniser", "find_kinds"]
 
@@ -42,6 +48,7 @@ RECOGNISERS: dict[str, Recogniser] = {
     module.__name__.rpartition(".")[2]: module.recognise
     for module in (
         age,
+        coded,
         codes,
         coordinates,
         date_of_birth,
@@ -54,6 +61,7 @@ RECOGNISERS: dict[str, Recogniser] = {
         hashes,
         iban,
         ip_address,
+        labels,
         mac_address,
         names,
         national_id,
@@ -84,12 +92,27 @@ def find_kinds(view: ColumnView) -> list[Finding]:
     >>> print(best.reason)
     100% of the records with a value have the form of an e-mail address; the header does not speak of it.
     """
-    column = Column(view)
     best: dict[str, Finding] = {}
-    for recognise in RECOGNISERS.values():
-        for found in recognise(column):
-            known = best.get(found.kind)
-            if known is None or (-found.confidence, found.rule) < (-known.confidence, known.rule):
-                best[found.kind] = found
+    for found in [*_findings(view), *_of_value_labels(view)]:
+        known = best.get(found.kind)
+        if known is None or (-found.confidence, found.rule) < (-known.confidence, known.rule):
+            best[found.kind] = found
     kept = (found for found in best.values() if found.confidence >= NOTED)
     return sorted(kept, key=lambda found: (-found.confidence, found.kind))
+
+
+def _findings(view: ColumnView) -> Iterator[Finding]:
+    """What each recogniser answers."""
+    column = Column(view)
+    for recognise in RECOGNISERS.values():
+        yield from recognise(column)
+
+
+def _of_value_labels(view: ColumnView) -> Iterator[Finding]:
+    """What is found where each code is replaced by its label; only traits, as labels are of everybody."""
+    labelled = with_labels(view) if view.value_labels else None
+    if labelled is None:
+        return
+    for found in _findings(labelled):
+        if ROLE_OF_KIND[found.kind] in (QUASI_IDENTIFIER, SENSITIVE):
+            yield replace(found, reason=f"By the labels of its codes: {found.reason}")

@@ -14,13 +14,15 @@ A header can therefore never carry a kind that the values contradict, nor can we
 0.5 on a finding counts as decided, below it is a hint, under 0.1 it is not reported.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from math import sqrt
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import polars as pl
+
+from shoal.kinds.sources import Listed
 
 if TYPE_CHECKING:
     from shoal.kinds.column import Column
@@ -36,7 +38,8 @@ class ColumnView:
     """What a recogniser may look at: the header and the distinct values with their counts.
 
     `values` are distinct, hold no null and keep the type of the column; `counts` says how many records hold each;
-    `records` counts all records, nulls included.
+    `records` counts all records, nulls included. Beside them, where they are known: what a published source says of a
+    variable of this name (`listed`), its label, and the labels of its codes.
 
     >>> import numpy as np, polars as pl
     >>> ColumnView("sex", pl.Series(["f", "m"]), np.array([3, 2]), 6)
@@ -47,6 +50,9 @@ class ColumnView:
     values: pl.Series
     counts: np.ndarray
     records: int
+    listed: Listed | None = None
+    label: str | None = None
+    value_labels: Mapping[str, str] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         """Without the values: a repr ends up in logs."""

@@ -57,6 +57,7 @@ class Column:
     def __init__(self, view: ColumnView) -> None:
         """Drop what stands for "missing" and choose the sample, the same for any order of the values."""
         self.header = read_header(view.name)
+        self.name, self.listed, self.label = view.name, view.listed, view.label
         values, counts = _present(view.values, np.asarray(view.counts, dtype=np.float64))
         self.dtype = values.dtype
         self.distinct = len(values)

@@ -70,8 +70,8 @@ RULES = (
             qualification, istruzione, titolo di studio, livello di istruzione, grado istruzione, bildung,
             bildungsabschluss, schulabschluss, abschluss, niveau d etudes, niveau etude, diplome, scolarite,
             educacion, nivel de estudios, nivel educativo, estudios, opleiding, opleidingsniveau, escolaridade,
-            habilitacoes""",
-            block="temperature, budget",
+            habilitacoes, titolo studio""",
+            block="temperature, budget, charge, burn",
         ),
         values=vocabulary(
             """bachelors, bachelor, bachelor's degree, masters, master, master's degree, doctorate, phd,

@@ -19,15 +19,17 @@ ROLE_OF_KIND: dict[str, str] = {
     **dict.fromkeys(
         (
             "age", "coordinates", "date", "date-of-birth", "education", "ethnicity", "geography", "marital-status",
-            "nationality", "occupation", "postal-code", "relationship", "sex",
+            "household", "language", "nationality", "occupation", "postal-code", "relationship", "sex",
         ),
         QUASI_IDENTIFIER,
     ),
     **dict.fromkeys(
         (
-            "criminal-record", "diagnosis", "income", "medication", "political-opinion", "procedure", "religion",
-            "sexual-orientation",
+            "assessment", "benefits", "criminal-record", "diagnosis", "health", "income", "medication", "opinion",
+            "political-opinion", "procedure", "religion", "sexual-orientation",
         ),
         SENSITIVE,
     ),
+    # what a survey needs for itself: how many people a record stands for, how it was drawn, how it was asked
+    **dict.fromkeys(("survey-design", "survey-process", "survey-weight"), OTHER),
 }  # fmt: skip

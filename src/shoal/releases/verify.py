@@ -11,6 +11,7 @@ import numpy as np
 
 from shoal.anonymization.methods import METHODS
 from shoal.databases import is_database
+from shoal.detection.context import context_of_table
 from shoal.detection.undecided import look_at
 from shoal.engine import engine_of
 from shoal.errors import InputError
@@ -254,7 +255,8 @@ def _undecided(table: Table, policy: Policy, manifest: Manifest | None) -> list[
         decided |= {name for entry in manifest.columns if entry.form.kind != "as-it-was" for name in entry.released_as}
     if manifest is not None and manifest.excel_safe:
         decided |= {defused_name(name) for name in decided}
-    found = [look_at(table[name], table.total) for name in types_by_name(table) if name not in decided]
+    context = context_of_table(table)
+    found = [look_at(table[name], table.total, context) for name in types_by_name(table) if name not in decided]
     if not found:
         return []
     lines = "; ".join(entry.in_words().removesuffix(".") for entry in found if entry.stops)

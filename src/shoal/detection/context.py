@@ -1,0 +1,64 @@
+"""What stands around a column: the other headers of its table, its label, and the labels of its codes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from shoal.kinds import ColumnView
+from shoal.kinds.sources import Listed, listed
+from shoal.table import Array, Column, Table
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnNotes:
+    """What a code book or a survey file says of a column: its label, and what each code stands for.
+
+    >>> ColumnNotes("Sex of respondent", {"1": "male", "2": "female"}).label
+    'Sex of respondent'
+    """
+
+    label: str | None = None
+    codes: Mapping[str, str] = field(default_factory=dict)
+
+
+Codebook = Mapping[str, ColumnNotes]
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """The sources that a table looks like, by its headers, and what is written about its columns."""
+
+    listed: Mapping[str, Listed] = field(default_factory=dict)
+    codebook: Codebook = field(default_factory=dict)
+
+    def view(self, column: Column, counts: Array, records: int) -> ColumnView:
+        """A column for the recognisers, with what is known around it.
+
+        >>> from shoal.reading import read
+        >>> import numpy as np
+        >>> table = read({"SERIALNO": ["a", "b"], "AGEP": [4, 5], "SCHL": [1, 2]})
+        >>> context_of(table.names).view(table["SCHL"], np.array([1, 1]), 2).listed.kind
+        'education'
+        """
+        return self.around(ColumnView(column.name, column.values, counts, records))
+
+    def around(self, view: ColumnView) -> ColumnView:
+        """A view with what is known around its column."""
+        said = self.codebook.get(view.name, ColumnNotes())
+        return replace(view, listed=self.listed.get(view.name), label=said.label, value_labels=said.codes)
+
+
+def context_of(names: Iterable[str], codebook: Codebook | None = None) -> Context:
+    """The context of the columns of a table."""
+    return Context(listed(names), codebook or {})
+
+
+def context_of_table(table: Table, codebook: str | Path | Codebook | None = None) -> Context:
+    """The context of the columns of a table: all headers of its source count, and a code book where one is given."""
+    if isinstance(codebook, (str, Path)):
+        from shoal.detection.codebooks import read_codebook
+
+        codebook = read_codebook(codebook)
+    return context_of(table.source_names or [*table.columns, *table.beside], codebook)

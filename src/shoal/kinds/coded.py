@@ -1,0 +1,38 @@
+"""Columns that a published source names: the header is a variable of a survey, census or register."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from shoal.kinds.base import Finding, confidence, finding
+from shoal.kinds.column import Column
+
+_MOST_SEXES = 12
+_MOST_GROUPS = 150
+# no code of a survey is longer
+_CODE = r"^[^\n]{0,80}$"
+
+
+def recognise(column: Column) -> Iterator[Finding]:
+    """What the source says, as far as the values do not contradict it."""
+    said = column.listed
+    if said is None or column.filled == 0:
+        return
+    share = fit(column, said.kind)
+    clause = f"can be codes or figures of the variable of this name in {said.title}"
+    sure = confidence(share, 0.0, said.strength)
+    found = finding(said.kind, "source", clause, share=share, word=None, sure=sure)
+    others = f"{said.matched} columns of this table have names of that source"
+    yield replace(found, reason=f"{found.reason.partition(';')[0]}; {others}.")
+
+
+def fit(column: Column, kind: str) -> float:
+    """The share of the records with a value that may be of this kind, where a code book says that it is."""
+    if kind == "unique-code":
+        return min(1.0, column.distinct_share / 0.02)
+    if kind == "survey-weight":
+        return 0.0 if column.numbers is None else 1.0
+    if kind == "sex" and column.distinct > _MOST_SEXES:
+        return 0.0
+    if kind == "age" and column.numbers is None and column.distinct > _MOST_GROUPS:
+        return 0.0
+    return column.share(column.matches(_CODE))

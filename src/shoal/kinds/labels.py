@@ -1,0 +1,122 @@
+"""Labels of variables and headers that are questions: the words of the field say what a column of codes holds."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from importlib.resources import files
+
+import polars as pl
+
+from shoal.kinds.base import STRONG, ColumnView, Finding, finding
+from shoal.kinds.coded import fit
+from shoal.kinds.column import Column
+from shoal.kinds.header import plain
+from shoal.kinds.roles import ROLE_OF_KIND, SENSITIVE
+
+# a header of so many words is a label
+_WORDS_OF_A_LABEL = 4
+# a word of a header is less than a label
+_BY_HEADER = 0.6
+# headers with these words are about the number, date or price of a thing
+_NOT_OF_PEOPLE = frozenset(
+    (
+        "number", "no", "nr", "num", "nummer", "numero", "id", "card", "name", "date", "datum", "data", "dat", "dt",
+        "day", "time", "year", "address", "street", "email", "phone", "arm", "product", "item", "server", "system",
+        "file", "version", "price", "rate", "count", "expense", "expenses",
+    )
+)  # fmt: skip
+_MANY_MEANINGS = frozenset(
+    ("height", "bmi", "heart", "satisfaction", "financial", "hospital", "should", "drink", "drinks", "state", "profit",
+     "tax")
+)  # fmt: skip
+# labels of codes are looked at where so many of the records have one
+_LABELLED = 0.5
+# an answer in words of one's own is free text, whatever the question was
+_PROSE = r"\S+(\s+\S+){5,}"
+
+
+def recognise(column: Column) -> Iterator[Finding]:
+    """The kind that the label speaks of; of a header without one only what is sensitive, and that less surely."""
+    if column.filled == 0 or column.share(column.matches(_PROSE)) > 0.3:
+        return
+    if column.label:
+        said, strength = kind_of_label(column.label), STRONG
+    elif len(column.name.split()) >= _WORDS_OF_A_LABEL:
+        said, strength = kind_of_label(column.name), STRONG
+    else:
+        said, strength = _sensitive_by_header(column.header.tokens), _BY_HEADER
+    if said is None:
+        return
+    kind, word = said
+    share = fit(column, kind)
+    found = finding(kind, "label", "can be answers or codes of it", share=share, word=word, sure=share * strength)
+    yield replace(found, reason=found.reason.replace("the header says", "its label says")) if column.label else found
+
+
+def _sensitive_by_header(tokens: Sequence[str]) -> tuple[str, str] | None:
+    """What the words of a header say where it is sensitive, and not the number, name or date of such a thing."""
+    if any(token in _NOT_OF_PEOPLE or token.endswith(("nummer", "datum")) for token in tokens):
+        return None
+    said = kind_of_label(" ".join(tokens))
+    return said if said is not None and ROLE_OF_KIND[said[0]] == SENSITIVE and said[1] not in _MANY_MEANINGS else None
+
+
+def kind_of_label(label: str) -> tuple[str, str] | None:
+    """The kind of which a label speaks, and the word by which it does; None where it has no word of the field.
+
+    >>> kind_of_label("Have you ever been told you had diabetes?")
+    ('health', 'diabetes')
+    >>> kind_of_label("Staatsangehörigkeit"), kind_of_label("Highest level of education")
+    (('nationality', 'staatsangehorigkeit'), ('education', 'education'))
+    >>> kind_of_label("Colour of the box") is None
+    True
+    """
+    text = " ".join(re.sub(r"[\W_]+", " ", plain(label[:400])).split())
+    for kind, words, unless in _books():
+        found = words.search(text)
+        if found and not (unless and unless.search(text)):
+            return kind, found.group()
+    return None
+
+
+@cache
+def _books() -> tuple[tuple[str, re.Pattern[str], re.Pattern[str] | None], ...]:
+    """The kinds in the order in which they are looked for, with their words and those that speak against them."""
+    text = files("shoal.kinds").joinpath("label_words.txt").read_text("utf-8")
+    lines = re.sub(r"\n\s+", " ", re.sub(r"(?m)^#.*\n", "", text)).splitlines()
+    books = []
+    for line in lines:
+        kind, _, rest = line.partition(":")
+        words, _, unless = rest.partition(" - ")
+        books.append((kind, _pattern(words), _pattern(unless) if unless else None))
+    return tuple(books)
+
+
+def _pattern(phrases: str) -> re.Pattern[str]:
+    """Any of the phrases, whole words, the longest first."""
+    cleaned = sorted({" ".join(phrase.split()) for phrase in phrases.split(",")} - {""}, key=len, reverse=True)
+    return re.compile(r"\b(?:" + "|".join(phrase.replace("*", r"\w*") for phrase in cleaned) + r")\b")
+
+
+def with_labels(view: ColumnView) -> ColumnView | None:
+    """The column with each code replaced by its label, without codes that have none; None where most have none.
+
+    >>> import numpy as np
+    >>> view = ColumnView("q2", pl.Series([1, 2]), np.array([3, 4]), 7, value_labels={"1": "male", "2": "female"})
+    >>> with_labels(view).values.to_list()
+    ['male', 'female']
+    """
+    values = view.values
+    if values.dtype.is_float():
+        whole = values.cast(pl.Int64, strict=False)
+        values = whole if (whole == values).all() else values
+    texts = values.cast(pl.String, strict=False).replace_strict(
+        dict(view.value_labels), default=None, return_dtype=pl.String
+    )
+    there = texts.is_not_null().to_numpy()
+    if not len(there) or view.counts[there].sum() < _LABELLED * max(view.counts.sum(), 1):
+        return None
+    counted = pl.DataFrame({"label": texts, "count": view.counts}).filter(pl.col("label").is_not_null())
+    joined = counted.group_by("label", maintain_order=True).sum()
+    return ColumnView(view.name, joined["label"], joined["count"].to_numpy(), view.records, None, view.label)
