@@ -62,7 +62,14 @@ def policy(*models: dict[str, Any]) -> dict[str, Any]:
 CLOSE = {"model": "t-closeness", "t": 0.1, "sensitive": "charge"}
 
 
-@pytest.mark.parametrize("options", [{}, {"remainder": "top"}, {"remainder": "middle"}], ids=["s2", "s4", "middle"])
+@pytest.mark.parametrize(
+    "options",
+    [
+        pytest.param({}, id="s2", marks=pytest.mark.slow),
+        pytest.param({"remainder": "top"}, id="s4", marks=pytest.mark.slow),
+        pytest.param({"remainder": "middle"}, id="middle"),
+    ],
+)
 def test_each_record_is_released_as_by_the_local_engine(
     mirrored: Any, monkeypatch: pytest.MonkeyPatch, options: dict[str, Any]
 ) -> None:
@@ -84,7 +91,14 @@ def test_each_record_is_released_as_by_the_local_engine(
         assert (one.name, one.holds, one.worst.keys()) == (other.name, other.holds, other.worst.keys())
 
 
-@pytest.mark.parametrize("parts", [Parts(7, 100), Parts(1, 800), Parts(0, 3, np.array([0, 11, 500]))])
+@pytest.mark.parametrize(
+    "parts",
+    [
+        Parts(7, 100),
+        pytest.param(Parts(1, 800), marks=pytest.mark.slow),
+        pytest.param(Parts(0, 3, np.array([0, 11, 500])), marks=pytest.mark.slow),
+    ],
+)
 def test_records_are_cut_as_a_stable_sort_would(mirrored: Any, parts: Parts) -> None:
     frame = tied(400)
     engine = engine_of(mirrored)
@@ -119,7 +133,9 @@ def test_groups_of_parts_are_made_on_the_cluster(mirrored: Any, monkeypatch: pyt
 FORBIDDEN = ("CartesianProduct", "BroadcastNestedLoopJoin", "PythonUDF", "EvalPython", "MapInArrow", "MapInPandas")
 
 
-@pytest.mark.parametrize("method", ["lattice", "sorted-clusters", "mondrian"])
+@pytest.mark.parametrize(
+    "method", ["sorted-clusters", *(pytest.param(name, marks=pytest.mark.slow) for name in ("lattice", "mondrian"))]
+)
 def test_only_counts_reach_the_driver(
     mirrored: Any, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, method: str
 ) -> None:
@@ -153,3 +169,35 @@ def test_only_counts_reach_the_driver(
     plan = result.frame._jdf.queryExecution().executedPlan().toString()
     assert not any(step in plan for step in FORBIDDEN)
     assert method != "lattice" or "Window" not in plan  # rows of one tuple are numbered only where they are parted
+
+
+LARGE: dict[str, dict[str, Any]] = {
+    "coarsen": {"resolution": 4},
+    "lattice": {"suppression": 0.1},
+    "sorted-clusters": {},
+    "sorted-clusters, t": {},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("method", LARGE)
+def test_200_000_records_are_released_as_by_the_local_engine(
+    spark: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    monkeypatch.setattr(sorted_clusters, "_RANKED", 0)
+    people = shoal.sample_data("discharges", 200_000).with_columns(row=pl.int_range(200_000, dtype=pl.Int64))
+    people.write_parquet(tmp_path / "people.parquet")
+    names = ["age_yrs", "sex", "los", "adm_qtr"]
+    close = [{"model": "t-closeness", "t": 0.05, "sensitive": "charge"}] if method.endswith("t") else []
+    asked = {
+        "columns": {**dict.fromkeys(names, "quasi-identifier"), "charge": "sensitive", "row": "other"},
+        "models": [{"model": "k-anonymity", "k": 5}, *close],
+    }
+    how: dict[str, Any] = {"method": method.partition(",")[0], **LARGE[method]}
+    kept = [*names, "charge", "row"]
+    ours = shoal.anonymize(spark.read.parquet(str(tmp_path / "people.parquet")).select(kept), asked, **how)
+    theirs = shoal.anonymize(people.select(kept), asked, **how)
+    assert ours.table.records is not None
+    assert local(ours.frame).sort("row").equals(theirs.frame.sort("row"))
+    assert (ours.findings.k, ours.findings.classes) == (theirs.findings.k, theirs.findings.classes)
+    assert ours.findings.loss == pytest.approx(theirs.findings.loss, rel=1e-12)
