@@ -19,6 +19,7 @@ from shoal.cli import app
 from shoal.cli import console as terminal
 from shoal.cli.render import render
 from shoal.errors import InputError
+from shoal.results import Chart
 from shoal.results.html import fragment
 from shoal.results.registry import MODULES, all_results, result_type
 from shoal.results.schema import schema_of
@@ -115,6 +116,18 @@ def test_a_notebook_shows_it_escaped(case: Case) -> None:
     assert not any(secret in page for secret in SECRETS)
     assert case.names_columns == ("&lt;script&gt;" in page)
     assert page.count("<table>") == page.count("</table>")
+
+
+def test_a_notebook_draws_it(case: Case) -> None:
+    """Charts stand in the page, and every result has one of its own, with something in it and no secret."""
+    pytest.importorskip("altair", reason="the extra `charts` is not installed")
+    charts = [section for section in case.result.sections() if isinstance(section, Chart)]
+    assert case.result._repr_html_().count("<svg") == len(charts)
+    drawn = case.result.plot().to_dict()
+    assert any(drawn["datasets"].values()), "a chart without anything in it"
+    text = json.dumps(drawn)
+    assert "<script" not in text
+    assert not any(secret in text for secret in SECRETS)
 
 
 @pytest.mark.parametrize("name", sorted(MODULES))

@@ -17,7 +17,7 @@ from shoal.reading.csv import NotInEncoding
 from shoal.reading.files import Found, Options, Overflow, Source, declaring, find_files, open_file
 from shoal.table import Table, check_names
 from shoal.table.encode import ColumnEncoder
-from shoal.table.text_types import has_missing_words
+from shoal.table.text_types import has_decimal_commas, has_missing_words
 
 if TYPE_CHECKING:
     from shoal.formats import ColumnLabels
@@ -366,5 +366,10 @@ class _Encoders:
         ):
             notes.append(
                 f"{', '.join(doubtful)}: words such as NA are read as text; --missing NA reads them as missing"
+            )
+        if self._text and (commas := [one.name for one in columns.values() if has_decimal_commas(one.values)]):
+            notes.append(
+                f"{', '.join(commas)}: numbers with a decimal comma are read as text; the type number reads them as "
+                "numbers (docs/types.md)"
             )
         return Table(columns, self._rows, name, tuple(notes), native, names)

@@ -92,11 +92,20 @@ def _to_pandas(frame: pl.DataFrame, like: Any, changed: Collection[str]) -> Any:
     labels = {str(label): label for label in like.columns}
     for name in out.columns:
         if name in labels and name not in changed and out[name].dtype != like[labels[name]].dtype:
-            out[name] = out[name].astype(like[labels[name]].dtype)
+            out[name] = _typed_as(out[name], like[labels[name]])
     out.columns = [labels.get(name, name) for name in out.columns]
     if len(out) == len(like):
         out.index = like.index
     return out
+
+
+def _typed_as(series: Any, like: Any) -> Any:
+    """A column in the type of another; of objects also with what stands there for a missing value."""
+    typed = series.astype(like.dtype)
+    if like.dtype != object:
+        return typed
+    missing = like[like.isna()]
+    return typed.where(series.notna(), missing.iloc[0] if len(missing) else None)
 
 
 def _to_arrow(frame: pl.DataFrame, like: Any, changed: Collection[str]) -> Any:

@@ -11,6 +11,7 @@ from shoal.detection.results import Detection
 from shoal.errors import InputError
 from shoal.leakage.curves import Curve, needed_k, over_k, over_leaks, over_targets
 from shoal.leakage.results import LeakRisk
+from shoal.results.plot import harmless
 from shoal.writing import check_target, write_whole
 
 if TYPE_CHECKING:
@@ -22,12 +23,6 @@ _LEAST = "least loss at this risk"
 _PANEL = 320
 
 MOST_BARS = 40
-
-
-def _harmless(name: str) -> str:
-    """A header may be anything: in a page it must not open a tag, and drawing ends at a control character."""
-    name = "".join(letter if letter.isprintable() else "\ufffd" for letter in name)
-    return name.replace("<", "\u2039").replace(">", "\u203a").replace("&", "\uff06")
 
 
 def check_chart(path: Path, force: bool) -> None:
@@ -58,7 +53,7 @@ def detection_chart(found: Detection) -> Any:
 
     last = len(found.best.columns) if found.best else 0
     frontier = [
-        {"columns": len(entry.columns), "uniqueness": entry.uniqueness, "set": _harmless(", ".join(entry.columns))}
+        {"columns": len(entry.columns), "uniqueness": entry.uniqueness, "set": harmless(", ".join(entry.columns))}
         for entry in found.by_size
         if len(entry.columns) <= last
     ]
@@ -69,7 +64,7 @@ def detection_chart(found: Detection) -> Any:
     )
     line = base.mark_line(color=_BLUE, point=alt.OverlayMarkDef(size=60, filled=True, color=_BLUE))
     most = sorted(found.contributions.items(), key=lambda item: -item[1])[:MOST_BARS]
-    shares = [{"column": _harmless(name), "share": share} for name, share in most]
+    shares = [{"column": harmless(name), "share": share} for name, share in most]
     bars = (
         alt.Chart(_values(shares))
         .mark_bar(color=_BLUE)
@@ -94,7 +89,7 @@ def frontier_chart(found: SolutionSpace) -> Any:
             "score": solution.score,
             "k": solution.k,
             "suppressed": solution.suppressed_rows,
-            "levels": _harmless(", ".join(f"{name} {level}" for name, level in solution.levels.items())),
+            "levels": harmless(", ".join(f"{name} {level}" for name, level in solution.levels.items())),
             "what": "chosen" if solution == found.chosen else _LEAST,
         }
         for solution in [*found.frontier, *([] if found.chosen is None else [found.chosen])]

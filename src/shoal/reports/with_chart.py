@@ -38,10 +38,8 @@ def with_chart(
 
 
 def drawn(result: Result) -> Any:
-    """The chart of a result, as altair knows it."""
-    from shoal.reports.charts import DRAWINGS
-
+    """The chart of a result, as altair knows it; refused where its sections name none."""
     charts = [section for section in result.sections() if isinstance(section, Chart)]
     if not charts:
         raise InputError(f"A result of {result.name} has no chart here.", "Leave the chart out.")
-    return DRAWINGS[charts[0].name](**charts[0].data)
+    return result.plot()

@@ -12,7 +12,7 @@ _STYLE = (
     ".shoal th,.shoal td{padding:.15em .8em .15em 0;text-align:right;border:0}.shoal .w{text-align:left}"
     ".shoal .good{color:#1a7f37}.shoal .bad{color:#b42318}.shoal .warning{color:#925f00}.shoal .dim{opacity:.75}"
     ".shoal .strong,.shoal h4{font-weight:600}.shoal meter{width:8em}"
-    ".shoal .wide{overflow-x:auto}</style>"
+    ".shoal .wide{overflow-x:auto;margin:.6em 0}</style>"
 )
 
 
@@ -22,7 +22,7 @@ def fragment(sections: Sequence[Section]) -> str:
     >>> fragment([Headline("All <well>.", "good")]).endswith('<p class="strong good">All &lt;well&gt;.</p></div>')
     True
     """
-    return f'{_STYLE}<div class="shoal">{markup(sections)}</div>'
+    return f'{_STYLE}<div class="shoal">{markup(sections, _picture)}</div>'
 
 
 def markup(sections: Sequence[Section], draw: Callable[[Chart], str] | None = None) -> str:
@@ -34,6 +34,14 @@ def markup(sections: Sequence[Section], draw: Callable[[Chart], str] | None = No
     return "".join(
         draw(section) if draw is not None and isinstance(section, Chart) else _html(section) for section in sections
     )
+
+
+def _picture(chart: Chart) -> str:
+    """The chart inline, or its words where the libraries that draw are absent."""
+    from shoal.results.plot import picture
+
+    drawn = picture(chart)
+    return _html(chart) if drawn is None else f"{_title(chart.title)}{drawn}"
 
 
 def _html(section: Section) -> str:

@@ -85,6 +85,12 @@ class Result(ABC):
         found: dict[str, Any] = as_json(self)
         return found
 
+    def plot(self) -> Any:
+        """What was found as an altair chart, which a notebook shows and `.save("risk.svg")` writes."""
+        from shoal.results.plot import plot
+
+        return plot(self)
+
     def __repr__(self) -> str:
         """Counts and verdicts only: no value of the data, no name of a column.
 

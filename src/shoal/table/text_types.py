@@ -17,6 +17,7 @@ WORDS_FOR_MISSING = [
 # A leading zero (`00501`) or a plus sign says that it is a code, not a number; so does `12e4`.
 _INTEGER = r"^-?(0|[1-9][0-9]*)$"
 _FLOAT = r"^-?((0|[1-9][0-9]*)(\.[0-9]*)?|\.[0-9]+)([eE][+-][0-9]+)?$"
+_DECIMAL_COMMA = r"^-?(0|[1-9][0-9]*)(,[0-9]+)?$"
 _POINT = r"\.0*$"
 _DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
 _MOMENT = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}[T ][0-9]{2}:[0-9]{2}(:[0-9]{2}(\.[0-9]{1,6}0*)?)?$"
@@ -37,6 +38,17 @@ def has_missing_words(values: pl.Series) -> bool:
     True
     """
     return values.dtype == pl.String and bool(values.is_in(["NA", "N/A", "NaN", "NULL"]).any())
+
+
+def has_decimal_commas(values: pl.Series) -> bool:
+    """Whether a text dictionary holds nothing but numbers, some of them with a decimal comma.
+
+    >>> has_decimal_commas(pl.Series(["1,75", "2"])), has_decimal_commas(pl.Series(["1,75", "x"]))
+    (True, False)
+    """
+    if values.dtype != pl.String or values.is_empty() or not values[0][-1:].isdigit():
+        return False
+    return bool(values.str.contains(_DECIMAL_COMMA).all()) and bool(values.str.contains(",", literal=True).any())
 
 
 def typed_dictionary(texts: pl.Series, missing: frozenset[str] = frozenset()) -> pl.Series:
