@@ -337,11 +337,11 @@ APART_SURVEYS: list[LabelledTable] = [
         IMMIG     Q   1-3
         HISCED    Q   0-6
         HISEI     QSO  w:11-89
-        ESCS      SQO  w:-4-3
+        ESCS      SQO  w:0.1-3
         REPEAT    SO  0-1
         PV1MATH   SO  w:150-800
         W_FSTUWT  O   w:1-90
-        """.replace("w:-4-3", "w:0.1-3")),
+        """),
     table("hilda", "unlisted survey", """
         xwaveid   I   0100003-1800000
         rhhrhid   I   #180999

@@ -320,10 +320,10 @@ APART_RECORDS: list[LabelledTable] = [
         f2        S   1-2  Currently pregnant
         g1        S   ~9000  Monthly per capita expenditure (Rs.)
         g3        S   1-2  Possesses a BPL ration card
-        h1        Q   1-7  Religion/social group of the head
+        h1        SQ  1-7  Religion/social group of the head
         sec       Q   1-2  Sector (rural/urban)
         dist      Q   1-75  District code
         mlt       O   1-9000  Multiplier
         fod       O   1-120  FOD sub-region
-        """.replace("h1        Q ", "h1        SQ")),
+        """),
 ]  # fmt: skip

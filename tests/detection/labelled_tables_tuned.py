@@ -1,6 +1,7 @@
 """Labelled tables that rules and lists are written against, coded censuses and surveys."""
 
 from labelled_tables import LabelledTable, table
+from labelled_tables_tuned_more import TUNED_MORE
 from labelled_tables_tuned_records import TUNED_RECORDS
 
 TUNED_SURVEYS: list[LabelledTable] = [
@@ -389,4 +390,4 @@ TUNED_SURVEYS: list[LabelledTable] = [
         EXTRI     O   w:100-9000
         """),
 ]  # fmt: skip
-TUNED: list[LabelledTable] = [*TUNED_SURVEYS, *TUNED_RECORDS]
+TUNED: list[LabelledTable] = [*TUNED_SURVEYS, *TUNED_RECORDS, *TUNED_MORE]

@@ -189,9 +189,9 @@ TUNED_RECORDS: list[LabelledTable] = [
         C2        O   1-31  Interviewer rating of cooperation
         C3        O   w:0.3-4  Post-stratification weight
         C4        O   1-30  Primary sampling unit
-        C5        Q   1-51  State of interview
-        C6        Q   0-9  Number of persons in household
-        """.replace("C6        Q ", "C6        QO").replace("C5        Q ", "C5        QO")),
+        C5        QO  1-51  State of interview
+        C6        QO  0-9  Number of persons in household
+        """),
     table("allbus", "code book", """
         respid    I   @seq  Identifikationsnummer des Befragten
         a1        Q   1-2  Geschlecht, Befragte<r>

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 
 from labelled_tables import LabelledTable
 
-from shoal.detection.context import ColumnNotes
 from shoal.detection.profile import profile
+from shoal.formats.labels import ColumnLabels
 from shoal.kinds import DECIDED
 
 QI, SENSITIVE, IDENTIFIER, OTHER = "quasi-identifier", "sensitive", "identifier", "other"
@@ -53,7 +53,7 @@ Proposer = Callable[[LabelledTable], dict[str, str]]
 
 def decided(table: LabelledTable) -> dict[str, str]:
     """The roles that are proposed with confidence; the rest is left as `other`, but for what may be identifiers."""
-    found = profile(table.frame(), codebook={name: ColumnNotes(label) for name, label in table.labels.items()})
+    found = profile(table.frame(), codebook={name: ColumnLabels(label) for name, label in table.labels.items()})
     return {
         column.name: column.role if column.confidence >= DECIDED or column.role == IDENTIFIER else OTHER
         for column in found.columns

@@ -5,10 +5,10 @@ import polars as pl
 import pytest
 
 from shoal.detection.codebooks import read_codebook
-from shoal.detection.context import ColumnNotes
 from shoal.detection.ddi import read_ddi
 from shoal.detection.profile import profile
 from shoal.errors import InputError
+from shoal.formats.labels import ColumnLabels
 from shoal.kinds import DECIDED, ROLE_OF_KIND, ColumnView, find_kinds
 from shoal.kinds.labels import kind_of_label
 from shoal.kinds.sources import listed, sources
@@ -114,7 +114,7 @@ def test_a_codebook_of_a_csv(tmp_path) -> None:  # type: ignore[no-untyped-def]
     )
     table = {"q1": [1, 2] * 15, "q2": [1, 2, 3] * 10, "w": [0.5, 1.5] * 15, "q3": [1, 2] * 15}
     assert roles(table, codebook=book) == {"q1": "quasi-identifier", "q2": "sensitive", "w": "other", "q3": "?"}
-    assert read_codebook(book)["q1"] == ColumnNotes("Sex of respondent", {"1": "male", "2": "female"})
+    assert read_codebook(book)["q1"] == ColumnLabels("Sex of respondent", {"1": "male", "2": "female"})
     assert roles(table, codebook=read_codebook(book)) == roles(table, codebook=str(book))
 
 
@@ -137,9 +137,9 @@ DDI3 = """<d:DDIInstance xmlns:d="ddi:instance:3_2" xmlns:l="ddi:logicalproduct:
 
 def test_a_codebook_of_ddi() -> None:
     found = read_ddi(DDI2.encode(), "book.xml")
-    assert found["Q1"] == ColumnNotes("Are you a member of a trade union?", {"1": "Yes", "2": "No"})
+    assert found["Q1"] == ColumnLabels("Are you a member of a trade union?", {"1": "Yes", "2": "No"})
     assert found["Q2"].label == "Nivel de estudios"
-    assert read_ddi(DDI3.encode(), "book.xml")["Q9"].codes == {"1": "Male", "2": "Female"}
+    assert read_ddi(DDI3.encode(), "book.xml")["Q9"].values == {"1": "Male", "2": "Female"}
     table = {"Q9": [1, 2] * 15, "Q1": [1, 2] * 15}
     books = {**found, **read_ddi(DDI3.encode(), "book.xml")}
     assert roles(table, codebook=books) == {"Q9": "quasi-identifier", "Q1": "sensitive"}
@@ -180,7 +180,7 @@ def test_labels_of_an_spss_file(tmp_path) -> None:  # type: ignore[no-untyped-de
         column_labels={"q1": "Have you ever been convicted?"},
         variable_value_labels={"q1": {1.0: "yes", 2.0: "no"}},
     )
-    assert read_codebook(file)["q1"] == ColumnNotes("Have you ever been convicted?", {"1": "yes", "2": "no"})
+    assert read_codebook(file)["q1"] == ColumnLabels("Have you ever been convicted?", {"1": "yes", "2": "no"})
     damaged = tmp_path / "damaged.sav"
     damaged.write_bytes(file.read_bytes()[:60])
     with pytest.raises(InputError):

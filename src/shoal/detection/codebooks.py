@@ -8,9 +8,10 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from shoal.detection.context import Codebook, ColumnNotes
+from shoal.detection.context import Codebook, code_text
 from shoal.detection.ddi import read_ddi
 from shoal.errors import InputError
+from shoal.formats.labels import ColumnLabels
 from shoal.kinds.header import squeeze
 
 # more is not a code book
@@ -30,7 +31,7 @@ def read_codebook(path: str | Path) -> Codebook:
     ...     file = Path(folder) / "book.csv"
     ...     _ = file.write_text("name,label,values\\nQ2,Sex of respondent,1=male;2=female\\n")
     ...     read_codebook(file)["Q2"]
-    ColumnNotes(label='Sex of respondent', codes={'1': 'male', '2': 'female'})
+    ColumnLabels(label='Sex of respondent', values={'1': 'male', '2': 'female'}, missing=())
     """
     file = Path(path)
     if not file.is_file():
@@ -76,14 +77,14 @@ def _of_csv(text: str, file: Path) -> Codebook:
             "Its first line names its columns: name, label and, if there are any, values such as 1=male;2=female.",
             settings="codebook",
         )
-    found: dict[str, ColumnNotes] = {}
+    found: dict[str, ColumnLabels] = {}
     for row in rows[1:]:
         cells = {place: row[place].strip() for place in (name, label, values) if place is not None and place < len(row)}
         if not cells.get(name):
             continue
-        codes = dict(pairs_of(cells.get(values, ""))) if values is not None else {}
-        known = found.get(cells[name], ColumnNotes())
-        found[cells[name]] = ColumnNotes(known.label or cells.get(label) or None, {**known.codes, **codes})
+        codes: dict[float | str, str] = dict(pairs_of(cells.get(values, ""))) if values is not None else {}
+        known = found.get(cells[name], ColumnLabels())
+        found[cells[name]] = ColumnLabels(known.label or cells.get(label) or None, {**known.values, **codes})
     return found
 
 
@@ -116,14 +117,9 @@ def _of_survey_file(file: Path) -> Codebook:
     except (pyreadstat.ReadstatError, ValueError, UnicodeDecodeError):
         raise InputError(f"{file} is damaged or not of this format.", f"A code book is {_FORMS}.") from None
     return {
-        name: ColumnNotes(
+        name: ColumnLabels(
             label or None,
-            {_code(code): str(text) for code, text in about.variable_value_labels.get(name, {}).items()},
+            {code_text(code): str(text) for code, text in about.variable_value_labels.get(name, {}).items()},
         )
         for name, label in zip(about.column_names, about.column_labels, strict=True)
     }
-
-
-def _code(code: object) -> str:
-    """A code as a column of whole numbers or texts has it."""
-    return str(int(code)) if isinstance(code, float) and code == int(code) else str(code)

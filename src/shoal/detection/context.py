@@ -6,24 +6,13 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from shoal.formats.labels import ColumnLabels, Labels
 from shoal.kinds import ColumnView
 from shoal.kinds.sources import Listed, listed
 from shoal.table import Array, Column, Table
 
-
-@dataclass(frozen=True, slots=True)
-class ColumnNotes:
-    """What a code book or a survey file says of a column: its label, and what each code stands for.
-
-    >>> ColumnNotes("Sex of respondent", {"1": "male", "2": "female"}).label
-    'Sex of respondent'
-    """
-
-    label: str | None = None
-    codes: Mapping[str, str] = field(default_factory=dict)
-
-
-Codebook = Mapping[str, ColumnNotes]
+# labels by the names of columns, from a code book or the table's own file
+Codebook = Labels
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,8 +35,9 @@ class Context:
 
     def around(self, view: ColumnView) -> ColumnView:
         """A view with what is known around its column."""
-        said = self.codebook.get(view.name, ColumnNotes())
-        return replace(view, listed=self.listed.get(view.name), label=said.label, value_labels=said.codes)
+        said = self.codebook.get(view.name, ColumnLabels())
+        codes = {code_text(code): label for code, label in said.values.items()}
+        return replace(view, listed=self.listed.get(view.name), label=said.label, value_labels=codes)
 
 
 def context_of(names: Iterable[str], codebook: Codebook | None = None) -> Context:
@@ -55,10 +45,20 @@ def context_of(names: Iterable[str], codebook: Codebook | None = None) -> Contex
     return Context(listed(names), codebook or {})
 
 
+def code_text(code: float | str) -> str:
+    """A code as a column of whole numbers or texts has it.
+
+    >>> code_text(1.0), code_text(2.5), code_text("a")
+    ('1', '2.5', 'a')
+    """
+    return str(int(code)) if isinstance(code, float) and code.is_integer() else str(code)
+
+
 def context_of_table(table: Table, codebook: str | Path | Codebook | None = None) -> Context:
-    """The context of the columns of a table: all headers of its source count, and a code book where one is given."""
+    """The context of a table's columns: all headers of its source, its own labels, and a code book before them."""
     if isinstance(codebook, (str, Path)):
         from shoal.detection.codebooks import read_codebook
 
         codebook = read_codebook(codebook)
-    return context_of(table.source_names or [*table.columns, *table.beside], codebook)
+    own: Codebook = getattr(table, "labels", {})
+    return context_of(table.source_names or [*table.columns, *table.beside], {**own, **(codebook or {})})

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from xml.etree import ElementTree
 from xml.parsers import expat
 
-from shoal.detection.context import Codebook, ColumnNotes
+from shoal.detection.context import Codebook
 from shoal.errors import InputError
+from shoal.formats.labels import ColumnLabels
 
 # a label longer than this is a text; a file with more elements or deeper ones was not written by people
 _LONGEST = 2_000
@@ -97,8 +98,8 @@ def _of_codebook(root: ElementTree.Element) -> Codebook:
         pairs = (
             (_text(category.find("catValu")), _text(category.find("labl"))) for category in variable.iter("catgry")
         )
-        codes = {code: text for code, text in pairs if code is not None and text is not None}
-        found[name] = ColumnNotes(_joined(label, question, name), codes)
+        codes: dict[float | str, str] = {code: text for code, text in pairs if code is not None and text is not None}
+        found[name] = ColumnLabels(_joined(label, question, name), codes)
     return found
 
 
@@ -130,7 +131,7 @@ def _of_lifecycle(root: ElementTree.Element) -> Codebook:
             said = next(
                 (lists[key] for reference in variable.iter() for key in _referred(reference) if key in lists), {}
             )
-            found[name] = ColumnNotes(_text(variable.find("Label")) or _text(variable.find("Description")), said)
+            found[name] = ColumnLabels(_text(variable.find("Label")) or _text(variable.find("Description")), said)
     return found
 
 
@@ -141,7 +142,7 @@ def _ids(element: ElementTree.Element) -> list[str]:
     return [part for part in parts if part]
 
 
-def _codes(entry: ElementTree.Element, categories: dict[str, str]) -> Iterator[tuple[str, str]]:
+def _codes(entry: ElementTree.Element, categories: dict[str, str]) -> Iterator[tuple[float | str, str]]:
     for code in entry.iter("Code"):
         value = _text(code.find("Value"))
         texts = (categories[key] for reference in code.iter() for key in _referred(reference) if key in categories)

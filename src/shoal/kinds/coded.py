@@ -8,6 +8,9 @@ from shoal.kinds.column import Column
 
 _MOST_SEXES = 12
 _MOST_GROUPS = 150
+# kinds of which there are few values: nearly as many as records are numbers of the records
+_FEW_CODES = frozenset(("education", "household", "language", "marital-status", "relationship", "religion"))
+_MOST_CODES, _OWN = 100, 0.9
 # no code of a survey is longer
 _CODE = r"^[^\n]{0,80}$"
 
@@ -29,10 +32,12 @@ def fit(column: Column, kind: str) -> float:
     """The share of the records with a value that may be of this kind, where a code book says that it is."""
     if kind == "unique-code":
         return min(1.0, column.distinct_share / 0.02)
+    if kind in _FEW_CODES and column.distinct > _MOST_CODES and column.distinct_share > _OWN:
+        return 0.0
     if kind == "survey-weight":
         return 0.0 if column.numbers is None else 1.0
     if kind == "sex" and column.distinct > _MOST_SEXES:
         return 0.0
-    if kind == "age" and column.numbers is None and column.distinct > _MOST_GROUPS:
-        return 0.0
+    if kind == "age" and column.numbers is None:
+        return 0.0 if column.distinct > _MOST_GROUPS else column.share(column.matches(r"\d"))
     return column.share(column.matches(_CODE))

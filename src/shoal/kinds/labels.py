@@ -17,13 +17,15 @@ from shoal.kinds.roles import ROLE_OF_KIND, SENSITIVE
 # a header of so many words is a label
 _WORDS_OF_A_LABEL = 4
 # a word of a header is less than a label
-_BY_HEADER = 0.6
+_BY_HEADER, _TRAIT_BY_HEADER = 0.65, 0.55
+# traits of which a word in a header is enough; others need their values or more words
+_TRAITS = frozenset(("education", "ethnicity", "marital-status", "nationality", "occupation", "relationship"))
 # headers with these words are about the number, date or price of a thing
 _NOT_OF_PEOPLE = frozenset(
     (
         "number", "no", "nr", "num", "nummer", "numero", "id", "card", "name", "date", "datum", "data", "dat", "dt",
         "day", "time", "year", "address", "street", "email", "phone", "arm", "product", "item", "server", "system",
-        "file", "version", "price", "rate", "count", "expense", "expenses",
+        "file", "version", "price", "rate", "count", "expense", "expenses", "senior", "vehicle", "satisfaction",
     )
 )  # fmt: skip
 _MANY_MEANINGS = frozenset(
@@ -37,7 +39,7 @@ _PROSE = r"\S+(\s+\S+){5,}"
 
 
 def recognise(column: Column) -> Iterator[Finding]:
-    """The kind that the label speaks of; of a header without one only what is sensitive, and that less surely."""
+    """The kind that the label speaks of; of a header without one what is sensitive or a trait, and that less surely."""
     if column.filled == 0 or column.share(column.matches(_PROSE)) > 0.3:
         return
     if column.label:
@@ -45,7 +47,8 @@ def recognise(column: Column) -> Iterator[Finding]:
     elif len(column.name.split()) >= _WORDS_OF_A_LABEL:
         said, strength = kind_of_label(column.name), STRONG
     else:
-        said, strength = _sensitive_by_header(column.header.tokens), _BY_HEADER
+        said = _by_header(column.header.tokens)
+        strength = _TRAIT_BY_HEADER if said and said[0] in _TRAITS else _BY_HEADER
     if said is None:
         return
     kind, word = said
@@ -54,12 +57,14 @@ def recognise(column: Column) -> Iterator[Finding]:
     yield replace(found, reason=found.reason.replace("the header says", "its label says")) if column.label else found
 
 
-def _sensitive_by_header(tokens: Sequence[str]) -> tuple[str, str] | None:
-    """What the words of a header say where it is sensitive, and not the number, name or date of such a thing."""
+def _by_header(tokens: Sequence[str]) -> tuple[str, str] | None:
+    """What the words of a header say where it is sensitive or a trait, and not the number, name or date of a thing."""
     if any(token in _NOT_OF_PEOPLE or token.endswith(("nummer", "datum")) for token in tokens):
         return None
     said = kind_of_label(" ".join(tokens))
-    return said if said is not None and ROLE_OF_KIND[said[0]] == SENSITIVE and said[1] not in _MANY_MEANINGS else None
+    if said is None or said[1] in _MANY_MEANINGS:
+        return None
+    return said if said[0] in _TRAITS or ROLE_OF_KIND[said[0]] == SENSITIVE else None
 
 
 def kind_of_label(label: str) -> tuple[str, str] | None:

@@ -46,11 +46,19 @@ class Source:
 
     def kind_by_pattern(self, name: str) -> str | None:
         """The kind of the first pattern that fits, as the name stands or without what may stand before it."""
-        for form in dict.fromkeys((name.lower(), self.bare(name))):
-            for pattern, kind in self.patterns:
-                if pattern.fullmatch(form):
-                    return kind
-        return None
+        return self._kind(name.lower()) or self._kind(self.bare(name))
+
+    def kind_by_part(self, name: str) -> str | None:
+        """The kind of the whole name, else of it without its last letter, else of its first part that has one."""
+        whole, bare = self.kind_by_pattern(name), self.bare(name)
+        if whole is not None:
+            return whole
+        parts = [part for part in bare.split("_") if len(part) >= 3]
+        shorter = [bare[:-1]] if len(bare) >= 4 and bare[-1].isalpha() else []
+        return next((kind for part in [*shorter, *parts] if (kind := self._kind(part)) is not None), None)
+
+    def _kind(self, name: str) -> str | None:
+        return next((kind for pattern, kind in self.patterns if pattern.fullmatch(name)), None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,7 +165,7 @@ def _shortened(every: list[str]) -> dict[str, Listed]:
     if len(every) < _FEWEST_COLUMNS or len(short) < _MOSTLY * len(every):
         return {}
     source = _short()
-    found = {name: kind for name in short if (kind := source.kind_by_pattern(name)) is not None}
+    found = {name: kind for name in short if (kind := source.kind_by_part(name)) is not None}
     if len(found) < _READ * len(every) or len(set(found.values())) < _FEWEST_KINDS:
         return {}
     return {name: Listed(kind, source.title, _SHORTENED, len(found), True) for name, kind in found.items()}
