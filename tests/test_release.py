@@ -265,7 +265,7 @@ def test_the_written_file_is_measured_not_the_plan(
             pl.when(pl.int_range(pl.len()) == 7).then(pl.lit("[0;1]")).otherwise("age_yrs").alias("age_yrs")
         ).write_csv(draft)
 
-    monkeypatch.setattr(sys.modules["shoal.releases.parts"], "write_draft", lossy)
+    monkeypatch.setattr(sys.modules["shoal.releases.write"], "write_draft", lossy)
     with pytest.raises(shoal.Refused):
         released(people, tmp_path, shuffle=False)
     assert list(tmp_path.iterdir()) == []
