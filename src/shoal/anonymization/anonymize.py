@@ -13,7 +13,7 @@ from shoal import progress
 from shoal.anonymization.chooser import choose
 from shoal.anonymization.methods import Lattice, Method, method_named
 from shoal.anonymization.model_costs import cost_by_model
-from shoal.anonymization.on_disk.limits import changed_on_disk, check_past_memory, past_memory
+from shoal.anonymization.on_disk.limits import changed_on_disk, check_past_memory, job_overflow, past_memory
 from shoal.anonymization.results import Anonymized
 from shoal.anonymization.trials import Task, candidate_of
 from shoal.detection.undecided import Decisions, decisions_about
@@ -136,7 +136,12 @@ def asked(
             "Scrub it before, or decide it as identifier, which removes it.",
         )
     needed = _needed(rules, conditions)
-    table = engine.rows(source, None, reading, needed=needed, by_tuple=_by_tuple(chosen, rules))
+    by_tuple = _by_tuple(chosen, rules)
+    if engine.keeps_rows:
+        table = engine.rows(source, None, reading, needed=needed, by_tuple=by_tuple)
+    else:
+        with job_overflow(chosen, rules, reading) as within:
+            table = engine.rows(source, None, within, needed=needed, by_tuple=by_tuple)
     rules = rules.with_types(table)
     on_disk = past_memory(table, options)
     if on_disk:

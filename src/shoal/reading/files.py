@@ -94,11 +94,13 @@ class Overflow:
     ) -> None:
         self._options, self._stamp, self._copies, self._per_row = options or Options(), stamp, copies, per_row
         self._asked = self._options.memory or os.environ.get("SHOAL_MEMORY") or None
+        # what the work on each row takes, beside its codes, where all rows are in memory
+        self.memory_per_row = _MEMORY_PER_ROW
         self.spill: Spill | None = None
 
     def spill_of(self, codes: int, rows: int, times: float) -> Spill | None:
         """Where to go on, if `times` what was read so far, in bytes of codes and in rows, is too much for memory."""
-        memory = times * (codes + rows * _MEMORY_PER_ROW)
+        memory = times * (codes + rows * self.memory_per_row)
         if memory < _SMALL and self._asked is None:
             return None
         from shoal.table.memory import memory_budget

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from shoal.errors import InputError
 from shoal.policy import Policy
 from shoal.policy.conditions import ColumnCondition
-from shoal.reading import Options
+from shoal.reading import Options, Overflow
 from shoal.table import Table
 from shoal.table.memory import in_units, memory_budget
 from shoal.table.spill import Spill
@@ -40,6 +41,20 @@ def changed_on_disk(
     with Spill(options.memory, options.spill_dir) as spill:
         spill.start(table.rows * (DISK_PER_ROW + sum(column.codes.itemsize for column in table.columns.values())))
         return replace(method.run_on_disk(table, policy, conditions, spill), reading=options)
+
+
+@contextmanager
+def job_overflow(method: Method | None, policy: Policy, options: Options | None) -> Iterator[Options]:
+    """How a table is read: to disk already where changing it would not fit in memory, and the method works there."""
+    options = options or Options()
+    overflow = options.overflow or Overflow(options)
+    if method is not None and method.past_memory and _refused(policy) is None and method.refused_on_disk() is None:
+        overflow.memory_per_row = BYTES_PER_ROW
+    if options.overflow is not None:  # the job's own, which goes on
+        yield options
+        return
+    with overflow:
+        yield replace(options, overflow=overflow)
 
 
 def check_past_memory(method: Method | None, table: Table, policy: Policy, options: Options | None) -> None:
