@@ -81,6 +81,5 @@ RECOGNISER = Patterns(
         r"(?<![\w-])[A-ZÄÖÜ][\w-]{2,40}\s?(?i:straße|strasse|str\.|weg|platz|allee|gasse)\s\d{1,4}[a-z]?,\s"
         r"(?P<id>[A-ZÄÖÜ][a-zäöüß-]{2,30})(?=[.,;)]|$)",
         0.85, "town after a street", "place", near=STREET_DE, reach=(60, 60), digits=True,
-        sign=r"(?i)(?:str\.|straße|strasse|weg|platz|allee|gasse)\s\d",
     ),
 )  # fmt: skip

@@ -61,5 +61,6 @@ RECOGNISER = Patterns(
     Pattern(
         r"(?i)(?<!\w)(?:n[°ºo]\.?|n\.[°ºo]|nr\.|núm\.|num\.)\s?(?P<id>\d{6,12})(?![\w%]|[.,]\d)",
         0.8, "number after n°", "other_number", gate=_has_long_number, digits=True,
+        words=trigger(("n", "no", "nr", "núm", "num", "nº", "n°")),
     ),
 )  # fmt: skip
