@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Callable
 from functools import reduce
+from itertools import accumulate
 from operator import or_
 from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
@@ -177,7 +178,12 @@ class Note:
     @once
     def any_signs(self) -> int:
         """All bits that any word has: what is not in it need not be looked for."""
-        return reduce(or_, self.signs, 0)
+        return reduce(or_, self.distinct_signs, 0)
+
+    @once
+    def distinct_signs(self) -> set[int]:
+        """The different bits that words have: few, so that what no word is costs little to find out."""
+        return set(self.signs)
 
     @once
     def _notable(self) -> list[tuple[int, int]]:
@@ -207,28 +213,35 @@ class Note:
         return found
 
     @once
-    def words(self) -> list[str]:
-        """The words in their order: letters, with apostrophes and hyphens inside."""
+    def _parts(self) -> list[str]:
+        """What stands before the first word, the first word, what stands behind it, and so on."""
         text = self.folded
         if "'" in text or "\u2019" in text:
-            return SPLIT.findall(text)
-        return (SPLIT_ASCII if text.isascii() else SPLIT_PLAIN).findall(text)
+            return SPLIT.split(text)
+        return (SPLIT_ASCII if text.isascii() else SPLIT_PLAIN).split(text)
+
+    @once
+    def words(self) -> list[str]:
+        """The words in their order: letters, with apostrophes and hyphens inside."""
+        return self._parts[1::2]
+
+    @once
+    def _gaps(self) -> list[str]:
+        gaps = self._parts[0::2]
+        gaps[0] = "\n"
+        return gaps
 
     @once
     def pieces(self) -> list[tuple[int, int]]:
-        """Where the words are; no letter stands between two words, so each is the next occurrence of its letters."""
-        find, end, found = self.folded.find, 0, []
-        for word in self.words:
-            start = find(word, end)
-            end = start + len(word)
-            found.append((start, end))
-        return found
+        """Where the words are: where the parts before them end, and where they end."""
+        ends = list(accumulate(map(len, self._parts)))
+        return list(zip(ends[0::2], ends[1::2], strict=False))
 
     @once
     def signs(self) -> list[int]:
         """What is known of each word: bits of `shoal.text.words`, looked up once per distinct word."""
         book: Lexicon = lexicon()
-        return [book[word] for word in self.words]
+        return list(map(book.__getitem__, self.words))
 
     @once
     def in_lower_case(self) -> bool:
@@ -244,7 +257,7 @@ class Note:
 
     def gap(self, number: int) -> str:
         """What stands between a word and the one before it."""
-        return self.folded[self.pieces[number - 1][1] : self.pieces[number][0]] if number else "\n"
+        return self._gaps[number]
 
     @once
     def language(self) -> str:

@@ -6,6 +6,9 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import accumulate, islice
+
+import polars as pl
 
 from shoal.text.base import Span
 from shoal.text.kinds import TextKind
@@ -47,6 +50,9 @@ _PREFIX = 4
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 # a written date reaches at most so far from the number of its day
 _AROUND = 32
+# texts whose words are counted at once
+_AT_ONCE = 4096
+_ASCII_SPLIT = re.compile("([A-Za-z0-9]+)")
 
 NOT_LOOKED_FOR = (
     "numbers of one to three digits, single letters, nicknames, initials without dots, a year or the last digits alone"
@@ -64,17 +70,29 @@ def known_sets(persons: Sequence[Iterable[KnownValue]], texts: Iterable[str | No
     names = {word for key in set(keys) for value in key for word in _names(value)}
     near: dict[str, list[str]] = {}
     if names:
-        vocabulary: Counter[str] = Counter()
-        notes = 0
-        for text in texts:
-            if text:
-                notes += 1
-                vocabulary.update(set(folded_words(text)))
+        vocabulary, notes = _vocabulary(texts)
         near = misspelt(names, vocabulary, notes)
     for key in keys:
         if key not in distinct:
             distinct[key] = KnownSet(sorted(key, key=lambda value: (value.text, value.kind or "")), near)
     return [distinct[key] for key in keys]  # type: ignore[misc]
+
+
+def _vocabulary(texts: Iterable[str | None]) -> tuple[Counter[str], int]:
+    """How many texts hold each folded word, and how many texts there are; plain texts are counted all at once."""
+    found: Counter[str] = Counter()
+    notes = 0
+    rest = iter([text for text in texts if text])
+    while some := list(islice(rest, _AT_ONCE)):
+        notes += len(some)
+        ascii_ = [text for text in some if text.isascii()]
+        for text in some if len(ascii_) < len(some) else ():
+            if not text.isascii():
+                found.update(set(folded_words(text)))
+        words = pl.Series(ascii_, dtype=pl.String).str.to_lowercase().str.extract_all("[a-z0-9]{5,}").list.unique()
+        counts = words.list.explode().drop_nulls().value_counts()
+        found.update(dict(zip(*(column.to_list() for column in counts.get_columns()), strict=True)))
+    return found, notes
 
 
 def _names(value: KnownValue) -> Iterable[str]:
@@ -118,15 +136,11 @@ def find_known(text: str, known: KnownSet) -> list[Span]:
 
 
 def _pieces(text: str, words: list[str]) -> list[tuple[int, int]]:
-    """Where the words are; in plain text each is the next occurrence of its letters and digits."""
+    """Where the words are; in plain text where what stands before them ends."""
     if not text.isascii():
         return [match.span() for match in TOKEN.finditer(text)]
-    find, end, found = text.lower().find, 0, []
-    for word in words:
-        start = find(word, end)
-        end = start + len(word)
-        found.append((start, end))
-    return found
+    ends = list(accumulate(map(len, _ASCII_SPLIT.split(text))))
+    return list(zip(ends[0::2], ends[1::2], strict=False))
 
 
 def _dates(text: str, words: list[str], pieces: list[tuple[int, int]], known: KnownSet) -> Iterator[Span]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gzip
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
 
@@ -16,10 +16,10 @@ from shoal.text import terms
 # letters, with apostrophes and hyphens inside; what is elided (d'Alzheimer, L'avvocato) is a word apart
 _ELIDED = r"(?:[ldsncjmt]|qu|dell|all|nell|sull|dall|un|quest|lorsqu|jusqu|puisqu)"
 SPLIT = re.compile(
-    rf"\b{_ELIDED}['’](?=[^\W\d_])|\b[LDSNCJMT]['’](?=[a-zà-öø-ÿœ])|[^\W\d_]+(?:['’\-][^\W\d_]+)*", re.UNICODE
+    rf"(\b{_ELIDED}['’](?=[^\W\d_])|\b[LDSNCJMT]['’](?=[a-zà-öø-ÿœ])|[^\W\d_]+(?:['’\-][^\W\d_]+)*)", re.UNICODE
 )
-SPLIT_PLAIN = re.compile(r"[^\W\d_]+(?:-[^\W\d_]+)*")
-SPLIT_ASCII = re.compile(r"[A-Za-z]+(?:-[A-Za-z]+)*")
+SPLIT_PLAIN = re.compile(r"([^\W\d_]+(?:-[^\W\d_]+)*)")
+SPLIT_ASCII = re.compile(r"([A-Za-z]+(?:-[A-Za-z]+)*)")
 
 # shape
 CAPITAL, UPPER, LOWER, INITIAL = (1 << n for n in range(4))
@@ -50,6 +50,20 @@ STAYS, EPONYM, COMMON_EPONYM, HEAD, TITLE, ROLE, PARTICLE, ACTS, PLACE, REGION, 
     LONG_TOWN,
 ) = (1 << n for n in range(23, 39))
 WRITTEN_AS_NAME = CAPITAL | UPPER
+_FIRST_TRIGGER = 39
+_TRIGGERS: list[tuple[int, frozenset[str]]] = []
+
+
+def trigger(words: Iterable[str]) -> int:
+    """A bit of its own for some words in lower case: a pattern that needs one of them asks for the bit.
+
+    Of a phrase its last word counts. To be called while modules are loaded, before a word is looked up.
+    """
+    bit = 1 << (_FIRST_TRIGGER + len(_TRIGGERS))
+    _TRIGGERS.append((bit, frozenset(words)))
+    return bit
+
+
 PLAIN_WORD = LOWER | EITHER | RARE | UNKNOWN | SURE | WORD | GIVEN | SURNAME | SMALL | ACTS | TOWN | LONG_TOWN
 MAYBE_NAME = SURE | EITHER | RARE | UNKNOWN
 _GERMAN_STREETS = (
@@ -176,7 +190,7 @@ class Lexicon(dict[str, int]):
             self[word] = bits
         return bits
 
-    def language(self, words: Iterable[str], languages: tuple[str, ...]) -> str:
+    def language(self, words: Sequence[str], languages: tuple[str, ...]) -> str:
         """The language whose small words are most frequent.
 
         >>> lexicon().language("der Patient klagt über Schmerzen".split(), ("en", "de"))
@@ -185,7 +199,7 @@ class Lexicon(dict[str, int]):
         small = terms.small_words()
         counts = dict.fromkeys(languages, 0)
         spoken = Counter(map(small.get, words))
-        if len(spoken) < 2:  # ALL CAPS
+        if len(spoken) < 2 and 2 * sum(map(str.isupper, words)) > len(words):
             spoken = Counter(small.get(word.lower()) for word in words)
         for found, times in spoken.items():
             for language in found or ():
@@ -263,6 +277,7 @@ def _books() -> tuple[tuple[int, frozenset[str]], ...]:
 
 def _vocabulary(base: str) -> int:
     bits = sum(bit for bit, book in _books() if base in book)
+    bits |= sum(bit for bit, book in _TRIGGERS if base in book)
     bare = plain(base).replace("-", " ")
     bits |= (PLACE if bare in terms.places() else 0) | (REGION if bare in terms.regions() else 0)
     first = bare.split(" ")[0]

@@ -106,11 +106,12 @@ RECOGNISER = Patterns(
     Pattern(
         r"(?i)(?<![\w.,/-])\d{1,5}\s(?:[a-z]{2,20}\s|\d{1,3}(?:st|nd|rd|th)\s){1,3}(?:st|ave|rd|blvd|ln|dr|ct|cir|pl|pkwy|ter)\b"
         r"(?=[.,;\n]|$|\s(?:apt|unit|ste|#))(?:\s(?:apt|unit|ste)\s?\w{1,5})?",
-        0.85, "number and street in lower case", "address", digits=True, gate=lambda note: note.in_lower_case,
+        0.85, "number and street in lower case", "address", digits=True, at_digits=True,
+        gate=lambda note: note.in_lower_case,
     ),
     Pattern(
-        rf"(?i)(?<![\w])(?P<place>[a-z]{{3,20}})\s(?:{_STATES})\s(?P<id>\d{{5}})(?![\w-]|[.,]\d)",
-        0.85, "after a state in lower case", "postal_code", digits=True,
+        rf"(?i)(?<=\s(?:{_STATES})\s)\d{{5}}(?![\w-]|[.,]\d)",
+        0.85, "after a state in lower case", "postal_code", digits=True, at_digits=True,
         gate=lambda note: note.in_lower_case and 5 in note.run_lengths,
     ),
     Pattern(

@@ -34,7 +34,7 @@ _SPELLED = re.compile(
     rf"|(?:(?<=aged )|(?<=age )|(?<=turned )|(?<=turning )|(?<=turns )|(?<=is )|(?<=was )|(?<=wird )|(?<=wurde )"
     rf"|(?<=ist )|(?<=, )){_NINETY}(?=\s?[.,;:!?)]|$))"
 )
-_SPELLED_PARTS = ("ninet", "neunzig", "hundert", "quatre-vingt-", "nonant", "novant", "noventa", "nonag", "centen")
+_SPELLED_SIGN = re.compile("ninet|neunzig|hundertj|quatre-vingt-|nonan|novant|noventa|nonag|centen|hundred|hundert")
 # `she is 96.`: only of a person
 _OF_PERSON = re.compile(
     r"(?i)\b(?:he|she|who|patient|pt|client|resident|man|woman|mother|father|mom|mum|dad|grandmother|grandfather|widow"
@@ -65,7 +65,7 @@ class Ages:
                     found.append(Span(start, end, "age_over_89", 0.75, "year of a birth long ago"))
             elif 1 < end - start < 4 and 90 <= int(text[start:end]) < 120:
                 found += _at(text, start, end)
-        if any(part in note.lower for part in _SPELLED_PARTS):
+        if _SPELLED_SIGN.search(note.lower):
             found += [Span(*match.span(), "age_over_89", 0.85, "age over 89") for match in _SPELLED.finditer(text)]
         if "nineties" in text or ("90" in text and any(part in note.lower for part in _DECADE)):
             found += [Span(*match.span("id"), "age_over_89", 0.8, "age over 89") for match in _NINETIES.finditer(text)]

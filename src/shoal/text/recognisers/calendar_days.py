@@ -3,12 +3,9 @@
 from shoal.text.base import Note
 from shoal.text.recognisers.pattern import Pattern, Patterns
 from shoal.text.terms import alternation, rule
+from shoal.text.words import trigger
 
 _YEAR = r"(?:,?\s(?:de\s|del\s)?(?:19|20)\d{2}\b)?"
-
-
-def _has_named_day(note: Note) -> bool:
-    return any(part in note.lower for part in rule("parts_of_named_days"))
 
 
 def _has_roman(note: Note) -> bool:
@@ -22,11 +19,11 @@ RECOGNISER = Patterns(
     "calendar days",
     Pattern(
         rf"(?i)(?<![\w-]){alternation('named_days')}{_YEAR}(?![\w-])", 0.9, "day with a name", "date",
-        gate=_has_named_day,
+        near=trigger(rule("words_of_named_days")), anchored=True, words_before=4,
     ),
     Pattern(
         r"(?<![\w./-])(?:0?[1-9]|[12]\d|3[01])([./-]|\. ?| )"
         r"(?:XI{0,2}|IX|IV|VI{0,3}|I{1,3})(?:\1|\. ?)(?:19|20)\d{2}(?!\w)",
-        0.93, "date with a Roman month", "date", gate=_has_roman,
+        0.93, "date with a Roman month", "date", gate=_has_roman, digits=True,
     ),
 )  # fmt: skip

@@ -5,16 +5,13 @@ import re
 from shoal.text.base import Note
 from shoal.text.recognisers.pattern import Pattern, Patterns
 from shoal.text.terms import alternation, rule
+from shoal.text.words import trigger
 
 _IS = r"(?:\s(?:is|was|ist|lautet|est|è|es))?\s?[:=]?\s?[\"'“(]?"
 
 
-def _has_login(note: Note) -> bool:
-    return any(part in note.lower for part in rule("parts_of_logins"))
-
-
-def _has_extension(note: Note) -> bool:
-    return note.has_digits and any(part in note.lower for part in rule("parts_of_extensions"))
+_LOGIN = trigger(rule("words_of_logins"))
+_EXTENSION = trigger(rule("words_of_extensions"))
 
 
 def _has_long_number(note: Note) -> bool:
@@ -41,17 +38,17 @@ RECOGNISER = Patterns(
     "handles",
     Pattern(
         rf"(?i)(?<!\w){alternation('logins')}{_IS}(?P<id>[a-z\d][\w.\\-]{{1,38}}\w)(?![\w@])",
-        0.9, "after a word for a user name", "username", check=_is_handle, gate=_has_login,
+        0.9, "after a word for a user name", "username", check=_is_handle, words=_LOGIN,
     ),
     Pattern(
         r"(?i)(?<!\w)(?:(?:l['’])?(?:utilisateur|utilisatrice)|utente|usuari[oa]|benutzer|nutzer|user|account|compte|konto|cuenta"
         r"|nickname|handle|screen name|pseudo)"
         rf"{_IS}(?P<id>[a-z][\w.-]{{2,38}}\w)(?![\w@])",
-        0.85, "after a word for a user", "username", check=_is_unlike_a_word, gate=_has_login,
+        0.85, "after a word for a user", "username", check=_is_unlike_a_word, words=_LOGIN,
     ),
     Pattern(
         r"(?<=[a-zß-ÿ] )\((?P<id>[a-z]{2,20}(?:[._][a-z]{1,20})?\d{1,4}|[a-z]{1,20}[._][a-z]{2,20})\)",
-        0.8, "in brackets behind a name", "username", sign=r" \([a-z]{1,20}[._\d]",
+        0.8, "in brackets behind a name", "username", sign=r" \([a-z]{1,20}[._\d]", parts=(" (",),
     ),
     Pattern(
         r"(?<![\w.@/\\-])(?=[a-z\d._]{0,38}[a-z]_|[a-z]+\d*_)[a-z][a-z\d.]{0,30}_[a-z\d_.]{0,38}\d(?![\w@])",
@@ -59,10 +56,11 @@ RECOGNISER = Patterns(
     ),
     Pattern(
         rf"(?i)(?<!\w)(?:{alternation('extensions')}\.?:?\s?#?\s?|x)(?P<id>\d{{3,5}})(?![\w%/-]|[.,]\d)",
-        0.88, "extension of a phone", "phone", gate=_has_extension,
+        0.88, "extension of a phone", "phone", words=_EXTENSION, digits=True,
     ),
     Pattern(
         r"(?i)(?<!\w)(?:n[°ºo]\.?|n\.[°ºo]|nr\.|núm\.|num\.)\s?(?P<id>\d{6,12})(?![\w%]|[.,]\d)",
-        0.8, "number after n°", "other_number", gate=_has_long_number,
+        0.8, "number after n°", "other_number", gate=_has_long_number, digits=True,
+        words=trigger(("n", "no", "nr", "núm", "num", "nº", "n°")),
     ),
 )  # fmt: skip

@@ -1,10 +1,12 @@
 """IP addresses of both versions, and MAC addresses."""
 
 import ipaddress
-from itertools import pairwise
+import re
 
 from shoal.text.base import Note
 from shoal.text.recognisers.pattern import Pattern, Patterns
+
+_DOTTED = re.compile(r"\d\.\d{1,3}\.\d")
 
 
 def _is_address(text: str) -> bool:
@@ -17,12 +19,7 @@ def _is_address(text: str) -> bool:
 
 def _dotted(note: Note) -> bool:
     """Whether three runs of digits are joined by dots."""
-    runs, text = note.digits, note.folded
-    if len(runs) < 4 or text.count(".") < 3:
-        return False
-    ends = {end for _, end in runs}
-    joined = [start - 1 in ends and text[start - 1] == "." for start, _ in runs]
-    return any(first and second for first, second in pairwise(joined))
+    return note.folded.count(".") > 2 and _DOTTED.search(note.folded) is not None
 
 
 def _colons(note: Note) -> bool:
@@ -36,7 +33,7 @@ _MAC = rf"(?<![\w:-])(?:{_HEX}{{2}}[:-]){{5}}{_HEX}{{2}}(?![\w:-])"
 
 RECOGNISER = Patterns(
     "ip",
-    Pattern(_FOUR, 0.95, "IP address", "ip", "", _is_address, gate=_dotted, digits=True),
+    Pattern(_FOUR, 0.95, "IP address", "ip", "", _is_address, gate=_dotted, digits=True, at_digits=True),
     Pattern(_SIX, 0.95, "IP address", "ip", "::|:[^:]{1,4}:[^:]{1,4}:", _is_address, gate=_colons),
     Pattern(_MAC, 0.97, "MAC address", "device_number", gate=_colons),
 )

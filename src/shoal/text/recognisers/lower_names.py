@@ -34,6 +34,7 @@ from shoal.text.words import (
 )  # fmt: skip
 
 _NOT_NAMES = STAYS | ROLE | TITLE | MONTH | REGION | SMALL | ACTS | HEAD
+_NOT_FREQUENT = _NOT_NAMES | WORD | PLACE | EPONYM | TOWN | ORG_END | ORG_START
 _GAPS = frozenset((" ", "-", ": ", "/ "))
 _MOST_WORDS = 4
 
@@ -133,8 +134,13 @@ def _surname_behind(note: Note, here: int) -> int:
 def _pairs(note: Note) -> list[Span]:
     """`carmen diaz`: a given name and a surname side by side, neither of them a word of the five languages."""
     found, signs = [], note.signs
-    for place, bits in enumerate(signs[:-1]):
-        if bits & LOWER and bits & GIVEN and bits & SURE and not bits & (_NOT_NAMES | WORD):
+    good = {
+        bits
+        for bits in note.distinct_signs
+        if bits & LOWER and bits & GIVEN and bits & SURE and not bits & (_NOT_NAMES | WORD)
+    }
+    for place, bits in enumerate(signs[:-1]) if good else ():
+        if bits in good:
             after = signs[place + 1]
             listed = after & LOWER and after & SURNAME and after & SURE and not after & _NOT_NAMES
             if listed and note.gap(place + 1) == " " and note.words[place + 1][-1].isalpha():

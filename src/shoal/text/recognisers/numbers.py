@@ -8,6 +8,7 @@ from functools import cache
 from shoal.text import terms
 from shoal.text.base import Note, Span
 from shoal.text.kinds import TextKind
+from shoal.text.words import trigger
 
 _GROUP = (
     r"(?:[A-Z]{0,3}\d[\dA-Z]{1,24}(?:[-/][\dA-Z]{1,24}){0,4}|[A-Z][A-Za-z]{0,2} \d{1,6}(?:/\d{2,4})?|\d{1,2}(?= \d{2}))"
@@ -23,9 +24,11 @@ _PLATE = re.compile(
     r"|(?<![\w-])\d{1,4}[- ]?[A-Z]{2,3}\d{0,3}(?![\w-])"
 )
 _PLATE_SIGN = re.compile(r"plate|plaque|kennzeichen|immatric|targ|matr[ií]c|registration|\breg\b|\btag\b|placa|vehicle")
-_PLATE_PARTS = (
-    "plate", "plaque", "kennzeichen", "immatric", "targ", "matric", "matríc", "reg", "tag", "placa", "vehicle",
-)  # fmt: skip
+_PLATE_WORDS = trigger((
+    "plate", "plates", "plaque", "kennzeichen", "immatriculation", "immatriculé", "immatriculée", "targa", "targata",
+    "targato", "targhe", "matrícula", "matricula", "registration", "reg", "tag", "placa", "vehicle", "vehicles",
+    "matricola",
+))  # fmt: skip
 _LETTERS_BEHIND = re.compile(r" [A-Z]{2,3}(?![\w-])")
 _LETTER_BEHIND = re.compile(r" [B-HJ-Z](?=[.,;)]|$)")
 _WORDS = re.compile(r"[^\W\d_]+")
@@ -138,12 +141,19 @@ class Numbers:
 def _plates(note: Note) -> list[Span]:
     """Plates start with letters and a blank, which codes do not; only after a label."""
     lower = note.lower
+    text = note.folded
+    near = any(
+        text[end : end + 2].strip(" -").isupper()
+        or text[start - 1 : start].isupper()
+        or text[max(0, start - 2) : start - 1].isupper()
+        for start, end in note.digits
+    )
     forms = [
         Span(*match.span(), "vehicle_number", 0.8, "form of a plate")
         for pattern in ((_PLATE_FORMS, _SPANISH_PLATE) if note.language == "es" else (_PLATE_FORMS,))
-        for match in pattern.finditer(note.folded)
+        for match in (pattern.finditer(text) if near else ())
     ]
-    if not any(part in lower for part in _PLATE_PARTS) or _PLATE_SIGN.search(lower) is None:
+    if not note.any_signs & _PLATE_WORDS or _PLATE_SIGN.search(lower) is None:
         return forms
     return forms + [
         Span(*match.span(), "vehicle_number", 0.93, "after a label")

@@ -28,11 +28,13 @@ from shoal.text.words import (
     WORD,
     WRITTEN_AS_NAME,
     dictionary,
+    trigger,
 )  # fmt: skip
 
 _INSIDE = frozenset(("of", "and", "&", "de", "St", "Saint", "y", "und", "et"))
 _AT = frozenset(("at", "for", "by", "with"))
 _BEFORE = _AT | {"St", "Saint", "Sankt"}
+_BEFORE_BIT = trigger(word.lower() for word in _BEFORE)
 _FORMS = ("S.r.l.", "S.p.A.", "S.n.c.", "S.a.s.", "S.L.U.", "S.L.", "S.A.", "S.C.", "e.V.", "s.r.l.")
 _AT_WORK = {
     "de": frozenset(("bei", "beim", "für")), "fr": frozenset(("chez", "pour")),
@@ -42,6 +44,7 @@ _ARTICLES = frozenset(
     ("der", "dem", "den", "la", "il", "lo", "el", "los", "las", "le", "les", "l'", "l’", "ditta", "firma")
 )
 _ADJECTIVES_MOST = 2
+_WORK = trigger(terms.rule("work_words"))
 _TAILS = re.compile(
     r"\s?(?:&|und|et|e|y|and)\s(?:(?i:partner|partners|associés|associées|figli|fratelli|soci|associati|asociados|hijos|fils"
     r"|söhne|co|cie|kollegen|sons)\b\.?|[A-ZÀ-ÖØ-Þ][\w'’-]{1,30})"
@@ -80,7 +83,7 @@ class Organisations:
 def _employers(note: Note) -> list[Span]:
     """German, French, Italian, Spanish: a word in capitals after a word for work and `bei`, `chez`, `presso`, `en`."""
     before = _AT_WORK.get(note.language)
-    if before is None or not any(part in note.lower for part in terms.rule("parts_of_work")):
+    if before is None or not note.any_signs & _WORK:
         return []
     found = []
     for place in [number for number, word in enumerate(note.words[:-1]) if word in before]:
@@ -119,7 +122,7 @@ def _after_words(note: Note) -> list[Span]:
     """English: after `at` and words for work, and after `St.`"""
     found = []
     words = note.words
-    for place in [number for number, word in enumerate(words) if word in _BEFORE]:
+    for place in [number for number in note.marked(_BEFORE_BIT) if words[number] in _BEFORE]:
         word = words[place]
         if word in _AT and place + 1 < len(note.words) and note.signs[place + 1] & WRITTEN_AS_NAME:
             found += _at(note, place + 1) if note.gap(place + 1) == " " else []

@@ -5,19 +5,24 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import reduce
+from operator import or_
 
 from shoal.text.base import Note, Span
 from shoal.text.kinds import TextKind
+
+_DIGITS_BEFORE = re.compile(r"(?<!\d)\d{1,2}[.\s]{0,2}$")
 
 
 @dataclass(frozen=True)
 class Pattern:
     """One pattern. Its identifier is the group `id`, else all of the match.
 
-    What is cheap is asked first: `digits`, whether the note must hold one; `parts`, of which one must be in the note
-    in lower case; `near`, bits of words around which the pattern is tried, with `reach` characters before and behind,
-    or at whose start it is tried if it is `anchored`; `gate`, a look at the note; `sign`, a simpler pattern that must
-    be found.
+    What is cheap is asked first: `words`, a bit of `shoal.text.words.trigger` that a word must have; `digits`, whether
+    the note must hold one (`at_digits`: it is tried at their starts only); `parts`, of which one must be in the
+    note in lower case; `near`, bits of words around which the pattern is tried, with `reach` characters before and
+    behind, or at whose start it is tried if it is `anchored` (with `words_before`: or at one of so many words before);
+    `gate`, a look at the note; `sign`, a simpler pattern that must be found.
     """
 
     pattern: str
@@ -32,6 +37,9 @@ class Pattern:
     anchored: bool = False
     digits: bool = False
     parts: tuple[str, ...] = ()
+    words: int = 0
+    at_digits: bool = False
+    words_before: int = 0
     compiled: re.Pattern[str] = field(init=False, repr=False)
     searched: re.Pattern[str] | None = field(init=False, repr=False)
     group: str | int = field(init=False, repr=False)
@@ -42,9 +50,7 @@ class Pattern:
         object.__setattr__(self, "group", "id" if "id" in self.compiled.groupindex else 0)
 
     def possible(self, note: Note) -> bool:
-        """Whether all that the pattern needs is in the note."""
-        if self.near and not self.near & note.any_signs:
-            return False
+        """Whether all that the pattern needs is in the note, its words and digits apart (`Patterns` asks for those)."""
         if self.parts:
             lower = note.lower
             for part in self.parts:
@@ -59,9 +65,16 @@ class Pattern:
     def matches(self, note: Note) -> Iterator[re.Match[str]]:
         """Matches, around the words that it needs."""
         text = note.folded
-        if self.anchored:
-            for number in note.marked(self.near):
-                match = self.compiled.match(text, note.pieces[number][0])
+        if self.at_digits:
+            last = 0
+            for start, _ in note.digits:
+                match = self.compiled.match(text, start) if start >= last else None
+                if match is not None:
+                    last = match.end()
+                    yield match
+        elif self.anchored:
+            for start in self._starts(note):
+                match = self.compiled.match(text, start)
                 if match is not None:
                     yield match
         elif not self.near:
@@ -70,6 +83,20 @@ class Pattern:
             for low, high in note.windows(self.near, *self.reach):
                 yield from self.compiled.finditer(text, low, high)
 
+    def _starts(self, note: Note) -> list[int]:
+        """Where the words that it needs start, or words and numbers shortly before them."""
+        pieces = note.pieces
+        numbers = note.marked(self.near)
+        if not self.words_before:
+            return [pieces[number][0] for number in numbers]
+        found: set[int] = set()
+        for number in numbers:
+            for first in range(max(0, number - self.words_before), number + 1):
+                start = pieces[first][0]
+                before = _DIGITS_BEFORE.search(note.folded, max(0, start - 4), start)
+                found.update((start,) if before is None else (start, before.start()))
+        return sorted(found)
+
 
 class Patterns:
     """A recogniser of some patterns."""
@@ -77,13 +104,14 @@ class Patterns:
     def __init__(self, name: str, *patterns: Pattern) -> None:
         self.name = name
         self.patterns = patterns
-        self.without_digits = tuple(pattern for pattern in patterns if not pattern.digits)
+        self.mask = reduce(or_, (pattern.near | pattern.words for pattern in patterns), 0)
+        self.by_signs: dict[tuple[int, bool], tuple[Pattern, ...]] = {}
         self.kinds: tuple[TextKind, ...] = tuple(dict.fromkeys(pattern.kind for pattern in patterns))
 
     def find(self, note: Note) -> list[Span]:
         """The spans of all patterns."""
         found = []
-        for pattern in self.patterns if note.digits else self.without_digits:
+        for pattern in self._needed(note.any_signs & self.mask, bool(note.digits)):
             if not pattern.possible(note):
                 continue
             for match in pattern.matches(note):
@@ -91,3 +119,16 @@ class Patterns:
                     start, end = match.span(pattern.group)
                     found.append(Span(start, end, pattern.kind, pattern.score, pattern.reason))
         return found
+
+    def _needed(self, signs: int, digits: bool) -> tuple[Pattern, ...]:
+        """The patterns whose words and digits are in a note; notes with the same ones share the answer."""
+        known = self.by_signs.get((signs, digits))
+        if known is None:
+            known = self.by_signs[signs, digits] = tuple(
+                pattern
+                for pattern in self.patterns
+                if (digits or not pattern.digits)
+                and (not pattern.near or pattern.near & signs)
+                and (not pattern.words or pattern.words & signs)
+            )
+        return known

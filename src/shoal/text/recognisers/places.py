@@ -234,7 +234,9 @@ def _after_code(note: Note) -> list[Span]:
 def _before_code(note: Note) -> list[Span]:
     """`Oxford OX3 9DU`, `Fremont CA 94536`: the words in capitals before a code that closes an address."""
     found = []
-    for match in _CODE_BEHIND.finditer(note.folded) if note.has_digits else ():
+    text = note.folded
+    near = any(end - start == 5 or text[end : end + 2].isupper() for start, end in note.digits)
+    for match in _CODE_BEHIND.finditer(text) if near else ():
         place = bisect_left(note.pieces, (match.start(),)) - 1
         if place < 0 or note.folded[note.pieces[place][1] : match.start()] not in ("", ","):
             continue

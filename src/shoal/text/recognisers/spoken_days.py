@@ -1,9 +1,11 @@
 """Days as people say them: `Friday the 9th`, `lundi 4`, `the 22nd`, `18 p.v.`, `il primo marzo`, `dix-sept mars`."""
 
+import re
+
 from shoal.text.base import Note
 from shoal.text.recognisers.pattern import Pattern, Patterns
-from shoal.text.terms import alternation, rule
-from shoal.text.words import DATE_WORD
+from shoal.text.terms import alternation, by_key, rule
+from shoal.text.words import DATE_WORD, trigger
 
 _DAY = r"(?:0?[1-9]|[12]\d|3[01])"
 # what a number behind a weekday may count instead: `lundi 2 comprimés`, `Tuesday 9 am`
@@ -20,12 +22,20 @@ _YEAR_IN_WORDS = (
 _MONTH = alternation("months_in_words")
 
 
-def _has_weekday(note: Note) -> bool:
-    return note.has_digits and any(part in note.lower for part in rule("parts_of_weekdays"))
+_IN_WORDS = trigger(
+    word
+    for phrase in by_key("rules")["days_in_words"]
+    for word in re.findall(r"[a-zß-ÿ]+", phrase.replace("?", ""))
+    if len(word) > 2
+)
+_PARTS = trigger(word for phrase in rule("parts_of_a_month") for word in re.findall(r"[a-zß-ÿ]+", phrase))
 
 
-def _has_this_month(note: Note) -> bool:
-    return note.has_digits and any(part in note.lower for part in rule("parts_of_this_month"))
+def _has_thousand(note: Note) -> bool:
+    lower = note.lower
+    return any(
+        part in lower for part in ("thousand", "twenty", "nineteen", "tausend", "hundert", "mille", "mil ", "mila")
+    )
 
 
 def _has_ordinal(note: Note) -> bool:
@@ -49,7 +59,7 @@ RECOGNISER = Patterns(
     Pattern(
         rf"(?i)(?<!\w){alternation('long_weekdays')},?\s(?:(?:the|dem|den|le|il|el|día)\s)?"
         rf"(?:{_DAY}(?:st|nd|rd|th|er|º|°|\.)(?!\w)|(?<![a-z]y\s){_DAY}(?!\w)){_NOT_COUNTED}",
-        0.85, "weekday and day", "date", gate=_has_weekday, digits=True,
+        0.85, "weekday and day", "date", words=trigger(rule("long_weekdays")), digits=True,
     ),
     Pattern(
         rf"(?i)(?<!\w)(?:on|by|until|till|since|from|before|after|around|due)\sthe\s(?P<id>{_DAY}(?:st|nd|rd|th)){_BEHIND_THE}",
@@ -57,7 +67,7 @@ RECOGNISER = Patterns(
     ),
     Pattern(
         rf"(?i)(?<![\w.,/-]){_DAY}\.?\s?(?:{alternation('this_month')})(?!\w)",
-        0.88, "day of this month or the next", "date", gate=_has_this_month, digits=True,
+        0.88, "day of this month or the next", "date", words=trigger(rule("words_of_this_month")), digits=True,
     ),
     Pattern(
         rf"(?i)(?<!\w)(?:am|zum|bis|vom|ab|seit\sdem|ab\sdem|bis\szum)\s(?P<id>{_DAY}\.)"
@@ -74,23 +84,23 @@ RECOGNISER = Patterns(
     ),
     Pattern(
         rf"(?i)(?<!\w)(?:pasado|próximo)\s(?:día\s)?(?P<id>(?:día\s)?{_DAY})(?![\w%]|[.,:/-]\d)",
-        0.78, "day of a month", "date", parts=("pasado", "próximo"), digits=True,
+        0.78, "day of a month", "date", words=trigger(("pasado", "próximo")), digits=True,
     ),
     Pattern(
         rf"(?i)(?<!\w)(?:el\sdía|il\sgiorno|al\sgiorno|del\sgiorno|del\sdía)\s(?P<id>{_DAY})(?![\w%]|[.,:/-]\d"
         r"|\s(?:de\singreso|di\sricovero|post|de\stratamiento|di\sterapia|de\sciclo))",
-        0.78, "day of a month", "date", parts=("el día ", "del día ", "giorno "), digits=True,
+        0.78, "day of a month", "date", words=trigger(("día", "giorno")), digits=True,
     ),
     Pattern(
         rf"(?i)(?<![\w-]){alternation('days_in_words')}\s(?:of\s|de\s|del\s|di\s)?{_MONTH}(?!\w)(?:{_YEAR}|{_YEAR_IN_WORDS})?",
-        0.9, "day in words and month", "date", near=DATE_WORD, reach=(40, 60),
+        0.9, "day in words and month", "date", near=DATE_WORD, reach=(40, 60), words=_IN_WORDS,
     ),
     Pattern(
         rf"(?i)(?<!\w){_DAY}(?:er|º|°|\.)?\s(?:de\s|di\s)?{_MONTH}{_YEAR_IN_WORDS}",
-        0.9, "year in words", "date", near=DATE_WORD, reach=(40, 60), digits=True,
+        0.9, "year in words", "date", near=DATE_WORD, reach=(40, 60), digits=True, gate=_has_thousand,
     ),
     Pattern(
         rf"(?i)(?<!\w){alternation('parts_of_a_month')}\s(?:de\s|di\s|des\s|du\smois\sde\s)?{_MONTH}(?!\w){_YEAR}?",
-        0.85, "part of a month", "date", near=DATE_WORD, reach=(40, 30),
+        0.85, "part of a month", "date", near=DATE_WORD, reach=(40, 30), words=_PARTS,
     ),
 )  # fmt: skip

@@ -1,0 +1,43 @@
+"""What a pattern asks before it is tried costs no find: on the corpus it finds what it finds when it asks nothing."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from shoal.text.base import Note
+from shoal.text.recognisers import RECOGNISERS
+from shoal.text.recognisers.pattern import Pattern, Patterns
+
+CORPUS = Path(__file__).parent / "corpus"
+# gates that are part of the rule (a language, notes in lower case), not of its speed
+RULES = {"street in lower case", "street and number in lower case", "number and street in lower case", "street"}
+
+
+def plainly(pattern: Pattern, note: Note) -> set[tuple[int, int]]:
+    """The finds of a pattern over all of the text, whatever it asks for."""
+    matches = pattern.compiled.finditer(note.folded)
+    return {match.span(pattern.group) for match in matches if not pattern.check or pattern.check(match[pattern.group])}
+
+
+def gated(pattern: Pattern, recogniser: Patterns, note: Note) -> set[tuple[int, int]]:
+    needed = recogniser._needed(note.any_signs & recogniser.mask, bool(note.digits))
+    if pattern not in needed or not pattern.possible(note):
+        return set()
+    matches = pattern.matches(note)
+    return {match.span(pattern.group) for match in matches if not pattern.check or pattern.check(match[pattern.group])}
+
+
+@pytest.mark.parametrize(
+    "recogniser", [entry for entry in RECOGNISERS if isinstance(entry, Patterns)], ids=lambda e: e.name
+)
+def test_triggers_lose_nothing(recogniser: Patterns) -> None:
+    lines = [line for half in ("tuned", "held_out", "stranger") for line in (CORPUS / f"{half}.jsonl").open()]
+    notes = [Note(json.loads(line)["text"]) for line in lines[::2]]
+    for pattern in recogniser.patterns:
+        asks = pattern.words or pattern.parts or pattern.at_digits or pattern.words_before
+        if asks and pattern.gate is None and pattern.reason not in RULES:
+            for note in notes:
+                assert gated(pattern, recogniser, note) >= plainly(pattern, note), pattern.reason
