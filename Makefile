@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 SPARK_STAMP := $(VENV)/.stamp-spark
 
-.PHONY: generated setup demo test test-slow browser spark java lint format bench docs clean
+.PHONY: generated setup demo test test-slow browser spark java postgres lint format bench docs clean
 
 setup: $(STAMP)
 
@@ -40,7 +40,7 @@ demo: setup
 	@echo "  The same with a mouse: $(BIN)/shoal app demo/discharges.parquet. More: README.md and docs/."
 
 # Tests of one group share a Spark session, so they stay on one worker.
-test: setup lint browser spark java
+test: setup lint browser spark java postgres
 	$(BIN)/python -m pytest -n 2 --dist loadgroup -m "not slow"
 
 # Spark is an extra with a stamp of its own: `make demo` does not need it.
@@ -61,6 +61,17 @@ java:
 	  echo "no Java here: the Spark tests are skipped; install it with: sudo apt-get install openjdk-17-jre-headless"; \
 	fi
 
+# Databases are tested on a server of their own, started by the tests; without PostgreSQL those tests are skipped.
+postgres:
+	@if ls /usr/lib/postgresql/*/bin/initdb >/dev/null 2>&1 || command -v initdb >/dev/null; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "installing PostgreSQL for the tests of databases"; \
+	  { apt-get update -qq && apt-get install -y -qq --no-install-recommends postgresql; } >/dev/null 2>&1 \
+	    || echo "PostgreSQL could not be installed: its tests are skipped"; \
+	else \
+	  echo "no PostgreSQL here: its tests are skipped; install it with: sudo apt-get install postgresql"; \
+	fi
+
 # Pages are looked at in Chromium; without it those tests are skipped and say so.
 browser:
 	@for name in chromium chromium-browser google-chrome; do command -v $$name >/dev/null && exit 0; done; \
@@ -72,7 +83,7 @@ browser:
 	  echo "no Chromium here: the browser tests are skipped; install it with: sudo apt-get install chromium"; \
 	fi
 
-test-slow: setup browser spark java
+test-slow: setup browser spark java postgres
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: setup

@@ -7,7 +7,7 @@ import sys
 
 BENCHMARKS = ["classes", "commands", "first_use", "detect", "kinds", "anonymize", "lattice", "partition"]
 BENCHMARKS += ["microaggregate", "suppress", "methods", "leak", "attacks", "attacks_more", "population", "dp"]
-BENCHMARKS += ["learning", "safe_harbor", "papers", "growth"]
+BENCHMARKS += ["learning", "databases", "safe_harbor", "papers", "growth"]
 
 
 def main() -> None:

@@ -19,6 +19,7 @@ import shoal
 from shoal.anonymization.regenerate import regenerate
 from shoal.dp.results import Opened
 from shoal.hierarchy import build_hierarchies, check_hierarchies
+from shoal.installation.doctor import doctor
 from shoal.policy.standards import standards
 from shoal.results import Result
 from shoal.sample.written import write_sample
@@ -164,6 +165,10 @@ def _standards(folder: Path) -> Case:
     output = folder / "policy.yaml"
     result = standards("ema-0070", output=output)
     return Case(result, ["standards", "ema-0070", "-o", str(output), "--force"], names_columns=False)
+
+
+def _doctor(folder: Path) -> Case:
+    return Case(doctor(), names_columns=False)  # how much is free may change until the command looks
 
 
 def _sample(folder: Path) -> Case:
@@ -440,6 +445,7 @@ CASES: dict[str, Callable[[Path], Case]] = {
     "sample-data": _sample,
     "import-policy": _import_policy,
     "standards": _standards,
+    "doctor": _doctor,
     "perturb": _perturb,
     "pseudonymize": _pseudonymize,
     "safe-harbor": _safe_harbor,

@@ -107,6 +107,7 @@ reports
 publication
 sample
 papers
+installation
 app
 cli
 __main__

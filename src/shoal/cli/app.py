@@ -13,7 +13,6 @@ from shoal.cli.group import LazyGroup
 
 _TOUR = """\
 Publish a table about people without giving the people away. Start with
-
   shoal risk people.csv --qi age,sex,zip
   shoal publish people.csv -o release           (or in the browser: shoal app)
 """

@@ -171,4 +171,10 @@ COMMANDS = {
         ASK,
         "**The JSON Schema of what `--json` prints**, for each result.",
     ),
+    "doctor": Entry(
+        "shoal.cli.doctor",
+        "doctor",
+        ASK,
+        "**What is installed here, and what is missing?** One line of cure each.",
+    ),
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -54,10 +55,23 @@ class Rows:
                 f"Columns cannot be read: {what}.", "Name the other columns, or turn it into text by a query."
             )
         try:
-            for batch in self.batches(wanted):
+            for batch in _ahead(self.batches(wanted)):
                 yield pl.DataFrame([_taken(batch[column.name], column) for column in wanted])
         finally:
             self.close()
+
+
+def _ahead(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
+    """The same batches; the next one is fetched while the last one is worked on."""
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, batches, None)
+        try:
+            while (batch := coming.result()) is not None:
+                coming = pool.submit(next, batches, None)
+                yield batch
+        finally:
+            wait([coming])
+            batches.close()  # type: ignore[attr-defined]
 
 
 class StagedTable(Protocol):

@@ -26,6 +26,7 @@ MODULES = {
     "desk-refusal": "shoal.dp.results",
     "desk-show": "shoal.dp.results",
     "detect": "shoal.detection.results",
+    "doctor": "shoal.installation.results",
     "findings": "shoal.reports.findings",
     "hierarchy-build": "shoal.hierarchy.results",
     "hierarchy-check": "shoal.hierarchy.results",
