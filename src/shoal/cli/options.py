@@ -116,6 +116,15 @@ ExcelSafeOption = Annotated[
 ForceOption = Annotated[
     bool, typer.Option("--force", help="Replace a release that exists; never an input, a key, a map or a plan.")
 ]
+KnownFromOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--known-from",
+        metavar="FILE",
+        help='Known values by id, as JSON lines {"id", "known": [values]}; verify looks for them again.',
+        show_default=False,
+    ),
+]
 SignOption = Annotated[
     Path | None,
     typer.Option(

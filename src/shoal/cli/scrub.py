@@ -13,6 +13,7 @@ from shoal.cli.options import (
     EncodingOption,
     File,
     JsonOption,
+    KnownFromOption,
     MissingOption,
     QueryOption,
     SignOption,
@@ -63,15 +64,7 @@ def scrub(
             show_default=False,
         ),
     ] = None,
-    known_from: Annotated[
-        Path | None,
-        typer.Option(
-            "--known-from",
-            metavar="FILE",
-            help='Known values by id, as JSON lines {"id", "known": [values]}.',
-            show_default=False,
-        ),
-    ] = None,
+    known_from: KnownFromOption = None,
     text_model: Annotated[
         Path | None,
         typer.Option(

@@ -13,6 +13,7 @@ from shoal.cli.options import (
     EngineOption,
     JsonOption,
     JunitOption,
+    KnownFromOption,
     MasterOption,
     MemoryOption,
     MissingOption,
@@ -43,15 +44,7 @@ def verify(
             show_default=False,
         ),
     ] = None,
-    known_from: Annotated[
-        Path | None,
-        typer.Option(
-            "--known-from",
-            metavar="FILE",
-            help="With --original: the known values by id that shoal scrub looked for, looked for again.",
-            show_default=False,
-        ),
-    ] = None,
+    known_from: KnownFromOption = None,
     attack: Annotated[
         bool, typer.Option("--attack", help="Attack it too: the policy's limits on attacks must hold.")
     ] = False,

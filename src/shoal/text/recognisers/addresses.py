@@ -33,8 +33,9 @@ _LOWER_STREET = (
 )
 _TAIL = (
     r"(?:,?\s(?:s/n|\d{1,2}\.?\s?[ºª°oa]\s?[A-Za-z]{0,4}(?!\w)|piso\s\d{1,2}|int\.\s?\d{1,3}"
-    r"|scala\s\w|esc\.\s?\w))?"
+    r"|interno\s\d{1,3}|scala\s\w|esc\.\s?\w|bajo(?:\s[A-Z](?!\w))?|puerta\s\w{1,3}))?"
 )
+_BUILDING = r"(?:,\s(?i:bât(?:iment)?|appt?|appartement|esc(?:alier)?|étage|porte|apt)\.?\s?[\dA-Z]{1,4}(?!\w)){0,3}"
 _LINK = rf"(?i:{alternation('street_links')}\s?)"
 _MORE = rf"(?:\s{_LINK}{{0,2}}{_NAME}){{0,4}}"
 _NO = r"(?:,?\s(?:n\.?\s?[ºo°]?\s?|núm\.\s?|número\s|numero\s)?" + _NUMBER + ")"
@@ -132,7 +133,8 @@ RECOGNISER = Patterns(
         0.8, "number of a flat", "address", near=POST_WORD, digits=True,
     ),
     Pattern(
-        rf"[A-ZÄÖÜ][\w\-]{{0,40}}\.?\s{_NUMBER}",
+        rf"[A-ZÄÖÜ][\w\-]{{0,40}}\.?\s{_NUMBER}(?:,\s(?:\d\.\s(?:OG|Stock|Etage)|EG|DG|Hinterhaus|Gebäude\s\w{{1,3}}|Whg\.?\s\d{{1,3}})"
+        r"(?:\s(?:links|rechts|Mitte))?)?",
         0.92, "street and number", "address", near=STREET_DE, anchored=True, digits=True,
     ),
     Pattern(
@@ -157,7 +159,7 @@ RECOGNISER = Patterns(
     ),
     Pattern(
         rf"(?<![\w.,/])\d{{1,4}}(?i:\s?(?:bis|ter|quater|[a-d]))?,?\s(?i:{alternation('streets_fr')})\s{_LINK}{{0,3}}"
-        rf"(?:{_NAME}|\d{{1,2}}){_MORE}",
+        rf"(?:{_NAME}|\d{{1,2}}){_MORE}{_BUILDING}",
         0.92, "number and street", "address", near=STREET_ROMANCE, reach=(16, 100), digits=True,
     ),
     Pattern(

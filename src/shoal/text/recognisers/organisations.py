@@ -44,6 +44,8 @@ _ARTICLES = frozenset(
     ("der", "dem", "den", "la", "il", "lo", "el", "los", "las", "le", "les", "l'", "l’", "ditta", "firma")
 )
 _ADJECTIVES_MOST = 2
+# heads of other languages that are English words too
+_ENGLISH_TOO = terms.rule("english_heads")
 _WORK = trigger(terms.rule("work_words"))
 _TAILS = re.compile(
     r"\s?(?:&|und|et|e|y|and)\s(?:(?i:partner|partners|associés|associées|figli|fratelli|soci|associati|asociados|hijos|fils"
@@ -71,7 +73,7 @@ class Organisations:
                 found += _ends(note, place)
             if bits & COMPANY and bits & WRITTEN_AS_NAME and (bits & (UPPER | INITIAL) or len(word) > 2):
                 found += _company(note, place)
-            if bits & ORG_START and not english:
+            if bits & ORG_START and not (english and word.lower() in _ENGLISH_TOO):
                 found += _starts(note, place, terms.first_words_of_organisations()[word.lower()])
         if "-" in note.folded and any(end in note.lower for end in _COMPOUND):
             found += _compounds(note)
