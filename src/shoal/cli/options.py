@@ -13,6 +13,15 @@ from shoal.errors import InputError
 from shoal.vocabulary import DateOrder, words_of
 
 
+def ci_reports(command: str, source: Any, junit: Path | None, sarif: Path | None) -> Any:
+    """Where a check leaves its reports; None where none is asked for, and nothing of it is loaded."""
+    if junit is None and sarif is None:
+        return None
+    from shoal.reports.ci import CiReports
+
+    return CiReports(command, source, junit, sarif)
+
+
 def either(vocabulary: Any) -> str:
     """The words of a vocabulary as the help shows what may be given.
 

@@ -24,6 +24,7 @@ from shoal.cli.options import (
     SensitiveOption,
     SpillDirOption,
     TypeOption,
+    ci_reports,
     either,
     groups_of,
     names_of,
@@ -253,9 +254,8 @@ def risk(
         SensitiveQuestions,
     )
     from shoal.identity import risk as measure
-    from shoal.reports.ci import CiReports
 
-    reports = CiReports("risk", file, junit, sarif)
+    reports = ci_reports("risk", file, junit, sarif)
     people: Any = PopulationCounts(population, population_count) if population_count else population
     if margin:
         if people is not None:
@@ -290,7 +290,8 @@ def risk(
             policy=policy,
             options=reading(encoding, delimiter, missing, types, engine, master, memory, spill_dir),
         )
-    reports.write(result)
+    if reports is not None:
+        reports.write(result)
     print_json(result.to_dict()) if as_json else show(result)
     if fail_above_threshold and not result.holds:
         raise typer.Exit(1)

@@ -21,6 +21,7 @@ from shoal.cli.options import (
     SarifOption,
     SpillDirOption,
     TypeOption,
+    ci_reports,
     print_json,
     reading,
 )
@@ -88,9 +89,8 @@ def verify(
     from shoal.attacks.verification import verify as check
     from shoal.cli.console import running
     from shoal.cli.render import show
-    from shoal.reports.ci import CiReports
 
-    reports = CiReports("verify", file, junit, sarif)
+    reports = ci_reports("verify", file, junit, sarif)
     with running(quiet=as_json):
         found = check(
             file,
@@ -103,7 +103,8 @@ def verify(
             targets=targets,
             options=reading(encoding, delimiter, missing, types, engine, master, memory, spill_dir),
         )
-    reports.write(found)
+    if reports is not None:
+        reports.write(found)
     print_json(found.to_dict()) if as_json else show(found)
     if not found.holds:
         raise typer.Exit(1)

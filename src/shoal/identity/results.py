@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from shoal.population.results import (
     Estimate,
@@ -27,10 +27,12 @@ from shoal.results import (
     left_out,
     where_known,
 )
-from shoal.results.cases import Case, model_cases
 from shoal.results.verdict import Verdict, verdicts_grid
 from shoal.vocabulary import NullRule, RiskOver
 from shoal.wording import counted, in_words, percent
+
+if TYPE_CHECKING:
+    from shoal.results.cases import Case
 
 # what the journalist's risk comes from; all but a table are estimates
 JournalistBy = Literal["table", "margins", "weights", "sampling", "population_size"]
@@ -196,6 +198,8 @@ class IdentityRisk(Result):
 
     def cases(self) -> list[Case]:
         """Every model, and that no record is over the threshold, as test reports list them."""
+        from shoal.results.cases import Case, model_cases  # for pipelines only
+
         limit = f"at most {self.prosecutor.threshold:.6g}" + (
             f" ({self.threshold_name})" if self.threshold_name else ""
         )
