@@ -260,12 +260,12 @@ def test_the_written_file_is_measured_not_the_plan(
 ) -> None:
     """A writer that loses a value is caught before anything leaves."""
 
-    def lossy(frame: pl.DataFrame, draft: Path, target: Path, output: object) -> None:
+    def lossy(frame: pl.DataFrame, draft: Path, target: Path, output: object, labels: object) -> None:
         frame.with_columns(
             pl.when(pl.int_range(pl.len()) == 7).then(pl.lit("[0;1]")).otherwise("age_yrs").alias("age_yrs")
         ).write_csv(draft)
 
-    monkeypatch.setattr(sys.modules["shoal.releases.places"], "write_draft", lossy)
+    monkeypatch.setattr("shoal.releases.places.write_draft", lossy)
     with pytest.raises(shoal.Refused):
         released(people, tmp_path, shuffle=False)
     assert list(tmp_path.iterdir()) == []

@@ -211,6 +211,27 @@ def test_a_policy_that_does_not_hold_leaves_nothing(tmp_path: Path, own_folder: 
     assert not list(own_folder.iterdir())
 
 
+def test_a_format_that_is_written_whole_is_refused_before_the_work(tmp_path: Path) -> None:
+    source = tmp_path / "people.parquet"
+    people(1_500).write_parquet(source)
+    with pytest.raises(InputError, match=r"does not fit in memory is not written as \.xlsx"):
+        released(source, tmp_path / "safe.xlsx", SMALL, **S2)
+
+
+def test_a_declared_column_is_released_as_in_memory(tmp_path: Path) -> None:
+    source, told = tmp_path / "people.parquet", []
+    words = ["low", "middle", "high"]
+    people(1_500).with_columns(pl.Series("need", words * 500)).write_parquet(source)
+    order = {"type": "ordered", "order": [*words, "extreme"]}
+    policy = {"types": {"need": order}, "columns": {"need": "other"}}
+    for memory in (LARGE, SMALL):
+        output = tmp_path / f"safe-{memory}.parquet"
+        released(source, output, memory, policy=shoal.Policy(**policy), **S2)
+        manifest = json.loads(output.with_suffix(".manifest.json").read_text())
+        told.append((output.read_bytes(), manifest["columns"], manifest["policy"]))
+    assert told[0] == told[1]
+
+
 # the lattice: searched on the tuples
 
 

@@ -26,6 +26,7 @@ from shoal.pseudonyms.results import Pseudonymized, Shifted
 from shoal.pseudonyms.shift_dates import shift_dates
 from shoal.reading import Options, Overflow
 from shoal.reading.stamp import stamp_of
+from shoal.releases.on_disk import check_written_on_disk
 from shoal.releases.open import Release
 from shoal.releases.places import place_of
 from shoal.releases.releasable import Releasable
@@ -94,6 +95,8 @@ def release_anonymized(
         job = asked(source, policy, options=replace(options, overflow=overflow), **settings)
         if refuse_first and (undecided := job.stopping()).stopping:
             raise Refused(f"Refused, nothing was written. {undecided.refusal()}")
+        if job.on_disk is not None:
+            check_written_on_disk(place_of(output).path)
         result = replace(job.run(), original=_as_argument(source, options))
         return _left(result, output, source, writing)
 

@@ -12,6 +12,7 @@ import polars as pl
 
 from shoal import progress
 from shoal.anonymization.results import Anonymized
+from shoal.errors import InputError
 from shoal.manifest.schema import ColumnEntry
 from shoal.ranges.columns import ReleasedColumns
 from shoal.ranges.on_disk import ReleasedOnDisk
@@ -19,6 +20,7 @@ from shoal.releases.distinct import in_release_order, starred_rows, with_flag
 from shoal.releases.suppressed import gives_away, sensitive_columns
 from shoal.releases.treatment import frame_of
 from shoal.table import Array, Column, Table, smallest_unsigned
+from shoal.table.rows import occurrences
 from shoal.table.spill import Spill, blocks_of
 from shoal.writing import sync
 
@@ -108,17 +110,29 @@ def in_blocks_with(array: Array, lost: Array, code: int, spill: Spill) -> Array:
     return file.mapped(array.dtype)
 
 
+def check_written_on_disk(path: Path) -> None:
+    """Refuse formats that are written whole only."""
+    if path.suffix.lower() not in _SINKS:
+        raise InputError(
+            f"A table that does not fit in memory is not written as {path.suffix}.", f"Use {', '.join(_SINKS)}."
+        )
+
+
 def code_bytes(table: Table) -> int:
     """The bytes of the codes of a row."""
     return sum(column.codes.itemsize for column in table.columns.values())
 
 
 def dictionary_frame(result: Anonymized, entry: ColumnEntry) -> pl.DataFrame:
-    """The distinct values that are released of one column."""
-    column = result.columns.get(entry.name)
-    if column is None:
-        return pl.DataFrame({name: result.table[name].values for name in entry.released_as})
-    values = [shown.values.alias(shown.name) for shown in column.encoded]
+    """The distinct values that are released of one column, by the rows that leave."""
+    column, own = result.columns.get(entry.name), result.table[entry.name]
+    shown = [own] if column is None else column.encoded
+    values = []
+    for one in shown:
+        codes = np.flatnonzero(occurrences(one.codes, len(one.values) + 1)[: len(one.values)])
+        held = replace(one, codes=codes, nulls=0, written=None)
+        spelled = held.as_it_came() if own.declared is None or column is None else own.declared.spell(held.decode())
+        values.append(spelled.alias(one.name))
     longest = max(len(series) for series in values)
     return pl.DataFrame([series.extend_constant(None, longest - len(series)) for series in values])
 

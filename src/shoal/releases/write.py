@@ -27,7 +27,14 @@ from shoal.releases.documents import Draft, ReleaseDocuments, documents_of
 from shoal.releases.elsewhere import Failed, path_here, release_elsewhere, stays_elsewhere
 from shoal.releases.excel import defused, defused_name
 from shoal.releases.notation import Notation, in_notation, written_as
-from shoal.releases.on_disk import OnDisk, code_bytes, dictionary_frame, treatments_on_disk, write_blocks
+from shoal.releases.on_disk import (
+    OnDisk,
+    check_written_on_disk,
+    code_bytes,
+    dictionary_frame,
+    treatments_on_disk,
+    write_blocks,
+)
 from shoal.releases.original import Beside, Labels, against_original
 from shoal.releases.parts import write_release
 from shoal.releases.places import FilePlace, Place, check_not_input, place_of
@@ -202,6 +209,7 @@ def _write_on_disk(result: Releasable, how: _Writing) -> Released:
             "A table that does not fit in memory is written in the usual notation of cells.",
             "Leave out `excel_safe` and `output`.",
         )
+    check_written_on_disk(how.place.path)
     reading = result.reading or Options()
     with Spill(reading.memory, reading.spill_dir) as spill:
         spill.start(result.table.rows * (DISK_PER_ROW + 4 * code_bytes(result.table)))
@@ -215,14 +223,31 @@ def _write_on_disk(result: Releasable, how: _Writing) -> Released:
 def _write_blocks(result: Anonymized, treated: OnDisk, how: _Writing, reading: Options, spill: Spill) -> Released:
     ordered, judgements = treated.in_order(how.seed if how.shuffle else None, spill), list[Verification]()
     plain = replace(reading, types=None, types_of_policy={}, encoding=None, delimiter=None, missing=(), overflow=None)
+    types = dict[str, Any]()
     for entry in result.manifest_columns():
-        _check_found_orders(result.table, dictionary_frame(result, entry), [entry])
+        own = result.table.columns[entry.name]
+        if own.declared is not None and entry.released_as:
+            held = dictionary_frame(ordered, entry)
+            _check_found_orders(result.table, held, [entry])
+            types |= shown_types(result, held, [entry])
 
     def documents() -> ReleaseDocuments:
         options = declaring(plain, result.policy.types, True, result.quasi_identifiers)
         digest, table = how.place.digest(), how.place.read(None, options)[0]
         removed, path = treated.removed.tolist(), how.place.path
-        made = Draft(path, digest, table, treated.blanked, how.shuffle, how.seed, False, how.source, removed)
+        made = Draft(
+            path,
+            digest,
+            table,
+            treated.blanked,
+            how.shuffle,
+            how.seed,
+            False,
+            how.source,
+            removed,
+            None,
+            types,
+        )
         labels, entries = labels_given(result), made.entries(result)
         part = Treated(pl.DataFrame(), treated.blanked, removed)
         judgements.append(_judged(ordered, part, how, table, entries, labels, spill))
