@@ -301,3 +301,9 @@ def test_missing_drivers_name_their_extra(monkeypatch: pytest.MonkeyPatch, tmp_p
         monkeypatch.setitem(sys.modules, module, None)
         with pytest.raises(shoal.InputError, match=rf"pip install 'shoal\[{extra}\]'"):
             read(address)
+
+
+def test_the_file_of_a_database_is_told_how_to_be_named(tmp_path: Path) -> None:
+    put(f"sqlite:///{tmp_path}/visits.db?table=people", PEOPLE)
+    with pytest.raises(shoal.InputError, match=r"sqlite:///.*visits\.db\?table=NAME"):
+        read(tmp_path / "visits.db")

@@ -24,6 +24,7 @@ BRINGS = {
     "attacks": "reconstruction attacks",
     "charts": "charts as pictures",
     "duckdb": "tables of DuckDB",
+    "excel": "workbooks of Excel and OpenDocument",
     "pandas": "pandas frames",
     "postgres": "tables of PostgreSQL",
     "report": "reports as pages and PDF",
@@ -31,6 +32,7 @@ BRINGS = {
     "sklearn": "scikit-learn pipelines",
     "spark": "Spark clusters",
     "sqlite": "tables of SQLite",
+    "survey": "files of SPSS, Stata and SAS",
     "text": "a language model for names in free text",
 }
 _FOR_DEVELOPERS = ("dev", "docs", "lint", "test")

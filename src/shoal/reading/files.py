@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from shoal.table import Table
     from shoal.table.spill import Spill
 
-_LATER = {".db": "SQLite", ".sqlite": "SQLite"}
+_DATABASES = {".db": "sqlite", ".sqlite": "sqlite", ".sqlite3": "sqlite", ".duckdb": "duckdb"}
 # what counting takes for each row: of memory, beside its codes, a key and its sorted twin; of disk, beside its codes
 # and those of its tuple, a key or a count
 _MEMORY_PER_ROW, _DISK_PER_ROW = 24, 10
@@ -288,8 +288,11 @@ def open_file(found: Found, options: Options) -> Source:
         if found.part is not None and exact.name not in ("Excel", "ODS"):
             raise InputError(f"{path} has no sheets: it is not a workbook.", "Leave out # and what follows.")
         return OPENERS[exact.name](found, options, head)
-    if last in _LATER:
-        raise InputError(f"{path}: {_LATER[last]} files are not read yet.", "Save the table as CSV or Parquet.")
+    if last in _DATABASES:
+        raise InputError(
+            f"{path} is a database, which may hold several tables.",
+            f"Give its address, which names one: {_DATABASES[last]}:///{path}?table=NAME.",
+        )
     if any(form.exact and last in form.extensions for form in FORMATS):
         raise InputError(
             f"{path} is not a {last[1:]} file: its first bytes are not those of one.",
