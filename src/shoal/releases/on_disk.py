@@ -12,6 +12,7 @@ import polars as pl
 
 from shoal import progress
 from shoal.anonymization.results import Anonymized
+from shoal.errors import InputError
 from shoal.manifest.schema import ColumnEntry
 from shoal.ranges.columns import ReleasedColumns
 from shoal.ranges.on_disk import ReleasedOnDisk
@@ -123,8 +124,23 @@ def dictionary_frame(result: Anonymized, entry: ColumnEntry) -> pl.DataFrame:
     return pl.DataFrame([series.extend_constant(None, longest - len(series)) for series in values])
 
 
+def check_streamed(target: Path) -> None:
+    """Refuse a format that is written at once: the rows do not fit in memory.
+
+    >>> check_streamed(Path("safe.xlsx"))
+    Traceback (most recent call last):
+    shoal.errors.InputError: A table that does not fit in memory cannot be written as .xlsx. ...
+    """
+    if target.suffix.lower() not in _SINKS:
+        raise InputError(
+            f"A table that does not fit in memory cannot be written as {target.suffix.lower()}.",
+            f"Use one of {', '.join(_SINKS)}.",
+        )
+
+
 def write_blocks(result: Anonymized, treated: OnDisk, draft: Path, target: Path) -> None:
     """Write a result whose rows are on disk in the format of its target, down to the disk."""
+    check_streamed(target)
     from polars.io.plugins import register_io_source
 
     rows = result.table.rows - len(treated.removed)
