@@ -35,8 +35,8 @@ File = Annotated[
     list[str],
     typer.Argument(
         metavar="FILE...",
-        help="CSV, Parquet, Arrow or JSON lines; a folder or a glob; several files; a table of a database "
-        "(postgresql://host/db?table=visits, sqlite:///visits.db?table=visits, duckdb:///…).",
+        help="CSV, Parquet, Arrow, Excel, SPSS, Stata, SAS and more; a folder or a glob; several files; a table of a "
+        "database (postgresql://host/db?table=visits, sqlite:///visits.db?table=visits, duckdb:///…).",
         show_default=False,
     ),
 ]
@@ -80,7 +80,7 @@ MissingOption = Annotated[
     typer.Option(
         "--missing",
         metavar="WORDS",
-        help="Words of a text file that mean missing, such as NA,unknown.",
+        help="Words that mean missing, such as NA,unknown; user-missing: codes that a survey file declares so.",
         show_default=False,
     ),
 ]

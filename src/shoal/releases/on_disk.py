@@ -137,8 +137,23 @@ def dictionary_frame(result: Anonymized, entry: ColumnEntry) -> pl.DataFrame:
     return pl.DataFrame([series.extend_constant(None, longest - len(series)) for series in values])
 
 
+def check_streamed(target: Path) -> None:
+    """Refuse a format that is written at once: the rows do not fit in memory.
+
+    >>> check_streamed(Path("safe.xlsx"))
+    Traceback (most recent call last):
+    shoal.errors.InputError: A table that does not fit in memory cannot be written as .xlsx. ...
+    """
+    if target.suffix.lower() not in _SINKS:
+        raise InputError(
+            f"A table that does not fit in memory cannot be written as {target.suffix.lower()}.",
+            f"Use one of {', '.join(_SINKS)}.",
+        )
+
+
 def write_blocks(result: Anonymized, treated: OnDisk, draft: Path, target: Path) -> None:
     """Write a result whose rows are on disk in the format of its target, down to the disk."""
+    check_streamed(target)
     from polars.io.plugins import register_io_source
 
     rows = result.table.rows - len(treated.removed)
