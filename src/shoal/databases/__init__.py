@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from shoal.databases.address import Address, is_database, with_query
-from shoal.databases.base import Database, Rows, StagedTable
+from typing import TYPE_CHECKING
 
-__all__ = ["Address", "Database", "Rows", "StagedTable", "database_of", "is_database", "with_query"]
+from shoal.databases.address import Address, is_database, with_query
+
+if TYPE_CHECKING:
+    from shoal.databases.base import Database
+
+__all__ = ["Address", "database_of", "is_database", "with_query"]
 
 
 def database_of(address: Address) -> Database:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal import progress
-from shoal.databases import Address, Rows, database_of, is_database
+from shoal.databases import Address, database_of, is_database
 from shoal.errors import InputError, quoted
 from shoal.reading.bytes import damage_as_error
 from shoal.reading.csv import NotInEncoding
@@ -20,6 +20,7 @@ from shoal.table.encode import ColumnEncoder
 from shoal.table.text_types import has_decimal_commas, has_missing_words
 
 if TYPE_CHECKING:
+    from shoal.databases.base import Rows
     from shoal.formats import ColumnLabels
     from shoal.table.checkpoints import Checkpoints
     from shoal.table.spill import Spill

@@ -12,8 +12,8 @@ from typing import Any, Protocol
 
 import polars as pl
 
-from shoal.databases import Address, StagedTable, database_of, is_database
-from shoal.databases.base import check_table
+from shoal.databases import Address, database_of, is_database
+from shoal.databases.base import StagedTable, check_table
 from shoal.databases.sql import read_query
 from shoal.errors import InputError
 from shoal.formats import Labels
