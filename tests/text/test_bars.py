@@ -85,11 +85,14 @@ def test_the_corpus_is_what_its_sources_say(half: str) -> None:
     assert module(folder / "build.py").build(half) == written
 
 
-def test_the_second_corpus_marks_whole_words_and_names_what_the_table_knows(benchmark: ModuleType) -> None:
-    """Six notes for each language and domain; marks do not overlap and neither begin nor end with a blank."""
-    notes = benchmark.corpus("second")
-    assert set(Counter((note["language"], note["domain"]) for note in notes).values()) == {6}
-    assert len(notes) == len({note["text"] for note in notes}) == 120
+@pytest.mark.parametrize(("part", "each"), [("second", 6), ("third", 5)])
+def test_a_marked_corpus_marks_whole_words_and_names_what_the_table_knows(
+    benchmark: ModuleType, part: str, each: int
+) -> None:
+    """As many notes for each language and domain; marks do not overlap and neither begin nor end with a blank."""
+    notes = benchmark.corpus(part)
+    assert set(Counter((note["language"], note["domain"]) for note in notes).values()) == {each}
+    assert len(notes) == len({note["text"] for note in notes}) == 20 * each
     kinds = {kind for half in ("tuned", "held_out") for note in benchmark.corpus(half) for _, _, kind in note["spans"]}
     for note in notes:
         marks = sorted(tuple(mark[:2]) for mark in note["spans"] + note["keep"])
