@@ -180,7 +180,10 @@ def test_labels_of_an_spss_file(tmp_path) -> None:  # type: ignore[no-untyped-de
         column_labels={"q1": "Have you ever been convicted?"},
         variable_value_labels={"q1": {1.0: "yes", 2.0: "no"}},
     )
-    assert read_codebook(file)["q1"] == ColumnLabels("Have you ever been convicted?", {"1": "yes", "2": "no"})
+    assert read_codebook(file)["q1"] == ColumnLabels("Have you ever been convicted?", {1: "yes", 2: "no"})
+    assert roles({"q1": [1, 2] * 15}, codebook=file) == {"q1": "sensitive"}
+    own = profile(file).columns[0]  # its own labels, without a code book
+    assert (own.role, own.kind) == ("sensitive", "criminal-record")
     damaged = tmp_path / "damaged.sav"
     damaged.write_bytes(file.read_bytes()[:60])
     with pytest.raises(InputError):
