@@ -188,3 +188,12 @@ def test_labels_of_an_spss_file(tmp_path) -> None:  # type: ignore[no-untyped-de
     damaged.write_bytes(file.read_bytes()[:60])
     with pytest.raises(InputError):
         read_codebook(damaged)
+
+
+def test_codes_of_records_stay_identifiers_whatever_their_header_speaks_of() -> None:
+    codes = [f"X{number * 7919 % 100_000:05d}" for number in range(60)]
+    numbers = [number * 7919 % 100_000 for number in range(60)]
+    for header in ("prison", "health_ref", "custody", "medical", "school"):
+        assert roles({header: codes}) == {header: "identifier"}
+    for header in ("health_ref", "custody", "benefit_key", "school"):
+        assert roles({header: numbers}) == {header: "identifier"}
