@@ -18,6 +18,7 @@ QUESTIONS: list[Case] = [
     case("survey-process", "Mode of interview of this respondent", whole(1, 3)),
     case("survey-process", "Dauer des Interviews in Minuten", whole(12, 80)),
     case("opinion", "How satisfied are you with democracy?", _SCALE),
+    case("opinion", "item_14", one_of("strongly agree|agree|disagree|strongly disagree")),
     case("opinion", "Vertrauen in das Parlament insgesamt", _SCALE),
     case("health", "Has a doctor ever told you that you had a stroke?", one_of("yes|no")),
     case("health", "abitudine_al_fumo", one_of("si|no")),

@@ -180,8 +180,20 @@ def test_labels_of_an_spss_file(tmp_path) -> None:  # type: ignore[no-untyped-de
         column_labels={"q1": "Have you ever been convicted?"},
         variable_value_labels={"q1": {1.0: "yes", 2.0: "no"}},
     )
-    assert read_codebook(file)["q1"] == ColumnLabels("Have you ever been convicted?", {"1": "yes", "2": "no"})
+    assert read_codebook(file)["q1"] == ColumnLabels("Have you ever been convicted?", {1: "yes", 2: "no"})
+    assert roles({"q1": [1, 2] * 15}, codebook=file) == {"q1": "sensitive"}
+    own = profile(file).columns[0]  # its own labels, without a code book
+    assert (own.role, own.kind) == ("sensitive", "criminal-record")
     damaged = tmp_path / "damaged.sav"
     damaged.write_bytes(file.read_bytes()[:60])
     with pytest.raises(InputError):
         read_codebook(damaged)
+
+
+def test_codes_of_records_stay_identifiers_whatever_their_header_speaks_of() -> None:
+    codes = [f"X{number * 7919 % 100_000:05d}" for number in range(60)]
+    numbers = [number * 7919 % 100_000 for number in range(60)]
+    for header in ("prison", "health_ref", "custody", "medical", "school"):
+        assert roles({header: codes}) == {header: "identifier"}
+    for header in ("health_ref", "custody", "benefit_key", "school"):
+        assert roles({header: numbers}) == {header: "identifier"}

@@ -1,4 +1,4 @@
-"""Code books: what columns of codes hold, from a DDI file, the labels of an SPSS or Stata file, or a CSV."""
+"""Code books: what columns of codes hold, from a DDI file, the labels of an SPSS, Stata or SAS file, or a CSV."""
 
 from __future__ import annotations
 
@@ -8,11 +8,12 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from shoal.detection.context import Codebook, code_text
+from shoal.detection.context import Codebook
 from shoal.detection.ddi import read_ddi
 from shoal.errors import InputError
 from shoal.formats.labels import ColumnLabels
 from shoal.kinds.header import squeeze
+from shoal.reading.files import Options, find_files, open_file
 
 # more is not a code book
 MOST_BYTES = 200 << 20
@@ -20,6 +21,7 @@ _NAMES = ("name", "variable", "variablename", "varname", "var", "column", "colum
 _LABELS = ("label", "variablelabel", "varlabel", "description", "question", "questiontext", "text", "title", "meaning")
 _VALUES = ("values", "valuelabels", "categories", "codes", "labels", "choices", "options", "coding")
 _PAIR = re.compile(r"\s*([^=:|;]{1,60}?)\s*[=:]\s*([^|;]*)")
+_SURVEY_FILES = (".sav", ".zsav", ".dta", ".sas7bdat", ".xpt")
 _FORMS = "DDI XML, SPSS (.sav), Stata (.dta) or a CSV with the columns name, label and values"
 
 
@@ -38,9 +40,7 @@ def read_codebook(path: str | Path) -> Codebook:
         raise InputError(f"There is no code book {file}.", f"Give the path of a file: {_FORMS}.", settings="codebook")
     if file.stat().st_size > MOST_BYTES:
         raise InputError(f"{file} is too large for a code book.", "Give one of less than 200 MB.", settings="codebook")
-    with file.open("rb") as opened:
-        head = opened.read(8)
-    if head.startswith((b"$FL2", b"$FL3")) or file.suffix.lower() in (".sav", ".zsav", ".dta"):
+    if file.suffix.lower() in _SURVEY_FILES:
         return _of_survey_file(file)
     raw = file.read_bytes()
     if raw.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<"):
@@ -104,22 +104,6 @@ def pairs_of(text: str) -> list[tuple[str, str]]:
 
 
 def _of_survey_file(file: Path) -> Codebook:
-    """The labels of an SPSS or Stata file; its values are not read."""
-    try:
-        import pyreadstat  # type: ignore[import-not-found,import-untyped,unused-ignore]
-    except ImportError:
-        raise InputError(
-            f"Reading the labels of {file} needs pyreadstat.", "pip install 'shoal[survey]'", settings="codebook"
-        ) from None
-    read = pyreadstat.read_dta if file.suffix.lower() == ".dta" else pyreadstat.read_sav
-    try:
-        _, about = read(str(file), metadataonly=True)
-    except (pyreadstat.ReadstatError, ValueError, UnicodeDecodeError):
-        raise InputError(f"{file} is damaged or not of this format.", f"A code book is {_FORMS}.") from None
-    return {
-        name: ColumnLabels(
-            label or None,
-            {code_text(code): str(text) for code, text in about.variable_value_labels.get(name, {}).items()},
-        )
-        for name, label in zip(about.column_names, about.column_labels, strict=True)
-    }
+    """The labels of an SPSS, Stata or SAS file; its values are not read."""
+    source = open_file(find_files(file)[0], Options())
+    return {name: source.labels.get(name, ColumnLabels()) for name in source.names}

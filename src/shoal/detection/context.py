@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from shoal.formats.labels import ColumnLabels, Labels
+from shoal.formats.labels import ColumnLabels, Labels, text_of
 from shoal.kinds import ColumnView
 from shoal.kinds.sources import Listed, listed
 from shoal.table import Array, Column, Table
@@ -36,7 +36,7 @@ class Context:
     def around(self, view: ColumnView) -> ColumnView:
         """A view with what is known around its column."""
         said = self.codebook.get(view.name, ColumnLabels())
-        codes = {code_text(code): label for code, label in said.values.items()}
+        codes = {text_of(code): label for code, label in said.values.items()}
         return replace(view, listed=self.listed.get(view.name), label=said.label, value_labels=codes)
 
 
@@ -45,20 +45,11 @@ def context_of(names: Iterable[str], codebook: Codebook | None = None) -> Contex
     return Context(listed(names), codebook or {})
 
 
-def code_text(code: float | str) -> str:
-    """A code as a column of whole numbers or texts has it.
-
-    >>> code_text(1.0), code_text(2.5), code_text("a")
-    ('1', '2.5', 'a')
-    """
-    return str(int(code)) if isinstance(code, float) and code.is_integer() else str(code)
-
-
 def context_of_table(table: Table, codebook: str | Path | Codebook | None = None) -> Context:
     """The context of a table's columns: all headers of its source, its own labels, and a code book before them."""
     if isinstance(codebook, (str, Path)):
         from shoal.detection.codebooks import read_codebook
 
         codebook = read_codebook(codebook)
-    own: Codebook = getattr(table, "labels", {})
-    return context_of(table.source_names or [*table.columns, *table.beside], {**own, **(codebook or {})})
+    names = table.source_names or [*table.columns, *table.beside]
+    return context_of(names, {**table.labels, **(codebook or {})})

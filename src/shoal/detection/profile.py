@@ -93,7 +93,7 @@ def _profile(column: Column, records: int, decided: Role | None, context: Contex
     if weights is not None:
         role, confidence, reasons = "other", 0.8, [weights]
     elif kinds and kinds[0].kind == "survey-weight" and kinds[0].confidence >= DECIDED:
-        weights = kinds[0].reason
+        weights = None if kinds[0].rule == "source-series" else kinds[0].reason
     if decided is not None:
         role, confidence, reasons = decided, 1.0, [DECIDED_IN_POLICY, *reasons]
     inside, searched = None, None

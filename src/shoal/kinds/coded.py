@@ -11,6 +11,8 @@ _MOST_GROUPS = 150
 # kinds of which there are few values: nearly as many as records are numbers of the records
 _FEW_CODES = frozenset(("education", "household", "language", "marital-status", "relationship", "religion"))
 _MOST_CODES, _OWN = 100, 0.9
+# codes of a trait are whole numbers or words
+_TRAITS = _FEW_CODES | {"ethnicity", "nationality", "occupation", "sex"}
 # no code of a survey is longer
 _CODE = r"^[^\n]{0,80}$"
 
@@ -23,7 +25,9 @@ def recognise(column: Column) -> Iterator[Finding]:
     share = fit(column, said.kind)
     clause = f"can be codes or figures of the variable of this name in {said.title}"
     sure = confidence(share, 0.0, said.strength)
-    found = finding(said.kind, "source", clause, share=share, word=None, sure=sure)
+    # replicates of a weight and items of a list: names that differ by a number
+    rule = "source-series" if said.by_pattern and column.name[-1:].isdigit() else "source"
+    found = finding(said.kind, rule, clause, share=share, word=None, sure=sure)
     others = f"{said.matched} columns of this table have names of that source"
     yield replace(found, reason=f"{found.reason.partition(';')[0]}; {others}.")
 
@@ -33,6 +37,8 @@ def fit(column: Column, kind: str) -> float:
     if kind == "unique-code":
         return min(1.0, column.distinct_share / 0.02)
     if kind in _FEW_CODES and column.distinct > _MOST_CODES and column.distinct_share > _OWN:
+        return 0.0
+    if kind in _TRAITS and column.numbers is not None and not column.whole:
         return 0.0
     if kind == "survey-weight":
         return 0.0 if column.numbers is None else 1.0

@@ -25,13 +25,16 @@ _NOT_OF_PEOPLE = frozenset(
     (
         "number", "no", "nr", "num", "nummer", "numero", "id", "card", "name", "date", "datum", "data", "dat", "dt",
         "day", "time", "year", "address", "street", "email", "phone", "arm", "product", "item", "server", "system",
-        "file", "version", "price", "rate", "count", "expense", "expenses", "senior", "vehicle", "satisfaction",
+        "file", "version", "price", "rate", "count", "expense", "expenses", "ref", "reference", "key", "uid",
+        "serial", "record", "identifier", "kennung", "aktenzeichen", "dossier", "senior", "vehicle", "satisfaction",
     )
 )  # fmt: skip
 _MANY_MEANINGS = frozenset(
     ("height", "bmi", "heart", "satisfaction", "financial", "hospital", "should", "drink", "drinks", "state", "profit",
      "tax")
 )  # fmt: skip
+_MEASURED = frozenset(("income", "benefits", "health"))
+_FEW_VALUES, _OWN = 20, 0.9
 # labels of codes are looked at where so many of the records have one
 _LABELLED = 0.5
 # an answer in words of one's own is free text, whatever the question was
@@ -49,12 +52,18 @@ def recognise(column: Column) -> Iterator[Finding]:
     else:
         said = _by_header(column.header.tokens)
         strength = _TRAIT_BY_HEADER if said and said[0] in _TRAITS else _BY_HEADER
-    if said is None:
+    if said is None or (strength < STRONG and _numbers_records(column, said[0])):
         return
     kind, word = said
     share = fit(column, kind)
     found = finding(kind, "label", "can be answers or codes of it", share=share, word=word, sure=share * strength)
     yield replace(found, reason=found.reason.replace("the header says", "its label says")) if column.label else found
+
+
+def _numbers_records(column: Column, kind: str) -> bool:
+    """Whether nearly every record has a value of its own that is not a sum or a measure: a code, whatever is said."""
+    measured = kind in _MEASURED and column.numbers is not None
+    return not measured and column.distinct > _FEW_VALUES and column.distinct_share >= _OWN
 
 
 def _by_header(tokens: Sequence[str]) -> tuple[str, str] | None:

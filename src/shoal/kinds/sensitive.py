@@ -53,6 +53,25 @@ _DIAGNOSIS = Vocabulary(
 )
 
 
+_OPINION = Vocabulary(
+    kind="opinion",
+    rule="scale",
+    noun="an opinion",
+    words=words("opinion, attitude, meinung, opinione, opinion sur", flags=True),
+    values=vocabulary(
+        """strongly agree, agree, tend to agree, somewhat agree, neither agree nor disagree, somewhat disagree, tend to
+        disagree, disagree, strongly disagree, strongly favor, favor, oppose, strongly oppose, trust completely, tend to
+        trust, tend not to trust, stimme voll zu, stimme eher zu, stimme eher nicht zu, stimme nicht zu, stimme gar
+        nicht zu, tout à fait d'accord, plutôt d'accord, plutôt pas d'accord, pas du tout d'accord, molto d'accordo,
+        abbastanza d'accordo, poco d'accordo, per niente d'accordo, muy de acuerdo, de acuerdo, en desacuerdo, muy
+        en desacuerdo"""
+    ),
+    alone=0.65,
+    form=_ANY_CATEGORY,
+    least_known=3,
+)
+
+
 def _by_header(kind: str, noun: str, strong: str, form: str, block: str = "", values: str = "") -> Vocabulary:
     """A kind that its header names; the values must have a possible form."""
     # An income is itself a measure, the other kinds are not.
@@ -133,5 +152,6 @@ def recognise(column: Column) -> Iterator[Finding]:
     yield from _ICD_DOTTED(column)
     yield from _ICD(column)
     yield from _DIAGNOSIS(column)
+    yield from _OPINION(column)
     for rule in _RULES:
         yield from rule(column)
