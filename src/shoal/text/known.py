@@ -27,7 +27,7 @@ from shoal.text.known_values import (
 )
 from shoal.text.misspelt import misspelt
 from shoal.text.word_sets import words_set
-from shoal.text.words import is_word
+from shoal.text.words import is_foreign, is_word, lexicon
 from shoal.text.written_dates import dates_in, month_words
 
 REASON = "a value that the table has of this person"
@@ -255,7 +255,7 @@ def _counts(
     if neighbour or (place and words[place - 1] in TITLES and _near(text, pieces, place - 1, place)):
         return True
     if text[start].islower():
-        return False
+        return rule == "capital" and len(words[place]) > 3 and is_foreign(words[place], _language(words))
     if rule == "capital":
         return True
     if words[place] in month_words() and _is_month(words, place):
@@ -263,6 +263,10 @@ def _counts(
     if _SENTENCE_END.search(text[max(0, start - 4) : start]) or not text[:start].strip():
         return False
     return not (text[start : pieces[place][1]].isupper() and len(words[place]) == 2)
+
+
+def _language(words: list[str]) -> str:
+    return lexicon().language(words, ("en", "de", "fr", "it", "es"))
 
 
 def _is_month(words: list[str], place: int) -> bool:
@@ -288,7 +292,8 @@ def _one_name(
     if not all(_near(text, pieces, place, place + 1) for place in range(left, right)):
         return False
     return all(
-        words[place] in PARTICLES or (len(words[place]) == 1 and not text[pieces[place][0]].islower())
+        words[place] in PARTICLES
+        or (len(words[place]) == 1 and (words[place] in "vdz" or not text[pieces[place][0]].islower()))
         for place in range(left + 1, right)
     )
 
@@ -314,7 +319,7 @@ def _initial(text: str, words: list[str], pieces: list[tuple[int, int]], known: 
     start, end = pieces[place]
     if len(words[place]) != 1 or words[place] not in known.single_initials:
         return False
-    return not text[start].islower() or text[end : end + 1] in ("'", "\u2019")
+    return not text[start].islower() or text[end : end + 1] in ("'", "\u2019", ".")
 
 
 def _dotted(text: str, known: KnownSet) -> Iterator[Span]:
@@ -379,12 +384,16 @@ def _starts(first: str, known: KnownSet) -> Iterator[tuple[dict[str, TextKind], 
     """What a first group can be the start of: a code, one behind letters (`MRN12345`), a phone behind its prefix."""
     yield known.codes, first
     if first.isdigit():
+        if first[0] == "0" and len(first.lstrip("0")) >= LEAST_DIGITS:
+            yield known.codes, first.lstrip("0")
         for skipped in range(min(_PREFIX + 1, len(first)) if known.cores else 0):
             yield known.cores, first[skipped:]
         return
     digits = first.lstrip(_LETTERS)
     if digits != first and len(digits) > LEAST_DIGITS - 1:
         yield known.codes, digits
+        if digits[0] == "0" and len(digits.lstrip("0")) >= LEAST_DIGITS:
+            yield known.codes, digits.lstrip("0")
 
 
 def _with_prefix(text: str, words: list[str], pieces: list[tuple[int, int]], place: int) -> int:

@@ -48,8 +48,27 @@ _FUNCTION = words_set(
 )
 _STREETS = {
     "street": "st", "avenue": "ave", "road": "rd", "boulevard": "blvd", "lane": "ln", "drive": "dr", "court": "ct",
-    "place": "pl", "square": "sq", "apartment": "apt", "suite": "ste", "strasse": "str", "platz": "pl", "avenida": "av",
-    "calle": "c", "piazza": "pza", "north": "n", "south": "s", "east": "e", "west": "w",
+    "place": "pl", "square": "sq", "apartment": "apt", "suite": "ste", "strasse": "str", "platz": "pl",
+    "avenida": "ave", "av": "ave", "avda": "ave", "calle": "c", "carrer": "c", "cl": "c", "piazza": "pl", "pza": "pl", "pzza": "pl",
+    "plaza": "pl", "plza": "pl", "placa": "pl", "north": "n", "south": "s", "east": "e", "west": "w", "gardens": "gdns",
+    "garden": "gdns", "gdn": "gdns", "crescent": "cres", "terrace": "ter", "terr": "ter", "close": "c", "circle": "cir",
+    "parkway": "pkwy", "highway": "hwy", "grove": "gr", "grv": "gr", "building": "bldg", "floor": "fl", "saint": "st",
+    "sankt": "st", "mount": "mt", "chemin": "ch", "che": "ch", "impasse": "imp", "bd": "blvd", "bld": "blvd",
+    "bvd": "blvd", "boul": "blvd", "allee": "all", "allees": "all", "route": "rte", "faubourg": "fg", "fbg": "fg",
+    "quai": "q", "residence": "res", "lotissement": "lot", "batiment": "bat", "appartement": "apt", "app": "apt",
+    "appt": "apt", "viale": "vle", "corso": "cso", "largo": "lgo", "vicolo": "vic", "strada": "str", "localita": "loc",
+    "interno": "int", "scala": "sc", "palazzina": "pal", "paseo": "po", "pso": "po", "carretera": "ctra",
+    "urbanizacion": "urb", "camino": "cno", "travesia": "trv", "ronda": "rda", "glorieta": "gta", "poligono": "pol",
+    "escalera": "esc", "bloque": "bl", "blq": "bl", "izquierda": "izq", "izda": "izq", "derecha": "dcha",
+    "santa": "sta", "santo": "sto", "general": "gral", "gen": "gral", "doctor": "dr", "hausnummer": "nr", "no": "nr", "num": "nr",
+}  # fmt: skip
+# small words that a street is often written without: `Carrer de Balmes`, `C/ Balmes`
+_LINKS = words_set("de del la las los el du des le les l d di della delle dei degli da")
+# given names in the short forms that records use
+_SHORT_NAMES = {
+    "maria": ("ma", "m"), "francisco": ("fco", "fdo"), "jose": ("j",), "johann": ("joh",), "johannes": ("joh",),
+    "william": ("wm",), "thomas": ("thos",), "charles": ("chas",), "george": ("geo",), "robert": ("robt",),
+    "giovanni": ("gio",), "giuseppe": ("gius",), "heinrich": ("heinr",), "friedrich": ("friedr",), "wilhelm": ("wilh",),
 }  # fmt: skip
 UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "Ä": "Ae", "Ö": "Oe", "Ü": "Ue", "å": "aa", "ø": "oe"})
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "æ": "ae", "œ": "oe", "đ": "d", "ı": "i", "þ": "th", "ð": "d"})
@@ -201,6 +220,7 @@ def _code(text: str, digits: str, kind: TextKind | None) -> Parts:
     codes = {signs}
     if len(digits) > LEAST_DIGITS and len(signs) - len(digits) <= 4:
         codes.add(digits)
+        codes |= {digits.lstrip("0")} if len(digits.lstrip("0")) > LEAST_DIGITS else set()
     cores = set()
     if phone and len(digits) >= _LEAST_PHONE:
         bare = digits.removeprefix("00") if text.startswith("00") else digits
@@ -253,11 +273,28 @@ def wholes_of(name: str) -> dict[str, set[str]]:
             joined = "".join(piece for part in turned for piece in part)
             for start in {turned[0][0], "".join(turned[0])}:
                 found.setdefault(start, set()).add(joined)
+        for first, last in _runs(parts):
+            for joined, start in _spellings(parts[first:last]):
+                found.setdefault(start, set()).add(joined)
         for part in parts:
             alone = "".join(part)
             if len(part) > 1 and len(alone) > 4 and (part[0] == "o" or not is_word(max(part, key=len))):
                 found.setdefault(part[0], set()).add(alone)
     return found
+
+
+def _runs(parts: list[list[str]]) -> list[tuple[int, int]]:
+    """Where two or more neighbouring parts of a longer name start and end: `María del Mar` of `María del Mar Gil`."""
+    count = len(parts)
+    ends = [number for number, part in enumerate(parts) if part[-1] not in PARTICLES and len(part[0]) > 1]
+    return [(first, last + 1) for first in ends for last in ends if last > first and last + 1 - first < count < 7]
+
+
+def _spellings(parts: list[list[str]]) -> list[tuple[str, str]]:
+    """Parts of a name put together, and the word that they start with; the first also in its short forms."""
+    rest = "".join(piece for part in parts[1:] for piece in part)
+    alone = "".join(parts[0])
+    return [(first + rest, first) for first in (alone, *_SHORT_NAMES.get(alone, ())) if len(rest) > 2]
 
 
 @cache
@@ -285,6 +322,8 @@ def _sequence(text: str, kind: TextKind) -> Parts:
         if rest and re.search(r"\d", first):
             whole |= dict.fromkeys(words for words in _street_words(first) if len(words) > 1)
         whole |= dict.fromkeys([stretch for words in whole if (stretch := _lettered(words))])
+        bare = [tuple(word for word in words if word not in _LINKS) for words in whole]
+        whole |= dict.fromkeys([words for words in bare if len(words) > 1 and len(max(words, key=len)) > 3])
     return Parts(kind, sequences=list(whole))
 
 

@@ -162,11 +162,46 @@ def is_word(word: str) -> bool:
         return False
     if len(word) > 8 and word.endswith(_NOUN_ENDINGS):
         return True
-    if any(word.endswith(end) and len(word) - len(end) > 2 and word[: -len(end)] in book for end in _ENDINGS):
+    if word[-1:] == "s" and (word[:-1] in book or (word[-2:] == "es" and word[:-2] in book)) and len(word) > 3:
         return True
-    if any(word.startswith(start) and word[len(start) :] in book and len(word) - len(start) > 3 for start in _PREFIXES):
+    for joins in _joining():
+        if any(word.endswith(end) and len(word) - len(end) > 2 and word[: -len(end)] in joins for end in _ENDINGS):
+            return True
+    german = _joining()[0]
+    if any(
+        word.startswith(start) and word[len(start) :] in german and len(word) - len(start) > 3 for start in _PREFIXES
+    ):
         return True
-    return 9 < len(word) < _LONGEST and _compound(word, book)
+    return 9 < len(word) < _LONGEST and any(_compound(word, words) for words in _joining())
+
+
+@cache
+def _words_of(language: str) -> frozenset[str]:
+    """The words of one language."""
+    return frozenset(load(f"words_{language}")) & dictionary()
+
+
+def is_foreign(word: str, language: str) -> bool:
+    """Whether a lower-case word of the dictionaries is one of other languages than the note's and English alone.
+
+    >>> is_foreign("pagliacci", "de"), is_foreign("hund", "de")
+    (True, False)
+    """
+    own = {language, "en"}
+    forms = {word, word.removesuffix("s"), word.removesuffix("es"), word.removesuffix("n"), word.removesuffix("en")}
+    if not terms.terms("extra_words").isdisjoint(forms) or not terms.terms("either").isdisjoint(forms):
+        return False
+    if any(not forms.isdisjoint(_words_of(known)) for known in own):
+        return False
+    others = {"de", "fr", "it", "es"} - own
+    return any(word in _words_of(other) for other in others)
+
+
+@cache
+def _joining() -> tuple[frozenset[str], ...]:
+    """The words of German and of English, which join words; what two Italian words make is a name: `Mantegazza`."""
+    own = terms.terms("extra_words") | terms.terms("either")
+    return tuple((frozenset(load(f"words_{language}")) | own) & dictionary() for language in ("de", "en"))
 
 
 def _compound(word: str, book: frozenset[str]) -> bool:

@@ -7,7 +7,7 @@ import re
 from shoal.table.dates import WHOLE_MONTH_NAMES
 from shoal.text.base import Note, Span
 from shoal.text.kinds import TextKind
-from shoal.text.terms import alternation, rule
+from shoal.text.terms import alternation, months, rule
 from shoal.text.words import DATE_WORD
 
 _CENTURY = r"(?:1[89]|20|21)\d{2}"
@@ -26,7 +26,7 @@ _YEAR = re.compile(
 _UNIT = r"(?!\s?(?:mg|ml|mcg|µg|g|kg|%|mmol|units?|tabs?|tablets?|hours?|h|days?|weeks?|mm|cm)\b|[.,:]?\d)"
 _DAYS = rf"{_DAY}(?:st|nd|rd|th)?\b(?:\s?-\s?{_DAY}\b)?"
 _BEHIND = re.compile(
-    rf"(?i)\.?,?\s{{1,2}}(?:the\s+)?{_DAYS}{_UNIT}(?:,?\s+{_CENTURY}\b|,?\s'\d{{2}}\b)?"
+    rf"(?i)\.?,?\s{{1,2}}(?:the\s+)?{_DAYS}{_UNIT}(?:,?\s+{_CENTURY}\b|,?\s'\d{{2}}\b|,?\s[4-9]\d\b{_UNIT})?"
     rf"|\.?,?[\s/-]{{1,2}}{_OF}(?:{_CENTURY}\b|'\d{{2}}\b)"
 )
 _WEEKDAY = re.compile(rf"(?i)\b{alternation('weekdays')},?\s+(?:the\s+|den\s+|dem\s+|le\s+|el\s+|il\s+)?$")
@@ -54,7 +54,11 @@ _COMPACT_LENGTH = 8
 _SEPARATORS = frozenset("-/. ")
 _SHORT_SEPARATORS = frozenset("/.")
 _WRITE_LOWER = frozenset(("fr", "it", "es"))
-_SHORT_OR_WORD = frozenset(("mars", "marzo", "mayo", "agosto"))
+# months that are names or other words too: only behind a word that announces a month
+_AMBIGUOUS = frozenset(("mars", "mayo", "april", "june", "may", "march", "august", "mai", "juli", "juni", "abril", "julio"))
+_PADDED = re.compile(r"\d{1,2}\.(?:0[1-9]|1[0-2])\.(?!\d)")
+_LINE_START = re.compile(r"(?:^|\n)[ \t\-*•·]{0,4}$")
+_ENTRY = re.compile(r"\s?[:–-]\s|\s(?=[A-Za-zÀ-ÿ])")
 
 
 def _day_and_month(first: str, second: str) -> bool:
@@ -117,8 +121,11 @@ def _around(note: Note, number: int) -> Span | None:
 
 def _alone(note: Note, word: str, start: int, end: int) -> Span | None:
     """A month without a day; in lower case only in the languages that write it so, and as a whole name."""
-    lower = note.language in _WRITE_LOWER and len(word) > 3 and word not in _SHORT_OR_WORD
+    lower = note.language in _WRITE_LOWER and (len(word) > 3 or (word == "mai" and note.language == "fr"))
     if (word[0].isupper() or lower) and _ALONE.search(note.folded, max(0, start - 16), start) is not None:
+        return Span(start, end, "date", 0.7, "month")
+    plain = word.lower() not in _AMBIGUOUS and len(word) > 4 and word.lower() in months()
+    if plain and (lower or (word[0].isupper() and not (word.isupper() and note.language == "en"))):
         return Span(start, end, "date", 0.7, "month")
     return None
 
@@ -135,7 +142,11 @@ def _short(note: Note) -> list[Span]:
         weekday = _WEEKDAY.search(text, max(0, start - 22), start)
         if weekday is not None:
             found.append(Span(weekday.start(), match.end(), "date", 0.85, "weekday, day and month"))
-        elif (match["c"] and note.language == "de") or _BEFORE_SHORT.search(text, max(0, start - 25), start):
+        elif (
+            (match["c"] and (note.language == "de" or _PADDED.match(text, start)))
+            or _BEFORE_SHORT.search(text, max(0, start - 25), start)
+            or (_LINE_START.search(text, max(0, start - 6), start) and _ENTRY.match(text, match.end()))
+        ):
             found.append(Span(*match.span(), "date", 0.75, "day and month"))
     return found
 

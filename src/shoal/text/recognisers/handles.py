@@ -10,12 +10,17 @@ from shoal.text.words import trigger
 _IS = r"(?:\s(?:is|was|ist|lautet|est|è|es))?\s?[:=]?\s?[\"'“(]?"
 
 
+_INNER_DOT = re.compile(r"[a-z]\.[a-z]{4}")
 _LOGIN = trigger(rule("words_of_logins"))
 _EXTENSION = trigger(rule("words_of_extensions"))
 
 
 def _has_long_number(note: Note) -> bool:
     return any(end - start > 5 for start, end in note.digits)
+
+
+def _has_inner_dot(note: Note) -> bool:
+    return _INNER_DOT.search(note.folded) is not None
 
 
 def _is_handle(text: str) -> bool:
@@ -31,7 +36,17 @@ def _is_unlike_a_word(text: str) -> bool:
 
     if re.search(r"[a-z][._][a-z\d]|\d", text) and not re.fullmatch(r"\d[\d.,]*\w?", text):
         return re.search(r"\.(?:com|org|net|exe|dll|pdf|docx?|xlsx?|de|fr|it|es)$", text) is None
-    return text.islower() and text.isalpha() and len(text) > 4 and not is_word(text)
+    return (text.islower() or text.isupper()) and text.isalpha() and len(text) > 4 and not is_word(text.lower())
+
+
+def _is_dotted(text: str) -> bool:
+    """`p.weber` and `anna.weber`: an initial or a given name and what is not a plain word."""
+    from shoal.text.words import GIVEN, is_word, lexicon
+
+    first, rest = re.split(r"[._]", text, maxsplit=1)
+    if len(first) == 1:
+        return not is_word(rest) or len(rest) > 5
+    return bool(lexicon()[first] & GIVEN) and rest not in ("com", "org", "net", "html", "pdf", "docx", "exe", "php")
 
 
 RECOGNISER = Patterns(
@@ -41,8 +56,12 @@ RECOGNISER = Patterns(
         0.9, "after a word for a user name", "username", check=_is_handle, words=_LOGIN,
     ),
     Pattern(
-        r"(?i)(?<!\w)(?:(?:l['’])?(?:utilisateur|utilisatrice)|utente|usuari[oa]|benutzer|nutzer|user|account|compte|konto|cuenta"
-        r"|nickname|handle|screen name|pseudo)"
+        r"(?i)(?<!\w)(?:(?:l['’])?(?:utilisateur|utilisatrice)|utente|usuari[oa]|benutzer(?:in)?|nutzer(?:in)?|users?|accounts?"
+        r"|comptes?|konto|cuentas?|nickname|handle|screen name|pseudo|session|sitzung|sesión|sessione|zugang|zugangsdaten|accès"
+        r"|accesso|acceso|profile?|profilo|perfil|mailbox|postfach|casella|boîte|buzón|ftp|sftp|vpn|citrix|rdp|ssh|ldap|wlan"
+        r"|active directory|ad-konto|windows-konto|kürzel|konto von|compte de|cuenta de|account di|identifié|logged in as"
+        r"|angemeldet als|anmelden (?:kann ich mich )?(?:mit|als)|connecté (?:en tant que|avec)|skype|teams|instagram|insta"
+        r"|facebook|telegram|tiktok|twitter|discord|snapchat|steam|ebay)(?!\w)"
         rf"{_IS}(?P<id>[a-z][\w.-]{{2,38}}\w)(?![\w@])",
         0.85, "after a word for a user", "username", check=_is_unlike_a_word, words=_LOGIN,
     ),
@@ -53,6 +72,14 @@ RECOGNISER = Patterns(
     Pattern(
         r"(?<![\w.@/\\-])(?=[a-z\d._]{0,38}[a-z]_|[a-z]+\d*_)[a-z][a-z\d.]{0,30}_[a-z\d_.]{0,38}\d(?![\w@])",
         0.7, "form of a user name", "username", parts=("_",), digits=True,
+    ),
+    Pattern(
+        r"(?<![\w.@/\\:-])(?:[a-z]|[a-z]{3,12})\.[a-z]{4,24}\d{0,3}(?![\w@/-]|\.\w)",
+        0.7, "form of a user name", "username", check=_is_dotted, gate=_has_inner_dot,
+    ),
+    Pattern(
+        r"(?<![\w.@/\\-])(?:[a-z]{3,20}_[a-z]{1,20}|[a-z]{1,3}_[a-z]{4,20})(?![\w@(=]|\.[a-z])",
+        0.68, "form of a user name", "username", parts=("_",),
     ),
     Pattern(
         rf"(?i)(?<!\w)(?:{alternation('extensions')}\.?:?\s?#?\s?|x)(?P<id>\d{{3,5}})(?![\w%/-]|[.,]\d)",

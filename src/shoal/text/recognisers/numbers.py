@@ -14,34 +14,53 @@ _GROUP = (
     r"(?:[A-Z]{0,3}\d[\dA-Z]{1,24}(?:[-/][\dA-Z]{1,24}){0,4}|[A-Z][A-Za-z]{0,2} \d{1,6}(?:/\d{2,4})?|\d{1,2}(?= \d{2}))"
 )
 _CODE = re.compile(
-    r"(?<![\w.,/-])(?:(?=[A-Za-z]{0,6}[-/.]?\d)|(?=[A-Za-z\d]{1,12}[-/][A-Za-z\d-]{0,24}\d))"
+    r"(?<![\w.,/-])(?:(?=[A-Za-z]{0,9}[-/.]?\d)|(?=[A-Za-z\d]{1,12}[-/][A-Za-z\d-]{0,24}\d))"
     rf"[A-Za-z\d]{{1,30}}(?:(?:[-/.]|//)[A-Za-z\d]{{1,30}}){{0,6}}(?: {_GROUP}(?![\w%]|[.,/]\d)){{0,7}}"
 )
 # what is left of a run of letters and digits that is longer than a code: it is one code all the same
 _REST = re.compile(r"[A-Za-z\d]*")
 _PLATE = re.compile(
     r"(?<![\w-])[A-ZÄÖÜ]{1,3}[- ]?[A-Z]{0,2} ?\d{1,4}(?:[- ]?[A-Z]{1,3})?(?![\w-])"
-    r"|(?<![\w-])\d{1,4}[- ]?[A-Z]{2,3}\d{0,3}(?![\w-])"
+    r"|(?<![\w-])\d{1,4}[- ]?[A-Z]{2,3}\d{0,3}(?![\w-])|(?<![\w-])[A-Z]{2} ?\d{1,3}[ .']\d{3}(?![\w-])"
 )
-_PLATE_SIGN = re.compile(r"plate|plaque|kennzeichen|immatric|targ|matr[ií]c|registration|\breg\b|\btag\b|placa|vehicle")
+_PLATE_SIGN = re.compile(r"plate|plaque|plaques|kennzeichen|immatric|targ|matr[ií]c|registration|\breg\b|\btag\b|placa|vehicle")
 _PLATE_WORDS = trigger((
-    "plate", "plates", "plaque", "kennzeichen", "immatriculation", "immatriculé", "immatriculée", "targa", "targata",
+    "plate", "plates", "plaque", "plaques", "nummernschild", "kfz", "contrôle", "kontrollschild", "kennzeichen", "immatriculation", "immatriculé", "immatriculée", "targa", "targata",
     "targato", "targhe", "matrícula", "matricula", "registration", "reg", "tag", "placa", "vehicle", "vehicles",
     "matricola",
 ))  # fmt: skip
+# forms that nothing else has: 512 Js 30447/21, XVII 88/19, NVB-P-0331, 22-FA-01938, BG.2021.418
+_FILE_FORMS = re.compile(
+    r"(?<![\w.,/-])(?:(?:\d{1,4}|[IVX]{1,5}) [A-Z][A-Za-z]{0,4} \d{1,6}/\d{2,4}|[IVX]{2,6} \d{1,5}/\d{2,4}"
+    r"|[A-Z]{1,6}-[A-Z]{1,8}-?\d{3,8}|\d{2,4}-[A-Z]{1,4}-\d{3,8}|[A-Z]{1,4}\.(?:19|20)\d{2}\.\d{1,6}"
+    r"|[A-Z]{1,4}\d{0,2}-(?:19|20)?\d{2}-\d{3,7}|[A-Z]{1,5}/\d{2,6}/\d{2,4}|[A-Z]{1,5}-\d{2,6}/\d{2,4})(?![\w-]|[./]\d)"
+)
+# a number of a year: 340/2019, 2023/0094; not a law, and not a month or a span of years
+_OF_YEAR = re.compile(
+    r"(?<![\w.,/-])(?:(?!0?\d/|1[0-2]/)\d{2,6}/(?:19|20)\d{2}|(?:19|20)\d{2}[/-](?!(?:19|20)\d{2}|679|0?\d(?!\d)|1[0-2](?!\d))"
+    r"\d{3,6})(?![\w/-]|[.,]\d)"
+)
+_LAW = re.compile(
+    r"(?i)\b(?:legge|ley|l|lo|loi|law|act|gesetz|d\.?\s?lgs|lgs|decreto|real decreto|rd|dpr|d\.p\.r|directive|direttiva|directiva"
+    r"|richtlinie|verordnung|règlement|regolamento|reglamento|regulation|\(?ue\)?|\(?eu\)?|\(?ce\)?|iso|din|season|saison|stagione)"
+    r"[\s.,)]{0,3}(?:n[.°º]?\s?)?$"
+)
+_SHORT_LETTERS = re.compile(r"(?<![\w.-])(?:[A-Z]{1,5}|[A-Z][a-z]?[A-Z])[ .]$")
 _LETTERS_BEHIND = re.compile(r" [A-Z]{2,3}(?![\w-])")
 _LETTER_BEHIND = re.compile(r" [B-HJ-Z](?=[.,;)]|$)")
 _WORDS = re.compile(r"[^\W\d_]+")
 # plates whose form nothing else has: WÜ-KR 442, CX-118-LB, FB 220 KL, LK19 ZTB; Spanish ones in Spanish notes only
 _PLATE_FORMS = re.compile(
     r"(?<![\w.-])(?:[A-ZÄÖÜ]{1,3}-[A-Z]{1,2} ?[1-9]\d{1,3}[EH]?|[A-HJ-NP-TV-Z]{2}-\d{3}-[A-HJ-NP-TV-Z]{2}"
-    r"|[A-HJ-NPR-TV-Z]{2} \d{3} ?[A-HJ-NPR-TV-Z]{2}|[A-HJ-PR-Y]{2}\d{2} [A-HJ-PR-Z]{3})(?![\w-])"
+    r"|[A-HJ-NPR-TV-Z]{2} ?\d{3} ?[A-HJ-NPR-TV-Z]{2}|[A-HJ-PR-Y]{2}\d{2} [A-HJ-PR-Z]{3})(?![\w-])"
 )
 _SPANISH_PLATE = re.compile(r"(?<![\w.,-])\d{4}[ -]?[BCDFGHJKLMNPRSTVWXYZ]{3}(?![\w-])")
 _NUMBER_WORDS = frozenset(
     ("no", "nr", "number", "num", "nº", "numero", "número", "numéro", "nummer", "n", "ref", "réf", "matr", "id")
 )
 _UNITS = re.compile(rf"\s?{terms.alternation('units')}(?!\w)", re.IGNORECASE)
+# dates and blood pressures, whatever stands before them
+_NOT_CODES = re.compile(r"\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d{2})(?!\d)|\d{2,3}/(?:[4-9]\d|1[0-3]\d)$")
 _LETTER = re.compile(r"[A-Za-z]")
 _YEAR = re.compile(r"^(?:19|20)\d{2}$")
 _WINDOW = 48
@@ -122,9 +141,12 @@ class Numbers:
             digits = sum(map(str.isdigit, code))
             if digits < 4 and not _LETTER.search(code):
                 continue
-            if _UNITS.match(note.folded, end):
+            if _UNITS.match(note.folded, end) or _NOT_CODES.match(code):
                 continue
             kind = label_before(note, start) if digits > 3 or (digits and _LETTER.search(code)) else None
+            if kind is None and digits > 3 and (apart := _SHORT_LETTERS.search(note.folded, max(0, start - 7), start)):
+                kind = label_before(note, apart.start())  # Akte SP 2023-1187
+                start = start if kind is None else apart.start()
             if kind is None:
                 found += _unlabelled(code, start, end, digits)
                 continue
@@ -135,7 +157,21 @@ class Numbers:
             end = behind.end() if behind and kind != "vehicle_number" else end
             if digits >= _LEAST_DIGITS.get(kind, 4) and not (_YEAR.match(code) and kind != "vehicle_number"):
                 found.append(Span(start, end, kind, 0.93, "after a label"))
-        return found + _plates(note)
+        return found + _forms(note) + _plates(note)
+
+
+def _forms(note: Note) -> list[Span]:
+    """File numbers and names of devices whose form says what they are."""
+    text, found = note.folded, list[Span]()
+    if any(end - start > 1 and text[start - 1 : start] in ("/", "-", ".") for start, end in note.digits):
+        found = [Span(*match.span(), "other_number", 0.7, "form of a file number") for match in _FILE_FORMS.finditer(text)]
+        found += [
+            Span(*match.span(), "other_number", 0.62, "number of a year")
+            for match in _OF_YEAR.finditer(text)
+            if _LAW.search(text, max(0, match.start() - 24), match.start()) is None
+            and not _UNITS.match(text, match.end())
+        ]
+    return found
 
 
 def _plates(note: Note) -> list[Span]:
