@@ -186,7 +186,7 @@ class Note:
         return set(self.signs)
 
     @once
-    def _notable(self) -> list[tuple[int, int]]:
+    def notable(self) -> list[tuple[int, int]]:
         """The numbers and bits of the words that are more than plain words of a dictionary."""
         return [(number, bits) for number, bits in enumerate(self.signs) if bits & ~PLAIN_WORD]
 
@@ -194,7 +194,7 @@ class Note:
         """The numbers of the words that have one of the bits."""
         if not self.any_signs & bits:
             return []
-        return [number for number, sign in self._notable if sign & bits]
+        return [number for number, sign in self.notable if sign & bits]
 
     def windows(self, bits: int, before: int, after: int) -> list[tuple[int, int]]:
         """Stretches around the words that have one of the bits, joined where they meet."""
@@ -226,12 +226,6 @@ class Note:
         return self._parts[1::2]
 
     @once
-    def _gaps(self) -> list[str]:
-        gaps = self._parts[0::2]
-        gaps[0] = "\n"
-        return gaps
-
-    @once
     def pieces(self) -> list[tuple[int, int]]:
         """Where the words are: where the parts before them end, and where they end."""
         ends = list(accumulate(map(len, self._parts)))
@@ -256,8 +250,11 @@ class Note:
         return protected(self)
 
     def gap(self, number: int) -> str:
-        """What stands between a word and the one before it."""
-        return self._gaps[number]
+        """What stands between a word and the one before it, or behind the last; a line break before the first."""
+        if not number:
+            return "\n"
+        pieces = self.pieces
+        return self.folded[pieces[number - 1][1] : pieces[number][0] if number < len(pieces) else None]
 
     @once
     def language(self) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from shoal.text.base import Note, Span
+from shoal.text.block import notes_of
 from shoal.text.everywhere import everywhere
 from shoal.text.model import TextModel, model_spans
 from shoal.text.recognisers import RECOGNISERS
@@ -36,8 +37,7 @@ def find_spans(
     for number, text in enumerate(texts):
         rows.setdefault(text or "", []).append(number)
     found: list[list[Span]] = [[] for _ in texts]
-    for text, numbers in rows.items():
-        note = Note(text, languages)
+    for note, (text, numbers) in zip(notes_of(rows, languages), rows.items(), strict=True):
         ours = spans_of(note) if text else []
         theirs = model_spans(model, note) if model is not None and text else []
         resolved = resolve(note, [ours, theirs]) if extra is None else []

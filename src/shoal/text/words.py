@@ -64,6 +64,11 @@ def trigger(words: Iterable[str]) -> int:
     return bit
 
 
+def widest_sign() -> int:
+    """How many bits a word's signs may have."""
+    return _FIRST_TRIGGER + len(_TRIGGERS)
+
+
 PLAIN_WORD = LOWER | EITHER | RARE | UNKNOWN | SURE | WORD | GIVEN | SURNAME | SMALL | ACTS | TOWN | LONG_TOWN
 MAYBE_NAME = SURE | EITHER | RARE | UNKNOWN
 _GERMAN_STREETS = (

@@ -1,0 +1,161 @@
+"""Many notes at once: where their words and digits are, and what is known of the words, as arrays over all of them.
+
+A `Note` makes each of these when it is first asked for, note by note; here they are made for a block of notes in one
+go, and are the same. The notes of a block stand behind each other with a line break between them, which is neither
+part of a word nor of a number.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from functools import cache
+from itertools import pairwise
+
+import numpy as np
+
+from shoal.table import Array
+from shoal.text.base import Note
+from shoal.text.terms import small_words
+from shoal.text.words import CAPITAL, PLAIN_WORD, SMALL, SPLIT, lexicon, widest_sign
+
+# so many notes and characters are looked at together
+_MOST_NOTES = 1000
+_MOST_CHARACTERS = 2_000_000
+_OTHER, _LETTER, _DIGIT, _HYPHEN, _APOSTROPHE = range(5)
+_TABLE = 0x3000
+
+
+def notes_of(texts: Iterable[str], languages: tuple[str, ...]) -> Iterator[Note]:
+    """A note of each text, with all that most recognisers need of it.
+
+    >>> [(note.words, note.digits) for note in notes_of(["Rose, 42", "l'eau"], ("en",))]
+    [(['Rose'], [(6, 8)]), (["l'", 'eau'], [])]
+    """
+    block: list[Note] = []
+    characters = 0
+    for text in texts:
+        block.append(Note(text, languages))
+        characters += len(text)
+        if len(block) == _MOST_NOTES or characters > _MOST_CHARACTERS:
+            yield from _filled(block)
+            block, characters = [], 0
+    yield from _filled(block)
+
+
+def _filled(notes: list[Note]) -> list[Note]:
+    if not notes or widest_sign() > 64:
+        return notes
+    text = "\n".join([note.folded for note in notes])
+    firsts = np.cumsum([0, *(len(note.folded) + 1 for note in notes)])
+    classes = _classes(text)
+    starts, ends = _runs(classes == _DIGIT)
+    digits, bounds = _local(starts, ends, firsts)
+    for note, (low, high) in zip(notes, bounds, strict=True):
+        note.digits = digits[low:high]
+    starts, ends = _words(text, classes)
+    pieces, bounds = _local(starts, ends, firsts)
+    words = [text[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+    signs = list(map(lexicon().__getitem__, words))
+    for note, (low, high) in zip(notes, bounds, strict=True):
+        note.words, note.pieces, note.signs = words[low:high], pieces[low:high], signs[low:high]
+    _add_signs(notes, words, np.array(signs, np.uint64), np.array(bounds, np.int64).reshape(-1, 2))
+    return notes
+
+
+@cache
+def _class_table() -> Array:
+    """What each of the first characters of Unicode is, as the patterns of `shoal.text.words` see them."""
+    return np.array([_class_of(chr(code)) for code in range(_TABLE)], np.uint8)
+
+
+def _class_of(sign: str) -> int:
+    if sign in "0123456789":
+        return _DIGIT
+    if sign in "'\u2019":
+        return _APOSTROPHE
+    letter = sign.isalnum() and not sign.isdecimal()
+    return _LETTER if letter else _HYPHEN if sign == "-" else _OTHER
+
+
+def _classes(text: str) -> Array:
+    if text.isascii():
+        return _class_table()[np.frombuffer(text.encode(), np.uint8)]
+    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+    found = _class_table()[np.minimum(codes, _TABLE - 1)]
+    high = np.flatnonzero(codes >= _TABLE)
+    if len(high):
+        distinct, inverse = np.unique(codes[high], return_inverse=True)
+        found[high] = np.array([_class_of(chr(code)) for code in distinct.tolist()], np.uint8)[inverse]
+    return found
+
+
+def _runs(inside: Array) -> tuple[Array, Array]:
+    """Where stretches of True start, and where they end."""
+    padded = np.zeros(len(inside) + 2, np.int8)
+    padded[1:-1] = inside
+    edges = np.diff(padded)
+    return np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
+
+
+def _words(text: str, classes: Array) -> tuple[Array, Array]:
+    """Where words are: letters, with hyphens and apostrophes between two of them; what is elided is a word apart."""
+    inside = classes == _LETTER
+    joins = np.flatnonzero(classes >= _HYPHEN)
+    joins = joins[(joins > 0) & (joins < len(inside) - 1)]
+    joins = joins[inside[joins - 1] & inside[joins + 1]]
+    inside[joins] = True
+    starts, ends = _runs(inside)
+    with_apostrophe = joins[classes[joins] == _APOSTROPHE]
+    if not len(with_apostrophe):
+        return starts, ends
+    numbers = np.unique(np.searchsorted(starts, with_apostrophe, "right") - 1)
+    again = zip(starts[numbers].tolist(), ends[numbers].tolist(), strict=True)
+    parts = np.array([match.span() for low, high in again for match in SPLIT.finditer(text, low, high)]).reshape(-1, 2)
+    return (
+        np.sort(np.concatenate([np.delete(starts, numbers), parts[:, 0]])),
+        np.sort(np.concatenate([np.delete(ends, numbers), parts[:, 1]])),
+    )
+
+
+def _local(starts: Array, ends: Array, firsts: Array) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
+    """Stretches in characters of their own notes, and which of them each note has: from, and up to before."""
+    cuts = np.searchsorted(starts, firsts)
+    shift = np.repeat(firsts[:-1], np.diff(cuts))
+    stretches = list(zip((starts - shift).tolist(), (ends - shift).tolist(), strict=True))
+    bounds = cuts.tolist()
+    return stretches, list(pairwise(bounds))
+
+
+def _add_signs(notes: list[Note], words: list[str], signs: Array, bounds: Array) -> None:
+    """What the words of each note are altogether, which of them are notable, and which language they are of."""
+    numbers = np.flatnonzero(signs & np.uint64(~PLAIN_WORD & (1 << 64) - 1))
+    cuts = np.searchsorted(numbers, np.append(bounds[:, 0], len(words)))
+    shift = np.repeat(bounds[:, 0], np.diff(cuts))
+    notable = list(zip((numbers - shift).tolist(), signs[numbers].tolist(), strict=True))
+    capitals = np.append(0, np.cumsum(signs & np.uint64(CAPITAL) != 0))
+    in_lower_case = (capitals[bounds[:, 1]] - capitals[bounds[:, 0]]) * 12 < bounds[:, 1] - bounds[:, 0]
+    filled = np.flatnonzero(bounds[:, 0] < bounds[:, 1])
+    together = np.zeros(len(notes), np.uint64)
+    if len(filled):
+        together[filled] = np.bitwise_or.reduceat(signs, bounds[filled, 0])
+    languages = _languages(notes[0].languages, words, signs, bounds)
+    made = zip(notes, together.tolist(), in_lower_case.tolist(), languages, cuts[:-1], cuts[1:], strict=True)
+    for note, any_signs, lower, language, low, high in made:
+        note.any_signs, note.notable, note.in_lower_case = any_signs, notable[low:high], lower
+        if language is not None:
+            note.language = language
+
+
+def _languages(languages: tuple[str, ...], words: list[str], signs: Array, bounds: Array) -> list[str | None]:
+    """The language of each note by its small words; None where it has hardly any, and capitals may hide them."""
+    small = small_words()
+    numbers = np.flatnonzero(signs & np.uint64(SMALL))
+    spoken = [small.get(words[number], ()) for number in numbers.tolist()]
+    note = np.searchsorted(bounds[:, 0], numbers, "right") - 1
+    counts = np.zeros((len(bounds), len(languages)), np.int64)
+    for place, language in enumerate(languages):
+        there = np.fromiter((language in some for some in spoken), bool, len(spoken))
+        counts[:, place] = np.bincount(note[there], minlength=len(bounds))
+    best = np.argmax(counts, axis=1)
+    sure = counts.max(axis=1, initial=0) > 0
+    return [languages[place] if there else None for place, there in zip(best.tolist(), sure.tolist(), strict=True)]
