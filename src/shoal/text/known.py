@@ -27,7 +27,7 @@ from shoal.text.known_values import (
 )
 from shoal.text.misspelt import misspelt
 from shoal.text.word_sets import words_set
-from shoal.text.words import is_foreign, is_word, lexicon
+from shoal.text.words import is_word, is_word_of, lexicon
 from shoal.text.written_dates import dates_in, month_words
 
 REASON = "a value that the table has of this person"
@@ -255,7 +255,11 @@ def _counts(
     if neighbour or (place and words[place - 1] in TITLES and _near(text, pieces, place - 1, place)):
         return True
     if text[start].islower():
-        return rule == "capital" and len(words[place]) > 3 and is_foreign(words[place], _language(words))
+        return (
+            rule == "capital"
+            and len(words[place]) > 3
+            and not any(is_word_of(words[place], own) for own in ("en", _language(words)))
+        )
     if rule == "capital":
         return True
     if words[place] in month_words() and _is_month(words, place):

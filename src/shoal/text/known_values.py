@@ -49,7 +49,8 @@ _FUNCTION = words_set(
 _STREETS = {
     "street": "st", "avenue": "ave", "road": "rd", "boulevard": "blvd", "lane": "ln", "drive": "dr", "court": "ct",
     "place": "pl", "square": "sq", "apartment": "apt", "suite": "ste", "strasse": "str", "platz": "pl",
-    "avenida": "ave", "av": "ave", "avda": "ave", "calle": "c", "carrer": "c", "cl": "c", "piazza": "pl", "pza": "pl", "pzza": "pl",
+    "avenida": "ave", "av": "ave", "avda": "ave", "calle": "c", "carrer": "c", "cl": "c", "piazza": "pl",
+    "pza": "pl", "pzza": "pl",
     "plaza": "pl", "plza": "pl", "placa": "pl", "north": "n", "south": "s", "east": "e", "west": "w", "gardens": "gdns",
     "garden": "gdns", "gdn": "gdns", "crescent": "cres", "terrace": "ter", "terr": "ter", "close": "c", "circle": "cir",
     "parkway": "pkwy", "highway": "hwy", "grove": "gr", "grv": "gr", "building": "bldg", "floor": "fl", "saint": "st",
@@ -60,7 +61,8 @@ _STREETS = {
     "interno": "int", "scala": "sc", "palazzina": "pal", "paseo": "po", "pso": "po", "carretera": "ctra",
     "urbanizacion": "urb", "camino": "cno", "travesia": "trv", "ronda": "rda", "glorieta": "gta", "poligono": "pol",
     "escalera": "esc", "bloque": "bl", "blq": "bl", "izquierda": "izq", "izda": "izq", "derecha": "dcha",
-    "santa": "sta", "santo": "sto", "general": "gral", "gen": "gral", "doctor": "dr", "hausnummer": "nr", "no": "nr", "num": "nr",
+    "santa": "sta", "santo": "sto", "general": "gral", "gen": "gral", "doctor": "dr", "hausnummer": "nr",
+    "no": "nr", "num": "nr",
 }  # fmt: skip
 # small words that a street is often written without: `Carrer de Balmes`, `C/ Balmes`
 _LINKS = words_set("de del la las los el du des le les l d di della delle dei degli da")

@@ -139,10 +139,24 @@ def seeds_of(note: Note) -> Seeds:
         seed = _by_context(note, place, bits) or _by_shape(note, place, bits, shouting)
         if seed is not None and not (place in note.protected and seed[0] < GOOD):
             seeds[place] = seed
+    _by_lines(note, seeds)
     _by_credentials(note, seeds)
     _beside_names(note, seeds)
     _at_the_end(note, seeds)
     return seeds
+
+
+def _by_lines(note: Note, seeds: Seeds) -> None:
+    """A name on a line of its own behind a line that ends with a comma: `Cordialement,` and `Leire`."""
+    if ",\n" not in note.folded:
+        return
+    for place in note.marked(CAPITAL):
+        if place < 2 or place in seeds or note.gap(place) not in (",\n", ",\n\n", ", \n"):
+            continue
+        line = note.folded[note.pieces[place][0] :].split("\n", 1)[0]
+        bits = note.signs[place]
+        if len(line.split()) < 4 and bits & MAYBE_NAME and not bits & (_NOT_NAMES | SMALL | ACTS | ROLE):
+            seeds[place] = (GOOD - 0.03, "signs a note")
 
 
 def _at_the_end(note: Note, seeds: Seeds) -> None:
@@ -151,6 +165,10 @@ def _at_the_end(note: Note, seeds: Seeds) -> None:
     if last < 4 or last in seeds or note.folded[note.pieces[last][1] :].strip(" .\n)"):
         return
     bits, gap = note.signs[last], note.gap(last)
+    if bits & LOWER and note.words[last - 1].lower() in terms.rule("closings") and gap in (" ", ", ", ",\n", "\n"):
+        if bits & MAYBE_NAME and not bits & (EITHER | SMALL | _NOT_NAMES | ACTS) and len(note.words[last]) > 2:
+            seeds[last] = (GOOD - 0.03, "signs a note")
+        return
     if not bits & CAPITAL or bits & (INITIAL | SMALL | STAYS | REGION | MONTH | ROLE) or not bits & (GIVEN | SURNAME):
         return
     closing = note.words[last - 1].lower() in terms.rule("closings") and gap in (
@@ -247,7 +265,7 @@ def _by_context(note: Note, place: int, bits: int) -> Seed | None:
     if (
         (note.signs[place - 1] & ROLE or social)
         and gap in _AFTER_ROLE
-        and (gap != ". " or word in ("gez", "fdo", "pt", "pat"))
+        and (gap != ". " or word in terms.rule("role_abbreviations"))
     ):
         named = word in terms.rule("labels_of_names") and ":" in gap
         short = bits & UNKNOWN and bits & UPPER and not named and len(note.words[place]) < 5

@@ -150,7 +150,7 @@ def first_words_of_organisations() -> dict[str, list[tuple[str, ...]]]:
 @cache
 def introducing_words() -> frozenset[str]:
     """Last words of the phrases after which a name may stand in lower case."""
-    kinds = ("introductions", "presentations", "contacts", "kin")
+    kinds = ("introductions", "presentations", "contacts", "kin", "persons")
     return frozenset(phrase.replace("'", "' ").replace("/", " ").split()[-1] for kind in kinds for phrase in rule(kind))
 
 

@@ -186,20 +186,16 @@ def _words_of(language: str) -> frozenset[str]:
     return frozenset(load(f"words_{language}")) & dictionary()
 
 
-def is_foreign(word: str, language: str) -> bool:
-    """Whether a lower-case word of the dictionaries is one of other languages than the note's and English alone.
+def is_word_of(word: str, language: str) -> bool:
+    """Whether a lower-case word, or what is left of it without a plain ending, is a word of one language.
 
-    >>> is_foreign("pagliacci", "de"), is_foreign("hund", "de")
+    >>> is_word_of("hunde", "de"), is_word_of("pagliacci", "de")
     (True, False)
     """
-    own = {language, "en"}
-    forms = {word, word.removesuffix("s"), word.removesuffix("es"), word.removesuffix("n"), word.removesuffix("en")}
-    if not terms.terms("extra_words").isdisjoint(forms) or not terms.terms("either").isdisjoint(forms):
-        return False
-    if any(not forms.isdisjoint(_words_of(known)) for known in own):
-        return False
-    others = {"de", "fr", "it", "es"} - own
-    return any(word in _words_of(other) for other in others)
+    forms = {word, *(word.removesuffix(end) for end in ("s", "es", "e", "n", "en"))}
+    if not forms.isdisjoint(_words_of(language)) or not forms.isdisjoint(terms.terms("extra_words")):
+        return True
+    return language == "de" and 9 < len(word) < _LONGEST and _compound(word, _joining()[0])
 
 
 @cache

@@ -26,16 +26,32 @@ _TOWN = (
     rf"(?:,\s(?!(?i:apt|suite|flat)){_NAME}(?:\s(?!{_BEFORE_CODE}){_NAME}){{0,2}}"
     rf"(?=[,.;)\n]|\s\d{{5}}|\s{_BEFORE_CODE}|$))?"
 )
-_NUMBER = r"\d{1,5}(?:\s?[-/]\s?(?:\d{1,4}|[A-Z](?!\w)))?\s?(?:bis|ter|[A-Za-z])?(?!\w)"
+_NUMBER = r"\d{1,5}(?:\s?[-/]\s?(?:\d{1,4}|[A-Z](?!\w)))?(?:\s?(?:bis|ter|quater)|[A-Za-z]|\s[A-Zb-df-np-xz])?(?!\w)"
 _LOWER_STREET = (
     r"(?:rue|avenue|av\.|boulevard|bd|impasse|quai|chemin|calle|c/|avda\.?|avenida|plaza|paseo|viale|piazza|corso"
     r"|vicolo)"
 )
 _TAIL = (
-    r"(?:,?\s(?:s/n|\d{1,2}\.?\s?[ºª°oa]\s?[A-Za-z]{0,4}(?!\w)|piso\s\d{1,2}|int\.\s?\d{1,3}"
-    r"|interno\s\d{1,3}|scala\s\w|esc\.\s?\w|bajo(?:\s[A-Z](?!\w))?|puerta\s\w{1,3}))?"
+    r"(?:,?\s(?i:s/n|snc|\d{1,2}\.?\s?[ºª°oa]\s?(?:[A-Za-z]{1,2}|izqd?a?|dcha?|centro)?\.?(?!\w)|piso\s\d{1,2}"
+    r"|int(?:erno)?\.?\s?\d{1,3}|scala\s\w|sc\.\s?\w|pal(?:azzina)?\.?\s\w{1,2}(?!\w)|piano\s\w{1,7}"
+    r"|\d{1,2}°?\s?piano|esc(?:alera|\.)\s?\w{1,2}(?!\w)|(?:bajos?|bjs?|ático|entlo|entresuelo|principal|semisótano"
+    r"|local)\.?"
+    r"(?:\s[A-Z\d]{1,2}(?!\w))?|bloque\s\w{1,3}|bl(?:q|oq)?\.\s?\w{1,3}|portal\s\w{1,3}|pta\.\s?\w{1,3}|puerta\s\w{1,3}"
+    r"|casa\s\d{1,3}|(?:apto|dpto|depto)\.?\s\w{1,4}|n\.\s?\d{1,4}(?:/[A-Z])?|km\.?\s\d{1,4}(?:[.,]\d)?)(?!\w)){0,4}"
 )
-_BUILDING = r"(?:,\s(?i:bât(?:iment)?|appt?|appartement|esc(?:alier)?|étage|porte|apt)\.?\s?[\dA-Z]{1,4}(?!\w)){0,3}"
+_BUILDING = (
+    r"(?:,?\s(?i:bât(?:iment)?|appt?|appartement|esc(?:alier)?|étage|porte|apt|rés(?:idence)?|hall|lot|chambre"
+    r"|logt?)\.?\s?"
+    r"[\dA-Z]{1,4}(?!\w)|,\s(?i:\d{1,2}(?:er?|[eè]me)\s(?:étage|ét\.?)(?:\s(?:gauche|droite|face))?|rdc"
+    r"|rez-de-chaussée)){0,3}"
+)
+_FLOOR = (
+    r"(?:,?\s(?:\d{1,2}\.\s?(?:OG|Stock|Etage|Stg\.)|EG|DG|UG|Hinterhaus|Vorderhaus|HH|VH|Seitenflügel"
+    r"|Gebäude\s\w{1,3}|Haus\s[\dA-Z](?!\w)"
+    r"|Aufgang\s\w{1,2}|(?:Whg|Wohnung|Wohnungsnr|App|Apartment|Zi|Zimmer)\.?\s(?:Nr\.\s)?\d{1,4}|Top\s\d{1,3}"
+    r"|Stiege\s\d{1,2}|Tür\s\d{1,3})"
+    r"(?:\s(?:links|rechts|li\.?|re\.?|Mitte))?(?!\w)){0,3}"
+)
 _LINK = rf"(?i:{alternation('street_links')}\s?)"
 _MORE = rf"(?:\s{_LINK}{{0,2}}{_NAME}){{0,4}}"
 _NO = r"(?:,?\s(?:n\.?\s?[ºo°]?\s?|núm\.\s?|número\s|numero\s)?" + _NUMBER + ")"
@@ -49,11 +65,21 @@ _COURT = re.compile(
 _CAPITAL = r"[A-ZÄÖÜ][a-zäöüß]{1,30}(?:-[A-ZÄÖÜ][a-zäöüß]{1,30}){0,3}-?"
 # places for something, not streets
 _NOT_STREETS = (
-    r"(?:Arbeits|Spiel|Park|Steh|Sitz|Schlaf|Ausbildungs|Kita|Therapie|Pflege|Heim|Studien|Einbahn|Land|Sack|Bundes|Schnell"
-    r"|Betten|Stell|Sport|Praktikums|Betreuungs|Krippen|Schul|Wohn|Lager|Liege|Flug|Zelt|Fußball|Tennis|Marktp|Camping|Frei"
+    r"(?:Arbeits|Spiel|Park|Steh|Sitz|Schlaf|Ausbildungs|Kita|Therapie|Pflege|Heim|Studien|Einbahn|Land|Sack|Bundes"
+    r"|Schnell"
+    r"|Betten|Stell|Sport|Praktikums|Betreuungs|Krippen|Schul|Wohn|Lager|Liege|Flug|Zelt|Fußball|Tennis|Marktp"
+    r"|Camping|Frei"
     r"|Reha|Behandlungs|Klinik|Krankenhaus|Kindergarten|Eltern|Kur|Fahr|Wasser|Um|Dialyse|Schutz)"
 )
 _GERMAN_WORD = r"(?i:straße|strasse|str\.|weg|platz|allee|gasse|ring|damm|ufer)"
+
+
+# `via SMS`, `VIA EMS FROM`: not a street
+_BY_WAY = (
+    r"(?!(?i:via\s(?:sms|e-?mail|mail|pec|fax|chat|whatsapp|teams|zoom|skype|web|app|vpn|usb|telefono|posta"
+    r"|internet|bluetooth))\b"
+    r"|VIA\s(?:IV|EV|OS)\b|VIA\s(?:\w{1,12}\s)?(?:EMS|AMBULANCE|TAXI|FROM|TO|THE|AND|FOR)\b)"
+)
 
 
 def _not_a_court(text: str) -> bool:
@@ -105,7 +131,8 @@ RECOGNISER = Patterns(
         0.85, "number and street", "address", near=STREET_EN, reach=(70, 50), digits=True,
     ),
     Pattern(
-        r"(?i)(?<![\w.,/-])\d{1,5}\s(?:[a-z]{2,20}\s|\d{1,3}(?:st|nd|rd|th)\s){1,3}(?:st|ave|rd|blvd|ln|dr|ct|cir|pl|pkwy|ter)\b"
+        r"(?i)(?<![\w.,/-])\d{1,5}\s(?:[a-z]{2,20}\s|\d{1,3}(?:st|nd|rd|th)\s){1,3}(?:st|ave|rd|blvd|ln|dr|ct|cir"
+        r"|pl|pkwy|ter)\b"
         r"(?=[.,;\n]|$|\s(?:apt|unit|ste|#))(?:\s(?:apt|unit|ste)\s?\w{1,5})?",
         0.85, "number and street in lower case", "address", digits=True, at_digits=True,
         gate=lambda note: note.in_lower_case,
@@ -133,17 +160,21 @@ RECOGNISER = Patterns(
         0.8, "number of a flat", "address", near=POST_WORD, digits=True,
     ),
     Pattern(
-        rf"[A-ZÄÖÜ][\w\-]{{0,40}}\.?\s{_NUMBER}(?:,\s(?:\d\.\s(?:OG|Stock|Etage)|EG|DG|Hinterhaus|Gebäude\s\w{{1,3}}|Whg\.?\s\d{{1,3}})"
-        r"(?:\s(?:links|rechts|Mitte))?)?",
+        rf"[A-ZÄÖÜ][\w\-]{{0,40}}\.?\s{_NUMBER}(?:/\d{{1,3}}){{0,2}}{_FLOOR}",
         0.92, "street and number", "address", near=STREET_DE, anchored=True, digits=True,
     ),
     Pattern(
-        rf"(?<![\w-])(?:{_NAME}\s){{1,2}}{_GERMAN_WORD}\s{_NUMBER}",
+        rf"(?<![\w-])(?:{_NAME}\s){{1,2}}{_GERMAN_WORD}\s{_NUMBER}{_FLOOR}",
         0.92, "street and number", "address", near=STREET_DE, reach=(50, 20), digits=True,
     ),
     Pattern(
-        rf"(?<![\w-]){alternation('street_starts_de')}\s(?:{_NAME}\s){{1,2}}{_NUMBER}",
+        rf"(?<![\w-]){alternation('street_starts_de')}\s(?:{_NAME}\s){{1,2}}{_NUMBER}{_FLOOR}",
         0.88, "street and number", "address", near=STREET_START, anchored=True, digits=True,
+    ),
+    Pattern(
+        r"(?<![\w-])[a-zäöüß-]{2,30}(?:straße|strasse|str\.?|weg|platz|allee|gasse|ring|damm)\s\d{1,4}\s?[a-z]?(?!\w)",
+        0.82, "street and number in lower case", "address", near=STREET_DE, anchored=True, digits=True,
+        gate=lambda note: note.in_lower_case and note.language == "de",
     ),
     Pattern(
         rf"(?<![\w-])(?!{_NOT_STREETS}){_CAPITAL}(?:straße|strasse|gasse|allee|platz)(?!\w)",
@@ -163,8 +194,14 @@ RECOGNISER = Patterns(
         0.92, "number and street", "address", near=STREET_ROMANCE, reach=(16, 100), digits=True,
     ),
     Pattern(
-        rf"(?<!\w)(?i:{alternation('streets_fr')})\s{_LINK}{{0,3}}{_NAME}{_MORE},?\s\d{{1,4}}(?!\w)",
+        rf"(?<!\w)(?i:{alternation('streets_fr')})\s{_LINK}{{0,3}}{_NAME}{_MORE},?\s\d{{1,4}}\s?(?:bis|ter"
+        rf"|[a-dA-D])?(?!\w){_BUILDING}",
         0.8, "street", "address", near=STREET_ROMANCE, anchored=True, digits=True,
+    ),
+    Pattern(
+        rf"(?<!\w)(?:\d{{1,4}}\s?(?:bis|ter)?,?\s)?(?i:ch\.|che\.|imp\."
+        rf"|all\.)\s{_LINK}{{0,3}}{_NAME}{_MORE}(?:,?\s\d{{1,4}}(?!\w))?",
+        0.84, "street", "address", parts=("ch. d", "che. d", "imp. ", "all. d"), gate=_is_french,
     ),
     Pattern(
         rf"(?<!\w)(?i:rue|avenue|boulevard|bd|impasse|quai|chemin|allée|ruelle|faubourg)\s{_LINK}{{0,3}}{_NAME}{_MORE}",
@@ -188,7 +225,7 @@ RECOGNISER = Patterns(
         gate=lambda note: note.in_lower_case and note.language in ("fr", "es"),
     ),
     Pattern(
-        r"(?<!\w)(?!VIA (?:\w{1,12} )?(?:EMS|AMBULANCE|TAXI|FROM|TO|THE|AND|FOR)\b)"
+        rf"(?<!\w){_BY_WAY}"
         rf"(?i:{alternation('streets_it')})\s"
         rf"{_LINK}{{0,3}}(?:[IVX]{{1,5}}\s)?{_NAME}{_MORE}{_NO}?{_TAIL}", 0.9,
         "street", "address", near=STREET_ROMANCE, anchored=True, gate=_is_italian,

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 
 from shoal.text.base import Note, Span
 from shoal.text.kinds import TextKind
+from shoal.text.words import CAPITAL, GIVEN, MONTH, RARE, ROLE, STAYS, SURNAME, UNKNOWN, WORD
 
 _UNITS = re.compile(
     r"(?i)(?:[\s-]{0,2}(?:years?|yrs?\.?)[\s-]{0,2}(?:of age|old)\b|[\s-]?y\.?/?\s?o\.?(?!\w)|[\s-]yrs?\b|[\s-]years?\b"
@@ -27,7 +29,8 @@ _NINETY = (
 )
 _SPELLED = re.compile(
     rf"(?i)(?<![\w-])(?:{_NINETY}(?:[\s-](?:years?|yrs?|jahre|ans|anni|años)(?:[\s-](?:old|of age|alt))?)(?!\w)"
-    r"|(?:ein|zwei|drei|vier|fünf|sechs|sieben|acht|neun)?(?:und)?neunzigjährige?[rnms]?(?!\w)|hundertjährige?[rnms]?(?!\w)"
+    r"|(?:ein|zwei|drei|vier|fünf|sechs|sieben|acht|neun)?(?:und)?neunzigjährige?[rnms]?(?!\w)"
+    r"|hundertjährige?[rnms]?(?!\w)"
     r"|novant(?:a(?:du|tre|quattr|cinqu|sei|sett|nov)?|un|ott)?enne(?!\w)|centenari[oa](?!\w)"
     r"|nonag[ée]nari(?:an|a|o)(?!\w)"
     r"|nonag[eé]naire(?!\w)|centenaire(?!\w)|centenarian(?!\w)"
@@ -41,6 +44,11 @@ _OF_PERSON = re.compile(
     r"|widower|aunt|uncle|sie|er|mutter|vater|oma|opa|großmutter|großvater|patientin|elle|il|lei|lui|ella|él)"
     r"(?: [A-ZÀ-Þ][\w'’-]{1,20}){0,2}(?:['’]s| is| was| turned| turns| ist| wird| wurde| a| ha| tiene| cumple)"
     r"(?: now| about| almost| over| jetzt| schon)?\s$"
+)
+_BIRTHDAY = re.compile(
+    r"(?i)\b(?:turns|turned|turning|cumple|cumplió|cumplirá|cumplido|compie|compirà|compiuti|ha compiuto|fête ses"
+    r"|fêté ses|aura"
+    r"|wird|wurde|vollendet|aged|âgée?|alter)\s$"
 )
 _ALONE = re.compile(r"(?=[.,;!?)]|$|\s(?:and|und|et|e|y|but|or|now)\b)")
 _SEX = re.compile(r"(?:M|W|m|f|F(?! ?[.,;)]))(?!\w)")
@@ -64,12 +72,30 @@ class Ages:
                 if text[end : end + 1] not in ("-", "/", ".") and _BORN.search(text, max(0, start - 24), start):
                     found.append(Span(start, end, "age_over_89", 0.75, "year of a birth long ago"))
             elif 1 < end - start < 4 and 90 <= int(text[start:end]) < 120:
-                found += _at(text, start, end)
+                found += _at(text, start, end) or _behind_name(note, start, end)
         if _SPELLED_SIGN.search(note.lower):
             found += [Span(*match.span(), "age_over_89", 0.85, "age over 89") for match in _SPELLED.finditer(text)]
         if "nineties" in text or ("90" in text and any(part in note.lower for part in _DECADE)):
             found += [Span(*match.span("id"), "age_over_89", 0.8, "age over 89") for match in _NINETIES.finditer(text)]
         return found
+
+
+def _behind_name(note: Note, start: int, end: int) -> list[Span]:
+    """`Elvira (94)`, `Mr Roe, 93,` and `turned 95`: a number behind a name or a word for a birthday."""
+    text = note.folded
+    if text[end : end + 1] not in (")", ",", ".", ";", "") or text[end + 1 : end + 2].isdigit():
+        return []
+    if _BIRTHDAY.search(text, max(0, start - 20), start):
+        return [Span(start, end, "age_over_89", 0.75, "age over 89")]
+    opened = text[start - 1 : start] == "(" and text[end : end + 1] == ")"
+    if not opened and not (text[start - 2 : start] == ", " and text[end : end + 1] == ","):
+        return []
+    number = bisect_left(note.pieces, (start,)) - 1
+    if number < 0 or start - note.pieces[number][1] > 2:
+        return []
+    bits = note.signs[number]
+    named = bits & CAPITAL and bits & (GIVEN | SURNAME | RARE | UNKNOWN) and not bits & (STAYS | WORD | ROLE | MONTH)
+    return [Span(start, end, "age_over_89", 0.7, "age over 89")] if named else []
 
 
 def _at(text: str, start: int, end: int) -> list[Span]:

@@ -55,7 +55,9 @@ _SEPARATORS = frozenset("-/. ")
 _SHORT_SEPARATORS = frozenset("/.")
 _WRITE_LOWER = frozenset(("fr", "it", "es"))
 # months that are names or other words too: only behind a word that announces a month
-_AMBIGUOUS = frozenset(("mars", "mayo", "april", "june", "may", "march", "august", "mai", "juli", "juni", "abril", "julio"))
+_AMBIGUOUS = frozenset(
+    ("mars", "mayo", "april", "june", "may", "march", "august", "mai", "juli", "juni", "abril", "julio")
+)
 _PADDED = re.compile(r"\d{1,2}\.(?:0[1-9]|1[0-2])\.(?!\d)")
 _LINE_START = re.compile(r"(?:^|\n)[ \t\-*•·]{0,4}$")
 _ENTRY = re.compile(r"\s?[:–-]\s|\s(?=[A-Za-zÀ-ÿ])")

@@ -14,6 +14,13 @@ def _words_of(key: str) -> int:
     return trigger(phrase.split()[0].lower() for phrase in rule(key))
 
 
+_FAMILY = trigger((
+    "fils", "frères", "cie", "associés", "söhne", "sohn", "töchter", "partner", "figli", "fratelli", "soci",
+    "associati",
+    "hijos", "hermanos", "asociados", "sons", "daughters", "brothers", "co", "lli", "gebr", "gebrüder", "hnos", "viuda",
+    "veuve", "éts", "ets", "eredi",
+))  # fmt: skip
+
 RECOGNISER = Patterns(
     "facilities",
     Pattern(
@@ -22,12 +29,13 @@ RECOGNISER = Patterns(
         words=_words_of("labels_of_organisations"),
     ),
     Pattern(
-        r"(?<!\w)(?i:juzgado|tribunal|sala|sección|fiscalía)(?:\s(?:de|lo|[A-Z]?[a-zéíóú]{3,15})){0,5}"
-        rf"\s(?:n\.?[º°o]|núm\.?|número)\s?\d{{1,3}}(?:\sde\s{_WORD}(?:\s{_WORD}){{0,2}})?(?<!\.)",
+        r"(?<!\w)(?i:juzgado|tribunal|sala|sección|fiscalía)(?:\s(?i:de|lo|[a-zéíóú]{3,15})){0,5}"
+        rf"\s(?i:n\.?\s?[º°o]|núm\.?|número)\s?\d{{1,3}}(?:\s(?i:de)\s{_WORD}(?:\s{_WORD}){{0,2}})?(?<!\.)",
         0.9, "court with a number", "organisation", words=_words_of("numbered_courts"), digits=True,
     ),
     Pattern(
-        rf"(?<!\w)(?!(?:The|This|That|Our|His|Her|State|Federal|US|A|An|In|At|By|See|Under)\s(?i:superior|district|supreme|circuit"
+        rf"(?<!\w)(?!(?:The|This|That|Our|His|Her|State|Federal|US|A|An|In|At|By|See|Under)\s(?i:superior|district"
+        rf"|supreme|circuit"
         r"|municipal|family|juvenile|crown|probate|county|magistrates['’]?)\s)"
         rf"(?:{_WORD}\s){{1,3}}(?i:superior|district|supreme|circuit|municipal|family|juvenile|crown|probate"
         r"|magistrates['’]?|county)\s(?i:court)(?!\w)",
@@ -35,8 +43,27 @@ RECOGNISER = Patterns(
     ),
     Pattern(
         rf"(?<!\w){alternation('shouted_heads')}\s(?:(?:LES|LA|LE|LOS|LAS|EL|SAN|SANTA|SAINT)\s)?"
-        r"(?!(?:DE|DEL|DI|DU|POR|PER|CON|AVEC|POUR)\s)[A-ZÀ-ÖØ-Þ][A-ZÀ-ÖØ-Þ'’-]{3,30}(?=[.,;)]|$|\s(?:DEPUIS|DAL|DESDE|SEIT|LE|IL|EL|AM|DU|DEL|VOM|\d))",
+        r"(?!(?:DE|DEL|DI|DU|POR|PER|CON|AVEC|POUR)\s)[A-ZÀ-ÖØ-Þ][A-ZÀ-ÖØ-Þ'’-]{3,30}(?=[.,;)]|$|\s(?:DEPUIS|DAL"
+        r"|DESDE|SEIT|LE|IL|EL|AM|DU|DEL|VOM|\d))",
         0.84, "shouted name of a facility", "organisation", words=_words_of("shouted_heads"),
+    ),
+    Pattern(
+        rf"(?<!\w){_WORD}(?:[ -]{_WORD}){{0,2}}\s(?:&|et|und|e|y|and|u\.)\s(?:Fils|Frères|Cie|Associés|Söhne|Sohn"
+        rf"|Töchter|Partner"
+        r"|Figli|Fratelli|Soci|Associati|Hijos|Hermanos|Asociados|Sons|Daughters|Brothers|Co|FILS|FIGLI|HIJOS|SONS"
+        r"|SÖHNE)(?!\w)",
+        0.88, "company of a family", "organisation", words=_FAMILY,
+    ),
+    Pattern(
+        rf"(?<!\w)(?:Fratelli|F\.lli|Gebr\.|Gebrüder|Hnos\.?|Hermanos|Viuda de|Hijos de|Veuve|Éts|Ets|Eredi"
+        rf"|Figli di)\s{_WORD}"
+        rf"(?:\s{_WORD}){{0,2}}(?<!\.)",
+        0.84, "company of a family", "organisation", words=_FAMILY,
+    ),
+    Pattern(
+        r"(?<!\w)(?:(?:[A-ZÄÖÜ][\w-]{2,30}\s)(?:BKK|IKK)(?:\s[A-ZÄÖÜ][\wäöüß-]{2,20})?|(?:AOK|BKK"
+        r"|IKK)[ -][A-ZÄÖÜ][\wäöüß/-]{2,30})(?!\w)",
+        0.86, "health insurer", "organisation", words=trigger(("aok", "bkk", "ikk")),
     ),
     Pattern(
         r"(?<![\w-])(?:I-|Interstate |US-|Route |Rte\.? |Highway |Hwy\.? )\d{1,3}(?!\w)"
@@ -70,7 +97,8 @@ RECOGNISER = Patterns(
         ),
     ),
     Pattern(
-        r"(?<![\w-])(?:St\.|Sankt)-[A-ZÄÖÜ][\w-]{2,40}-(?i:krankenhaus|klinik|hospital|stift|schule|heim|haus|apotheke)(?!\w)",
+        r"(?<![\w-])(?:St\.|Sankt)-[A-ZÄÖÜ][\w-]{2,40}-(?i:krankenhaus|klinik|hospital|stift|schule|heim|haus"
+        r"|apotheke)(?!\w)",
         0.9, "compound with a saint", "organisation", parts=("st.-", "sankt-"),
     ),
     Pattern(

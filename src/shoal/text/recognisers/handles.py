@@ -56,11 +56,16 @@ RECOGNISER = Patterns(
         0.9, "after a word for a user name", "username", check=_is_handle, words=_LOGIN,
     ),
     Pattern(
-        r"(?i)(?<!\w)(?:(?:l['’])?(?:utilisateur|utilisatrice)|utente|usuari[oa]|benutzer(?:in)?|nutzer(?:in)?|users?|accounts?"
-        r"|comptes?|konto|cuentas?|nickname|handle|screen name|pseudo|session|sitzung|sesión|sessione|zugang|zugangsdaten|accès"
-        r"|accesso|acceso|profile?|profilo|perfil|mailbox|postfach|casella|boîte|buzón|ftp|sftp|vpn|citrix|rdp|ssh|ldap|wlan"
-        r"|active directory|ad-konto|windows-konto|kürzel|konto von|compte de|cuenta de|account di|identifié|logged in as"
-        r"|angemeldet als|anmelden (?:kann ich mich )?(?:mit|als)|connecté (?:en tant que|avec)|skype|teams|instagram|insta"
+        r"(?i)(?<!\w)(?:(?:l['’])?(?:utilisateur|utilisatrice)|utente|usuari[oa]|benutzer(?:in)?|nutzer(?:in)?"
+        r"|users?|accounts?"
+        r"|comptes?|konto|cuentas?|nickname|handle|screen name|pseudo|session|sitzung|sesión|sessione|zugang"
+        r"|zugangsdaten|accès"
+        r"|accesso|acceso|profile?|profilo|perfil|mailbox|postfach|casella|boîte|buzón|ftp|sftp|vpn|citrix|rdp|ssh"
+        r"|ldap|wlan"
+        r"|active directory|ad-konto|windows-konto|kürzel|konto von|compte de|cuenta de|account di|identifié"
+        r"|logged in as"
+        r"|angemeldet als|anmelden (?:kann ich mich )?(?:mit|als)|connecté (?:en tant que|avec)|skype|teams"
+        r"|instagram|insta"
         r"|facebook|telegram|tiktok|twitter|discord|snapchat|steam|ebay)(?!\w)"
         rf"{_IS}(?P<id>[a-z][\w.-]{{2,38}}\w)(?![\w@])",
         0.85, "after a word for a user", "username", check=_is_unlike_a_word, words=_LOGIN,

@@ -31,6 +31,7 @@ from shoal.text.words import (
     TOWN,
     UNKNOWN,
     WORD,
+    is_word_of,
 )  # fmt: skip
 
 _NOT_NAMES = STAYS | ROLE | TITLE | MONTH | REGION | SMALL | ACTS | HEAD
@@ -53,6 +54,8 @@ class LowerNames:
             if here >= len(signs) or not signs[here] & LOWER or note.gap(here) not in _GAPS:
                 continue
             strength = _announced(note, place)
+            if strength == "persons" and not note.in_lower_case:
+                continue
             last = _last(note, here, strength) if strength else None
             if last is not None:
                 found.append(_span(note, here, last, 0.86, "in lower case after words that announce a person"))
@@ -80,7 +83,7 @@ def _frequent(note: Note) -> list[Span]:
 def _phrases() -> dict[str, list[tuple[tuple[str, ...], str]]]:
     """Phrases before a name and what kind they are of, by their last word, longer ones first."""
     found: dict[str, list[tuple[tuple[str, ...], str]]] = {}
-    for kind in ("introductions", "presentations", "contacts", "kin"):
+    for kind in ("introductions", "presentations", "contacts", "kin", "persons"):
         for phrase in terms.rule(kind):
             words = tuple(phrase.replace("'", "' ").replace("/", " ").split())
             found.setdefault(words[-1], []).append((words, kind))
@@ -98,10 +101,13 @@ def _announced(note: Note, place: int) -> str | None:
 def _last(note: Note, here: int, kind: str) -> int | None:
     """The last word of a name that starts here, if there is one."""
     bits = note.signs[here]
-    if bits & _NOT_NAMES or not bits & (GIVEN | SURNAME | RARE | SURE):
+    word = note.words[here]
+    strange = bits & UNKNOWN and note.in_lower_case and len(word) > 3 and word.isalpha()
+    if bits & _NOT_NAMES or not (bits & (GIVEN | SURNAME | RARE | SURE) or strange):
         return None
     last = _surname_behind(note, here)
-    listed = bool(bits & (SURE | RARE)) and len(note.words[here]) > 2
+    listed = bool(bits & (SURE | RARE) or strange) and len(word) > 2
+    listed = listed or bool(bits & EITHER and bits & GIVEN and len(word) > 3 and not is_word_of(word, note.language))
     if kind == "introductions" and (bits & GIVEN or listed):
         return last
     if last > here and bits & GIVEN and (listed or note.signs[last] & SURNAME):

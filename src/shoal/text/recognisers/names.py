@@ -31,12 +31,14 @@ from shoal.text.words import (
     UPPER,
     WORD,
     WRITTEN_AS_NAME,
+    is_word_of,
     without_genitive,
 )  # fmt: skip
 
 _INITIALS = re.compile(r"(?<![\w.])[A-Z]\.\s?[A-Z]\.(?:\s?[A-Z]\.)?(?![\w])")
 _BEFORE_INITIALS = re.compile(
-    r"(?i)\b(?:by|with|minor|child|witness|victim|defendant|von|zeuge|zeugin|kind|par|mineur|enfant|da|minore|menor|por),?\s$"
+    r"(?i)\b(?:by|with|minor|child|witness|victim|defendant|von|zeuge|zeugin|kind|par|mineur|enfant|da|minore|menor"
+    r"|por),?\s$"
 )
 _JOINED = frozenset((" ", ". ", ".", "-", "", ", ", "  ", ' "', '" ', " “", "” ", ' ("', '") '))
 _ONE_LETTER_WORDS = frozenset("AIEYOÀ")
@@ -133,6 +135,8 @@ def _continues(note: Note, here: int, bits: int, step: int) -> bool:
         return False
     if bits & INITIAL:
         return True
+    if bits & WORD and step < 0 and not bits & (UPPER | SMALL | ACTS | HEAD | PLACE | REGION):  # Beat, Grit in German
+        return 3 < len(note.words[here]) < 10 and not is_word_of(note.words[here].lower(), note.language)
     if step < 0 and note.starts(here) and bits & EITHER and not bits & GIVEN:
         return False
     if bits & (ACTS | SMALL) and bits & (WORD | EITHER) and note.language != "de" and not bits & GIVEN:

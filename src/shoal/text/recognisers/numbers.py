@@ -23,9 +23,12 @@ _PLATE = re.compile(
     r"(?<![\w-])[A-ZÄÖÜ]{1,3}[- ]?[A-Z]{0,2} ?\d{1,4}(?:[- ]?[A-Z]{1,3})?(?![\w-])"
     r"|(?<![\w-])\d{1,4}[- ]?[A-Z]{2,3}\d{0,3}(?![\w-])|(?<![\w-])[A-Z]{2} ?\d{1,3}[ .']\d{3}(?![\w-])"
 )
-_PLATE_SIGN = re.compile(r"plate|plaque|plaques|kennzeichen|immatric|targ|matr[ií]c|registration|\breg\b|\btag\b|placa|vehicle")
+_PLATE_SIGN = re.compile(
+    r"plate|plaque|plaques|kennzeichen|immatric|targ|matr[ií]c|registration|\breg\b|\btag\b|placa|vehicle"
+)
 _PLATE_WORDS = trigger((
-    "plate", "plates", "plaque", "plaques", "nummernschild", "kfz", "contrôle", "kontrollschild", "kennzeichen", "immatriculation", "immatriculé", "immatriculée", "targa", "targata",
+    "plate", "plates", "plaque", "plaques", "nummernschild", "kfz", "contrôle", "kontrollschild", "kennzeichen",
+    "immatriculation", "immatriculé", "immatriculée", "targa", "targata",
     "targato", "targhe", "matrícula", "matricula", "registration", "reg", "tag", "placa", "vehicle", "vehicles",
     "matricola",
 ))  # fmt: skip
@@ -37,12 +40,15 @@ _FILE_FORMS = re.compile(
 )
 # a number of a year: 340/2019, 2023/0094; not a law, and not a month or a span of years
 _OF_YEAR = re.compile(
-    r"(?<![\w.,/-])(?:(?!0?\d/|1[0-2]/)\d{2,6}/(?:19|20)\d{2}|(?:19|20)\d{2}[/-](?!(?:19|20)\d{2}|679|0?\d(?!\d)|1[0-2](?!\d))"
+    r"(?<![\w.,/-])(?:(?!0?\d/|1[0-2]/)\d{2,6}/(?:19|20)\d{2}|(?:19|20)\d{2}[/-](?!(?:19|20)\d{2}|679|0?\d(?!\d)"
+    r"|1[0-2](?!\d))"
     r"\d{3,6})(?![\w/-]|[.,]\d)"
 )
 _LAW = re.compile(
-    r"(?i)\b(?:legge|ley|l|lo|loi|law|act|gesetz|d\.?\s?lgs|lgs|decreto|real decreto|rd|dpr|d\.p\.r|directive|direttiva|directiva"
-    r"|richtlinie|verordnung|règlement|regolamento|reglamento|regulation|\(?ue\)?|\(?eu\)?|\(?ce\)?|iso|din|season|saison|stagione)"
+    r"(?i)\b(?:legge|ley|l|lo|loi|law|act|gesetz|d\.?\s?lgs|lgs|decreto|real decreto|rd|dpr|d\.p\.r|directive"
+    r"|direttiva|directiva"
+    r"|richtlinie|verordnung|règlement|regolamento|reglamento|regulation|\(?ue\)?|\(?eu\)?|\(?ce\)?|iso|din|season"
+    r"|saison|stagione)"
     r"[\s.,)]{0,3}(?:n[.°º]?\s?)?$"
 )
 _SHORT_LETTERS = re.compile(r"(?<![\w.-])(?:[A-Z]{1,5}|[A-Z][a-z]?[A-Z])[ .]$")
@@ -60,7 +66,7 @@ _NUMBER_WORDS = frozenset(
 )
 _UNITS = re.compile(rf"\s?{terms.alternation('units')}(?!\w)", re.IGNORECASE)
 # dates and blood pressures, whatever stands before them
-_NOT_CODES = re.compile(r"\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d{2})(?!\d)|\d{2,3}/(?:[4-9]\d|1[0-3]\d)$")
+_NOT_CODES = re.compile(r"\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d{2})(?!\d| \d{4})|\d{2,3}/(?:[4-9]\d|1[0-3]\d)$")
 _LETTER = re.compile(r"[A-Za-z]")
 _YEAR = re.compile(r"^(?:19|20)\d{2}$")
 _WINDOW = 48
@@ -164,7 +170,9 @@ def _forms(note: Note) -> list[Span]:
     """File numbers and names of devices whose form says what they are."""
     text, found = note.folded, list[Span]()
     if any(end - start > 1 and text[start - 1 : start] in ("/", "-", ".") for start, end in note.digits):
-        found = [Span(*match.span(), "other_number", 0.7, "form of a file number") for match in _FILE_FORMS.finditer(text)]
+        found = [
+            Span(*match.span(), "other_number", 0.7, "form of a file number") for match in _FILE_FORMS.finditer(text)
+        ]
         found += [
             Span(*match.span(), "other_number", 0.62, "number of a year")
             for match in _OF_YEAR.finditer(text)

@@ -8,6 +8,7 @@ from shoal.text import terms
 from shoal.text.base import Note, Span
 from shoal.text.kinds import TextKind
 from shoal.text.words import (
+    ACTS,
     CAPITAL,
     COMPANY,
     EITHER,
@@ -48,9 +49,18 @@ _ADJECTIVES_MOST = 2
 _ENGLISH_TOO = terms.rule("english_heads")
 _WORK = trigger(terms.rule("work_words"))
 _TAILS = re.compile(
-    r"\s?(?:&|und|et|e|y|and)\s(?:(?i:partner|partners|associés|associées|figli|fratelli|soci|associati|asociados|hijos|fils"
+    r"\s?(?:&|und|et|e|y|and)\s(?:(?i:partner|partners|associés|associées|figli|fratelli|soci|associati|asociados"
+    r"|hijos|fils"
     r"|söhne|co|cie|kollegen|sons)\b\.?|[A-ZÀ-ÖØ-Þ][\w'’-]{1,30})"
 )
+_STOPS = frozenset(
+    ("à", "puis", "depuis", "hasta", "hacia", "con", "per", "por", "mit", "seit", "dal", "car", "pour", "avec")
+)
+_MANY = frozenset((
+    "Parents", "Children", "Women", "Mothers", "Fathers", "Friends", "Carers", "Workers", "Students", "Seniors",
+    "Nurses",
+    "Families", "Boys", "Girls", "Neighbours", "Neighbors",
+))  # fmt: skip
 _COMPOUND = (
     "-schule", "-klinik", "-gymnasium", "-stiftung", "-krankenhaus", "-grundschule", "-realschule", "-gesamtschule",
     "-haus", "-heim", "-apotheke", "-klinikum", "-hospital", "-kita", "-universität",
@@ -73,6 +83,11 @@ class Organisations:
                 found += _ends(note, place)
             if bits & COMPANY and bits & WRITTEN_AS_NAME and (bits & (UPPER | INITIAL) or len(word) > 2):
                 found += _company(note, place)
+            if bits & ORG_START and bits & UPPER and (shouted := _shouted(note, place)):
+                found.append(shouted)
+                continue
+            if bits & ORG_START and bits & LOWER and note.in_lower_case and (lower := _lower(note, place)):
+                found.append(lower)
             if bits & ORG_START and not (english and word.lower() in _ENGLISH_TOO):
                 found += _starts(note, place, terms.first_words_of_organisations()[word.lower()])
         if "-" in note.folded and any(end in note.lower for end in _COMPOUND):
@@ -143,7 +158,7 @@ def _ends(note: Note, place: int) -> list[Span]:
             break
         if (
             bits & WRITTEN_AS_NAME
-            and not bits & (TITLE | MONTH | ROLE)
+            and (not bits & (TITLE | MONTH | ROLE) or word in _MANY)
             and not (bits & SMALL and (note.starts(number) or word in ("FROM", "AT", "TO", "IN", "BY", "WITH", "VIA")))
         ):
             first = number
@@ -170,6 +185,8 @@ def _company(note: Note, place: int) -> list[Span]:
     """Words in capitals before `Inc.`, `GmbH`, `S.r.l.`"""
     text, (start, end) = note.folded, note.pieces[place]
     if text[end : end + 1].isdigit():  # INC0093821
+        return []
+    if note.words[place] in ("SE", "EV") and note.language in ("fr", "it", "es"):
         return []
     if note.words[place] in ("S", "s", "E", "e"):
         form = next((form for form in _FORMS if text.startswith(form, start)), None)
@@ -247,6 +264,9 @@ def _starts(note: Note, place: int, phrases: list[tuple[str, ...]]) -> list[Span
             return []
         bits = signs[here]
         german = note.language == "de"
+        if _is_named_with_article(note, here):  # Ambulanz Die Brücke
+            end = note.pieces[here + 1][1]
+            return [Span(note.pieces[place][0], end, "organisation", 0.82, "starts with a word for an organisation")]
         if bits & TITLE and here + 1 < len(words) and note.gap(here + 1) in (". ", " "):  # Kanzlei Dr. Hügel
             here += 1
             bits = signs[here]
@@ -288,6 +308,64 @@ def _starts(note: Note, place: int, phrases: list[tuple[str, ...]]) -> list[Span
         end = tail.end() if tail is not None else end
         return [Span(note.pieces[place][0], end, "organisation", 0.84, "starts with a word for an organisation")]
     return []
+
+
+def _is_named_with_article(note: Note, here: int) -> bool:
+    named = note.words[here] in ("Die", "Der", "Das", "Zum", "Zur", "Am", "Im") and here + 1 < len(note.words)
+    return named and bool(note.signs[here + 1] & CAPITAL) and note.gap(here + 1) == " "
+
+
+def _shouted(note: Note, place: int) -> Span | None:
+    """`EHPAD LES GLYCINES`, `MAIRIE DE THIONVILLE`: a head in capitals and up to four words in capitals behind it."""
+    words, signs = note.words, note.signs
+    phrases = terms.first_words_of_organisations()[words[place].lower()]
+    if len(words[place]) < 4 and words[place] not in ("CHU", "RSA", "JVA", "CRA", "CEIP", "IES", "FAM", "MAS"):
+        return None
+    size = next((len(p) for p in phrases if tuple(word.lower() for word in words[place : place + len(p)]) == p), 1)
+    here, last = place + size, None
+    while here < len(words) and here - place < size + 6 and note.gap(here) in (" ", "-", "", "'", "’", ' "'):
+        bits, word = signs[here], words[here].lower()
+        if not bits & UPPER or (last is not None and bits & (WORD | ROLE) and here - last == 1) or word in _STOPS:
+            break
+        if word not in terms.rule("organisation_links"):
+            if bits & (SMALL | TITLE | ROLE | MONTH | ACTS | STAYS) and not bits & MAYBE_NAME:
+                break
+            if bits & SMALL or (last is not None and bits & WORD and here - last > 1):
+                break
+            last = here
+        here += 1
+    if last is None or (
+        last == place + size
+        and signs[last] & WORD
+        and words[last - 1].lower() == words[place].lower()
+        and place + size < len(words)
+        and not _ends_phrase(note, last)
+    ):
+        return None
+    return Span(note.pieces[place][0], note.pieces[last][1], "organisation", 0.8, "head in capitals of an organisation")
+
+
+def _ends_phrase(note: Note, last: int) -> bool:
+    """Whether a comma, a full stop, a bracket or a small word follows."""
+    after = note.folded[note.pieces[last][1] : note.pieces[last][1] + 1]
+    return after in ("", ".", ",", ";", ")", "\n") or bool(last + 1 < len(note.signs) and note.signs[last + 1] & SMALL)
+
+
+def _lower(note: Note, place: int) -> Span | None:
+    """`spedition hellmeister`: where all is in lower case, words behind the head that are none of a dictionary."""
+    last = place
+    while (
+        last + 1 < len(note.words)
+        and last - place < 3
+        and note.gap(last + 1) == " "
+        and note.signs[last + 1] & MAYBE_NAME
+        and not note.signs[last + 1] & (SMALL | TITLE | ROLE | MONTH | STAYS | EITHER | CAPITAL)
+        and len(note.words[last + 1]) > 3
+    ):
+        last += 1
+    if last == place:
+        return None
+    return Span(note.pieces[place][0], note.pieces[last][1], "organisation", 0.8, "organisation in lower case")
 
 
 def _says_which(note: Note, here: int) -> bool:

@@ -11,7 +11,7 @@ from shoal.text.terms import alternation
 
 _EXTENSION = r"(?:\s?(?:x|ext\.?|extension|Durchwahl|poste|int\.)\s?\d{1,5})?"
 _NUMBER = re.compile(
-    rf"(?<![\w.+/-])(?:\+\s?|00)?(?:\(\+?\d{{1,5}}\)|\d)[\d ().\-/]{{4,22}}\d{_EXTENSION}(?!\w|[-/]\d)"
+    rf"(?<![\w.+/-])(?:\+\s?|00)?(?:\(\+?\s?\d{{1,5}}\)|\d)[\d ().\-/]{{4,22}}\d{_EXTENSION}(?!\w|[-/]\d)"
 )
 _LABEL = re.compile(rf"\b{alternation('phone_words')}\b[^\d\n]{{0,25}}$", re.IGNORECASE)
 _FAX = re.compile(rf"\b{alternation('fax_words')}\b[^\d\n]{{0,20}}$", re.IGNORECASE)
@@ -26,7 +26,7 @@ _NATIONAL = re.compile(r"^\(?0\d{1,5}\)?[ /.\-]+\d|^0\d(?:[ .]\d{2}){4}$")
 _SPANISH = re.compile(
     r"^[6789]\d{2}[ .-]\d{3}[ .-]\d{3}$|^[6789]\d{1,2}[ .-]\d{2,3}[ .-]\d{2}[ .-]\d{2}$|^9\d[ .-]\d{3}[ .-]\d{4}$"
 )
-_ITALIAN = re.compile(r"^3\d{2}[ ./-]?\d{3}[ .]?\d{3,4}$")
+_ITALIAN = re.compile(r"^3\d{2}[ ./-]?\d{3}[ .-]?\d{3,4}$|^3\d{2}[ ./-]\d{2}[ .-]\d{2}[ .-]\d{2,3}$")
 _REGIONS = {
     "en": ("GB", "US"),
     "de": ("DE", "AT", "CH"),
@@ -94,7 +94,7 @@ class Phones:
         return Span(start, end, "phone", score, reason) if score else None
 
     def _worth(self, language: str, number: str, digits: int, before: str) -> tuple[float, str]:
-        if number[0] == "+" or (number.startswith("00") and digits > 9):
+        if number[0] == "+" or number.startswith("(+") or (number.startswith("00") and digits > 9):
             return 0.95, "international phone number"
         if _AMERICAN.match(number):
             return 0.92, "phone number in American form"

@@ -15,6 +15,7 @@ from shoal.text.words import (
     ACTS,
     CAPITAL,
     EITHER,
+    GIVEN,
     HEAD,
     LOCATIVE,
     LONG_PLACE,
@@ -47,6 +48,7 @@ _STATES = "|".join(sorted(code.upper() for code in STATE_CODES))
 _STATE = re.compile(rf",\s(?:{_STATES})(?!\w)")
 _CODE_BEHIND = re.compile(rf"\s(?:[A-Z]{{1,2}}\d[A-Z\d]? ?\d[A-Z]{{2}}|(?:{_STATES})\s\d{{5}})(?!\w)")
 _DOSE = re.compile(rf"\s?{terms.alternation('dose_units')}(?![\w-])")
+_ARTICLES = frozenset(("El", "La", "Los", "Las", "Le", "Les", "L'", "L’", "Il", "Lo", "Bad", "Sankt", "St"))
 _NOT_PLACES = STAYS | MONTH | ROLE | TITLE | REGION
 
 
@@ -84,13 +86,74 @@ class Places:
                 and note.gap(place) == " "
                 and note.words[number].lower() in before
             ):
+                found += _with_article(note, place)
                 found += _after_preposition(note, place)
-        return found + _before_state(note) + _after_code(note) + _before_code(note)
+        return (
+            found
+            + _between_commas(note)
+            + _shouted(note)
+            + _before_state(note)
+            + _after_code(note)
+            + _before_code(note)
+        )
 
 
 def _span(note: Note, first: int, last: int, score: float, reason: str) -> Span:
     end = note.pieces[last][1] - len(note.words[last]) + len(without_genitive(note.words[last]))
     return Span(note.pieces[first][0], end, "place", score, reason)
+
+
+def _between_commas(note: Note) -> list[Span]:
+    """`Dr. Weber, Kufstein.`: a town of the lists that stands alone behind a comma; in lower case where all is."""
+    found = []
+    if ", " not in note.folded:
+        return []
+    for place in note.marked(TOWN | PLACE) if note.any_signs & (TOWN | PLACE) else ():
+        bits = note.signs[place]
+        if note.gap(place) != ", " or note.folded[note.pieces[place][1] : note.pieces[place][1] + 1] not in (
+            "",
+            "\n",
+            ".",
+            ",",
+            ";",
+            ")",
+        ):
+            continue
+        if bits & (_NOT_PLACES | SMALL | WORD | EITHER | GIVEN) and not (
+            bits & PLACE and bits & CAPITAL and not bits & GIVEN
+        ):
+            continue
+        if bits & WRITTEN_AS_NAME or (note.in_lower_case and bits & PLACE):
+            found.append(_span(note, place, place, 0.7, "town of the list behind a comma"))
+    return found
+
+
+def _shouted(note: Note) -> list[Span]:
+    """`EN YECLA`, `À CHOLET`: in a note in capitals an unknown word behind a word for being somewhere."""
+    if len(note.marked(UPPER)) * 2 < len(note.signs):
+        return []
+    before = terms.rule(f"in_{note.language}")
+    return [
+        _span(note, number + 1, number + 1, 0.66, "after a word for being somewhere")
+        for number in note.marked(LOCATIVE)
+        if number + 1 < len(note.signs)
+        and note.gap(number + 1) == " "
+        and note.words[number].lower() in before
+        and note.signs[number + 1] & UPPER
+        and note.signs[number + 1] & (UNKNOWN | RARE)
+        and not note.signs[number + 1] & (_NOT_PLACES | SMALL)
+        and len(note.words[number + 1]) > 4
+    ]
+
+
+def _with_article(note: Note, place: int) -> list[Span]:
+    """`a El Hierro`, `à Le Mans`: an article in capitals inside a sentence, and the word behind it."""
+    after = note.signs[place + 1] if place + 1 < len(note.signs) else 0
+    if note.words[place] not in _ARTICLES or not after & CAPITAL or note.gap(place + 1) not in (" ", ""):
+        return []
+    if after & (_NOT_PLACES | SMALL) or place + 1 in note.protected:
+        return []
+    return [_span(note, place, place + 1, 0.7, "after a word for being somewhere")]
 
 
 def _town(note: Note, place: int) -> list[Span]:
