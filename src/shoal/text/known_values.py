@@ -219,7 +219,7 @@ def _code(text: str, digits: str, kind: TextKind | None) -> Parts:
     )
     if len(signs) < LEAST_DIGITS:
         return Parts(kind or "other_number", skipped=True)
-    codes = {signs}
+    codes = {signs, re.sub(r"^([a-z]+)0+(?=\d{4})", r"\1", signs)}
     if len(digits) > LEAST_DIGITS and len(signs) - len(digits) <= 4:
         codes.add(digits)
         codes |= {digits.lstrip("0")} if len(digits.lstrip("0")) > LEAST_DIGITS else set()

@@ -241,6 +241,9 @@ def _after_title(note: Note, place: int, seeds: Seeds) -> bool:
     elif bits & LOWER and (first == here or note.in_lower_case) and not bits & (SMALL | ACTS | ROLE | HEAD | WORD):
         lower = words[place].lower() in terms.rule("titles_in_lower_case") or words[place] == "m"
         if lower and (bits & (SURE | RARE | UNKNOWN) or bits & SURNAME) and not bits & STAYS:
+            behind = signs[here + 1] if here + 1 < last and note.gap(here + 1) == " " else 0
+            if behind & LOWER and behind & (SURE | RARE | UNKNOWN) and not behind & (_NOT_NAMES | SMALL | ACTS):
+                here += 1  # mrs wendy achterberg
             seeds.update(dict.fromkeys(range(first, here + 1), (STRONG, "after a title")))
             return True
     return False
@@ -302,12 +305,12 @@ def _word_after_role(note: Note, place: int, bits: int, gap: str) -> bool:
 
 def _by_shape(note: Note, place: int, bits: int, shouting: bool) -> Seed | None:
     """By the word itself, its neighbours and its place in the sentence."""
-    if bits & _NOT_NAMES and not bits & GIVEN:
-        return None
     after = note.signs[place + 1] if place + 1 < len(note.signs) else 0
     gap = note.gap(place + 1) if after else ""
     if bits & INITIAL:
         return _initial(note, place, after, gap)
+    if bits & _NOT_NAMES and not bits & GIVEN:
+        return None
     follows = gap == " " and bool(after & WRITTEN_AS_NAME) and bool(bits & UPPER) == bool(after & UPPER)
     open_after = (after & MAYBE_NAME and not after & (_NOT_NAMES | INITIAL | SMALL)) or (
         after & SURNAME and after & TITLE
@@ -333,7 +336,14 @@ def _initial(note: Note, place: int, after: int, gap: str) -> Seed | None:
     near = (
         gap == ". " and after & CAPITAL and after & MAYBE_NAME and not after & (STAYS | INITIAL | SMALL | ACTS | ROLE)
     )
-    return (GOOD - 0.03, "initial and surname") if near else None
+    loud = (
+        gap == ". "
+        and after & UPPER
+        and after & (SURE | RARE | UNKNOWN | SURNAME)
+        and not after & (STAYS | SMALL | ACTS | ROLE)
+    )
+    loud = loud and len(note.words[place + 1]) > 4 and note.words[place] not in "DV"
+    return (GOOD - 0.03, "initial and surname") if near or loud else None
 
 
 def _alone(note: Note, place: int, bits: int, after: int, follows: bool) -> Seed | None:

@@ -95,7 +95,7 @@ def _grow(note: Note, place: int, taken: Seeds, step: int) -> None:
         if here in taken:
             taken.update(dict.fromkeys(pending, seed))
             break
-        if bits & PARTICLE and not bits & (UPPER | INITIAL):
+        if (bits & PARTICLE and not bits & (UPPER | INITIAL)) or (step > 0 and _short_particle(note, here)):
             pending.append(here)
             if bits & CAPITAL and step < 0 and len(pending) == 1:
                 taken[here] = seed
@@ -117,7 +117,20 @@ def _joins(note: Note, here: int, step: int) -> bool:
         return bool(note.signs[left] & note.signs[left + 1] & MAYBE_NAME or note.signs[left] & GIVEN)
     if gap in (" ", "", "-", " - "):
         return step > 0 or not (note.signs[here] & INITIAL and note.words[here] in _ONE_LETTER_WORDS and gap == " ")
-    return gap in (". ", ".") and bool(note.signs[left] & INITIAL or note.words[left] in ("St", "Ste"))
+    short = note.words[left] in ("St", "Ste") or (step > 0 and _short_particle(note, left))
+    return gap in (". ", ".") and bool(note.signs[left] & INITIAL or short)
+
+
+def _short_particle(note: Note, here: int) -> bool:
+    """`v.` and `d.` before a capital or another of them: `Moritz v. Alvensloh`, `Anna v. d. Heide`."""
+    if (
+        note.language != "de"
+        or note.words[here] not in ("v", "d", "z")
+        or not note.folded.startswith(". ", note.pieces[here][1])
+    ):
+        return False
+    after = note.signs[here + 1] if here + 1 < len(note.signs) else 0
+    return bool(after & CAPITAL) or note.words[here + 1 : here + 2] == ["d"]
 
 
 def _continues(note: Note, here: int, bits: int, step: int) -> bool:

@@ -74,7 +74,8 @@ class Phones:
             near = digits < 6 and not text.startswith((") ", " (", "/ ", " /"), end)
             if start < last or near:
                 continue
-            match = _NUMBER.match(text, _prefix(text, start)) or _NUMBER.match(text, start)
+            plus = start - 1 if text[start - 1 : start] == "+" else start
+            match = _NUMBER.match(text, _prefix(text, start)) or _NUMBER.match(text, plus)
             span = None if match is None else self._judged(note, match)
             if span is not None:
                 found.append(span)

@@ -128,6 +128,10 @@ def _between_commas(note: Note) -> list[Span]:
     return found
 
 
+def _lives(note: Note, number: int) -> bool:
+    return any(word.lower() in terms.rule("lives") for word in note.words[max(0, number - 2) : number])
+
+
 def _shouted(note: Note) -> list[Span]:
     """`EN YECLA`, `À CHOLET`: in a note in capitals an unknown word behind a word for being somewhere."""
     if len(note.marked(UPPER)) * 2 < len(note.signs):
@@ -140,7 +144,9 @@ def _shouted(note: Note) -> list[Span]:
         and note.gap(number + 1) == " "
         and note.words[number].lower() in before
         and note.signs[number + 1] & UPPER
-        and note.signs[number + 1] & (UNKNOWN | RARE)
+        and (
+            note.signs[number + 1] & (UNKNOWN | RARE) or (note.signs[number + 1] & MAYBE_NAME and _lives(note, number))
+        )
         and not note.signs[number + 1] & (_NOT_PLACES | SMALL)
         and len(note.words[number + 1]) > 4
     ]
@@ -286,7 +292,7 @@ def _after_code(note: Note) -> list[Span]:
         if (
             bits & STAYS
             or not (bits & (MAYBE_NAME | PLACE) or address)
-            or (bits & EITHER and not address and not bits & PLACE)
+            or (bits & EITHER and not address and not bits & (PLACE | TOWN))
         ):
             continue
         found.append(Span(*match.span(), "postal_code", 0.9, "before a place"))
