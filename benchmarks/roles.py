@@ -14,7 +14,7 @@ from labelled_tables import LabelledTable
 from labelled_tables_apart import APART_SURVEYS
 from labelled_tables_apart_records import APART_RECORDS
 from labelled_tables_tuned import TUNED
-from role_scores import IDENTIFIER, OTHER, QI, SENSITIVE, Score, score
+from role_scores import IDENTIFIER, OTHER, QI, SENSITIVE, Score, proposed, score
 
 
 def line(name: str, found: Score) -> str:
@@ -35,6 +35,10 @@ def show(title: str, tables: list[LabelledTable], wrong: bool) -> None:
         print(line(group, score([table for table in tables if table.group == group])))
     total = score(tables)
     print(line("all", total))
+    print(line("all, with guesses", score(tables, proposed)))
+    unlisted = [table for table in tables if "unlisted" in table.group]
+    print(line("unlisted", score(unlisted)))
+    print(line("unlisted, with guesses", score(unlisted, proposed)))
     if wrong:
         for table, column, role, answer in total.wrong:
             print(f"  {table}: {column} is {role}, called {answer}")

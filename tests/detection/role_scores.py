@@ -60,6 +60,12 @@ def decided(table: LabelledTable) -> dict[str, str]:
     }
 
 
+def proposed(table: LabelledTable) -> dict[str, str]:
+    """The roles as they are proposed, guesses about which a person is asked among them."""
+    found = profile(table.frame(), codebook={name: ColumnLabels(label) for name, label in table.labels.items()})
+    return {column.name: column.role for column in found.columns}
+
+
 def score(tables: Iterable[LabelledTable], propose: Proposer = decided) -> Score:
     """All columns of some tables."""
     total = Score()

@@ -12,7 +12,7 @@ from shoal.detection.context import Codebook
 from shoal.detection.ddi import read_ddi
 from shoal.errors import InputError
 from shoal.formats.labels import ColumnLabels
-from shoal.kinds.header import squeeze
+from shoal.kinds.letters import squeeze
 from shoal.reading.files import Options, find_files, open_file
 
 # more is not a code book

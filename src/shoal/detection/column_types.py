@@ -11,7 +11,8 @@ from shoal.detection.scales import order_of
 from shoal.errors import InputError
 from shoal.hierarchy.build import NUMBERED
 from shoal.kinds import DECIDED, Finding
-from shoal.kinds.header import read_header, squeeze, words
+from shoal.kinds.header import read_header, words
+from shoal.kinds.letters import squeeze
 from shoal.table import Array, Column
 from shoal.table.bands import parse_band
 from shoal.table.column_type import MOST_BANDS, ColumnType

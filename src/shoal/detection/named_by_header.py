@@ -6,7 +6,8 @@ import re
 
 import polars as pl
 
-from shoal.kinds.header import read_header, squeeze, words
+from shoal.kinds.header import read_header, words
+from shoal.kinds.letters import squeeze
 from shoal.table import Column
 
 _SUMS = words(

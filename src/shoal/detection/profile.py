@@ -13,6 +13,7 @@ import polars as pl
 from shoal import progress
 from shoal.detection.column_types import propose_type
 from shoal.detection.context import Codebook, Context, context_of_table
+from shoal.detection.microdata import with_guesses
 from shoal.detection.named_by_header import is_amounts, looks_like_weights
 from shoal.detection.profiles import ColumnProfile, Profile
 from shoal.detection.proposal import proposed_rules
@@ -73,6 +74,7 @@ def profile(
     for number, name in enumerate(names):
         progress.report("looking at columns", number, len(names))
         profiles.append(_profile(table[name], table.rows, decided.columns.get(name), context))
+    profiles = with_guesses(table, profiles)
     rules = tuple(proposed_rules(table, profiles))
     result = Profile(table.rows, profiles, [*table.notes, *decided.remarks(table)], rules=rules)
     if target is None:

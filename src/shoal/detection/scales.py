@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from shoal.kinds.header import squeeze
+from shoal.kinds.letters import squeeze
 from shoal.table.dates import FULL_MONTHS
 
 _SCALES = (

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from shoal.kinds.base import STRONG, WEAK
+from shoal.kinds.letters import plain, squeeze
 
 _BOUNDARIES = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])(?=\d)|(?<=\d)(?=[^\W\d_])|[\W_]+")
 _LONGEST_PHRASE = 5
@@ -37,21 +38,6 @@ _DESCRIBES = frozenset(
         "method", "mode",
     )
 )  # fmt: skip
-
-
-def plain(text: str) -> str:
-    """Lower case without accents.
-
-    >>> plain("Età"), plain("Straße")
-    ('eta', 'strasse')
-    """
-    decomposed = unicodedata.normalize("NFKD", text.casefold())
-    return "".join(letter for letter in decomposed if not unicodedata.combining(letter))
-
-
-def squeeze(phrase: str) -> str:
-    """A phrase as one string of letters and digits, the form in which header and word lists meet."""
-    return re.sub(r"[\W_]+", "", plain(phrase))
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import polars as pl
 from shoal.kinds.base import STRONG, ColumnView, Finding, finding
 from shoal.kinds.coded import fit
 from shoal.kinds.column import Column
-from shoal.kinds.header import plain
+from shoal.kinds.letters import plain
 from shoal.kinds.roles import ROLE_OF_KIND, SENSITIVE
 
 # a header of so many words is a label

@@ -9,7 +9,8 @@ import numpy as np
 
 from shoal.kinds.base import Finding, above_chance, confidence, finding, percent
 from shoal.kinds.column import Column
-from shoal.kinds.header import Words, plain
+from shoal.kinds.header import Words
+from shoal.kinds.letters import plain
 
 # What is left of a header's weight where the form fits and the check digits are no better than chance.
 _UNCHECKED = 0.4

@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 
 from shoal.kinds import place_lists
-from shoal.kinds.header import plain
+from shoal.kinds.letters import plain
 from shoal.table.dates import MONTHS_BY_LANGUAGE, SHORT_MONTHS_BY_LANGUAGE
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
 
-from shoal.kinds.header import plain
+from shoal.kinds.letters import plain
 from shoal.kinds.name_lists import GIVEN_NAMES, SURNAMES
 from shoal.text import terms
 

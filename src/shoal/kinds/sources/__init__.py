@@ -14,6 +14,8 @@ from functools import cache
 from importlib.resources import files
 from math import exp
 
+from shoal.kinds.letters import plain
+
 # What a name tells about the source of its table: words that many tables have (`common.names`) tell little, as do short
 # names and those of a letter or two and a number.
 _BARE = re.compile(r"[a-z]{1,2}_?\d{1,3}[a-z]?")
@@ -25,7 +27,7 @@ _SUREST, _ENOUGH, _PER_COLUMN = 0.92, 1.5, 0.06
 # letters, where a good part of them can be read so and they speak of several things, as a survey does.
 _SHORTENED = 0.62
 _FEWEST_COLUMNS, _MOSTLY, _READ, _FEWEST_KINDS = 8, 0.6, 0.25, 4
-_SHORT_HEADER = re.compile(r"[A-Za-z]{1,10}\d{0,5}[A-Za-z]{0,4}|[A-Za-z0-9]{1,8}(_[A-Za-z0-9]{1,6}){1,2}")
+_SHORT_HEADER = re.compile(r"[A-Za-z]{1,10}\d{0,5}[A-Za-z]{0,4}|[A-Za-z0-9]{1,10}(_[A-Za-z0-9]{1,10}){1,2}")
 # patterns of a source are looked at where its plain names tell so much already
 _PLAIN_FIRST = 0.8
 
@@ -49,11 +51,14 @@ class Source:
         return self._kind(name.lower()) or self._kind(self.bare(name))
 
     def kind_by_part(self, name: str) -> str | None:
-        """The kind of the whole name, else of it without its last letter, else of its first part that has one."""
+        """The kind of the whole name, else of it without a number, its last letter or the letter of a wave, else of its
+        first part that has one."""
+        name = plain(name)
         whole, bare = self.kind_by_pattern(name), self.bare(name)
         if whole is not None:
             return whole
-        parts = [part for part in bare.split("_") if len(part) >= 3]
+        unnumbered = bare.rstrip("0123456789").rstrip("_")
+        parts = [part for part in [unnumbered, *bare.split("_"), *unnumbered.split("_")] if len(part) >= 3]
         shorter = [bare[:-1]] if len(bare) >= 4 and bare[-1].isalpha() else []
         return next((kind for part in [*shorter, *parts] if (kind := self._kind(part)) is not None), None)
 
@@ -161,7 +166,7 @@ def _short() -> Source:
 
 def _shortened(every: list[str]) -> dict[str, Listed]:
     """What short headers may stand for, in a table where most are short."""
-    short = [name for name in every if _SHORT_HEADER.fullmatch(name)]
+    short = [name for name in every if _SHORT_HEADER.fullmatch(plain(name))]
     if len(every) < _FEWEST_COLUMNS or len(short) < _MOSTLY * len(every):
         return {}
     source = _short()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import polars as pl
 
-from shoal.kinds.header import plain
+from shoal.kinds.letters import plain
 from shoal.kinds.place_lists import COUNTRIES, STATE_CODES
 
 _STATES = """

@@ -6,7 +6,7 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from shoal.kinds.header import plain
+from shoal.kinds.letters import plain
 from shoal.kinds.place_lists import STATE_CODES
 from shoal.text import terms
 from shoal.text.base import Note, Span
