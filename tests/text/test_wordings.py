@@ -84,6 +84,8 @@ STAYS = [
     "La información se envía vía SMS. El paciente tiene TA 150/95",
     "comunicazione inviata VIA SMS al paziente con la terapia",
     "Ley 39/2006 y Reglamento (UE) 2016/679 no se aplican en este caso",
+    "El usuario no puede entrar, cuenta bloqueada y sesión cerrada",
+    "L'imprimante ne répond pas, session réinitialisée hier soir",
     "Er nimmt Medikinet 10 mg und lehnt Antabus ab",
     "Sertralina 50 mg por la mañana y Nolotil si dolor",
 ]

@@ -10,6 +10,7 @@ from shoal.text.words import trigger
 _IS = r"(?:\s(?:is|was|ist|lautet|est|è|es))?\s?[:=]?\s?[\"'“(]?"
 
 
+_PARTICIPLE = re.compile(r"(?:ad[oa]s?|at[oaie]|id[oa]s?|it[oaie])$")  # cuenta bloqueada
 _INNER_DOT = re.compile(r"[a-z]\.[a-z]{4}")
 _LOGIN = trigger(rule("words_of_logins"))
 _EXTENSION = trigger(rule("words_of_extensions"))
@@ -36,7 +37,12 @@ def _is_unlike_a_word(text: str) -> bool:
 
     if re.search(r"[a-z][._][a-z\d]|\d", text) and not re.fullmatch(r"\d[\d.,]*\w?", text):
         return re.search(r"\.(?:com|org|net|exe|dll|pdf|docx?|xlsx?|de|fr|it|es)$", text) is None
-    return (text.islower() or text.isupper()) and text.isalpha() and len(text) > 4 and not is_word(text.lower())
+    if not (text.islower() or text.isupper()) or not text.isascii() or len(text) < 5 or not text.isalpha():
+        return False
+    lower = text.lower()
+    stem = _PARTICIPLE.sub("", lower)
+    verb = stem != lower and any(is_word(stem + end) for end in ("ar", "er", "ir", "are", "ere", "ire"))
+    return not verb and not is_word(lower)
 
 
 def _is_dotted(text: str) -> bool:
