@@ -11,8 +11,9 @@ import polars as pl
 import pytest
 
 from shoal.engine import LOCAL
+from shoal.errors import InputError
 from shoal.reading import Options
-from shoal.table import external
+from shoal.table import external, spill
 from shoal.table.classes import Coded, CountTable
 from shoal.table.spill import Spill
 
@@ -121,3 +122,50 @@ def test_a_source_changed_in_secret_is_read_anew(tmp_path: Path) -> None:
     os.utime(path, ns=(about.st_atime_ns, about.st_mtime_ns))
     assert path.stat().st_size == about.st_size
     assert counted(path) == counted(path, "1GB")
+
+
+def test_an_equal_run_that_starts_while_one_ends_has_a_folder_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    first, second = (Spill(memory="1kB", stamp=lambda: "stamp") for _ in range(2))
+    first.start(1)
+    first.keep(sizes=[1])
+    rmtree = spill.shutil.rmtree
+
+    def slow(path: Path, **how: Any) -> None:
+        (path / "lock").unlink()
+        monkeypatch.undo()
+        second.start(1)
+        rmtree(path, **how)
+
+    monkeypatch.setattr(spill.shutil, "rmtree", slow)
+    first.close()
+    with second:
+        assert not second.state
+        second.file("codes").append(np.arange(3))
+        assert second.folder.exists()
+    assert not first.folder.exists()
+    assert not second.folder.exists()
+
+
+def test_a_lock_on_a_folder_that_was_removed_in_between_is_none(
+    own_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, flock = own_folder / "shoal-spill-0-stamp", spill.fcntl.flock
+    folder.mkdir(mode=0o700)
+
+    def late(handle: int, how: int) -> None:
+        folder.rename(own_folder / "elsewhere")
+        flock(handle, how)
+
+    monkeypatch.setattr(spill.fcntl, "flock", late)
+    assert spill._locked(folder) is None
+
+
+def test_a_temporary_file_that_is_gone_is_not_a_fault_of_the_source(
+    wide: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def gone(*given: Any) -> None:
+        raise FileNotFoundError(2, "No such file or directory")
+
+    monkeypatch.setattr("shoal.table.encode.ColumnEncoder.move_to", gone)
+    with pytest.raises(InputError, match="Temporary files of this run"):
+        counted(wide)
