@@ -288,6 +288,35 @@ def test_levels_are_those_of_memory(
     assert found[0] == found[1]
 
 
+def towns() -> pl.DataFrame:
+    """Three large towns with one tuple each, and six small ones with many."""
+    draw, names = np.random.default_rng(1), ["Dd", "Ee", "Ff", "Gg", "Hh", "Ii"]
+    large = [(town, 40 + place) for place, town in enumerate(["Aa", "Bb", "Cc"]) for _ in range(600)]
+    small = [(town, 40 + int(age)) for town in names for age in draw.integers(0, 20, 50)]
+    return pl.DataFrame([*large, *small], ["town", "age"], orient="row")
+
+
+def test_hierarchies_are_built_from_records_on_disk_and_by_count(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(levels, "BYTES_PER_ROW", 0)
+    source = tmp_path / "towns.parquet"
+    towns().write_parquet(source)
+    how: dict[str, Any] = {"quasi_identifiers": ["town", "age"], "k": 5, "method": "lattice"}
+    found = []
+    for memory in (LARGE, SMALL):
+        writing = Writing(seed=5)
+        output = tmp_path / f"safe-{memory}.parquet"
+        found.append(release_anonymized(source, output=output, options=Options(memory=memory), writing=writing, **how))
+    columns = dict.fromkeys(["town", "age"], "quasi-identifier")
+    policy = {"columns": columns, "models": [{"model": "k-anonymity", "k": 5}], "count": "n"}
+    found.append(shoal.anonymize(towns().group_by("town", "age").len("n"), policy, method="lattice"))
+    assert found[1].on_disk
+    trees = [result.plan.trees["town"].levels[1].sort().to_list() for result in found if result.plan is not None]
+    assert trees == [trees[0]] * 3
+    assert [result.findings.loss for result in found] == pytest.approx([found[0].findings.loss] * 3)
+
+
 def test_too_many_tuples_to_search_are_refused(own_folder: Path) -> None:
     with pytest.raises(InputError, match=r"different combinations .* takes 0?.* of memory: 20 kB may be used"):
         shoal.anonymize(people(2_000), quasi_identifiers=QI, k=3, method="lattice", options=Options(memory=SMALL))

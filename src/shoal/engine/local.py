@@ -48,7 +48,7 @@ class LocalEngine:
         def stamp() -> str | None:
             from shoal.reading.stamp import stamp_of
 
-            return stamp_of(source, wanted, count, options)
+            return stamp_of(source, wanted, count, options, without={*without, *extra})
 
         with Overflow(options, stamp) as overflow:
             table = read(source, wanted, options, overflow)

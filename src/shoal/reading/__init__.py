@@ -307,6 +307,16 @@ class _Encoders:
         Where this is the batch with which the table does not fit in memory, and a run that was killed has read more:
         what is known of that.
         """
+        try:
+            return self._added(batch, times)
+        except OSError as error:  # not a fault of the source, which would be told as one
+            raise InputError(
+                f"Temporary files of this run cannot be read or written: {error.strerror}.",
+                "Run it again; set `spill_dir` (SHOAL_SPILL) to a folder that nobody else clears.",
+                settings="spill_dir",
+            ) from None
+
+    def _added(self, batch: pl.DataFrame, times: float) -> dict[str, Any] | None:
         if self._late:
             self._fit(batch)
 

@@ -79,7 +79,7 @@ def count_on_disk(columns: Mapping[str, Codes], weights: Array | None, spill: Sp
     if len(words.groups) == 1 and words.limit(0) <= _DENSE:
         pieces: Iterator[tuple[list[Array], Array]] = iter([_count_dense(words, weights)])
     else:
-        pieces = _Ranges(words, weights, spill).counted()
+        pieces = _Ranges(words, weights, spill, list(columns)).counted()
     return _together(columns, words, pieces, spill)
 
 
@@ -109,14 +109,18 @@ def _count_dense(words: Words, weights: Array | None) -> tuple[list[Array], Arra
 class _Ranges:
     """The rows of a table in files by ranges of their first word."""
 
-    def __init__(self, words: Words, weights: Array | None, spill: Spill) -> None:
+    def __init__(self, words: Words, weights: Array | None, spill: Spill, names: Sequence[str]) -> None:
         self.words, self.weights, self.spill = words, weights, spill
         self.rows = len(words.groups[0][0].codes)
+        cardinalities = [column.cardinality for group in words.groups for column in group]
+        # what the ranges in the journal must be of: ranges of other columns would be decoded as these
+        self._about = [self.rows, [list(pair) for pair in zip(names, cardinalities, strict=True)], weights is not None]
 
     def counted(self) -> Iterator[tuple[list[Array], Array]]:
         """The distinct words and their counts, range by range in order."""
         state = self.spill.state
-        if "sizes" not in state:
+        if not self._is_cut():
+            self._clear()
             self._cut()
         todo = [
             number
@@ -125,13 +129,36 @@ class _Ranges:
         ]
         in_threads(self._count, todo, "counting")
         for number, size in enumerate(state["sizes"]):
+            if not size:
+                continue
             if str(number) in state["alone"]:
                 key = np.array([state["alone"][str(number)]], self._types()[0])
                 yield [key], np.array([size], np.int64)
-            elif size:
+            else:
                 with self._result(number).open("rb") as file:
                     yield [np.load(file) for _ in self.words.groups], np.load(file).astype(np.int64)
                 self._result(number).unlink()
+
+    def _is_cut(self) -> bool:
+        """Whether a run before this one cut the same columns, and each of its ranges is there, counted or not."""
+        state = self.spill.state
+        return state.get("ranges_of") == self._about and all(
+            self._result(number).exists() or self._is_whole(number, size)
+            for number, size in enumerate(state["sizes"])
+            if size and str(number) not in state["alone"]
+        )
+
+    def _is_whole(self, number: int, size: int) -> bool:
+        """Whether the rows of a range are there, each of them."""
+        paths = [self.spill.folder / name for name in self._names(number)]
+        found = [path.stat().st_size if path.exists() else None for path in paths]
+        return found == [size * np.dtype(dtype).itemsize for dtype in self._types()]
+
+    def _clear(self) -> None:
+        """Remove what a run before this one left of its ranges: a kill may have come while they were gathered."""
+        for name in ("counted-*", "range-*"):
+            for path in self.spill.folder.glob(name):
+                path.unlink()
 
     def _result(self, number: int) -> Path:
         return self.spill.folder / f"counted-{number}"
@@ -161,7 +188,8 @@ class _Ranges:
 
         blocks = _blocks(self.rows)
         in_threads(cut, blocks, "sorting")
-        self.spill.keep(sizes=sizes.tolist(), alone={str(number): key for number, key in alone.items()})
+        kept = {str(number): key for number, key in alone.items()}
+        self.spill.keep(ranges_of=self._about, sizes=sizes.tolist(), alone=kept)
 
     def _forget(self) -> None:
         """Codes that were packed need not stay in memory."""

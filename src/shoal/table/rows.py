@@ -122,6 +122,21 @@ def counted_rows(table: Table, names: Sequence[str], count: str | None, rule: Nu
     return replace(left, columns=columns), int(weights[~keep].sum())
 
 
+def counting_records(table: Table, names: Sequence[str], count: str | None) -> list[Column]:
+    """Columns whose frequencies are of records, also where a count column says how many each row stands for.
+
+    >>> from shoal.reading import read
+    >>> counted = counting_records(read({"town": ["Rome", "Nice"], "n": [2, 600]}), ["town"], "n")
+    >>> counted[0].values.to_list(), counted[0].frequencies().tolist()
+    (['Nice', 'Rome'], [600, 2])
+    """
+    columns = table.select(names)
+    if count is None:
+        return columns
+    weights = weights_of(table[count]) * (1 if table.records is None else table.records)
+    return [column.counting(np.arange(table.rows), weights) for column in columns]
+
+
 def compact(column: Column) -> Column:
     """The same column without values that no row has.
 

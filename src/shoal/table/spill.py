@@ -12,10 +12,12 @@ import itertools
 import json
 import mmap
 import os
+import secrets
 import shutil
 import stat
 import tempfile
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -119,6 +121,8 @@ class Spill:
                     path = Path(tempfile.mkdtemp(prefix=f"{_PREFIX}-{os.getuid()}-", dir=self.parent))
                 else:
                     path.mkdir(mode=0o700)
+            except FileExistsError:  # an equal run made it in this moment
+                continue
             except OSError as error:
                 why = error.strerror or "no right to write there"
                 raise InputError(f"{self.parent} cannot be written to: {why}.", _cure(0)) from None
@@ -130,7 +134,7 @@ class Spill:
             if path != self._folder and path != self._path() and _is_ours(path):
                 lock = _locked(path)
                 if lock is not None:
-                    shutil.rmtree(path, ignore_errors=True)
+                    _remove(path)
                     os.close(lock)
 
     def new_file(self, word: str) -> SpilledFile:
@@ -160,9 +164,8 @@ class Spill:
 
     def close(self) -> None:
         """Remove everything; arrays that are mapped stay readable until nobody uses them."""
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
         if self._lock is not None:
+            _remove(self.folder)
             os.close(self._lock)
             self._lock = None
 
@@ -308,6 +311,14 @@ def _is_ours(path: Path) -> bool:
     return stat.S_ISDIR(about.st_mode) and about.st_uid == os.getuid() and not about.st_mode & 0o077
 
 
+def _remove(folder: Path) -> None:
+    """Remove a folder that is locked: under another name first, or an equal run could begin in what goes."""
+    other = folder.with_name(f"{_PREFIX}-{os.getuid()}-{secrets.token_hex(8)}")
+    with suppress(OSError):
+        folder.rename(other)
+    shutil.rmtree(other if other.exists() else folder, ignore_errors=True)
+
+
 def _locked(folder: Path) -> int | None:
     """A lock on a folder, which ends with the process; None where a living process has it, or the folder is gone."""
     try:
@@ -316,7 +327,11 @@ def _locked(folder: Path) -> int | None:
         return None
     try:
         fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # who had it may have removed or renamed the folder since it was opened
+        there = os.path.samestat(os.fstat(handle), (folder / "lock").stat())
     except OSError:
+        there = False
+    if not there:
         os.close(handle)
         return None
     os.ftruncate(handle, 0)

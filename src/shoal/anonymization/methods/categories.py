@@ -23,6 +23,7 @@ from shoal.policy.conditions import ColumnCondition
 from shoal.ranges.boxed import Boxed, Side
 from shoal.ranges.nodes import as_nodes, with_short_sets
 from shoal.table import Array, Column, Table
+from shoal.table.rows import counting_records
 
 
 class CategoryMethod(BoxMethod):
@@ -72,7 +73,8 @@ class CategoryMethod(BoxMethod):
         policy = embedded(policy, given) if given else policy
         columns = table.select(names)
         trees = {name: tree for name, tree in trees_in_values(given, columns).items() if name in names}
-        labelled = labellings(columns, trees, self.category_labels, self.complete_hierarchies)
+        counted = counting_records(table, names, policy.count)
+        labelled = labellings(counted, trees, self.category_labels, self.complete_hierarchies)
         check_labels(
             {name: tree for name, tree in trees.items() if name in labelled and labelled[name].labels == "node"}
         )

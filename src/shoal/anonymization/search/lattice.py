@@ -25,7 +25,7 @@ from shoal.ranges.columns import Nature, ReleasedColumns, as_it_was
 from shoal.ranges.forms import ColumnForm, escape
 from shoal.table import Array, Table
 from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class, pack
-from shoal.table.rows import Rows
+from shoal.table.rows import Rows, counting_records
 from shoal.table.texts import texts_of
 from shoal.table.type_words import type_word
 from shoal.wording import percent
@@ -51,7 +51,7 @@ def prepare(
     _check_named(options, names)
     given = given_hierarchies(hierarchies or policy.hierarchies, [*names, *needed])
     placed = trees_in_values(given, table.columns.values())
-    trees, built = complete(placed, table.select(names))
+    trees, built = complete(placed, counting_records(table, names, policy.count))
     if not policy.labels_are_names:
         check_labels(trees)
     others = {name: tree for name, tree in placed.items() if name not in trees}
