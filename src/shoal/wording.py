@@ -41,3 +41,15 @@ def in_words(names: Sequence[str], most: int = 9) -> str:
     if not shown:
         return "none"
     return shown[0] if len(shown) == 1 else ", ".join(shown[:-1]) + " and " + shown[-1]
+
+
+def in_units(count: float) -> str:
+    """Bytes as people write them.
+
+    >>> in_units(28_000_000_000), in_units(4096)
+    ('28.0 GB', '4 kB')
+    """
+    for size, unit in ((1e9, "GB"), (1e6, "MB")):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count / 1e3:.0f} kB"

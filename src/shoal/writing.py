@@ -18,6 +18,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, mo
 
 from shoal.errors import InputError
 from shoal.formats import Labels, format_of, written_extensions
+from shoal.formats.full_disk import filling_disk, reason_of
 
 _LONGEST_WORD = 60
 # `delimiter` alone is that of the input
@@ -87,6 +88,15 @@ class OutputFormat(BaseModel):
     def star(self) -> str | None:
         """What `*` is written as, where that is another text."""
         return None if self.suppressed_as == "*" else self.suppressed_as
+
+    def said(self) -> tuple[list[str], list[str]]:
+        """What differs from the usual notation: the settings as they are called here, and beside those of an input.
+
+        >>> OutputFormat(bom=True, delimiter=";").said()
+        (['delimiter', 'bom'], ['output_delimiter', 'bom'])
+        """
+        names = [name for name in OutputFormat.model_fields if getattr(self, name) not in (None, False)]
+        return names, [_OPTIONS.get(name, name) for name in names]
 
     def check(self, path: Path) -> None:
         """Refuse settings that have no meaning in the format of a file."""
@@ -197,8 +207,8 @@ def failure(error: OSError) -> str:
     >>> failure(OSError("No space left on device (os error 28)"))
     'No space left on device'
     """
-    code = re.search(r"os error ([0-9]+)", str(error))
-    return error.strerror or (os.strerror(int(code.group(1))) if code else "no space, or no right to write there")
+    code = reason_of(error)
+    return error.strerror or (os.strerror(code) if code else "no space, or no right to write there")
 
 
 def write_frame(frame: pl.DataFrame, path: str | Path, force: bool = False) -> None:
@@ -213,7 +223,8 @@ def _write(frame: pl.DataFrame, draft: Path, target: Path, labels: Labels | None
     form = format_of(target)
     assert form is not None
     assert form.write is not None
-    form.write(frame, draft, labels or {})
+    with filling_disk(draft, target, lambda: frame.estimated_size()):
+        form.write(frame, draft, labels or {})
 
 
 def write_private(frame: pl.DataFrame, path: Path) -> None:
@@ -241,13 +252,14 @@ def write_draft(
     if output is None or not is_text_file(target):
         _write(frame, draft, target, labels)
     else:
-        frame.write_csv(
-            draft,
-            separator=output.separator(target),
-            include_bom=output.bom,
-            decimal_comma=output.decimal_comma,
-            null_value=output.missing_as,
-        )
+        with filling_disk(draft, target, lambda: frame.estimated_size()):
+            frame.write_csv(
+                draft,
+                separator=output.separator(target),
+                include_bom=output.bom,
+                decimal_comma=output.decimal_comma,
+                null_value=output.missing_as,
+            )
     sync(draft)
 
 

@@ -20,6 +20,7 @@ import shoal
 from shoal.anonymization.on_disk import levels
 from shoal.anonymization.results import Anonymized
 from shoal.errors import InputError
+from shoal.formats import plain
 from shoal.reading import Options
 from shoal.releases import on_disk
 from shoal.releases.jobs import Writing, release_anonymized
@@ -53,6 +54,7 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(spill, "ROWS_AT_ONCE", 300)
     monkeypatch.setattr(external, "ROWS_AT_ONCE", 300)
     monkeypatch.setattr(on_disk, "_ROWS", 700)
+    monkeypatch.setattr(plain, "ROW_GROUP", 450)
     return folder
 
 

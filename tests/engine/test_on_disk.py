@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal import reading
 from shoal.anonymization.on_disk import limits
+from shoal.cli.settings import as_options
 from shoal.engine import LOCAL, Counted
 from shoal.errors import InputError
 from shoal.policy import as_policy
@@ -29,6 +30,7 @@ from shoal.table.classes import Coded, CountTable
 from shoal.table.memory import bytes_of, memory_budget
 from shoal.table.spill import Spill
 from shoal.table.table import on_disk
+from shoal.wording import in_units
 
 SMALL = "2kB"
 LEFT = f"shoal-spill-{os.getuid()}-*"
@@ -231,14 +233,16 @@ def test_a_disk_that_fills_is_one_sentence_and_leaves_nothing(
 
 
 def test_no_folder_for_spilled_files(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="There is no folder"):
+    with pytest.raises(InputError, match="There is no folder") as raised:
         read(people(2_000), None, Options(memory=SMALL, spill_dir=tmp_path / "nowhere"))
+    assert as_options(raised.value.cure or "", raised.value.settings).startswith("Set `--spill-dir` (SHOAL_SPILL)")
 
 
 def test_amounts_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SHOAL_MEMORY", "3 GB")
-    assert memory_budget() == 3 << 30
-    assert memory_budget("1MB") == 1 << 20
+    assert memory_budget() == 3 * 10**9
+    assert [memory_budget(amount) for amount in ("1MB", "1 MiB", "2k", "5B", 7)] == [10**6, 1 << 20, 2000, 5, 7]
+    assert in_units(memory_budget("200MB")) == "200.0 MB"
     monkeypatch.delenv("SHOAL_MEMORY")
     assert memory_budget() > 1 << 20
     for wrong in ("much", "0", "-1GB"):

@@ -8,15 +8,18 @@ import polars as pl
 
 from shoal.formats.labels import Labels
 
+# Records that stand together in a Parquet or Arrow file, however they come to be written
+ROW_GROUP = 1 << 17
+
 
 def write_parquet(frame: pl.DataFrame, path: Path, labels: Labels) -> None:
     """A Parquet file."""
-    frame.write_parquet(path)
+    frame.write_parquet(path, row_group_size=ROW_GROUP)
 
 
 def write_arrow(frame: pl.DataFrame, path: Path, labels: Labels) -> None:
     """An Arrow IPC file, which Feather is another name of."""
-    frame.write_ipc(path)
+    frame.write_ipc(path, record_batch_size=ROW_GROUP)
 
 
 def write_json_lines(frame: pl.DataFrame, path: Path, labels: Labels) -> None:

@@ -14,8 +14,9 @@ from pathlib import Path
 from shoal import __version__
 from shoal.errors import InputError
 from shoal.installation.results import Doctor, Part
-from shoal.table.memory import free_memory, in_units
+from shoal.table.memory import free_memory
 from shoal.threads import processors
+from shoal.wording import in_units
 
 # what each extra brings; one that is not named here is shown by its packages
 BRINGS = {

@@ -13,6 +13,8 @@ import polars as pl
 from shoal import progress
 from shoal.anonymization.results import Anonymized
 from shoal.errors import InputError
+from shoal.formats import plain
+from shoal.formats.full_disk import filling_disk
 from shoal.manifest.schema import ColumnEntry
 from shoal.ranges.columns import ReleasedColumns
 from shoal.ranges.on_disk import ReleasedOnDisk
@@ -168,10 +170,15 @@ def write_blocks(result: Anonymized, treated: OnDisk, draft: Path, target: Path)
             failed.append(error)
             raise
 
+    def size() -> float:
+        first = min(_ROWS, rows)
+        return frame_of(result.block(slice(0, first)), target).estimated_size() * rows / max(first, 1)
+
     schema = frame_of(result.block(slice(0, min(1, rows))), target).schema
     lazy = register_io_source(frames, schema=schema, is_pure=True)
     try:
-        _SINKS[target.suffix.lower()](lazy, draft)
+        with filling_disk(draft, target, size):
+            _SINKS[target.suffix.lower()](lazy, draft)
     except Exception:
         if failed:
             raise failed[0] from None
@@ -180,11 +187,11 @@ def write_blocks(result: Anonymized, treated: OnDisk, draft: Path, target: Path)
 
 
 _SINKS = {
-    ".parquet": lambda frame, path: frame.sink_parquet(path),
+    ".parquet": lambda frame, path: frame.sink_parquet(path, row_group_size=plain.ROW_GROUP),
     ".csv": lambda frame, path: frame.sink_csv(path),
     ".tsv": lambda frame, path: frame.sink_csv(path, separator="\t"),
-    ".arrow": lambda frame, path: frame.sink_ipc(path),
-    ".feather": lambda frame, path: frame.sink_ipc(path),
+    ".arrow": lambda frame, path: frame.sink_ipc(path, record_batch_size=plain.ROW_GROUP),
+    ".feather": lambda frame, path: frame.sink_ipc(path, record_batch_size=plain.ROW_GROUP),
     ".jsonl": lambda frame, path: frame.sink_ndjson(path),
     ".ndjson": lambda frame, path: frame.sink_ndjson(path),
 }

@@ -48,6 +48,7 @@ from shoal.table import Table
 from shoal.table.order import shuffled_order
 from shoal.table.spill import Spill
 from shoal.vocabulary import Role
+from shoal.wording import in_words
 from shoal.writing import OutputFormat, check_apart, tells_empty
 
 
@@ -124,10 +125,7 @@ def _elsewhere(
     output: OutputFormat,
 ) -> Released:
     """Rows that stay with their engine are written there."""
-    if excel_safe or output != OutputFormat():
-        raise InputError(
-            "A folder of Parquet files has no notation of cells.", "Leave out `excel_safe` and `output`, or use CSV."
-        )
+    _check_usual_notation("A folder of Parquet files is", excel_safe, output)
     try:
         documents, judged, treated, rows = release_elsewhere(
             result, path, shuffle=shuffle, seed=seed, no_guarantee=no_guarantee, sign=sign, decisions=decisions
@@ -201,14 +199,22 @@ def _write(result: Releasable, treated: Treated, how: _Writing) -> Released:
     return _released(result, how.place, documents_written, judgements[0], treated, len(frame), how.decisions)
 
 
+def _check_usual_notation(what: str, excel_safe: bool, output: OutputFormat) -> None:
+    """Refuse another notation of cells where only the usual one is written."""
+    names, settings = output.said()
+    beside = ["excel_safe"] if excel_safe else []
+    if names or beside:
+        raise InputError(
+            f"{what} written in the usual notation of cells.",
+            f"Leave out {in_words([*beside, *names])}.",
+            settings=[*beside, *settings],
+        )
+
+
 def _write_on_disk(result: Releasable, how: _Writing) -> Released:
     """Rows that do not fit in memory: written block by block, read back and judged on disk."""
     assert isinstance(result, Anonymized)
-    if how.excel_safe or how.output != OutputFormat():
-        raise InputError(
-            "A table that does not fit in memory is written in the usual notation of cells.",
-            "Leave out `excel_safe` and `output`.",
-        )
+    _check_usual_notation("A table that does not fit in memory is", how.excel_safe, how.output)
     check_written_on_disk(how.place.path)
     reading = result.reading or Options()
     with Spill(reading.memory, reading.spill_dir) as spill:

@@ -10,42 +10,30 @@ from shoal.errors import InputError
 
 # of the free memory, so much may be planned with: libraries, buffers and the page cache need the rest
 SHARE_OF_FREE = 0.6
-_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+_POWERS = {"": 0, "k": 1, "m": 2, "g": 3, "t": 4}
 _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
 
 
 def memory_budget(asked: str | int | None = None) -> int:
     """The bytes of memory that a table and the work on it may take: as asked, by `SHOAL_MEMORY`, or by what is free.
 
-    >>> memory_budget("2 GB") == 2 * 1024**3
-    True
+    >>> memory_budget("2 GB")
+    2000000000
     """
     asked = asked if asked is not None else os.environ.get("SHOAL_MEMORY") or None
     return bytes_of(asked) if asked is not None else int(SHARE_OF_FREE * free_memory())
 
 
 def bytes_of(amount: str | int) -> int:
-    """An amount of memory or disk: `24GB`, `500 MB`, or bytes.
+    """An amount of memory or disk: `24GB`, `500 MB` (powers of 1,000), `8GiB` (powers of 1,024), or bytes.
 
-    >>> bytes_of("1.5k"), bytes_of(100)
-    (1536, 100)
+    >>> bytes_of("1.5k"), bytes_of("1.5 KiB"), bytes_of(100)
+    (1500, 1536, 100)
     """
-    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([kmgt]?)(?:i?b)?\s*", str(amount), re.IGNORECASE)
+    found = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*(?:([kmgt])(i?)b?|b?)\s*", str(amount), re.IGNORECASE)
     if not found or float(found[1]) == 0:
         raise InputError("The amount of memory cannot be read.", "Write 24GB or 500MB.", settings="memory")
-    return int(float(found[1]) * _UNITS[found[2].lower()])
-
-
-def in_units(count: float) -> str:
-    """Bytes as people write them.
-
-    >>> in_units(28_000_000_000), in_units(4096)
-    ('28.0 GB', '4 kB')
-    """
-    for size, unit in ((1e9, "GB"), (1e6, "MB")):
-        if count >= size:
-            return f"{count / size:.1f} {unit}"
-    return f"{count / 1e3:.0f} kB"
+    return int(float(found[1]) * (1024 if found[3] else 1000) ** _POWERS[(found[2] or "").lower()])
 
 
 def free_memory() -> int:

@@ -26,11 +26,13 @@ import numpy as np
 
 from shoal import progress
 from shoal.errors import InputError
-from shoal.table.memory import in_units, memory_budget
+from shoal.table.memory import memory_budget
 from shoal.table.table import ROWS_AT_ONCE, Array, on_disk
+from shoal.wording import in_units
 
 _PREFIX = "shoal-spill"
 _NUMBERS = itertools.count()
+_SETTINGS = ("spill_dir", "memory")
 _FULL = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
 
 
@@ -80,7 +82,8 @@ class Spill:
         if self._folder is not None:
             return
         if not self.parent.is_dir():
-            raise InputError(f"There is no folder {self.parent} for temporary files.", _cure(need))
+            what = f"There is no folder {self.parent} for temporary files."
+            raise InputError(what, _cure(need), settings=_SETTINGS)
         self._stamp = self._stamp_of()
         self._take_up()
         if self._folder is None:
@@ -97,6 +100,7 @@ class Spill:
                 f"The table does not fit in memory ({in_units(self.budget)}), and counting it on disk takes up to "
                 f"{in_units(need)}: {self.parent} has {in_units(free)} free.",
                 _cure(need),
+                settings=_SETTINGS,
             )
 
     def _path(self) -> Path:
@@ -125,7 +129,7 @@ class Spill:
                 continue
             except OSError as error:
                 why = error.strerror or "no right to write there"
-                raise InputError(f"{self.parent} cannot be written to: {why}.", _cure(0)) from None
+                raise InputError(f"{self.parent} cannot be written to: {why}.", _cure(0), settings=_SETTINGS) from None
             self._folder, self._lock = path, _locked(path)
 
     def _remove_abandoned(self) -> None:
@@ -294,7 +298,8 @@ class filling:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
         if isinstance(error, OSError) and error.errno in _FULL:
-            raise InputError(f"The disk of {self.folder.parent} is full; nothing was left on it.", _cure(0)) from None
+            what = f"The disk of {self.folder.parent} is full; nothing was left on it."
+            raise InputError(what, _cure(0), settings=_SETTINGS) from None
 
 
 def opened(path: Path) -> int:

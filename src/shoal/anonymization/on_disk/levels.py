@@ -19,11 +19,11 @@ from shoal.policy.conditions import ColumnCondition
 from shoal.ranges.columns import ReleasedColumns, modified_rows
 from shoal.ranges.on_disk import ReleasedOnDisk, unchanged_on_disk
 from shoal.table import Column, Table
-from shoal.table.memory import in_units
 from shoal.table.rows import weights_of
 from shoal.table.spill import Spill, blocks_of
 from shoal.table.tuple_of_row import TupleOfRow
 from shoal.table.tuples import tuples_on_disk
+from shoal.wording import in_units
 
 if TYPE_CHECKING:
     from shoal.anonymization.methods.lattice import Lattice

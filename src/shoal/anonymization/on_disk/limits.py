@@ -12,10 +12,10 @@ from shoal.policy import Policy
 from shoal.policy.conditions import ColumnCondition
 from shoal.reading import Options, Overflow
 from shoal.table import Table
-from shoal.table.memory import in_units, memory_budget
+from shoal.table.memory import memory_budget
 from shoal.table.spill import Spill
 from shoal.table.table import on_disk
-from shoal.wording import in_words
+from shoal.wording import in_units, in_words
 
 if TYPE_CHECKING:
     from shoal.anonymization.methods.base import Method
@@ -72,14 +72,18 @@ def check_past_memory(method: Method | None, table: Table, policy: Policy, optio
         who = "without a named method" if method is None else f"by the method {method.name}"
         raise InputError(
             f"{takes} {who}.",
-            f"Name a method that works on disk ({able}), set `memory` on a machine with more, or release the table in "
-            "parts by a plan (`shoal apply`).",
-            settings="method",
+            f"Name a `method` that works on disk ({able}), set `memory` on a machine with more, or release the table "
+            "in parts by a plan (`shoal apply`).",
+            settings=["method", "memory"],
         )
     if (why := _refused(policy)) is not None:
-        raise InputError(f"{takes}; on disk {why}.", "Set `memory` on a machine with more, or leave it out.")
+        raise InputError(
+            f"{takes}; on disk {why}.", "Set `memory` on a machine with more, or leave it out.", settings="memory"
+        )
     if (why := method.refused_on_disk()) is not None:
-        raise InputError(f"{takes}; on disk {why}.", "Leave it out, or set `memory` on a machine with more.")
+        raise InputError(
+            f"{takes}; on disk {why}.", "Leave it out, or set `memory` on a machine with more.", settings="memory"
+        )
 
 
 def _refused(policy: Policy) -> str | None:
