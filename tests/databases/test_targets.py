@@ -250,3 +250,33 @@ def test_what_a_database_cannot_hold_is_refused(place: str) -> None:
         shoal.release(shoal.anonymize(frame, policy=policy), target, force=True)
     with pytest.raises(shoal.InputError, match="not a place"):
         released(PEOPLE, f"{place}?query=select 1")
+
+
+def test_the_parts_of_a_release_into_another_database_are_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    released(PEOPLE, "sqlite:///a.db?table=safe")
+    before = {part: part.read_bytes() for part in tmp_path.glob("safe.*")}
+    assert len(before) >= 3
+    for other in ("sqlite:///b.db?table=safe", "duckdb:///b.duckdb?table=safe", "safe.csv"):
+        with pytest.raises(shoal.InputError, match="belongs to another release"):
+            released(PEOPLE, other)
+        assert {part: part.read_bytes() for part in tmp_path.glob("safe.*")} == before
+    assert shoal.verify("sqlite:///a.db?table=safe").holds
+    released(PEOPLE, "sqlite:///b.db?table=safe&manifest=b.manifest.json")
+    assert shoal.verify("sqlite:///b.db?table=safe&manifest=b.manifest.json").holds
+
+
+def test_the_parts_of_a_release_into_a_file_that_was_interrupted_are_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    from contextlib import closing
+    from sqlite3 import connect
+
+    monkeypatch.chdir(tmp_path)
+    released(PEOPLE, "sqlite:///a.db?table=safe")
+    with closing(connect("a.db")) as database:
+        database.execute("drop table safe")
+    released(PEOPLE.head(120), "sqlite:///a.db?table=safe")
+    assert shoal.verify("sqlite:///a.db?table=safe").records == 120

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import polars as pl
 
+from shoal.databases.address import SYSTEMS
 from shoal.errors import InputError
 from shoal.manifest.files import (
     dictionary_path,
@@ -99,12 +100,19 @@ def _check_free(place: Place) -> None:
     """Refuse to write over the parts of another release; those of one that was interrupted are no release."""
     for part in files_of(place.path)[1:]:
         if part.exists() and not _interrupted(place):
-            raise InputError(f"{part} exists already: it belongs to another release.", "Use `force` to replace it.")
+            other = "" if place.stored_in is None else ", or name another: ?table=…&manifest=other.manifest.json"
+            raise InputError(
+                f"{part} exists already: it belongs to another release.", f"Use `force` to replace it{other}."
+            )
 
 
 def _interrupted(place: Place) -> bool:
-    """Whether the parts beside a target name data that never came."""
-    path = place.path
+    """Whether the parts beside a target name data that never came.
+
+    A manifest does not name the server: only of a database that is a file in the same folder it is known that its
+    table never came.
+    """
+    path, stored = place.path, place.stored_in
     try:
         manifest = read_manifest(path)
         named = manifest.data if manifest is not None else None
@@ -112,6 +120,10 @@ def _interrupted(place: Place) -> bool:
             named = private.data
     except InputError:
         return False
+    if stored is not None or (named is not None and Path(named).suffix.removeprefix(".") in SYSTEMS):
+        address = getattr(place, "address", None)
+        here = address is not None and address.file is not None and address.file.parent == path.parent
+        return here and manifest is not None and manifest.stored_in == stored and not place.exists()
     if named == path.name:
         return not place.exists()
     return named is not None and not path.with_name(Path(named).name).exists()
