@@ -307,3 +307,45 @@ def test_the_file_of_a_database_is_told_how_to_be_named(tmp_path: Path) -> None:
     put(f"sqlite:///{tmp_path}/visits.db?table=people", PEOPLE)
     with pytest.raises(shoal.InputError, match=r"sqlite:///.*visits\.db\?table=NAME"):
         read(tmp_path / "visits.db")
+
+
+def _sqlite(path: Path, *statements: str) -> str:
+    import sqlite3
+
+    with sqlite3.connect(path) as connection:
+        for statement in statements:
+            connection.execute(statement)
+    connection.close()
+    return f"sqlite:///{path}"
+
+
+def test_codes_in_a_column_declared_boolean_are_numbers(tmp_path: Path) -> None:
+    codes = ", ".join(f"({number}, {number % 2})" for number in range(1, 10))
+    place = _sqlite(
+        tmp_path / "codes.db", "create table t (marital boolean, sex boolean)", f"insert into t values {codes}"
+    )
+    frame = seen(f"{place}?table=t")
+    assert frame["marital"].to_list() == list(range(1, 10))
+    assert frame["sex"].dtype == pl.Boolean
+    assert shoal.risk(f"{place}?table=t", quasi_identifiers=["marital"]).k == 1
+
+
+def test_numbers_that_a_common_type_would_merge_are_told_apart(tmp_path: Path) -> None:
+    place = _sqlite(
+        tmp_path / "big.db",
+        "create table t (mixed, sums, word)",
+        f"insert into t values ({2**53}, 0.1 + 0.2, 0.1 + 0.2), ({2**53 + 1}, 0.3, 0.3), (0.5, 1, 'none')",
+    )
+    with pytest.raises(shoal.InputError, match=r"'mixed'.*beyond 2"):
+        seen(f"{place}?table=t")
+    table = read(f"{place}?table=t", ["sums", "word"]).to_polars()
+    assert table["sums"].n_unique() == 3
+    assert table["word"].n_unique() == 3
+
+
+@pytest.mark.parametrize("place", ["duckdb", "postgresql"], indirect=True)
+def test_long_numbers_of_numeric_columns_are_told_apart(place: str) -> None:
+    put(f"{place}?table=any", pl.DataFrame({"a": [1]}))
+    kind = "numeric" if place.startswith("postgresql") else "decimal(38, 1)"
+    query = f"select cast(n as {kind}) as n from (values ('{2**53}'), ('{2**53 + 1}'), ('0.5')) as v(n)"
+    assert seen(f"{place}?query={query}")["n"].n_unique() == 3

@@ -31,7 +31,10 @@ _DATES: dict[int, tuple[str, pl.DataType]] = {10: ("date", pl.Date()), 19: ("dat
 # texts that this module wrote: SQLite itself has neither decimals nor parts of seconds; TEXT in the name keeps texts
 _OWN = re.compile(r"DECIMAL_TEXT\((\d+), (\d+)\)|TIMESTAMP(TZ)?_TEXT")
 # columns whose values are looked at by one statement; SQLite has 2,000 results at most
-_AT_ONCE = 200
+_AT_ONCE = 150
+# what one pass finds of a column: classes, lengths of texts, values beside 0 and 1, whole numbers that floats merge
+_ABOUT = ("first", "last", "short", "long", "other", "beyond")
+_EXACT = 2**53
 _TYPES = {
     pl.Int8: "INTEGER", pl.Int16: "INTEGER", pl.Int32: "INTEGER", pl.Int64: "INTEGER", pl.UInt8: "INTEGER",
     pl.UInt16: "INTEGER", pl.UInt32: "INTEGER", pl.Float32: "REAL", pl.Float64: "REAL", pl.Boolean: "BOOLEAN",
@@ -172,35 +175,48 @@ def _columns(
             kind = f"CASE WHEN {value} IS NOT NULL THEN typeof({value}) END"
             parts += [f"min({kind}) AS first_{number}", f"max({kind}) AS last_{number}"]
             parts += [f"min(length({value})) AS short_{number}", f"max(length({value})) AS long_{number}"]
+            parts += [f"max({value} NOT IN (0, 1)) AS other_{number}"]
+            whole = f"CASE WHEN typeof({value}) = 'integer' THEN {value} END"
+            parts += [f"max({whole} NOT BETWEEN -{_EXACT} AND {_EXACT}) AS beyond_{number}"]
         counted = _table(connection, f"SELECT {', '.join(parts)} FROM {source}").to_pylist()[0]
         rows = int(counted["rows"])
         for number, name in enumerate(some):
-            about = {word: counted[f"{word}_{number}"] for word in ("first", "last", "short", "long")}
-            found.append(_column(connection, source, name, **about, declared=declared.get(name, "")))
+            about = {word: counted[f"{word}_{number}"] for word in _ABOUT}
+            found.append(_column(connection, source, name, about, declared.get(name, "")))
     return found, rows
 
 
-def _column(
-    connection: Any, source: str, name: str, first: str | None, last: str | None, short: Any, long: Any, declared: str
-) -> ColumnRead:
+def _column(connection: Any, source: str, name: str, about: Mapping[str, Any], declared: str) -> ColumnRead:
     """How a column is asked for: numbers if all are, dates if all texts are ISO dates, otherwise text."""
     quoted = quoted_name(name)
-    if first == "blob":  # classes are compared as words, and this is the first
+    if about["first"] == "blob":  # classes are compared as words, and this is the first
         return ColumnRead(name, quoted, refused="bytes (BLOB) are not read")
-    if last == "integer":
-        return ColumnRead(
-            name, quoted, dtype=pl.Boolean() if declared in ("BOOLEAN", "BOOL") and long == 1 else pl.Int64()
-        )
-    if last == "real":
+    if about["last"] == "integer":
+        boolean = declared in ("BOOLEAN", "BOOL") and not about["other"]
+        return ColumnRead(name, quoted, dtype=pl.Boolean() if boolean else pl.Int64())
+    if about["last"] == "real":
+        if about["beyond"]:
+            return ColumnRead(
+                name, quoted, refused="whole numbers beyond 2^53 and fractions have no common number type"
+            )
         return ColumnRead(name, f"CAST({quoted} AS REAL)", dtype=pl.Float64())
     dtype: pl.DataType = pl.String()
-    if first == "text" and (own := _OWN.fullmatch(declared)):
+    if about["first"] == "text" and (own := _OWN.fullmatch(declared)):
         dtype = pl.Decimal(int(own[1]), int(own[2])) if own[1] else pl.Datetime("us", "UTC" if own[3] else None)
-    elif first == "text" and short == long and long in _DATES:
-        function, kind = _DATES[long]
+    elif about["first"] == "text" and about["short"] == about["long"] and about["long"] in _DATES:
+        function, kind = _DATES[about["long"]]
         odd = f"SELECT count(*) AS odd FROM {source} WHERE {function}({quoted}) IS NOT {quoted}"  # null is null
         dtype = dtype if _table(connection, odd)["odd"][0].as_py() else kind
-    return ColumnRead(name, f"CAST({quoted} AS TEXT)", dtype=dtype)
+    return ColumnRead(name, _text(quoted), dtype=dtype)
+
+
+def _text(value: str) -> str:
+    """A value as text; a number whose short text is another number's too is written with all its digits."""
+    text = f"CAST({value} AS TEXT)"
+    return (
+        f"CASE WHEN typeof({value}) = 'real' AND CAST({text} AS REAL) <> {value} "
+        f"THEN printf('%!.17g', {value}) ELSE {text} END"
+    )
 
 
 def _declared(connection: Any, source: str) -> dict[str, str]:
