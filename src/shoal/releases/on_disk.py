@@ -13,6 +13,7 @@ import polars as pl
 from shoal import progress
 from shoal.anonymization.results import Anonymized
 from shoal.errors import InputError
+from shoal.formats.plain import times_as_texts
 from shoal.manifest.schema import ColumnEntry
 from shoal.ranges.columns import ReleasedColumns
 from shoal.ranges.on_disk import ReleasedOnDisk
@@ -185,6 +186,6 @@ _SINKS = {
     ".tsv": lambda frame, path: frame.sink_csv(path, separator="\t"),
     ".arrow": lambda frame, path: frame.sink_ipc(path),
     ".feather": lambda frame, path: frame.sink_ipc(path),
-    ".jsonl": lambda frame, path: frame.sink_ndjson(path),
-    ".ndjson": lambda frame, path: frame.sink_ndjson(path),
+    ".jsonl": lambda frame, path: frame.with_columns(times_as_texts()).sink_ndjson(path),
+    ".ndjson": lambda frame, path: frame.with_columns(times_as_texts()).sink_ndjson(path),
 }
