@@ -28,7 +28,8 @@ def test_the_format_of_the_source_is_kept(tmp_path: Path, ending: str) -> None:
         pytest.importorskip(NEEDS[ending])
     source = tmp_path / f"people{ending}"
     form = format_of(source)
-    assert form is not None and form.write is not None
+    assert form is not None
+    assert form.write is not None
     form.write(PEOPLE, source, LABELS)
     shoal.publish(source, POLICY, output=tmp_path / "release", pdf=False)
     assert (tmp_path / "release" / f"data{ending}").exists()
