@@ -13,6 +13,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "detection"))
 from labelled_tables import LabelledTable
 from labelled_tables_apart import APART_SURVEYS
 from labelled_tables_apart_records import APART_RECORDS
+from labelled_tables_second import SECOND
 from labelled_tables_tuned import TUNED
 from role_scores import IDENTIFIER, OTHER, QI, SENSITIVE, Score, proposed, score
 
@@ -54,6 +55,7 @@ def main() -> None:
     show("tuned", TUNED, options.wrong)
     if not options.tuned:
         show("kept apart", [*APART_SURVEYS, *APART_RECORDS], False)
+        show("kept apart, second group", SECOND, False)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import polars as pl
+import polars.selectors as cs
 
 from shoal.formats.labels import Labels
 
@@ -23,8 +24,18 @@ def write_arrow(frame: pl.DataFrame, path: Path, labels: Labels) -> None:
 
 
 def write_json_lines(frame: pl.DataFrame, path: Path, labels: Labels) -> None:
-    """One JSON object per line."""
-    frame.write_ndjson(path)
+    """One JSON object per line; JSON has no times, so they are texts with all their digits, as they are read back."""
+    frame.with_columns(times_as_texts()).write_ndjson(path)
+
+
+def times_as_texts() -> pl.Expr:
+    """Columns of times as texts with microseconds, and the zone where there is one.
+
+    >>> from datetime import datetime
+    >>> pl.DataFrame({"at": [datetime(2020, 1, 2, 3)]}).select(times_as_texts()).item()
+    '2020-01-02 03:00:00.000000'
+    """
+    return cs.datetime().dt.cast_time_unit("us").cast(pl.String)
 
 
 def write_csv(frame: pl.DataFrame, path: Path, labels: Labels) -> None:

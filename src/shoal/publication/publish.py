@@ -15,6 +15,7 @@ import yaml
 from shoal.detection.context import Codebook
 from shoal.detection.profile import profile
 from shoal.errors import InputError
+from shoal.formats import format_of
 from shoal.manifest.files import dictionary_path, manifest_path
 from shoal.manifest.schema import DecidedBy
 from shoal.policy import Policy, as_policy
@@ -39,7 +40,6 @@ from shoal.reports.report import report_html, report_pdf
 from shoal.vocabulary import Role
 from shoal.writing import write_bytes
 
-_FORMATS = (".csv", ".parquet", ".tsv")
 PRIVATE, PUBLIC = 0o600, 0o644
 
 
@@ -158,9 +158,9 @@ def _nowhere() -> Path:
 
 
 def _format(source: Any) -> str:
-    """The data is written as it came, where shoal writes that."""
+    """The extension of the data: it is written as it came, labels and all, where shoal writes that, else as CSV."""
     ending = Path(source).suffix.lower() if isinstance(source, (str, Path)) else ""
-    return ending if ending in _FORMATS else ".parquet" if ending in (".arrow", ".feather") else ".csv"
+    return ending if format_of(Path(f"data{ending}")) is not None else ".csv"
 
 
 def _refused(steps: Steps, evidence: Path | None, force: bool) -> Publication:

@@ -192,6 +192,6 @@ _SINKS = {
     ".tsv": lambda frame, path: frame.sink_csv(path, separator="\t"),
     ".arrow": lambda frame, path: frame.sink_ipc(path, record_batch_size=plain.ROW_GROUP),
     ".feather": lambda frame, path: frame.sink_ipc(path, record_batch_size=plain.ROW_GROUP),
-    ".jsonl": lambda frame, path: frame.sink_ndjson(path),
-    ".ndjson": lambda frame, path: frame.sink_ndjson(path),
+    ".jsonl": lambda frame, path: frame.with_columns(plain.times_as_texts()).sink_ndjson(path),
+    ".ndjson": lambda frame, path: frame.with_columns(plain.times_as_texts()).sink_ndjson(path),
 }

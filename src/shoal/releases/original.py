@@ -223,10 +223,12 @@ def equal_columns(released: Column, original: Column) -> bool:
         if whole and released.values.equals(original.values) and not released.values.null_count():
             return bool((released.codes == original.codes).all())
     sides = []
-    for column in (released, original):
+    for column, other in ((released, original), (original, released)):
         values = column.decode()
         if isinstance(values.dtype, pl.Datetime):
-            values = values.cast(pl.Datetime("us"))
+            # a text of a time tells its zone
+            zone = values.dtype.time_zone if other.values.dtype == pl.String else None
+            values = values.cast(pl.Datetime("us", zone))
         sides.append(values.cast(pl.String).alias(""))
     if all(side.null_count() == len(side) for side in sides):
         return len(sides[0]) == len(sides[1])

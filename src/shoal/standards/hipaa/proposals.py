@@ -12,6 +12,7 @@ from typing import cast
 import numpy as np
 import polars as pl
 
+from shoal.detection.context import Context
 from shoal.detection.profile import propose_role
 from shoal.errors import InputError
 from shoal.kinds import DECIDED, ColumnView, Finding, find_kinds
@@ -38,8 +39,8 @@ def counts_of(column: Column) -> Array:
     return np.bincount(column.codes, minlength=len(column.values))[: len(column.values)]
 
 
-def propose(column: Column, policy: Policy) -> Treatment:
-    """The treatment of a column.
+def propose(column: Column, policy: Policy, context: Context | None = None) -> Treatment:
+    """The treatment of a column; `context`, the other headers of its table, can only make it stricter.
 
     >>> from shoal.reading import read
     >>> column = read({"email": ["ada@example.org", "alan@example.org"]})["email"]
@@ -55,6 +56,8 @@ def propose(column: Column, policy: Policy) -> Treatment:
         return found if word is None else _decided(column.name, word, found, policy.columns.get(column.name))
     findings = find_kinds(ColumnView(column.name, column.values, counts, records)) if len(counts) else []
     proposed = _proposed(column, counts, findings, propose_role(column, counts, records, findings)[0])
+    if context is not None and proposed.action == "kept":
+        proposed = _by_source(column, counts, context) or proposed
     word = policy.safe_harbor.columns.get(column.name)
     said = policy.columns.get(column.name)
     if word is not None:
@@ -107,6 +110,24 @@ def _proposed(column: Column, counts: Array, findings: list[Finding], role: Role
     if own is not None:
         return Treatment(column.name, "R", "removed", None, "identifier", own, recognised=False)
     return kept
+
+
+def _by_source(column: Column, counts: Array, context: Context) -> Treatment | None:
+    """What a clause names by the variable of a published source that a column is, as `PUMA` of a census is an area.
+
+    Ages stay up to 89; whether a code is as large as a state, or a number a year, cannot be seen: it is removed.
+    """
+    listed = context.listed.get(column.name)
+    if listed is None or listed.kind not in CLAUSE_OF_KIND or not len(counts):
+        return None
+    found = find_kinds(context.view(column, counts, len(column.codes)))
+    told = next((entry for entry in found if entry.rule.startswith("source") and entry.confidence >= DECIDED), None)
+    if told is None:
+        return None
+    clause = CLAUSE_OF_KIND[told.kind]
+    if told.kind == "age" and column.values.dtype.is_numeric():
+        return Treatment(column.name, clause, "age", "age", "quasi-identifier", told.reason)
+    return Treatment(column.name, clause, "removed", told.kind, "identifier", told.reason)
 
 
 def _by_inside(column: Column, counts: Array) -> Treatment | None:

@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from shoal.detection.context import Context, context_of
 from shoal.judgement.checks import Check
 from shoal.policy import Policy
 from shoal.standards.hipaa.ages import LIMIT, OLD, still_old
@@ -32,11 +33,16 @@ def recheck(
     actions = {entry["column"]: entry for entry in plan}
     left = [name for name, entry in actions.items() if entry["action"] == "removed" and name in table.columns]
     strange = [name for name in table.columns if name not in actions]
+    context = context_of([*actions, *strange])
     faults: dict[str, list[str]] = {"zip": [], "date": [], "age": [], "scrubbed": [], "kept": []}
     for name, column in table.columns.items():
         entry = actions.get(name, {"action": "kept", "decided": False})
         word = "date" if entry["action"] == "date-of-birth" else entry["action"]
-        if word in faults and not _good(column, word, entry["decided"], year_of_data, populations, policy):
+        if word == "kept" and not entry["decided"]:
+            good = _may_stay(column, policy, context)
+        else:
+            good = word not in faults or _good(column, word, year_of_data, populations)
+        if not good:
             faults[word].append(name)
     return [
         _check("removed columns", left, "none of them is there", "still there"),
@@ -107,9 +113,13 @@ def _check(name: str, faulty: list[str], fine: str, fault: str) -> Check:
     return Check(name, not faulty, f"{shown} {fault}" if faulty else fine)
 
 
-def _good(
-    column: Column, word: str, decided: bool, year_of_data: int, populations: Populations, policy: Policy
-) -> bool:
+def _may_stay(column: Column, policy: Policy, context: Context) -> bool:
+    """Whether nothing is found in a column that stays as it is."""
+    is_text = column.values.dtype == pl.String
+    return propose(column, policy, context).action == "kept" and not (is_text and hidden(column.values))
+
+
+def _good(column: Column, word: str, year_of_data: int, populations: Populations) -> bool:
     if word == "zip":
         found = _codes(column.values)
         return bool(found.is_in(sorted({*populations.kept, RESTRICTED})).all())
@@ -122,10 +132,7 @@ def _good(
         return still_old(column.values, column.name) == 0
     if word == "scrubbed":
         return column.values.dtype != pl.String or not hidden(column.values)
-    if decided:
-        return True
-    is_text = column.values.dtype == pl.String
-    return propose(column, policy).action == "kept" and not (is_text and hidden(column.values))
+    return True
 
 
 def _codes(values: pl.Series) -> pl.Series:

@@ -15,6 +15,7 @@ from typing import Any, get_args
 import polars as pl
 
 from shoal import progress
+from shoal.detection.context import Context, context_of
 from shoal.engine import engine_of
 from shoal.errors import InputError, check_choice
 from shoal.identity import IdentityRisk, risk
@@ -86,10 +87,10 @@ def apply_safe_harbor(source: Any, policy: Any, reading: SafeHarborReading) -> S
     populations = shipped() if reading.zip_populations is None else read_populations(reading.zip_populations)
     table = engine_of(source, reading.options).rows(source, None, reading.options, by_tuple=0).expanded()
     _check_headers(table, given)
-    treatments = []
+    treatments, context = [], context_of(table.names)
     for number, column in enumerate(table.columns.values()):
         progress.report("looking at columns", number, len(table.columns))
-        treatments.append(propose(column, given))
+        treatments.append(propose(column, given, context))
     progress.report("applying safe harbor", 0)
     century = reading.century_from if reading.century_from is not None else decided.century_from
     years = years_of_columns(table, treatments, wanted, order, century, this_year)
@@ -98,7 +99,7 @@ def apply_safe_harbor(source: Any, policy: Any, reading: SafeHarborReading) -> S
     scrubbed = scrubbed_text(table, given, texts, removed) if texts else None
     treated = treat(table, treatments, years, populations, scrubbed)
     emptied = {entry.column for entry in treated.done if entry.action == EMPTIED}
-    late = _late(treated.series, emptied, given)
+    late = _late(treated.series, emptied, given, context)
     if late:  # what is left of a column after cells were emptied may be an identifier itself
         treatments = [late.get(entry.column, entry) for entry in treatments]
         treated = treat(table, treatments, years, populations, scrubbed)
@@ -168,11 +169,11 @@ def _check_headers(table: Table, policy: Policy) -> None:
         )
 
 
-def _late(series: dict[str, pl.Series], emptied: set[str], policy: Policy) -> dict[str, Treatment]:
+def _late(series: dict[str, pl.Series], emptied: set[str], policy: Policy, context: Context) -> dict[str, Treatment]:
     """Columns that look like identifiers once the cells with hidden ones are empty."""
     found = {}
     for name in emptied:
-        again = propose(read(pl.DataFrame([series[name]]))[name], policy)
+        again = propose(read(pl.DataFrame([series[name]]))[name], policy, context)
         if again.action not in ("kept", "scrubbed"):
             removed = Treatment(name, again.clause, "removed", again.kind, "identifier", again.reason, recognised=False)
             found[name] = removed
