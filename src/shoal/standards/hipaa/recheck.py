@@ -30,13 +30,14 @@ def recheck(
 ) -> list[Check]:
     """Whether a written table keeps safe harbor: one check per rule, none of which shows a value."""
     actions = {entry["column"]: entry for entry in plan}
-    left = [name for name, entry in actions.items() if entry["action"] == "removed" and name in table.columns]
-    strange = [name for name in table.columns if name not in actions]
+    left = [name for name, entry in actions.items() if entry["action"] == "removed" and table.has(name)]
+    names = [*table.columns, *table.beside]
+    strange = [name for name in names if name not in actions]
     faults: dict[str, list[str]] = {"zip": [], "date": [], "age": [], "scrubbed": [], "kept": []}
-    for name, column in table.columns.items():
+    for name in names:
         entry = actions.get(name, {"action": "kept", "decided": False})
         word = "date" if entry["action"] == "date-of-birth" else entry["action"]
-        if word in faults and not _good(column, word, entry["decided"], year_of_data, populations, policy):
+        if word in faults and not _good(table[name], word, entry["decided"], year_of_data, populations, policy):
             faults[word].append(name)
     return [
         _check("removed columns", left, "none of them is there", "still there"),
