@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.engine import LOCAL
+from shoal.engine import LOCAL, Recoding
 from shoal.errors import InputError
 from shoal.policy import Policy
 from shoal.policy.unwritten import Unwritten
@@ -57,14 +57,14 @@ def test_each_row_gets_what_its_tuple_becomes(tmp_path: Path) -> None:
     people = pl.DataFrame({"age": [34, 51, None, 34], "sex": ["f", "m", "f", "m"], "pay": [1, 2, 3, 4]})
     counted = LOCAL.count(people, ["age", "sex"])
     words = pl.Series([f"{age}/{sex}" for age, sex in told(counted)])
-    changed = LOCAL.apply(people, ["age", "sex"], {"age": words, "sex": pl.Series(["*"] * len(words))})
+    changed = LOCAL.recode(people, [Recoding(["age", "sex"], {"age": words, "sex": pl.Series(["*"] * len(words))})])
     assert changed["age"].to_list() == ["34/f", "51/m", "None/f", "34/m"]
     assert changed["sex"].to_list() == ["*"] * 4
     assert changed["pay"].to_list() == [1, 2, 3, 4]
     LOCAL.write(changed, tmp_path / "out.parquet")
     assert pl.read_parquet(tmp_path / "out.parquet").equals(changed)
     with pytest.raises(InputError, match="3 new values for 4 tuples"):
-        LOCAL.apply(people, ["age", "sex"], {"age": words[:3]})
+        LOCAL.recode(people, [Recoding(["age", "sex"], {"age": words[:3]})])
 
 
 def test_a_policy_that_is_not_written_says_what_an_empty_one_says() -> None:

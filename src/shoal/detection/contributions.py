@@ -52,6 +52,15 @@ def contributions(table: CountTable, names: Sequence[str]) -> Contributions:
     return Contributions(_shares(names, orders.mean(axis=0)), False, error)
 
 
+def shares_of_all_sets(uniques: Sequence[int] | None, names: Sequence[str]) -> dict[str, float] | None:
+    """The shares of columns from the uniques of every set, by the bits of their places; None where they are not known.
+
+    >>> shares_of_all_sets([0, 3, 0, 3], ["a", "b"])
+    {'a': 1.0, 'b': 0.0}
+    """
+    return None if uniques is None else _shares(names, _shapley(np.asarray(uniques, np.float64), len(names)))
+
+
 def _shares(names: Sequence[str], values: Array) -> dict[str, float]:
     total = float(values.sum())
     shares = values / total if total else np.zeros(len(values))

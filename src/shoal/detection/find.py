@@ -14,8 +14,9 @@ from shoal.detection.contributions import contributions
 from shoal.detection.dependencies import determined_by
 from shoal.detection.partitions import Tuples
 from shoal.detection.results import Bound, Detection, FoundSet
+from shoal.detection.rolled_up import RollUps, rolled_up
 from shoal.detection.search import NEAR, Columns, Search
-from shoal.engine import engine_of
+from shoal.engine import TooManyTuples, engine_of
 from shoal.errors import InputError, as_names, check_choice
 from shoal.policy.unwritten import written
 from shoal.reading.files import Options
@@ -90,7 +91,15 @@ def detect(
         columns = given.quasi_identifiers
         remarks.append("searched the quasi-identifiers of the policy; name others in columns")
     left_out = given.with_role("identifier") if columns is None else []
-    counted = engine_of(source, options).count(source, columns, without=left_out, count=count, options=options)
+    engine = engine_of(source, options)
+    try:
+        counted = engine.count(source, columns, without=left_out, count=count, options=options)
+    except TooManyTuples:
+        if columns is None or sample is not None:
+            raise
+        largest = max_size or (len(columns) if len(columns) <= ALL_SIZES else FEW)
+        work = RollUps(engine, source, list(dict.fromkeys(columns)), rule, count, options)
+        return rolled_up(work, largest, time.monotonic() + time_limit, remarks)
     names = counted.names
     if not names:
         raise InputError("There is no column to search.", "Name at least one in columns.", settings="columns")

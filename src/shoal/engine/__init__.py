@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.engine.base import Counted, Engine, SizeHistogram, TooManyTuples
+from shoal.engine.base import Counted, Engine, Recoding, SizeHistogram, TooManyTuples
 from shoal.engine.local import LOCAL
 from shoal.errors import InputError
 from shoal.reading.files import Options
 from shoal.table import Table
 
-__all__ = ["ENGINES", "LOCAL", "Counted", "Engine", "SizeHistogram", "TooManyTuples", "engine_of"]
+__all__ = [
+    "ENGINES",
+    "LOCAL",
+    "Counted",
+    "Engine",
+    "Recoding",
+    "SizeHistogram",
+    "TooManyTuples",
+    "check_java",
+    "engine_of",
+]
 
 ENGINES = ("local", "spark")
 
@@ -41,3 +51,10 @@ def is_spark(source: Any) -> bool:
     if any(module.startswith("shoal.engine.spark") for module in modules):
         return True
     return any(module.startswith("pyspark.sql") for module in modules) and hasattr(source, "schema")
+
+
+def check_java() -> None:
+    """Refuse a machine without a Java on which a cluster's engine runs."""
+    from shoal.engine.spark.session import check_java
+
+    check_java()

@@ -100,6 +100,13 @@ class Parts:
         return parts * self.step if self.starts is None else self.starts[parts]
 
 
+class Recoding(NamedTuple):
+    """What tuples become: each series has one entry for each tuple that `count(source, columns)` gives, in order."""
+
+    columns: Sequence[str]
+    becomes: Mapping[str, pl.Series]
+
+
 class Runs(NamedTuple):
     """Records in an order: of row `row[i]` of a table, `records[i]` from `position[i]` on. Positions rise."""
 
@@ -168,12 +175,12 @@ class Engine(Protocol):
         part each; within one part, and where all are in one, their order is not told.
         """
 
-    def apply(
-        self, source: Any, columns: Sequence[str], becomes: Mapping[str, pl.Series], options: Options | None = None
+    def recode(
+        self, source: Any, steps: Sequence[Recoding], names: Sequence[str] | None = None, options: Options | None = None
     ) -> Any:
-        """The table in which each row has, in the columns of `becomes`, what its tuple of `columns` becomes.
+        """The table in which each row has what its tuples become, step by step; of its columns those of `names`.
 
-        A series of `becomes` has one entry for each tuple that `count(source, columns)` gives, in that order.
+        A step may look at columns that an earlier one added, not at ones that it replaced.
         """
 
     def assign(
@@ -209,7 +216,7 @@ class Engine(Protocol):
     def write(
         self, table: Any, path: str | Path, *, check: CheckDraft | None = None, shuffle: int | None = None
     ) -> None:
-        """Write what `apply`, `assign` or `map` gave, whole or not at all.
+        """Write what `recode`, `assign` or `map` gave, whole or not at all.
 
         `check` reads what was written before it takes its name: it raises where that must not be, and gives the files
         that belong beside it. `shuffle` is the seed of a new order of rows.

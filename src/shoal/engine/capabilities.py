@@ -19,9 +19,10 @@ CAPABILITIES = (
     Capability("profile", "the distinct values of one column at a time"),
     Capability(
         "detect",
-        "the count table",
-        "a count table past the driver's limit",
-        "the search rolls it up hundreds of times, which is fast in memory only",
+        "the count table; past the driver's limit a histogram of class sizes for each set of columns, as many sets as "
+        "the time limit lets be counted",
+        "a sample, and columns that are not named, past the driver's limit",
+        "a sample is drawn from the count table; of all columns together nearly every set would have to be counted",
     ),
     Capability(
         "risk",
@@ -32,9 +33,10 @@ CAPABILITIES = (
     ),
     Capability(
         "leak",
-        "the count table; for leaks that are drawn person by person one packed key per row",
-        "a count table past the driver's limit",
-        "a leak is measured on the classes of persons, which are matched there",
+        "the count table; past the driver's limit a histogram of class sizes; for leaks that are drawn person by "
+        "person one packed key per row",
+        "persons, wildcards, leaks drawn person by person, and `*` in all columns, past the driver's limit",
+        "they are told by the tuples of each person, not by the sizes of classes",
     ),
     Capability(
         "anonymize",
@@ -53,9 +55,10 @@ CAPABILITIES = (
     Capability("pseudonymize", "the distinct values of the column"),
     Capability(
         "safe-harbor",
-        "the distinct tuples of all columns",
-        "more tuples than the driver takes",
-        "what one column tells about the year of another is found on whole rows",
+        "the distinct values of one column at a time; with dates of birth how many records share the years of birth "
+        "and of events",
+        "free text (role `text`), and a column with more different values than the driver takes",
+        "texts are scrubbed beside identifiers; what a column holds is told by its values",
     ),
     Capability(
         "publish",

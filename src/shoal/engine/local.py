@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 import polars as pl
 
-from shoal.engine.base import CheckDraft, Counted, Parts, Runs, SizeHistogram, check_lengths, tuples_of
+from shoal.engine.base import CheckDraft, Counted, Parts, Recoding, Runs, SizeHistogram, check_lengths, tuples_of
 from shoal.errors import InputError
 from shoal.reading import Options, Overflow, read
 from shoal.table import Array, Table
@@ -124,20 +124,24 @@ class LocalEngine:
         records = np.ones(table.rows, np.int64) if table.records is None else table.records[order]
         return Runs(order, np.cumsum(records) - records, records)
 
-    def apply(
-        self, source: Any, columns: Sequence[str], becomes: Mapping[str, pl.Series], options: Options | None = None
+    def recode(
+        self, source: Any, steps: Sequence[Recoding], names: Sequence[str] | None = None, options: Options | None = None
     ) -> pl.DataFrame:
-        """Each row with what its tuple becomes.
+        """Each row with what its tuples become.
 
-        >>> LOCAL.apply({"age": [34, 51, 34]}, ["age"], {"age": pl.Series(["30-39", "50-59"])})["age"].to_list()
-        ['30-39', '50-59', '30-39']
+        >>> decades = Recoding(["age"], {"age": pl.Series(["30s", "50s"])})
+        >>> LOCAL.recode({"age": [34, 51, 34]}, [decades])["age"].to_list()
+        ['30s', '50s', '30s']
         """
         table = read(source, None, options)
-        # classes are numbered in the order of the tuples
-        tuple_of_row, tuples = class_of_each_row(pack(table.select(columns)))
-        check_lengths(becomes, tuples)
         frame = table.to_polars()
-        return frame.with_columns(values.gather(tuple_of_row).alias(name) for name, values in becomes.items())
+        for columns, becomes in steps:
+            known = table if all(name in table.columns for name in columns) else read(frame)
+            # classes are numbered in the order of the tuples
+            tuple_of_row, tuples = class_of_each_row(pack(known.select(columns)))
+            check_lengths(becomes, tuples)
+            frame = frame.with_columns(values.gather(tuple_of_row).alias(name) for name, values in becomes.items())
+        return frame if names is None else frame.select(names)
 
     def assign(
         self,

@@ -163,7 +163,7 @@ def _memory() -> Part:
 
 
 def _programs() -> list[Part]:
-    from shoal.engine.spark.session import check_java
+    from shoal.engine import check_java
 
     try:
         check_java()

@@ -115,6 +115,8 @@ class _Ask:
 
     def check(self) -> None:
         """Refuse what does not go together."""
+        if self.simulation.partial and self.subject.too_many is not None:
+            raise self.subject.too_many
         has_table, has_classes = self.subject.people is not None, self.subject.classes is not None
         self.simulation.check(self.method == "exact", has_table, has_classes)
 

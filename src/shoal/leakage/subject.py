@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any, TypedDict, get_args
 
 from shoal import progress
-from shoal.engine import engine_of
+from shoal.engine import TooManyTuples, engine_of
 from shoal.errors import InputError, as_names, check_choice
 from shoal.judgement.persons import linked_classes
 from shoal.leakage.persons import People
@@ -18,6 +18,7 @@ from shoal.table.rows import Rows
 from shoal.vocabulary import Generalized, NullRule
 from shoal.wording import counted
 
+EVERY_RECORD = "every record counts as a person; name the person column if somebody may have several records"
 Sizes = ClassSizes | Mapping[int, int] | Iterable[int] | str
 
 
@@ -30,6 +31,8 @@ class Subject:
     class_size: int | None = None
     people: People | None = None
     notes: tuple[str, ...] = ()
+    # why there are no persons one by one, where classes were counted where the rows are
+    too_many: TooManyTuples | None = None
 
 
 def from_numbers(persons: int | None, class_size: int | None, sizes: Sizes | None, with_limit: bool) -> Subject:
@@ -68,6 +71,11 @@ def from_numbers(persons: int | None, class_size: int | None, sizes: Sizes | Non
             f"Classes of {class_size:,} do not fit {persons:,} persons.", "A class has one person up to all of them."
         )
     return Subject(persons, ClassSizes.equal(persons, class_size), class_size)
+
+
+def set_aside(removed: int) -> list[str]:
+    """What is said of records with a missing value that are not counted."""
+    return [f"{counted(removed, 'record')} with a missing value set aside (null rule drop)"] if removed else []
 
 
 class TableSettings(TypedDict, total=False):
@@ -119,7 +127,14 @@ def from_table(
             f"Column '{both[0]}' is counted and compared at once.", "Take it out of the quasi-identifiers."
         )
     engine = engine_of(source, options)
-    table = engine.count(source, columns, count=count, person=person, options=options)
+    try:
+        table = engine.count(source, columns, count=count, person=person, options=options)
+    except TooManyTuples as error:
+        if person is not None or rule == "wildcard":  # histories and nulls that match are compared with each other
+            raise
+        from shoal.leakage.rolled_up import rolled_up
+
+        return rolled_up(engine, source, columns, error, policy, rule, generalized, count, options)
     # the rows of a table of counts are not records; tuples that were counted here are
     rows = table.rows if count is None else replace(table.rows, distinct=False)
     if rows.person is not None and person == policy.person and policy.linked:
@@ -135,11 +150,9 @@ def from_table(
         people = replace(people, one_by_one=one_by_one)
     progress.report("counting", 0)
     classes = people.sizes()
-    notes = [*table.notes, *policy.remarks(table)]
-    if removed:
-        notes.append(f"{counted(removed, 'record')} with a missing value set aside (null rule drop)")
+    notes = [*table.notes, *policy.remarks(table), *set_aside(removed)]
     if people.suppressed_rows:
         notes.append(f"* in every column, so in no class and not counted: {counted(people.suppressed_rows, 'record')}")
     if person is None and count is None:
-        notes.append("every record counts as a person; name the person column if somebody may have several records")
+        notes.append(EVERY_RECORD)
     return Subject(classes.persons, classes, None, people, tuple(notes))

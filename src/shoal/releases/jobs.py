@@ -14,6 +14,7 @@ from shoal.anonymization.on_disk.limits import COPIES, DISK_PER_ROW
 from shoal.anonymization.search.plan import Plan
 from shoal.anonymization.solve import apply_plan
 from shoal.databases import is_database
+from shoal.engine import engine_of
 from shoal.errors import InputError
 from shoal.keys import check_no_secret, path_of
 from shoal.manifest.files import files_of
@@ -26,6 +27,7 @@ from shoal.pseudonyms.results import Pseudonymized, Shifted
 from shoal.pseudonyms.shift_dates import shift_dates
 from shoal.reading import Options, Overflow
 from shoal.reading.stamp import stamp_of
+from shoal.releases.elsewhere import stays_elsewhere
 from shoal.releases.on_disk import check_written_on_disk
 from shoal.releases.open import Release
 from shoal.releases.places import place_of
@@ -219,12 +221,15 @@ def release_safe_harbor(
         write_whole(Path(write_policy), lambda draft: draft.write_text(policy_text(result), encoding="utf-8"))
         result = result.with_policy_file(write_policy)
     if output is None:
-        return result.measured(residual_risk(result.polars, result))
+        return result.measured(residual_risk(result.released, result))
     try:
         made = _released(result, output, source, writing)
     except Refused as refusal:
         return result.as_refused(str(refusal))
-    residual = residual_risk(Release.open(output).table(), result)
+    if stays_elsewhere(result):
+        residual = residual_risk(output, result, Options(engine=engine_of(result.table).name))
+    else:
+        residual = residual_risk(Release.open(output).table(), result)
     return result.measured(residual).as_released(made.written, made.output, made.manifest)
 
 

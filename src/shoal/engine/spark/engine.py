@@ -16,6 +16,7 @@ from shoal.engine.base import (
     CheckDraft,
     Counted,
     Parts,
+    Recoding,
     Runs,
     SizeHistogram,
     TooManyTuples,
@@ -89,6 +90,8 @@ class SparkEngine:
 
         opened = open_source(source, options)
         _check_undeclared(options)
+        if count is not None:
+            weights_of(tuples(opened, [count], options)[0][count])  # refuses what is not a count
         frame, removed = opened.frame, 0
         records = F.count(F.lit(1)) if count is None else F.sum(column(count).cast("long"))
         with spark_errors(opened.name):
@@ -142,17 +145,22 @@ class SparkEngine:
         """From the counts alone; where tuples of equal rank are parted, their rows are numbered on the cluster."""
         return LOCAL.cut(table, rank, parts) if table.records is None else cut_on_cluster(table, rank, parts)
 
-    def apply(
-        self, source: Any, columns: Sequence[str], becomes: Mapping[str, pl.Series], options: Options | None = None
+    def recode(
+        self, source: Any, steps: Sequence[Recoding], names: Sequence[str] | None = None, options: Options | None = None
     ) -> Any:
-        """Each row with what its tuple becomes: the map goes to all nodes."""
+        """Each row with what its tuples become: a map of each step goes to all nodes."""
         opened = open_source(source, options)
-        table, _, keys, there = tuples(opened, list(columns), options)
-        tuple_of_key, count = class_of_each_row(pack(table.select(columns)))
-        check_lengths(becomes, count)
-        changed = pl.DataFrame({name: values.gather(tuple_of_key) for name, values in becomes.items()})
-        names = [*opened.names, *(name for name in becomes if name not in opened.names)]
-        return joined(keys, lookup_of(keys, there), changed, names)
+        now = opened.frame
+        for columns, becomes in steps:
+            own = all(name in opened.names for name in columns)
+            known = opened if own else Source(now, opened.name)  # a column that a step added has its type already
+            table, _, keys, there = tuples(known, list(columns), options if own else None)
+            tuple_of_key, count = class_of_each_row(pack(table.select(columns)))
+            check_lengths(becomes, count)
+            changed = pl.DataFrame({name: values.gather(tuple_of_key) for name, values in becomes.items()})
+            out = [*now.columns, *(name for name in becomes if name not in now.columns)]
+            now = joined(replace(keys, source=replace(known, frame=now)), lookup_of(keys, there), changed, out)
+        return now if names is None else now.select(*(column(name) for name in names))
 
     def assign(
         self,
@@ -163,7 +171,9 @@ class SparkEngine:
         dropped: Collection[str] = (),
         kept: Array | None = None,
     ) -> Any:
-        """Each row with what belongs to its tuple and occurrence."""
+        """Each row with what belongs to its tuple and occurrence; a table of rows that were recoded leads to them."""
+        if not isinstance(table.native, Placed):
+            return open_source(table.native, None).frame.drop(*dropped)
         return placed(table, frame, dropped, kept)
 
     def side_by_side(

@@ -12,7 +12,7 @@ import polars as pl
 from shoal.engine.spark.session import session, spark_errors
 from shoal.errors import InputError, quoted
 from shoal.reading.files import Options, find_files, is_address, table_extensions
-from shoal.table import check_names
+from shoal.table import Table, check_names
 
 # tuples that the driver takes, where spark.shoal.driver.tuples says nothing else: about 100 bytes each
 DRIVER_TUPLES = 50_000_000
@@ -46,6 +46,8 @@ class Source:
 def open_source(source: Any, options: Options | None) -> Source:
     """The frame behind a source."""
     options = options or Options()
+    if isinstance(source, Table):  # read already: its rows are where they were
+        source = getattr(source.native, "source", source.native)
     if isinstance(source, Source):
         return source
     if isinstance(source, (str, Path)) or (isinstance(source, (list, tuple)) and source):

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from shoal.engine.spark.frames import Source
 from shoal.engine.spark.keys import PREFIX, Keys, column
 from shoal.engine.spark.session import spark_errors
 from shoal.table import Array, Table
@@ -26,6 +27,11 @@ class Placed:
     lookup: pl.DataFrame
     times: Array
     order: Array | None = None
+
+    @property
+    def source(self) -> Source:
+        """The rows themselves."""
+        return self.keys.source
 
 
 def lookup_of(keys: Keys, table: Any) -> pl.DataFrame:

@@ -50,7 +50,7 @@ def says_nothing(name: str) -> bool:
 
 def rests_on_header(column: Column, counts: Array, sure: list[Finding]) -> bool:
     """Whether no kind that was decided would be one without the header."""
-    silent = find_kinds(ColumnView("", column.values, counts, len(column.codes)))
+    silent = find_kinds(ColumnView("", column.values, counts, int(counts.sum()) + column.nulls))
     decided = {finding.kind for finding in silent if finding.confidence >= DECIDED}
     return not decided & {finding.kind for finding in sure}
 
@@ -69,7 +69,7 @@ def by_own_values(column: Column, counts: Array) -> str | None:
     signs = texts.str.count_matches(r"[\p{L}\d]")
     if float((signs < _SHORTEST).mean() or 0) > 1 - _NEARLY_OWN:  # type: ignore[arg-type]
         return None
-    if propose_role(column, counts, len(column.codes), [])[0] == "identifier":
+    if propose_role(column, counts, int(counts.sum()) + column.nulls, [])[0] == "identifier":
         return "Nearly every record has a text of its own."
     return None
 

@@ -34,11 +34,6 @@ _US_ZIP = ("us-zip", "us-zip-plus-4", "us-zip-3", "by-header")
 _PARTS = ("quarter", "month", "serial-day")
 
 
-def counts_of(column: Column) -> Array:
-    """How many records hold each distinct value."""
-    return np.bincount(column.codes, minlength=len(column.values))[: len(column.values)]
-
-
 def propose(column: Column, policy: Policy, context: Context | None = None) -> Treatment:
     """The treatment of a column; `context`, the other headers of its table, can only make it stricter.
 
@@ -48,8 +43,8 @@ def propose(column: Column, policy: Policy, context: Context | None = None) -> T
     >>> found.clause, found.action
     ('F', 'removed')
     """
-    counts = counts_of(column)
-    records = len(column.codes)
+    counts = column.frequencies()
+    records = int(counts.sum()) + column.nulls
     if column.values.dtype == pl.Binary:
         found = Treatment(column.name, "Q", "removed", None, "identifier", "It holds bytes, perhaps a picture.")
         word = policy.safe_harbor.columns.get(column.name)

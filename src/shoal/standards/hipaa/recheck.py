@@ -31,17 +31,18 @@ def recheck(
 ) -> list[Check]:
     """Whether a written table keeps safe harbor: one check per rule, none of which shows a value."""
     actions = {entry["column"]: entry for entry in plan}
-    left = [name for name, entry in actions.items() if entry["action"] == "removed" and name in table.columns]
-    strange = [name for name in table.columns if name not in actions]
+    left = [name for name, entry in actions.items() if entry["action"] == "removed" and table.has(name)]
+    names = [*table.columns, *table.beside]
+    strange = [name for name in names if name not in actions]
     context = context_of([*actions, *strange])
     faults: dict[str, list[str]] = {"zip": [], "date": [], "age": [], "scrubbed": [], "kept": []}
-    for name, column in table.columns.items():
+    for name in names:
         entry = actions.get(name, {"action": "kept", "decided": False})
         word = "date" if entry["action"] == "date-of-birth" else entry["action"]
         if word == "kept" and not entry["decided"]:
-            good = _may_stay(column, policy, context)
+            good = _may_stay(table[name], policy, context)
         else:
-            good = word not in faults or _good(column, word, year_of_data, populations)
+            good = word not in faults or _good(table[name], word, year_of_data, populations)
         if not good:
             faults[word].append(name)
     return [

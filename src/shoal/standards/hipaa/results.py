@@ -101,6 +101,11 @@ class SafeHarbor(Result):
         return engine_of(self.table).assign(self.table, self.polars, changed=changed)
 
     @property
+    def released(self) -> Any:
+        """The released rows where they are: `polars`, or the frame of an engine that keeps them."""
+        return self.frame if engine_of(self.table).keeps_rows else self.polars
+
+    @property
     def quasi_identifiers(self) -> list[str]:
         """The kept columns that others may know."""
         kept = set(self.polars.columns)

@@ -12,6 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, get_args
 
+import numpy as np
 import polars as pl
 
 from shoal import progress
@@ -28,6 +29,7 @@ from shoal.standards.hipaa.clauses import CLAUSES, FOR_A_PERSON, Treatment
 from shoal.standards.hipaa.hidden import hidden
 from shoal.standards.hipaa.proposals import propose
 from shoal.standards.hipaa.results import ClauseReport, Done, SafeHarbor, Status, Vintage
+from shoal.standards.hipaa.there import There
 from shoal.standards.hipaa.treat import EMPTIED, Treated, Years, treat, years_of_columns
 from shoal.standards.hipaa.zip3 import read_populations, shipped
 from shoal.table import Table
@@ -71,7 +73,7 @@ def safe_harbor(
     """
     reading = SafeHarborReading(year_of_data, date_order, century_from, zip_populations, options)
     result = apply_safe_harbor(source, policy, reading)
-    return result.measured(residual_risk(result.polars, result))
+    return result.measured(residual_risk(result.released, result))
 
 
 def apply_safe_harbor(source: Any, policy: Any, reading: SafeHarborReading) -> SafeHarbor:
@@ -85,25 +87,34 @@ def apply_safe_harbor(source: Any, policy: Any, reading: SafeHarborReading) -> S
     if wanted is not None and not 1900 <= wanted <= this_year + 1:
         raise InputError(f"The year of the data, {wanted}, is not between 1900 and now.", "Give year_of_data 2012.")
     populations = shipped() if reading.zip_populations is None else read_populations(reading.zip_populations)
-    table = engine_of(source, reading.options).rows(source, None, reading.options, by_tuple=0).expanded()
-    _check_headers(table, given)
-    treatments, context = [], context_of(table.names)
-    for number, column in enumerate(table.columns.values()):
-        progress.report("looking at columns", number, len(table.columns))
-        treatments.append(propose(column, given, context))
+    engine = engine_of(source, reading.options)
+    table = engine.rows(source, None, reading.options, needed=[])
+    there = There(engine, source, table, reading.options) if engine.keeps_rows else None
+    names = table.names if there is None else list(table.source_names)
+    _check_headers(names, given)
+    treatments, context = [], context_of(names)
+    for number, name in enumerate(names):
+        progress.report("looking at columns", number, len(names))
+        treatments.append(propose(table[name], given, context))
     progress.report("applying safe harbor", 0)
     century = reading.century_from if reading.century_from is not None else decided.century_from
     years = years_of_columns(table, treatments, wanted, order, century, this_year)
     texts = [entry.column for entry in treatments if entry.action == "scrubbed"]
+    if texts and there is not None:
+        raise InputError(
+            f"Column '{texts[0]}' holds free text, which is scrubbed on one machine only.",
+            "Scrub it first (shoal.scrub), or remove it (`safe_harbor: columns` in a policy).",
+        )
     removed = [entry.column for entry in treatments if entry.action == "removed"]
     scrubbed = scrubbed_text(table, given, texts, removed) if texts else None
-    treated = treat(table, treatments, years, populations, scrubbed)
+    births, coded = (None, {}) if there is None else there.births(treatments, years)
+    treated = treat(table, treatments, years, populations, scrubbed, births)
     emptied = {entry.column for entry in treated.done if entry.action == EMPTIED}
-    late = _late(treated.series, emptied, given, context)
+    late = _late(table, treated.series, emptied, given, context)
     if late:  # what is left of a column after cells were emptied may be an identifier itself
         treatments = [late.get(entry.column, entry) for entry in treatments]
-        treated = treat(table, treatments, years, populations, scrubbed)
-    kept = [treated.series[name] for name in table.names if name in treated.series]
+        treated = treat(table, treatments, years, populations, scrubbed, births)
+    kept = [_plain(treated.series[name]) for name in names if name in treated.series]
     if not kept:
         raise InputError(
             "Safe harbor removes every column of this table.",
@@ -120,11 +131,11 @@ def apply_safe_harbor(source: Any, policy: Any, reading: SafeHarborReading) -> S
         zip_populations=Vintage(populations.source, populations.vintage),
         to_confirm=_to_confirm(treatments, treated, years),
         notes=[*table.notes, *given.remarks(table), *treated.notes, *_person_note(given, treated)],
-        table=table,
+        table=table if there is None else there.changed({one.name: one for one in kept}, births, coded),
         policy=given,
         treatments=treatments,
         populations=populations,
-        polars=pl.DataFrame([_plain(series) for series in kept]),
+        polars=pl.DataFrame(kept if there is None else [series.clear() for series in kept]),
         scrubbed=None if scrubbed is None else scrubbed.in_public(),
     )
 
@@ -155,25 +166,27 @@ def _plain(series: pl.Series) -> pl.Series:
     return series.cast(pl.String) if isinstance(series.dtype, (pl.Categorical, pl.Enum)) else series
 
 
-def _check_headers(table: Table, policy: Policy) -> None:
+def _check_headers(names: Sequence[str], policy: Policy) -> None:
     """Names of columns go into manifests and messages: they must not hold identifiers themselves."""
-    names = pl.Series(table.names, dtype=pl.String)
-    found = hidden(names)
+    found = hidden(pl.Series(names, dtype=pl.String))
     bad = {names[index] for hits in found.values() for index in hits.nonzero()[0].tolist()}
     bad = {name for name in bad if policy.safe_harbor.columns.get(name) != "keep"}
     if bad:
-        places = in_words([str(place) for place, name in enumerate(table.names, 1) if name in bad])
+        places = in_words([str(place) for place, name in enumerate(names, 1) if name in bad])
         raise InputError(
             f"The names of columns number {places} hold a date, an address or a number of a person.",
             "Put a line with names of columns first, or rename them.",
         )
 
 
-def _late(series: dict[str, pl.Series], emptied: set[str], policy: Policy, context: Context) -> dict[str, Treatment]:
+def _late(
+    table: Table, series: dict[str, pl.Series], emptied: set[str], policy: Policy, context: Context
+) -> dict[str, Treatment]:
     """Columns that look like identifiers once the cells with hidden ones are empty."""
     found = {}
     for name in emptied:
-        again = propose(read(pl.DataFrame([series[name]]))[name], policy, context)
+        left = read(pl.DataFrame([series[name]]))[name]
+        again = propose(left.counting(np.arange(len(left.codes)), table[name].records), policy, context)
         if again.action not in ("kept", "scrubbed"):
             removed = Treatment(name, again.clause, "removed", again.kind, "identifier", again.reason, recognised=False)
             found[name] = removed
@@ -199,23 +212,20 @@ def _reports(done: Sequence[Done]) -> list[ClauseReport]:
     return reports
 
 
-def residual_risk(released: Any, result: SafeHarbor) -> IdentityRisk | None:
+def residual_risk(released: Any, result: SafeHarbor, options: Options | None = None) -> IdentityRisk | None:
     """What `shoal risk` measures on what is left: the kept quasi-identifiers, ranges fitted by Eq 1."""
-    table = read(released)
-    names = [name for name in result.quasi_identifiers if name in table.columns]
-    if not names:
-        return None
-    policy = result.policy
-    count = policy.count if policy.count in table.columns else None
-    person = policy.person if policy.person in table.columns else None
-    names = [name for name in names if name not in (count, person)]
+    left, policy = result.polars.columns, result.policy
+    count = policy.count if policy.count in left else None
+    person = policy.person if policy.person in left else None
+    names = [name for name in result.quasi_identifiers if name not in (count, person)]
     if not names:
         return None
     return risk(
-        table,
+        released if engine_of(released, options).keeps_rows else read(released, None, options),
         quasi_identifiers=names,
         null_rule=policy.null_rule,
         count=count,
         person=person,
         threshold=policy.threshold,
+        options=options,
     )

@@ -54,27 +54,37 @@ class Years:
     said: str
 
 
+@dataclass(frozen=True)
+class Births:
+    """Dates of birth beside what else tells an age: columns in which each row stands for equal records or for one."""
+
+    columns: dict[str, Column]
+    # the year of each value of a column, and which rows tell an age over 89
+    years: dict[str, Array]
+    old: Array
+
+
 def treat(
     table: Table,
     treatments: Sequence[Treatment],
     years: Years,
     populations: Populations | None,
     scrubbed: ScrubbedText | None = None,
+    births: Births | None = None,
 ) -> Treated:
-    """Apply each treatment to its column."""
+    """Apply each treatment to its column; `births` where columns are not beside each other, row by row."""
     out = Treated()
-    old_rows = _old_rows(table, treatments, years)
+    births = births or _births(table, treatments, years)
     for treatment in treatments:
         column = table[treatment.column]
-        filled = len(column.codes) - column.nulls
         if treatment.action == "removed":
-            _note(out, treatment, filled)
+            _note(out, treatment, int(column.frequencies().sum()))
         elif treatment.action == "zip":
             _zip(out, column, treatment, populations)
         elif treatment.action == "age":
             _age(out, column, treatment)
         elif treatment.action in ("date", "date-of-birth"):
-            _date(out, column, treatment, years, old_rows)
+            _date(out, column, treatment, years, births)
         elif treatment.action == "scrubbed" and scrubbed is not None:
             _scrubbed(out, treatment, next(entry for entry in scrubbed.columns if entry.name == column.name))
         elif treatment.decided:
@@ -107,7 +117,7 @@ def _changed(column: Column, released: pl.Series) -> int:
     """How many cells say something else than they did."""
     before = column.values.cast(pl.String)
     other = (before != released.cast(pl.String)).fill_null(True).to_numpy()
-    return int(np.append(other, False)[column.codes].sum())
+    return int(column.frequencies()[other].sum())
 
 
 def _zip(out: Treated, column: Column, treatment: Treatment, populations: Populations | None) -> None:
@@ -163,27 +173,45 @@ def years_of_columns(
     return Years(of_column, this_year, "this year, because the table has no dates of events")
 
 
-def _old_rows(table: Table, treatments: Sequence[Treatment], years: Years) -> Array | None:
+def _births(table: Table, treatments: Sequence[Treatment], years: Years) -> Births | None:
     """Rows that tell an age over 89 elsewhere: by their age, or by an event 90 years after the year of birth."""
-    births = [treatment.column for treatment in treatments if treatment.action == "date-of-birth"]
-    if not births:
+    actions = {entry.column: entry.action for entry in treatments}
+    born = {name: table[name] for name, action in actions.items() if action == "date-of-birth"}
+    if not born:
         return None
-    old = np.zeros(table.rows, bool)
-    for treatment in treatments:
-        column = table[treatment.column]
-        if treatment.action == "age":
-            old |= np.append(top_coded(column.values, column.name)[1], False)[column.codes]
-        elif treatment.action == "date":
-            event = np.append(years.of_column[column.name], -1)[column.codes]
-            for name in births:
-                born = np.append(years.of_column[name], -1)[table[name].codes]
-                old |= (born > 0) & (event - born >= LIMIT) & (event <= years.year_of_data + LIMIT)
+    aged = [table[name] for name, action in actions.items() if action == "age"]
+    told = [np.append(top_coded(column.values, column.name)[1], False)[column.codes] for column in aged]
+    years_in = {
+        name: np.append(years.of_column[name], -1)[table[name].codes]
+        for name, action in actions.items()
+        if action in ("date", "date-of-birth")
+    }
+    events = [years_in[name] for name, action in actions.items() if action == "date"]
+    old = old_rows([years_in[name] for name in born], events, told, years.year_of_data)
+    return Births(born, years.of_column, old)
+
+
+def old_rows(born: Sequence[Array], events: Sequence[Array], told: Sequence[Array], year_of_data: int) -> Array:
+    """Which rows tell an age over 89, by years of birth and of events (none: 0 or less) and by ages that tell it.
+
+    >>> old_rows([np.array([1920, 1920, 1950])], [np.array([2012, 2009, 2012])], [np.array([False] * 3)], 2012).tolist()
+    [True, False, False]
+    """
+    old = np.zeros(len(born[0]), bool)
+    for ages in told:
+        old |= ages
+    for event in events:
+        for year in born:
+            old |= (year > 0) & (event - year >= LIMIT) & (event <= year_of_data + LIMIT)
     return old
 
 
-def _date(out: Treated, column: Column, treatment: Treatment, years: Years, old_rows: Array | None) -> None:
+def _date(out: Treated, column: Column, treatment: Treatment, years: Years, births: Births | None) -> None:
     """To the year; a year that lies 90 years before the data tells an age over 89, whatever happened in it."""
-    found = years.of_column[column.name]
+    own, found = years.of_column[column.name], years.of_column[column.name]
+    is_birth = treatment.action == "date-of-birth" and births is not None
+    if is_birth:
+        column, found = births.columns[column.name], births.years[column.name]  # type: ignore[union-attr]
     texts = pl.Series(found).cast(pl.String)
     nothing = pl.Series([None], dtype=pl.String).new_from_index(0, len(texts))
     old = (found > 0) & (found <= years.year_of_data - LIMIT)
@@ -191,15 +219,16 @@ def _date(out: Treated, column: Column, treatment: Treatment, years: Years, old_
         pl.Series(~old), pl.Series([OLD]).new_from_index(0, len(texts))
     )
     rows = _spread(column, released)
-    if treatment.action == "date-of-birth" and old_rows is not None:
-        rows = rows.zip_with(pl.Series(~old_rows) | rows.is_null(), pl.Series([OLD]).new_from_index(0, len(rows)))
+    if is_birth:
+        others = pl.Series(~births.old) | rows.is_null()  # type: ignore[union-attr]
+        rows = rows.zip_with(others, pl.Series([OLD]).new_from_index(0, len(rows)))
     before = column.values.cast(pl.String).extend_constant(None, 1).gather(column.codes)
-    changed = int(((before != rows).fill_null(True) & before.is_not_null()).sum())
+    changed = ((before != rows).fill_null(True) & before.is_not_null()).to_numpy()
     if not (rows == OLD).any():
         rows = rows.cast(pl.Int64)
     out.series[column.name] = rows.alias(column.name)
-    _note(out, treatment, changed)
-    if unreadable := int(np.count_nonzero(found <= 0)):
+    _note(out, treatment, int(changed.sum() if column.records is None else column.records[changed].sum()))
+    if unreadable := int(np.count_nonzero(own <= 0)):
         out.notes.append(f"{column.name}: {unreadable:,} different values are not dates and were emptied")
 
 
@@ -223,7 +252,7 @@ def _scrubbed(out: Treated, treatment: Treatment, column: ScrubbedColumn) -> Non
 def _kept(out: Treated, column: Column, treatment: Treatment) -> None:
     """As it is, but for cells that hold an identifier, and for places smaller than a state among states."""
     found = dict(hidden(column.values)) if column.values.dtype == pl.String else {}
-    counts = np.bincount(column.codes, minlength=len(column.values) + 1)[: len(column.values)]
+    counts = column.frequencies()
     for clause, hits in outliers(column.values, counts).items():
         found[clause] = found.get(clause, False) | hits
     if treatment.kind == "state" and column.values.dtype == pl.String:
@@ -238,4 +267,4 @@ def _kept(out: Treated, column: Column, treatment: Treatment) -> None:
     values = column.values.clone().set(pl.Series(bad), None)
     out.series[column.name] = _spread(column, values)
     for clause, texts in found.items():
-        _note(out, treatment, int(np.append(texts, False)[column.codes].sum()), clause, EMPTIED)
+        _note(out, treatment, int(counts[texts].sum()), clause, EMPTIED)
