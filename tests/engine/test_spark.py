@@ -346,6 +346,7 @@ def test_risk_of_tuples_that_do_not_fit_the_driver(spark: Any, frame: Any, setti
     assert found == wanted
 
 
+@pytest.mark.slow  # the same figures set by set are proven without Spark in tests/detection/test_rolled_up.py
 def test_sets_of_columns_whose_tuples_do_not_fit_the_driver(spark: Any, frame: Any) -> None:
     settings: dict[str, Any] = {"columns": NARROW, "null_rule": "drop"}
     wanted = shoal.detect(people(), **settings).to_dict()
