@@ -115,7 +115,7 @@ def _by_source(column: Column, counts: Array, context: Context) -> Treatment | N
     listed = context.listed.get(column.name)
     if listed is None or listed.kind not in CLAUSE_OF_KIND or not len(counts):
         return None
-    found = find_kinds(context.view(column, counts, len(column.codes)))
+    found = find_kinds(context.view(column, counts, int(counts.sum()) + column.nulls))
     told = next((entry for entry in found if entry.rule.startswith("source") and entry.confidence >= DECIDED), None)
     if told is None:
         return None
