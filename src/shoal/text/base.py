@@ -277,10 +277,10 @@ class Note:
 
     def starts(self, number: int) -> bool:
         """Whether a word is the first of a sentence or line."""
-        start = self.pieces[number][0]
-        last = self.pieces[number - 1][1] if number else 0
-        gap = self.folded[last:start]
+        if not number:
+            return self.folded[: self.pieces[0][0]] != " "
+        gap = self.gap(number)
         if gap == " ":
             return False
-        abbreviated = gap in (". ", ".") and number and self.signs[number - 1] & (TITLE | INITIAL | ROLE)
-        return not last or not (_ENDS.isdisjoint(gap) or abbreviated)
+        abbreviated = gap in (". ", ".") and self.signs[number - 1] & (TITLE | INITIAL | ROLE)
+        return not (_ENDS.isdisjoint(gap) or abbreviated)
