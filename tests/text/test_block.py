@@ -17,7 +17,7 @@ from shoal.text.words import widest_sign
 
 CORPUS = Path(__file__).parent / "corpus"
 HALVES = ("tuned", "held_out", "stranger", "second")
-MADE = ("words", "pieces", "signs", "digits", "any_signs", "notable", "in_lower_case", "language")
+MADE = ("words", "pieces", "signs", "digits", "any_signs", "notable", "in_lower_case", "language", "lower_names")
 SIGNS = st.text(st.sampled_from("aAdlLSé1９½. -'’\n\u0308ß漢𝔸_,[]"), max_size=40)
 
 

@@ -10,6 +10,8 @@ def plain(text: str) -> str:
     >>> plain("Età"), plain("Straße")
     ('eta', 'strasse')
     """
+    if text.isascii():
+        return text.lower()
     decomposed = unicodedata.normalize("NFKD", text.casefold())
     return "".join(letter for letter in decomposed if not unicodedata.combining(letter))
 

@@ -15,14 +15,13 @@ from shoal.scrubbing.knowledge import Knowledge
 from shoal.scrubbing.surrogates import Surrogates
 from shoal.table import Array, Column, Table
 from shoal.text.base import Span
-from shoal.text.known import REASON
-from shoal.text.known_values import KnownSet
+from shoal.text.known import REASON, KnownSets
 from shoal.text.model import TextModel
 from shoal.text.replace import by_mask, by_tag, replaced
 from shoal.text.settle import UnsettledError, settled_spans
 from shoal.vocabulary import Replacing
 
-_STEP = 20_000
+_STEP = 4_000
 _PLACES = {
     "note": pl.Int64, "column": pl.String, "start": pl.Int64, "end": pl.Int64, "kind": pl.String, "score": pl.Float64,
 }  # fmt: skip
@@ -133,29 +132,31 @@ def scrubbed_columns(
 
 
 def _found(
-    column: Column, persons: Array, sets: Sequence[KnownSet], by_person: bool, model: TextModel | None
+    column: Column, persons: Array, sets: KnownSets, by_person: bool, model: TextModel | None
 ) -> tuple[ScrubbedColumn, list[int]]:
     """The spans of each distinct note, and the person of it; notes of different persons are one where all is alike."""
-    numbers = {id(entry): number for number, entry in enumerate(sets)}
-    alike = np.array([number if by_person else numbers[id(entry)] for number, entry in enumerate(sets)], np.int64)
+    alike = np.arange(len(sets)) if by_person else np.array(sets.alike, np.int64)
     there = np.flatnonzero(~column.is_null())
     who = alike[persons[there]]
     codes = column.codes[there].astype(np.int64)
     _, first, inverse = np.unique(np.stack([codes, who]), axis=1, return_index=True, return_inverse=True)
     rows = np.full(len(column.codes), -1, np.int64)
     rows[there] = inverse.ravel()
-    people = who[first].tolist()
+    people = persons[there][first]
     texts = column.values.gather(codes[first]).to_list()
-    spans: list[list[Span]] = []
+    spans: list[list[Span]] = [[]] * len(texts)
+    order = np.argsort(people, kind="stable").tolist()  # what is known of a person is made ready once
     for start in range(0, len(texts), _STEP):
         progress.report("searching notes", start, len(texts))
-        some = slice(start, start + _STEP)
+        some = order[start : start + _STEP]
         try:
-            spans += settled_spans(texts[some], [sets[person] for person in people[some]], model)
+            found = settled_spans([texts[note] for note in some], [sets[int(people[note])] for note in some], model)
         except UnsettledError as error:
-            row = int(there[first[start + error.number]]) + 1
+            row = int(there[first[some[error.number]]]) + 1
             raise ShoalError(
                 f"The note in row {row:,} of column '{column.name}' shows something new whenever it is searched again. "
                 "Nothing was written; remove the note."
             ) from None
-    return ScrubbedColumn(column.name, rows, texts, spans, texts), people
+        for note, mine in zip(some, found, strict=True):
+            spans[note] = mine
+    return ScrubbedColumn(column.name, rows, texts, spans, texts), people.tolist()

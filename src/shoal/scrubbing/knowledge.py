@@ -16,8 +16,8 @@ from shoal.kinds import DECIDED, ColumnView, Finding, find_kinds
 from shoal.table import Array, Column, Table
 from shoal.table.texts import texts_of
 from shoal.text.kinds import TextKind
-from shoal.text.known import known_sets
-from shoal.text.known_values import KnownSet, KnownValue
+from shoal.text.known import KnownSets, known_sets
+from shoal.text.known_values import KnownValue
 
 # the kind of a column as `shoal profile` finds it -> the kind that its values have inside a note
 TEXT_KINDS_OF: dict[str, TextKind] = {
@@ -40,7 +40,7 @@ class Knowledge:
     persons: Array
     known: list[frozenset[KnownValue]]
 
-    def sets(self, texts: Iterable[str | None]) -> list[KnownSet]:
+    def sets(self, texts: Iterable[str | None]) -> KnownSets:
         """What is looked for in the notes of each person."""
         return known_sets(self.known, texts)
 

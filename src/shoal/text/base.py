@@ -17,11 +17,13 @@ from shoal.text.kinds import TextKind
 from shoal.text.words import (
     CAPITAL,
     INITIAL,
+    LOWER,
     PLAIN_WORD,
     ROLE,
     SPLIT,
     SPLIT_ASCII,
     SPLIT_PLAIN,
+    SURE,
     TITLE,
     Lexicon,
     lexicon,
@@ -144,6 +146,12 @@ class Note:
         return bool(self.digits)
 
     @once
+    def behind_digits(self) -> set[str]:
+        """The two characters behind each run of digits."""
+        text = self.folded
+        return {text[end : end + 2] for _, end in self.digits}
+
+    @once
     def run_lengths(self) -> set[int]:
         """How long the runs of digits are."""
         return {end - start for start, end in self.digits}
@@ -189,6 +197,12 @@ class Note:
     def notable(self) -> list[tuple[int, int]]:
         """The numbers and bits of the words that are more than plain words of a dictionary."""
         return [(number, bits) for number, bits in enumerate(self.signs) if bits & ~PLAIN_WORD]
+
+    @once
+    def lower_names(self) -> list[int]:
+        """The numbers of the words in lower case that are frequent names and not words."""
+        sure = {bits for bits in self.distinct_signs if bits & LOWER and bits & SURE}
+        return [number for number, bits in enumerate(self.signs) if bits in sure] if sure else []
 
     def marked(self, bits: int) -> list[int]:
         """The numbers of the words that have one of the bits."""
@@ -263,10 +277,10 @@ class Note:
 
     def starts(self, number: int) -> bool:
         """Whether a word is the first of a sentence or line."""
-        start = self.pieces[number][0]
-        last = self.pieces[number - 1][1] if number else 0
-        gap = self.folded[last:start]
+        if not number:
+            return self.folded[: self.pieces[0][0]] != " "
+        gap = self.gap(number)
         if gap == " ":
             return False
-        abbreviated = gap in (". ", ".") and number and self.signs[number - 1] & (TITLE | INITIAL | ROLE)
-        return not last or not (_ENDS.isdisjoint(gap) or abbreviated)
+        abbreviated = gap in (". ", ".") and self.signs[number - 1] & (TITLE | INITIAL | ROLE)
+        return not (_ENDS.isdisjoint(gap) or abbreviated)

@@ -16,7 +16,19 @@ import numpy as np
 from shoal.table import Array
 from shoal.text.base import Note
 from shoal.text.terms import small_words
-from shoal.text.words import CAPITAL, PLAIN_WORD, SMALL, SPLIT, lexicon, widest_sign
+from shoal.text.words import (
+    CAPITAL,
+    INITIAL,
+    LONGEST,
+    LOWER,
+    PLAIN_WORD,
+    SMALL,
+    SPLIT,
+    SURE,
+    UPPER,
+    lexicon,
+    widest_sign,
+)
 
 # so many notes and characters are looked at together
 _MOST_NOTES = 1000
@@ -58,7 +70,7 @@ def _filled(notes: list[Note]) -> list[Note]:
     signs = list(map(lexicon().__getitem__, words))
     for note, (low, high) in zip(notes, bounds, strict=True):
         note.words, note.pieces, note.signs = words[low:high], pieces[low:high], signs[low:high]
-    _add_signs(notes, words, np.array(signs, np.uint64), np.array(bounds, np.int64).reshape(-1, 2))
+    _add_signs(notes, words, np.array(signs, np.uint64), np.array(bounds, np.int64).reshape(-1, 2), ends - starts)
     return notes
 
 
@@ -126,27 +138,39 @@ def _local(starts: Array, ends: Array, firsts: Array) -> tuple[list[tuple[int, i
     return stretches, list(pairwise(bounds))
 
 
-def _add_signs(notes: list[Note], words: list[str], signs: Array, bounds: Array) -> None:
+def _add_signs(notes: list[Note], words: list[str], signs: Array, bounds: Array, lengths: Array) -> None:
     """What the words of each note are altogether, which of them are notable, and which language they are of."""
     numbers = np.flatnonzero(signs & np.uint64(~PLAIN_WORD & (1 << 64) - 1))
-    cuts = np.searchsorted(numbers, np.append(bounds[:, 0], len(words)))
-    shift = np.repeat(bounds[:, 0], np.diff(cuts))
-    notable = list(zip((numbers - shift).tolist(), signs[numbers].tolist(), strict=True))
+    places, shares = _shared(numbers, bounds)
+    notable = list(zip(places, signs[numbers].tolist(), strict=True))
     capitals = np.append(0, np.cumsum(signs & np.uint64(CAPITAL) != 0))
     in_lower_case = (capitals[bounds[:, 1]] - capitals[bounds[:, 0]]) * 12 < bounds[:, 1] - bounds[:, 0]
     filled = np.flatnonzero(bounds[:, 0] < bounds[:, 1])
     together = np.zeros(len(notes), np.uint64)
     if len(filled):
         together[filled] = np.bitwise_or.reduceat(signs, bounds[filled, 0])
-    languages = _languages(notes[0].languages, words, signs, bounds)
-    made = zip(notes, together.tolist(), in_lower_case.tolist(), languages, cuts[:-1], cuts[1:], strict=True)
-    for note, any_signs, lower, language, low, high in made:
+    loud = (signs & np.uint64(UPPER | INITIAL) != 0) | (lengths >= LONGEST)
+    languages = _languages(notes[0].languages, words, signs, bounds, loud)
+    sure = np.uint64(LOWER | SURE)
+    in_lower, parts = _shared(np.flatnonzero(signs & sure == sure), bounds)
+    for note, (low, high) in zip(notes, parts, strict=True):
+        note.lower_names = in_lower[low:high]
+    made = zip(notes, together.tolist(), in_lower_case.tolist(), languages, shares, strict=True)
+    for note, any_signs, lower, language, (low, high) in made:
         note.any_signs, note.notable, note.in_lower_case = any_signs, notable[low:high], lower
         if language is not None:
             note.language = language
 
 
-def _languages(languages: tuple[str, ...], words: list[str], signs: Array, bounds: Array) -> list[str | None]:
+def _shared(numbers: Array, bounds: Array) -> tuple[list[int], list[tuple[int, int]]]:
+    """Some words by their numbers in their own notes, and which of them each note has: from, and up to before."""
+    cuts = np.searchsorted(numbers, np.append(bounds[:, 0], bounds[-1, 1]))
+    return (numbers - np.repeat(bounds[:, 0], np.diff(cuts))).tolist(), list(pairwise(cuts.tolist()))
+
+
+def _languages(
+    languages: tuple[str, ...], words: list[str], signs: Array, bounds: Array, loud: Array
+) -> list[str | None]:
     """The language of each note by its small words; None where it has hardly any, and capitals may hide them."""
     small = small_words()
     numbers = np.flatnonzero(signs & np.uint64(SMALL))
@@ -157,5 +181,7 @@ def _languages(languages: tuple[str, ...], words: list[str], signs: Array, bound
         there = np.fromiter((language in some for some in spoken), bool, len(spoken))
         counts[:, place] = np.bincount(note[there], minlength=len(bounds))
     best = np.argmax(counts, axis=1)
-    sure = counts.max(axis=1, initial=0) > 0
+    shouted = np.append(0, np.cumsum(loud))[bounds]
+    quiet = 2 * (shouted[:, 1] - shouted[:, 0]) <= bounds[:, 1] - bounds[:, 0]
+    sure = (counts.max(axis=1, initial=0) > 0) | quiet
     return [languages[place] if there else None for place, there in zip(best.tolist(), sure.tolist(), strict=True)]

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import accumulate, islice
+from typing import overload
 
 import polars as pl
 
@@ -52,6 +53,8 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 _AROUND = 32
 # texts whose words are counted at once
 _AT_ONCE = 4096
+# so few words are looked for one by one
+_FEW_WORDS = 16
 _ASCII_SPLIT = re.compile("([A-Za-z0-9]+)")
 
 NOT_LOOKED_FOR = (
@@ -59,23 +62,53 @@ NOT_LOOKED_FOR = (
 )
 
 
-def known_sets(persons: Sequence[Iterable[KnownValue]], texts: Iterable[str | None]) -> list[KnownSet]:
+class KnownSets(Sequence[KnownSet]):
+    """What is looked for in the notes of each person, made when it is asked for: together they would fill the memory.
+
+    `alike` has a number for each person; persons of whom the same is known have the same number.
+    """
+
+    def __init__(self, persons: Iterable[frozenset[KnownValue]], near: Mapping[str, Iterable[str]]) -> None:
+        numbers: dict[frozenset[KnownValue], int] = {}
+        self.alike = [numbers.setdefault(values, len(numbers)) for values in persons]
+        self._values = list(numbers)
+        self._near = near
+        self._made: dict[int, KnownSet] = {}
+
+    def __len__(self) -> int:
+        return len(self.alike)
+
+    @overload
+    def __getitem__(self, person: int) -> KnownSet: ...
+    @overload
+    def __getitem__(self, person: slice) -> list[KnownSet]: ...
+    def __getitem__(self, person: int | slice) -> KnownSet | list[KnownSet]:
+        """What is known of a person; the same object for the same number as long as it is among the last made."""
+        if isinstance(person, slice):
+            return [self[number] for number in range(*person.indices(len(self)))]
+        number = self.alike[person]
+        made = self._made.get(number)
+        if made is None:
+            values = sorted(self._values[number], key=lambda value: (value.text, value.kind or ""))
+            if len(self._made) == _AT_ONCE:
+                self._made.clear()
+            made = self._made[number] = KnownSet(values, self._near)
+        return made
+
+
+def known_sets(persons: Sequence[Iterable[KnownValue]], texts: Iterable[str | None]) -> KnownSets:
     """What is looked for in the notes of each person; words of all `texts` are held against all names for misspellings.
 
     >>> known_sets([[KnownValue("Okonkwo")]], ["Ms Okonkow was here"])[0].words["okonkow"]
     ('name', 'any')
     """
-    distinct: dict[frozenset[KnownValue], KnownSet | None] = {}
     keys = [frozenset(values) for values in persons]
-    names = {word for key in set(keys) for value in key for word in _names(value)}
+    names = {word for value in set().union(*keys) for word in _names(value)}
     near: dict[str, list[str]] = {}
     if names:
         vocabulary, notes = _vocabulary(texts)
         near = misspelt(names, vocabulary, notes)
-    for key in keys:
-        if key not in distinct:
-            distinct[key] = KnownSet(sorted(key, key=lambda value: (value.text, value.kind or "")), near)
-    return [distinct[key] for key in keys]  # type: ignore[misc]
+    return KnownSets(keys, near)
 
 
 def _vocabulary(texts: Iterable[str | None]) -> tuple[Counter[str], int]:
@@ -96,6 +129,8 @@ def _vocabulary(texts: Iterable[str | None]) -> tuple[Counter[str], int]:
 
 
 def _names(value: KnownValue) -> Iterable[str]:
+    if value.kind not in (None, "name"):
+        return ()
     parts = parts_of(value)
     return parts.words if parts.kind == "name" else ()
 
@@ -113,8 +148,7 @@ def find_known(text: str, known: KnownSet) -> list[Span]:
     has = set(words)
     named = not known.triggers.isdisjoint(has)
     streets = bool(known.sequences)
-    prefixes = known.prefixes
-    digits = [place for place, word in enumerate(words) if word[-1] <= "9" or word in prefixes] if prefixes else []
+    digits = _code_places(words, has, known) if known.prefixes else []
     dated = not known.day_words.isdisjoint(has)
     whole = not has.isdisjoint(known.wholes)
     if named or streets or digits or dated or whole:
@@ -133,6 +167,26 @@ def find_known(text: str, known: KnownSet) -> list[Span]:
     if known.initials and not (text.isascii() and known.initials.isdisjoint(has)):
         found += _dotted(text, known)
     return _joined(found) if found else []
+
+
+def _places(words: list[str], sought: set[str]) -> list[int]:
+    """The numbers of the words that are one of some words, which are in the text, in order."""
+    if len(sought) > _FEW_WORDS:
+        return [place for place, word in enumerate(words) if word in sought]
+    found = []
+    for word in sought:
+        place = words.index(word)
+        found.append(place)
+        for _ in range(words.count(word) - 1):
+            place = words.index(word, place + 1)
+            found.append(place)
+    return sorted(found)
+
+
+def _code_places(words: list[str], has: set[str], known: KnownSet) -> list[int]:
+    """Where a known code may start: a word that one starts with, or one that ends with digits behind a prefix."""
+    loose = {word for word in has if word[-1] <= "9" and (word[0] > "9" or known.cores)}
+    return _places(words, loose | (has & known.prefixes))
 
 
 def _pieces(text: str, words: list[str]) -> list[tuple[int, int]]:
@@ -194,8 +248,9 @@ def _literals(text: str, known: KnownSet) -> Iterator[Span]:
 def _wholes(text: str, words: list[str], pieces: list[tuple[int, int]], known: KnownSet) -> Iterator[tuple[int, int]]:
     """Where whole names stand in sequence, in whatever case, with particles and apostrophes: first and last word."""
     last = 0
-    for place, word in enumerate(words):
-        names = known.wholes.get(word) if place >= last else None
+    for place in _places(words, known.wholes.keys() & words):
+        word = words[place]
+        names = known.wholes[word] if place >= last else None
         if not names:
             continue
         longest = max(map(len, names))
@@ -222,7 +277,7 @@ def _names_in(
 
     `within`: the places of whole names.
     """
-    hits = [place for place, word in enumerate(words) if word in known.words]
+    hits = _places(words, known.words.keys() & words)
     beside = within.union(hits)
     taken = [place for place in hits if _counts(text, words, pieces, known, place, beside)]
     place = 0

@@ -159,7 +159,7 @@ class Parts:
             self.prefixes.update(code[:end] for end in range(1, len(code) + 1))
 
 
-@lru_cache(maxsize=1 << 18)
+@lru_cache(maxsize=1 << 14)
 def parts_of(value: KnownValue) -> Parts:
     """A value taken apart.
 
@@ -172,7 +172,7 @@ def parts_of(value: KnownValue) -> Parts:
         return _email(text, value.kind or "email")
     days = _days(text) if value.kind in (None, "date") else set()
     if days:
-        compact = {day.strftime(form) for day in days for form in ("%Y%m%d", "%d%m%Y", "%m%d%Y")}
+        compact = {form for day in days for form in _compact(day)}
         return Parts("date", codes=compact, days=days)
     if UNSPACED.search(text):
         return Parts(value.kind or "name", literals={text.lower()}, skipped=len(text) < 2)
@@ -182,6 +182,12 @@ def parts_of(value: KnownValue) -> Parts:
     if tokens and (value.kind == "name" or (value.kind is None and not digits and len(tokens) <= _MOST_NAMES)):
         return _name(text, value.kind or "name")
     return _sequence(text, value.kind or ("address" if digits else "organisation"))
+
+
+def _compact(day: date) -> tuple[str, str, str]:
+    """A day without separators, in three orders."""
+    year, month, number = f"{day.year:04}", f"{day.month:02}", f"{day.day:02}"
+    return year + month + number, number + month + year, month + number + year
 
 
 def _numbers_alone(text: str) -> bool:
@@ -371,6 +377,10 @@ class KnownSet:
         self.single_initials.update(initials)
         self.initials = self.single_initials if len(initials) > 1 else frozenset()
         self.triggers = frozenset((*self.words, *self.sequences))
+
+    def __bool__(self) -> bool:
+        """Whether there is anything to look for."""
+        return bool(self.triggers or self.literals or self.prefixes or self.wholes or self.days or self.initials)
 
     def __repr__(self) -> str:
         return f"KnownSet(words={len(self.words)}, codes={len(self.codes)}, days={len(self.days)})"

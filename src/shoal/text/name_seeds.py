@@ -131,6 +131,9 @@ def seeds_of(note: Note) -> Seeds:
         title = bool(bits & TITLE) and _is_title(note, place) and _after_title(note, place, seeds)
         if title or not bits & WRITTEN_AS_NAME or place in seeds:
             continue
+        behind_role = place and (signs[place - 1] | signs[place - 2 if place > 1 else 0]) & ROLE
+        if not bits & (MAYBE_NAME | INITIAL | GIVEN) and not behind_role:  # a word: it needs somebody before it
+            continue
         if place in note.protected and (not bits & GIVEN or bits & (EPONYM | COMMON_EPONYM)):
             continue
         start, end = note.pieces[place]

@@ -92,10 +92,10 @@ def _searched(
 ) -> list[list[Span]]:
     def extra(number: int, note: Note) -> list[Span]:
         mine = known[number]
-        return [] if mine is None or not note.text else without_what_it_says(note, find_known(note.text, mine))
+        return [] if not mine or not note.text else without_what_it_says(note, find_known(note.text, mine))
 
     with without_collecting():
-        found = find_spans(texts, model=model, extra=extra if any(entry is not None for entry in known) else None)
+        found = find_spans(texts, model=model, extra=extra if any(known) else None)
     return [without_tags(text or "", _with_marks(text or "", spans)) for text, spans in zip(texts, found, strict=True)]
 
 

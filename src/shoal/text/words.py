@@ -52,6 +52,7 @@ STAYS, EPONYM, COMMON_EPONYM, HEAD, TITLE, ROLE, PARTICLE, ACTS, PLACE, REGION, 
 WRITTEN_AS_NAME = CAPITAL | UPPER
 _FIRST_TRIGGER = 39
 _TRIGGERS: list[tuple[int, frozenset[str]]] = []
+_PARTS: list[tuple[int, re.Pattern[str]]] = []
 
 
 def trigger(words: Iterable[str]) -> int:
@@ -61,6 +62,13 @@ def trigger(words: Iterable[str]) -> int:
     """
     bit = 1 << (_FIRST_TRIGGER + len(_TRIGGERS))
     _TRIGGERS.append((bit, frozenset(words)))
+    return bit
+
+
+def trigger_part(parts: Iterable[str]) -> int:
+    """A bit of its own for words that hold one of some parts of words in lower case."""
+    bit = trigger(())
+    _PARTS.append((bit, re.compile("|".join(map(re.escape, parts)))))
     return bit
 
 
@@ -104,7 +112,7 @@ _NOUN_ENDINGS = (
 )  # fmt: skip
 _ARTICLED = re.compile(r"(?:a[ldnrstz]|ash|el|ibn|bin|ben|abu)-[A-Z]")  # al-Masri
 _FREQUENT = 3  # a power of ten: borne by a thousand people or more
-_LONGEST = 60  # longer runs of letters are not words
+LONGEST = 60  # longer runs of letters are not words
 
 
 @cache
@@ -177,7 +185,7 @@ def is_word(word: str) -> bool:
         word.startswith(start) and word[len(start) :] in german and len(word) - len(start) > 3 for start in _PREFIXES
     ):
         return True
-    return 9 < len(word) < _LONGEST and any(_compound(word, words) for words in _joining())
+    return 9 < len(word) < LONGEST and any(_compound(word, words) for words in _joining())
 
 
 @cache
@@ -195,7 +203,7 @@ def is_word_of(word: str, language: str) -> bool:
     forms = {word, *(word.removesuffix(end) for end in ("s", "es", "e", "n", "en"))}
     if not forms.isdisjoint(_words_of(language)) or not forms.isdisjoint(terms.terms("extra_words")):
         return True
-    return language == "de" and 9 < len(word) < _LONGEST and _compound(word, _joining()[0])
+    return language == "de" and 9 < len(word) < LONGEST and _compound(word, _joining()[0])
 
 
 @cache
@@ -221,7 +229,8 @@ class Lexicon(dict[str, int]):
     """The bits of each word form, made when the word is first seen."""
 
     def __missing__(self, word: str) -> int:
-        bits = _shape(word) | _lists(word) if len(word) < _LONGEST else LOWER | WORD
+        bits = _shape(word) | _lists(word) if len(word) < LONGEST else LOWER | WORD
+        bits |= sum(bit for bit, pattern in _PARTS if pattern.search(word.lower()))
         if len(self) < 1_000_000:
             self[word] = bits
         return bits

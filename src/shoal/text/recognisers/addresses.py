@@ -57,8 +57,8 @@ _MORE = rf"(?:\s{_LINK}{{0,2}}{_NAME}){{0,4}}"
 _NO = r"(?:,?\s(?:n\.?\s?[ºo°]?\s?|núm\.\s?|número\s|numero\s)?" + _NUMBER + ")"
 _BOX = r"(?:p\.?\s?o\.?\s?box|post office box|postfach|casella postale|boîte postale|b\.p\.|apartado(?: de correos)?)"
 _CODE = r"(?:zip(?: code)?|postcode|postal code|plz|postleitzahl|code postal|cp|c\.p\.|cap|c\.a\.p\.|código postal)"
+_PARTS_OF_CODE = ("zip", "postc", "postal", "plz", "postl", "cp", "cap", "c.p.", "c.a.p.")
 _CODE_BEFORE = re.compile(rf"(?i)\b{_CODE}\W{{0,3}}[A-Z]{{0,2}}-?$")
-_NUMBERED = r"\d (?:[NSEW]|North|South|East|West)"
 _COURT = re.compile(
     r"(?i)\b(?:superior|district|supreme|circuit|municipal|family|juvenile|county|crown|high|probate)\scourt\b"
 )
@@ -105,14 +105,22 @@ def _five_digits(note: Note) -> bool:
 
 def _as_code(note: Note) -> bool:
     """Whether a word for a postal code stands before four or five digits."""
-    return any(
-        4 <= end - start <= 5 and _CODE_BEFORE.search(note.folded, max(0, start - 24), start)
-        for start, end in note.digits
-    )
+    for start, end in note.digits:
+        if 4 <= end - start <= 5:
+            first = max(0, start - 24)
+            before = note.lower[first:start]
+            if any(part in before for part in _PARTS_OF_CODE) and _CODE_BEFORE.search(note.folded, first, start):
+                return True
+    return False
+
+
+def _numbered(note: Note) -> bool:
+    """Whether a blank and the first letter of a direction stand behind a number."""
+    return not note.behind_digits.isdisjoint((" N", " S", " E", " W"))
 
 
 def _letters_behind(note: Note) -> bool:
-    return any(note.folded[end : end + 2].isupper() for _, end in note.digits)
+    return any(map(str.isupper, note.behind_digits))
 
 
 def _one_digit(note: Note) -> bool:
@@ -152,7 +160,7 @@ RECOGNISER = Patterns(
     ),
     Pattern(
         r"(?<![\w.,/-])\d{2,5}\s(?:NE|NW|SE|SW|N|S|E|W|North|South|East|West)\.?\s\d{1,3}(?:st|nd|rd|th)(?!\w)",
-        0.85, "number and numbered street", "address", digits=True, sign=_NUMBERED,
+        0.85, "number and numbered street", "address", digits=True, gate=_numbered,
     ),
     Pattern(rf"(?i)\b{_BOX}\s?#?\d{{1,7}}", 0.93, "post box", "address", near=POST_WORD, digits=True),
     Pattern(
@@ -252,8 +260,7 @@ RECOGNISER = Patterns(
     ),
     Pattern(
         rf"(?i)\b{_CODE}\W{{0,3}}(?P<id>[A-Z]{{0,2}}-?\d{{4,5}}(?:-\d{{4}})?)\b",
-        0.93, "after its word", "postal_code", gate=_as_code,
-        parts=("zip", "postc", "postal", "plz", "postl", "cp", "cap", "c.p.", "c.a.p."), digits=True,
+        0.93, "after its word", "postal_code", gate=_as_code, digits=True,
     ),
     Pattern(r"(?<![\w.,/-])\d{5}-\d{4}(?![\w-])", 0.85, "ZIP+4 code", "postal_code", gate=_five_digits, digits=True),
 )  # fmt: skip

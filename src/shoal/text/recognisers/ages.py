@@ -7,7 +7,7 @@ from bisect import bisect_left
 
 from shoal.text.base import Note, Span
 from shoal.text.kinds import TextKind
-from shoal.text.words import CAPITAL, GIVEN, MONTH, RARE, ROLE, STAYS, SURNAME, UNKNOWN, WORD
+from shoal.text.words import CAPITAL, GIVEN, MONTH, RARE, ROLE, STAYS, SURNAME, UNKNOWN, WORD, trigger_part
 
 _UNITS = re.compile(
     r"(?i)(?:[\s-]{0,2}(?:years?|yrs?\.?)[\s-]{0,2}(?:of age|old)\b|[\s-]?y\.?/?\s?o\.?(?!\w)|[\s-]yrs?\b|[\s-]years?\b"
@@ -37,7 +37,9 @@ _SPELLED = re.compile(
     rf"|(?:(?<=aged )|(?<=age )|(?<=turned )|(?<=turning )|(?<=turns )|(?<=is )|(?<=was )|(?<=wird )|(?<=wurde )"
     rf"|(?<=ist )|(?<=, )){_NINETY}(?=\s?[.,;:!?)]|$))"
 )
-_SPELLED_SIGN = re.compile("ninet|neunzig|hundertj|quatre-vingt-|nonan|novant|noventa|nonag|centen|hundred|hundert")
+_SPELLED_WORD = trigger_part(
+    ("ninet", "neunzig", "quatre-vingt-", "nonan", "novant", "noventa", "nonag", "centen", "hundred", "hundert")
+)
 # `she is 96.`: only of a person
 _OF_PERSON = re.compile(
     r"(?i)\b(?:he|she|who|patient|pt|client|resident|man|woman|mother|father|mom|mum|dad|grandmother|grandfather|widow"
@@ -73,7 +75,7 @@ class Ages:
                     found.append(Span(start, end, "age_over_89", 0.75, "year of a birth long ago"))
             elif 1 < end - start < 4 and 90 <= int(text[start:end]) < 120:
                 found += _at(text, start, end) or _behind_name(note, start, end)
-        if _SPELLED_SIGN.search(note.lower):
+        if note.any_signs & _SPELLED_WORD:
             found += [Span(*match.span(), "age_over_89", 0.85, "age over 89") for match in _SPELLED.finditer(text)]
         if "nineties" in text or ("90" in text and any(part in note.lower for part in _DECADE)):
             found += [Span(*match.span("id"), "age_over_89", 0.8, "age over 89") for match in _NINETIES.finditer(text)]

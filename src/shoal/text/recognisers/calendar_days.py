@@ -9,8 +9,7 @@ _YEAR = r"(?:,?\s(?:de\s|del\s)?(?:19|20)\d{2}\b)?"
 
 
 def _has_roman(note: Note) -> bool:
-    text = note.folded
-    return any(text[end : end + 2] in _ROMAN_STARTS for _, end in note.digits)
+    return not note.behind_digits.isdisjoint(_ROMAN_STARTS)
 
 
 _ROMAN_STARTS = frozenset(separator + sign for separator in "./- " for sign in "IVX")

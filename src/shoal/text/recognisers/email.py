@@ -18,8 +18,8 @@ RECOGNISER = Patterns(
         0.97,
         "e-mail address written with (at)",
         "email",
-        r"(?i)[\[({<]\s?(?:at|@)\s?[\])}>]",
-        parts=("@", "at)", "at]", "at}", "at>", "at ", "at\t", "at\n"),
+        r"[\[({<]\s?(?:[aA][tT]|@)\s?[\])}>]",
+        parts=("(", "[", "{", "<"),
     ),
     Pattern(rf"(?i){_LOCAL} at {_PART} dot {_TOP}\b", 0.9, "e-mail address in words", "email", parts=(" dot ",)),
 )

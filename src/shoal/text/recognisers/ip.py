@@ -1,12 +1,10 @@
 """IP addresses of both versions, and MAC addresses."""
 
 import ipaddress
-import re
+from itertools import pairwise
 
 from shoal.text.base import Note
 from shoal.text.recognisers.pattern import Pattern, Patterns
-
-_DOTTED = re.compile(r"\d\.\d{1,3}\.\d")
 
 
 def _is_address(text: str) -> bool:
@@ -19,7 +17,11 @@ def _is_address(text: str) -> bool:
 
 def _dotted(note: Note) -> bool:
     """Whether three runs of digits are joined by dots."""
-    return note.folded.count(".") > 2 and _DOTTED.search(note.folded) is not None
+    text = note.folded
+    if text.count(".") < 3:
+        return False
+    dotted = [second - first == 1 and text[first] == "." for (_, first), (second, _) in pairwise(note.digits)]
+    return any(first and second for first, second in pairwise(dotted))
 
 
 def _colons(note: Note) -> bool:

@@ -67,12 +67,9 @@ class LowerNames:
 def _frequent(note: Note) -> list[Span]:
     """`vu avec stéphanie`: where all is in lower case, a frequent name that is not a word of the five languages."""
     found, signs = [], note.signs
-    for place, bits in enumerate(signs):
-        if (
-            bits & LOWER
-            and bits & SURE
-            and not bits & (_NOT_NAMES | WORD | PLACE | EPONYM | TOWN | ORG_END | ORG_START)
-        ):
+    for place in note.lower_names:
+        bits = signs[place]
+        if not bits & _NOT_FREQUENT:
             long = 5 if bits & GIVEN else 6
             if len(note.words[place]) >= long and not note.folded.startswith(("'", "’"), note.pieces[place][1]):
                 found.append(_span(note, place, place, 0.7, "frequent name in lower case"))
@@ -140,13 +137,10 @@ def _surname_behind(note: Note, here: int) -> int:
 def _pairs(note: Note) -> list[Span]:
     """`carmen diaz`: a given name and a surname side by side, neither of them a word of the five languages."""
     found, signs = [], note.signs
-    good = {
-        bits
-        for bits in note.distinct_signs
-        if bits & LOWER and bits & GIVEN and bits & SURE and not bits & (_NOT_NAMES | WORD)
-    }
-    for place, bits in enumerate(signs[:-1]) if good else ():
-        if bits in good:
+    last = len(signs) - 1
+    for place in note.lower_names:
+        bits = signs[place]
+        if bits & GIVEN and not bits & (_NOT_NAMES | WORD) and place < last:
             after = signs[place + 1]
             listed = after & LOWER and after & SURNAME and after & SURE and not after & _NOT_NAMES
             if listed and note.gap(place + 1) == " " and note.words[place + 1][-1].isalpha():

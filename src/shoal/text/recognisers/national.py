@@ -32,13 +32,21 @@ def _checked() -> tuple[tuple[re.Pattern[str], Shape], ...]:
     )
 
 
+@cache
+def _any_checked() -> re.Pattern[str]:
+    """All those shapes in one pattern: most numbers have none of them."""
+    parts = (pattern.pattern for pattern, _ in _checked())
+    forms = [f"(?i:{part[4:]})" if part.startswith("(?i)") else f"(?:{part})" for part in parts]
+    return re.compile("|".join(forms))
+
+
 def _at(text: str, place: int) -> list[Span]:
     """A number in the form of a country's number with a right check digit, or of a UK number."""
     match = _NINO.match(text, place)
     if match is not None:
         return [Span(*match.span(), "national_id", 0.85, "form of a UK number")]
     match = _CANDIDATE.match(text, place)
-    if match is None:
+    if match is None or _any_checked().match(match[0]) is None:
         return []
     for pattern, shape in _checked():
         if pattern.match(match[0]) and shape.check is not None and shape.check(match[0]):

@@ -67,6 +67,9 @@ _NUMBER_WORDS = frozenset(
 _UNITS = re.compile(rf"\s?{terms.alternation('units')}(?!\w)", re.IGNORECASE)
 # dates and blood pressures, whatever stands before them
 _NOT_CODES = re.compile(r"\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d{2})(?!\d| \d{4})|\d{2,3}/(?:[4-9]\d|1[0-3]\d)$")
+_UNIT_WORDS = terms.rule("units")
+_UNIT_SIGNS = "%°€£$"
+_NEXT_WORD = re.compile(r"\s?(\w*)")
 _LETTER = re.compile(r"[A-Za-z]")
 _YEAR = re.compile(r"^(?:19|20)\d{2}$")
 _WINDOW = 48
@@ -92,10 +95,30 @@ def _last_words() -> frozenset[str]:
     return frozenset(label.split(" ")[-1] for label in _labels())
 
 
+@cache
+def _announcing() -> frozenset[str]:
+    """The words that may stand right before a number which a label announces."""
+    return _last_words() | terms.rule("number_connectors") | _NUMBER_WORDS
+
+
+def _last_word(text: str, first: int) -> str:
+    """The last run of letters of a text, from a place on."""
+    end = len(text)
+    while end > first and not text[end - 1].isalpha():
+        end -= 1
+    start = end
+    while start > first and text[start - 1].isalpha():
+        start -= 1
+    return text[start:end]
+
+
 def label_before(note: Note, start: int) -> TextKind | None:
     """The kind that the words before a number say, past small words such as `no.` and `is`."""
     window = note.lower[max(0, start - _WINDOW) : start]
     cut = max(window.rfind("\n"), window.rfind(";"))
+    last = _last_word(window, cut + 1)
+    if last not in _announcing() and not last.endswith(("nummer", "nr")):
+        return None
     words = _WORDS.findall(window[cut + 1 :])
     labels, lasts = _labels(), _last_words()
     if words and words[-1].endswith(("nummer", "nr")) and len(words[-1]) > 4 and labels.get(words[-1]) is None:
@@ -147,7 +170,7 @@ class Numbers:
             digits = sum(map(str.isdigit, code))
             if digits < 4 and not _LETTER.search(code):
                 continue
-            if _UNITS.match(note.folded, end) or _NOT_CODES.match(code):
+            if _is_counted(note.folded, end) or _NOT_CODES.match(code):
                 continue
             kind = label_before(note, start) if digits > 3 or (digits and _LETTER.search(code)) else None
             if kind is None and digits > 3 and (apart := _SHORT_LETTERS.search(note.folded, max(0, start - 7), start)):
@@ -180,6 +203,19 @@ def _forms(note: Note) -> list[Span]:
             and not _UNITS.match(text, match.end())
         ]
     return found
+
+
+def _is_counted(text: str, end: int) -> bool:
+    """Whether a unit stands behind a number."""
+    behind = _NEXT_WORD.match(text, end)
+    word = behind[1] if behind is not None else ""
+    if (
+        word.isascii()
+        and word.lower() not in _UNIT_WORDS
+        and (word or text[end : end + 2].strip()[:1] not in _UNIT_SIGNS)
+    ):
+        return False
+    return _UNITS.match(text, end) is not None
 
 
 def _plates(note: Note) -> list[Span]:

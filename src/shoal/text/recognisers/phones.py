@@ -7,13 +7,15 @@ from functools import lru_cache
 
 from shoal.text.base import Note, Span
 from shoal.text.kinds import TextKind
-from shoal.text.terms import alternation
+from shoal.text.terms import alternation, rule
 
 _EXTENSION = r"(?:\s?(?:x|ext\.?|extension|Durchwahl|poste|int\.)\s?\d{1,5})?"
 _NUMBER = re.compile(
     rf"(?<![\w.+/-])(?:\+\s?|00)?(?:\(\+?\s?\d{{1,5}}\)|\d)[\d ().\-/]{{4,22}}\d{_EXTENSION}(?!\w|[-/]\d)"
 )
 _LABEL = re.compile(rf"\b{alternation('phone_words')}\b[^\d\n]{{0,25}}$", re.IGNORECASE)
+_PHONE_WORDS = rule("phone_words")
+_WORDS = re.compile(r"\w+")
 _FAX = re.compile(rf"\b{alternation('fax_words')}\b[^\d\n]{{0,20}}$", re.IGNORECASE)
 _FAX_PARTS = ("fax", "copi")  # each word for fax has one of them
 _AMERICAN = re.compile(r"^(?:\+?1[ .-]?)?(?:\(\d{3}\) ?|\d{3}[ ./-])\d{3}[ .-]\d{4}(?:\D|$)")
@@ -99,7 +101,7 @@ class Phones:
             return 0.95, "international phone number"
         if _AMERICAN.match(number):
             return 0.92, "phone number in American form"
-        if _LABEL.search(before):
+        if not _PHONE_WORDS.isdisjoint(_WORDS.findall(before.lower())) and _LABEL.search(before):
             return 0.92, "after a word for phone"
         if _NATIONAL.match(number) and 8 <= digits <= 13:
             return 0.85, "phone number with area code"

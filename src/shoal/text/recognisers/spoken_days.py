@@ -39,7 +39,7 @@ def _has_thousand(note: Note) -> bool:
 
 
 def _has_ordinal(note: Note) -> bool:
-    return any(note.lower[end : end + 2] in ("st", "nd", "rd", "th") for _, end in note.digits)
+    return any(signs.lower() in ("st", "nd", "rd", "th") for signs in note.behind_digits)
 
 
 def _is_german(note: Note) -> bool:
