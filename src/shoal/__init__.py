@@ -84,7 +84,7 @@ if TYPE_CHECKING:
     from shoal.publication.compare import PublicationComparison, compare_publications
     from shoal.publication.publish import publish
     from shoal.publication.results import Publication
-    from shoal.reading import read
+    from shoal.reading import Options, read
     from shoal.releases.compare import Comparison, compare
     from shoal.releases.decode import decode
     from shoal.releases.open import Release
@@ -182,6 +182,7 @@ _HOME = {
     "publish": "shoal.publication.publish",
     "read": "shoal.reading",
     "read_hierarchy": "shoal.hierarchy",
+    "Options": "shoal.reading",
     "OutputFormat": "shoal.writing",
     "Refused": "shoal.releases.write",
     "Release": "shoal.releases.open",
@@ -230,6 +231,7 @@ __all__ = [
     "Microaggregate",
     "MissingKeys",
     "Mondrian",
+    "Options",
     "OutputFormat",
     "Perturbed",
     "Policy",

@@ -109,6 +109,10 @@ def test_a_class_size_that_does_not_divide() -> None:
     assert three.probability == several_persons(ClassSizes.of({15: 666, 10: 1}), 4_000, 3).probability
 
 
+def test_a_share_may_be_a_number() -> None:
+    assert one(persons=10_000, leaked=0.1, class_size=5) == one(persons=10_000, leaked="10%", class_size=5)
+
+
 def test_more_targets_than_leaked_is_zero_and_said() -> None:
     found = one(persons=10, leaked=2, class_size=5, targets=3)
     assert found.probability == 0
@@ -133,7 +137,7 @@ def test_the_recursion_states_its_difference() -> None:
         ({"leaked": 10_001}, "larger than"),
         ({"leaked": "101%"}, "more than all"),
         ({"leaked": "-1"}, "not a whole number"),
-        ({"leaked": 0.1}, "not a whole number"),
+        ({"leaked": 1.5}, "not a whole number"),
         ({"leaked": None}, "size of the leak is not given"),
         ({"leaked": "900..100"}, "nowhere"),
         ({"leaked": "1..2..3..4"}, "cannot be read"),

@@ -11,7 +11,7 @@ from typing import Any
 
 from shoal.errors import InputError
 
-Amount = int | str
+Amount = float | str
 Amounts = Amount | Iterable[Amount]
 
 # `1000..10000` stands for so many equal steps
@@ -52,12 +52,14 @@ def share_of(given: Any) -> float:
 
 
 def parse_leaks(given: Amounts, total: int, noun: str = "persons") -> list[int]:
-    """Sizes of leaks of `total` persons; a share is rounded up, the safe side.
+    """Sizes of leaks of `total` persons; a share (`"10%"`, or 0.1 in Python) is rounded up, the safe side.
 
     >>> parse_leaks("10%", 10_003), parse_leaks("1000..10000", 10_000)[:3], parse_leaks([0, "100%"], 50)
     ([1001], [1000, 2000, 3000], [0, 50])
+    >>> parse_leaks(0.1, 10_003), parse_leaks([0.5, 1.0], 50)
+    ([1001], [25, 50])
     """
-    found = _parse(given, total, "leak", "Write --leaked 4000, --leaked 10%, 1000,2000 or 1000..10000.")
+    found = _parse(given, total, "leak", "Write 4000, 10%, 1000,2000 or 1000..10000.", "leaked")
     over = [amount for amount in found if amount > total]
     if over:
         raise InputError(
@@ -73,7 +75,7 @@ def parse_targets(given: Amounts) -> list[int]:
     >>> parse_targets("1,5,10"), parse_targets(3)
     ([1, 5, 10], [3])
     """
-    found = _parse(given, None, "number of targets", "Write --targets 3, 1,5,10 or 1..10.")
+    found = _parse(given, None, "number of targets", "Write 3, 1,5,10 or 1..10.", "targets")
     if min(found) < 1:
         raise InputError("There are no targets: nobody could be re-identified.", "Use 1 or more.")
     return found
@@ -97,15 +99,22 @@ def parse_share(given: float | str, option: str) -> float:
 def is_several(given: Amounts | None) -> bool:
     """Whether a list was given, also one of one: then a list comes back.
 
-    >>> is_several("1,5"), is_several([4000]), is_several("10%")
-    (True, True, False)
+    >>> is_several("1,5"), is_several([4000]), is_several("10%"), is_several(0.1)
+    (True, True, False, False)
     """
     if isinstance(given, str):
         return "," in given or ".." in given
-    return given is not None and not isinstance(given, Integral)
+    return given is not None and not isinstance(given, (Integral, float))
 
 
-def _parse(given: Amounts, total: int | None, what: str, cure: str) -> list[int]:
+def _parse(given: Amounts, total: int | None, what: str, cure: str, setting: str) -> list[int]:
+    try:
+        return _parsed(given, total, what, cure)
+    except InputError as error:  # which option it is, the command line knows
+        raise InputError(error.what, error.cure, settings=setting) from None
+
+
+def _parsed(given: Amounts, total: int | None, what: str, cure: str) -> list[int]:
     parts = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
     found: list[int] = []
     for part in parts:
@@ -136,6 +145,8 @@ def _range_or_one(given: object, total: int | None, what: str, cure: str) -> lis
 def _one(given: object, total: int | None, what: str, cure: str) -> int:
     if isinstance(given, Integral) and not isinstance(given, bool) and int(given) >= 0:
         return int(given)
+    if isinstance(given, float) and total is not None and 0 < given <= 1:  # a share; numpy's floats are floats
+        return math.ceil(number_of(given) * total)
     text = given.strip() if isinstance(given, str) else ""
     if _SHARE.fullmatch(text) and total is not None:
         share = number_of(text)
