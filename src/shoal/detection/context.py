@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from shoal.errors import InputError
 from shoal.formats.labels import ColumnLabels, Labels, text_of
 from shoal.kinds import ColumnView
 from shoal.kinds.sources import Listed, listed
@@ -52,4 +53,11 @@ def context_of_table(table: Table, codebook: str | Path | Codebook | None = None
 
         codebook = read_codebook(codebook)
     names = table.source_names or [*table.columns, *table.beside]
+    if codebook and not set(codebook) & set(names):
+        what = "The variable" if len(codebook) == 1 else f"None of the {len(codebook):,} variables"
+        raise InputError(
+            f"{what} of the code book is {'not ' if len(codebook) == 1 else ''}in the table.",
+            "Give the code book of this table, with its columns' names as they are written there.",
+            settings="codebook",
+        )
     return context_of(names, {**table.labels, **(codebook or {})})

@@ -8,7 +8,7 @@ import polars as pl
 
 from shoal.kinds.header import read_header, words
 from shoal.kinds.letters import squeeze
-from shoal.table import Column
+from shoal.table import Array, Column
 
 _SUMS = words(
     """amount, income, salary, wage, wages, price, cost, costs, charge, charges, balance, turnover, revenue,
@@ -36,6 +36,8 @@ _HOUSEHOLDS = words(
 )
 # more than a person weighs in kilograms or pounds
 _HEAVIEST_PERSON = 700.0
+# weights with a lower mean are scaled to 1, up to their rounding
+_LEAST_MEAN = 1.05
 
 
 def is_sum(name: str) -> bool:
@@ -48,7 +50,7 @@ def is_sum(name: str) -> bool:
 
 
 def is_amounts(column: Column) -> bool:
-    """Whether whole numbers are sums by their header: one that says so, or one in which the word is run together with
+    """Whether exact numbers are sums by their header: one that says so, or one in which the word is run together with
     others (FEDTAX, PTOTVAL) beside numbers that are neither of one length nor without gaps, as numbers of things are.
 
     >>> from shoal.reading import read
@@ -56,7 +58,7 @@ def is_amounts(column: Column) -> bool:
     [True, False]
     """
     values = column.values
-    if not values.dtype.is_integer() or not len(values):
+    if not (values.dtype.is_integer() or values.dtype.is_decimal()) or not len(values):
         return False
     if is_sum(column.name):
         return True
@@ -89,3 +91,23 @@ def looks_like_weights(column: Column) -> str | None:
     if low < 0.0 or high < 1.0 or (not strong and (high < _HEAVIEST_PERSON or low < 1.0)):
         return None
     return f'The header says "{word}", and its numbers are those of sampling weights.'
+
+
+def trouble_with_weights(column: Column, counts: Array) -> str | None:
+    """Why a policy cannot name a column of weights as it is; None where it can.
+
+    >>> from shoal.reading import read
+    >>> import numpy as np
+    >>> trouble_with_weights(read({"wt": [0.7, 1.3]})["wt"], np.array([1, 1]))
+    'Its numbers have a mean of about 1: they are scaled, and do not say how many people a record stands for.'
+    """
+    values = column.values
+    if not values.dtype.is_numeric():
+        return "Its values are not numbers."
+    if column.nulls or float(values.min()) <= 0.0:  # type: ignore[arg-type]
+        return "Some records have no weight, or one of 0 or less."
+    if float(values.cast(pl.Float64).to_numpy() @ counts) < _LEAST_MEAN * float(counts.sum()):
+        return (
+            "Its numbers have a mean of about 1: they are scaled, and do not say how many people a record stands for."
+        )
+    return None

@@ -11,14 +11,15 @@ import numpy as np
 import polars as pl
 
 from shoal import progress
-from shoal.detection.column_types import propose_type
 from shoal.detection.context import Codebook, Context, context_of_table
+from shoal.detection.labelled_codes import propose_labelled_type
 from shoal.detection.microdata import with_guesses
-from shoal.detection.named_by_header import is_amounts, looks_like_weights
+from shoal.detection.named_by_header import is_amounts, looks_like_weights, trouble_with_weights
 from shoal.detection.profiles import ColumnProfile, Profile
 from shoal.detection.proposal import proposed_rules
 from shoal.engine import engine_of
 from shoal.errors import as_names
+from shoal.formats.labels import ColumnLabels
 from shoal.kinds import DECIDED, ROLE_OF_KIND, Finding, find_kinds
 from shoal.policy import Policy, as_policy
 from shoal.reading import Options, declaring
@@ -88,7 +89,8 @@ def profile(
 def _profile(column: Column, records: int, decided: Role | None, context: Context) -> ColumnProfile:
     counts = column.frequencies()
     kinds = find_kinds(context.view(column, counts, records)) if len(counts) else []
-    proposal = propose_type(column, counts, records, kinds)
+    said = context.codebook.get(column.name, ColumnLabels())
+    proposal = propose_labelled_type(column, counts, records, kinds, said)
     measured = is_measured(column) or (column.dtype == pl.String and proposal.measured)
     role, confidence, reasons = propose_role(column, counts, records, kinds, measured)
     weights = looks_like_weights(column)
@@ -120,6 +122,7 @@ def _profile(column: Column, records: int, decided: Role | None, context: Contex
         type_reason=proposal.reason or None,
         declaration=proposal.type,
         weights=weights is not None,
+        weights_trouble=None if weights is None else trouble_with_weights(column, counts),
     )
 
 
@@ -131,7 +134,7 @@ def propose_role(
         return cast(Role, ROLE_OF_KIND[kinds[0].kind]), kinds[0].confidence, [kinds[0].reason]
     hints = [kind.reason for kind in kinds[:1]]
     known = records - column.nulls
-    if known >= RECORDS_THAT_TELL and not column.dtype.is_float() and not measured:
+    if known >= RECORDS_THAT_TELL and not _has_fractions(column.dtype) and not measured:
         if len(counts) == known:
             return "identifier", 0.8, ["Every record has a value of its own.", *hints]
         if len(counts) >= NEARLY_ALL * known:
@@ -141,6 +144,11 @@ def propose_role(
     if kinds:
         return cast(Role, ROLE_OF_KIND[kinds[0].kind]), kinds[0].confidence, hints
     return "other", 0.0, ["No rule recognised it: decide by what others may know of it."]
+
+
+def _has_fractions(dtype: pl.DataType) -> bool:
+    """Whether a type is of numbers with digits behind the decimal sign, which number nothing."""
+    return dtype.is_float() or (isinstance(dtype, pl.Decimal) and dtype.scale > 0)
 
 
 def is_measured(column: Column) -> bool:

@@ -49,6 +49,8 @@ class ColumnProfile:
     # with the values that it names, which only a policy file shows
     declaration: ColumnType | None = left_out(default=None)
     weights: bool = left_out(default=False)
+    # why a policy cannot name its weights as they are
+    weights_trouble: str | None = left_out(default=None)
 
 
 @dataclass(frozen=True, repr=False)
@@ -106,7 +108,11 @@ class Profile(Result):
         ]
         reasons += [f"{column.name} as {column.proposed_type}: {column.type_reason}" for column in self.telling()]
         reasons += [f"{column.name}: {column.type_reason}" for column in self.columns if _asks(column)]
-        weights = [column.name for column in self.columns if column.weights]
+        scaled = [column for column in self.columns if column.weights_trouble]
+        reasons += [
+            f"{column.name}: sampling weights that cannot be used: {column.weights_trouble}" for column in scaled
+        ]
+        weights = [column.name for column in self.columns if column.weights and not column.weights_trouble]
         reasons += (
             [f"{in_words(weights)}: sampling weights; name them in the policy (weight: {weights[0]})"]
             if weights
@@ -126,7 +132,7 @@ class Profile(Result):
             for column in self.columns
             if column.declaration is not None
             and column.role != "identifier"
-            and (usual.get(column.type) != column.proposed_type or bool(column.declaration.map))
+            and (usual.get(column.type) != column.proposed_type or column.declaration.map or column.declaration.missing)
         ]
 
     def policy_text(self) -> str:
@@ -153,11 +159,22 @@ class Profile(Result):
 
     def _weight(self) -> list[str]:
         """The column of sampling weights; of several its owner has to name one."""
-        found = [column for column in self.columns if column.weights]
+        found = [column for column in self.columns if column.weights and not column.weights_trouble]
+        scaled = [
+            line
+            for column in self.columns
+            if column.weights_trouble
+            for line in (
+                f"# {yaml_key(column.name)} holds sampling weights. {column.weights_trouble}",
+                "# Once it holds weights that sum to the size of the population, take out the # here:",
+                f"# weight: {yaml_key(column.name)}",
+            )
+        ]
         if len(found) == 1:
-            return [f"# {' '.join(found[0].reasons)}", f"weight: {yaml_key(found[0].name)}"]
+            return [*scaled, f"# {' '.join(found[0].reasons)}", f"weight: {yaml_key(found[0].name)}"]
         names = " or ".join(yaml_key(column.name) for column in found)
-        return [f"# Several columns look like sampling weights. Name one of them: weight: {names}"] if found else []
+        several = [f"# Several columns look like sampling weights. Name one of them: weight: {names}"]
+        return [*scaled, *several] if found else scaled
 
 
 def _what(column: ColumnProfile, telling: bool) -> str:

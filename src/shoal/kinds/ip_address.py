@@ -27,7 +27,9 @@ _V6 = Shape(
     kind="ip-address",
     rule="ipv6",
     noun="an IPv6 address",
-    pattern=r"(?i)^([0-9a-f]{1,4}:){7}[0-9a-f]{1,4}$|^([0-9a-f]{0,4}:){2,7}[0-9a-f]{0,4}(%\w+)?$",
+    # eight groups, or fewer around `::` (24:00:00 is a duration)
+    pattern=r"(?i)^([0-9a-f]{1,4}:){7}[0-9a-f]{1,4}(%\w+)?$|^([0-9a-f]{1,4}:){1,7}:(%\w+)?$|^::$"
+    r"|^(([0-9a-f]{1,4}:){1,6}|:)(:[0-9a-f]{1,4}){1,7}(%\w+)?$",
     words=_WORDS,
     alone=0.9,
 )

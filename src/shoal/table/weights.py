@@ -43,7 +43,8 @@ def record_weights(column: Column) -> Array:
     if len(weights) and float(weights.sum()) < len(weights) * (1 - 1e-9):
         raise InputError(
             f"The weights of column '{column.name}' sum to less than the {len(weights):,} records of the sample.",
-            "Use weights that sum to the size of the population, not weights scaled to a mean of 1 or below.",
+            "Use weights that sum to the size of the population, not weights scaled to a mean of 1 or below, or take "
+            "`weight` out of the policy.",
         )
     return weights
 
