@@ -47,7 +47,7 @@ def put(address: str, frame: pl.DataFrame) -> None:
     from shoal.databases import Address, database_of
 
     found = Address.of(address)
-    database_of(found).stage(found, frame).publish()
+    database_of(found).stage(found, frame, replace=True).publish()
 
 
 def seen(address: str) -> pl.DataFrame:

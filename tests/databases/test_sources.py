@@ -349,3 +349,13 @@ def test_long_numbers_of_numeric_columns_are_told_apart(place: str) -> None:
     kind = "numeric" if place.startswith("postgresql") else "decimal(38, 1)"
     query = f"select cast(n as {kind}) as n from (values ('{2**53}'), ('{2**53 + 1}'), ('0.5')) as v(n)"
     assert seen(f"{place}?query={query}")["n"].n_unique() == 3
+
+
+@pytest.mark.parametrize("place", ["duckdb"], indirect=True)
+def test_a_query_reads_no_file_of_the_machine(place: str) -> None:
+    put(f"{place}?table=any", pl.DataFrame({"a": [1]}))
+    Path("secret.csv").write_text("word\nsecret\n")
+    for query in ("select * from read_csv('secret.csv')", "select * from 'secret.csv'", "select * from read_text('*')"):
+        with pytest.raises(shoal.InputError, match=r"another file|no such table|could not do this") as refused:
+            read(f"{place}?query={query}")
+        assert "secret" not in str(refused.value)

@@ -14,6 +14,7 @@ import pytest
 import shoal
 from databases.conftest import put, seen
 from databases.server import Server
+from shoal.databases import Address, database_of
 from shoal.reading import read
 from shoal.releases.open import Release
 
@@ -75,9 +76,12 @@ def test_rows_in_another_order_are_the_same_table(place: str) -> None:
 def test_an_existing_table_is_replaced_by_force_alone(place: str) -> None:
     put(f"{place}?table=people", PEOPLE)
     target = f"{place}?table=safe"
-    put(target, pl.DataFrame({"a": [1]}))
+    put(f"{place}?table=other", pl.DataFrame({"a": [1]}))
     with pytest.raises(shoal.InputError, match="exists already"):
-        released(PEOPLE, target)
+        released(PEOPLE, f"{place}?table=other")
+    with pytest.raises(shoal.InputError, match="not a table that shoal wrote"):
+        released(PEOPLE, f"{place}?table=other", force=True)
+    assert seen(f"{place}?table=other").height == 1
     released(PEOPLE, target, force=True)
     assert shoal.verify(target).holds
     released(PEOPLE.head(120), target, force=True)
@@ -90,6 +94,69 @@ def test_an_input_is_never_replaced(place: str) -> None:
         with pytest.raises(shoal.InputError, match="input and the output"):
             released(source, f"{place}?table=people", force=True)
     assert seen(f"{place}?table=people").height == 240
+    _run(place, "create view v as select * from people", 'create view "W" as select * from v')
+    for source in (f"{place}?table=v", f"{place}?table=W", f'{place}?query=select * from "W"'):
+        with pytest.raises(shoal.InputError, match="input and the output"):
+            released(source, f"{place}?table=people", force=True)
+    assert seen(f"{place}?table=people").height == 240
+
+
+def _run(place: str, *statements: str) -> None:
+    """Statements of somebody else."""
+    address = Address.of(place)
+    if address.system == "postgresql":
+        from shoal.databases import postgresql
+
+        connection = postgresql._connect(address)
+        for statement in statements:
+            postgresql._run(connection, statement)
+    else:
+        connection = __import__({"sqlite": "sqlite3"}.get(address.system, "duckdb")).connect(address.database)
+        for statement in statements:
+            connection.execute(statement)
+    connection.commit()
+    connection.close()
+
+
+@pytest.mark.parametrize("place", ["sqlite"], indirect=True)
+def test_a_file_is_the_input_under_all_its_names(place: str) -> None:
+    put(f"{place}?table=people", PEOPLE)
+    Path("other.sqlite").hardlink_to("clinic.sqlite")
+    with pytest.raises(shoal.InputError, match="input and the output"):
+        released(f"{place}?table=people", "sqlite:///other.sqlite?table=people", force=True)
+
+
+def test_a_server_is_the_input_under_all_its_names(
+    server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    put("postgresql:///clinic?table=people", PEOPLE)
+    for host in ("127.0.0.1", "localhost"):
+        with pytest.raises(shoal.InputError, match="input and the output"):
+            released(
+                "postgresql:///clinic?table=people",
+                f"postgresql://{host}:{server.port}/clinic?table=people",
+                force=True,
+            )
+    server.sql("create schema a; create schema b; create table b.zz (x int)", "clinic")
+    monkeypatch.setenv("PGOPTIONS", "-c search_path=a,b,public")
+    released(PEOPLE, "postgresql:///clinic?table=zz")
+    assert server.sql("select count(*) from b.zz", "clinic") == "0"
+    assert server.sql("select count(*) from a.zz", "clinic") == "240"
+    assert json.loads(Path("zz.manifest.json").read_text())["stored_in"]["schema_name"] == "a"
+
+
+def test_of_two_releases_into_one_table_one_is_refused(place: str) -> None:
+    target = Address.of(f"{place}?table=safe")
+    system = database_of(target)
+    first = system.stage(target, PEOPLE)
+    if not place.startswith("duckdb"):  # its threads of one process share one database
+        with pytest.raises(shoal.InputError, match=r"in use|being written"):
+            system.stage(target, PEOPLE)
+    first.publish()
+    with pytest.raises(shoal.InputError, match="exists already"):
+        system.stage(target, PEOPLE.head(1))
+    assert seen(f"{place}?table=safe").height == 240
 
 
 def test_a_refused_release_leaves_nothing(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -280,3 +347,30 @@ def test_the_parts_of_a_release_into_a_file_that_was_interrupted_are_replaced(
         database.execute("drop table safe")
     released(PEOPLE.head(120), "sqlite:///a.db?table=safe")
     assert shoal.verify("sqlite:///a.db?table=safe").records == 120
+
+
+@pytest.mark.parametrize("place", ["sqlite"], indirect=True)
+def test_a_manifest_vouches_for_its_own_table_alone(place: str) -> None:
+    target = f"{place}?table=safe"
+    released(PEOPLE, target)
+    Path("moved").mkdir()
+    for name in ("clinic.sqlite", "safe.manifest.json", "safe.private.json"):
+        Path("moved", name.replace("clinic", "second")).write_bytes(Path(name).read_bytes())
+    other = shoal.verify("sqlite:///moved/second.sqlite?table=safe")
+    assert not other.holds
+    assert "another table" in other.reasons()
+    _run(place, "create trigger t after update on safe begin delete from safe; end")
+    assert "with triggers" in shoal.verify(target).reasons()
+    _run(place, "drop trigger t", "alter table safe rename to kept", "create view safe as select * from kept")
+    assert "a view" in shoal.verify(target).reasons()
+    with pytest.raises(shoal.InputError, match="is a view"):
+        released(PEOPLE, target, force=True)
+
+
+@pytest.mark.parametrize("place", ["sqlite"], indirect=True)
+def test_a_replaced_release_leaves_no_values_in_the_file(place: str) -> None:
+    target = f"{place}?table=safe"
+    released(PEOPLE.with_columns(sex=pl.lit("OLDSECRETVALUE")), target)
+    assert b"OLDSECRETVALUE" in Path("clinic.sqlite").read_bytes()
+    released(PEOPLE, target, force=True)
+    assert b"OLDSECRETVALUE" not in Path("clinic.sqlite").read_bytes()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -109,21 +108,6 @@ class Address:
             return path.with_name(f"{path.name.removesuffix('.json').removesuffix('.manifest')}.{self.system}")
         name = re.sub(r"[^\w.-]+", "_", self.table or "query").lstrip(".") or "table"
         return (Path() if self.file is None else self.file.parent) / f"{name}.{self.system}"
-
-    @property
-    def identity(self) -> tuple[str, ...]:
-        """What makes two addresses one database."""
-        if self.file is not None:
-            return self.system, os.path.realpath(self.file)
-        found = dict(self.connection)
-        known = [found.get(name) or os.environ.get(f"PG{name.upper()}", "") for name in ("service", "host", "port")]
-        return self.system, self.database or os.environ.get("PGDATABASE", ""), *known
-
-    def is_same_table(self, other: Address) -> bool:
-        """Whether two addresses may mean one table: a schema that is not named may be any."""
-        schemas = {self.schema, other.schema} - {None, "public", "main"}
-        same = self.table is not None and other.table is not None and self.table.lower() == other.table.lower()
-        return self.identity == other.identity and same and len(schemas) < 2
 
 
 def with_query(source: Any, query: str | None) -> Any:

@@ -74,6 +74,20 @@ def _ahead(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
             batches.close()  # type: ignore[attr-defined]
 
 
+@dataclass(frozen=True)
+class Found:
+    """What has a name in a database: `kind` is table, view …, or None; database and schema are named in any case."""
+
+    kind: str | None
+    database: str
+    schema: str | None
+
+    def check_free(self, address: Address) -> None:
+        """Refuse a name that is taken."""
+        if self.kind is not None:
+            raise InputError(f"{address.shown} exists already.", "Use `force` to replace it.", settings="force")
+
+
 class StagedTable(Protocol):
     """A table that was written in a transaction which is still open."""
 
@@ -81,7 +95,7 @@ class StagedTable(Protocol):
         """Its rows in the order in which they were written."""
 
     def publish(self) -> None:
-        """Give it its name, in place of what has it, and commit."""
+        """Give it its name, in place of a table that it replaces, and commit."""
 
     def discard(self) -> None:
         """Leave everything as it was; nothing to do once it was published."""
@@ -93,11 +107,14 @@ class Database(Protocol):
     def open(self, address: Address) -> Rows:
         """A table or a query, opened for reading only."""
 
-    def exists(self, address: Address) -> bool:
-        """Whether there is such a table."""
+    def found(self, address: Address) -> Found:
+        """What has the name of a table: where a release of this name would go."""
 
-    def stage(self, address: Address, frame: pl.DataFrame) -> StagedTable:
-        """Write a frame into a new table of an open transaction."""
+    def reads(self, source: Address, target: Address) -> bool:
+        """Whether a table, a view or a query may read the table of a target."""
+
+    def stage(self, address: Address, frame: pl.DataFrame, replace: bool = False) -> StagedTable:
+        """Write a frame into a new table of an open transaction; what has the name is refused unless it is replaced."""
 
 
 def _taken(series: pl.Series, column: ColumnRead) -> pl.Series:
@@ -230,6 +247,14 @@ def selection(columns: Sequence[ColumnRead], source: str, address: Address) -> s
     selected = ", ".join(f"{column.expression} AS {quoted_name(column.name)}" for column in columns)
     order = ", ".join(f"asked.{quoted_name(name)}" for name in address.order)
     return f"SELECT {selected} FROM {source} AS asked" + (f" ORDER BY {order}" if order else "")
+
+
+def is_same_file(one: Address, other: Address) -> bool:
+    """Whether two addresses are one file, whatever its names are."""
+    try:
+        return one.file is not None and other.file is not None and one.file.samefile(other.file)
+    except OSError:
+        return False
 
 
 def check_table(address: Address) -> str:

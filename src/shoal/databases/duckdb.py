@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterator
-from contextlib import suppress
+from contextlib import closing, suppress
 from typing import Any
 
 import polars as pl
@@ -13,17 +13,19 @@ import polars as pl
 from shoal.databases.address import Address
 from shoal.databases.base import (
     ColumnRead,
+    Found,
     Rows,
     arrow_of,
     check_apart_by_case,
     check_order,
     check_table,
     for_arrow,
+    is_same_file,
     needs,
     refusals,
     selection,
 )
-from shoal.databases.sql import quoted_name, read_query
+from shoal.databases.sql import quoted_name, read_query, words_behind
 from shoal.errors import InputError
 
 _ROWS_PER_BATCH = 1 << 18
@@ -33,6 +35,8 @@ _SETTINGS: dict[str, Any] = {
     "autoload_known_extensions": False,
     "python_enable_replacements": False,
 }
+# a query reads this file alone: no other file of the machine, no address, and it cannot change that
+_LOCKED = ("enable_external_access = false", "lock_configuration = true")
 _NESTED = re.compile(r"STRUCT|MAP|UNION|.*\[\d*\]$|VARIANT", re.DOTALL)
 _AS_TEXT = re.compile(r"UUID|JSON|INTERVAL|TIME( |_NS|$)|ENUM|BIT|INET")
 _AS_NUMBER = re.compile(r"U?HUGEINT|BIGNUM|VARINT")
@@ -64,28 +68,44 @@ class DuckDB:
             connection.close()
             raise
 
-    def exists(self, address: Address) -> bool:
-        """Whether there is such a table or view."""
+    def found(self, address: Address) -> Found:
+        """What has the name of a table."""
+        name, schema = "" if address.file is None else address.file.name, address.schema or "main"
         check_table(address)
         if address.file is None or not address.file.exists():
-            return False
-        connection = _connect(address, read_only=True)
-        try:
-            with refusals(address):
-                return _exists(connection, address)
-        finally:
-            connection.close()
+            return Found(None, name, schema)
+        with closing(_connect(address, read_only=True)) as connection, refusals(address):
+            return Found(_kind(connection, address), name, schema)
 
-    def stage(self, address: Address, frame: pl.DataFrame) -> _Staged:
+    def reads(self, source: Address, target: Address) -> bool:
+        """Whether a query, or a view with all views and macros behind it, names the table of a target in its file."""
+        if not is_same_file(source, target):
+            return False
+        words = [check_table(source)] if source.query is None else read_query(source.query).words
+        with closing(_connect(source, read_only=True)) as connection, refusals(source):
+            if source.query is None and _kind(connection, source) == "table":
+                return _named(source) == _named(target)
+            found = connection.execute(
+                "SELECT view_name, sql FROM duckdb_views() WHERE NOT internal UNION ALL "
+                "SELECT function_name, macro_definition FROM duckdb_functions() WHERE macro_definition IS NOT NULL "
+                "AND NOT internal"
+            ).fetchall()
+        definitions: dict[str, str] = {}
+        for name, text in found:  # one name may be that of several, in schemas of their own
+            definitions[str(name).lower()] = f"{definitions.get(str(name).lower(), '')} {text}"
+        return bool(words_behind(words, definitions) & {check_table(target).lower(), "query", "query_table"})
+
+    def stage(self, address: Address, frame: pl.DataFrame, replace: bool = False) -> _Staged:
         """Write a frame into a new table of an open transaction."""
         check_table(address)
         frame = for_arrow(frame, "DuckDB", _type_of)
         check_apart_by_case(frame, "DuckDB")
         connection = _connect(address, read_only=False)
-        staged = _Staged(connection, address, f"shoal_draft_{secrets.token_hex(8)}")
+        staged = _Staged(connection, address, f"shoal_draft_{secrets.token_hex(8)}", replace)
         try:
             with refusals(address):
                 connection.execute("BEGIN")
+                staged.check()
                 columns = ", ".join(f"{quoted_name(name)} {_type_of(dtype)}" for name, dtype in frame.schema.items())
                 connection.execute(f"CREATE TABLE {staged.name} ({columns})")
                 connection.register("shoal_frame", arrow_of(frame))
@@ -100,9 +120,16 @@ class DuckDB:
 class _Staged:
     """A table that nobody else sees yet."""
 
-    def __init__(self, connection: Any, address: Address, draft: str) -> None:
-        self._connection, self._address = connection, address
+    def __init__(self, connection: Any, address: Address, draft: str, replace: bool) -> None:
+        self._connection, self._address, self._replace = connection, address, replace
         self.name = _qualified(address, draft)
+
+    def check(self) -> bool:
+        """Whether something has the name; refused unless it is replaced."""
+        found = Found(_kind(self._connection, self._address), "", None)
+        if not self._replace:
+            found.check_free(self._address)
+        return found.kind is not None
 
     def rows(self) -> Rows:
         """Its rows in the order in which they were written."""
@@ -113,12 +140,14 @@ class _Staged:
         return found
 
     def publish(self) -> None:
-        """Drop what has the name, take it, commit."""
+        """Drop what it replaces, take its name, commit."""
         with refusals(self._address):
-            if _exists(self._connection, self._address):
+            if self.check():
                 self._connection.execute(f"DROP TABLE {_qualified(self._address)}")
             self._connection.execute(f"ALTER TABLE {self.name} RENAME TO {quoted_name(check_table(self._address))}")
             self._connection.execute("COMMIT")
+            with suppress(Exception):  # others read the file: it happens when they are done
+                self._connection.execute("CHECKPOINT")
         self._connection.close()
 
     def discard(self) -> None:
@@ -140,7 +169,10 @@ def _connect(address: Address, read_only: bool) -> Any:
             "Check the name; duckdb:////file is an absolute path.",
         )
     with refusals(address):
-        return duckdb.connect(address.database, read_only=read_only, config=_SETTINGS)
+        connection = duckdb.connect(address.database, read_only=read_only, config=_SETTINGS)
+        for setting in _LOCKED:
+            connection.execute(f"SET {setting}")
+        return connection
 
 
 def _qualified(address: Address, table: str | None = None) -> str:
@@ -148,12 +180,18 @@ def _qualified(address: Address, table: str | None = None) -> str:
     return name if address.schema is None else f"{quoted_name(address.schema)}.{name}"
 
 
-def _exists(connection: Any, address: Address) -> bool:
+def _named(address: Address) -> tuple[str, str]:
+    """Schema and table, without regard to upper and lower case."""
+    return (address.schema or "main").lower(), check_table(address).lower()
+
+
+def _kind(connection: Any, address: Address) -> str | None:
     found = connection.execute(
-        "SELECT count(*) FROM information_schema.tables WHERE lower(table_name) = lower(?) AND table_schema = ?",
+        "SELECT table_type FROM information_schema.tables WHERE lower(table_name) = lower(?) "
+        "AND lower(table_schema) = lower(?) AND table_catalog = current_database()",
         [address.table, address.schema or "main"],
     ).fetchall()
-    return bool(found[0][0])
+    return None if not found else {"BASE TABLE": "table"}.get(found[0][0], str(found[0][0]).lower())
 
 
 def _columns(connection: Any, source: str) -> list[ColumnRead]:

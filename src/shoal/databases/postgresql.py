@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import secrets
 from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import replace
 from typing import Any
 from urllib.parse import quote
 
@@ -13,6 +15,7 @@ import polars as pl
 from shoal.databases.address import Address
 from shoal.databases.base import (
     ColumnRead,
+    Found,
     Rows,
     arrow_of,
     check_order,
@@ -33,6 +36,33 @@ _TYPES = {
     pl.UInt16: "integer", pl.UInt32: "bigint", pl.Float32: "real", pl.Float64: "double precision",
     pl.Boolean: "boolean", pl.Date: "date", pl.String: "text",
 }  # fmt: skip
+
+_KINDS = {"r": "table", "v": "view", "m": "materialized view", "f": "foreign table", "p": "partitioned table"}
+_KIND = """
+SELECT max(c.relkind::text) AS kind, coalesce(bool_or(c.relrowsecurity), false) AS "row security",
+    coalesce(bool_or(c.relhasrules AND c.relkind = 'r'), false) AS rules,
+    coalesce(bool_or(EXISTS (SELECT FROM pg_trigger WHERE tgrelid = c.oid AND NOT tgisinternal)), false) AS triggers
+FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace
+WHERE n.nspname = $1 AND c.relname = $2 AND c.relkind NOT IN ('i', 'I', 't', 'c')
+"""
+_SERVER = """
+SELECT oid::text AS database, pg_postmaster_start_time()::text AS start,
+    has_function_privilege('pg_control_system()', 'execute') AS may
+FROM pg_database WHERE datname = current_database()
+"""
+_IDENTIFIER = "SELECT system_identifier::text AS id FROM pg_control_system()"
+# from the names on: what the rules of views read, the parents and parts of partitioned tables
+_LEADS_TO = """
+WITH RECURSIVE edge(above, below) AS (
+    SELECT r.ev_class, d.refobjid FROM pg_rewrite r JOIN pg_depend d ON d.objid = r.oid
+    WHERE d.classid = 'pg_rewrite'::regclass AND d.refclassid = 'pg_class'::regclass
+    UNION SELECT inhparent, inhrelid FROM pg_inherits UNION SELECT inhrelid, inhparent FROM pg_inherits
+), seen(oid) AS (
+    SELECT oid FROM pg_class WHERE oid = to_regclass($1) OR lower(relname) = ANY (string_to_array($3, chr(1)))
+    UNION SELECT edge.below FROM seen JOIN edge ON edge.above = seen.oid
+)
+SELECT count(*) > 0 AS found FROM seen WHERE oid = to_regclass($2)
+"""
 
 
 class PostgreSQL:
@@ -56,17 +86,29 @@ class PostgreSQL:
             connection.close()
             raise
 
-    def exists(self, address: Address) -> bool:
-        """Whether there is such a table or view."""
+    def found(self, address: Address) -> Found:
+        """What has the name of a table, in the schema into which a new table goes."""
         check_table(address)
-        connection = _connect(address)
-        try:
-            with refusals(address):
-                return _exists(connection, address)
-        finally:
-            connection.close()
+        with closing(_connect(address)) as connection, refusals(address):
+            return _found(connection, address)
 
-    def stage(self, address: Address, frame: pl.DataFrame) -> _Staged:
+    def reads(self, source: Address, target: Address) -> bool:
+        """Whether a table, a view or the names of a query lead to the table of a target, in one database of one server.
+
+        The catalogue says it, whatever the server is called: views by their rules, partitions by their parents.
+        """
+        with closing(_connect(target)) as connection, refusals(target):
+            there, schema = _server_of(connection), _found(connection, target).schema
+        with closing(_connect(source)) as connection, refusals(source):
+            here = _server_of(connection)
+            if here[0] != there[0] or not set(here[1:]) & set(there[1:]) - {None}:
+                return False
+            start = _qualified(source) if source.query is None else "pg_catalog.pg_class"
+            words = [] if source.query is None else sorted(read_query(source.query).words)
+            asked = (start, _qualified(replace(target, schema=schema)), chr(1).join(words))
+            return bool(_first(connection, _LEADS_TO, asked)["found"])
+
+    def stage(self, address: Address, frame: pl.DataFrame, replace: bool = False) -> _Staged:
         """Write a frame into a new table of an open transaction, by COPY."""
         frame = for_arrow(frame, "PostgreSQL", _type_of)
         if long := [name for name in [*frame.columns, check_table(address)] if len(name.encode()) > _LONGEST_NAME]:
@@ -75,13 +117,14 @@ class PostgreSQL:
             )
         connection = _connect(address)
         draft = f"shoal_draft_{secrets.token_hex(8)}"
-        staged = _Staged(connection, address, draft)
+        staged = _Staged(connection, address, draft, replace)
         try:
             with refusals(address):
+                staged.lock()
                 columns = ", ".join(f"{quoted_name(name)} {_type_of(dtype)}" for name, dtype in frame.schema.items())
                 _run(connection, f"CREATE TABLE {staged.name} ({columns})")
                 with connection.cursor() as cursor:
-                    cursor.adbc_ingest(draft, arrow_of(frame), mode="append", db_schema_name=address.schema)
+                    cursor.adbc_ingest(draft, arrow_of(frame), mode="append", db_schema_name=staged.schema)
         except BaseException:
             staged.discard()
             raise
@@ -91,9 +134,26 @@ class PostgreSQL:
 class _Staged:
     """A table that nobody else sees yet."""
 
-    def __init__(self, connection: Any, address: Address, draft: str) -> None:
-        self._connection, self._address, self._draft = connection, address, draft
-        self.name = _qualified(address, draft)
+    def __init__(self, connection: Any, address: Address, draft: str, replace: bool) -> None:
+        self._connection, self._address, self._draft, self._replace = connection, address, draft, replace
+        self.schema, self.name = address.schema, _qualified(address, draft)
+
+    def lock(self) -> None:
+        """Keep other releases from this name until the end, and find the one schema in which everything happens."""
+        self.schema = _found(self._connection, self._address).schema
+        self._address = replace(self._address, schema=self.schema)
+        self.name = _qualified(self._address, self._draft)
+        asked = "SELECT pg_try_advisory_xact_lock(hashtextextended('shoal ' || $1, 0)) AS free"
+        if not _first(self._connection, asked, (_qualified(self._address),))["free"]:
+            raise InputError(f"Another release into {self._address.shown} is being written.", "Try again later.")
+        self.check()
+
+    def check(self) -> bool:
+        """Whether something has the name; refused unless it is replaced."""
+        found = _found(self._connection, self._address)
+        if not self._replace:
+            found.check_free(self._address)
+        return found.kind is not None
 
     def rows(self) -> Rows:
         """Its rows in the order in which they were written: one process reads from the first page on."""
@@ -105,9 +165,9 @@ class _Staged:
         return found
 
     def publish(self) -> None:
-        """Drop what has the name, take it, commit."""
+        """Drop what it replaces, take its name, commit."""
         with refusals(self._address):
-            if _exists(self._connection, self._address):
+            if self.check():
                 _run(self._connection, f"DROP TABLE {_qualified(self._address)}")
             name = quoted_name(check_table(self._address))
             _run(self._connection, f"ALTER TABLE {self.name} RENAME TO {name}")
@@ -159,10 +219,30 @@ def _run(connection: Any, statement: str) -> None:
         cursor.execute(statement)
 
 
-def _exists(connection: Any, address: Address) -> bool:
+def _first(connection: Any, statement: str, parameters: tuple[str, ...] = ()) -> dict[str, Any]:
+    """The first row of what a statement gives."""
     with connection.cursor() as cursor:
-        cursor.execute("SELECT to_regclass($1) IS NOT NULL AS found", (_qualified(address),))
-        return bool(cursor.fetch_arrow_table()["found"][0].as_py())
+        cursor.execute(statement, parameters or None)
+        return dict(cursor.fetch_arrow_table().to_pylist()[0])
+
+
+def _found(connection: Any, address: Address) -> Found:
+    """What has a name in the schema that the address names, or in that into which the server writes by itself."""
+    where = _first(connection, "SELECT current_database()::text AS database, current_schema()::text AS schema")
+    schema = address.schema or where["schema"]
+    if schema is None:
+        raise InputError(f"{address.shown} names no schema, and search_path has none.", "Name it: ?table=schema.table.")
+    about = _first(connection, _KIND, (schema, check_table(address)))
+    kind = about["kind"] if about["kind"] is None else _KINDS.get(about["kind"], "object of another kind")
+    more = [word for word in ("triggers", "rules", "row security") if about[word]]
+    return Found(f"{kind} with {more[0]}" if kind and more else kind, str(where["database"]), str(schema))
+
+
+def _server_of(connection: Any) -> tuple[Any, ...]:
+    """The database's number, the server's start, and its system identifier where the user may see it."""
+    found = _first(connection, _SERVER)
+    known = _first(connection, _IDENTIFIER)["id"] if found["may"] else None
+    return found["database"], found["start"], known
 
 
 def _qualified(address: Address, table: str | None = None) -> str:

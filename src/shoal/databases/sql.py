@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
 
@@ -15,12 +16,13 @@ _TOKEN = re.compile(
     r"""|(?P<comment>--[^\n]*|/\*.*?\*/)|(?P<word>[^\W\d][\w$]*)|(?P<number>\d[\w.]*)|(?P<blank>\s+)|(?P<sign>.)""",
     re.DOTALL,
 )
+_NAMES = ("word", "name", "text")
 _READS = ("select", "with", "values", "table")
 
 
 @dataclass(frozen=True)
 class Query:
-    """A query that only reads, its words (names without quotes), and whether it says in which order its rows come."""
+    """A query that only reads, its words (names and texts, unquoted), and whether it says in which order rows come."""
 
     text: str
     words: frozenset[str]
@@ -71,11 +73,26 @@ def _outermost(matches: list[re.Match[str]]) -> tuple[list[str], set[str]]:
             raise InputError("The query holds more than one statement.", "Give one select.", settings="query")
         elif kind == "sign" and token in "'\"`":
             raise InputError("A quote of the query is not closed.", "Close it.", settings="query")
-        elif kind in ("word", "name"):
-            words.add(token.strip('"`').lower())
+        elif kind in _NAMES:  # a name may stand in single quotes
+            words.add(token.strip("\"`'").lower())
             top += [token.lower()] if depth == 0 and kind == "word" else []
         if depth < 0:
             break
     if depth:
         raise InputError("The parentheses of the query do not match.", "Check them.", settings="query")
     return top, words
+
+
+def words_behind(words: Iterable[str], definitions: Mapping[str, str]) -> frozenset[str]:
+    """The words of a query and of all views that it reads, by the definitions of the views.
+
+    >>> sorted(words_behind(["v"], {"v": "create view v as select * from w", "w": "select a from t"}) & {"t", "u"})
+    ['t']
+    """
+    found, new = frozenset[str](), frozenset(word.lower() for word in words)
+    while new:
+        found |= new
+        texts = [definitions[word] for word in new if word in definitions]
+        matches = [match for text in texts for match in _TOKEN.finditer(text) if match.lastgroup in _NAMES]
+        new = frozenset(match.group().strip("\"`'").lower() for match in matches) - found
+    return found

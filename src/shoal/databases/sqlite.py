@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import closing
 from typing import Any
 from urllib.parse import quote
 
@@ -13,17 +14,19 @@ import polars as pl
 from shoal.databases.address import Address
 from shoal.databases.base import (
     ColumnRead,
+    Found,
     Rows,
     arrow_of,
     check_apart_by_case,
     check_order,
     check_table,
     for_arrow,
+    is_same_file,
     needs,
     refusals,
     selection,
 )
-from shoal.databases.sql import quoted_name, read_query
+from shoal.databases.sql import quoted_name, read_query, words_behind
 from shoal.errors import InputError
 
 # by the length of their texts: what SQLite's own functions write, and what it is
@@ -60,30 +63,39 @@ class SQLite:
             connection.close()
             raise
 
-    def exists(self, address: Address) -> bool:
-        """Whether there is such a table or view."""
+    def found(self, address: Address) -> Found:
+        """What has the name of a table."""
+        name = "" if address.file is None else address.file.name
         check_table(address)
         if address.file is None or not address.file.exists():
-            return False
-        connection = _connect(address, "ro")
-        try:
-            with refusals(address):
-                return _exists(connection, address)
-        finally:
-            connection.close()
+            return Found(None, name, None)
+        with closing(_connect(address, "ro")) as connection, refusals(address):
+            return Found(_kind(connection, address), name, None)
 
-    def stage(self, address: Address, frame: pl.DataFrame) -> _Staged:
-        """Write a frame into a new table of an open transaction."""
+    def reads(self, source: Address, target: Address) -> bool:
+        """Whether a query, or a view with all views behind it, names the table of a target in the same file."""
+        if not is_same_file(source, target):
+            return False
+        words = [check_table(source)] if source.query is None else read_query(source.query).words
+        with closing(_connect(source, "ro")) as connection, refusals(source):
+            views = _table(connection, "SELECT name, sql FROM sqlite_master WHERE type = 'view'").to_pylist()
+        definitions = {str(view["name"]).lower(): str(view["sql"]) for view in views}
+        return check_table(target).lower() in words_behind(words, definitions)
+
+    def stage(self, address: Address, frame: pl.DataFrame, replace: bool = False) -> _Staged:
+        """Write a frame into a new table of an open transaction, which keeps others from writing."""
         check_table(address)
         frame = for_arrow(frame, "SQLite", _type_of)
         check_apart_by_case(frame, "SQLite")
         connection = _connect(address, "rwc")
         draft = f"shoal_draft_{secrets.token_hex(8)}"
-        staged = _Staged(connection, address, draft)
+        staged = _Staged(connection, address, draft, replace)
         try:
             with refusals(address):
                 columns = ", ".join(f"{quoted_name(name)} {_type_of(dtype)}" for name, dtype in frame.schema.items())
+                _table(connection, "PRAGMA secure_delete = ON")  # what is replaced stays in no free page
                 _run(connection, f"CREATE TABLE {quoted_name(draft)} ({columns})")
+                staged.check()
                 with connection.cursor() as cursor:
                     cursor.adbc_ingest(draft, arrow_of(_as_stored(frame)), mode="append")
         except BaseException:
@@ -95,9 +107,16 @@ class SQLite:
 class _Staged:
     """A table that nobody else sees yet."""
 
-    def __init__(self, connection: Any, address: Address, draft: str) -> None:
-        self._connection, self._address = connection, address
+    def __init__(self, connection: Any, address: Address, draft: str, replace: bool) -> None:
+        self._connection, self._address, self._replace = connection, address, replace
         self.name = quoted_name(draft)
+
+    def check(self) -> bool:
+        """Whether something has the name; refused unless it is replaced."""
+        found = Found(_kind(self._connection, self._address), "", None)
+        if not self._replace:
+            found.check_free(self._address)
+        return found.kind is not None
 
     def rows(self) -> Rows:
         """Its rows in the order in which they were written."""
@@ -108,10 +127,10 @@ class _Staged:
         return found
 
     def publish(self) -> None:
-        """Drop what has the name, take it, commit."""
+        """Drop what it replaces, take its name, commit."""
         with refusals(self._address):
             name = quoted_name(check_table(self._address))
-            if _exists(self._connection, self._address):
+            if self.check():
                 _run(self._connection, f"DROP TABLE {name}")
             _run(self._connection, f"ALTER TABLE {self.name} RENAME TO {name}")
             self._connection.commit()
@@ -152,9 +171,18 @@ def _table(connection: Any, statement: str, parameters: Sequence[str] | None = N
         return cursor.fetch_arrow_table()
 
 
-def _exists(connection: Any, address: Address) -> bool:
-    statement = "SELECT count(*) AS found FROM sqlite_master WHERE type IN ('table', 'view') AND lower(name) = lower(?)"
-    return bool(_table(connection, statement, (check_table(address),))["found"][0].as_py())
+def _kind(connection: Any, address: Address) -> str | None:
+    """What has the name: a table of its own pages, or something that gives other rows than it keeps."""
+    statement = "SELECT type, rootpage FROM sqlite_master WHERE type IN ('table', 'view') AND lower(name) = lower(?)"
+    found = _table(connection, statement, (check_table(address),)).to_pylist()
+    if not found:
+        return None
+    if found[0]["type"] == "table" and not found[0]["rootpage"]:
+        return "virtual table"
+    triggers = "SELECT count(*) AS found FROM sqlite_master WHERE type = 'trigger' AND lower(tbl_name) = lower(?)"
+    if _table(connection, triggers, (check_table(address),))["found"][0].as_py():
+        return f"{found[0]['type']} with triggers"
+    return str(found[0]["type"])
 
 
 def _names(connection: Any, source: str) -> list[str]:

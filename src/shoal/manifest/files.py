@@ -11,8 +11,9 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 
 from shoal.databases import Address, is_database
+from shoal.databases.base import Found, check_table
 from shoal.errors import InputError, ShoalError
-from shoal.manifest.schema import Manifest, PrivateRecord
+from shoal.manifest.schema import Manifest, PrivateRecord, StoredIn
 from shoal.policy import Policy
 from shoal.reading.files import is_address
 
@@ -41,6 +42,16 @@ def released_names(source: Any, names: Sequence[str]) -> list[str]:
     manifest = read_manifest(beside)
     entries = {name: None if manifest is None else manifest.column(name) for name in names}
     return [found for name, entry in entries.items() for found in ([name] if entry is None else entry.derived)]
+
+
+def stored_as(address: Address, found: Found) -> StoredIn:
+    """Where a table is, by its names; of a file of a database the name alone."""
+    return StoredIn(
+        system=address.system,  # type: ignore[arg-type]
+        database=found.database,
+        schema_name=found.schema,
+        table=check_table(address),
+    )
 
 
 def manifest_path(path: Path) -> Path:

@@ -14,11 +14,11 @@ import polars as pl
 
 from shoal.databases import Address, database_of, is_database
 from shoal.databases.base import StagedTable, check_table
-from shoal.databases.sql import read_query
 from shoal.errors import InputError
 from shoal.formats import Labels
+from shoal.manifest.files import read_manifest, stored_as
 from shoal.manifest.schema import StoredIn
-from shoal.reading import Options, read_rows
+from shoal.reading import Options, read, read_rows
 from shoal.releases.elsewhere import path_here
 from shoal.releases.notation import Notation, read_back
 from shoal.table import Table
@@ -74,12 +74,11 @@ def place_of(output: Any) -> Place:
 
 
 def check_not_input(table: Table, place: Place, force: bool) -> None:
-    """Refuse a table of a database that is the input of what would replace it."""
+    """Refuse a table of a database that is read by the input of what would replace it; a new name is read by none."""
     given, target = table.address, getattr(place, "address", None)
-    if given is None or target is None or given.identity != target.identity:
+    if not force or given is None or target is None or given.system != target.system or not place.exists():
         return
-    asked = given.query is not None and force and target.table.lower() in read_query(given.query).words
-    if asked or given.is_same_table(target):
+    if database_of(target).reads(given, target):
         raise InputError(f"{target.shown} is the input and the output at once.", "Name another table.")
 
 
@@ -152,6 +151,9 @@ class TablePlace:
         check_table(address)
         self.address, self.path = address, address.beside
         self._staged: StagedTable | None = None
+        self._force = False
+        # asked before a transaction is open: some systems let nobody else in
+        self._where: StoredIn | None = None
 
     @property
     def shown(self) -> str:
@@ -161,29 +163,42 @@ class TablePlace:
     @property
     def stored_in(self) -> StoredIn:
         """The table by its names; of a file the name alone."""
-        file = self.address.file
-        return StoredIn(
-            system=self.address.system,  # type: ignore[arg-type]
-            database=self.address.database if file is None else file.name,
-            schema_name=self.address.schema,
-            table=check_table(self.address),
-        )
+        return self._where or stored_as(self.address, database_of(self.address).found(self.address))
 
     def check(self, force: bool) -> None:
         """Refuse a table that is there, and folders that are not."""
         for folder in {self.path.parent, (self.address.file or self.path).parent}:
             if not folder.is_dir():
                 raise InputError(f"There is no folder {folder}.", "Make it first.")
-        if not force and self.exists():
-            raise InputError(f"{self.shown} exists already.", "Use `force` to replace it.", settings="force")
+        found = database_of(self.address).found(self.address)
+        self._where = stored_as(self.address, found)
+        if not force:
+            found.check_free(self.address)
+        elif found.kind is not None and not self._force:
+            self._check_released(found.kind)
+        self._force = force
+
+    def _check_released(self, kind: str) -> None:
+        """Refuse to replace what no release is: a table whose content is not that of the manifest beside it."""
+        if kind != "table":
+            raise InputError(f"{self.shown} is a {kind}, not a table that shoal wrote.", "Drop it yourself.")
+        digest = content_sha256(read(self.address))
+        manifest = read_manifest(self.path, digest)
+        if manifest is None or manifest.data_sha256 != digest:
+            why = "there is no manifest beside it" if manifest is None else "its content is not that of its manifest"
+            raise InputError(
+                f"{self.shown} is not a table that shoal wrote, or it was changed since: {why}.",
+                "`force` replaces releases only: drop the table yourself, or choose another name.",
+                settings="force",
+            )
 
     def exists(self) -> bool:
         """Whether the table is there."""
-        return database_of(self.address).exists(self.address)
+        return database_of(self.address).found(self.address).kind is not None
 
     def stage(self, frame: pl.DataFrame, output: OutputFormat | None, labels: Labels | None = None) -> None:
         """Write it into an open transaction."""
-        self._staged = database_of(self.address).stage(self.address, frame)
+        self._staged = database_of(self.address).stage(self.address, frame, self._force)
 
     def fill(self, write: Callable[[Path], None]) -> None:
         """Refuse what does not fit in memory."""

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from shoal.anonymization.methods import METHODS
-from shoal.databases import is_database
+from shoal.databases import database_of, is_database
 from shoal.detection.context import context_of_table
 from shoal.detection.undecided import look_at
 from shoal.engine import engine_of
@@ -19,7 +19,7 @@ from shoal.judgement.checks import Check
 from shoal.judgement.evidence import evidence_of
 from shoal.leakage.check import leak_check
 from shoal.manifest.columns import decided_names, types_by_name
-from shoal.manifest.files import names_as_released
+from shoal.manifest.files import names_as_released, stored_as
 from shoal.manifest.schema import NO_ROW_MAP, PERSONAL, ColumnEntry, Manifest
 from shoal.models import KMatching
 from shoal.models.base import PeopleEstimate
@@ -287,6 +287,7 @@ def _against_manifest(release: Release, manifest: Manifest, policy: Policy, give
         Check("policy", whole, f"verified against {same}" if whole else "the manifest's policy was changed"),
         Check("records", table.total == manifest.written, f"{table.total:,} of {manifest.written:,} records"),
         Check("columns", present == names, f"{len(present)} of {len(names)} columns in their order"),
+        *_stored(release, manifest),
         _consistent(manifest),
         _decided(manifest, policy),
         forms_check(manifest.columns, table, policy, manifest.excel_safe),
@@ -301,6 +302,18 @@ def _against_manifest(release: Release, manifest: Manifest, policy: Policy, give
             detail = "the data is not the one of the private record" if not own else "the manifest was changed"
         checks.append(Check("private record", own and same_words, detail))
     return checks + _sections(manifest, table, policy) + rescrubbed(table, manifest)
+
+
+def _stored(release: Release, manifest: Manifest) -> list[Check]:
+    """Whether the manifest is that of this table, and the name is that of a table whose rows everybody sees alike."""
+    if release.address is None or release.address.table is None:
+        return []
+    found = database_of(release.address).found(release.address)
+    kind = found.kind
+    if manifest.stored_in != stored_as(release.address, found):
+        return [Check("stored in", False, "the manifest is that of another table, schema, database or of a file")]
+    detail = "the table that the manifest names" if kind == "table" else f"the name is that of a {kind}, not of a table"
+    return [Check("stored in", kind == "table", detail)]
 
 
 def _sections(manifest: Manifest, table: Table, policy: Policy) -> list[Check]:
