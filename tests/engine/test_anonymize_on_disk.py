@@ -120,6 +120,8 @@ def test_the_release_is_that_of_memory(
     assert here.read_bytes() == there.read_bytes()
     assert of_findings(one) == of_findings(other)
     assert one.models == other.models
+    assert other.to_dict()["on_disk"]
+    assert "cost_by_model" in other.to_dict()["not_measured"]
     told = [json.loads(file.with_suffix(".manifest.json").read_text()) for file in (here, there)]
     for key in ("columns", "models", "checks", "parameters", "verdict", "notes", "written", "shuffled"):
         assert told[0][key] == told[1][key], key
@@ -194,6 +196,15 @@ def test_what_needs_all_rows_at_once_is_refused_before_the_work(how: dict[str, A
         InputError, match=f"(?s)2,000 rows takes at least 600 kB of memory, and 20 kB may be used.*{why}"
     ):
         shoal.anonymize(people(2_000), quasi_identifiers=["age"], options=Options(memory=SMALL), **how)
+
+
+@pytest.mark.parametrize("memory", [590_000, 100_000])
+@pytest.mark.parametrize("how", [{"method": "mondrian"}, {}], ids=str)
+def test_memory_that_was_said_is_kept_by_every_method(how: dict[str, Any], memory: int) -> None:
+    with pytest.raises(InputError, match=r"takes at least 600 kB of memory"):
+        shoal.anonymize(people(2_000), quasi_identifiers=["age"], k=3, options=Options(memory=memory), **how)
+    made = shoal.anonymize(people(100), quasi_identifiers=["age"], k=3, options=Options(memory=memory), **how)
+    assert (made.on_disk, made.not_measured) == (False, None)
 
 
 def test_a_policy_that_does_not_hold_leaves_nothing(tmp_path: Path, own_folder: Path) -> None:

@@ -143,7 +143,7 @@ def asked(
         with job_overflow(chosen, rules, reading) as within:
             table = engine.rows(source, None, within, needed=needed, by_tuple=by_tuple)
     rules = rules.with_types(table)
-    on_disk = past_memory(table, options)
+    on_disk = not engine.keeps_rows and past_memory(chosen, table, rules, options)
     if on_disk:
         check_past_memory(chosen, table, rules, options)
     table.select([*rules.quasi_identifiers, *rules.sensitive, *(name for name in decide or {} if not table.has(name))])

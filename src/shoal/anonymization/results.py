@@ -48,7 +48,7 @@ from shoal.table.weights import record_weights
 from shoal.utility.analysis import features_of_all
 from shoal.utility.weighted import Design, WeightedEstimate, weighted_estimates, weighted_grid
 from shoal.vocabulary import Role
-from shoal.wording import counted, percent
+from shoal.wording import counted, in_words, percent
 
 _MOST_STRATEGIES = 20
 
@@ -77,6 +77,9 @@ class Anonymized(Result):
     written: int | None = None
     output: str | None = None
     manifest: str | None = None
+    # whether its rows are on disk, to be written block by block; and the figures that are not measured there
+    on_disk: bool = False
+    not_measured: list[str] | None = where_known()
     original: str | None = left_out(default=None)  # the file that was read, quoted for a shell
     # columns whose roles in the policy are not what a person wrote into it
     decided_by: Mapping[str, DecidedBy] = left_out(default_factory=dict)
@@ -95,6 +98,10 @@ class Anonymized(Result):
             holds = all(verdict.holds for verdict in self.models)
             object.__setattr__(self, "verdict", "holds" if holds else "refused")
         object.__setattr__(self, "guarantee", bool(self.policy.models))
+        on_disk = any(isinstance(column, ReleasedOnDisk) for column in self.columns.values())
+        object.__setattr__(self, "on_disk", on_disk)
+        lacking = [name for name in ("information_loss", "cost_by_model") if getattr(self.findings, name) is None]
+        object.__setattr__(self, "not_measured", lacking if on_disk and lacking else None)
         # the worst class of what columns, as verify says it
         names = self.quasi_identifiers
         models = [replace(verdict, worst={**verdict.worst, "columns": names}) for verdict in self.models]
@@ -124,11 +131,6 @@ class Anonymized(Result):
     def personal(self) -> bool:
         """Whether it stays among those who hold the original: no, it may leave."""
         return False
-
-    @property
-    def on_disk(self) -> bool:
-        """Whether its rows are on disk, to be written block by block."""
-        return any(isinstance(column, ReleasedOnDisk) for column in self.columns.values())
 
     def block(self, rows: slice) -> Anonymized:
         """The same of some rows, in memory."""
@@ -425,6 +427,8 @@ def _suppressed(outcome: SuppressionOutcome, k: int) -> list[Section]:
 def _notes(result: Anonymized) -> list[str]:
     notes = decision_notes(result.decisions)
     notes += [] if result.scrubbed_text is None else result.scrubbed_text.notes()
+    if result.not_measured:
+        notes.append(f"worked on disk, where {in_words(result.not_measured)} is not measured")
     if result.output is None:
         return notes
     notes += [f"data {result.output}, manifest {result.manifest}"]

@@ -16,9 +16,11 @@ from shoal.cli.options import (
     File,
     JsonOption,
     MasterOption,
+    MemoryOption,
     MissingOption,
     PolicyOption,
     QueryOption,
+    SpillDirOption,
     names_of,
     one_of,
     one_or_many,
@@ -81,6 +83,8 @@ def detect(
     query: QueryOption = None,
     engine: EngineOption = None,
     master: MasterOption = None,
+    memory: MemoryOption = None,
+    spill_dir: SpillDirOption = None,
     as_json: JsonOption = False,
 ) -> None:
     """**Which columns identify people?**
@@ -112,7 +116,7 @@ def detect(
             sample=sample,
             seed=seed,
             policy=policy,
-            options=reading(encoding, delimiter, missing, None, engine, master),
+            options=reading(encoding, delimiter, missing, None, engine, master, memory, spill_dir),
         )
 
     with running(quiet=as_json):

@@ -27,7 +27,7 @@ _DATABASES = {".db": "sqlite", ".sqlite": "sqlite", ".sqlite3": "sqlite", ".duck
 # and those of its tuple, a key or a count
 _MEMORY_PER_ROW, _DISK_PER_ROW = 24, 10
 # so much fits everywhere: nothing is asked, and nothing loaded
-_SMALL = 1 << 27
+SMALL_TABLE = 1 << 27
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Overflow:
     def spill_of(self, codes: int, rows: int, times: float) -> Spill | None:
         """Where to go on, if `times` what was read so far, in bytes of codes and in rows, is too much for memory."""
         memory = times * (codes + rows * self.memory_per_row)
-        if memory < _SMALL and self._asked is None:
+        if memory < SMALL_TABLE and self._asked is None:
             return None
         from shoal.table.memory import memory_budget
 

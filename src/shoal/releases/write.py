@@ -15,6 +15,7 @@ from typing import Any
 
 import polars as pl
 
+from shoal import progress
 from shoal.anonymization.on_disk.limits import DISK_PER_ROW
 from shoal.anonymization.results import Anonymized
 from shoal.detection.undecided import Decisions, decisions_of
@@ -227,6 +228,7 @@ def _write_on_disk(result: Releasable, how: _Writing) -> Released:
 
 
 def _write_blocks(result: Anonymized, treated: OnDisk, how: _Writing, reading: Options, spill: Spill) -> Released:
+    progress.report("putting the rows in order", 0)
     ordered, judgements = treated.in_order(how.seed if how.shuffle else None, spill), list[Verification]()
     plain = replace(reading, types=None, types_of_policy={}, encoding=None, delimiter=None, missing=(), overflow=None)
     types = dict[str, Any]()
@@ -256,6 +258,7 @@ def _write_blocks(result: Anonymized, treated: OnDisk, how: _Writing, reading: O
         )
         labels, entries = labels_given(result), made.entries(result)
         part = Treated(pl.DataFrame(), treated.blanked, removed)
+        progress.report("judging what was written", 0)
         judgements.append(_judged(ordered, part, how, table, entries, labels, spill))
         return documents_of(
             result, made, judgements[0], entries, labels, how.no_guarantee, how.sign, how.decisions.notes

@@ -63,7 +63,9 @@ def _check_tuples(count: int, spill: Spill) -> None:
         raise InputError(
             f"The table has {count:,} different combinations of what the policy looks at, and searching them takes "
             f"{in_units(count * BYTES_PER_ROW)} of memory: {in_units(spill.budget)} may be used.",
-            "Set `memory` on a machine with more, choose fewer quasi-identifiers, or the method coarsen.",
+            f"Set `memory` to {in_units(1.05 * count * BYTES_PER_ROW)}, choose fewer quasi-identifiers, or the "
+            "`method` sorted-clusters or coarsen.",
+            settings=["memory", "method"],
         )
 
 

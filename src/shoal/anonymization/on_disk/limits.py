@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
@@ -11,6 +12,7 @@ from shoal.errors import InputError
 from shoal.policy import Policy
 from shoal.policy.conditions import ColumnCondition
 from shoal.reading import Options, Overflow
+from shoal.reading.files import SMALL_TABLE
 from shoal.table import Table
 from shoal.table.memory import memory_budget
 from shoal.table.spill import Spill
@@ -28,11 +30,23 @@ BYTES_PER_ROW = 300
 COPIES, DISK_PER_ROW, _SORTED_PER_ROW = 6, 24, 40
 
 
-def past_memory(table: Table, options: Options | None) -> bool:
-    """Whether a table is on disk, and changing and measuring it in memory would take more than there is."""
-    if not any(on_disk(column.codes) for column in table.columns.values()):
+def past_memory(method: Method | None, table: Table, policy: Policy, options: Options | None) -> bool:
+    """Whether changing and measuring a table in memory would take more than there is: by its rows, whatever the method.
+
+    A small table is never past memory unless an amount was said; one that came in memory stays there for a method that
+    could work on disk.
+    """
+    asked = (None if options is None else options.memory) or os.environ.get("SHOAL_MEMORY") or None
+    needed = table.rows * BYTES_PER_ROW
+    if needed <= memory_budget(asked):
         return False
-    return table.rows * BYTES_PER_ROW > memory_budget(None if options is None else options.memory)
+    if any(on_disk(column.codes) for column in table.columns.values()):
+        return True
+    return not _works_on_disk(method, policy) and (asked is not None or needed >= SMALL_TABLE)
+
+
+def _works_on_disk(method: Method | None, policy: Policy) -> bool:
+    return method is not None and method.past_memory and _refused(policy) is None and method.refused_on_disk() is None
 
 
 def changed_on_disk(
@@ -49,7 +63,7 @@ def job_overflow(method: Method | None, policy: Policy, options: Options | None)
     """How a table is read: to disk already where changing it would not fit in memory, and the method works there."""
     options = options or Options()
     overflow = options.overflow or Overflow(options)
-    if method is not None and method.past_memory and _refused(policy) is None and method.refused_on_disk() is None:
+    if _works_on_disk(method, policy):
         overflow.memory_per_row = BYTES_PER_ROW
     if options.overflow is not None:  # the job's own, which goes on
         yield options
