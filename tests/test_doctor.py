@@ -80,6 +80,14 @@ def test_a_password_file_that_others_can_read_is_told_without_its_content(
     assert "PGPASSWORD" in part("PostgreSQL").detail
 
 
+def test_extras_that_the_installed_metadata_does_not_know_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    known = {"": module.requirements()[""], "sign": []}
+    monkeypatch.setattr(module, "requirements", lambda: known)
+    assert part("shoal[sign]").state == "fine"
+    assert "older than this source" in part("shoal[sklearn]").detail
+    assert "pip install" in str(part("shoal[sklearn]").cure)
+
+
 def test_programs_that_are_absent_do_not_break_anything(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", os.devnull)
     monkeypatch.delenv("JAVA_HOME", raising=False)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import polars as pl
 import pytest
 
@@ -51,3 +53,39 @@ def test_two_references_in_a_policy_are_named_by_their_lines(tmp_path: pytest.Te
     path.write_text("columns: &all\n  age: other\nknowledge: *all\n")
     with pytest.raises(InputError, match="line 3: write it out"):
         shoal.load_policy(path)
+
+
+@pytest.mark.parametrize(
+    "address", ["mysql://clerk:secret@host/db", "jdbc:oracle:thin:@host", "mssql+pyodbc://host/db"]
+)
+def test_a_database_of_another_system_is_named_as_such(address: str) -> None:
+    with pytest.raises(shoal.InputError, match="a system that is not read") as caught:
+        shoal.risk(address, quasi_identifiers=["age"])
+    assert "PostgreSQL" in str(caught.value)
+    assert "secret" not in str(caught.value)
+
+
+def test_a_place_that_cannot_hold_a_release_is_named_as_such(tmp_path: Path) -> None:
+    from shoal.publication.folder import check_free
+    from shoal.writing import check_target
+
+    with pytest.raises(shoal.InputError, match="can be read, but not written"):
+        check_target(tmp_path / "safe.sas7bdat", force=False)
+    with pytest.raises(shoal.InputError, match="not a database"):
+        check_free(Path("sqlite:///a.db"), force=False)
+
+
+def test_a_series_is_not_a_table() -> None:
+    pandas = pytest.importorskip("pandas")
+    with pytest.raises(shoal.InputError, match="A series is a column"):
+        shoal.risk(pandas.Series([1, 2], name="age"), quasi_identifiers=["age"])
+
+
+def test_the_program_of_the_hook_says_what_it_is_for(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from shoal.cli.committed import main
+
+    monkeypatch.setattr("sys.argv", ["shoal-committed", "--help"])
+    main()
+    assert "FILE" in capsys.readouterr().out

@@ -17,7 +17,7 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, model_validator
 
 from shoal.errors import InputError
-from shoal.formats import Labels, format_of, written_extensions
+from shoal.formats import Labels, format_of, read_extensions, written_extensions
 from shoal.formats.full_disk import filling_disk, reason_of
 
 _LONGEST_WORD = 60
@@ -152,7 +152,10 @@ def tells_empty(path: Path) -> bool:
 
 def check_target(path: Path, force: bool, endings: Collection[str] | None = None) -> None:
     """Refuse a target before any work is done for it."""
+    only_read = set(read_extensions()) - set(written_extensions()) if endings is None else ()
     endings = written_extensions() if endings is None else endings
+    if path.suffix.lower() in only_read:
+        raise InputError(f"{path.suffix} files can be read, but not written.", f"Use one of {', '.join(endings)}.")
     if path.suffix.lower() not in endings:
         raise InputError(f"{path} has no known file extension.", f"Use one of {', '.join(endings)}.")
     if not path.parent.is_dir():

@@ -220,6 +220,10 @@ def test_sdcmicro(here: Path) -> None:
     assert (policy.weight, policy.household) == ("w", "hh")
     assert (policy.null_rule, policy.wildcard_alpha) == ("wildcard", 0.5)
     assert found.models == [{"model": "k-anonymity", "k": 3}]
+    assert found.columns == dict(policy.columns)
+    assert "weight w, household hh" in found.summary()
+    named = " ".join([*found.columns, *(entry.what for entry in found.not_taken)])
+    assert [name for name in SDC["columns"] if name not in named] == []
     assert {entry.what for entry in found.not_taken} >= {
         "'expend' as continuous key variable",
         "'region' as stratum",

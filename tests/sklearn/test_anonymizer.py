@@ -270,3 +270,10 @@ def test_without_scikit_learn_the_extra_is_named() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "pip install 'shoal[sklearn]'" in done.stderr
+
+
+@pytest.mark.parametrize(("settings", "said"), [({"k": "5"}, "whole number"), ({"k": 2, "method": "mdav"}, "mondrian")])
+def test_settings_that_cannot_be_used_are_refused_in_words(settings: dict[str, object], said: str) -> None:
+    with pytest.raises(shoal.InputError, match=said) as caught:
+        Anonymizer(**settings).fit(pl.DataFrame({"age": list(range(20, 60))}))  # type: ignore[arg-type]
+    assert "datafly" not in str(caught.value)

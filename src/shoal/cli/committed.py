@@ -4,9 +4,18 @@ from __future__ import annotations
 
 import sys
 
+_USAGE = """shoal-committed FILE...
+
+Refuse tables among the files of a commit that are not releases with a manifest that holds: exit code 1 if there are
+some. Without a file there is nothing to check.
+"""
+
 
 def main() -> None:
     """Say which files may not be committed, and why; exit code 1 if there are some."""
+    if not sys.argv[1:] or {"-h", "--help"} & set(sys.argv[1:]):
+        sys.stdout.write(_USAGE)
+        return
     from shoal.cli.console import printable
     from shoal.releases.committed import committed
 

@@ -1,7 +1,15 @@
 """The file formats of tables: how each is recognised and written, and what it needs to be installed."""
 
 from shoal.formats.labels import ColumnLabels, Labels
-from shoal.formats.registry import FORMATS, FileFormat, format_of, format_of_file, needed, written_extensions
+from shoal.formats.registry import (
+    FORMATS,
+    FileFormat,
+    format_of,
+    format_of_file,
+    needed,
+    read_extensions,
+    written_extensions,
+)
 
 __all__ = [
     "FORMATS",
@@ -11,5 +19,6 @@ __all__ = [
     "format_of",
     "format_of_file",
     "needed",
+    "read_extensions",
     "written_extensions",
 ]

@@ -162,6 +162,15 @@ def format_of_file(head: bytes, extensions: Sequence[str], exact: bool = False) 
     return next((form for form in FORMATS if (form.exact or not exact) and form.recognises(head, extensions)), None)
 
 
+def read_extensions() -> list[str]:
+    """The extensions of files that can be read.
+
+    >>> ".sas7bdat" in read_extensions(), ".sas7bdat" in written_extensions()
+    (True, False)
+    """
+    return [extension for form in FORMATS for extension in form.extensions]
+
+
 def written_extensions() -> list[str]:
     """The extensions of files that can be written."""
     return [extension for form in FORMATS for extension in form.writes]

@@ -39,6 +39,7 @@ BRINGS = {
 _FOR_DEVELOPERS = ("dev", "docs", "lint", "test")
 _REQUIREMENT = re.compile(r"([\w.-]+)(?:\[[^]]*\])?\s*(.*)")
 _LEAST_DISK = 1 << 30
+_INSTALL_AGAIN = "Install shoal again from where its source is, such as pip install -e ."
 _CHROMIUM = ("chromium", "chromium-browser", "google-chrome")
 
 
@@ -106,7 +107,10 @@ def _extras() -> list[Part]:
         cure = f"pip install 'shoal[{extra}]'" if problems else None
         detail = f"{brings}; without {', '.join(problems)}" if problems else brings
         parts.append(Part(f"shoal[{extra}]", "extra", "absent" if problems else "fine", detail, cure))
-    return parts
+    unknown = sorted(BRINGS.keys() - requirements().keys())
+    old = "which the installed metadata does not know: it is older than this source"
+    parts += [Part(f"shoal[{e}]", "extra", "absent", f"{BRINGS[e]}, {old}", _INSTALL_AGAIN) for e in unknown]
+    return sorted(parts, key=lambda part: part.name)
 
 
 def _installed(name: str, versions: str) -> tuple[str, str | None]:

@@ -48,7 +48,7 @@ def import_policy(
     return ImportedPolicy(
         tool=draft.tool,
         tool_version=draft.version,
-        columns=draft.columns,
+        columns=dict(policy.columns),
         models=draft.models,
         hierarchies={name: tree.height for name, tree in draft.trees.items()},
         not_taken=draft.not_taken,

@@ -36,6 +36,7 @@ class ImportedPolicy(Result):
         """What was taken over, in a sentence, and whether something was left."""
         taken = [counted(len(self.columns), "role"), counted(len(self.models), "model")]
         taken.append(f"{len(self.hierarchies)} {'hierarchy' if len(self.hierarchies) == 1 else 'hierarchies'}")
+        taken += [f"{name} {value}" for name in ("weight", "household") if (value := getattr(self.policy, name))]
         left = f" {counted(len(self.not_taken), 'thing')} could not be taken over." if self.not_taken else ""
         return f"From {self.tool}: {', '.join(taken)}.{left}"
 

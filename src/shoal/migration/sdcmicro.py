@@ -10,6 +10,9 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from shoal.errors import InputError
 from shoal.migration.draft import Draft
 
+# columns that are named in one line
+_SHOWN = 20
+
 
 def _as_list(value: Any) -> Any:
     return [] if value is None else [value] if isinstance(value, str) else value
@@ -84,6 +87,10 @@ def _left(draft: Draft, problem: SdcProblem) -> None:
     for names, what, why in named:
         for name in names:
             draft.lacks(f"'{name}' as {what}", why)
+    said = {*draft.columns, problem.weight_var, problem.household, *(name for names, *_ in named for name in names)}
+    if others := [name for name in problem.columns if name not in said]:
+        more = f" and {len(others) - _SHOWN:,} more" if len(others) > _SHOWN else ""
+        draft.lacks(f"{', '.join(others[:_SHOWN])}{more}", "sdcMicro gives these columns no part: decide their roles")
     for what in problem.changed:
         draft.lacks(f"what was done already: {what}", "shoal starts from the original table")
     if problem.sensitive_vars:

@@ -21,6 +21,7 @@ from shoal.dp.drafts import locked
 from shoal.errors import InputError
 from shoal.manifest.files import private_folder
 from shoal.publication.ours import check_ours
+from shoal.reading.files import is_address
 from shoal.writing import failure, sync
 
 _DRAFT = ".publication-draft"
@@ -48,6 +49,12 @@ class Folders:
 
 def check_free(output: Path, force: bool) -> None:
     """Refuse a place that is taken, or that holds what shoal did not write, before any work."""
+    if is_address(output):
+        raise InputError(
+            "A publication is a folder of this machine, not a database or an address.",
+            "Name a folder; `anonymize` writes a release into a database.",
+            settings="output",
+        )
     if not output.parent.is_dir():
         raise InputError(f"There is no folder {output.parent}.", "Make it first.")
     for folder, kind in ((output, "publication"), (private_folder(output), "owner's folder of a publication")):

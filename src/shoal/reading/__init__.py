@@ -30,7 +30,7 @@ __all__ = ["Options", "Overflow", "declared_table", "declaring", "read", "read_r
 
 # A wider table is read only by naming the columns: each column costs some memory of its own.
 MOST_COLUMNS = 10_000
-NO_ORDER = "rows of a database have no order that nobody asked for: which row was which cannot be told again"
+NO_ORDER = "rows of a database have no order unless the address asks for one (order=COLUMN): they have no row map"
 # cells of a batch from which threads pay
 _WORTH_THREADS = 1 << 19
 

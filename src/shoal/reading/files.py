@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
-from shoal.databases.address import without_password
+from shoal.databases.address import SYSTEMS, without_password
 from shoal.errors import InputError, quoted
 from shoal.formats import FORMATS, Labels, format_of_file
+from shoal.wording import in_words
 
 if TYPE_CHECKING:
     from shoal.table import Table
@@ -165,6 +166,11 @@ class Found:
 # two letters at least: C:/ is a disk
 _ADDRESS = re.compile(r"(?!file:)[a-z][a-z0-9+.-]+:/", re.IGNORECASE)
 
+_OTHER_DATABASE = re.compile(
+    r"(?:jdbc:|(?:mysql|mariadb|mssql|sqlserver|oracle|db2|snowflake|bigquery|redshift|mongodb)(?:\+\w+)?:/)",
+    re.IGNORECASE,
+)
+
 
 def is_address(path: Any) -> bool:
     """Whether a path is one of an object store or a cluster's file system, which this machine does not see as files.
@@ -187,6 +193,11 @@ def find_files(source: str | Path | list[str | Path] | tuple[str | Path, ...]) -
         return found
     if not str(source):
         raise InputError("The name of the file is empty.", "Name a file, a folder or a glob.")
+    if _OTHER_DATABASE.match(str(source)):
+        raise InputError(
+            f"{without_password(str(source))} is a database of a system that is not read.",
+            f"Tables of {in_words(list(SYSTEMS.values()))} are read: export it to one of them, or to a file.",
+        )
     if is_address(source):
         raise InputError(
             f"{without_password(str(source))} is not a file of this machine.",

@@ -37,6 +37,8 @@ def column_names(frame: Any) -> list[str]:
     """The names of a frame's columns; pandas allows them to be numbers or to repeat, we do not."""
     if isinstance(frame, pl.LazyFrame):
         return frame.collect_schema().names()
+    if hasattr(frame, "to_frame") and not hasattr(frame, "columns"):
+        raise InputError("A series is a column, not a table.", "Give a frame: series.to_frame().")
     names = [str(name) for name in (frame.schema.names if _is_arrow(frame) else frame.columns)]
     check_names(names, "The frame")
     return names

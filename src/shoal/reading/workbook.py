@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -24,6 +25,8 @@ def open_workbook(found: Found, head: bytes) -> Source:
     """A sheet of a workbook: the one that `book.xlsx#name` names, or the first one that is visible and not empty."""
     with needed("Excel", "excel"):
         import fastexcel
+    # its warnings about empty cells would stand on the terminal
+    logging.getLogger("fastexcel").addHandler(logging.NullHandler())
 
     path = found.path
     if head.startswith(b"PK"):

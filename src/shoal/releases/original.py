@@ -64,6 +64,8 @@ def against_original(table: Table, original: Table, entries: Sequence[ColumnEntr
     strange = [name for name in original.columns if name not in known]
     if absent or strange:
         words = f"{', '.join(absent[:8])} not in the original" if absent else f"{', '.join(strange[:8])} not released"
+        if original.address is not None and original.address.query is None:
+            words += "; of a release from a query, give the same query as the original"
         checks.append(Check("original", False, f"it is not the table of this release: {words}"))
     if beside.spill is not None:
         return [*checks, *_on_disk(table, original, [e for e in entries if e.name not in absent], beside)]

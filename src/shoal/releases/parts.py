@@ -102,7 +102,9 @@ def _check_free(place: Place) -> None:
         if part.exists() and not _interrupted(place):
             other = "" if place.stored_in is None else ", or name another: ?table=…&manifest=other.manifest.json"
             raise InputError(
-                f"{part} exists already: it belongs to another release.", f"Use `force` to replace it{other}."
+                f"{part} exists already: it belongs to another release.",
+                f"Use `force` to replace it{other}.",
+                settings="force",
             )
 
 

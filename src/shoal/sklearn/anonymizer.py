@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Literal, get_args
 
@@ -141,6 +142,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             )
         columns = {name: role for name, role in policy.columns.items() if name not in away}
         policy = policy.model_copy(update={"columns": columns})
+        if self.k is not None and (isinstance(self.k, bool) or not isinstance(self.k, Integral)):
+            raise InputError(f"k is a whole number, not {type(self.k).__name__}.", "Write k=5.", settings="k")
         k = self.k or k_of(policy)
         if k is None and not policy.models:
             raise InputError("Nothing is asked of the release.", "Set `k`, or a policy with models.", settings="k")
@@ -226,6 +229,8 @@ def _numbers(frame: pl.DataFrame) -> np.ndarray[Any, Any]:
 
 def _learning(method: Method | str | None, policy: Policy) -> Method:
     """The method that was named, if it learns a recoding; otherwise mondrian."""
+    if isinstance(method, str):
+        check_choice("The method of an Anonymizer", method, ("mondrian", "lattice"))
     chosen = method_named(method, {}, policy.method) or Mondrian()
     if getattr(chosen, "interval", None) == "columns":
         raise InputError("Ranges in two columns cannot be encoded.", "Leave out `interval`, and set `encode`.")
