@@ -12,10 +12,12 @@ import pytest
 
 from shoal.engine import LOCAL
 from shoal.errors import InputError
-from shoal.reading import Options
+from shoal.reading import Options, read
 from shoal.table import external, spill
 from shoal.table.classes import Coded, CountTable
+from shoal.table.memory import memory_budget
 from shoal.table.spill import Spill
+from shoal.table.tuples import tuples_on_disk
 
 WIDE = {"a": 5_000, "b": 5_000, "c": 3_000, "d": 4_000, "e": 50}
 
@@ -169,3 +171,12 @@ def test_a_temporary_file_that_is_gone_is_not_a_fault_of_the_source(
     monkeypatch.setattr("shoal.table.encode.ColumnEncoder.move_to", gone)
     with pytest.raises(InputError, match="Temporary files of this run"):
         counted(wide)
+
+
+def test_counting_again_keeps_to_the_memory_that_was_asked_for(wide: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    budgets: list[int] = []
+    start = Spill.start
+    monkeypatch.setattr(Spill, "start", lambda self, need: (budgets.append(self.budget), start(self, need))[1])
+    table = read(wide, ["a", "b"], Options(memory="1kB"))
+    tuples_on_disk(table, ["a", "b"], None)
+    assert budgets == [memory_budget("1kB")] * 2

@@ -153,3 +153,16 @@ def test_what_spark_says_becomes_one_sentence_without_a_value(error: Told, sente
         raise found
     assert "secret" not in str(found)
     assert "somebody" not in str(found)
+
+
+def test_columns_that_differ_in_case_alone_are_named() -> None:
+    class Refused(Exception):
+        def getCondition(self) -> str:
+            return "AMBIGUOUS_REFERENCE"
+
+        def getMessageParameters(self) -> dict[str, str]:
+            return {"name": "`a`", "referenceNames": "[`A`, `a`]"}
+
+    told = str(_as_input_error(Refused(), "The frame"))
+    assert told.startswith("The frame has columns whose names Spark cannot tell apart: 'A', 'a'.")
+    assert "Rename one of them" in told

@@ -16,6 +16,7 @@ from shoal.hierarchy.prefixes import prefix_steps, shape_of
 from shoal.hierarchy.shipped import is_shipped, place, recognised
 from shoal.hierarchy.steps import Step, leaf_texts, stacked
 from shoal.hierarchy.tree import Hierarchy
+from shoal.ranges.boxed import check_finite
 from shoal.ranges.parsing import STAR
 from shoal.table import Column
 from shoal.vocabulary import HierarchyKind
@@ -71,6 +72,8 @@ def _built(
 ) -> Hierarchy:
     check_choice("kind", kind, get_args(HierarchyKind))
     _check_options(kind, width, factor, groups, cut)
+    if kind in ("auto", "equal-width", "powers", "equal-frequency"):
+        check_finite(column)
     leaves, reason = leaf_texts(column), ""
     if kind == "auto":
         kind, reason = _choose(column, width, groups, cut)

@@ -192,6 +192,7 @@ def numbers(column: Column) -> Array:
             f"Column '{column.name}' holds text, and this method needs numbers.",
             "Replace the texts by numbers in a meaningful order first.",
         )
+    check_finite(column)
     return values.to_physical().cast(pl.Float64).to_numpy()
 
 
@@ -214,10 +215,20 @@ def places(column: Column) -> Array:
     """
     if not has_order(column):
         return np.arange(len(column.values), dtype=np.float64)
-    found = column.values.to_physical().cast(pl.Float64).to_numpy()
-    if not np.isfinite(found).all():
+    check_finite(column)
+    return column.values.to_physical().cast(pl.Float64).to_numpy()
+
+
+def check_finite(column: Column) -> None:
+    """Refuse infinite numbers, which lie in no interval and have no distance.
+
+    >>> from shoal.reading import read
+    >>> check_finite(read({"age": [41.0, float("inf")]})["age"])
+    Traceback (most recent call last):
+    shoal.errors.InputError: Column 'age' holds infinite numbers. Replace them first.
+    """
+    if column.values.dtype.is_float() and column.values.is_infinite().any():
         raise InputError(f"Column '{column.name}' holds infinite numbers.", "Replace them first.")
-    return found
 
 
 def spread(column: Column) -> float:

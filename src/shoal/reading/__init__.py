@@ -15,6 +15,7 @@ from shoal.errors import InputError, quoted
 from shoal.reading.bytes import damage_as_error
 from shoal.reading.csv import NotInEncoding
 from shoal.reading.files import Found, Options, Overflow, Source, declaring, find_files, open_file
+from shoal.reading.unchanged import check_unchanged, states_of
 from shoal.table import Table, check_names
 from shoal.table.encode import ColumnEncoder
 from shoal.table.text_types import has_decimal_commas, has_missing_words
@@ -54,7 +55,9 @@ def read(
         with Overflow(options) as own:
             return read(source, columns, options, own)
     table = _read(source, columns, options, overflow)
-    return table if options is None else declared_table(table, options)
+    if options is None:
+        return table
+    return declared_table(table if options.memory is None else replace(table, memory=options.memory), options)
 
 
 def declared_table(table: Table, options: Options) -> Table:
@@ -84,12 +87,16 @@ def _read(source: Any, columns: Sequence[str] | None, options: Options | None, o
     if is_database(source):
         return _read_database(Address.of(source), columns, overflow)
     if is_path(source):
+        files = find_files(source)
+        before = states_of(file.path for file in files)
         try:
-            table = _read_any_encoding(find_files(source), columns, options or Options(), overflow)
+            table = _read_any_encoding(files, columns, options or Options(), overflow)
         except _ReadBefore as kept:
-            return kept.table
-        overflow.keep(table)
-        return table
+            table = kept.table
+        else:
+            check_unchanged(before)
+            overflow.keep(table)
+        return replace(table, files=before)
     return _read_frame(_frame_of(source) if isinstance(source, dict) else source, columns, overflow)
 
 

@@ -63,7 +63,7 @@ def distinct_suppressed(
         mask = np.zeros(len(column.values) + 1, bool) if column.name in raw else star_mask(column)
         mask[-1] = null_is_star
         masks.append(mask)
-    with Spill(parent=folder_of(columns[0].codes)) as spill:
+    with Spill(table.memory, folder_of(columns[0].codes)) as spill:
         spill.start(table.rows)
         return with_flag(table, starred_rows(columns, spill, masks), about)
 
@@ -85,7 +85,7 @@ def distinct_pairs(table: Table, original: Column, entry: ColumnEntry, suppresse
     keys = {str(number): keyed.key for number, keyed in enumerate([*shown, was])}
     if suppressed is not None:
         keys["suppressed"] = Coded(suppressed, 2)
-    with Spill(parent=folder_of(original.codes)) as spill:
+    with Spill(table.memory, folder_of(original.codes)) as spill:
         spill.start(len(original.codes) * (10 + 2 * len(keys)))
         counted = count_on_disk(keys, None, spill)
         columns = [keyed.column(counted.tuples[key].codes) for keyed, key in zip([*shown, was], keys, strict=False)]

@@ -15,6 +15,7 @@ from shoal.hierarchy.chosen import given_hierarchies, rows_of
 from shoal.manifest.schema import NO_ROW_MAP, ColumnEntry, Manifest, PrivateRecord, StoredIn, WrittenAs
 from shoal.policy import Policy
 from shoal.reading import NO_ORDER
+from shoal.reading.unchanged import check_unchanged
 from shoal.releases.excel import defused_name
 from shoal.releases.original import Labels
 from shoal.releases.published import measured_figures
@@ -120,6 +121,8 @@ def documents_of(
     if not result.table.ordered:
         row_map = NO_ROW_MAP
     source = draft.source
+    input_sha256 = sha256(source) if source is not None and source.is_file() else None
+    check_unchanged(result.table.files)  # the hash is of what was read, to the end
     private = PrivateRecord(
         data=draft.target.name,
         data_sha256=draft.data_sha256,
@@ -130,7 +133,7 @@ def documents_of(
         row_map=row_map,
         records=result.table.total,
         removed=draft.removed,
-        input_sha256=sha256(source) if source is not None and source.is_file() else None,
+        input_sha256=input_sha256,
         labels=labels,  # type: ignore[arg-type]
         types={name: result.policy.types[name] for name in draft.types},
         **result.private,

@@ -3,8 +3,6 @@ name only when everything was judged."""
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Callable
 from functools import cached_property
 from pathlib import Path
@@ -18,7 +16,12 @@ from shoal.errors import InputError
 from shoal.formats import Labels
 from shoal.manifest.files import read_manifest, stored_as
 from shoal.manifest.schema import StoredIn
+<<<<<<< HEAD
 from shoal.reading import Options, read, read_rows
+=======
+from shoal.reading import Options, read_rows
+from shoal.releases.drafts import DraftFile
+>>>>>>> wt-m22
 from shoal.releases.elsewhere import path_here
 from shoal.releases.notation import Notation, read_back
 from shoal.table import Table
@@ -89,6 +92,7 @@ class FilePlace:
 
     def __init__(self, path: Path) -> None:
         self.path, self._draft = path, path
+        self._held: DraftFile | None = None
 
     @property
     def shown(self) -> Path:
@@ -109,15 +113,13 @@ class FilePlace:
 
     def fill(self, write: Callable[[Path], None]) -> None:
         """A draft beside the file."""
-        path = self.path
         try:
-            handle, name = tempfile.mkstemp(prefix=f".{path.stem}.", suffix=path.suffix.lower(), dir=path.parent)
+            self._held = DraftFile(self.path)
         except OSError as error:
             raise InputError(
-                f"{path.parent} cannot be written to: {failure(error)}.", "Choose another folder."
+                f"{self.path.parent} cannot be written to: {failure(error)}.", "Choose another folder."
             ) from None
-        os.close(handle)
-        self._draft = Path(name)
+        self._draft = self._held.path
         write(self._draft)
 
     def digest(self) -> str:
@@ -138,8 +140,8 @@ class FilePlace:
 
     def discard(self) -> None:
         """Remove what did not take its name."""
-        if self._draft != self.path:
-            self._draft.unlink(missing_ok=True)
+        if self._held is not None:
+            self._held.close()
 
 
 class TablePlace:

@@ -152,6 +152,10 @@ class Table:
     labels: Labels = field(default_factory=dict, repr=False, compare=False)
     # the address in a database from which it was read
     address: Any = field(default=None, repr=False, compare=False)
+    # the files from which it was read, as they were then (`shoal.reading.unchanged`)
+    files: Mapping[Any, Any] = field(default_factory=dict, repr=False, compare=False)
+    # the memory that work on it may take, where it was asked for (`Options.memory`)
+    memory: str | int | None = field(default=None, repr=False, compare=False)
 
     def __getitem__(self, name: str) -> Column:
         return self.beside[name] if name in self.beside else self.select([name])[0]

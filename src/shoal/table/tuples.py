@@ -31,7 +31,7 @@ def tuples_on_disk(table: Table, names: Sequence[str], count: str | None) -> tup
     weights = None if count is None else weights_of(table[count])
     folder = next(folder_of(column.codes) for column in columns.values() if on_disk(column.codes))
     size = sum(column.codes.dtype.itemsize for column in columns.values()) + 20
-    with Spill(parent=folder) as spill:
+    with Spill(table.memory, folder) as spill:
         spill.start(table.rows * size)
         found = count_on_disk(columns, weights, spill)
     name = count or "records of a tuple"

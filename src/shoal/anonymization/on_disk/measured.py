@@ -79,7 +79,7 @@ def counted_classes(
     needed = list(dict.fromkeys([*needed, *(condition.column for condition in conditions)]))
     named = [replace(column, name=f"{_SHOWN}{column.name}") for column in shown]
     named += [replace(table[name], name=f"{_WAS}{name}") for name in needed]
-    together = Table({column.name: column for column in named}, table.rows)
+    together = Table({column.name: column for column in named}, table.rows, memory=table.memory)
     tuples, count = tuples_on_disk(together, together.names, None)
     assert count is not None, "rows are on disk"
     labels = tuples.select([f"{_SHOWN}{column.name}" for column in shown])

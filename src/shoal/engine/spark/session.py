@@ -117,6 +117,12 @@ def _as_input_error(error: Any, where: str) -> InputError:
         return InputError(
             f"Spark finds no file {where}.", "Check the name, and that every node of the cluster can read it."
         )
+    if condition == "AMBIGUOUS_REFERENCE":
+        names = error.getMessageParameters().get("referenceNames", "").strip("[]").replace("`", "'")
+        return InputError(
+            f"{where} has columns whose names Spark cannot tell apart: {names}.",
+            "Rename one of them; to Spark upper and lower case are the same.",
+        )
     if "AccessControlException" in said or "Permission denied" in said or "AccessDenied" in said:
         return InputError(f"Spark may not read or write {where}.", "Check the rights of the cluster's user on it.")
     if "No FileSystem for scheme" in said or "ClassNotFoundException" in said:
