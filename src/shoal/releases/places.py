@@ -16,12 +16,8 @@ from shoal.errors import InputError
 from shoal.formats import Labels
 from shoal.manifest.files import read_manifest, stored_as
 from shoal.manifest.schema import StoredIn
-<<<<<<< HEAD
 from shoal.reading import Options, read, read_rows
-=======
-from shoal.reading import Options, read_rows
 from shoal.releases.drafts import DraftFile
->>>>>>> wt-m22
 from shoal.releases.elsewhere import path_here
 from shoal.releases.notation import Notation, read_back
 from shoal.table import Table
