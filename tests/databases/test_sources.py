@@ -359,3 +359,16 @@ def test_a_query_reads_no_file_of_the_machine(place: str) -> None:
         with pytest.raises(shoal.InputError, match=r"another file|no such table|could not do this") as refused:
             read(f"{place}?query={query}")
         assert "secret" not in str(refused.value)
+
+
+def test_an_error_of_a_driver_in_the_midst_of_rows_is_that_of_the_database() -> None:
+    from shoal.databases.base import refusals
+
+    with pytest.raises(shoal.InputError, match="SQLite could not do this") as refused, refusals(Address.of(_ANY)):
+        raise OSError("a value of the table")
+    assert "a value" not in str(refused.value)
+    with pytest.raises(FileNotFoundError), refusals(Address.of(_ANY)):
+        raise FileNotFoundError(2, "no such file")
+
+
+_ANY = "sqlite:///any.db?table=any"

@@ -164,9 +164,9 @@ def refusals(address: Address, where: str = "") -> Iterator[None]:
         raise
     except Exception as error:
         module = type(error).__module__.split(".")[0]
-        if module in ("adbc_driver_manager", "_duckdb", "duckdb", "pyarrow") or isinstance(
-            error, pl.exceptions.PolarsError
-        ):
+        drivers = module in ("adbc_driver_manager", "_duckdb", "duckdb", "pyarrow")
+        late = isinstance(error, OSError) and error.errno is None  # of a driver's stream, not of the machine
+        if drivers or late or isinstance(error, pl.exceptions.PolarsError):
             raise failure(error, address, where) from None
         raise
 

@@ -261,7 +261,11 @@ def _releasable(result: Anonymized, released: bool = True) -> Anonymized:
     if result.verdict == "undecided":
         raise InputError(result.decisions.refusal(), None)
     if released and result.findings.suppressed_rows == result.table.rows:
-        raise InputError("No record would be left: all of them would have to be suppressed.", "Give more records.")
+        raise InputError(
+            "No record would be left: all of them would have to be suppressed.",
+            "Give more records at once (a class needs at least k of them), or lower k.",
+            settings="k",
+        )
     if result.verdict != "holds":
         broken = [verdict.name for verdict in result.models if not verdict.holds]
         raise InputError(f"The policy does not hold: {', '.join(broken)}.", "Change the policy, or give more records.")
