@@ -15,12 +15,12 @@ import polars as pl
 import zstandard
 
 from shoal.errors import InputError
-from shoal.reading import zstd
 
 CHUNK = 8 << 20
 LONGEST_RECORD = 64 << 20
 # Text tables shrink by 3 to 50 times; a file that grows this much is made to fill memory.
 GREATEST_EXPANSION = 100
+_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 EXPANSION_COUNTS_FROM = 1 << 28
 
 
@@ -34,9 +34,9 @@ class Compression(Enum):
 
 def compression_of(head: bytes) -> Compression:
     """The compression of a file that starts with `head`."""
-    if head.startswith(b"\x1f\x8b"):
+    if head.startswith(_GZIP):
         return Compression.GZIP
-    if head.startswith(zstd.MAGIC):
+    if head.startswith(_ZSTD):
         return Compression.ZSTD
     return Compression.NONE
 
@@ -58,7 +58,9 @@ def chunks(path: Path, compression: Compression, size: int = CHUNK) -> Iterator[
 
 def _decompressed(raw: IO[bytes], compression: Compression, size: int) -> Iterator[bytes]:
     if compression is Compression.ZSTD:
-        yield from zstd.decompressed(raw)
+        from shoal.reading.zstd import decompressed
+
+        yield from decompressed(raw)
         return
     stream = cast(IO[bytes], gzip.GzipFile(fileobj=raw)) if compression is Compression.GZIP else raw
     while piece := stream.read(size):

@@ -118,8 +118,8 @@ def _number(cell: Content) -> float | None:
     text = (cell.text if isinstance(cell, Cell) else cell).strip()
     if not _NUMBER.fullmatch(text):
         return None
-    number = float(text.rstrip("%").replace(",", ""))
-    return round(number / 100, 12) if text.endswith("%") else number
+    plain = text.replace(",", "")
+    return round(float(plain[:-1]) / 100, 12) if plain.endswith("%") else float(plain)
 
 
 def _is_share(cell: Content) -> bool:
