@@ -391,10 +391,11 @@ KILLED = """
 import os, signal, sys
 import polars as pl
 from pathlib import Path
+from shoal.formats import plain
 from shoal.reading import Options
 from shoal.releases import on_disk
 from shoal.releases.jobs import Writing, release_anonymized
-on_disk._ROWS = 500
+on_disk._ROWS, plain.ROW_GROUP = 500, 450
 if sys.argv[3] == "kill":
     block = on_disk.Anonymized.block
     seen = []
