@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -97,14 +98,13 @@ def publish(
         as_json,
         output=output,
         decide=roles_of(decide),
-        codebook=codebook,
         keep_evidence=keep_evidence,
         sign=sign,
         seed=seed,
         excel_safe=excel_safe,
         pdf=not no_pdf,
         force=force,
-        options=reading(encoding, delimiter, missing),
+        options=replace(reading(encoding, delimiter, missing), codebook=codebook),
     )
     with ended_by_signals():
         try:

@@ -12,7 +12,6 @@ from typing import Any
 
 import yaml
 
-from shoal.detection.context import Codebook
 from shoal.detection.profile import profile
 from shoal.errors import InputError
 from shoal.formats import format_of
@@ -50,7 +49,6 @@ def publish(
     output: str | Path | None = None,
     answers: Mapping[str, str] | None = None,
     decide: Mapping[str, Role] | None = None,
-    codebook: str | Path | Codebook | None = None,
     keep_evidence: str | Path | None = None,
     sign: str | Path | None = None,
     seed: int | None = None,
@@ -62,8 +60,8 @@ def publish(
     """Profile, detect, measure, anonymise, verify, attack, and report; `output` is the folder that may leave.
 
     Without a policy one is made from the proposed roles and your `answers` (`{"recipient": "public"}`):
-    while a question is open that only a person can answer, nothing is done; a `codebook` leaves fewer. The policy is
-    kept in the owner's folder.
+    while a question is open that only a person can answer, nothing is done; `Options(codebook=…)` leaves fewer.
+    The policy is kept in the owner's folder.
     The folder and, beside it, its owner's (`release.private`, with the internal report, the policy, the plan and the
     private record) are written whole or not at all. Where the policy is not met nothing is written, but what was
     found so far goes to the folder `keep_evidence`. `excel_safe`: no cell is a formula to a spreadsheet.
@@ -86,7 +84,7 @@ def publish(
         rules = as_policy(policy)
     else:
         said = {**(answers or {}), **(decide or {})}
-        proposed = profile(table, codebook=codebook)
+        proposed = profile(table, codebook=None if options is None else options.codebook)
         rules, decided_by = policy_from(proposed, said), who_decided(proposed, said)
         table = read(source, None, declaring(options, rules.types)) if rules.types else table
     if not rules.models:

@@ -53,6 +53,8 @@ class Options:
     # memory that a table may take (`24GB`; a share of what is free), and where the rest goes: docs/performance.md
     memory: str | int | None = None
     spill_dir: str | Path | None = None
+    # a file that says what columns and their codes mean, from which roles are proposed
+    codebook: str | Path | None = None
     # the folder of a job that goes on after reading, so that a run after a kill need not read again
     overflow: Overflow | None = field(default=None, repr=False, compare=False)
 
