@@ -72,6 +72,7 @@ def released(app: Running, people: Path, tmp_path: Path, monkeypatch: pytest.Mon
     for place in (folder, private_folder(folder)):
         place.mkdir()
     (folder / "data.csv").write_text("age\n30\n")
+    (folder / "data.csv.manifest.json").write_text(json.dumps({"signature": None}))
     findings = {"data": {"released": 1}, "policy": {"threshold": 0.2}, "attacks": found()}
     (private_folder(folder) / "findings.json").write_text(json.dumps(findings))
     for module in ("check", "release"):

@@ -247,8 +247,8 @@ def test_other_types() -> None:
     assert [level.to_list() for level in build_hierarchy(yes).levels] == [["false", "true"], ["*", "*"]]
     for values in ([time(8, i) for i in range(9)], [Decimal(i) for i in range(9)]):
         check(build_hierarchy(column(values)), column(values))
-    infinite = column([-math.inf, 0.1234567891, 2.5, math.inf])
-    check(build_hierarchy(infinite), infinite)
+    with pytest.raises(InputError, match="infinite numbers"):
+        build_hierarchy(column([-math.inf, 0.1234567891, 2.5, math.inf]))
     huge = column([2**63 + 5, 7, 2**64 - 1], pl.UInt64)
     check(build_hierarchy(huge), huge)
     one = column([5, 5])

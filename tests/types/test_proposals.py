@@ -159,9 +159,11 @@ def test_two_answers_beside_na_are_boolean_with_na_missing(tmp_path: Path) -> No
 
 def test_sums_are_not_identifiers_because_all_differ() -> None:
     odd = [17 * n * n + 3 for n in range(1, 61)]
-    frame = pl.DataFrame({"FEDTAX": odd, "PTOTVAL": odd[::-1], "zzz": odd, "taxval": range(1000, 1060)})
+    frame = pl.DataFrame({"ROADTAX": odd, "QTOTVAL": odd[::-1], "zzz": odd, "taxval": range(1000, 1060)})
     roles = {column.name: column.role for column in shoal.profile(frame).columns}
-    assert roles == {"FEDTAX": "other", "PTOTVAL": "other", "zzz": "identifier", "taxval": "identifier"}
+    assert roles == {"ROADTAX": "other", "QTOTVAL": "other", "zzz": "identifier", "taxval": "identifier"}
+    survey = shoal.profile(frame.rename({"ROADTAX": "FEDTAX", "QTOTVAL": "PTOTVAL"}))  # its own names for incomes
+    assert {column.role for column in survey.columns if column.name in {"FEDTAX", "PTOTVAL"}} == {"sensitive"}
 
 
 def test_a_policy_without_a_quasi_identifier_says_so_when_it_is_written(tmp_path: Path) -> None:
