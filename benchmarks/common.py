@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import resource
 import subprocess
 import sys
@@ -77,12 +78,75 @@ def discharges(seed: int = 0, rows: int = FULL) -> Path:
     return path
 
 
+def shoal_json(*arguments: str, repeat: int = 1) -> tuple[Cost, dict[str, Any]]:
+    """`shoal … --json` with what it printed: for figures that are not seconds."""
+    script = (
+        "import resource, subprocess, sys, time\n"
+        "wall = time.perf_counter()\n"
+        "out = subprocess.run(sys.argv[1:], check=True, stdout=subprocess.PIPE, text=True).stdout\n"
+        "used = resource.getrusage(resource.RUSAGE_CHILDREN)\n"
+        "print(time.perf_counter() - wall, used.ru_utime + used.ru_stime, used.ru_maxrss / 1024)\n"
+        "print(out)\n"
+    )
+    found: list[tuple[Cost, dict[str, Any]]] = []
+    for _ in range(repeat):
+        run = [sys.executable, "-c", script, sys.executable, "-m", "shoal", *arguments, "--json"]
+        first, _, rest = subprocess.run(run, check=True, capture_output=True, text=True).stdout.partition("\n")
+        found.append((Cost(*map(float, first.split())), json.loads(rest)))
+    return min(found, key=lambda pair: pair[0].cpu)
+
+
+@dataclass(frozen=True)
+class Peer:
+    """Who else does it, in what figure of the race's unit: measured in this run, or recorded earlier."""
+
+    name: str
+    figure: float
+    measured: bool = False
+
+
+@dataclass
+class Page:
+    """What a run printed, for the page that it writes: headings with their rows, and races that were lost."""
+
+    parts: list[tuple[str, list[list[str]]]]
+    lost: list[str]
+    over: list[str]
+
+    def add(self, cells: list[str]) -> None:
+        """One row under the last heading."""
+        if not self.parts:
+            self.parts.append(("", []))
+        self.parts[-1][1].append(cells)
+
+
+PAGE = Page([], [], [])
+
+
 def title(text: str) -> None:
     """A heading."""
-    print(f"\n{text}\n{'-' * len(text)}")
+    print(f"\n{text}\n{'-' * len(text)}", flush=True)
+    PAGE.parts.append((text, []))
 
 
 def row(name: str, cost: Cost, baseline: Cost | None = None, note: str = "") -> None:
     """One line: wall, CPU, ratio of CPU to the baseline's, memory."""
     ratio = f"{cost.cpu / baseline.cpu:8.2f}x" if baseline else " " * 9
-    print(f"{name:<44}{cost.wall:8.2f} s wall {cost.cpu:8.2f} s CPU {ratio} {cost.memory:8.0f} MB  {note}")
+    print(f"{name:<44}{cost.wall:8.2f} s wall {cost.cpu:8.2f} s CPU {ratio} {cost.memory:8.0f} MB  {note}", flush=True)
+    PAGE.add([name, f"{cost.wall:.2f}", f"{cost.cpu:.2f}", ratio.strip(), f"{cost.memory:,.0f}", note])
+
+
+def race(
+    name: str, ours: float, unit: str, at_most: float, peer: Peer | None = None, memory: float | None = None
+) -> None:
+    """One line of the race: our figure, the bar, the peer's and how many times ours that is; less is better."""
+    against = f"{peer.name} {peer.figure:g}{'' if peer.measured else ' (recorded)'}" if peer else ""
+    times = f"{peer.figure / ours:.1f}x" if peer else ""
+    peak = "" if memory is None else f"{memory:,.0f}"
+    verdict = "held" if ours <= at_most else "OVER"
+    print(f"{name:<58}{ours:10.4g} {unit:<7} bar {at_most:<7g} {verdict}  {against} {times} {peak} MB", flush=True)
+    PAGE.add([name, f"{ours:.4g} {unit}", f"{at_most:g}", verdict, against, times, peak])
+    if ours > at_most:
+        PAGE.over.append(name)
+    if peer is not None and ours > peer.figure:
+        PAGE.lost.append(f"{name}: {ours:.4g} {unit} against {peer.name}'s {peer.figure:g}")

@@ -1,20 +1,76 @@
-"""All benchmarks, or those named: `python benchmarks/run.py classes growth`."""
+"""All benchmarks, or those named: `python benchmarks/run.py race classes`; a run of all writes docs/benchmarks.md."""
 
 from __future__ import annotations
 
 import importlib
+import os
+import platform
+import subprocess
 import sys
+import traceback
+from pathlib import Path
 
-BENCHMARKS = ["classes", "commands", "first_use", "detect", "kinds", "anonymize", "lattice", "partition"]
+from common import PAGE
+
+BENCHMARKS = ["race", "classes", "commands", "first_use", "detect", "kinds", "anonymize", "lattice", "partition"]
 BENCHMARKS += ["microaggregate", "suppress", "methods", "leak", "attacks", "attacks_more", "population", "dp"]
-BENCHMARKS += ["learning", "databases", "safe_harbor", "papers", "growth"]
+BENCHMARKS += ["learning", "databases", "safe_harbor", "text_speed", "papers", "growth"]
+TARGET = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+HEADS = {
+    6: ["", "wall s", "CPU s", "ratio", "peak MB", ""],
+    7: ["task", "ours", "at most", "", "peer", "peer / ours", "peak MB"],
+}
 
 
-def main() -> None:
-    """Run them in order."""
-    for name in sys.argv[1:] or BENCHMARKS:
-        importlib.import_module(name).main()
+def main(*names: str) -> int:
+    """Run them in order; 1 where a benchmark failed or a peer was faster."""
+    failed = []
+    for name in names or BENCHMARKS:
+        try:
+            importlib.import_module(name).main()
+        except Exception as error:
+            traceback.print_exc()
+            failed.append(f"{name} failed: {type(error).__name__}")
+    if not names:
+        TARGET.write_text(written(failed))
+        print(f"\nwrote {TARGET.name}")
+    for sentence in [*(f"A PEER IS AHEAD: {line}" for line in PAGE.lost), *failed]:
+        print(sentence, file=sys.stderr)
+    return 1 if PAGE.lost or failed else 0
+
+
+def written(failed: list[str]) -> str:
+    """The page: machine and load, what was lost, then every table."""
+    load = os.getloadavg()[0]
+    lines = [
+        "# Benchmarks",
+        "",
+        "Written by `make bench`, never by hand: every figure of one run, beside a baseline or a peer of the same run",
+        "where it is installed, and beside a recorded figure of the peer otherwise. CPU s are those of all processors,",
+        "minima of several runs. What the figures mean is said on the page of [speed and memory](performance.md).",
+        "",
+        f"Python {platform.python_version()}, {os.cpu_count()} processors, load {load:.1f} at the end, "
+        f"commit {_commit()}.",
+        "",
+        *([f"**A peer is ahead:** {line}." + "\n" for line in PAGE.lost] or ["No peer is ahead.", ""]),
+        *([f"Over the bar we set ourselves: {'; '.join(PAGE.over)}.", ""] if PAGE.over else []),
+        *([f"Not measured: {'; '.join(failed)}.", ""] if failed else []),
+    ]
+    for heading, rows in PAGE.parts:
+        if rows:
+            head = HEADS[len(rows[0])]
+            lines += [f"## {heading}", "", _cells(head), _cells(["---"] * len(head)), *map(_cells, rows), ""]
+    return "\n".join(lines)
+
+
+def _cells(cells: list[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "/") for cell in cells) + " |"
+
+
+def _commit() -> str:
+    out = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
+    return out.stdout.strip() or "unknown"
 
 
 if __name__ == "__main__":
-    main()
+    raise SystemExit(main(*sys.argv[1:]))
