@@ -104,9 +104,9 @@ def test_failures_name_the_file_as_its_owner_does_and_say_what_is_known(app: Run
 def test_a_long_policy_stops_no_other_page_and_is_parsed_once(
     app: Running, people: Path, client: httpx.Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    import shoal.policy.schema as schema
+    import shoal.policy.loading as loading
 
-    workspace, parse, runs = app.open(people), schema.policy_from_text, []
+    workspace, parse, runs = app.open(people), loading.policy_from_text, []
     going, go_on = threading.Event(), threading.Event()
 
     def slowly(text: str, path: Any) -> Any:
@@ -115,7 +115,7 @@ def test_a_long_policy_stops_no_other_page_and_is_parsed_once(
         assert go_on.wait(60)
         return parse(text, path)
 
-    monkeypatch.setattr(schema, "policy_from_text", slowly)
+    monkeypatch.setattr(loading, "policy_from_text", slowly)
     text = "columns: {age: quasi-identifier, sex: quasi-identifier}\n# once"
     answers: list[int] = []
 
@@ -135,7 +135,7 @@ def test_a_long_policy_stops_no_other_page_and_is_parsed_once(
 
 
 def test_a_policy_that_grows_too_long_when_written_is_refused(app: Running, people: Path) -> None:
-    from shoal.policy.schema import LONGEST_POLICY
+    from shoal.policy.loading import LONGEST_POLICY
 
     workspace = app.open(people)
     rows = [["x" * 50, "*"]] * (LONGEST_POLICY // 62)

@@ -13,7 +13,7 @@ import shoal
 from shoal.attacks import AttackOutcome, AttackResult
 from shoal.attacks.base import verdicts_of
 from shoal.attacks.verification import limit_checks
-from shoal.policy.schema import AttackLimits
+from shoal.policy.sections import AttackLimits
 
 ROLES: dict[str, Any] = {"age": "quasi-identifier", "zip": "quasi-identifier", "ill": "sensitive"}
 

@@ -15,7 +15,7 @@ from shoal.attacks import AttackOutcome, verdicts_of
 from shoal.attacks.base import AttackResult
 from shoal.attacks.opening import subject_of
 from shoal.attacks.singling_out import SinglingOut
-from shoal.policy.schema import AttackLimits
+from shoal.policy.sections import AttackLimits
 
 ROLES: dict[str, Any] = {"age": "quasi-identifier", "town": "quasi-identifier", "ill": "sensitive"}
 

@@ -23,7 +23,7 @@ def parsed(text: bytes | None) -> Any:
     (['age'], [])
     """
     from shoal.policy import Policy
-    from shoal.policy.schema import policy_from_text
+    from shoal.policy.loading import policy_from_text
 
     if text is None:
         return Policy()
@@ -45,7 +45,7 @@ def as_text(policy: Any) -> bytes:
     import yaml
 
     from shoal.policy import as_policy
-    from shoal.policy.schema import LONGEST_POLICY
+    from shoal.policy.loading import LONGEST_POLICY
 
     made = as_policy(policy)
     text = yaml.safe_dump(made.as_written(), sort_keys=False, allow_unicode=True)

@@ -10,7 +10,7 @@ import polars as pl
 
 from shoal.attacks.statistics import cut, excess_of, excess_over, rate_interval, wilson
 from shoal.attacks.subject import Subject
-from shoal.policy.schema import AttackLimits
+from shoal.policy.sections import AttackLimits
 from shoal.reading.frames import to_native
 from shoal.results import Cell, Grid, Headline, Notes, Result, Section, left_out
 from shoal.results.sections import Content, Tone

@@ -21,7 +21,7 @@ from shoal.attacks.genomes import check_same_allele, in_common, names_in, read_f
 from shoal.attacks.presence import presence
 from shoal.errors import InputError, check_at_least
 from shoal.policy import Policy, as_policy
-from shoal.policy.schema import AttackLimits
+from shoal.policy.sections import AttackLimits
 from shoal.reading import Options
 from shoal.releases.open import Release
 from shoal.releases.readable import Readable, readable

@@ -12,7 +12,7 @@ from shoal.attacks.subject import TARGETS
 from shoal.errors import InputError
 from shoal.judgement.checks import Check
 from shoal.policy import Policy
-from shoal.policy.schema import AttackLimits
+from shoal.policy.sections import AttackLimits
 from shoal.reading import Options
 from shoal.releases.results import Verification
 from shoal.releases.verify import policy_to_verify

@@ -400,7 +400,7 @@ def roles_of(given: list[str] | None) -> dict[str, Any] | None:
 def models_of(given: list[str] | None) -> list[Any]:
     """Models from `NAME PARAMETER=VALUE …`, checked as a policy checks them."""
     from shoal.policy import as_policy
-    from shoal.policy.schema import PolicyError
+    from shoal.policy.loading import PolicyError
 
     models: list[Any] = []
     for text in given or []:

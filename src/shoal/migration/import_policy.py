@@ -16,7 +16,7 @@ from shoal.migration.draft import Draft
 from shoal.migration.results import ImportedPolicy
 from shoal.migration.sdcmicro import read_sdcmicro
 from shoal.policy import as_policy
-from shoal.policy.schema import policy_from_text
+from shoal.policy.loading import policy_from_text
 from shoal.reading.small import parse_json, read_small
 from shoal.writing import check_target, write_whole
 

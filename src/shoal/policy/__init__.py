@@ -9,20 +9,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shoal.policy.schema import (
-        LONGEST_POLICY,
-        LeakLimit,
-        Linked,
-        MaskingStep,
-        Policy,
-        PolicyError,
-        SafeHarborSection,
-        SafeHarborWord,
-        Share,
-        as_policy,
-        load_policy,
-        share_of,
-    )
+    from shoal.policy.amounts import share_of
+    from shoal.policy.loading import LONGEST_POLICY, PolicyError, as_policy, load_policy
+    from shoal.policy.schema import Policy
+    from shoal.policy.sections import LeakLimit, Linked, MaskingStep, SafeHarborSection, SafeHarborWord, Share
 
 __all__ = [
     "LONGEST_POLICY",
@@ -38,9 +28,14 @@ __all__ = [
     "load_policy",
     "share_of",
 ]
+_ELSEWHERE = {
+    "Policy": "schema",
+    "share_of": "amounts",
+    **dict.fromkeys(("LONGEST_POLICY", "PolicyError", "as_policy", "load_policy"), "loading"),
+}
 
 
 def __getattr__(name: str) -> Any:
     if name not in __all__:
         raise AttributeError(f"module 'shoal.policy' has no attribute {name!r}")
-    return getattr(import_module("shoal.policy.schema"), name)
+    return getattr(import_module(f"shoal.policy.{_ELSEWHERE.get(name, 'sections')}"), name)

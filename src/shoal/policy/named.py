@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.models import KAnonymity
 from shoal.policy import Policy
-from shoal.policy.schema import AttackLimits
+from shoal.policy.sections import AttackLimits
 
 SAFE_HARBOR_RULE = "45 CFR 164.514(b)(2), HIPAA Privacy Rule, safe harbor method; guidance of HHS OCR, 26 November 2012"
 

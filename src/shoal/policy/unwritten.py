@@ -53,6 +53,6 @@ def written(policy: Policy | dict[str, Any] | str | Path | None) -> Policy | Unw
     """The policy that was given, or one that says nothing."""
     if policy is None:
         return Unwritten()
-    from shoal.policy.schema import as_policy
+    from shoal.policy.loading import as_policy
 
     return as_policy(policy)

@@ -14,7 +14,7 @@ from shoal.attacks.verification import limit_checks
 from shoal.errors import PolicyNotMet
 from shoal.models import Verdict
 from shoal.policy import Policy
-from shoal.policy.schema import AttackLimits
+from shoal.policy.sections import AttackLimits
 from shoal.publication.small_counts import rough_shares
 from shoal.reading import read
 from shoal.releases.results import listed

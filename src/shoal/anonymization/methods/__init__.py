@@ -19,7 +19,7 @@ from shoal.anonymization.methods.recode import Recode
 from shoal.anonymization.methods.sorted_clusters import SortedClusters
 from shoal.anonymization.methods.suppress import Suppress
 from shoal.errors import InputError
-from shoal.policy.schema import MethodSection, check_methods_by
+from shoal.policy.sections import MethodSection, check_methods_by
 
 __all__ = [
     "METHODS",

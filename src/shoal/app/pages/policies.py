@@ -43,7 +43,7 @@ def load(request: Request, identifier: str, form: Fields) -> Response:
 
 def _keep(request: Request, workspace: Workspace, text: str) -> None:
     """Check a policy by itself and against the columns of the file, and keep it."""
-    from shoal.policy.schema import policy_from_text
+    from shoal.policy.loading import policy_from_text
 
     if not text.strip():
         raise InputError("There is no policy in the field.", "Paste the text of a policy file, or choose a file.")

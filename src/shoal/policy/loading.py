@@ -1,0 +1,161 @@
+"""A policy from its file: YAML with all problems at once, each with its line."""
+
+from __future__ import annotations
+
+import re
+from difflib import get_close_matches
+from pathlib import Path
+from typing import Any
+
+import yaml
+from pydantic import ValidationError
+
+from shoal.errors import InputError
+from shoal.models import MODELS
+from shoal.policy.schema import COUNT_OR_PERSON, Policy
+from shoal.reading.small import read_small
+
+LONGEST_POLICY = 1_000_000
+# so many brackets in a row would keep the reader of YAML busy for minutes
+_DEEP = re.compile(r"(?:[\[{]\s*){50}")
+_MODEL_NAMES = {model.model_fields["model"].default for model in MODELS}
+
+
+class PolicyError(InputError):
+    """All problems of a policy file at once, each with its line."""
+
+    def __init__(self, path: Path | str, problems: list[tuple[int | None, str]]) -> None:
+        self.problems = problems
+        lines = [f"  line {line}: {text}" if line else f"  {text}" for line, text in problems]
+        count = f"{len(problems)} problem{'s' if len(problems) > 1 else ''}"
+        cure = "Fix it, then try again." if len(problems) == 1 else "Fix all of them, then try again."
+        super().__init__(f"Policy {path} has {count}:\n" + "\n".join(lines), cure)
+
+
+def as_policy(given: Policy | dict[str, Any] | str | Path | None) -> Policy:
+    """A policy from what was given: one, its content, the path of a file, or nothing.
+
+    >>> as_policy({"null_rule": "drop"}).null_rule
+    'drop'
+    """
+    if given is None:
+        return Policy()
+    if isinstance(given, Policy):
+        return given
+    if isinstance(given, dict):
+        try:
+            return Policy.model_validate(given)
+        except ValidationError as error:
+            raise PolicyError("given", [(None, _problem(found)) for found in error.errors()]) from None
+    return load_policy(given)
+
+
+def _broken_line(error: Exception, text: str) -> int | None:
+    """The line of what is not YAML: where it starts, if its end is missed only behind the last line."""
+    mark, start = getattr(error, "problem_mark", None), getattr(error, "context_mark", None)
+    if mark is not None and start is not None and mark.line >= len(text.rstrip().splitlines()):
+        mark = start
+    return mark.line + 1 if mark is not None else None
+
+
+def load_policy(path: str | Path) -> Policy:
+    """Read and check a policy file; the name of a standard (`ema-0070`) gives its policy."""
+    path = Path(path)
+    if not path.exists():
+        from shoal.policy.named import STANDARDS
+
+        if str(path) in STANDARDS:
+            return STANDARDS[str(path)].policy
+    try:
+        text = read_small(path, 4 * LONGEST_POLICY).decode()
+    except FileNotFoundError:
+        raise InputError(
+            f"There is no policy file {path}.",
+            "Start one from the example in docs/policy.md, or name a standard (shoal standards).",
+        ) from None
+    except (UnicodeDecodeError, OSError):
+        raise InputError(f"Policy {path} cannot be read as UTF-8 text.", "Save it as plain UTF-8 YAML.") from None
+    return policy_from_text(text, path)
+
+
+def policy_from_text(text: str, path: str | Path) -> Policy:
+    """Check the text of a policy file; `path` is its name in messages."""
+    if len(text) > LONGEST_POLICY:
+        raise InputError(f"Policy {path} is longer than {LONGEST_POLICY:,} characters.", "That is not a policy.")
+    if _DEEP.search(text):
+        raise PolicyError(path, [(None, "brackets are nested too deeply: this is not YAML of a policy")])
+    try:
+        aliases = [token.start_mark.line + 1 for token in yaml.scan(text) if isinstance(token, yaml.AliasToken)]
+        if aliases:
+            raise PolicyError(path, [(line, "write it out: references (*name) are not read") for line in aliases])
+        tree = yaml.compose(text, Loader=yaml.SafeLoader)
+        content = yaml.safe_load(text)
+    except PolicyError:
+        raise
+    except (yaml.YAMLError, RecursionError, ValueError) as error:
+        raise PolicyError(path, [(_broken_line(error, text), "this is not YAML")]) from None
+    if not isinstance(content, dict):
+        raise PolicyError(path, [(1, "a policy is a mapping such as `columns: {age: quasi-identifier}`")])
+    problems = _duplicate_keys(tree)
+    if content.get("count") is not None and content.get("person") is not None:
+        problems.append((_line(tree, ["person"]), COUNT_OR_PERSON))
+    try:
+        policy = Policy.model_validate(content)
+    except ValidationError as error:
+        found_problems = [found for found in error.errors() if COUNT_OR_PERSON not in found["msg"]]
+        problems += [(_line(tree, list(found["loc"])), _problem(found)) for found in found_problems]
+    if problems:
+        raise PolicyError(path, sorted(problems, key=lambda problem: problem[0] or 0))
+    return policy
+
+
+def _problem(found: Any) -> str:
+    where = ".".join(str(part) for part in found["loc"] if part not in _MODEL_NAMES)
+    if found["type"] == "extra_forbidden":
+        near = get_close_matches(str(found["loc"][-1]), list(Policy.model_fields), n=1)
+        return f"unknown key `{where}`" + (f"; did you mean `{near[0]}`?" if near else "")
+    if found["type"] == "union_tag_invalid":
+        given = str(found["ctx"]["tag"])
+        near = get_close_matches(given, _MODEL_NAMES, n=1, cutoff=0.5)
+        known = f"did you mean `{near[0]}`?" if near else f"there are {', '.join(sorted(_MODEL_NAMES))}"
+        return f"{where}: there is no model `{given}`; {known}"
+    if found["type"] == "union_tag_not_found":
+        return f"{where}: `model` is missing, such as `model: k-anonymity`"
+    if found["type"] == "missing":
+        return f"{where} is missing"
+    message = found["msg"].removeprefix("Value error, ")
+    return f"{where}: {message}" if where else message
+
+
+def _line(node: yaml.Node | None, location: list[Any]) -> int | None:
+    """The line of the file that a pydantic location points to, as deep as it can be followed."""
+    line = None
+    for part in location:
+        if isinstance(node, yaml.MappingNode):
+            pairs = {key.value: (key, value) for key, value in node.value}
+            if str(part) not in pairs:  # the name of the model, by which pydantic chose; or a key that is missing
+                continue
+            key, node = pairs[str(part)]
+            line = key.start_mark.line + 1
+        elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
+            node = node.value[part]
+            line = node.start_mark.line + 1
+        else:
+            break
+    return line if line is not None else (node.start_mark.line + 1 if node is not None else None)
+
+
+def _duplicate_keys(node: yaml.Node | None) -> list[tuple[int | None, str]]:
+    """Keys written twice: YAML would take the last and say nothing."""
+    problems: list[tuple[int | None, str]] = []
+    if isinstance(node, yaml.MappingNode):
+        seen: set[str] = set()
+        for key, value in node.value:
+            if key.value in seen:
+                problems.append((key.start_mark.line + 1, f"`{key.value}` is written twice"))
+            seen.add(key.value)
+            problems += _duplicate_keys(value)
+    elif isinstance(node, yaml.SequenceNode):
+        for item in node.value:
+            problems += _duplicate_keys(item)
+    return problems
