@@ -1,4 +1,7 @@
-"""All benchmarks, or those named: `python benchmarks/run.py race classes`; a run of all writes docs/benchmarks.md."""
+"""All benchmarks, or those named: `python benchmarks/run.py race classes`.
+
+A run of all writes docs/benchmarks.md; a run of some does so with `--page`, and the page says which.
+"""
 
 from __future__ import annotations
 
@@ -25,21 +28,22 @@ HEADS = {
 def main(*names: str) -> int:
     """Run them in order; 1 where a benchmark failed or a peer was faster."""
     failed = []
-    for name in names or BENCHMARKS:
+    chosen = [name for name in names if name != "--page"] or BENCHMARKS
+    for name in chosen:
         try:
             importlib.import_module(name).main()
         except Exception as error:
             traceback.print_exc()
             failed.append(f"{name} failed: {type(error).__name__}")
-    if not names:
-        TARGET.write_text(written(failed))
+    if not names or "--page" in names:
+        TARGET.write_text(written(chosen, failed))
         print(f"\nwrote {TARGET.name}")
     for sentence in [*(f"A PEER IS AHEAD: {line}" for line in PAGE.lost), *failed]:
         print(sentence, file=sys.stderr)
     return 1 if PAGE.lost or failed else 0
 
 
-def written(failed: list[str]) -> str:
+def written(chosen: list[str], failed: list[str]) -> str:
     """The page: machine and load, what was lost, then every table."""
     load = os.getloadavg()[0]
     lines = [
@@ -50,7 +54,7 @@ def written(failed: list[str]) -> str:
         "minima of several runs. What the figures mean is said on the page of [speed and memory](performance.md).",
         "",
         f"Python {platform.python_version()}, {os.cpu_count()} processors, load {load:.1f} at the end, "
-        f"commit {_commit()}.",
+        f"commit {_commit()}. " + ("All benchmarks." if chosen == BENCHMARKS else f"Only: {', '.join(chosen)}."),
         "",
         *([f"**A peer is ahead:** {line}." + "\n" for line in PAGE.lost] or ["No peer is ahead.", ""]),
         *([f"Over the bar we set ourselves: {'; '.join(PAGE.over)}.", ""] if PAGE.over else []),

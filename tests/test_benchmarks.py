@@ -53,6 +53,7 @@ def test_a_race_that_a_peer_wins_is_said_and_fails(
     assert "| won | 1 CPU s | 2 | held | other 4 | 4.0x | 100 |" in page
     assert "**A peer is ahead:** lost: 5 CPU s against other's 4." in page
     assert "Over the bar we set ourselves: over our own bar." in page
+    assert "All benchmarks." in page
     assert "A PEER IS AHEAD: lost" in capsys.readouterr().err
     common.PAGE.lost.clear()
     assert run.main("broken") == 1
@@ -64,8 +65,9 @@ def test_rows_beside_a_baseline_become_a_table(bench: tuple[Any, Any]) -> None:
     common.title("Classes")
     common.row("plain", common.Cost(2.0, 1.0, 50.0))
     common.row("ours", common.Cost(1.0, 0.5, 40.0), common.Cost(2.0, 1.0, 50.0), "a|b")
-    page = run.written([])
+    page = run.written(["classes"], [])
     assert "No peer is ahead." in page
+    assert "Only: classes." in page
     assert "| plain | 2.00 | 1.00 |  | 50 |  |" in page
     assert "| ours | 1.00 | 0.50 | 0.50x | 40 | a/b |" in page
 
