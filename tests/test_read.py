@@ -126,6 +126,40 @@ def test_batches_of_any_length_give_the_same_codes(values: list[str | None], siz
     )
 
 
+@given(
+    st.lists(st.one_of(st.none(), st.integers(-(2**40), 2**40), st.integers(-300, 300)), min_size=1, max_size=30),
+    st.integers(1, 7),
+)
+def test_batches_of_integers_give_the_same_codes(values: list[int | None], size: int) -> None:
+    from shoal.table.encode import ColumnEncoder
+
+    series, parts = pl.Series(values, dtype=pl.Int64), ColumnEncoder("x")
+    for start in range(0, len(series), size):
+        parts.add(series[start : start + size])
+    column = parts.finish()
+    assert column.decode().to_list() == values
+    assert column.values.to_list() == sorted({value for value in values if value is not None})
+
+
+@pytest.mark.parametrize("dtype", [pl.String, pl.Int32, pl.Date])
+@pytest.mark.parametrize("from_text_file", [True, False])
+def test_a_missing_value_stays_missing_when_the_dictionary_outgrows_a_byte(dtype: Any, from_text_file: bool) -> None:
+    from shoal.table.encode import ColumnEncoder
+
+    batches = [
+        pl.Series([*range(200), None]).cast(dtype),
+        pl.Series(range(1_000, 1_300)).cast(dtype),
+        pl.Series(range(2_000, 70_000)).cast(dtype),
+        pl.Series([None, 7]).cast(dtype),
+    ]
+    encoder = ColumnEncoder("x", from_text_file=from_text_file)
+    for batch in batches:
+        encoder.add(batch)
+    column = encoder.finish()
+    assert column.nulls == 2
+    assert column.decode().cast(pl.String).equals(pl.concat(batches).cast(pl.String))
+
+
 def test_pandas_polars_and_pyarrow_go_in_and_out(people: pl.DataFrame) -> None:
     frame = people.to_pandas()
     frame["city"] = pd.Categorical(["a", "b", None, "a"])

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import polars as pl
 
@@ -33,6 +33,8 @@ MOST_COLUMNS = 10_000
 NO_ORDER = "rows of a database have no order unless the address asks for one (order=COLUMN): they have no row map"
 # cells of a batch from which threads pay
 _WORTH_THREADS = 1 << 19
+_Task = TypeVar("_Task")
+_Result = TypeVar("_Result")
 
 
 def read(
@@ -333,13 +335,7 @@ class _Encoders:
             else:
                 self._encoders[name].add_nulls(len(batch))
 
-        if len(batch) * len(self._encoders) >= _WORTH_THREADS:
-            from shoal.threads import in_threads
-
-            in_threads(add, self.names)
-        else:
-            for name in self.names:
-                add(name)
+        _of_each(add, self.names, len(batch))
         self._rows += len(batch)
         if self._overflow.spill is None:
             codes = sum(encoder.nbytes for encoder in self._encoders.values())
@@ -378,7 +374,8 @@ class _Encoders:
     def finish(self, name: str, names: tuple[str, ...], notes: list[str], native: Any) -> Table:
         if self._rows == 0:
             raise InputError(f"{name} has no rows.", "Nothing can be measured on an empty table.")
-        columns = {column: encoder.finish() for column, encoder in self._encoders.items()}
+        found = _of_each(ColumnEncoder.finish, list(self._encoders.values()), self._rows)
+        columns = dict(zip(self._encoders, found, strict=True))
         if self._text and (
             doubtful := [column.name for column in columns.values() if has_missing_words(column.values)]
         ):
@@ -391,3 +388,12 @@ class _Encoders:
                 "numbers (docs/types.md)"
             )
         return Table(columns, self._rows, name, tuple(notes), native, names)
+
+
+def _of_each(work: Callable[[_Task], _Result], tasks: Sequence[_Task], rows: int) -> list[_Result]:
+    """Work on each column, so many rows of it; on threads where they are many."""
+    if rows * len(tasks) < _WORTH_THREADS:
+        return [work(task) for task in tasks]
+    from shoal.threads import in_threads
+
+    return in_threads(work, tasks)

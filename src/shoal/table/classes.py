@@ -6,18 +6,21 @@ past 64 bits are refined in steps: what is packed so far is renumbered densely, 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 import numpy as np
+import polars as pl
 
-from shoal.table import Array
+from shoal.table import Array, smallest_unsigned
 
 # Rows packed at once, so that a key stays in the cache while every column is added to it.
 _BLOCK = 1 << 16
-# Keys sorted at once: sorting more of them slows down with every miss of the cache.
-_PIECE = 1 << 20
+# Rows that one thread takes at once, and from how many on threads pay.
+_STRETCH = 1 << 18
+# Up to so many keys numpy sorts; more of them polars, on all processors.
+_FEW_KEYS = 1 << 16
 # Counting in a dense table beats sorting while the table fits the cache.
 _DENSE = 1 << 20
 
@@ -63,14 +66,33 @@ def pack_within(columns: Sequence[Codes], limit: int) -> Coded:
     """Mixed radix, where `limit`, the product of the cardinalities, is known to fit."""
     rows = len(columns[0].codes)
     key = np.empty(rows, np.uint32 if limit <= 1 << 32 else np.uint64)
-    for start in range(0, rows, _BLOCK):
-        part = key[start : start + _BLOCK]
-        part[:] = columns[0].codes[start : start + _BLOCK]
+
+    def pack_block(here: slice) -> None:
+        part = key[here]
+        part[:] = columns[0].codes[here]
         for column in columns[1:]:
             np.multiply(part, part.dtype.type(column.cardinality), out=part)
             # in the key's own type: unsigned plus signed would go through floats and lose digits
-            np.add(part, column.codes[start : start + _BLOCK], out=part, dtype=part.dtype, casting="unsafe")
+            np.add(part, column.codes[here], out=part, dtype=part.dtype, casting="unsafe")
+
+    _in_blocks(pack_block, rows)
     return Coded(key, limit)
+
+
+def _in_blocks(work: Callable[[slice], None], rows: int) -> None:
+    """Work on all rows, block by block, each of which stays in the cache; on all processors where they are many."""
+
+    def work_on(start: int) -> None:
+        end = min(start + _STRETCH, rows)
+        for first in range(start, end, _BLOCK):
+            work(slice(first, min(first + _BLOCK, end)))
+
+    if rows <= _STRETCH:
+        work_on(0)
+        return
+    from shoal.threads import in_threads
+
+    in_threads(work_on, range(0, rows, _STRETCH))
 
 
 def class_sizes(columns: Sequence[Codes], weights: Array | None = None) -> Array:
@@ -86,25 +108,17 @@ def class_sizes(columns: Sequence[Codes], weights: Array | None = None) -> Array
     if _is_dense(key):
         counts = np.bincount(key.codes, minlength=1)
         return counts[counts > 0]
-    ordered = key.codes  # pack made it, so it is ours to sort
-    sort_keys(ordered)
+    ordered = sorted_keys(key.codes)
     return run_lengths(run_starts(ordered), len(ordered))
 
 
-def sort_keys(keys: Array) -> None:
-    """Sort keys in place: pieces that fit the cache, on all processors, then merged; half the time of sorting at once.
+def sorted_keys(keys: Array) -> Array:
+    """Keys in order; many of them by polars, on all processors and in less time than numpy takes on one.
 
-    >>> keys = np.array([30, 10, 20], np.uint64)
-    >>> sort_keys(keys); keys.tolist()
+    >>> sorted_keys(np.array([30, 10, 20], np.uint64)).tolist()
     [10, 20, 30]
     """
-    if len(keys) <= 2 * _PIECE:
-        keys.sort()
-        return
-    from shoal.threads import in_threads
-
-    in_threads(lambda start: keys[start : start + _PIECE].sort(), range(0, len(keys), _PIECE))
-    keys.sort(kind="stable")  # merges what is sorted
+    return np.sort(keys) if len(keys) <= _FEW_KEYS else pl.Series(keys).sort().to_numpy()
 
 
 def class_of_each_row(key: Coded) -> tuple[Array, int]:
@@ -170,7 +184,7 @@ def sorted_with_order(key: Coded) -> tuple[Array, Array]:
         # key and row number in one word: sorting words is twice as fast as sorting an index
         words = key.codes.astype(np.uint64) << np.uint64(bits)
         words |= np.arange(len(words), dtype=np.uint64)
-        words.sort()
+        words = sorted_keys(words)
         return (words & np.uint64((1 << bits) - 1)).astype(np.int64), words >> np.uint64(bits)
     order = np.argsort(key.codes, kind="stable")
     return order, key.codes[order]
@@ -216,8 +230,7 @@ class CountTable:
         key = pack(list(columns.values()))
         refined = key.cardinality != product(radices)
         if weights is None:
-            ordered = key.codes.copy() if refined else key.codes  # pack made it, so it is ours to sort
-            sort_keys(ordered)
+            ordered = sorted_keys(key.codes)
             starts = run_starts(ordered)
             distinct, counts = ordered[starts], run_lengths(starts, len(ordered))
         else:
@@ -252,17 +265,25 @@ def product(numbers: Sequence[int]) -> int:
 
 
 def unpack(keys: Array, radices: Sequence[int]) -> list[Array]:
-    """The codes that were packed into keys, column by column."""
-    columns: list[Array] = []
-    rest = keys
-    for radix in reversed(radices):
-        if radix <= 1:
-            columns.append(np.zeros(len(keys), np.uint8))
-            continue
-        above = rest // rest.dtype.type(radix)
-        columns.append((rest - above * rest.dtype.type(radix)).astype(np.min_scalar_type(radix - 1)))
-        rest = above
-    return columns[::-1]
+    """The codes that were packed into keys, column by column.
+
+    >>> [codes.tolist() for codes in unpack(np.array([2, 3, 5], np.uint64), [2, 3])]
+    [[0, 1, 1], [2, 0, 2]]
+    """
+    columns = [(np.zeros if radix <= 1 else np.empty)(len(keys), smallest_unsigned(radix)) for radix in radices]
+    packed = [(codes, keys.dtype.type(radix)) for codes, radix in zip(columns, radices, strict=True) if radix > 1]
+
+    def unpack_block(here: slice) -> None:
+        rest = keys[here]
+        for codes, radix in packed[:0:-1]:
+            above = rest // radix
+            np.subtract(rest, above * radix, out=codes[here], casting="unsafe")
+            rest = above
+        for codes, _ in packed[:1]:
+            codes[here] = rest
+
+    _in_blocks(unpack_block, len(keys))
+    return columns
 
 
 class SensitiveCounts(NamedTuple):

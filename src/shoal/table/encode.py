@@ -2,31 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
 from shoal.table import Array, Column, smallest_unsigned
+from shoal.table.integers import NUMPY_INTEGERS, Integers, integer_series
 from shoal.table.table import ROWS_AT_ONCE, on_disk
 from shoal.table.text_types import typed_dictionary
 
 if TYPE_CHECKING:
     from shoal.table.spill import Spill, SpilledFile
 
-# A presence table beats sorting while it fits the cache; past this span of integers, sort.
-WIDEST_PRESENCE_TABLE = 1 << 21
-
-_NUMPY_INTEGERS = (
-    pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64,
-)  # fmt: skip
-_NUMPY_NAMES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
-_FEW = 1_000
-
+# rows looked up at once, so that what is between stays in the cache
+_BLOCK = 1 << 15
 
 # rows of each column that was encoded, while somebody counts: `counted_encodings`
 _COUNTED: list[int] | None = None
@@ -53,11 +47,11 @@ def counted_encodings() -> Iterator[list[int]]:
 class Part:
     """Consecutive rows: codes into `values` (distinct, any order); every code past them is null.
 
-    `values` is None for text, whose dictionary grows over all batches.
+    `values` is None for text, whose dictionary grows over all batches, as that of `Integers` does.
     """
 
     codes: Array | PartOnDisk
-    values: pl.Series | None
+    values: pl.Series | Integers | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +100,7 @@ class ColumnEncoder:
     _texts: int = 0
     rows: int = 0
     _negative_zeros: list[Array] = field(default_factory=list)
+    _integers: Integers | None = None
     _spill: Spill | None = None
     file: SpilledFile | None = None
 
@@ -153,7 +148,9 @@ class ColumnEncoder:
     def _keep(self, part: Part) -> None:
         if self.file is not None and not isinstance(part.codes, PartOnDisk):
             start = self.file.append(part.codes)
-            part = Part(PartOnDisk(self.file, start, part.codes.dtype, len(part.codes)), part.values)
+            # a run after a kill knows this part by itself
+            values = part.values.values if isinstance(part.values, Integers) else part.values
+            part = Part(PartOnDisk(self.file, start, part.codes.dtype, len(part.codes)), values)
         self.parts.append(part)
 
     def add(self, series: pl.Series) -> None:
@@ -178,8 +175,8 @@ class ColumnEncoder:
             negative = _negative_zeros(series)
             if len(negative):
                 self._negative_zeros.append(negative + self.rows - len(series))
-        elif dtype == pl.Boolean or series.to_physical().dtype in _NUMPY_INTEGERS:
-            self._keep(_encode_integers(series))
+        elif dtype == pl.Boolean or series.to_physical().dtype in NUMPY_INTEGERS:
+            self._keep(self._encode_integers(series))
         else:  # decimals, 128-bit integers, binary: rare enough for the general way
             values, codes = _rank(series)
             self._keep(Part(codes, values))
@@ -202,20 +199,29 @@ class ColumnEncoder:
         narrow = smallest_unsigned(self._texts + 1)
         return Part(codes.fill_null(np.iinfo(narrow).max).to_numpy().astype(narrow), None)
 
+    def _encode_integers(self, series: pl.Series) -> Part:
+        """By the dictionary of the batches before, where it can take them."""
+        if self._integers is None or self._integers.dtype != series.dtype:
+            self._integers = Integers(series.dtype)
+        codes = self._integers.codes_of(series)
+        return _encode_wide_integers(series) if codes is None else Part(codes, self._integers)
+
     def finish(self) -> Column:
         """The whole column, its dictionary sorted by value."""
-        text = None if self._categories is None else self._categories.to_series().cast(pl.String)
+        held = {id(part.values): self._dictionary(part.values) for part in self.parts}
         written, respelled = None, 0
-        if text is not None and self.from_text_file:
-            raw, text = text, typed_dictionary(text, self.missing)
-            respelled = respelled_texts(raw, text)
+        as_text = {key: _texts_of(values) for key, values in held.items()} if self.from_text_file else {}
+        if places := _places({key: texts for key, texts in as_text.items() if texts is not None}):
+            raw = places.texts
+            typed = typed_dictionary(raw, self.missing)
+            respelled = respelled_texts(raw, typed)
             if respelled:
-                written = self._as_written(len(raw)), raw.extend_constant(None, 1)
-        dictionaries = [part.values for part in self.parts if part.values is not None]
-        if text is not None:
-            dictionaries.append(text)
-        values, codes_of = unite(dictionaries)
-        codes, nulls = self._united(values, codes_of, [len(dictionary) for dictionary in dictionaries])
+                written = self._as_written(places, len(raw)), raw.extend_constant(None, 1)
+            held |= {key: typed.gather(rows) for key, rows in places.of.items()}
+        values, codes_of = unite(list(held.values()))
+        starts = np.cumsum([0, *map(len, held.values())])
+        found = {key: codes_of[start:end] for key, start, end in zip(held, starts[:-1], starts[1:], strict=True)}
+        codes, nulls = self._united(len(values), found)
         self.parts.clear()
         if self.file is not None:
             self.file.remove()
@@ -230,38 +236,46 @@ class ColumnEncoder:
             written = self._with_signs(codes, values)
         return Column(self.name, codes, values.alias(self.name), nulls, dtype, written, respelled)
 
-    def _united(self, values: pl.Series, codes_of: Array, lengths: list[int]) -> tuple[Array, int]:
-        """The codes of all rows in the united dictionary, and how many are null."""
-        # where each dictionary starts in the united one
-        starts = np.cumsum([0, *lengths])
-        narrow = smallest_unsigned(len(values) + 1)
+    def _dictionary(self, values: pl.Series | Integers | None) -> pl.Series:
+        if isinstance(values, pl.Series):
+            return values
+        if isinstance(values, Integers):
+            return values.values
+        assert self._categories is not None
+        return self._categories.to_series().cast(pl.String)
+
+    def _united(self, null: int, codes_of: Mapping[int, Array]) -> tuple[Array, int]:
+        """The codes of all rows in the united dictionary, where `null` is null, and how many are null."""
+        narrow = smallest_unsigned(null + 1)
+        lookups = {key: codes.astype(narrow) for key, codes in codes_of.items()}
+        as_they_are = {key for key, codes in codes_of.items() if np.array_equal(codes, np.arange(len(codes)))}
         nulls = 0
 
         def blocks() -> Iterator[Array]:
             nonlocal nulls
-            index = 0
             for part in self.parts:
-                if part.values is None:
-                    lookup = codes_of[starts[-2] :]
-                else:
-                    lookup = codes_of[starts[index] : starts[index + 1]]
-                    index += 1
-                found = look_up(_in_memory(part.codes), lookup.astype(narrow), len(values))
-                nulls += int(np.count_nonzero(found == len(values)))
+                key, codes = id(part.values), _in_memory(part.codes)
+                lookup = lookups[key][: _widest(codes)]
+                if key in as_they_are and codes.dtype == narrow and int(codes.max(initial=0)) < min(len(lookup), null):
+                    yield codes
+                    continue
+                found = look_up(codes, lookup, null)
+                nulls += int(np.count_nonzero(found == null))
                 yield found
 
         return self._together(blocks(), narrow), nulls
 
-    def _as_written(self, texts: int) -> Array:
+    def _as_written(self, places: Places, null: int) -> Array:
         """The code of each row among the texts as they came; null comes after them."""
-        wide = np.dtype(np.int64) if self._spill is None else smallest_unsigned(texts + 1)
-        blocks = (
-            np.full(len(part.codes), texts)
-            if part.values is not None
-            else np.minimum(_in_memory(part.codes), texts, dtype=np.int64)
-            for part in self.parts
-        )
-        return self._together(blocks, wide)
+        narrow = smallest_unsigned(null + 1)
+
+        def blocks() -> Iterator[Array]:
+            for part in self.parts:
+                codes = _in_memory(part.codes)
+                lookup = places.of.get(id(part.values), np.zeros(0, np.int64))[: _widest(codes)]
+                yield look_up(codes, lookup.astype(narrow), null)
+
+        return self._together(blocks(), narrow)
 
     def _together(self, blocks: Iterator[Array], dtype: np.dtype[Any]) -> Array:
         """Blocks of codes as one array: in memory, or on disk where the parts are."""
@@ -312,15 +326,49 @@ def encode(series: pl.Series) -> Column:
     return encoder.finish()
 
 
+class Places(NamedTuple):
+    """Distinct texts of several dictionaries, and the place among them of each entry of each."""
+
+    texts: pl.Series
+    of: dict[int, Array]
+
+
+def _places(dictionaries: dict[int, pl.Series]) -> Places | None:
+    if not dictionaries:
+        return None
+    if len(dictionaries) == 1:
+        ((key, texts),) = dictionaries.items()
+        return Places(texts, {key: np.arange(len(texts))})
+    texts, places = _rank(pl.concat(list(dictionaries.values())))
+    starts = np.cumsum([0, *map(len, dictionaries.values())])
+    return Places(texts, {key: places[starts[n] : starts[n + 1]] for n, key in enumerate(dictionaries)})
+
+
+def _texts_of(values: pl.Series) -> pl.Series | None:
+    """The texts of a text file that a dictionary stands for; None where its values come from elsewhere."""
+    return values.cast(pl.String) if values.dtype == pl.String or values.dtype == pl.Int64 else None
+
+
+def _widest(codes: Array) -> int:
+    """The code that no value has: of a dictionary that has grown since, the widest of the type is still null."""
+    return int(np.iinfo(codes.dtype).max)
+
+
 def look_up(codes: Array, lookup: Array, null: int) -> Array:
-    """Translate codes by a table; codes past the table's end are null. Codes on disk stay there."""
+    """Translate codes by a table; codes past the table's end are null. Codes on disk stay there.
+
+    >>> look_up(np.array([1, 9, 0], np.uint8), np.array([40, 30]), -1).tolist()
+    [30, -1, 40]
+    """
     if on_disk(codes):
         return _by_block(codes, lambda block: look_up(block, lookup, null), lookup.dtype)
-    if len(lookup) == 0:
-        return np.full(len(codes), null, lookup.dtype)
-    if int(codes.max(initial=0)) < len(lookup):
-        return np.asarray(lookup[codes])
-    return np.where(codes < len(lookup), np.take(lookup, codes, mode="clip"), lookup.dtype.type(null))
+    if int(codes.max(initial=0)) >= len(lookup):
+        lookup = np.append(lookup, lookup.dtype.type(null))
+    found = np.empty(len(codes), lookup.dtype)
+    for start in range(0, len(codes), _BLOCK):
+        here = slice(start, start + _BLOCK)
+        lookup.take(codes[here].astype(np.intp), out=found[here], mode="clip")
+    return found
 
 
 def _by_block(codes: Array, change: Callable[[Array], Array], dtype: Any) -> Array:
@@ -337,35 +385,14 @@ def _count_of(codes: Array, code: int) -> int:
     return sum(int(np.count_nonzero(codes[start : start + ROWS_AT_ONCE] == code)) for start in starts)
 
 
-def _encode_integers(series: pl.Series) -> Part:
-    """Integers, dates, times, booleans: by their physical integers."""
-    physical = series.cast(pl.UInt8) if series.dtype == pl.Boolean else series.to_physical()
-    low, high = physical.min(), physical.max()
-    if low is None or high is None:
-        return Part(np.zeros(len(series), np.uint8), pl.Series([], dtype=series.dtype))
-    assert isinstance(low, int)
-    assert isinstance(high, int)
-    array = physical.fill_null(low).to_numpy()
-    if high - low < WIDEST_PRESENCE_TABLE:
-        # narrow types would overflow in the subtraction
-        offsets = (array if array.dtype.itemsize == 8 else array.astype(np.int64)) - low
-        present = np.zeros(high - low + 1, bool)
-        present[offsets] = True
-        distinct = np.flatnonzero(present)
-        lookup = np.empty(len(present), smallest_unsigned(len(distinct) + 1))
-        lookup[distinct] = np.arange(len(distinct))
-        codes = lookup[offsets]
-        if high >= 2**63:  # only unsigned integers of 64 bits hold it
-            values = pl.Series(distinct.astype(np.uint64) + np.uint64(low))
-        else:
-            values = _integers(distinct) + low if low >= 0 else _integers(distinct + low)
-    else:
-        distinct, codes = np.unique(array, return_inverse=True)
-        codes = codes.astype(smallest_unsigned(len(distinct) + 1))
-        values = _integers(distinct)
+def _encode_wide_integers(series: pl.Series) -> Part:
+    """Integers that are too far apart for a table over their span: by sorting."""
+    physical = series.to_physical()
+    distinct, codes = np.unique(physical.fill_null(physical.min()).to_numpy(), return_inverse=True)
+    codes = codes.astype(smallest_unsigned(len(distinct) + 1))
     if physical.null_count():
-        codes[physical.is_null().to_numpy()] = len(values)
-    return Part(codes, values.cast(physical.dtype).cast(series.dtype))
+        codes[physical.is_null().to_numpy()] = len(distinct)
+    return Part(codes, integer_series(distinct).cast(physical.dtype).cast(series.dtype))
 
 
 def respelled_texts(texts: pl.Series, values: pl.Series) -> int:
@@ -393,13 +420,6 @@ def _negative_zeros(series: pl.Series) -> Array:
     return np.asarray(rows[np.signbit(series.gather(rows).to_numpy())])
 
 
-def _integers(array: Array) -> pl.Series:
-    """Integers as a series; few of them through Python, because polars loads `numpy.ma` (0.01 s) to take an array."""
-    if len(array) > _FEW:
-        return pl.Series(array)
-    return pl.Series(array.tolist(), dtype=_NUMPY_INTEGERS[_NUMPY_NAMES.index(array.dtype.name)])
-
-
 def _encode_floats(series: pl.Series) -> Part:
     """Floats; NaN is a missing value, as every data frame library writes it."""
     series = series.fill_nan(None)
@@ -418,9 +438,9 @@ def unite(dictionaries: list[pl.Series]) -> tuple[pl.Series, Array]:
     if len({dictionary.dtype for dictionary in held}) > 1:
         held = _common_type(held)
     together = pl.concat(held) if len(held) > 1 else held[0]
-    if together.dtype in _NUMPY_INTEGERS and not together.null_count():
+    if together.dtype in NUMPY_INTEGERS and not together.null_count():
         distinct, codes = np.unique(together.to_numpy(), return_inverse=True)
-        return _integers(distinct), codes
+        return integer_series(distinct), codes
     return _rank(together)
 
 
