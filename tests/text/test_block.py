@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -11,9 +12,9 @@ from hypothesis import strategies as st
 
 from shoal.text import block
 from shoal.text.base import Note
-from shoal.text.block import notes_of
+from shoal.text.block import Block, blocks_of
 from shoal.text.find import LANGUAGES, find_spans
-from shoal.text.words import widest_sign
+from shoal.text.words import CAPITAL, LOWER, widest_sign
 
 CORPUS = Path(__file__).parent / "corpus"
 HALVES = ("tuned", "held_out", "stranger", "second")
@@ -26,7 +27,8 @@ def corpus() -> list[str]:
 
 
 def assert_as_alone(texts: list[str]) -> None:
-    for text, note in zip(texts, notes_of(texts, LANGUAGES), strict=True):
+    notes = [note for some in blocks_of(texts, LANGUAGES) for note in some.notes]
+    for text, note in zip(texts, notes, strict=True):
         alone = Note(text, LANGUAGES)
         for name in MADE:
             assert getattr(note, name) == getattr(alone, name), name
@@ -51,6 +53,27 @@ def test_the_size_of_a_block_changes_nothing(monkeypatch: pytest.MonkeyPatch) ->
     assert find_spans(texts) == whole
 
 
+@given(st.lists(SIGNS, min_size=1, max_size=5), st.sampled_from(["a", "l", "1", "'", "s", "-", "aa", ", "]))
+def test_what_is_asked_of_all_notes_is_what_each_would_say(texts: list[str], part: str) -> None:
+    some = Block([Note(text, LANGUAGES) for text in texts])
+    assert some.holding(part).tolist() == [part in note.lower for note in some.notes]
+    assert some.matching(re.compile("[a1]-")).tolist() == ["a-" in n.folded or "1-" in n.folded for n in some.notes]
+    assert some.has_digits.tolist() == [bool(note.digits) for note in some.notes]
+    assert some.marked(CAPITAL | LOWER).tolist() == [bool(note.any_signs & (CAPITAL | LOWER)) for note in some.notes]
+    short = some.run_ends - some.run_starts < 5
+    by_note = dict(some.by_note(short))
+    assert by_note == {
+        number: starts
+        for number, note in enumerate(some.notes)
+        if (starts := [start for start, end in note.digits if end - start < 5])
+    }
+    assert some.with_run(short).tolist() == [number in by_note for number in range(len(some))]
+    values = [int(n.folded[a:b]) if b - a < 5 else -1 for n in some.notes for a, b in n.digits]
+    assert some.run_values.tolist() == values
+    before = [ord(n.folded[a - 1]) if a else 10 for n in some.notes for a, b in n.digits]
+    assert [code or 10 for code in some.beside_runs(-1).tolist()] == before
+
+
 def test_signs_fit_into_the_arrays_of_a_block() -> None:
-    """More than 64 bits are right as well, but notes are then looked at one by one: share a trigger."""
+    """More than 64 bits do not: share a trigger."""
     assert widest_sign() <= 64

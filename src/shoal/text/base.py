@@ -8,10 +8,12 @@ from collections.abc import Callable
 from functools import reduce
 from itertools import accumulate
 from operator import or_
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
 
+import numpy as np
 import polars as pl
 
+from shoal.table import Array
 from shoal.table.fold import fold
 from shoal.text.kinds import TextKind
 from shoal.text.words import (
@@ -29,6 +31,9 @@ from shoal.text.words import (
     lexicon,
 )
 
+if TYPE_CHECKING:
+    from shoal.text.block import Block
+
 Made = TypeVar("Made")
 
 
@@ -43,14 +48,32 @@ class Span(NamedTuple):
 
 
 class Recogniser(Protocol):
-    """One way of finding identifiers: its name, the kinds that it finds, and the spans in a note."""
+    """One way of finding identifiers: its name, the kinds that it finds, and the spans in notes."""
 
     name: str
     kinds: tuple[TextKind, ...]
 
-    def find(self, note: Note) -> list[Span]:
-        """The spans found, in characters of the note's folded text."""
+    def find_in(self, block: Block, found: list[list[Span]]) -> None:
+        """Adds the spans of each note of a block, in characters of the note's folded text."""
         ...
+
+
+class NoteByNote:
+    """A recogniser that looks at each note of a block in which it may find something."""
+
+    def find_in(self, block: Block, found: list[list[Span]]) -> None:
+        """Adds the spans of each note of a block."""
+        notes, find = block.notes, self.find
+        for number in np.flatnonzero(self.worth(block)).tolist():
+            found[number] += find(notes[number])
+
+    def worth(self, block: Block) -> Array:
+        """Which notes it may find something in: asked once for all of them, and cheap to answer."""
+        raise NotImplementedError
+
+    def find(self, note: Note) -> list[Span]:
+        """The spans of one note, in characters of its folded text."""
+        raise NotImplementedError
 
 
 class once(Generic[Made]):

@@ -7,14 +7,16 @@ part of a word nor of a number.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+import re
+from bisect import bisect_right
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import pairwise
 
 import numpy as np
 
 from shoal.table import Array
-from shoal.text.base import Note
+from shoal.text.base import Note, once
 from shoal.text.terms import small_words
 from shoal.text.words import (
     CAPITAL,
@@ -27,7 +29,6 @@ from shoal.text.words import (
     SURE,
     UPPER,
     lexicon,
-    widest_sign,
 )
 
 # so many notes and characters are looked at together
@@ -35,43 +36,130 @@ _MOST_NOTES = 1000
 _MOST_CHARACTERS = 2_000_000
 _OTHER, _LETTER, _DIGIT, _HYPHEN, _APOSTROPHE = range(5)
 _TABLE = 0x3000
+# runs of digits whose number is asked for
+_SHORT_RUN = 4
 
 
-def notes_of(texts: Iterable[str], languages: tuple[str, ...]) -> Iterator[Note]:
-    """A note of each text, with all that most recognisers need of it.
+class Block:
+    """Some notes with what recognisers ask of all of them at once: which of them are worth a closer look.
 
-    >>> [(note.words, note.digits) for note in notes_of(["Rose, 42", "l'eau"], ("en",))]
-    [(['Rose'], [(6, 8)]), (["l'", 'eau'], [])]
+    Each answer is an array with a truth for each note; where it is false, there is nothing to be found.
+
+    >>> block = Block([Note("Rose, 42"), Note("l'eau")])
+    >>> block.notes[0].words, block.has_digits.tolist(), block.holding("eau").tolist()
+    (['Rose'], [True, False], [False, True])
     """
+
+    def __init__(self, notes: list[Note]) -> None:
+        self.notes = notes
+        self.text = "\n".join([note.folded for note in notes])
+        lengths = np.array([len(note.folded) + 1 for note in notes], np.int64)
+        self.firsts = np.append(0, np.cumsum(lengths))
+        self._starts: list[int] = self.firsts.tolist()
+        self._holding: dict[str, Array] = {}
+        self._fill()
+
+    def _fill(self) -> None:
+        """What each note would make by itself when it is asked for, made for all notes."""
+        notes, text = self.notes, self.text
+        self.codes = _codes(text)
+        classes = _classes(self.codes)
+        self.run_starts, self.run_ends = _runs(classes == _DIGIT)
+        digits, bounds = _local(self.run_starts, self.run_ends, self.firsts)
+        for note, (low, high) in zip(notes, bounds, strict=True):
+            note.digits = digits[low:high]
+        self.run_notes = np.searchsorted(self.firsts, self.run_starts, "right") - 1
+        self.has_digits = np.array([low < high for low, high in bounds], bool)
+        starts, ends = _words(text, classes)
+        pieces, bounds = _local(starts, ends, self.firsts)
+        words = [text[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
+        signs = list(map(lexicon().__getitem__, words))
+        for note, (low, high) in zip(notes, bounds, strict=True):
+            note.words, note.pieces, note.signs = words[low:high], pieces[low:high], signs[low:high]
+        places = np.array(bounds, np.int64).reshape(-1, 2)
+        self.any_signs = _add_signs(notes, words, np.array(signs, np.uint64), places, ends - starts)
+
+    def __len__(self) -> int:
+        return len(self.notes)
+
+    @once
+    def lower(self) -> str:
+        """The notes in lower case, with the same places."""
+        return "\n".join([note.lower for note in self.notes])
+
+    @once
+    def run_values(self) -> Array:
+        """The numbers that runs of up to four digits are; longer ones are -1."""
+        lengths = self.run_ends - self.run_starts
+        values = np.zeros(len(lengths), np.int64)
+        for place in range(_SHORT_RUN):
+            there = lengths > place
+            values[there] = values[there] * 10 + self.codes[self.run_starts[there] + place] - ord("0")
+        return np.where(lengths > _SHORT_RUN, -1, values)
+
+    def beside_runs(self, offset: int) -> Array:
+        """The characters that stand `-offset` places before the runs of digits, or `offset` places behind them."""
+        places = self.run_starts + offset if offset < 0 else self.run_ends + offset
+        inside = (places >= 0) & (places < len(self.codes))
+        return np.where(inside, self.codes[np.where(inside, places, 0)], 0)
+
+    def marked(self, bits: int) -> Array:
+        """Which notes have a word with one of the bits."""
+        found: Array = self.any_signs & np.uint64(bits) != 0
+        return found
+
+    def with_run(self, runs: Array) -> Array:
+        """Which notes have one of some runs of digits, given as a truth for each of `run_starts`."""
+        return np.bincount(self.run_notes[runs], minlength=len(self)).astype(bool)
+
+    def by_note(self, runs: Array) -> Iterator[tuple[int, list[int]]]:
+        """The notes that have some runs of digits, each with where those start in it."""
+        notes = self.run_notes[runs]
+        starts = (self.run_starts[runs] - self.firsts[notes]).tolist()
+        cuts = np.flatnonzero(np.diff(notes, prepend=-1)).tolist()
+        for low, high in pairwise([*cuts, len(starts)]):
+            yield int(notes[low]), starts[low:high]
+
+    def holding(self, part: str) -> Array:
+        """Which notes hold a part in lower case."""
+        known = self._holding.get(part)
+        if known is None:
+            lower = self.lower
+            known = self._holding[part] = self._found(lambda place: lower.find(part, place))
+        return known
+
+    def matching(self, sign: re.Pattern[str]) -> Array:
+        """Which notes a pattern may match: all that it matches, if it does not ask where a text starts or ends."""
+
+        def first(place: int) -> int:
+            match = sign.search(self.text, place)
+            return -1 if match is None else match.start()
+
+        return self._found(first)
+
+    def _found(self, first: Callable[[int], int]) -> Array:
+        """Which notes hold something, by where it is first from a place on; one look for each of them is enough."""
+        found = np.zeros(len(self), bool)
+        place = first(0)
+        while place >= 0:
+            number = bisect_right(self._starts, place) - 1
+            found[number] = True
+            place = first(self._starts[number + 1])
+        return found
+
+
+def blocks_of(texts: Iterable[str], languages: tuple[str, ...]) -> Iterator[Block]:
+    """The texts as blocks of notes, in their order."""
     block: list[Note] = []
     characters = 0
     for text in texts:
         block.append(Note(text, languages))
         characters += len(text)
         if len(block) == _MOST_NOTES or characters > _MOST_CHARACTERS:
-            yield from _filled(block)
+            yield Block(block)
             block, characters = [], 0
-    yield from _filled(block)
-
-
-def _filled(notes: list[Note]) -> list[Note]:
-    if not notes or widest_sign() > 64:
-        return notes
-    text = "\n".join([note.folded for note in notes])
-    firsts = np.cumsum([0, *(len(note.folded) + 1 for note in notes)])
-    classes = _classes(text)
-    starts, ends = _runs(classes == _DIGIT)
-    digits, bounds = _local(starts, ends, firsts)
-    for note, (low, high) in zip(notes, bounds, strict=True):
-        note.digits = digits[low:high]
-    starts, ends = _words(text, classes)
-    pieces, bounds = _local(starts, ends, firsts)
-    words = [text[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
-    signs = list(map(lexicon().__getitem__, words))
-    for note, (low, high) in zip(notes, bounds, strict=True):
-        note.words, note.pieces, note.signs = words[low:high], pieces[low:high], signs[low:high]
-    _add_signs(notes, words, np.array(signs, np.uint64), np.array(bounds, np.int64).reshape(-1, 2), ends - starts)
-    return notes
+    if block:
+        yield Block(block)
 
 
 @cache
@@ -89,10 +177,16 @@ def _class_of(sign: str) -> int:
     return _LETTER if letter else _HYPHEN if sign == "-" else _OTHER
 
 
-def _classes(text: str) -> Array:
+def _codes(text: str) -> Array:
+    """The numbers of the characters."""
     if text.isascii():
-        return _class_table()[np.frombuffer(text.encode(), np.uint8)]
-    codes = np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+        return np.frombuffer(text.encode(), np.uint8)
+    return np.frombuffer(text.encode("utf-32-le", "surrogatepass"), np.uint32)
+
+
+def _classes(codes: Array) -> Array:
+    if codes.dtype == np.uint8:
+        return _class_table()[codes]
     found = _class_table()[np.minimum(codes, _TABLE - 1)]
     high = np.flatnonzero(codes >= _TABLE)
     if len(high):
@@ -138,8 +232,8 @@ def _local(starts: Array, ends: Array, firsts: Array) -> tuple[list[tuple[int, i
     return stretches, list(pairwise(bounds))
 
 
-def _add_signs(notes: list[Note], words: list[str], signs: Array, bounds: Array, lengths: Array) -> None:
-    """What the words of each note are altogether, which of them are notable, and which language they are of."""
+def _add_signs(notes: list[Note], words: list[str], signs: Array, bounds: Array, lengths: Array) -> Array:
+    """Which words of each note are notable, and which language they are of; what the words are altogether is given."""
     numbers = np.flatnonzero(signs & np.uint64(~PLAIN_WORD & (1 << 64) - 1))
     places, shares = _shared(numbers, bounds)
     notable = list(zip(places, signs[numbers].tolist(), strict=True))
@@ -160,6 +254,7 @@ def _add_signs(notes: list[Note], words: list[str], signs: Array, bounds: Array,
         note.any_signs, note.notable, note.in_lower_case = any_signs, notable[low:high], lower
         if language is not None:
             note.language = language
+    return together
 
 
 def _shared(numbers: Array, bounds: Array) -> tuple[list[int], list[tuple[int, int]]]:

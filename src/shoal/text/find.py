@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import pairwise
 
 from shoal.text.base import Note, Span
-from shoal.text.block import notes_of
+from shoal.text.block import Block, blocks_of
 from shoal.text.everywhere import everywhere
 from shoal.text.model import TextModel, model_spans
 from shoal.text.recognisers import RECOGNISERS
@@ -35,23 +35,31 @@ def find_spans(
     """
     rows: dict[str, list[int]] = {}
     for number, text in enumerate(texts):
-        rows.setdefault(text or "", []).append(number)
+        if text:
+            rows.setdefault(text, []).append(number)
     found: list[list[Span]] = [[] for _ in texts]
-    for note, (text, numbers) in zip(notes_of(rows, languages), rows.items(), strict=True):
-        ours = spans_of(note) if text else []
-        theirs = model_spans(model, note) if model is not None and text else []
-        resolved = resolve(note, [ours, theirs]) if extra is None else []
-        for number in numbers:
-            known = extra(number, note) if extra is not None else []
-            found[number] = resolve(note, [known, ours, theirs]) if extra is not None else list(resolved)
+    places = iter(rows.values())
+    for block in blocks_of(rows, languages):
+        for note, ours in zip(block.notes, spans_of(block), strict=True):
+            theirs = model_spans(model, note) if model is not None else []
+            numbers = next(places)
+            resolved = resolve(note, [ours, theirs]) if extra is None else []
+            for number in numbers:
+                known = extra(number, note) if extra is not None else []
+                found[number] = resolve(note, [known, ours, theirs]) if extra is not None else list(resolved)
     return found
 
 
-def spans_of(note: Note) -> list[Span]:
-    """What the recognisers find in one note, in characters of its original text; spans may overlap."""
-    spans = [span for recogniser in RECOGNISERS for span in recogniser.find(note)]
-    if not spans:
-        return []
+def spans_of(block: Block) -> list[list[Span]]:
+    """What the recognisers find in each note of a block, in characters of its original text; spans may overlap."""
+    found: list[list[Span]] = [[] for _ in block.notes]
+    for recogniser in RECOGNISERS:
+        recogniser.find_in(block, found)
+    return [_as_written(note, spans) if spans else spans for note, spans in zip(block.notes, found, strict=True)]
+
+
+def _as_written(note: Note, spans: list[Span]) -> list[Span]:
+    """Spans without what stays, with the names that are found elsewhere, in characters of the original text."""
     spans = without_what_stays(note, spans)
     spans += everywhere(note, spans)
     return [_moved(note, _without_full_stop(note.folded, span)) for span in spans]

@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
+from functools import reduce
+from operator import or_
 
-from shoal.text.base import Note, Span
+from shoal.table import Array
+from shoal.text.base import Note, NoteByNote, Span
+from shoal.text.block import Block
 from shoal.text.kinds import TextKind
 from shoal.text.words import CAPITAL, GIVEN, MONTH, RARE, ROLE, STAYS, SURNAME, UNKNOWN, WORD, trigger_part
 
@@ -60,11 +64,19 @@ _PART_OF_MORE = frozenset("./,-0123456789")
 _LAST_YEAR = 1935
 
 
-class Ages:
+class Ages(NoteByNote):
     """Ages from 90; those below are no identifiers."""
 
     name = "ages"
     kinds: tuple[TextKind, ...] = ("age_over_89",)
+
+    def worth(self, block: Block) -> Array:
+        """Notes with a number that may be an age over 89 or a year of birth, or a word for one."""
+        lengths, values = block.run_ends - block.run_starts, block.run_values
+        born = (lengths == 4) & (values >= 1900) & (values <= _LAST_YEAR)
+        aged = (lengths > 1) & (lengths < 4) & (values >= 90) & (values < 120)
+        decade = reduce(or_, map(block.holding, _DECADE))
+        return block.with_run(born | aged) | block.marked(_SPELLED_WORD) | decade
 
     def find(self, note: Note) -> list[Span]:
         """Ages over 89 in the note."""

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from shoal.table import Array
 from shoal.table.dates import WHOLE_MONTH_NAMES
-from shoal.text.base import Note, Span
+from shoal.text.base import Note, NoteByNote, Span
+from shoal.text.block import Block
 from shoal.text.kinds import TextKind
 from shoal.text.terms import alternation, months, rule
 from shoal.text.words import DATE_WORD
@@ -68,11 +70,15 @@ def _day_and_month(first: str, second: str) -> bool:
     return (1 <= a <= 31 and 1 <= b <= 12) or (1 <= a <= 12 and 1 <= b <= 31)
 
 
-class Dates:
+class Dates(NoteByNote):
     """Numeric dates, dates with the name of a month, and parts of dates that tell more than the year."""
 
     name = "dates"
     kinds: tuple[TextKind, ...] = ("date",)
+
+    def worth(self, block: Block) -> Array:
+        """Notes with digits or the name of a month."""
+        return block.has_digits | block.marked(DATE_WORD)
 
     def find(self, note: Note) -> list[Span]:
         """Dates in the note."""

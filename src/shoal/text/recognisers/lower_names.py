@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 
+from shoal.table import Array
 from shoal.text import terms
-from shoal.text.base import Note, Span
+from shoal.text.base import Note, NoteByNote, Span
+from shoal.text.block import Block
 from shoal.text.kinds import TextKind
 from shoal.text.words import (
     ACTS,
@@ -40,11 +42,15 @@ _GAPS = frozenset((" ", "-", ": ", "/ "))
 _MOST_WORDS = 4
 
 
-class LowerNames:
+class LowerNames(NoteByNote):
     """Names that are written without capitals, as people type who are in a hurry."""
 
     name = "lower names"
     kinds: tuple[TextKind, ...] = ("name",)
+
+    def worth(self, block: Block) -> Array:
+        """Notes with a word that announces a person, or a frequent name."""
+        return block.marked(INTRODUCES) | block.marked(SURE)
 
     def find(self, note: Note) -> list[Span]:
         """Names in lower case."""

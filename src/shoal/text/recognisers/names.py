@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 
+from shoal.table import Array
 from shoal.text import terms
-from shoal.text.base import Note, Span
+from shoal.text.base import Note, NoteByNote, Span
+from shoal.text.block import Block
 from shoal.text.kinds import TextKind
 from shoal.text.name_seeds import Seeds, seeds_of
 from shoal.text.words import (
@@ -48,11 +50,15 @@ _AROUND_NICKNAMES = frozenset((' "', '" ', " “", "” ", ' ("', '") '))
 _MOST_WORDS = 6
 
 
-class Names:
+class Names(NoteByNote):
     """Seeds are words that something says are names; names grow from seeds to both sides."""
 
     name = "names"
     kinds: tuple[TextKind, ...] = ("name",)
+
+    def worth(self, block: Block) -> Array:
+        """Notes with a word."""
+        return block.marked(WRITTEN_AS_NAME | TITLE | LOWER)
 
     def find(self, note: Note) -> list[Span]:
         """Names in the note."""

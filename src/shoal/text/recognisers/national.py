@@ -7,7 +7,9 @@ from functools import cache
 
 from shoal.kinds.countries import COUNTRIES
 from shoal.kinds.shape import Shape
-from shoal.text.base import Note, Span
+from shoal.table import Array
+from shoal.text.base import Note, NoteByNote, Span
+from shoal.text.block import Block
 from shoal.text.kinds import TextKind
 
 _SSN = re.compile(r"(?<![\d.-])(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\d-])")
@@ -54,11 +56,15 @@ def _at(text: str, place: int) -> list[Span]:
     return []
 
 
-class National:
+class National(NoteByNote):
     """Numbers of a state for its people."""
 
     name = "national numbers"
     kinds: tuple[TextKind, ...] = ("national_id",)
+
+    def worth(self, block: Block) -> Array:
+        """Notes with digits."""
+        return block.has_digits
 
     def find(self, note: Note) -> list[Span]:
         """Numbers in the form of a country's number with a right check digit, and US and UK numbers by form."""

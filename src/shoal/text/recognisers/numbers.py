@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 from functools import cache
 
+from shoal.table import Array
 from shoal.text import terms
-from shoal.text.base import Note, Span
+from shoal.text.base import Note, NoteByNote, Span
+from shoal.text.block import Block
 from shoal.text.kinds import TextKind
-from shoal.text.words import trigger
 
 _GROUP = (
     r"(?:[A-Z]{0,3}\d[\dA-Z]{1,24}(?:[-/][\dA-Z]{1,24}){0,4}|[A-Z][A-Za-z]{0,2} \d{1,6}(?:/\d{2,4})?|\d{1,2}(?= \d{2}))"
@@ -19,52 +20,14 @@ _CODE = re.compile(
 )
 # what is left of a run of letters and digits that is longer than a code: it is one code all the same
 _REST = re.compile(r"[A-Za-z\d]*")
-_PLATE = re.compile(
-    r"(?<![\w-])[A-ZÄÖÜ]{1,3}[- ]?[A-Z]{0,2} ?\d{1,4}(?:[- ]?[A-Z]{1,3})?(?![\w-])"
-    r"|(?<![\w-])\d{1,4}[- ]?[A-Z]{2,3}\d{0,3}(?![\w-])|(?<![\w-])[A-Z]{2} ?\d{1,3}[ .']\d{3}(?![\w-])"
-)
-_PLATE_SIGN = re.compile(
-    r"plate|plaque|plaques|kennzeichen|immatric|targ|matr[ií]c|registration|\breg\b|\btag\b|placa|vehicle"
-)
-_PLATE_WORDS = trigger((
-    "plate", "plates", "plaque", "plaques", "nummernschild", "kfz", "contrôle", "kontrollschild", "kennzeichen",
-    "immatriculation", "immatriculé", "immatriculée", "targa", "targata",
-    "targato", "targhe", "matrícula", "matricula", "registration", "reg", "tag", "placa", "vehicle", "vehicles",
-    "matricola",
-))  # fmt: skip
-# forms that nothing else has: 512 Js 30447/21, XVII 88/19, NVB-P-0331, 22-FA-01938, BG.2021.418
-_FILE_FORMS = re.compile(
-    r"(?<![\w.,/-])(?:(?:\d{1,4}|[IVX]{1,5}) [A-Z][A-Za-z]{0,4} \d{1,6}/\d{2,4}|[IVX]{2,6} \d{1,5}/\d{2,4}"
-    r"|[A-Z]{1,6}-[A-Z]{1,8}-?\d{3,8}|[A-Z]{2,6}-[A-Z]{2,8}-\d{2}|\d{2,4}-[A-Z]{1,4}-\d{3,8}|[A-Z]{1,4}\.(?:19|20)\d{2}\.\d{1,6}"
-    r"|[A-Z]{1,4}\d{0,2}-(?:19|20)?\d{2}-\d{3,7}|[A-Z]{1,5}/\d{2,6}/\d{2,4}|[A-Z]{1,5}-\d{2,6}/\d{2,4})(?![\w-]|[./]\d)"
-)
-# a number of a year: 340/2019, 2023/0094; not a law, and not a month or a span of years
-_OF_YEAR = re.compile(
-    r"(?<![\w.,/-])(?:(?!0?\d/|1[0-2]/)\d{2,6}/(?:19|20)\d{2}|(?:19|20)\d{2}[/-](?!(?:19|20)\d{2}|679|0?\d(?!\d)"
-    r"|1[0-2](?!\d))"
-    r"\d{3,6})(?![\w/-]|[.,]\d)"
-)
-_LAW = re.compile(
-    r"(?i)\b(?:legge|ley|l|lo|loi|law|act|gesetz|d\.?\s?lgs|lgs|decreto|real decreto|rd|dpr|d\.p\.r|directive"
-    r"|direttiva|directiva"
-    r"|richtlinie|verordnung|règlement|regolamento|reglamento|regulation|\(?ue\)?|\(?eu\)?|\(?ce\)?|iso|din|season"
-    r"|saison|stagione)"
-    r"[\s.,)]{0,3}(?:n[.°º]?\s?)?$"
-)
 _SHORT_LETTERS = re.compile(r"(?<![\w.-])(?:[A-Z]{1,5}|[A-Z][a-z]?[A-Z])[ .]$")
 _LETTERS_BEHIND = re.compile(r" [A-Z]{2,3}(?![\w-])")
 _LETTER_BEHIND = re.compile(r" [B-HJ-Z](?=[.,;)]|$)")
 _WORDS = re.compile(r"[^\W\d_]+")
-# plates whose form nothing else has: WÜ-KR 442, CX-118-LB, FB 220 KL, LK19 ZTB; Spanish ones in Spanish notes only
-_PLATE_FORMS = re.compile(
-    r"(?<![\w.-])(?:[A-ZÄÖÜ]{1,3}-[A-Z]{1,2} ?[1-9]\d{1,3}[EH]?|[A-HJ-NP-TV-Z]{2}-\d{3}-[A-HJ-NP-TV-Z]{2}"
-    r"|[A-HJ-NPR-TV-Z]{2} ?\d{3} ?[A-HJ-NPR-TV-Z]{2}|[A-HJ-PR-Y]{2}\d{2} [A-HJ-PR-Z]{3})(?![\w-])"
-)
-_SPANISH_PLATE = re.compile(r"(?<![\w.,-])\d{4}[ -]?[BCDFGHJKLMNPRSTVWXYZ]{3}(?![\w-])")
 _NUMBER_WORDS = frozenset(
     ("no", "nr", "number", "num", "nº", "numero", "número", "numéro", "nummer", "n", "ref", "réf", "matr", "id")
 )
-_UNITS = re.compile(rf"\s?{terms.alternation('units')}(?!\w)", re.IGNORECASE)
+UNITS = re.compile(rf"\s?{terms.alternation('units')}(?!\w)", re.IGNORECASE)
 # dates and blood pressures, whatever stands before them
 _NOT_CODES = re.compile(r"\d{1,2}[./-]\d{1,2}[./-](?:\d{4}|\d{2})(?!\d| \d{4})|\d{2,3}/(?:[4-9]\d|1[0-3]\d)$")
 _UNIT_WORDS = terms.rule("units")
@@ -146,7 +109,7 @@ def _numbered(note: Note, words: list[str], start: int) -> TextKind | None:
     return None if before in terms.rule("not_numbered") or len(before) < 2 else "other_number"
 
 
-class Numbers:
+class Numbers(NoteByNote):
     """Codes after a label, and long codes without one."""
 
     name = "numbers"
@@ -155,10 +118,12 @@ class Numbers:
         "national_id", "other_number",
     )  # fmt: skip
 
+    def worth(self, block: Block) -> Array:
+        """Notes with digits."""
+        return block.has_digits
+
     def find(self, note: Note) -> list[Span]:
-        """Numbers that identify."""
-        if not note.has_digits:
-            return []
+        """Codes after a label, and long ones without."""
         found = []
         last = 0
         for place in note.code_starts:
@@ -170,7 +135,7 @@ class Numbers:
             digits = sum(map(str.isdigit, code))
             if digits < 4 and not _LETTER.search(code):
                 continue
-            if _is_counted(note.folded, end) or _NOT_CODES.match(code):
+            if _NOT_CODES.match(code) or _is_counted(note.folded, end):
                 continue
             kind = label_before(note, start) if digits > 3 or (digits and _LETTER.search(code)) else None
             if kind is None and digits > 3 and (apart := _SHORT_LETTERS.search(note.folded, max(0, start - 7), start)):
@@ -186,23 +151,7 @@ class Numbers:
             end = behind.end() if behind and kind != "vehicle_number" else end
             if digits >= _LEAST_DIGITS.get(kind, 4) and not (_YEAR.match(code) and kind != "vehicle_number"):
                 found.append(Span(start, end, kind, 0.93, "after a label"))
-        return found + _forms(note) + _plates(note)
-
-
-def _forms(note: Note) -> list[Span]:
-    """File numbers and names of devices whose form says what they are."""
-    text, found = note.folded, list[Span]()
-    if any(end - start > 1 and text[start - 1 : start] in ("/", "-", ".") for start, end in note.digits):
-        found = [
-            Span(*match.span(), "other_number", 0.7, "form of a file number") for match in _FILE_FORMS.finditer(text)
-        ]
-        found += [
-            Span(*match.span(), "other_number", 0.62, "number of a year")
-            for match in _OF_YEAR.finditer(text)
-            if _LAW.search(text, max(0, match.start() - 24), match.start()) is None
-            and not _UNITS.match(text, match.end())
-        ]
-    return found
+        return found
 
 
 def _is_counted(text: str, end: int) -> bool:
@@ -215,31 +164,7 @@ def _is_counted(text: str, end: int) -> bool:
         and (word or text[end : end + 2].strip()[:1] not in _UNIT_SIGNS)
     ):
         return False
-    return _UNITS.match(text, end) is not None
-
-
-def _plates(note: Note) -> list[Span]:
-    """Plates start with letters and a blank, which codes do not; only after a label."""
-    lower = note.lower
-    text = note.folded
-    near = any(
-        text[end : end + 2].strip(" -").isupper()
-        or text[start - 1 : start].isupper()
-        or text[max(0, start - 2) : start - 1].isupper()
-        for start, end in note.digits
-    )
-    forms = [
-        Span(*match.span(), "vehicle_number", 0.8, "form of a plate")
-        for pattern in ((_PLATE_FORMS, _SPANISH_PLATE) if note.language == "es" else (_PLATE_FORMS,))
-        for match in (pattern.finditer(text) if near else ())
-    ]
-    if not note.any_signs & _PLATE_WORDS or _PLATE_SIGN.search(lower) is None:
-        return forms
-    return forms + [
-        Span(*match.span(), "vehicle_number", 0.93, "after a label")
-        for match in _PLATE.finditer(note.folded)
-        if any(sign.isdigit() for sign in match[0]) and label_before(note, match.start()) == "vehicle_number"
-    ]
+    return UNITS.match(text, end) is not None
 
 
 def _unlabelled(code: str, start: int, end: int, digits: int) -> list[Span]:

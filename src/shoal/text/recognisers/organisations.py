@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 import re
+from functools import reduce
+from operator import or_
 
+from shoal.table import Array
 from shoal.text import terms
-from shoal.text.base import Note, Span
+from shoal.text.base import Note, NoteByNote, Span
+from shoal.text.block import Block
 from shoal.text.kinds import TextKind
 from shoal.text.words import (
     ACTS,
@@ -48,6 +52,7 @@ _ADJECTIVES_MOST = 2
 # heads of other languages that are English words too
 _ENGLISH_TOO = terms.rule("english_heads")
 _WORK = trigger(terms.rule("work_words"))
+_SIGNS = ORG_END | COMPANY | ORG_START | _WORK | _BEFORE_BIT
 _TAILS = re.compile(
     r"\s?(?:&|und|et|e|y|and)\s(?:(?i:partner|partners|associés|associées|figli|fratelli|soci|associati|asociados"
     r"|hijos|fils"
@@ -67,11 +72,15 @@ _COMPOUND = (
 )  # fmt: skip
 
 
-class Organisations:
+class Organisations(NoteByNote):
     """Hospitals, schools, courts, companies, offices."""
 
     name = "organisations"
     kinds: tuple[TextKind, ...] = ("organisation",)
+
+    def worth(self, block: Block) -> Array:
+        """Notes with a word of an organisation, of work, or before one."""
+        return block.marked(_SIGNS) | reduce(or_, map(block.holding, _COMPOUND))
 
     def find(self, note: Note) -> list[Span]:
         """Organisations in the note."""

@@ -8,7 +8,11 @@ from dataclasses import dataclass, field
 from functools import reduce
 from operator import or_
 
+import numpy as np
+
+from shoal.table import Array
 from shoal.text.base import Note, Span
+from shoal.text.block import Block
 from shoal.text.kinds import TextKind
 
 _DIGITS_BEFORE = re.compile(r"(?<!\d)\d{1,2}[.\s]{0,2}$")
@@ -49,15 +53,20 @@ class Pattern:
         object.__setattr__(self, "searched", re.compile(self.sign) if self.sign else None)
         object.__setattr__(self, "group", "id" if "id" in self.compiled.groupindex else 0)
 
+    def worth(self, block: Block) -> Array:
+        """Which notes of a block hold all that the pattern needs, as far as that can be asked of all at once."""
+        found = block.has_digits if self.digits else np.ones(len(block), bool)
+        for bits in (self.near, self.words):
+            if bits and found.any():
+                found = found & block.marked(bits)
+        if self.parts and found.any():
+            found = found & reduce(or_, map(block.holding, self.parts))
+        if self.searched is not None and found.any():
+            found = found & block.matching(self.searched)
+        return found
+
     def possible(self, note: Note) -> bool:
-        """Whether all that the pattern needs is in the note, its words and digits apart (`Patterns` asks for those)."""
-        if self.parts:
-            lower = note.lower
-            for part in self.parts:
-                if part in lower:
-                    break
-            else:
-                return False
+        """Whether what can be asked of a note alone holds."""
         if self.gate is not None and not self.gate(note):
             return False
         return self.searched is None or self.searched.search(note.folded) is not None
@@ -83,6 +92,14 @@ class Pattern:
             for low, high in note.windows(self.near, *self.reach):
                 yield from self.compiled.finditer(text, low, high)
 
+    def spans(self, note: Note) -> list[Span]:
+        """The spans of its matches that pass the check."""
+        return [
+            Span(*match.span(self.group), self.kind, self.score, self.reason)
+            for match in self.matches(note)
+            if self.check is None or self.check(match[self.group])
+        ]
+
     def _starts(self, note: Note) -> list[int]:
         """Where the words that it needs start, or words and numbers shortly before them."""
         pieces = note.pieces
@@ -104,31 +121,12 @@ class Patterns:
     def __init__(self, name: str, *patterns: Pattern) -> None:
         self.name = name
         self.patterns = patterns
-        self.mask = reduce(or_, (pattern.near | pattern.words for pattern in patterns), 0)
-        self.by_signs: dict[tuple[int, bool], tuple[Pattern, ...]] = {}
         self.kinds: tuple[TextKind, ...] = tuple(dict.fromkeys(pattern.kind for pattern in patterns))
 
-    def find(self, note: Note) -> list[Span]:
-        """The spans of all patterns."""
-        found = []
-        for pattern in self._needed(note.any_signs & self.mask, bool(note.digits)):
-            if not pattern.possible(note):
-                continue
-            for match in pattern.matches(note):
-                if pattern.check is None or pattern.check(match[pattern.group]):
-                    start, end = match.span(pattern.group)
-                    found.append(Span(start, end, pattern.kind, pattern.score, pattern.reason))
-        return found
-
-    def _needed(self, signs: int, digits: bool) -> tuple[Pattern, ...]:
-        """The patterns whose words and digits are in a note; notes with the same ones share the answer."""
-        known = self.by_signs.get((signs, digits))
-        if known is None:
-            known = self.by_signs[signs, digits] = tuple(
-                pattern
-                for pattern in self.patterns
-                if (digits or not pattern.digits)
-                and (not pattern.near or pattern.near & signs)
-                and (not pattern.words or pattern.words & signs)
-            )
-        return known
+    def find_in(self, block: Block, found: list[list[Span]]) -> None:
+        """Adds the spans of all patterns, pattern by pattern."""
+        notes = block.notes
+        for pattern in self.patterns:
+            for number in np.flatnonzero(pattern.worth(block)).tolist():
+                if pattern.possible(notes[number]):
+                    found[number] += pattern.spans(notes[number])

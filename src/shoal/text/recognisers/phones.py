@@ -5,7 +5,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from shoal.text.base import Note, Span
+from shoal.table import Array
+from shoal.text.base import Note, NoteByNote, Span
+from shoal.text.block import Block
 from shoal.text.kinds import TextKind
 from shoal.text.terms import alternation, rule
 
@@ -60,11 +62,15 @@ def _prefix(text: str, start: int) -> int:
     return start
 
 
-class Phones:
+class Phones(NoteByNote):
     """Phone and fax numbers."""
 
     name = "phones"
     kinds: tuple[TextKind, ...] = ("phone", "fax")
+
+    def worth(self, block: Block) -> Array:
+        """Notes with digits."""
+        return block.has_digits
 
     def find(self, note: Note) -> list[Span]:
         """Numbers of seven digits or more that something says are phone numbers."""

@@ -8,8 +8,10 @@ from collections.abc import Iterator
 
 from shoal.kinds.letters import plain
 from shoal.kinds.place_lists import STATE_CODES
+from shoal.table import Array
 from shoal.text import terms
-from shoal.text.base import Note, Span
+from shoal.text.base import Note, NoteByNote, Span
+from shoal.text.block import Block
 from shoal.text.kinds import TextKind
 from shoal.text.words import (
     ACTS,
@@ -52,11 +54,15 @@ _ARTICLES = frozenset(("El", "La", "Los", "Las", "Le", "Les", "L'", "L’", "Il"
 _NOT_PLACES = STAYS | MONTH | ROLE | TITLE | REGION
 
 
-class Places:
+class Places(NoteByNote):
     """Cities, towns, villages."""
 
     name = "places"
     kinds: tuple[TextKind, ...] = ("place", "postal_code")
+
+    def worth(self, block: Block) -> Array:
+        """Notes with digits, a place, or a word before one."""
+        return block.has_digits | block.marked(PLACE | LONG_PLACE | LOCATIVE | TOWN | REGION | LONG_REGION | UPPER)
 
     def find(self, note: Note) -> list[Span]:
         """Places in the note."""
