@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
 
@@ -17,8 +18,9 @@ import polars as pl
 from shoal.errors import InputError
 from shoal.reading.files import Options
 from shoal.table import Array, Column, Table
-from shoal.table.classes import Coded, CountTable
+from shoal.table.classes import Coded, CountTable, Distinct
 from shoal.table.rows import Rows
+from shoal.table.table import DeferredColumn
 
 
 @dataclass(frozen=True)
@@ -225,13 +227,13 @@ class Engine(Protocol):
 
 def tuples_of(columns: Mapping[str, Column], weights: Array | None) -> tuple[dict[str, Column], Array]:
     """The distinct tuples of columns, in the order of their values, and the records of each."""
-    counted = CountTable.of(columns, weights)
-    tuples = {}
-    for name, column in columns.items():
-        codes = counted.tuples[name].codes
-        nulls = int(np.count_nonzero(codes == len(column.values))) if column.nulls else 0
-        tuples[name] = Column(name, codes, column.values, nulls, column.dtype, declared=column.declared)
-    return tuples, counted.counts
+    found = Distinct.of(list(columns.values()), weights)
+    tuples: dict[str, Column] = {}
+    for number, (name, column) in enumerate(columns.items()):
+        nulls = int(np.count_nonzero(found.codes_of(number) == len(column.values))) if column.nulls else 0
+        like = Column(name, column.codes, column.values, nulls, column.dtype, declared=column.declared)
+        tuples[name] = DeferredColumn.of(partial(found.codes_of, number), like)
+    return tuples, found.counts
 
 
 def check_lengths(becomes: Mapping[str, pl.Series], tuples: int) -> None:

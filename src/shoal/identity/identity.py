@@ -20,18 +20,19 @@ from shoal.identity.journalist import (
 from shoal.identity.judged import judged
 from shoal.identity.measure import Cells, measure, readings_of_missing
 from shoal.identity.results import IdentityRisk, Knowledge, SizeCount
-from shoal.identity.sample import asked_sample, check_sample
-from shoal.identity.sample_figures import sample_figures, sample_rows
+from shoal.identity.sample import Sample, SampleFigures, asked_sample, check_sample
 from shoal.identity.sensitive import SensitiveQuestions, asked, sensitive_figures
 from shoal.policy.amounts import share_of
 from shoal.policy.thresholds import find_threshold
 from shoal.policy.unwritten import Unwritten, written
 from shoal.ranges.parsing import forms_in
 from shoal.reading import Options
+from shoal.table import Column
 from shoal.table.rows import Rows
 from shoal.vocabulary import Domain, Generalized, NullRule
 
 if TYPE_CHECKING:
+    from shoal.identity.sample_figures import SampleRows
     from shoal.policy import Policy
 
 
@@ -137,8 +138,8 @@ def risk(
     persons = None if person is None else cells.measured + cells.suppressed_persons
     total = kept.records if persons is None else persons
     row_by_row = sample.needs_rows and person is None
-    single = sample_rows(source, names, measured, count, (rule, generalized)) if row_by_row else None
-    estimated = sample_figures(sample, single, cells, main)
+    single = _single(source, names, measured, count, (rule, generalized)) if row_by_row else None
+    estimated = _estimated(sample, single, cells, main)
     drawn = total + removed if person is None else total
     classes = sampled_classes(sample, cells, single, drawn)
     journalist = journalist_risk(main, sample.population, classes, (rule, generalized), limit, options)
@@ -169,7 +170,7 @@ def risk(
         readings={**(readings_of_missing(main, alpha) if not forms else {}), **(cells.readings or {})},
         population_table=journalist.table,
         threshold_name=limit.name,
-        missing={column.name: missing for column in main.columns if (missing := main.records_in(column.is_null()))},
+        missing={column.name: missing for column in main.columns if (missing := _missing(main, column))},
         notes=[*counted.notes, *given.remarks(counted), *_remarks(forms, rule, main), *estimated.notes],
         population=estimated.population,
         chosen=estimated.chosen,
@@ -178,6 +179,26 @@ def risk(
         suda=estimated.suda,
         per_record=estimated.per_record,
     )
+
+
+def _single(
+    table: Any, names: Sequence[str], measured: Sequence[str], count: str | None, reading: tuple[NullRule, Generalized]
+) -> SampleRows:
+    from shoal.identity.sample_figures import sample_rows
+
+    return sample_rows(table, names, measured, count, reading)
+
+
+def _estimated(sample: Sample, rows: SampleRows | None, cells: Cells, tuples: Rows) -> SampleFigures:
+    if not sample.asks_figures:
+        return SampleFigures()
+    from shoal.identity.sample_figures import sample_figures
+
+    return sample_figures(sample, rows, cells, tuples)
+
+
+def _missing(rows: Rows, column: Column) -> int:
+    return rows.records_in(column.is_null()) if column.nulls else 0
 
 
 def _remarks(forms: Mapping[str, tuple[str, ...]], rule: NullRule, rows: Rows) -> list[str]:

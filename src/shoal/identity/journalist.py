@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
@@ -14,18 +14,18 @@ from shoal.errors import InputError, MissingColumns
 from shoal.identity.measure import Cells
 from shoal.identity.results import AttackerRisk, JournalistBy, PopulationTable
 from shoal.identity.sample import Sample
-from shoal.identity.sample_figures import SampleRows
 from shoal.policy.survey import population_size
 from shoal.policy.thresholds import Threshold
-from shoal.population.individual import expected_risk
 from shoal.ranges.parsing import forms_in
 from shoal.reading import Options
 from shoal.table import Array, Column, Table
 from shoal.table.classes import Coded, CountTable, class_of_each_row, pack
 from shoal.table.encode import unite
 from shoal.table.rows import Rows
-from shoal.table.weights import record_weights
 from shoal.vocabulary import Generalized, NullRule
+
+if TYPE_CHECKING:
+    from shoal.identity.sample_figures import SampleRows
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,8 @@ def sampled_classes(sample: Sample, cells: Cells, rows: SampleRows | None, drawn
     `drawn`: n, with the records that were set aside or are suppressed, which stand for people too.
     """
     if sample.weight is not None and rows is not None:
+        from shoal.table.weights import record_weights
+
         shown = rows.shown
         people = shown.sum_of(record_weights(rows.table[sample.weight]))
         return SampledClasses(shown.sizes, shown.members, None, people, "weights")
@@ -136,6 +138,8 @@ def journalist_risk(
 def _estimated(classes: SampledClasses, people: Array) -> Array | None:
     """E[1/F | f] by weights; by the size of the population the greater of it and what estimators say."""
     if classes.by == "weights":
+        from shoal.population.individual import expected_risk
+
         return expected_risk(classes.sizes, people)
     counts = classes.members / classes.sizes
     from shoal.population.sampled_risk import sampled_risk

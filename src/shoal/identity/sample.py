@@ -11,8 +11,11 @@ from shoal.policy.amounts import share_of
 from shoal.vocabulary import RiskOver
 
 if TYPE_CHECKING:
+    import polars as pl
+
     from shoal.policy import Policy
     from shoal.policy.unwritten import Unwritten
+    from shoal.population.results import Estimate, IndividualRisk, SpecialUniqueFigures
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +67,24 @@ class Sample:
     def needs_rows(self) -> bool:
         """Whether rows must be seen one by one."""
         return bool(self.columns) or self.suda is not False or self.estimate is not None
+
+    @property
+    def asks_figures(self) -> bool:
+        """Whether anything is asked about the population behind the sample."""
+        return self.needs_rows or self.population_size is not None or self.sampling is not None
+
+
+@dataclass(frozen=True)
+class SampleFigures:
+    """What was found about the population; None where it was not asked for."""
+
+    individual: IndividualRisk | None = None
+    suda: SpecialUniqueFigures | None = None
+    population: list[Estimate] | None = None
+    chosen: str | None = None
+    chosen_reason: str | None = None
+    per_record: pl.DataFrame | None = None
+    notes: tuple[str, ...] = ()
 
 
 def asked_sample(given: Any, policy: Policy | Unwritten) -> Sample:

@@ -10,13 +10,12 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.identity.sample import Sample
+from shoal.identity.sample import Sample, SampleFigures
 from shoal.policy.survey import population_size, size_notes
 from shoal.population.individual import approximate_risk, expected_risk, household_risk, threshold_for
 from shoal.population.results import (
     ColumnContribution,
     DisSuda,
-    Estimate,
     GlobalLimit,
     HouseholdRisk,
     IndividualRisk,
@@ -234,19 +233,6 @@ def _chances(rows: SampleRows, chosen: Chosen) -> Array | None:
     if chosen.chances is not None and len(chosen.chances) == len(of_class):
         of_class = chosen.chances
     return np.asarray(np.append(of_class, np.nan)[shown.class_of_row])
-
-
-@dataclass(frozen=True)
-class SampleFigures:
-    """What was found about the population; None where it was not asked for."""
-
-    individual: IndividualRisk | None = None
-    suda: SpecialUniqueFigures | None = None
-    population: list[Estimate] | None = None
-    chosen: str | None = None
-    chosen_reason: str | None = None
-    per_record: pl.DataFrame | None = None
-    notes: tuple[str, ...] = ()
 
 
 def sample_figures(sample: Sample, rows: SampleRows | None, cells: Cells, tuples: Rows) -> SampleFigures:

@@ -18,13 +18,13 @@ from shoal.table.text_types import typed_dictionary
 
 def open_parquet(path: Path, keys: dict[str, str]) -> Source:
     """A Parquet file; `key=value` folders above it become columns that the file itself does not have."""
-    check_parquet(path, ())
+    check_pages = check_parquet(path)
     with damage_as_error(path):
         scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
         own = scan.collect_schema().names()
         added = {key: typed_dictionary(pl.Series([unquote(value)])) for key, value in keys.items() if key not in own}
         keyed = scan.with_columns(pl.lit(value[0]).alias(key) for key, value in added.items())
-        return _source(path, keyed, lambda columns: check_parquet(path, set(columns)))
+        return _source(path, keyed, lambda columns: check_pages(set(columns)))
 
 
 def open_ipc(path: Path, stream: bool) -> Source:

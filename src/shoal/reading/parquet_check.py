@@ -8,7 +8,7 @@ and counts that agree with each other.
 from __future__ import annotations
 
 import mmap
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -24,35 +24,45 @@ _WIDTH = {1: 4, 2: 8, 3: 12, 4: 4, 5: 8, 6: 4}
 _MOST_BYTES = 1 << 31
 
 
-def check_parquet(path: Path, columns: Collection[str] | None = None) -> None:
-    """Refuse a file whose counts cannot be true; of the pages, those of `columns` (all, if none are named)."""
-    try:
-        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            rows = _check(data, columns)
-    except (Damaged, KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError):
-        raise InputError(
-            f"{path} is damaged: what it says about itself does not agree.", "Copy or export it again."
-        ) from None
+def check_parquet(path: Path) -> Callable[[Collection[str]], None]:
+    """Refuse a file whose counts cannot be true; what it gives looks at the pages of some columns too."""
+    groups = _of_file(path, _groups)
+    rows = sum(group[3] for group in groups)
     if rows > ROWS_COUNT_FROM and rows > MOST_ROWS_PER_BYTE * path.stat().st_size:
         raise InputError(
             f"{path} holds {rows:,} rows in {path.stat().st_size:,} bytes: it is made to fill memory.",
             "If you trust it, write its distinct rows with a column of counts.",
         )
+    return lambda columns: _of_file(path, lambda data: _check_pages(data, groups, columns))
 
 
-def _check(data: mmap.mmap, columns: Collection[str] | None) -> int:
+def _of_file(path: Path, look: Callable[[mmap.mmap], Any]) -> Any:
+    try:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            return look(data)
+    except (Damaged, KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError):
+        raise InputError(
+            f"{path} is damaged: what it says about itself does not agree.", "Copy or export it again."
+        ) from None
+
+
+def _groups(data: mmap.mmap) -> list[dict[int, Any]]:
+    """The groups of rows that the footer tells of."""
     length = int.from_bytes(data[-8:-4], "little")
     if len(data) < 12 or data[-4:] != b"PAR1" or length > len(data) - 12:
         raise Damaged
     footer = Reader(data[-8 - length : -8]).struct()
     rows, groups = footer[3], footer[4]
     _hold(rows >= 0, sum(group[3] for group in groups) == rows, all(group[3] >= 0 for group in groups))
+    return list(groups)
+
+
+def _check_pages(data: mmap.mmap, groups: list[dict[int, Any]], columns: Collection[str]) -> None:
     for group in groups:
         for chunk in group[1]:
             about = chunk[3]
-            if columns is None or about[3][0].decode() in columns:
+            if about[3][0].decode() in columns:
                 _check_chunk(data, about, group[3], flat=len(about[3]) == 1)
-    return int(rows)
 
 
 def _hold(*conditions: bool) -> None:

@@ -33,28 +33,34 @@ class Reader:
         while head := self._byte():
             field = field + (head >> 4) if head >> 4 else self._signed()
             kind = head & 15
-            found[field] = kind == 1 if kind in (1, 2) else self._value(kind, depth)
+            if 4 <= kind <= 6:
+                found[field] = self._signed()
+            else:
+                found[field] = kind == 1 if kind in (1, 2) else self._value(kind, depth)
         return found
 
     def _byte(self) -> int:
-        if self.position >= len(self.data):
-            raise Damaged
         self._entries += 1
         if self._entries > MOST_ENTRIES:
             raise Damaged
+        try:
+            byte = self.data[self.position]
+        except IndexError:
+            raise Damaged from None
         self.position += 1
-        return self.data[self.position - 1]
+        return byte
 
     def _unsigned(self) -> int:
-        number = shift = 0
-        while True:
+        number = self._byte()
+        if number < 128:
+            return number
+        number &= 127
+        for shift in range(7, 64, 7):
             byte = self._byte()
             number |= (byte & 127) << shift
             if byte < 128:
                 return number
-            shift += 7
-            if shift > 63:
-                raise Damaged
+        raise Damaged
 
     def _signed(self) -> int:
         number = self._unsigned()

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
@@ -208,6 +209,55 @@ def _runs_with_weights(key: Coded, weights: Array) -> tuple[Array, Array]:
 
 
 @dataclass(frozen=True)
+class Distinct:
+    """The distinct tuples of some columns as their keys, in order, with the number of records of each.
+
+    >>> found = Distinct.of([Coded(np.array([0, 1, 1]), 2), Coded(np.array([3, 3, 3]), 4)])
+    >>> found.counts.tolist(), [codes.tolist() for codes in found.codes]
+    ([1, 2], [[0, 1], [3, 3]])
+    """
+
+    counts: Array
+    _unpack: Callable[[], list[Array]]
+
+    @classmethod
+    def of(cls, columns: Sequence[Codes], weights: Array | None = None) -> Distinct:
+        """Count the rows of columns."""
+        radices = [column.cardinality for column in columns]
+        key = pack(columns)
+        if key.cardinality != product(radices):
+            return cls._of_refined(columns, key, weights)
+        if weights is None:
+            ordered = sorted_keys(key.codes)
+            starts = run_starts(ordered)
+            distinct, counts = ordered[starts], run_lengths(starts, len(ordered))
+        else:
+            distinct, counts = _runs_with_weights(key, weights)
+        return cls(counts, lambda: unpack(distinct, radices))
+
+    @classmethod
+    def _of_refined(cls, columns: Sequence[Codes], key: Coded, weights: Array | None) -> Distinct:
+        """Refined keys do not tell the codes: look them up in a row of each class."""
+        order, ordered = sorted_with_order(key)
+        starts = run_starts(ordered)
+        rows = order[starts]
+        if weights is None:
+            counts = run_lengths(starts, len(ordered))
+        else:
+            counts = np.add.reduceat(weights[order], starts) if len(starts) else np.zeros(0, np.int64)
+        return cls(counts, lambda: [column.codes[rows] for column in columns])
+
+    @cached_property
+    def codes(self) -> list[Array]:
+        """The codes of each column, tuple by tuple; unpacked when they are asked for."""
+        return self._unpack()
+
+    def codes_of(self, column: int) -> Array:
+        """Those of one column."""
+        return self.codes[column]
+
+
+@dataclass(frozen=True)
 class CountTable:
     """The distinct tuples of some columns, sorted, with the number of records of each.
 
@@ -226,23 +276,9 @@ class CountTable:
     @classmethod
     def of(cls, columns: Mapping[str, Codes], weights: Array | None = None) -> CountTable:
         """Count the rows of columns."""
-        radices = [column.cardinality for column in columns.values()]
-        key = pack(list(columns.values()))
-        refined = key.cardinality != product(radices)
-        if weights is None:
-            ordered = sorted_keys(key.codes)
-            starts = run_starts(ordered)
-            distinct, counts = ordered[starts], run_lengths(starts, len(ordered))
-        else:
-            distinct, counts = _runs_with_weights(key, weights)
-        if not refined:
-            tuples = unpack(distinct, radices)
-        else:  # refined keys do not tell the codes: look them up in a row of each class
-            order, ordered = sorted_with_order(key)
-            rows = order[run_starts(ordered)]
-            tuples = [column.codes[rows] for column in columns.values()]
-        named = zip(columns.items(), tuples, strict=True)
-        return cls({name: Coded(codes, column.cardinality) for (name, column), codes in named}, counts)
+        found = Distinct.of(list(columns.values()), weights)
+        named = zip(columns.items(), found.codes, strict=True)
+        return cls({name: Coded(codes, column.cardinality) for (name, column), codes in named}, found.counts)
 
     def __len__(self) -> int:
         return len(self.counts)

@@ -12,7 +12,7 @@ import polars as pl
 
 from shoal.errors import InputError
 from shoal.table import Array, Column, smallest_unsigned
-from shoal.table.integers import NUMPY_INTEGERS, Integers, integer_series
+from shoal.table.integers import NUMPY_INTEGERS, Integers, integer_series, physical_integers
 from shoal.table.table import ROWS_AT_ONCE, on_disk
 from shoal.table.text_types import typed_dictionary
 
@@ -175,7 +175,7 @@ class ColumnEncoder:
             negative = _negative_zeros(series)
             if len(negative):
                 self._negative_zeros.append(negative + self.rows - len(series))
-        elif dtype == pl.Boolean or series.to_physical().dtype in NUMPY_INTEGERS:
+        elif physical_integers(series).dtype in NUMPY_INTEGERS:
             self._keep(self._encode_integers(series))
         else:  # decimals, 128-bit integers, binary: rare enough for the general way
             values, codes = _rank(series)
@@ -217,7 +217,8 @@ class ColumnEncoder:
             respelled = respelled_texts(raw, typed)
             if respelled:
                 written = self._as_written(places, len(raw)), raw.extend_constant(None, 1)
-            held |= {key: typed.gather(rows) for key, rows in places.of.items()}
+            # the only dictionary is as it was: not through `gather`, which loads `numpy.ma` (0.01 s)
+            held |= {key: typed if len(places.of) == 1 else typed.gather(rows) for key, rows in places.of.items()}
         values, codes_of = unite(list(held.values()))
         starts = np.cumsum([0, *map(len, held.values())])
         found = {key: codes_of[start:end] for key, start, end in zip(held, starts[:-1], starts[1:], strict=True)}

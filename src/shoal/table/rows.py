@@ -50,7 +50,7 @@ class Rows:
 
     @property
     def count(self) -> int:
-        return len(self.columns[0].codes)
+        return len(self.columns[0].codes if self.weights is None else self.weights)
 
     @property
     def records(self) -> int:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -120,6 +120,36 @@ class Column:
         if self.declared is None:
             return self.decode()
         return self.declared.spell(self.decode()) if self.written is None else self.as_written()
+
+
+class DeferredColumn(Column):
+    """A column whose codes are made when somebody asks for them: many questions are answered by the values alone.
+
+    >>> like = Column("age", np.zeros(0, np.uint8), pl.Series([34, 51]), 0, pl.Int64())
+    >>> ages = DeferredColumn.of(lambda: np.array([1, 0]), like)
+    >>> ages.values.to_list(), ages.codes.tolist()
+    ([34, 51], [1, 0])
+    """
+
+    __slots__ = ("_make",)
+    _make: Callable[[], Array]
+
+    @classmethod
+    def of(cls, make: Callable[[], Array], like: Column) -> DeferredColumn:
+        """What `make` gives as the codes of a column that is otherwise like another one."""
+        column = object.__new__(cls)
+        object.__setattr__(column, "_make", make)
+        for field_ in fields(like):
+            if field_.name != "codes":
+                object.__setattr__(column, field_.name, getattr(like, field_.name))
+        return column
+
+    def __getattr__(self, name: str) -> Any:
+        if name != "codes":
+            raise AttributeError(name)
+        codes = self._make()
+        object.__setattr__(self, "codes", codes)
+        return codes
 
 
 @dataclass(frozen=True)
