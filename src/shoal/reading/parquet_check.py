@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,23 @@ _WIDTH = {1: 4, 2: 8, 3: 12, 4: 4, 5: 8, 6: 4}
 _MOST_BYTES = 1 << 31
 
 
-def check_parquet(path: Path, columns: Collection[str] | None = None) -> None:
-    """Refuse a file whose counts cannot be true; of the pages, those of `columns` (all, if none are named)."""
+@dataclass(frozen=True, slots=True)
+class Footer:
+    """What a file says about itself: the bytes, and what they mean."""
+
+    raw: bytes
+    about: dict[int, Any]
+
+
+def check_parquet(path: Path, columns: Collection[str] | None = None, known: Footer | None = None) -> Footer:
+    """Refuse a file whose counts cannot be true; of the pages, those of `columns` (all, if none are named).
+
+    `known`: its footer as it was read before; the same bytes are not taken apart again.
+    """
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            rows = _check(data, columns)
+            footer = _footer(data, known)
+            rows = _check(data, footer.about, columns)
     except (Damaged, KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError):
         raise InputError(
             f"{path} is damaged: what it says about itself does not agree.", "Copy or export it again."
@@ -38,13 +51,18 @@ def check_parquet(path: Path, columns: Collection[str] | None = None) -> None:
             f"{path} holds {rows:,} rows in {path.stat().st_size:,} bytes: it is made to fill memory.",
             "If you trust it, write its distinct rows with a column of counts.",
         )
+    return footer
 
 
-def _check(data: mmap.mmap, columns: Collection[str] | None) -> int:
+def _footer(data: mmap.mmap, known: Footer | None) -> Footer:
     length = int.from_bytes(data[-8:-4], "little")
     if len(data) < 12 or data[-4:] != b"PAR1" or length > len(data) - 12:
         raise Damaged
-    footer = Reader(data[-8 - length : -8]).struct()
+    raw = data[-8 - length : -8]
+    return known if known is not None and raw == known.raw else Footer(raw, Reader(raw).struct())
+
+
+def _check(data: mmap.mmap, footer: dict[int, Any], columns: Collection[str] | None) -> int:
     rows, groups = footer[3], footer[4]
     _hold(rows >= 0, sum(group[3] for group in groups) == rows, all(group[3] >= 0 for group in groups))
     for group in groups:

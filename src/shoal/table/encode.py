@@ -18,14 +18,16 @@ from shoal.table.text_types import typed_dictionary
 if TYPE_CHECKING:
     from shoal.table.spill import Spill, SpilledFile
 
-# A presence table beats sorting while it fits the cache; past this span of integers, sort.
+# A presence table beats sorting while it fits the cache, or has so few places for each row; past this span, sort.
 WIDEST_PRESENCE_TABLE = 1 << 21
+PLACES_PER_ROW = 40
 
 _NUMPY_INTEGERS = (
     pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64,
 )  # fmt: skip
 _NUMPY_NAMES = ("int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64")
 _FEW = 1_000
+_TEXTS = "shoal: texts"
 
 
 # rows of each column that was encoded, while somebody counts: `counted_encodings`
@@ -104,6 +106,9 @@ class ColumnEncoder:
     # polars forgets categories that no series refers to
     _keeper: pl.Series | None = None
     _texts: int = 0
+    # the last type of categories that came, and of each of its numbers the text, or -1
+    _category_type: pl.DataType | None = None
+    _text_of_category: Array = field(default_factory=lambda: np.zeros(0, np.int64))
     rows: int = 0
     _negative_zeros: list[Array] = field(default_factory=list)
     _spill: Spill | None = None
@@ -130,7 +135,8 @@ class ColumnEncoder:
         """The dictionary of a text column behind its first entries, in the order in which they came."""
         if self._categories is None or self._texts == known:
             return pl.Series([], dtype=pl.String)
-        return self._categories.to_series().cast(pl.String)[known:]
+        numbers = pl.Series(np.arange(known, self._texts, dtype=np.uint32))
+        return numbers.cat.to(pl.Categorical(self._categories)).cast(pl.String)
 
     def restore(
         self,
@@ -169,10 +175,13 @@ class ColumnEncoder:
             self.rows -= len(series)
             self.add_nulls(len(series))
             return
-        if dtype not in self.dtypes:
-            self.dtypes.append(dtype)
-        if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)):
-            self._keep(self._encode_text(series.cast(pl.String)))
+        told = pl.String() if _stands_for_text(dtype) else dtype
+        if told not in self.dtypes:
+            self.dtypes.append(told)
+        if dtype == pl.String:
+            self._keep(self._encode_text(series))
+        elif isinstance(dtype, (pl.Categorical, pl.Enum)):
+            self._keep(self._encode_categories(series))
         elif dtype.is_float():
             self._keep(_encode_floats(series))
             negative = _negative_zeros(series)
@@ -202,9 +211,36 @@ class ColumnEncoder:
         narrow = smallest_unsigned(self._texts + 1)
         return Part(codes.fill_null(np.iinfo(narrow).max).to_numpy().astype(narrow), None)
 
+    def _encode_categories(self, series: pl.Series) -> Part:
+        """Categories by their numbers: the text of each is looked at when a row has it for the first time."""
+        if self._category_type != series.dtype:
+            self._category_type, self._text_of_category = series.dtype, np.zeros(0, np.int64)
+        null = series.is_null().to_numpy() if series.null_count() else None
+        numbers = series.to_physical().fill_null(0).to_numpy()
+        highest = int(numbers.max(initial=0))
+        known = self._text_of_category
+        if highest >= len(known):  # grown by a half at least, so that the whole is linear
+            known = np.concatenate([known, np.full(max(highest + 1 - len(known), len(known) // 2), -1)])
+        new = known[numbers] < 0
+        if null is not None:
+            new &= ~null
+        if new.any():
+            rows, row_of = np.flatnonzero(new), np.full(len(known), -1)
+            row_of[numbers[rows]] = rows
+            distinct = np.flatnonzero(row_of >= 0)
+            found = self._encode_text(series.gather(row_of[distinct]).cast(pl.String)).codes
+            assert isinstance(found, np.ndarray)
+            known[distinct] = found
+        self._text_of_category = known
+        narrow = smallest_unsigned(self._texts + 1)
+        codes = known.astype(narrow)[numbers]
+        if null is not None:
+            codes[null] = np.iinfo(narrow).max
+        return Part(codes, None)
+
     def finish(self) -> Column:
         """The whole column, its dictionary sorted by value."""
-        text = None if self._categories is None else self._categories.to_series().cast(pl.String)
+        text = None if self._categories is None else self.texts_from(0)
         written, respelled = None, 0
         if text is not None and self.from_text_file:
             raw, text = text, typed_dictionary(text, self.missing)
@@ -301,6 +337,19 @@ class ColumnEncoder:
         return found, pl.Series(apart, dtype=values.dtype).extend_constant(None, 1)
 
 
+def text_categories() -> pl.Categorical:
+    """The type of texts that are read by the dictionaries of their file: the column is one of texts all the same.
+
+    >>> encode(pl.Series("sex", ["m", "f"]).cast(text_categories())).dtype
+    String
+    """
+    return pl.Categorical(pl.Categories.random(_TEXTS))
+
+
+def _stands_for_text(dtype: pl.DataType) -> bool:
+    return isinstance(dtype, pl.Categorical) and dtype.categories.namespace() == _TEXTS
+
+
 def encode(series: pl.Series) -> Column:
     """One column that is there as a whole.
 
@@ -346,7 +395,7 @@ def _encode_integers(series: pl.Series) -> Part:
     assert isinstance(low, int)
     assert isinstance(high, int)
     array = physical.fill_null(low).to_numpy()
-    if high - low < WIDEST_PRESENCE_TABLE:
+    if high - low < max(WIDEST_PRESENCE_TABLE, PLACES_PER_ROW * len(array)):
         # narrow types would overflow in the subtraction
         offsets = (array if array.dtype.itemsize == 8 else array.astype(np.int64)) - low
         present = np.zeros(high - low + 1, bool)
