@@ -176,9 +176,7 @@ def evidence_of_result(
         } - {None}
         beside = {name: column for name, column in table.columns.items() if name in needed - set(names)}
         # where nothing was changed, `*` is a text of the original
-        starred = [
-            series.name for column in released.values() if column.nature != "unchanged" for series in column.series
-        ]
+        starred = [name for column in released.values() if column.nature != "unchanged" for name in column.names]
         read = Table({**shown, **beside}, table.rows, records=table.records)
         return evidence_of(read, names, policy, levels, starred)[0]
     stars = np.logical_and.reduce([column.suppressed for column in released.values()])

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
 from shoal.anonymization.units import Units
 from shoal.errors import InputError
 from shoal.policy import Policy
-from shoal.ranges.boxed import Boxed, Sets, Side
-from shoal.table import Array, Column, Table
+from shoal.ranges.boxed import Boxed, Side
+from shoal.table import Column, Table
 from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class
 
 
@@ -82,12 +82,6 @@ def nested(outer: Boxed, inner: Boxed, names: Sequence[str]) -> Nested:
     outer_of_box = np.zeros(inner.boxes, np.int64)
     outer_of_box[inner.box_of_row] = outer.box_of_row
     sides = {
-        name: inner.sides[name] if name in inner.sides else _picked(outer.sides[name], outer_of_box) for name in names
+        name: inner.sides[name] if name in inner.sides else outer.sides[name].picked(outer_of_box) for name in names
     }
     return Nested(inner.box_of_row, sides, outer)
-
-
-def _picked(side: Side, boxes: Array) -> Side:
-    missing = None if side.missing is None else side.missing[boxes]
-    found = replace(side, low=side.low[boxes], high=side.high[boxes], missing=missing)
-    return replace(found, set_of_box=found.set_of_box[boxes]) if isinstance(found, Sets) else found

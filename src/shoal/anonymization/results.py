@@ -110,7 +110,7 @@ class Anonymized(Result):
     @property
     def quasi_identifiers(self) -> list[str]:
         """The names under which the quasi-identifiers are released."""
-        return [series.name for column in self.columns.values() for series in column.series]
+        return [name for column in self.columns.values() for name in column.names]
 
     @property
     def private(self) -> dict[str, Any]:
@@ -134,10 +134,7 @@ class Anonymized(Result):
 
     def block(self, rows: slice) -> Anonymized:
         """The same of some rows, in memory."""
-        columns = {
-            name: column.block(rows) if isinstance(column, ReleasedOnDisk) else column
-            for name, column in self.columns.items()
-        }
+        columns = {name: column.block(rows) for name, column in self.columns.items()}
         taken = {name: column.take(rows) for name, column in self.table.columns.items()}  # type: ignore[arg-type]
         table = replace(self.table, columns=taken, rows=rows.stop - rows.start)
         return replace(self, table=table, columns=columns)
@@ -220,7 +217,7 @@ class Anonymized(Result):
         """What a quasi-identifier became, written as the column was."""
         released = self.columns[name]
         if column.declared is None:
-            return released.series
+            return list(released.series)
         digits = released.form.decimals  # a mean, with no more decimals than were measured
         rounded = [
             series.round(digits) if digits is not None and series.dtype.is_float() else series

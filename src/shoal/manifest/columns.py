@@ -72,7 +72,7 @@ def _entry(
     elif changed is None:
         form, nature, technique, names = ColumnForm(kind="as-it-was", type=kind), "unchanged", "none", [name]
     else:
-        form, nature, names = changed.form, changed.nature, [series.name for series in changed.series]
+        form, nature, names = changed.form, changed.nature, changed.names
         technique = "none" if nature == "unchanged" else method
     return ColumnEntry(
         name=name,

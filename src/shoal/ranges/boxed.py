@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from typing import Self
 
 import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
 from shoal.ranges.parsing import RangeColumn, Spacing, runs, spaced
-from shoal.table import Array, Column
+from shoal.table import Array, Column, smallest_unsigned
 from shoal.table.classes import (
     Coded,
     CountTable,
@@ -60,6 +61,11 @@ class Side:
         which, count = class_of_each_row(pack(self.codes()))
         return which, first_row_of_each_class(which, count)
 
+    def picked(self, boxes: Array) -> Self:
+        """The same of some boxes."""
+        missing = None if self.missing is None else self.missing[boxes]
+        return replace(self, low=self.low[boxes], high=self.high[boxes], missing=missing)
+
     def codes(self) -> list[Coded]:
         """What tells boxes apart in this column."""
         ends = [Coded(end, len(self.scale)) for end in (self.low, self.high)]
@@ -78,6 +84,10 @@ class Sets(Side):
     members: Array = None  # type: ignore[assignment]
     labels: pl.Series = None  # type: ignore[assignment]
 
+    def picked(self, boxes: Array) -> Self:
+        """The same of some boxes."""
+        return replace(super().picked(boxes), set_of_box=self.set_of_box[boxes])
+
     def codes(self) -> list[Coded]:
         """What tells boxes apart in this column."""
         found = [Coded(self.set_of_box, len(self.starts) - 1)]
@@ -90,10 +100,19 @@ class Boxed:
 
     box_of_row: Array
     sides: Mapping[str, Side]
+    _along: dict[str, Boxed] = field(default_factory=dict, init=False, repr=False, compare=False)
 
     def along(self, name: str) -> Boxed:
-        """The boxes as far as one column goes: these, where all columns have boxes in common."""
-        return self
+        """The boxes as far as one column goes: its ranges in their order, and which of them each row has.
+
+        >>> side = Side(np.array([1.0, 5.0]), np.array([1, 0, 1]), np.array([1, 0, 1]))
+        >>> found = Boxed(np.array([2, 1, 0]), {"age": side}).along("age")
+        >>> found.box_of_row.tolist(), found.sides["age"].low.tolist()
+        ([1, 0, 1], [0, 1])
+        """
+        if name not in self._along:
+            self._along[name] = _ranges(self.box_of_row, name, self.sides[name])
+        return self._along[name]
 
     def records(self, weights: Array | None = None) -> Array:
         """The rows in each box, or what they weigh."""
@@ -144,6 +163,20 @@ class Boxed:
         """The class of each row, and how many classes there are."""
         classes, count = self.class_of_each_box()
         return classes[self.box_of_row], count
+
+
+def _ranges(box_of_row: Array, name: str, side: Side) -> Boxed:
+    """The ranges of one column that rows have; each row by a narrow code, so that what is looked up stays near."""
+    which, first = side.distinct()
+    codes = which.astype(smallest_unsigned(len(first)))[box_of_row]
+    held = np.zeros(len(first), bool)
+    held[codes] = True
+    if not held.all():
+        numbers = (np.cumsum(held) - 1).astype(smallest_unsigned(int(np.count_nonzero(held))))
+        codes, first = numbers[codes], first[held]
+    found = Boxed(codes, {name: side.picked(first)})
+    found._along[name] = found
+    return found
 
 
 def _span_as_atoms(

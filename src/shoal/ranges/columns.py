@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Literal, get_args
+from typing import Literal, get_args, overload
 
 import numpy as np
 import polars as pl
 
 from shoal.errors import InputError, check_choice
 from shoal.ranges.boxed import ALL_MISSING, Boxed, Sets, Side, places
-from shoal.ranges.forms import ColumnForm, escape
+from shoal.ranges.forms import ColumnForm, escape, starred
 from shoal.ranges.nodes import Nodes
 from shoal.ranges.parsing import STAR, set_labels
-from shoal.table import Array, Column
+from shoal.table import Array, Column, smallest_unsigned
 from shoal.table.classes import Coded, Codes, class_of_each_row, first_row_of_each_class, pack
-from shoal.table.encode import encode
+from shoal.table.encode import encode, look_up
+from shoal.table.table import ROWS_AT_ONCE
 from shoal.table.type_words import type_word
 
 # past this, neighbouring integers are one float
@@ -27,11 +28,36 @@ Form = Literal["bracket", "dash", "columns", "midpoint", "mean"]
 Nature = Literal["truthful", "named", "representative", "perturbed", "unchanged"]
 
 
+class Decoded(Sequence[pl.Series]):
+    """Columns in codes as the values of their rows, each made when it is asked for.
+
+    >>> Decoded([encode(pl.Series("sex", ["m", "f", "m"]))])[0].to_list()
+    ['m', 'f', 'm']
+    """
+
+    def __init__(self, columns: Sequence[Column]) -> None:
+        self._columns = columns
+
+    def __len__(self) -> int:
+        return len(self._columns)
+
+    @overload
+    def __getitem__(self, place: int) -> pl.Series: ...
+
+    @overload
+    def __getitem__(self, place: slice) -> list[pl.Series]: ...
+
+    def __getitem__(self, place: int | slice) -> pl.Series | list[pl.Series]:
+        if isinstance(place, slice):
+            return [column.decode() for column in self._columns[place]]
+        return self._columns[place].decode()
+
+
 @dataclass(frozen=True)
 class ReleasedColumns:
     """The columns that one quasi-identifier became, and what they are."""
 
-    series: list[pl.Series]
+    series: Sequence[pl.Series]
     nature: Nature
     modified: Array  # per row: whether the released value says something else than the original
     form: ColumnForm  # how its cells are written
@@ -39,12 +65,26 @@ class ReleasedColumns:
     alike: Codes | None = None
     # the column itself, where nothing was changed
     unchanged: Column | None = None
+    # the released columns in codes, where they were made so
+    held: tuple[Column, ...] = ()
+
+    @classmethod
+    def in_codes(
+        cls, held: Sequence[Column], nature: Nature, modified: Array, form: ColumnForm, unchanged: Column | None = None
+    ) -> ReleasedColumns:
+        """From columns in codes."""
+        return cls(Decoded(held), nature, modified, form, None, unchanged, tuple(held))
+
+    @property
+    def names(self) -> list[str]:
+        """The names under which they are released."""
+        return [column.name for column in self.held or self.series]
 
     @cached_property
     def encoded(self) -> list[Column]:
         """The released columns in codes: what is alike is encoded once and spread over the rows."""
-        if self.unchanged is not None:
-            return [self.unchanged]
+        if self.held:
+            return list(self.held)
         if self.alike is None:
             return [encode(series) for series in self.series]
         which, count = class_of_each_row(Coded(self.alike.codes, self.alike.cardinality))
@@ -54,10 +94,27 @@ class ReleasedColumns:
     @property
     def suppressed(self) -> Array:
         """Per row: whether the value is written as `*`."""
+        if self.held:
+            return star_of_each_row(self.held[0], self.form)
         first = self.series[0]
         if not self.form.generalizes:
             return np.zeros(len(first), bool)
         return (first == STAR).fill_null(False).to_numpy() if first.dtype == pl.String else np.zeros(len(first), bool)
+
+    def block(self, rows: slice) -> ReleasedColumns:
+        """The same of some rows; what was modified is not told of them."""
+        if not self.held:
+            series, none = [values[rows] for values in self.series], np.zeros(rows.stop - rows.start, bool)
+            return ReleasedColumns(series, self.nature, none, self.form)
+        taken = [column.take(rows) for column in self.held]  # type: ignore[arg-type]
+        unchanged = None if self.unchanged is None else taken[0]
+        return ReleasedColumns.in_codes(taken, self.nature, np.zeros(len(taken[0].codes), bool), self.form, unchanged)
+
+
+def star_of_each_row(column: Column, form: ColumnForm) -> Array:
+    """Per row: whether a released column is `*` as its form means it."""
+    stars = starred(column, form)
+    return stars[column.codes] if stars.any() else np.zeros(len(column.codes), bool)
 
 
 def released_columns(
@@ -75,22 +132,38 @@ def released_columns(
     ['[30;34]', '[30;34]', '51', '51']
     """
     check_choice("The interval form", form, get_args(Form))
-    side = boxed.sides[column.name]
-    modified = side.wide[boxed.box_of_row]
-    kind = type_word(column.dtype)
-    alike = Coded(boxed.box_of_row, boxed.boxes)
-    if not modified.any():
+    along = boxed.along(column.name)
+    side, which = along.sides[column.name], along.box_of_row
+    if not side.wide.any():
         return as_it_was(column)
+    modified = side.wide[which]
     if form == "mean":
-        how = ColumnForm(kind="mean", type=kind, decimals=decimals_of(column))
-        mean = _mean(column, side, boxed, weights)
-        return ReleasedColumns([mean], "representative", modified, how, alike)
+        how = ColumnForm(kind="mean", type=type_word(column.dtype), decimals=decimals_of(column))
+        mean = _mean(column, boxed.sides[column.name], boxed, weights)
+        return ReleasedColumns([mean], "representative", modified, how, Coded(boxed.box_of_row, boxed.boxes))
+    texts, nature, how = _written(column, side, form)
+    return ReleasedColumns.in_codes([spread_over(encode(each), which) for each in texts], nature, modified, how)
+
+
+def spread_over(labels: Column, which: Array) -> Column:
+    """A column with one row for each label, spread over the rows that have them; those on disk stay there."""
+    narrow = labels.codes.astype(smallest_unsigned(len(labels.values) + 1))
+    codes = look_up(which, narrow, len(labels.values))
+    nulls = 0
+    if labels.nulls:
+        starts = range(0, len(codes), ROWS_AT_ONCE)
+        nulls = sum(int(np.count_nonzero(codes[at : at + ROWS_AT_ONCE] == len(labels.values))) for at in starts)
+    return replace(labels, codes=codes, nulls=nulls)
+
+
+def _written(column: Column, side: Side, form: Form) -> tuple[list[pl.Series], Nature, ColumnForm]:
+    """Each range of a column as it is written, what that is to the original, and how its cells are written."""
+    kind = type_word(column.dtype)
     if isinstance(side, Nodes):
         how = ColumnForm(kind="node", type=kind, tree=column.name, escaped=column.values.dtype == pl.String)
-        return ReleasedColumns([_nodes(column, side, boxed.box_of_row)], "truthful", modified, how, alike)
+        return [_nodes(column, side)], "truthful", how
     if isinstance(side, Sets):
-        how = ColumnForm(kind="set", type=kind, escaped=True)
-        return ReleasedColumns([_sets(column.name, side, boxed.box_of_row)], "truthful", modified, how, alike)
+        return [_sets(column.name, side)], "truthful", ColumnForm(kind="set", type=kind, escaped=True)
     if form in ("columns", "midpoint") and side.starred.any():
         raise InputError(
             f"Column '{column.name}' mixes missing values with others: only `*` holds both.", "Use --interval bracket."
@@ -100,27 +173,19 @@ def released_columns(
             f"Column '{column.name}' has dates, an order or negative numbers: with dashes they cannot be read again.",
             "Use --interval bracket.",
         )
-    low, high = _exact_scale(side, column), side
-    kind = type_word(low.dtype)  # that of a plan's ends, which need not be that of new data
+    scale = _exact_scale(side, column)
+    kind = type_word(scale.dtype)  # that of a plan's ends, which need not be that of new data
     if form == "columns":
-        ends = [_known(low.gather(end), side).gather(boxed.box_of_row) for end in (high.low, high.high)]
-        return ReleasedColumns(
-            [ends[0].alias(f"{column.name}_low"), ends[1].alias(f"{column.name}_high")],
-            "truthful",
-            modified,
-            ColumnForm(kind="columns", type=kind),
-            alike,
-        )
+        low, high = (_known(scale.gather(end), side) for end in (side.low, side.high))
+        named = [low.alias(f"{column.name}_low"), high.alias(f"{column.name}_high")]
+        return named, "truthful", ColumnForm(kind="columns", type=kind)
     if form == "midpoint":
         _check_has_middle(column)
         _check_exact(side.scale, column)
         middle = _known(pl.Series((side.scale[side.low] + side.scale[side.high]) / 2), side)
-        how = ColumnForm(kind="midpoint", type=kind)
-        middle = middle.gather(boxed.box_of_row).alias(column.name)
-        return ReleasedColumns([middle], "representative", modified, how, alike)
+        return [middle.alias(column.name)], "representative", ColumnForm(kind="midpoint", type=kind)
     how = ColumnForm(kind="range", type=kind, brackets="-" if form == "dash" else "[;]")
-    texts = _labelled(column.name, low, side, boxed.box_of_row, form)
-    return ReleasedColumns([texts], "truthful", modified, how, alike)
+    return [_labelled(column.name, scale, side, form)], "truthful", how
 
 
 def as_it_was(column: Column) -> ReleasedColumns:
@@ -131,7 +196,7 @@ def as_it_was(column: Column) -> ReleasedColumns:
     'as-it-was'
     """
     how = ColumnForm(kind="as-it-was", type=type_word(column.dtype))
-    return ReleasedColumns([column.decode()], "unchanged", np.zeros(len(column.codes), bool), how, None, column)
+    return ReleasedColumns.in_codes([column], "unchanged", np.zeros(len(column.codes), bool), how, column)
 
 
 def _exact_scale(side: Side, column: Column) -> pl.Series:
@@ -183,22 +248,19 @@ def _in_type(scale: Array, column: Column) -> pl.Series:
     return values
 
 
-def _labelled(name: str, scale: pl.Series, side: Side, box_of_row: Array, form: Form) -> pl.Series:
-    """Texts row by row; each pair of ends is written once."""
-    which, count = class_of_each_row(pack([Coded(side.low, len(scale)), Coded(side.high, len(scale))]))
-    first_box = first_row_of_each_class(which, count)
-    low, high = side.low[first_box], side.high[first_box]
+def _labelled(name: str, scale: pl.Series, side: Side, form: Form) -> pl.Series:
+    """Pairs of ends as texts."""
     texts = scale.cast(pl.String)
-    first, last = texts.gather(low), texts.gather(high)
+    first, last = texts.gather(side.low), texts.gather(side.high)
     spans = "[" + first + ";" + last + "]" if form == "bracket" else first + "-" + last
-    labels = first.zip_with(pl.Series(low == high), spans)
-    if side.missing is None:
-        return labels.gather(which[box_of_row]).alias(name)
-    return _known(_starred(labels.gather(which), side), side).gather(box_of_row).alias(name)
+    labels = first.zip_with(pl.Series(side.low == side.high), spans)
+    return _known(_starred(labels, side), side).alias(name)
 
 
 def _starred(labels: pl.Series, side: Side) -> pl.Series:
     """Labels of boxes, `*` where a box mixes missing values with others."""
+    if side.missing is None:
+        return labels
     return labels.zip_with(pl.Series(~side.starred), pl.Series([STAR]).new_from_index(0, len(labels)))
 
 
@@ -256,7 +318,7 @@ def _most_frequent(boxes: Array, codes: Array, weights: Array, count: int, value
     return found
 
 
-def _sets(name: str, side: Sets, box_of_row: Array) -> pl.Series:
+def _sets(name: str, side: Sets) -> pl.Series:
     """Categories: the one that a box holds, or `[a, b]` with all that occur in it."""
     sizes = np.diff(side.starts)
     alone = side.labels.gather(side.members[side.starts[:-1]])
@@ -265,15 +327,15 @@ def _sets(name: str, side: Sets, box_of_row: Array) -> pl.Series:
     )
     joined = lists.group_by("set", maintain_order=True).agg(pl.col("label").str.join(", "))["label"]
     labels = escape(alone).zip_with(pl.Series(sizes == 1), "[" + joined + "]").gather(side.set_of_box)
-    return _known(_starred(labels, side), side).gather(box_of_row).alias(name)
+    return _known(_starred(labels, side), side).alias(name)
 
 
-def _nodes(column: Column, side: Nodes, box_of_row: Array) -> pl.Series:
+def _nodes(column: Column, side: Nodes) -> pl.Series:
     """Categories: the one that a box holds, or the lowest node above all that occur in it."""
     alone = np.diff(side.starts) == 1
     own = escape(side.texts) if column.values.dtype == pl.String else side.texts
     labels = own.zip_with(pl.Series(alone), side.texts).gather(side.set_of_box)
-    return _known(_starred(labels, side), side).gather(box_of_row).alias(column.name)
+    return _known(_starred(labels, side), side).alias(column.name)
 
 
 def modified_rows(columns: Sequence[ReleasedColumns]) -> Array:

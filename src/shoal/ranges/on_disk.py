@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from shoal.ranges.boxed import Boxed
-from shoal.ranges.columns import Form, ReleasedColumns, released_columns
+from shoal.ranges.columns import Form, ReleasedColumns, released_columns, spread_over
 from shoal.ranges.forms import ColumnForm
-from shoal.table import Array, Column, smallest_unsigned
-from shoal.table.encode import encode, look_up
+from shoal.table import Array, Column
 from shoal.table.spill import blocks_of
 from shoal.table.type_words import type_word
 
@@ -50,26 +49,12 @@ class BoxedByColumn(Boxed):
 
 @dataclass(frozen=True)
 class ReleasedOnDisk(ReleasedColumns):
-    """What one quasi-identifier became where rows are on disk: in codes alone; `series` say names and types."""
-
-    held: tuple[Column, ...] = ()
-
-    @property
-    def encoded(self) -> list[Column]:
-        """The released columns in codes."""
-        return list(self.held)
+    """What one quasi-identifier became where rows are on disk: in codes alone."""
 
     @property
     def suppressed(self) -> Array:
         """No row is brought into memory to look at it."""
         raise NotImplementedError("rows on disk are looked at block by block")
-
-    def block(self, rows: slice) -> ReleasedColumns:
-        """The same of some rows, in memory."""
-        taken = [column.take(rows) for column in self.held]  # type: ignore[arg-type]
-        unchanged = None if self.unchanged is None else taken[0]
-        series = [column.decode() for column in taken]
-        return ReleasedColumns(series, self.nature, np.zeros(len(series[0]), bool), self.form, None, unchanged)
 
 
 def unchanged_on_disk(column: Column) -> ReleasedOnDisk:
@@ -93,16 +78,6 @@ def released_on_disk(column: Column, boxed: Boxed, form: Form) -> ReleasedOnDisk
     if not side.wide.any():
         return unchanged_on_disk(column)
     made = released_columns(column, Boxed(np.arange(len(side.low)), boxed.sides), form)
-    held = [spread_over(encode(series), boxed.box_of_row) for series in made.series]
+    held = [spread_over(ranges, boxed.box_of_row) for ranges in made.held]
     series = [entry.clear() for entry in made.series]
     return ReleasedOnDisk(series, made.nature, np.zeros(0, bool), made.form, None, None, tuple(held))
-
-
-def spread_over(labels: Column, which: Array) -> Column:
-    """A column with one row for each label, spread over the rows that have them."""
-    narrow = labels.codes.astype(smallest_unsigned(len(labels.values) + 1))
-    codes = look_up(which, narrow, len(labels.values))
-    nulls = 0
-    if labels.nulls:
-        nulls = sum(int(np.count_nonzero(codes[block] == len(labels.values))) for block in blocks_of(len(codes)))
-    return replace(labels, codes=codes, nulls=nulls)

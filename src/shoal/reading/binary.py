@@ -13,18 +13,33 @@ from shoal.reading.bytes import damage_as_error
 from shoal.reading.files import Source
 from shoal.reading.frames import ROWS_PER_BATCH
 from shoal.reading.parquet_check import check_parquet
+from shoal.reading.parquet_texts import with_categories
+from shoal.table.memory import memory_budget
 from shoal.table.text_types import typed_dictionary
 
+# a file whose texts are read by its dictionaries is in memory meanwhile: so much of what a table may take
+_SHARE_OF_MEMORY = 16
 
-def open_parquet(path: Path, keys: dict[str, str]) -> Source:
+
+def open_parquet(path: Path, keys: dict[str, str], memory: str | int | None = None) -> Source:
     """A Parquet file; `key=value` folders above it become columns that the file itself does not have."""
-    check_pages = check_parquet(path)
+    footer = check_parquet(path, ())
     with damage_as_error(path):
         scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
-        own = scan.collect_schema().names()
+        own = scan.collect_schema()
         added = {key: typed_dictionary(pl.Series([unquote(value)])) for key, value in keys.items() if key not in own}
-        keyed = scan.with_columns(pl.lit(value[0]).alias(key) for key, value in added.items())
-        return _source(path, keyed, lambda columns: check_pages(set(columns)))
+
+        def keyed(scan: pl.LazyFrame) -> pl.LazyFrame:
+            return scan.with_columns(pl.lit(value[0]).alias(key) for key, value in added.items())
+
+        def checked(columns: list[str]) -> pl.LazyFrame:
+            check_parquet(path, set(columns), footer)
+            if path.stat().st_size * _SHARE_OF_MEMORY > memory_budget(memory):
+                return keyed(scan)
+            texts = with_categories(path, own, footer.about, columns)
+            return keyed(scan if texts is None else pl.scan_parquet(texts, glob=False, hive_partitioning=False))
+
+        return _source(path, keyed(scan), checked)
 
 
 def open_ipc(path: Path, stream: bool) -> Source:
@@ -41,14 +56,15 @@ def open_avro(path: Path) -> Source:
         return _source(path, pl.read_avro(path).lazy())
 
 
-def _source(path: Path, scan: pl.LazyFrame, check: Callable[[list[str]], None] = lambda columns: None) -> Source:
+def _source(path: Path, scan: pl.LazyFrame, checked: Callable[[list[str]], pl.LazyFrame] | None = None) -> Source:
+    """The batches of a scan; `checked` looks at some columns before they are read, and says how to read them."""
     size = path.stat().st_size
     rows = int(scan.select(pl.len()).collect().item())
 
     def batches(columns: list[str]) -> Iterator[tuple[pl.DataFrame, int]]:
         seen = 0
-        check(columns)
-        for batch in scan.select(columns).collect_batches(chunk_size=ROWS_PER_BATCH):
+        found = scan if checked is None else checked(columns)
+        for batch in found.select(columns).collect_batches(chunk_size=ROWS_PER_BATCH):
             seen += len(batch)
             yield batch, size * seen // max(rows, 1)
         if seen != rows:

@@ -8,7 +8,8 @@ and counts that agree with each other.
 from __future__ import annotations
 
 import mmap
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -24,45 +25,52 @@ _WIDTH = {1: 4, 2: 8, 3: 12, 4: 4, 5: 8, 6: 4}
 _MOST_BYTES = 1 << 31
 
 
-def check_parquet(path: Path) -> Callable[[Collection[str]], None]:
-    """Refuse a file whose counts cannot be true; what it gives looks at the pages of some columns too."""
-    groups = _of_file(path, _groups)
-    rows = sum(group[3] for group in groups)
+@dataclass(frozen=True, slots=True)
+class Footer:
+    """What a file says about itself: the bytes, and what they mean."""
+
+    raw: bytes
+    about: dict[int, Any]
+
+
+def check_parquet(path: Path, columns: Collection[str] | None = None, known: Footer | None = None) -> Footer:
+    """Refuse a file whose counts cannot be true; of the pages, those of `columns` (all, if none are named).
+
+    `known`: its footer as it was read before; the same bytes are not taken apart again.
+    """
+    try:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
+            footer = _footer(data, known)
+            rows = _check(data, footer.about, columns)
+    except (Damaged, KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError):
+        raise InputError(
+            f"{path} is damaged: what it says about itself does not agree.", "Copy or export it again."
+        ) from None
     if rows > ROWS_COUNT_FROM and rows > MOST_ROWS_PER_BYTE * path.stat().st_size:
         raise InputError(
             f"{path} holds {rows:,} rows in {path.stat().st_size:,} bytes: it is made to fill memory.",
             "If you trust it, write its distinct rows with a column of counts.",
         )
-    return lambda columns: _of_file(path, lambda data: _check_pages(data, groups, columns))
+    return footer
 
 
-def _of_file(path: Path, look: Callable[[mmap.mmap], Any]) -> Any:
-    try:
-        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
-            return look(data)
-    except (Damaged, KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError):
-        raise InputError(
-            f"{path} is damaged: what it says about itself does not agree.", "Copy or export it again."
-        ) from None
-
-
-def _groups(data: mmap.mmap) -> list[dict[int, Any]]:
-    """The groups of rows that the footer tells of."""
+def _footer(data: mmap.mmap, known: Footer | None) -> Footer:
     length = int.from_bytes(data[-8:-4], "little")
     if len(data) < 12 or data[-4:] != b"PAR1" or length > len(data) - 12:
         raise Damaged
-    footer = Reader(data[-8 - length : -8]).struct()
+    raw = data[-8 - length : -8]
+    return known if known is not None and raw == known.raw else Footer(raw, Reader(raw).struct())
+
+
+def _check(data: mmap.mmap, footer: dict[int, Any], columns: Collection[str] | None) -> int:
     rows, groups = footer[3], footer[4]
     _hold(rows >= 0, sum(group[3] for group in groups) == rows, all(group[3] >= 0 for group in groups))
-    return list(groups)
-
-
-def _check_pages(data: mmap.mmap, groups: list[dict[int, Any]], columns: Collection[str]) -> None:
     for group in groups:
         for chunk in group[1]:
             about = chunk[3]
-            if about[3][0].decode() in columns:
+            if columns is None or about[3][0].decode() in columns:
                 _check_chunk(data, about, group[3], flat=len(about[3]) == 1)
+    return int(rows)
 
 
 def _hold(*conditions: bool) -> None:

@@ -114,7 +114,7 @@ def in_blocks_with(array: Array, lost: Array, code: int, spill: Spill) -> Array:
 
 def check_written_on_disk(path: Path) -> None:
     """Refuse formats that are written whole only."""
-    if path.suffix.lower() not in _SINKS:
+    if not is_streamed(path):
         raise InputError(
             f"A table that does not fit in memory is not written as {path.suffix}.", f"Use {', '.join(_SINKS)}."
         )
@@ -139,6 +139,15 @@ def dictionary_frame(result: Anonymized, entry: ColumnEntry) -> pl.DataFrame:
     return pl.DataFrame([series.extend_constant(None, longest - len(series)) for series in values])
 
 
+def is_streamed(target: Path) -> bool:
+    """Whether a format is written block by block.
+
+    >>> is_streamed(Path("safe.parquet")), is_streamed(Path("safe.xlsx"))
+    (True, False)
+    """
+    return target.suffix.lower() in _SINKS
+
+
 def check_streamed(target: Path) -> None:
     """Refuse a format that is written at once: the rows do not fit in memory.
 
@@ -146,7 +155,7 @@ def check_streamed(target: Path) -> None:
     Traceback (most recent call last):
     shoal.errors.InputError: A table that does not fit in memory cannot be written as .xlsx. ...
     """
-    if target.suffix.lower() not in _SINKS:
+    if not is_streamed(target):
         raise InputError(
             f"A table that does not fit in memory cannot be written as {target.suffix.lower()}.",
             f"Use one of {', '.join(_SINKS)}.",

@@ -97,9 +97,9 @@ def _made(source: Anonymized) -> Readable:
     }
     pairs: dict[str, tuple[str, str]] = {}
     for name, column in source.columns.items():
-        forms |= {series.name: column.form for series in column.series}
+        forms |= dict.fromkeys(column.names, column.form)
         if column.form.kind == "columns":
-            pairs[name] = (column.series[0].name, column.series[1].name)
+            pairs[name] = (column.names[0], column.names[1])
     trees: Any = source.policy.hierarchies if source.plan is None else _of_plan(source.plan.trees)
     shown = read(source.polars, None, declaring(None, source.policy.types, released=True))
     return Readable(shown, source.table.native, forms, pairs, trees)

@@ -523,7 +523,13 @@ def released_order(rows: int, seed: int | None, removed: Sequence[int] = ()) -> 
     >>> released_order(4, None, [1]).tolist()
     [0, 2, 3]
     """
-    if seed is None and not len(removed):
-        return None
+    shuffled = None if seed is None else shuffled_order(rows - len(set(removed)), seed)
+    return original_rows(rows, shuffled, removed)
+
+
+def original_rows(rows: int, shuffled: Array | None, removed: Sequence[int] = ()) -> Array | None:
+    """The same for rows that are in a known order once others were removed."""
+    if not len(removed):
+        return shuffled
     kept = np.delete(np.arange(rows), list(removed))
-    return kept if seed is None else kept[shuffled_order(len(kept), seed)]
+    return kept if shuffled is None else kept[shuffled]

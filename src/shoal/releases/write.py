@@ -27,12 +27,14 @@ from shoal.reading import NO_ORDER, Options, declaring
 from shoal.releases.documents import Draft, ReleaseDocuments, documents_of
 from shoal.releases.elsewhere import Failed, path_here, release_elsewhere, stays_elsewhere
 from shoal.releases.excel import defused, defused_name
+from shoal.releases.in_blocks import in_order, many_rows
 from shoal.releases.notation import Notation, in_notation, written_as
 from shoal.releases.on_disk import (
     OnDisk,
     check_written_on_disk,
     code_bytes,
     dictionary_frame,
+    is_streamed,
     treatments_on_disk,
     write_blocks,
 )
@@ -43,9 +45,9 @@ from shoal.releases.releasable import Releasable
 from shoal.releases.results import Released, Verification
 from shoal.releases.shown_types import shown_types
 from shoal.releases.treatment import Treated, labels_given, treatments
-from shoal.releases.verify import forms_check, judge, released_order
+from shoal.releases.verify import forms_check, judge, original_rows
 from shoal.releases.written_labels import codes_as_numbers, labels_written
-from shoal.table import Table
+from shoal.table import Array, Table
 from shoal.table.order import shuffled_order
 from shoal.table.spill import Spill
 from shoal.vocabulary import Role
@@ -107,6 +109,8 @@ def release(
     how = _Writing(place, force, shuffle, seed, no_guarantee, excel_safe, one_input, sign, decisions, output)
     if getattr(result, "on_disk", False):
         return _write_on_disk(result, how)
+    if (many := _in_blocks(result, how)) is not None:
+        return _write_many(many, how)
     *others, last = treatments(result, path)
     for treated in others:
         with suppress(Refused):  # what is emptied or removed shifts the whole table, so that a class may fail
@@ -152,11 +156,26 @@ class _Writing:
     output: OutputFormat
 
 
+def _in_blocks(result: Releasable, how: _Writing) -> Anonymized | None:
+    """The result, if its rows are many and are written block by block: in a format for that, in the usual notation."""
+    usual = how.output == OutputFormat() and not how.excel_safe and isinstance(how.place, FilePlace)
+    return many_rows(result) if usual and is_streamed(how.place.path) else None
+
+
+def _write_many(result: Anonymized, how: _Writing) -> Released:
+    """Many rows in memory: put in order once, for the file and for what it is compared with."""
+    order = shuffled_order(result.table.rows, how.seed) if how.shuffle else None
+    ordered = in_order(result, order)
+    del order
+    return _write_blocks(result, ordered, OnDisk(result), how, Options())
+
+
 def _write(result: Releasable, treated: Treated, how: _Writing) -> Released:
     """Write one way to treat the suppressed rows, once the written file was judged."""
     frame, path = treated.frame, how.place.path
-    if how.shuffle:
-        frame = frame[shuffled_order(len(frame), how.seed)]
+    shuffled = shuffled_order(len(frame), how.seed) if how.shuffle else None
+    order = original_rows(result.table.rows, shuffled, treated.removed)
+    frame = frame if shuffled is None else frame[shuffled]
     columns = result.manifest_columns()
     _check_found_orders(result.table, frame, columns)
     types = shown_types(result, frame, columns)
@@ -188,7 +207,7 @@ def _write(result: Releasable, treated: Treated, how: _Writing) -> Released:
             stored_in=how.place.stored_in,
         )
         labels, entries = labels_given(result), made.entries(result)
-        judgements.append(_judged(result, treated, how, made.table, entries, labels))
+        judgements.append(_judged(result, treated, how, made.table, entries, labels, order))
         return documents_of(
             result, made, judgements[0], entries, labels, how.no_guarantee, how.sign, how.decisions.notes
         )
@@ -223,13 +242,25 @@ def _write_on_disk(result: Releasable, how: _Writing) -> Released:
         *others, last = treatments_on_disk(result, spill)
         for treated in others:
             with suppress(Refused):
-                return _write_blocks(result, treated, how, reading, spill)
-        return _write_blocks(result, last, how, reading, spill)
+                return _write_blocks(result, _ordered(treated, how, spill), treated, how, reading, spill)
+        return _write_blocks(result, _ordered(last, how, spill), last, how, reading, spill)
 
 
-def _write_blocks(result: Anonymized, treated: OnDisk, how: _Writing, reading: Options, spill: Spill) -> Released:
+def _ordered(treated: OnDisk, how: _Writing, spill: Spill) -> Anonymized:
     progress.report("putting the rows in order", 0)
-    ordered, judgements = treated.in_order(how.seed if how.shuffle else None, spill), list[Verification]()
+    return treated.in_order(how.seed if how.shuffle else None, spill)
+
+
+def _write_blocks(
+    result: Anonymized,
+    ordered: Anonymized,
+    treated: OnDisk,
+    how: _Writing,
+    reading: Options,
+    spill: Spill | None = None,
+) -> Released:
+    """Write a result block by block, `ordered` as it leaves; with `spill` its rows are on disk."""
+    judgements = list[Verification]()
     plain = replace(reading, types=None, types_of_policy={}, encoding=None, delimiter=None, missing=(), overflow=None)
     types = dict[str, Any]()
     for entry in result.manifest_columns():
@@ -259,7 +290,7 @@ def _write_blocks(result: Anonymized, treated: OnDisk, how: _Writing, reading: O
         labels, entries = labels_given(result), made.entries(result)
         part = Treated(pl.DataFrame(), treated.blanked, removed)
         progress.report("judging what was written", 0)
-        judgements.append(_judged(ordered, part, how, table, entries, labels, spill))
+        judgements.append(_judged(ordered, part, how, table, entries, labels, None, spill))
         return documents_of(
             result, made, judgements[0], entries, labels, how.no_guarantee, how.sign, how.decisions.notes
         )
@@ -306,15 +337,14 @@ def _judged(
     table: Table,
     entries: Sequence[ColumnEntry],
     labels: Labels,
+    order: Array | None,
     spill: Spill | None = None,
 ) -> Verification:
     """The file that was written, measured against the policy and against the input; refused where it fails.
 
-    With `spill` rows are on disk, and the table of the result is in the order of the file already.
+    `order`: the row of the result that each written row is, None where that is its own number. With `spill` rows are
+    on disk.
     """
-    order = None
-    if spill is None:
-        order = released_order(result.table.rows, how.seed if how.shuffle else None, treated.removed)
     trees = {} if result.plan is None else result.plan.trees
     removed, by = len(treated.removed), result.policy.weight or result.policy.count
     as_missing = not tells_empty(how.place.path)

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 # rows looked up at once, so that what is between stays in the cache
 _BLOCK = 1 << 15
+# A table over the span of integers beats sorting them while it has so few places for each row.
+_PLACES_PER_ROW = 40
+_TEXTS = "shoal: texts"
 
 # rows of each column that was encoded, while somebody counts: `counted_encodings`
 _COUNTED: list[int] | None = None
@@ -98,6 +101,9 @@ class ColumnEncoder:
     # polars forgets categories that no series refers to
     _keeper: pl.Series | None = None
     _texts: int = 0
+    # the last type of categories that came, and of each of its numbers the text, or -1
+    _category_type: pl.DataType | None = None
+    _text_of_category: Array = field(default_factory=lambda: np.zeros(0, np.int64))
     rows: int = 0
     _negative_zeros: list[Array] = field(default_factory=list)
     _integers: Integers | None = None
@@ -125,7 +131,8 @@ class ColumnEncoder:
         """The dictionary of a text column behind its first entries, in the order in which they came."""
         if self._categories is None or self._texts == known:
             return pl.Series([], dtype=pl.String)
-        return self._categories.to_series().cast(pl.String)[known:]
+        numbers = pl.Series(np.arange(known, self._texts, dtype=np.uint32))
+        return numbers.cat.to(pl.Categorical(self._categories)).cast(pl.String)
 
     def restore(
         self,
@@ -166,10 +173,13 @@ class ColumnEncoder:
             self.rows -= len(series)
             self.add_nulls(len(series))
             return
-        if dtype not in self.dtypes:
-            self.dtypes.append(dtype)
-        if isinstance(dtype, (pl.String, pl.Categorical, pl.Enum)):
-            self._keep(self._encode_text(series.cast(pl.String)))
+        told = pl.String() if _stands_for_text(dtype) else dtype
+        if told not in self.dtypes:
+            self.dtypes.append(told)
+        if dtype == pl.String:
+            self._keep(self._encode_text(series))
+        elif isinstance(dtype, (pl.Categorical, pl.Enum)):
+            self._keep(self._encode_categories(series))
         elif dtype.is_float():
             self._keep(_encode_floats(series))
             negative = _negative_zeros(series)
@@ -205,6 +215,33 @@ class ColumnEncoder:
             self._integers = Integers(series.dtype)
         codes = self._integers.codes_of(series)
         return _encode_wide_integers(series) if codes is None else Part(codes, self._integers)
+
+    def _encode_categories(self, series: pl.Series) -> Part:
+        """Categories by their numbers: the text of each is looked at when a row has it for the first time."""
+        if self._category_type != series.dtype:
+            self._category_type, self._text_of_category = series.dtype, np.zeros(0, np.int64)
+        null = series.is_null().to_numpy() if series.null_count() else None
+        numbers = series.to_physical().fill_null(0).to_numpy()
+        highest = int(numbers.max(initial=0))
+        known = self._text_of_category
+        if highest >= len(known):  # grown by a half at least, so that the whole is linear
+            known = np.concatenate([known, np.full(max(highest + 1 - len(known), len(known) // 2), -1)])
+        new = known[numbers] < 0
+        if null is not None:
+            new &= ~null
+        if new.any():
+            rows, row_of = np.flatnonzero(new), np.full(len(known), -1)
+            row_of[numbers[rows]] = rows
+            distinct = np.flatnonzero(row_of >= 0)
+            found = self._encode_text(series.gather(row_of[distinct]).cast(pl.String)).codes
+            assert isinstance(found, np.ndarray)
+            known[distinct] = found
+        self._text_of_category = known
+        narrow = smallest_unsigned(self._texts + 1)
+        codes = known.astype(narrow)[numbers]
+        if null is not None:
+            codes[null] = np.iinfo(narrow).max
+        return Part(codes, None)
 
     def finish(self) -> Column:
         """The whole column, its dictionary sorted by value."""
@@ -316,6 +353,19 @@ class ColumnEncoder:
         return found, pl.Series(apart, dtype=values.dtype).extend_constant(None, 1)
 
 
+def text_categories() -> pl.Categorical:
+    """The type of texts that are read by the dictionaries of their file: the column is one of texts all the same.
+
+    >>> encode(pl.Series("sex", ["m", "f"]).cast(text_categories())).dtype
+    String
+    """
+    return pl.Categorical(pl.Categories.random(_TEXTS))
+
+
+def _stands_for_text(dtype: pl.DataType) -> bool:
+    return isinstance(dtype, pl.Categorical) and dtype.categories.namespace() == _TEXTS
+
+
 def encode(series: pl.Series) -> Column:
     """One column that is there as a whole.
 
@@ -387,10 +437,23 @@ def _count_of(codes: Array, code: int) -> int:
 
 
 def _encode_wide_integers(series: pl.Series) -> Part:
-    """Integers that are too far apart for a table over their span: by sorting."""
-    physical = series.to_physical()
-    distinct, codes = np.unique(physical.fill_null(physical.min()).to_numpy(), return_inverse=True)
-    codes = codes.astype(smallest_unsigned(len(distinct) + 1))
+    """Integers that are too far apart for a table that grows: by a table of this batch's own, or by sorting."""
+    physical = physical_integers(series)
+    low, high = physical.min(), physical.max()
+    assert isinstance(low, int)
+    assert isinstance(high, int)
+    array = physical.fill_null(low).to_numpy()
+    if high - low < _PLACES_PER_ROW * len(array) and high < 2**63:
+        above = np.subtract(array, low, dtype=np.int64)
+        present = np.zeros(high - low + 1, bool)
+        present[above] = True
+        distinct = np.flatnonzero(present)
+        code_of = np.empty(len(present), smallest_unsigned(len(distinct) + 1))
+        code_of[distinct] = np.arange(len(distinct))
+        codes, distinct = code_of[above], distinct + low
+    else:
+        distinct, codes = np.unique(array, return_inverse=True)
+        codes = codes.astype(smallest_unsigned(len(distinct) + 1))
     if physical.null_count():
         codes[physical.is_null().to_numpy()] = len(distinct)
     return Part(codes, integer_series(distinct).cast(physical.dtype).cast(series.dtype))

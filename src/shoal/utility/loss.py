@@ -39,17 +39,18 @@ def information_loss(columns: Sequence[Column], boxed: Boxed, weights: Array | N
     """
     rows, spreads = len(columns[0].codes), {column.name: spread(column) for column in columns}
     total, by_column = 0.0, dict.fromkeys(spreads, 0.0)
+    moving = [_Farthest.of(column, boxed.along(column.name)) for column in columns if spreads[column.name] > 0]
     # block by block, so that rows on disk give the same sums to the last digit
     for start in range(0, rows, _BLOCK):
         block = slice(start, min(start + _BLOCK, rows))
         weight = 1.0 if weights is None else weights[block]
         squares = np.zeros(block.stop - start)
-        for column in columns:
-            if spreads[column.name] == 0:
-                continue
-            farthest = _farthest(column, boxed.along(column.name), block) / spreads[column.name]
-            by_column[column.name] += float((farthest * weight).sum())
-            squares += farthest**2
+        for corner in moving:
+            farthest = corner.of_rows(block)
+            farthest /= spreads[corner.column.name]
+            by_column[corner.column.name] += float((farthest * weight).sum())
+            farthest *= farthest
+            squares += farthest
         total += float((np.sqrt(squares) * weight).sum())
     records = rows if weights is None else weights.sum()
     return InformationLoss(
@@ -57,16 +58,32 @@ def information_loss(columns: Sequence[Column], boxed: Boxed, weights: Array | N
     )
 
 
-def _farthest(column: Column, boxed: Boxed, rows: slice) -> Array:
-    side = boxed.sides[column.name]
-    values, boxes = places(column), boxed.box_of_row[rows]
-    low, high = side.scale[side.low[boxes]], side.scale[side.high[boxes]]
-    if side.missing is None:
-        found = values[column.codes[rows]]
-        return np.asarray(np.maximum(high - found, found - low))
-    found = np.append(values, np.nan)[column.codes[rows]]
-    whole = np.where(side.missing == SOME_MISSING, values[-1] - values[0], 0.0)[boxes]
-    return np.asarray(np.where(np.isnan(found), whole, np.maximum(high - found, found - low)))
+@dataclass(frozen=True, slots=True)
+class _Farthest:
+    """How far each value of a column is from the farther end of its row's range; nan among the values is a null."""
+
+    column: Column
+    values: Array
+    range_of_row: Array
+    low: Array
+    high: Array
+    whole: Array | None
+
+    @classmethod
+    def of(cls, column: Column, ranges: Boxed) -> _Farthest:
+        side, values = ranges.sides[column.name], places(column)
+        whole = None
+        if side.missing is not None:
+            whole = np.where(side.missing == SOME_MISSING, values[-1] - values[0], 0.0)
+            values = np.append(values, np.nan)
+        return cls(column, values, ranges.box_of_row, side.scale[side.low], side.scale[side.high], whole)
+
+    def of_rows(self, rows: slice) -> Array:
+        found, ranges = self.values[self.column.codes[rows]], self.range_of_row[rows]
+        above, below = self.high[ranges], found - self.low[ranges]
+        above -= found
+        farthest = np.maximum(above, below, out=above)
+        return farthest if self.whole is None else np.where(np.isnan(found), self.whole[ranges], farthest)
 
 
 @dataclass(frozen=True, slots=True)

@@ -95,7 +95,7 @@ def classes_of(
 ) -> CountedClasses:
     """The classes of tuples by what is released of them; those that are `*` throughout are in none."""
     classes, number = class_of_each_row(pack(labels))
-    starred = [entry.form.generalizes for entry in released.values() for _ in entry.series]
+    starred = [entry.form.generalizes for entry in released.values() for _ in entry.names]
     stars = [
         is_star(label) if may else np.zeros(len(records), bool) for label, may in zip(labels, starred, strict=True)
     ]
