@@ -48,6 +48,18 @@ def shuffled_order(rows: int, seed: int) -> Array:
     return _by_hash(siphash(np.arange(rows, dtype=_U), key_of(seed)))
 
 
+def released_order(rows: int, seed: int | None, removed: Sequence[int] = ()) -> Array | None:
+    """The row of the original that each released row is; None where that is its own number.
+
+    >>> released_order(4, None, [1]).tolist()
+    [0, 2, 3]
+    """
+    if seed is None and not len(removed):
+        return None
+    kept = np.delete(np.arange(rows), list(removed))
+    return kept if seed is None else kept[shuffled_order(len(kept), seed)]
+
+
 def _by_hash(hashes: Array) -> Array:
     """The rows sorted by their hashes."""
     bits = max(len(hashes) - 1, 1).bit_length()
