@@ -16,8 +16,8 @@ from shoal.errors import InputError
 from shoal.policy import Policy, as_policy
 from shoal.reading import Options, declaring, read
 from shoal.releases.readable import Readable, readable
-from shoal.releases.verify import released_order
 from shoal.table import Array, Table
+from shoal.table.order import released_order
 from shoal.wording import percent
 
 _SAME_TABLE = "Give the table that the release was made from, unchanged and in its order."

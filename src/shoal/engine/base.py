@@ -6,7 +6,7 @@ table is large, and which every engine gives in the same order. What belongs to 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -62,8 +62,8 @@ class Counted:
         return Rows(list(self.columns.values()), self.counts, None, distinct=True, in_order=True)
 
 
-# from the path of a draft and the SHA-256 of its data to the files beside it
-CheckDraft = Callable[[str, str], Mapping[str, bytes]]
+# from the path of a draft, the SHA-256 of its data and the rows that were left out to the files beside it
+CheckDraft = Callable[[str, str, Sequence[int]], Mapping[str, bytes]]
 
 
 class TooManyTuples(InputError):
@@ -114,6 +114,32 @@ class Runs(NamedTuple):
 
     row: Array
     position: Array
+    records: Array
+
+
+class RowMap(NamedTuple):
+    """Which row of a table each row of its release is: some are removed (numbers from 0), the others are in the secret
+    order of a seed, or without one in their own."""
+
+    seed: int | None = None
+    removed: Sequence[int] = ()
+
+
+class PairsAsked(NamedTuple):
+    """Columns of a release and those of its original that are looked at together; of columns that should be equal
+    the `differing` pairs suffice."""
+
+    shown: Sequence[str]
+    was: Sequence[str]
+    differing: bool = False
+
+
+class Pairs(NamedTuple):
+    """What was and what is shown, each distinct pair once: whether it is `*` throughout, and of how many rows."""
+
+    shown: Mapping[str, Column]
+    was: Mapping[str, Column]
+    starred: Array
     records: Array
 
 
@@ -193,11 +219,31 @@ class Engine(Protocol):
         changed: Collection[str] = (),
         dropped: Collection[str] = (),
         kept: Array | None = None,
+        numbered: bool = False,
     ) -> Any:
         """The whole table with the columns of `frame`, which has a row for each row of `table` (from `rows`).
 
         Columns beside those that were read stay as they are; those that are `dropped` are left out. It is of the kind
         that came in, with the types that came in where nothing was `changed`. Rows that are not `kept` (a mask) go.
+        Rows that are `numbered` are written in an order that leads back to them.
+        """
+
+    def is_ordered(self, table: Table) -> bool:
+        """Whether its rows would come in the same order again, so that each is known by its number."""
+
+    def pairs(
+        self,
+        released: Table,
+        original: Table,
+        row_map: RowMap,
+        asked: Sequence[PairsAsked],
+        starred: Sequence[str],
+        options: tuple[Options | None, Options | None] = (None, None),
+    ) -> Iterator[Pairs]:
+        """What became of columns of the original (tables from `rows`), by the rows that the map makes one.
+
+        `starred` names the columns of the release that are `*` in suppressed rows; `options` are those by which the two
+        were read.
         """
 
     def side_by_side(
@@ -216,12 +262,20 @@ class Engine(Protocol):
         """The table that `change` makes of each batch of rows; `schema` names the columns and their types."""
 
     def write(
-        self, table: Any, path: str | Path, *, check: CheckDraft | None = None, shuffle: int | None = None
+        self,
+        table: Any,
+        path: str | Path,
+        *,
+        check: CheckDraft | None = None,
+        shuffle: int | None = None,
+        rows: int | None = None,
+        left_out: int = 0,
     ) -> None:
         """Write what `recode`, `assign` or `map` gave, whole or not at all.
 
         `check` reads what was written before it takes its name: it raises where that must not be, and gives the files
-        that belong beside it. `shuffle` is the seed of a new order of rows.
+        that belong beside it. `shuffle` is the seed of a new order of rows; where they are numbered, `rows` says how
+        many the source has, and `left_out` how many of them are not in it.
         """
 
 

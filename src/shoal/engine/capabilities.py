@@ -48,9 +48,10 @@ CAPABILITIES = (
     ),
     Capability(
         "verify",
-        "the count table of what models look at; for persons, households, weights and counts one packed key per row",
-        "comparing rows with their originals (`original`)",
-        "nobody keeps which row of a cluster was which",
+        "the count table of what models look at; for persons, households, weights and counts one packed key per row; "
+        "with the `original` the distinct pairs of what a column was and what it is shown as, one column at a time",
+        "the `original` of a data frame, or of more rows than the driver's limit",
+        "a row is found in the original by its number in the files, and the driver sends the order of the release",
     ),
     Capability("pseudonymize", "the distinct values of the column"),
     Capability(

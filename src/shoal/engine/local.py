@@ -2,18 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
-from shoal.engine.base import CheckDraft, Counted, Parts, Recoding, Runs, SizeHistogram, check_lengths, tuples_of
+from shoal.engine.base import (
+    CheckDraft,
+    Counted,
+    Pairs,
+    PairsAsked,
+    Parts,
+    Recoding,
+    RowMap,
+    Runs,
+    SizeHistogram,
+    check_lengths,
+    tuples_of,
+)
 from shoal.errors import InputError
 from shoal.reading import Options, Overflow, read
 from shoal.table import Array, Table
 from shoal.table.classes import class_of_each_row, class_sizes, pack
+from shoal.table.encode import encode
+from shoal.table.order import released_order
 from shoal.table.rows import Rows
 
 if TYPE_CHECKING:
@@ -151,6 +166,7 @@ class LocalEngine:
         changed: Collection[str] = (),
         dropped: Collection[str] = (),
         kept: Array | None = None,
+        numbered: bool = False,
     ) -> Any:
         """The frame itself, as the kind of frame that came in.
 
@@ -161,6 +177,44 @@ class LocalEngine:
 
         frame = frame.drop(dropped, strict=False)
         return to_native(frame if kept is None else frame.filter(kept), table.native, changed)
+
+    def is_ordered(self, table: Table) -> bool:
+        """A table of a database may have no order."""
+        return table.ordered
+
+    def pairs(
+        self,
+        released: Table,
+        original: Table,
+        row_map: RowMap,
+        asked: Sequence[PairsAsked],
+        starred: Sequence[str],
+        options: tuple[Options | None, Options | None] = (None, None),
+    ) -> Iterator[Pairs]:
+        """From the rows in memory.
+
+        >>> was, shown = LOCAL.rows({"age": [34, 51, 34]}), LOCAL.rows({"age": ["30-39", "50-59", "30-39"]})
+        >>> found = next(LOCAL.pairs(shown, was, RowMap(), [PairsAsked(["age"], ["age"])], ["age"]))
+        >>> found.shown["age"].decode().to_list(), found.was["age"].decode().to_list(), found.records.tolist()
+        (['30-39', '50-59'], [34, 51], [2, 1])
+        """
+        from shoal.ranges.parsing import STAR
+
+        order = released_order(original.rows, *row_map)
+        rows = np.arange(original.rows) if order is None else order
+        stars = [(column.decode() == STAR).fill_null(False).to_numpy() for column in released.select(starred)]
+        flags = encode(pl.Series("starred", np.logical_and.reduce(stars) if stars else np.zeros(released.rows, bool)))
+        for shown, was, _ in asked:
+            sides = {f"shown {name}": released[name] for name in shown}
+            sides |= {f"was {name}": original[name].take(rows) for name in was}
+            found, records = tuples_of({**sides, "starred": flags}, None)
+            mask = found.pop("starred").decode().to_numpy()
+            yield Pairs(
+                {name: replace(found[f"shown {name}"], name=name) for name in shown},
+                {name: replace(found[f"was {name}"], name=name) for name in was},
+                mask,
+                records,
+            )
 
     def side_by_side(
         self,
@@ -190,7 +244,14 @@ class LocalEngine:
         return change(read(source, None, options).to_polars()).cast(schema)
 
     def write(
-        self, table: pl.DataFrame, path: str | Path, *, check: CheckDraft | None = None, shuffle: int | None = None
+        self,
+        table: pl.DataFrame,
+        path: str | Path,
+        *,
+        check: CheckDraft | None = None,
+        shuffle: int | None = None,
+        rows: int | None = None,
+        left_out: int = 0,
     ) -> None:
         """Write a frame, whole or not at all."""
         from shoal.table.order import shuffled_order
@@ -202,7 +263,7 @@ class LocalEngine:
 
         def fill(draft: Path) -> None:
             write_draft(frame, draft, target)
-            for name, content in ({} if check is None else check(str(draft), sha256(draft))).items():
+            for name, content in ({} if check is None else check(str(draft), sha256(draft), ())).items():
                 write_bytes(target.with_name(name), content, 0o600)
 
         write_whole(target, fill)

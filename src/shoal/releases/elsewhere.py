@@ -7,7 +7,7 @@ renamed last: a run that is ended leaves no release, and can be run again.
 from __future__ import annotations
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -17,7 +17,7 @@ from shoal.detection.undecided import Decisions
 from shoal.engine import engine_of
 from shoal.errors import InputError
 from shoal.judgement.checks import Check
-from shoal.manifest.files import dictionary_path, manifest_path, plan_path
+from shoal.manifest.files import dictionary_path, manifest_path, plan_path, private_path
 from shoal.reading import Options, declaring
 from shoal.reading.files import is_address
 from shoal.releases.documents import Draft, ReleaseDocuments, documents_of
@@ -89,16 +89,18 @@ def _write(
     engine, kept = engine_of(result.table), np.ones(result.table.rows, bool)
     kept[list(treated.removed)] = False
     frame = treated.frame if not treated.removed else result.polars  # rows that go are left out below
-    rows = engine.assign(result.table, frame, dropped=result.policy.with_role("identifier"), kept=kept)
+    dropped, numbered = result.policy.with_role("identifier"), engine.is_ordered(result.table)
+    rows = engine.assign(result.table, frame, dropped=dropped, kept=kept, numbered=numbered)
     made: list[tuple[ReleaseDocuments, Verification, int]] = []
     joined = by_tuple(result.policy) if result.rule is None else None
 
-    def check(draft: str, digest: str) -> Mapping[str, bytes]:
+    def check(draft: str, digest: str, removed: Sequence[int]) -> Mapping[str, bytes]:
         options = declaring(Options(engine=engine.name), result.policy.types, True, result.quasi_identifiers)
         table = engine.rows(draft, None, options, needed=_needed(result), by_tuple=joined)
         gone = treated.removed_records
         # the order of rows is not that of the input, also where nobody asked for another one
-        drawn = Draft(path, digest, table, treated.blanked, True, seed, False, None, removed_records=gone)
+        blanked, rows_gone = treated.blanked, list(removed)
+        drawn = Draft(path, digest, table, blanked, True, seed, False, None, rows_gone, removed_records=gone)
         entries = drawn.entries(result)
         checks = [*result.checks(table), _records(table, result.table.total - gone)]
         checks += [found for found in [forms_check(entries, table, result.policy, False)] if not found.holds]
@@ -110,9 +112,10 @@ def _write(
         notes = [*decisions.notes, "rows were not compared with their originals one by one"]
         documents = documents_of(result, drawn, judged, entries, labels_given(result), no_guarantee, sign, notes)
         made.append((documents, judged, table.total))
-        return _beside(path, documents)
+        return _beside(path, documents, numbered)
 
-    engine.write(rows, path, check=check, shuffle=seed if shuffle else None)
+    order = seed if shuffle or numbered else None
+    engine.write(rows, path, check=check, shuffle=order, rows=result.table.total, left_out=treated.removed_records)
     documents, judged, written = made[-1]
     return documents, judged, treated, written
 
@@ -131,12 +134,14 @@ def _records(table: Table, wanted: int) -> Check:
     return Check("records", table.total == wanted, f"{table.total:,} of {wanted:,} records")
 
 
-def _beside(path: Path, documents: ReleaseDocuments) -> dict[str, bytes]:
-    """The files beside the data: no private record, because nobody keeps which row was which."""
+def _beside(path: Path, documents: ReleaseDocuments, numbered: bool) -> dict[str, bytes]:
+    """The files beside the data: no private record where nobody knows which row was which."""
     files = {
         manifest_path(path).name: documents.manifest_bytes,
         dictionary_path(path).name: documents.dictionary_bytes,
     }
+    if numbered:
+        files[private_path(path).name] = documents.private_bytes
     if documents.plan_bytes is not None:
         files[plan_path(path).name] = documents.plan_bytes
     return files

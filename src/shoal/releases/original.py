@@ -2,29 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
 
+from shoal.engine.base import Pairs, PairsAsked
 from shoal.hierarchy import Hierarchy, fit_all
 from shoal.hierarchy.outside import held
 from shoal.judgement.checks import Check
 from shoal.manifest.schema import ColumnEntry
-from shoal.ranges.columns import decimals_of
 from shoal.ranges.exact import holds_value
 from shoal.ranges.forms import ColumnForm, escape
 from shoal.ranges.parsing import STAR, set_members, sets_among, unescape
 from shoal.releases.distinct import distinct_pairs, star_mask, starred_rows
 from shoal.releases.excel import undefused_texts
+from shoal.releases.means import is_mean, texts_free_numbers
 from shoal.table import Array, Column, Table
-from shoal.table.classes import CountTable, class_of_each_row, pack
+from shoal.table.classes import CountTable
 from shoal.table.spill import Spill
 from shoal.table.texts import texts_of, with_null
 from shoal.text.replace import only_replaced_in
 
 Labels = Mapping[str, Sequence[tuple[str | None, Sequence[str | None]]]]
+# from what is asked about columns, and those that are `*` in suppressed rows, to the pairs of each
+PairsElsewhere = Callable[[Sequence[PairsAsked], Sequence[str]], Iterator[Pairs]]
 
 
 @dataclass(frozen=True)
@@ -51,28 +54,32 @@ class Beside:
     # the records that each row stands for, where rows are the distinct ones; and where rows on disk are compared
     records: Array | None = None
     spill: Spill | None = None
+    # the pairs of each column, where rows stay with their engine
+    elsewhere: PairsElsewhere | None = None
 
 
 def against_original(table: Table, original: Table, entries: Sequence[ColumnEntry], beside: Beside) -> list[Check]:
     """One check per column of the original; what could not be compared is not held."""
-    if table.rows + beside.removed != original.rows:
-        return [Check("rows", False, f"{table.rows:,} released of {original.rows:,}: rows were lost or doubled")]
+    released, there, own = table.total, original.total, [*original.columns, *original.beside]
+    if released + beside.removed != there:
+        return [Check("rows", False, f"{released:,} released of {there:,}: rows were lost or doubled")]
     gone = f", {beside.removed:,} suppressed ones removed" if beside.removed else ""
-    checks = [Check("rows", True, f"{table.rows:,} released of {original.rows:,}{gone}")]
+    checks = [Check("rows", True, f"{released:,} released of {there:,}{gone}")]
     known = [entry.name for entry in entries]
-    absent = [name for name in known if name not in original.columns]
-    strange = [name for name in original.columns if name not in known]
+    absent = [name for name in known if name not in own]
+    strange = [name for name in own if name not in known]
     if absent or strange:
         words = f"{', '.join(absent[:8])} not in the original" if absent else f"{', '.join(strange[:8])} not released"
         if original.address is not None and original.address.query is None:
             words += "; of a release from a query, give the same query as the original"
         checks.append(Check("original", False, f"it is not the table of this release: {words}"))
+    known_entries = [entry for entry in entries if entry.name not in absent]
+    if beside.elsewhere is not None:
+        return [*checks, *_elsewhere(table, original, known_entries, beside, beside.elsewhere)]
     if beside.spill is not None:
-        return [*checks, *_on_disk(table, original, [e for e in entries if e.name not in absent], beside)]
+        return [*checks, *_on_disk(table, original, known_entries, beside)]
     suppressed, weights = _suppressed(table, entries), _weights(original, beside)
-    for entry in entries:
-        if entry.name in absent:
-            continue
+    for entry in known_entries:
         column = original[entry.name] if beside.order is None else original[entry.name].take(beside.order)
         checks.append(_compared(table, column, entry, beside, entries, suppressed, weights))
     return checks
@@ -96,14 +103,52 @@ def _on_disk(table: Table, original: Table, entries: Sequence[ColumnEntry], besi
     return checks
 
 
-def _stars(table: Table, entries: Sequence[ColumnEntry]) -> list[Column]:
+def _elsewhere(
+    table: Table, original: Table, entries: Sequence[ColumnEntry], beside: Beside, pairs_of: PairsElsewhere
+) -> Iterator[Check]:
+    """The checks of each column, from its distinct pairs; means beside what tells classes apart."""
+    weight = beside.weighed_by if beside.weighed_by and original.has(beside.weighed_by) else None
+    questions = [_question(table, entry, entries, weight) for entry in entries]
+    found = pairs_of([question for question in questions if question is not None], _starred(table, entries))
+    for entry, question in zip(entries, questions, strict=True):
+        if question is None:
+            nothing = np.zeros(0, np.int64)
+            yield _compared(table, Column(entry.name, nothing, pl.Series([]), 0, pl.Null()), entry, beside, entries,
+                            nothing, nothing)  # fmt: skip
+            continue
+        shown, was, starred, records = next(found)
+        weights = records.astype(np.float64)
+        if len(question.was) > 1:
+            weights *= np.nan_to_num(texts_free_numbers(was[question.was[1]]))
+        pairs = Table(shown, len(records))
+        yield _compared(pairs, was[entry.name], entry, replace(beside, records=records), entries, starred, weights)
+
+
+def _question(
+    table: Table, entry: ColumnEntry, entries: Sequence[ColumnEntry], weight: str | None
+) -> PairsAsked | None:
+    """What the engine is asked for about a column; nothing where it is not in the file."""
+    if not entry.released_as or not all(table.has(name) for name in entry.released_as):
+        return None
+    if entry.form.kind != "mean":
+        return PairsAsked(entry.released_as, [entry.name], entry.form.kind == "as-it-was")
+    names = [name for other in entries if other.role == "quasi-identifier" for name in other.released_as]
+    was = [entry.name] if weight is None else [entry.name, weight]
+    return PairsAsked(list(dict.fromkeys([*entry.released_as, *names])), was)
+
+
+def _starred(table: Table, entries: Sequence[ColumnEntry]) -> list[str]:
     """The quasi-identifiers, if rows can be `*` in all of them."""
     others = [e for e in entries if e.role == "quasi-identifier" and not e.form.generalizes and e.released_as]
     return [
-        table[entry.name]
+        entry.name
         for entry in entries
-        if entry.role == "quasi-identifier" and entry.form.generalizes and entry.name in table.columns and not others
+        if entry.role == "quasi-identifier" and entry.form.generalizes and table.has(entry.name) and not others
     ]
+
+
+def _stars(table: Table, entries: Sequence[ColumnEntry]) -> list[Column]:
+    return table.select(_starred(table, entries))
 
 
 def _suppressed(table: Table, entries: Sequence[ColumnEntry]) -> Array:
@@ -123,9 +168,9 @@ def _compared(
 ) -> Check:
     title = f"column {entry.name}"
     if entry.form.kind == "removed":
-        there = entry.name in table.columns
+        there = table.has(entry.name)
         return Check(title, not there, "it was to be removed and is there" if there else "removed")
-    missing = [name for name in entry.released_as if name not in table.columns]
+    missing = [name for name in entry.released_as if not table.has(name)]
     if missing or not entry.released_as:
         return Check(title, False, "it is not in the file")
     released = [_readable(table[name], beside) for name in entry.released_as]
@@ -136,7 +181,7 @@ def _compared(
     if entry.form.kind == "mean":
         names = [name for other in entries if other.role == "quasi-identifier" for name in other.released_as]
         beside_it = [table[name] for name in names if name in table.columns]
-        return _is_mean(title, shown, original, beside_it, entry.form, weights)
+        return is_mean(title, shown, original, beside_it, entry.form, weights, beside.records)
     if entry.form.kind == "scrubbed":
         return _scrubbed(title, entry, shown, original, beside)
     if entry.form.kind in ("midpoint", "perturbed", "pseudonym", "shifted"):
@@ -365,52 +410,6 @@ def _weights(original: Table, beside: Beside) -> Array:
     return np.nan_to_num(texts_free_numbers(original[beside.weighed_by]))[rows]
 
 
-def _is_mean(
-    title: str, shown: Column, original: Column, quasi_identifiers: Sequence[Column], form: ColumnForm, weights: Array
-) -> Check:
-    """Whether each number is the mean of the original values of its class, rounded to the decimals that those have;
-    each category a most frequent one."""
-    if form.decimals is not None and form.decimals != decimals_of(original):
-        return Check(title, False, "its means are not rounded to the decimals of the original")
-    classes, count = class_of_each_row(pack(list(quasi_identifiers)))
-    known = ~original.is_null()
-    if not (original.dtype.is_numeric() or original.dtype.is_temporal()):
-        return _is_mode(title, shown, original, classes, weights)
-    values = texts_free_numbers(original)
-    means = np.bincount(classes[known], ((values - values[known][:1].sum()) * weights)[known], count)
-    sizes = np.bincount(classes[known], weights[known], minlength=count)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        means = means / sizes + values[known][:1].sum()
-    told = texts_free_numbers(shown)
-    span = float(np.ptp(values[known])) if known.any() else 0.0
-    places = original.declared is not None and original.declared.has_order
-    near = 1.0 if original.dtype.is_temporal() else max(span, float(np.abs(values[known]).max(initial=0))) * 1e-9
-    near += 0.5 if places else 0.0 if form.decimals is None else 0.5 * 10.0**-form.decimals
-    wrong = known & ~(np.abs(told - means[classes]) <= near)
-    wrong |= shown.is_null() & known
-    return _outside(title, int(wrong.sum()), "means are not those of their class", "every mean is that of its class")
-
-
-def texts_free_numbers(column: Column) -> Array:
-    """The values row by row as floats; null and text as NaN."""
-    values = column.values
-    if isinstance(values.dtype, pl.Datetime):
-        values = values.cast(pl.Datetime("us"))
-    numbers = values.to_physical().cast(pl.Float64, strict=False).fill_null(float("nan")).to_numpy()
-    return np.asarray(np.append(numbers, np.nan)[column.codes])
-
-
-def _is_mode(title: str, shown: Column, original: Column, classes: Array, weights: Array) -> Check:
-    frame = pl.DataFrame({"class": classes, "was": original.decode().cast(pl.String), "weight": weights}).drop_nulls()
-    counts = frame.group_by("class", "was").agg(pl.col("weight").sum())
-    # sums of weights differ in their last digits with the order of the rows
-    heaviest = pl.col("weight").max().over("class") * (1 - 1e-9)
-    most = counts.filter(pl.col("weight") >= heaviest)
-    told = pl.DataFrame({"class": classes, "was": shown.decode().cast(pl.String)}).drop_nulls()
-    wrong = len(told.join(most, on=["class", "was"], how="anti"))
-    return _outside(title, wrong, "categories are not the most frequent of their class", "most frequent of its class")
-
-
 def _vouched(title: str, entry: ColumnEntry, shown: Column, original: Column, beside: Beside) -> Check:
     """A column that no rule ties to the original: as many values are missing, and it is what was released."""
     if entry.form.kind == "pseudonym":
@@ -454,7 +453,8 @@ def labels_of(result_columns: Mapping[str, Column], originals: Mapping[str, Colu
 
 def inferred_entries(table: Table, original: Table, roles: Mapping[str, str]) -> list[ColumnEntry]:
     """Without a manifest: the forms that the columns of a release can only have if they hold their original."""
-    return [_inferred(name, column, table, roles.get(name, "other")) for name, column in original.columns.items()]
+    names = original.source_names if original.beside else original.names
+    return [_inferred(name, original[name], table, roles.get(name, "other")) for name in names]
 
 
 def _inferred(name: str, original: Column, table: Table, role: str) -> ColumnEntry:
@@ -462,11 +462,11 @@ def _inferred(name: str, original: Column, table: Table, role: str) -> ColumnEnt
         form = ColumnForm(kind=kind, escaped=kind == "set")  # type: ignore[arg-type]
         return ColumnEntry(name=name, role=role, nature=nature, technique="", form=form, released_as=names)
 
-    if role == "identifier" and name not in table.columns:
+    if role == "identifier" and not table.has(name):
         return entry("removed", "removed", [])
     if role != "quasi-identifier":
         return entry("as-it-was", "unchanged", [name])
-    if name not in table.columns and f"{name}_low" in table.columns:
+    if not table.has(name) and table.has(f"{name}_low"):
         return entry("columns", "truthful", [f"{name}_low", f"{name}_high"])
     ordered = original.dtype.is_numeric() or original.dtype.is_temporal()
     return entry("range" if ordered else "set", "truthful", [name])

@@ -23,7 +23,7 @@ def _scrubbed(table: Table, manifest: Manifest) -> list[ColumnEntry]:
     return [
         entry
         for entry in manifest.columns
-        if entry.form.kind == "scrubbed" and entry.released_as and entry.released_as[0] in table.columns
+        if entry.form.kind == "scrubbed" and entry.released_as and table.has(entry.released_as[0])
     ]
 
 
@@ -64,11 +64,13 @@ def known_gone(
         return [_not_checked("values of a file beside the table were looked for; give it as known_from")]
     names = [str(name) for name in known] if isinstance(known, list) else []
     names += [person] if isinstance(person, str) else []
-    absent = [name for name in names if name not in original.columns]
+    absent = [name for name in names if not original.has(name)]
     if absent:
         return [Check("known values", False, f"the original has no {in_words(absent)}, whose values are to be gone")]
     if not names and more is None:
         return []
+    if original.beside:
+        return [_not_checked("notes and what is known of persons are compared on one machine only")]
     if table.rows != (original.rows if order is None else len(order)):
         return [_not_checked("the file has not the rows of the original, so nobody knows whose note is whose")]
     whole = original if order is None else original.take(order)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from shoal.databases import database_of, is_database
 from shoal.detection.context import context_of_table
 from shoal.detection.undecided import look_at
 from shoal.engine import engine_of
+from shoal.engine.base import Pairs, RowMap
 from shoal.errors import InputError
 from shoal.judgement.checks import Check
 from shoal.judgement.evidence import evidence_of
@@ -39,9 +41,9 @@ from shoal.releases.shown_types import as_published
 from shoal.releases.signing import check_signature
 from shoal.releases.suppressed import sensitive_columns, suppressed_check, suppressed_rows
 from shoal.scrubbing.knowledge import KnownFrom, read_known
-from shoal.table import Array, Table
+from shoal.table import Table
 from shoal.table.column_type import ColumnType
-from shoal.table.order import shuffled_order
+from shoal.table.order import released_order
 from shoal.table.spill import Spill
 from shoal.table.text_types import MISSING_WORDS
 from shoal.table.texts import texts_of
@@ -107,8 +109,14 @@ def verify(
     if absent and manifest is not None:  # a check that says so stands there already
         return Verification("refused", table.total, 0, 0, [], checks)
     if original is not None:
-        beside = read(original, None, declaring(options, types))
-        checks += _beside_original(release, manifest, table, beside, decided, more, options)
+        readings = (declaring(options, types, released=True, only_empty=names), declaring(options, types))
+        if engine.keeps_rows:
+            beside = engine.rows(original, None, readings[1], needed=[])
+            asked = partial(engine.pairs, table, beside, options=readings)
+            checks += _with_original(release, manifest, table, beside, decided, more, elsewhere=asked)
+        else:
+            beside = read(original, None, readings[1])
+            checks += _beside_original(release, manifest, table, beside, decided, more, options)
     forms = {} if manifest is None else {name: manifest.form_of(name) for name in names}
     raw = [name for name, form in forms.items() if form is not None and not form.generalizes]
     levels = None if manifest is None else manifest.levels
@@ -441,15 +449,9 @@ def _with_original(
     policy: Policy,
     more: KnownById | None,
     spill: Spill | None = None,
+    elsewhere: Callable[..., Iterator[Pairs]] | None = None,
 ) -> list[Check]:
-    if not (table.ordered and original.ordered):
-        raise InputError(
-            f"The rows of {table.name if original.ordered else original.name} have no order, so that none can be found "
-            "in the other table.",
-            "Order them by a key: add &order=id to the address, or order by to the query. When a release is written, "
-            "every row is compared before it is committed.",
-            settings="original",
-        )
+    _check_ordered(table, original)
     if release is not None and release.private is not None and release.private.row_map == NO_ROW_MAP:
         raise InputError(
             "The release was made from rows without an order: which row was which cannot be told again.",
@@ -461,16 +463,19 @@ def _with_original(
         names = [name for entry in entries for name in entry.released_as]
         strange = [name for name in table.columns if name not in names]
         extra = [Check("columns", False, f"{', '.join(strange[:8])} not in the original")] if strange else []
-        order = None if spill is not None else np.arange(table.rows)
-        return [*extra, *against_original(table, original, entries, Beside(order, spill=spill))]
+        order = None if spill is not None or elsewhere is not None else np.arange(table.rows)
+        pairs = None if elsewhere is None else partial(elsewhere, RowMap())
+        return [*extra, *against_original(table, original, entries, Beside(order, spill=spill, elsewhere=pairs))]
     private = release.private
     if (manifest.shuffled or manifest.removed_rows) and private is None:
         return [Check("rows", False, NEEDS_PRIVATE)]
     removed = [] if private is None else private.removed
-    if len(set(removed)) != manifest.removed_rows or any(row >= original.rows for row in removed):
+    if len(set(removed)) != manifest.removed_rows or any(row >= original.total for row in removed):
         return [Check("rows", False, "the rows that were removed are not those that the private record names")]
     seed = private.seed if private is not None and private.shuffled else None
-    order = None if spill is not None else released_order(original.rows, seed, removed)
+    order = None
+    if spill is None and elsewhere is None:
+        order = released_order(original.rows, seed, removed)
     if spill is not None:
         original = _in_release_order(original, manifest, seed, removed, spill)
     beside = Beside(
@@ -485,9 +490,27 @@ def _with_original(
         removed=len(removed),
         weighed_by=policy.weight or policy.count,
         spill=spill,
+        elsewhere=None if elsewhere is None else partial(elsewhere, RowMap(seed, removed)),
     )
     gone = known_gone(table, original, manifest, order, more)
     return [*against_original(table, original, manifest.columns, beside), *gone]
+
+
+def _check_ordered(table: Table, original: Table) -> None:
+    """Refuse rows of which none can be found again."""
+    for one in (original, table):
+        if engine_of(one).is_ordered(one):
+            continue
+        cure = "Order them by a key: add &order=id to the address, or order by to the query. When a release is "
+        cure += "written, every row is compared before it is committed."
+        if engine_of(one).keeps_rows:
+            cure = "Write it as files, and name those: rows of a data frame are not numbered, nor are those of a table "
+            cure += "with more rows than the driver takes (spark.shoal.driver.tuples)."
+        raise InputError(
+            f"The rows of {one.name} have no order, so that none can be found in the other table.",
+            cure,
+            settings="original",
+        )
 
 
 def _beside_original(
@@ -515,21 +538,3 @@ def _in_release_order(
     names = [name for name in original.names if (entry := manifest.column(name)) is not None and entry.released_as]
     ordered = in_release_order(original.select(names), original.rows, seed, removed, spill)
     return replace(original, columns={**original.columns, **dict(zip(names, ordered, strict=True))})
-
-
-def released_order(rows: int, seed: int | None, removed: Sequence[int] = ()) -> Array | None:
-    """The row of the original that each released row is; None where that is its own number.
-
-    >>> released_order(4, None, [1]).tolist()
-    [0, 2, 3]
-    """
-    shuffled = None if seed is None else shuffled_order(rows - len(set(removed)), seed)
-    return original_rows(rows, shuffled, removed)
-
-
-def original_rows(rows: int, shuffled: Array | None, removed: Sequence[int] = ()) -> Array | None:
-    """The same for rows that are in a known order once others were removed."""
-    if not len(removed):
-        return shuffled
-    kept = np.delete(np.arange(rows), list(removed))
-    return kept if shuffled is None else kept[shuffled]

@@ -45,10 +45,10 @@ from shoal.releases.releasable import Releasable
 from shoal.releases.results import Released, Verification
 from shoal.releases.shown_types import shown_types
 from shoal.releases.treatment import Treated, labels_given, treatments
-from shoal.releases.verify import forms_check, judge, original_rows
+from shoal.releases.verify import forms_check, judge
 from shoal.releases.written_labels import codes_as_numbers, labels_written
 from shoal.table import Array, Table
-from shoal.table.order import shuffled_order
+from shoal.table.order import original_rows, shuffled_order
 from shoal.table.spill import Spill
 from shoal.vocabulary import Role
 from shoal.wording import in_words

@@ -48,6 +48,24 @@ def shuffled_order(rows: int, seed: int) -> Array:
     return _by_hash(siphash(np.arange(rows, dtype=_U), key_of(seed)))
 
 
+def released_order(rows: int, seed: int | None, removed: Sequence[int] = ()) -> Array | None:
+    """The row of the original that each released row is; None where that is its own number.
+
+    >>> released_order(4, None, [1]).tolist()
+    [0, 2, 3]
+    """
+    shuffled = None if seed is None else shuffled_order(rows - len(set(removed)), seed)
+    return original_rows(rows, shuffled, removed)
+
+
+def original_rows(rows: int, shuffled: Array | None, removed: Sequence[int] = ()) -> Array | None:
+    """The same for rows that are in a known order once others were removed."""
+    if not len(removed):
+        return shuffled
+    kept = np.delete(np.arange(rows), list(removed))
+    return kept if shuffled is None else kept[shuffled]
+
+
 def _by_hash(hashes: Array) -> Array:
     """The rows sorted by their hashes."""
     bits = max(len(hashes) - 1, 1).bit_length()

@@ -11,32 +11,36 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal import progress
 from shoal.engine.base import (
     CheckDraft,
     Counted,
+    Pairs,
+    PairsAsked,
     Parts,
     Recoding,
+    RowMap,
     Runs,
     SizeHistogram,
-    TooManyTuples,
     check_lengths,
     tuples_of,
 )
 from shoal.engine.local import LOCAL
+from shoal.engine.spark.batches import changed, one_changed, spark_schema
+from shoal.engine.spark.counting import COUNT, missing_words, tuples
 from shoal.engine.spark.cutting import cut_on_cluster
 from shoal.engine.spark.frames import Source, open_source
-from shoal.engine.spark.keys import INTEGERS, PREFIX, Keys, column, make_keys
+from shoal.engine.spark.keys import INTEGERS, column, make_keys
+from shoal.engine.spark.order import has_order
+from shoal.engine.spark.order import numbered as with_numbers
+from shoal.engine.spark.pairing import Pairing
 from shoal.engine.spark.placing import Placed, joined, lookup_of, placed, tuple_of_each_row
 from shoal.engine.spark.release import write_folder
 from shoal.engine.spark.session import spark_errors
 from shoal.errors import InputError
-from shoal.reading import Options, declared_table
+from shoal.reading import Options
 from shoal.table import Array, Column, Table
 from shoal.table.classes import class_of_each_row, pack
 from shoal.table.rows import Rows, weights_of
-
-COUNT = f"{PREFIX}count"
 
 
 class SparkEngine:
@@ -105,7 +109,7 @@ class SparkEngine:
                 frame = frame.filter(whole)
             found = []
             for names in sets:
-                keys = make_keys(Source(frame, opened.name, opened.from_text_file), names, _missing(options))
+                keys = make_keys(Source(frame, opened.name, opened.from_text_file), names, missing_words(options))
                 classes = keys.coded().groupBy(*keys.names).agg(records.alias(COUNT)).filter(column(COUNT) > 0)
                 sizes = classes.groupBy(COUNT).agg(F.count(F.lit(1)).alias("classes")).toArrow()
                 size, number = (sizes.column(place).to_numpy() for place in range(2))
@@ -170,11 +174,31 @@ class SparkEngine:
         changed: Collection[str] = (),
         dropped: Collection[str] = (),
         kept: Array | None = None,
+        numbered: bool = False,
     ) -> Any:
         """Each row with what belongs to its tuple and occurrence; a table of rows that were recoded leads to them."""
         if not isinstance(table.native, Placed):
-            return open_source(table.native, None).frame.drop(*dropped)
-        return placed(table, frame, dropped, kept)
+            source = open_source(table.native, None)
+            return (with_numbers(source) if numbered else source.frame).drop(*dropped)
+        return placed(table, frame, dropped, kept, numbered)
+
+    def is_ordered(self, table: Table) -> bool:
+        """Rows of files are, as many as the driver takes; those of a data frame come as Spark keeps them."""
+        source = open_source(table, None)
+        return has_order(source) and table.total <= source.driver_tuples
+
+    def pairs(
+        self,
+        released: Table,
+        original: Table,
+        row_map: RowMap,
+        asked: Sequence[PairsAsked],
+        starred: Sequence[str],
+        options: tuple[Options | None, Options | None] = (None, None),
+    ) -> Iterator[Pairs]:
+        """Rows are joined by their numbers on the cluster; the driver gets each distinct pair with its records."""
+        pairing = Pairing(open_source(released, None), open_source(original, None), options)
+        yield from pairing.pairs(original.total, row_map, asked, starred)
 
     def side_by_side(
         self,
@@ -189,7 +213,7 @@ class SparkEngine:
         with spark_errors(source.name):
             there = source.spark.createDataFrame(frame.to_arrow(compat_level=pl.CompatLevel.oldest()))
             spread = there.repartition(frame[by].n_unique(), by)
-            found = spread.groupBy(by).applyInArrow(lambda part: _one_changed(part, change), _spark_schema(schema))
+            found = spread.groupBy(by).applyInArrow(lambda part: one_changed(part, change), spark_schema(schema))
             return pl.DataFrame(pl.from_arrow(found.toArrow())).cast(pl.Schema(schema))
 
     def map(
@@ -198,35 +222,20 @@ class SparkEngine:
         """Batch by batch as Arrow, in Python beside each executor."""
         opened = open_source(source, options)
         with spark_errors(opened.name):
-            return opened.frame.mapInArrow(partial(_changed, change=change), _spark_schema(schema))
+            return opened.frame.mapInArrow(partial(changed, change=change), spark_schema(schema))
 
     def write(
-        self, table: Any, path: str | Path, *, check: CheckDraft | None = None, shuffle: int | None = None
+        self,
+        table: Any,
+        path: str | Path,
+        *,
+        check: CheckDraft | None = None,
+        shuffle: int | None = None,
+        rows: int | None = None,
+        left_out: int = 0,
     ) -> None:
         """A folder of Parquet files, which becomes visible whole."""
-        write_folder(table, path, check, shuffle)
-
-
-def _one_changed(part: Any, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Any:
-    """The arrow table that `change` makes of an arrow table."""
-    return change(pl.DataFrame(pl.from_arrow(part))).to_arrow(compat_level=pl.CompatLevel.oldest())
-
-
-def _changed(batches: Iterator[Any], change: Callable[[pl.DataFrame], pl.DataFrame]) -> Iterator[Any]:
-    """The arrow batches that `change` makes of arrow batches."""
-    for batch in batches:
-        made = change(pl.DataFrame(pl.from_arrow(batch)))
-        yield from made.to_arrow(compat_level=pl.CompatLevel.oldest()).to_batches()
-
-
-def _spark_schema(schema: Any) -> Any:
-    """Columns and types as Spark names them."""
-    if not isinstance(schema, Mapping):
-        return schema
-    from pyspark.sql.pandas.types import from_arrow_schema
-
-    arrow = pl.DataFrame(schema=schema).to_arrow(compat_level=pl.CompatLevel.oldest()).schema
-    return from_arrow_schema(arrow)
+        write_folder(table, path, check, shuffle, rows, left_out)
 
 
 def _no_columns(source: Source, beside: Mapping[str, Column]) -> Table:
@@ -263,43 +272,11 @@ class Beside(Mapping[str, Column]):
         return self._found[name]
 
 
-def tuples(
-    source: Source, names: Sequence[str], options: Options | None, weight: str | None = None
-) -> tuple[Table, Array, Keys, Any]:
-    """The distinct tuples of columns as a table, how often each occurs, the keys, and those of each tuple.
-
-    `weight` names a column that says how many records a row stands for.
-    """
-    from pyspark.sql import functions as F
-
-    progress.report("counting on Spark", 0)
-    missing = _missing(options)
-    keys = make_keys(source, names, missing)
-    limit = source.driver_tuples
-    with spark_errors(source.name):
-        records = F.count(F.lit(1)) if weight is None else F.sum(column(weight).cast("long"))
-        counted = keys.coded().groupBy(*keys.names).agg(records.alias(COUNT))
-        if keys.rows > limit and (there := counted.count()) > limit:
-            raise TooManyTuples(
-                f"{source.name} has {there:,} different tuples in these columns; the driver takes {limit:,}.",
-                "Raise spark.shoal.driver.tuples and the driver's memory (100 bytes per tuple), or name fewer columns.",
-            )
-        table = counted.toArrow()
-    found = keys.unpacked(table, missing)
-    about = Table(found, table.num_rows, source.name, tuple(keys.notes), None, tuple(source.names))
-    about = about if options is None else declared_table(about, options)
-    return about, table.column(COUNT).to_numpy(), keys, table
-
-
 def _is_whole_number(source: Source, name: str, options: Options | None) -> bool:
     """Whether Spark has a column as a whole number, as it is counted with."""
     declared = options is not None and bool(options.declared_types)
     whole = name in source.names and source.frame.schema[name].dataType.typeName() in INTEGERS
     return whole and not source.from_text_file and not declared
-
-
-def _missing(options: Options | None) -> frozenset[str]:
-    return frozenset(() if options is None else options.missing)
 
 
 def _check_undeclared(options: Options | None) -> None:

@@ -28,6 +28,8 @@ class Source:
     frame: Any
     name: str
     from_text_file: bool = False
+    # the files, where it was opened by their names
+    files: tuple[str, ...] | None = None
 
     @property
     def names(self) -> list[str]:
@@ -81,7 +83,7 @@ def _open_files(paths: Sequence[str], options: Options) -> Source:
 
         frame = _in_order([read(path) for path in found]) if len(found) <= MOST_IN_ORDER else read(*paths)
         check_names(frame.columns, name)
-    return Source(frame, name, form != ".parquet")
+    return Source(frame, name, form != ".parquet", tuple(found))
 
 
 def _read_texts(spark: Any, files: Sequence[str], form: str, options: Options) -> Any:

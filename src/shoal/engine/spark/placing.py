@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -11,6 +11,7 @@ import polars as pl
 
 from shoal.engine.spark.frames import Source
 from shoal.engine.spark.keys import PREFIX, Keys, column
+from shoal.engine.spark.order import NUMBER, numbered
 from shoal.engine.spark.session import spark_errors
 from shoal.table import Array, Table
 
@@ -48,7 +49,9 @@ def tuple_of_each_row(keys: Keys, lookup: pl.DataFrame) -> Array:
     return joined["tuple"].cast(pl.Int64).to_numpy()
 
 
-def placed(table: Table, frame: pl.DataFrame, dropped: Collection[str], kept: Array | None = None) -> Any:
+def placed(
+    table: Table, frame: pl.DataFrame, dropped: Collection[str], kept: Array | None = None, with_numbers: bool = False
+) -> Any:
     """The rows on the cluster, with what belongs to their tuple and occurrence in `frame`; rows not `kept` go."""
     native: Placed = table.native
     same = [name for name in frame.columns if name in table.columns and frame[name].equals(table[name].as_it_came())]
@@ -66,7 +69,10 @@ def placed(table: Table, frame: pl.DataFrame, dropped: Collection[str], kept: Ar
     read = {*table.columns}
     names = _in_order(native.keys.source.names, frame.columns, read, dropped)
     here = changed[first][KEPT]
-    return joined(native.keys, lookup.filter(here), changed[first].filter(here).drop(KEPT), names, not whole)
+    keys = native.keys
+    if with_numbers:
+        keys, names = replace(keys, source=replace(keys.source, frame=numbered(keys.source))), [*names, NUMBER]
+    return joined(keys, lookup.filter(here), changed[first].filter(here).drop(KEPT), names, not whole)
 
 
 def _by_tuple(table: Table, native: Placed) -> tuple[Array | None, Array, Array]:
@@ -120,7 +126,8 @@ def joined(
 
     new = {name: f"{PREFIX}new{place}" for place, name in enumerate(becomes.columns)}
     with spark_errors(keys.source.name):
-        rows = keys.coded(F.monotonically_increasing_id().alias(ROW)) if by_occurrence else keys.coded()
+        number = column(NUMBER) if NUMBER in keys.source.names else F.monotonically_increasing_id()
+        rows = keys.coded(number.alias(ROW)) if by_occurrence else keys.coded()
         rows = numbered_in_tuples(keys, rows) if by_occurrence else rows
         there = sent(keys, pl.concat([lookup, becomes.rename(new)], how="horizontal"))
         out = [column(new[name]).alias(name) if name in new else column(name) for name in names]
