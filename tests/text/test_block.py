@@ -6,6 +6,7 @@ import json
 import re
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +15,7 @@ from shoal.text import block
 from shoal.text.base import Note
 from shoal.text.block import Block, blocks_of
 from shoal.text.find import LANGUAGES, find_spans
+from shoal.text.recognisers import asks
 from shoal.text.words import CAPITAL, LOWER, widest_sign
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -57,7 +59,15 @@ def test_the_size_of_a_block_changes_nothing(monkeypatch: pytest.MonkeyPatch) ->
 def test_what_is_asked_of_all_notes_is_what_each_would_say(texts: list[str], part: str) -> None:
     some = Block([Note(text, LANGUAGES) for text in texts])
     assert some.holding(part).tolist() == [part in note.lower for note in some.notes]
-    assert some.matching(re.compile("[a1]-")).tolist() == ["a-" in n.folded or "1-" in n.folded for n in some.notes]
+    for asked in (np.ones(len(some), bool), np.arange(len(some)) == 0):
+        there = some.holding_one_of((part, "d"), asked)[asked].tolist()
+        asked_notes = [note for note, ask in zip(some.notes, asked.tolist(), strict=True) if ask]
+        assert there == [part in note.lower or "d" in note.lower for note in asked_notes]
+    dashes = asks.sign(asks.any_of(asks.LOWER, asks.DIGIT), "-", asks.other_than(asks.CAPITAL))(some).tolist()
+    assert dashes == [re.search("[a-z0-9]-([^A-Z]|$)", note.folded) is not None for note in some.notes]
+    assert asks.count(",", 2)(some).tolist() == [note.folded.count(",") > 1 for note in some.notes]
+    chains = [max((digits for _, _, digits in note.chains), default=0) for note in some.notes]
+    assert asks.digits_together(3)(some).tolist() == [most > 2 for most in chains]
     assert some.has_digits.tolist() == [bool(note.digits) for note in some.notes]
     assert some.marked(CAPITAL | LOWER).tolist() == [bool(note.any_signs & (CAPITAL | LOWER)) for note in some.notes]
     short = some.run_ends - some.run_starts < 5

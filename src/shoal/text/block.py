@@ -7,11 +7,11 @@ part of a word nor of a number.
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Iterator
-from functools import cache
+from collections.abc import Iterable, Iterator
+from functools import cache, reduce
 from itertools import pairwise
+from operator import or_
 
 import numpy as np
 
@@ -57,6 +57,7 @@ class Block:
         self.firsts = np.append(0, np.cumsum(lengths))
         self._starts: list[int] = self.firsts.tolist()
         self._holding: dict[str, Array] = {}
+        self._beside: dict[int, Array] = {}
         self._fill()
 
     def _fill(self) -> None:
@@ -64,6 +65,7 @@ class Block:
         notes, text = self.notes, self.text
         self.codes = _codes(text)
         classes = _classes(self.codes)
+        self.marks = np.flatnonzero((classes == _OTHER) & (self.codes > ord(" ")) | (classes == _HYPHEN))
         self.run_starts, self.run_ends = _runs(classes == _DIGIT)
         digits, bounds = _local(self.run_starts, self.run_ends, self.firsts)
         for note, (low, high) in zip(notes, bounds, strict=True):
@@ -97,11 +99,22 @@ class Block:
             values[there] = values[there] * 10 + self.codes[self.run_starts[there] + place] - ord("0")
         return np.where(lengths > _SHORT_RUN, -1, values)
 
-    def beside_runs(self, offset: int) -> Array:
-        """The characters that stand `-offset` places before the runs of digits, or `offset` places behind them."""
-        places = self.run_starts + offset if offset < 0 else self.run_ends + offset
+    def characters(self, places: Array) -> Array:
+        """The numbers of the characters at some places; 0 outside of the text."""
         inside = (places >= 0) & (places < len(self.codes))
         return np.where(inside, self.codes[np.where(inside, places, 0)], 0)
+
+    def beside_runs(self, offset: int) -> Array:
+        """The characters that stand `-offset` places before the runs of digits, or `offset` places behind them."""
+        known = self._beside.get(offset)
+        if known is None:
+            places = self.run_starts if offset < 0 else self.run_ends
+            known = self._beside[offset] = self.characters(places + offset)
+        return known
+
+    def speaking(self, languages: tuple[str, ...]) -> Array:
+        """Which notes are in one of some languages."""
+        return np.array([note.language in languages for note in self.notes], bool)
 
     def marked(self, bits: int) -> Array:
         """Which notes have a word with one of the bits."""
@@ -112,6 +125,12 @@ class Block:
         """Which notes have one of some runs of digits, given as a truth for each of `run_starts`."""
         return np.bincount(self.run_notes[runs], minlength=len(self)).astype(bool)
 
+    def with_places(self, places: Array, least: int = 1) -> Array:
+        """Which notes have at least so many of some places of the text."""
+        numbers = np.searchsorted(self.firsts, places, "right") - 1
+        found: Array = np.bincount(numbers, minlength=len(self)) >= least
+        return found
+
     def by_note(self, runs: Array) -> Iterator[tuple[int, list[int]]]:
         """The notes that have some runs of digits, each with where those start in it."""
         notes = self.run_notes[runs]
@@ -120,32 +139,27 @@ class Block:
         for low, high in pairwise([*cuts, len(starts)]):
             yield int(notes[low]), starts[low:high]
 
+    def holding_one_of(self, parts: tuple[str, ...], asked: Array) -> Array:
+        """Which of the notes that are asked hold one of some parts in lower case; few notes are asked one by one."""
+        if 8 * np.count_nonzero(asked) > len(self):
+            return reduce(or_, map(self.holding, parts))
+        found = np.zeros(len(self), bool)
+        for number in np.flatnonzero(asked).tolist():
+            lower = self.notes[number].lower
+            found[number] = any(part in lower for part in parts)
+        return found
+
     def holding(self, part: str) -> Array:
         """Which notes hold a part in lower case."""
         known = self._holding.get(part)
         if known is None:
-            lower = self.lower
-            known = self._holding[part] = self._found(lambda place: lower.find(part, place))
+            known = self._holding[part] = np.zeros(len(self), bool)
+            place = self.lower.find(part)
+            while place >= 0:  # one look for each note that holds it
+                number = bisect_right(self._starts, place) - 1
+                known[number] = True
+                place = self.lower.find(part, self._starts[number + 1])
         return known
-
-    def matching(self, sign: re.Pattern[str]) -> Array:
-        """Which notes a pattern may match: all that it matches, if it does not ask where a text starts or ends."""
-
-        def first(place: int) -> int:
-            match = sign.search(self.text, place)
-            return -1 if match is None else match.start()
-
-        return self._found(first)
-
-    def _found(self, first: Callable[[int], int]) -> Array:
-        """Which notes hold something, by where it is first from a place on; one look for each of them is enough."""
-        found = np.zeros(len(self), bool)
-        place = first(0)
-        while place >= 0:
-            number = bisect_right(self._starts, place) - 1
-            found[number] = True
-            place = first(self._starts[number + 1])
-        return found
 
 
 def blocks_of(texts: Iterable[str], languages: tuple[str, ...]) -> Iterator[Block]:

@@ -5,6 +5,7 @@ import re
 from shoal.kinds.shape import stdnum
 from shoal.kinds.vehicle_number import vin_check
 from shoal.text.base import Note
+from shoal.text.recognisers.asks import ANY_LENGTH, CAPITAL, digits_together, either, run
 from shoal.text.recognisers.pattern import Pattern, Patterns
 
 
@@ -23,11 +24,6 @@ _VIN = r"(?<!\w)[A-HJ-NPR-Z\d]{17}(?!\w)"
 _GROUPS = r"(?<![\w-])\d{4}(?:[ -]\d{4}){3}(?![\w-])"
 
 
-def _many_digits(note: Note) -> bool:
-    """Whether thirteen digits or more stand together."""
-    return any(digits >= 13 for _, _, digits in note.chains)
-
-
 def _starts_as_iban(note: Note) -> bool:
     """Whether two capitals with two digits behind them start a code."""
     text = note.folded
@@ -40,14 +36,22 @@ def _long_code(note: Note) -> bool:
     return any(note.folded[start : start + 17].isalnum() for start in note.code_starts)
 
 
+_BEHIND_CAPITALS = run(2, ANY_LENGTH, second_before=CAPITAL, before=CAPITAL)
+_BESIDE_CAPITAL = either(run(1, 16, before=CAPITAL), run(1, 16, behind=CAPITAL))
+_MANY_DIGITS = digits_together(13)
+
 RECOGNISER = Patterns(
     "accounts",
-    Pattern(_IBAN, 0.96, "form of an IBAN", "account_number", gate=_starts_as_iban, digits=True),
     Pattern(
-        _CARD, 0.9, "card number with its check digit", "account_number", "", _is_card, gate=_many_digits, digits=True
+        _IBAN, 0.96, "form of an IBAN", "account_number", asks=_BEHIND_CAPITALS, gate=_starts_as_iban, digits=True,
     ),
-    Pattern(_GROUPS, 0.88, "form of a card number", "account_number", digits=True, gate=_many_digits),
     Pattern(
-        _VIN, 0.9, "vehicle number with its check digit", "vehicle_number", "", _is_vin, gate=_long_code, digits=True
+        _CARD, 0.9, "card number with its check digit", "account_number", check=_is_card, asks=_MANY_DIGITS,
+        digits=True,
     ),
-)
+    Pattern(_GROUPS, 0.88, "form of a card number", "account_number", asks=_MANY_DIGITS, digits=True),
+    Pattern(
+        _VIN, 0.9, "vehicle number with its check digit", "vehicle_number", check=_is_vin, asks=_BESIDE_CAPITAL,
+        gate=_long_code, digits=True,
+    ),
+)  # fmt: skip

@@ -2,8 +2,13 @@
 
 import re
 
+import numpy as np
+
 from shoal.kinds.place_lists import REGIONS, STATE_CODES
+from shoal.table import Array
 from shoal.text.base import Note
+from shoal.text.block import Block
+from shoal.text.recognisers.asks import ANY_LENGTH, CAPITAL, DIGIT, LOWER, any_of, blank, one_of, other_than, run
 from shoal.text.recognisers.pattern import Pattern, Patterns
 from shoal.text.terms import alternation
 from shoal.text.words import POST_WORD, STREET_DE, STREET_EN, STREET_ROMANCE, STREET_START
@@ -90,17 +95,21 @@ def _not_a_way(text: str) -> bool:
     return re.match(r"VIA (?:\w{1,12} )?(?:EMS|AMBULANCE|TAXI|FROM|TO|THE|AND|FOR)\b", text) is None
 
 
-def _is_french(note: Note) -> bool:
-    return note.language == "fr"
+_LETTER = any_of(CAPITAL, LOWER, lambda characters: characters > 127)
+_FURTHEST = 6
 
 
-def _is_italian(note: Note) -> bool:
-    """`via` is a word of the other languages too; there a street needs its number."""
-    return note.language == "it"
-
-
-def _five_digits(note: Note) -> bool:
-    return 5 in note.run_lengths
+def _after_letters(block: Block) -> Array:
+    """Notes with four or five digits before which letters stand, with signs but no digit between them."""
+    lengths = block.run_ends - block.run_starts
+    open_ = (lengths >= 4) & (lengths <= 5)
+    found = np.zeros(len(lengths), bool)
+    for offset in range(1, _FURTHEST + 1):
+        characters = block.beside_runs(-offset)
+        letter = _LETTER(characters)
+        found |= open_ & letter
+        open_ &= ~(letter | DIGIT(characters))
+    return block.with_run(found)
 
 
 def _as_code(note: Note) -> bool:
@@ -112,19 +121,6 @@ def _as_code(note: Note) -> bool:
             if any(part in before for part in _PARTS_OF_CODE) and _CODE_BEFORE.search(note.folded, first, start):
                 return True
     return False
-
-
-def _numbered(note: Note) -> bool:
-    """Whether a blank and the first letter of a direction stand behind a number."""
-    return not note.behind_digits.isdisjoint((" N", " S", " E", " W"))
-
-
-def _letters_behind(note: Note) -> bool:
-    return any(map(str.isupper, note.behind_digits))
-
-
-def _one_digit(note: Note) -> bool:
-    return any(end - start == 1 and note.folded[end : end + 1].isupper() for start, end in note.digits)
 
 
 RECOGNISER = Patterns(
@@ -143,12 +139,13 @@ RECOGNISER = Patterns(
         r"|pl|pkwy|ter)\b"
         r"(?=[.,;\n]|$|\s(?:apt|unit|ste|#))(?:\s(?:apt|unit|ste)\s?\w{1,5})?",
         0.85, "number and street in lower case", "address", digits=True, at_digits=True,
+        asks=run(1, 5, before=other_than(CAPITAL, LOWER, DIGIT, one_of("_.,/-")), behind=blank),
         gate=lambda note: note.in_lower_case,
     ),
     Pattern(
         rf"(?i)(?<=\s(?:{_STATES})\s)\d{{5}}(?![\w-]|[.,]\d)",
         0.85, "after a state in lower case", "postal_code", digits=True, at_digits=True,
-        gate=lambda note: note.in_lower_case and 5 in note.run_lengths,
+        asks=run(5, 5), gate=lambda note: note.in_lower_case,
     ),
     Pattern(
         rf"(?<![\w.]){_WORDS}{_STREET}\b(?:\sand\s{_WORDS}{_STREET}\b)?",
@@ -160,7 +157,8 @@ RECOGNISER = Patterns(
     ),
     Pattern(
         r"(?<![\w.,/-])\d{2,5}\s(?:NE|NW|SE|SW|N|S|E|W|North|South|East|West)\.?\s\d{1,3}(?:st|nd|rd|th)(?!\w)",
-        0.85, "number and numbered street", "address", digits=True, gate=_numbered,
+        0.85, "number and numbered street", "address", digits=True,
+        asks=run(1, ANY_LENGTH, behind=one_of(" "), second_behind=one_of("NSEW")),
     ),
     Pattern(rf"(?i)\b{_BOX}\s?#?\d{{1,7}}", 0.93, "post box", "address", near=POST_WORD, digits=True),
     Pattern(
@@ -182,7 +180,7 @@ RECOGNISER = Patterns(
     Pattern(
         r"(?<![\w-])[a-zäöüß-]{2,30}(?:straße|strasse|str\.?|weg|platz|allee|gasse|ring|damm)\s\d{1,4}\s?[a-z]?(?!\w)",
         0.82, "street and number in lower case", "address", near=STREET_DE, anchored=True, digits=True,
-        gate=lambda note: note.in_lower_case and note.language == "de",
+        languages=("de",), gate=lambda note: note.in_lower_case,
     ),
     Pattern(
         rf"(?<![\w-])(?!{_NOT_STREETS}){_CAPITAL}(?:straße|strasse|gasse|allee|platz)(?!\w)",
@@ -194,7 +192,7 @@ RECOGNISER = Patterns(
     ),
     Pattern(
         r"(?<=[a-zß,:] )[A-ZÄÖÜ][\w\-]{2,40}\s\d{1,4}\s?[a-z]?(?=,\s(?:D-)?\d{5}\s[A-ZÄÖÜ])", 0.88,
-        "street before a postal code", "address", gate=_five_digits, digits=True,
+        "street before a postal code", "address", asks=run(5, 5), digits=True,
     ),
     Pattern(
         rf"(?<![\w.,/])\d{{1,4}}(?i:\s?(?:bis|ter|quater|[a-d]))?,?\s(?i:{alternation('streets_fr')})\s{_LINK}{{0,3}}"
@@ -209,17 +207,17 @@ RECOGNISER = Patterns(
     Pattern(
         rf"(?<!\w)(?:\d{{1,4}}\s?(?:bis|ter)?,?\s)?(?i:ch\.|che\.|imp\."
         rf"|all\.)\s{_LINK}{{0,3}}{_NAME}{_MORE}(?:,?\s\d{{1,4}}(?!\w))?",
-        0.84, "street", "address", parts=("ch. d", "che. d", "imp. ", "all. d"), gate=_is_french,
+        0.84, "street", "address", parts=("ch. d", "che. d", "imp. ", "all. d"), languages=("fr",),
     ),
     Pattern(
         rf"(?<!\w)(?i:rue|avenue|boulevard|bd|impasse|quai|chemin|allée|ruelle|faubourg)\s{_LINK}{{0,3}}{_NAME}{_MORE}",
-        0.82, "street", "address", near=STREET_ROMANCE, anchored=True, gate=_is_french,
+        0.82, "street", "address", near=STREET_ROMANCE, anchored=True, languages=("fr",),
     ),
     Pattern(
         rf"(?<!\w)(?i:place|square|cours|route|passage|cité|résidence|lotissement|quartier|hameau|lieu-dit)\s"
         rf"(?i:de la|de l'|des|du|de|les|la|le)\s?{_NAME}(?:\s{_LINK}{{0,2}}{_NAME}){{0,2}}"
         r"(?:,?\s(?i:bât(?:iment)?|appt?|esc(?:alier)?|étage|porte)\.?\s?[\dA-Z]{1,4}(?!\w)){0,3}",
-        0.8, "street", "address", near=STREET_ROMANCE, anchored=True, gate=_is_french,
+        0.8, "street", "address", near=STREET_ROMANCE, anchored=True, languages=("fr",),
     ),
     Pattern(
         rf"(?i)(?<!\w){_LOWER_STREET}\s(?:[a-zà-ÿ'’]{{2,20}}\s){{1,4}}(?:n\.?[º°]?\s?)?\d{{1,4}}(?!\w|[.,/]\d|\s?%)",
@@ -230,13 +228,14 @@ RECOGNISER = Patterns(
         rf"(?i)(?<!\w){_LOWER_STREET}\s(?:(?:de|du|des|la|le|les|del|los|las|di|dei)\s){{0,2}}[a-zà-ÿ'’-]{{3,20}}"
         r"(?:\s[a-zà-ÿ'’-]{4,20})?(?=[.,;)]|$)",
         0.75, "street in lower case", "address", near=STREET_ROMANCE, anchored=True,
-        gate=lambda note: note.in_lower_case and note.language in ("fr", "es"),
+        languages=("fr", "es"), gate=lambda note: note.in_lower_case,
     ),
     Pattern(
+        # `via` is a word of the other languages too; there a street needs its number
         rf"(?<!\w){_BY_WAY}"
         rf"(?i:{alternation('streets_it')})\s"
         rf"{_LINK}{{0,3}}(?:[IVX]{{1,5}}\s)?{_NAME}{_MORE}{_NO}?{_TAIL}", 0.9,
-        "street", "address", near=STREET_ROMANCE, anchored=True, gate=_is_italian,
+        "street", "address", near=STREET_ROMANCE, anchored=True, languages=("it",),
     ),
     Pattern(
         rf"(?<!\w)(?i:{alternation('streets_it')})\s{_LINK}{{0,3}}(?:[IVX]{{1,5}}\s)?{_NAME}{_MORE}{_NO}{_TAIL}", 0.9,
@@ -248,19 +247,19 @@ RECOGNISER = Patterns(
     ),
     Pattern(
         r"(?<![\w-])[A-Z]{1,2}\d[A-Z\d]? ?\d[A-Z]{2}(?!\w)",
-        0.88, "UK postal code", "postal_code", gate=_letters_behind, digits=True,
+        0.88, "UK postal code", "postal_code", asks=run(1, 9, behind=CAPITAL, second_behind=CAPITAL), digits=True,
     ),
     Pattern(
         r"(?<![\w-])[ABCEGHJ-NPR-TVXY]\d[A-Z] ?\d[A-Z]\d(?!\w)",
-        0.88, "Canadian postal code", "postal_code", gate=_one_digit, digits=True,
+        0.88, "Canadian postal code", "postal_code", asks=run(1, 1, behind=CAPITAL), digits=True,
     ),
     Pattern(
         rf"(?:\b(?:{_STATES}),?|(?<=[a-z]),|\b(?:{_STATES_LONG}))\s(?P<id>\d{{5}}(?:-\d{{4}})?)(?![\d,.]\d|\d)", 0.9,
-        "after a state", "postal_code", gate=_five_digits, digits=True,
+        "after a state", "postal_code", asks=run(5, 5), digits=True,
     ),
     Pattern(
         rf"(?i)\b{_CODE}\W{{0,3}}(?P<id>[A-Z]{{0,2}}-?\d{{4,5}}(?:-\d{{4}})?)\b",
-        0.93, "after its word", "postal_code", gate=_as_code, digits=True,
+        0.93, "after its word", "postal_code", asks=_after_letters, gate=_as_code, digits=True,
     ),
-    Pattern(r"(?<![\w.,/-])\d{5}-\d{4}(?![\w-])", 0.85, "ZIP+4 code", "postal_code", gate=_five_digits, digits=True),
+    Pattern(r"(?<![\w.,/-])\d{5}-\d{4}(?![\w-])", 0.85, "ZIP+4 code", "postal_code", asks=run(5, 5), digits=True),
 )  # fmt: skip

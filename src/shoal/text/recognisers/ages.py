@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from functools import reduce
-from operator import or_
 
 from shoal.table import Array
 from shoal.text.base import Note, NoteByNote, Span
@@ -75,8 +73,7 @@ class Ages(NoteByNote):
         lengths, values = block.run_ends - block.run_starts, block.run_values
         born = (lengths == 4) & (values >= 1900) & (values <= _LAST_YEAR)
         aged = (lengths > 1) & (lengths < 4) & (values >= 90) & (values < 120)
-        decade = reduce(or_, map(block.holding, _DECADE))
-        return block.with_run(born | aged) | block.marked(_SPELLED_WORD) | decade
+        return block.with_run(born | aged) | block.marked(_SPELLED_WORD) | block.holding("nineties")
 
     def find(self, note: Note) -> list[Span]:
         """Ages over 89 in the note."""

@@ -1,15 +1,11 @@
 """Days that have a name of their own, such as New Year's Eve, and dates whose month is a Roman number."""
 
-from shoal.text.base import Note
+from shoal.text.recognisers.asks import ANY_LENGTH, one_of, run
 from shoal.text.recognisers.pattern import Pattern, Patterns
 from shoal.text.terms import alternation, rule
 from shoal.text.words import trigger
 
 _YEAR = r"(?:,?\s(?:de\s|del\s)?(?:19|20)\d{2}\b)?"
-
-
-def _has_roman(note: Note) -> bool:
-    return not note.behind_digits.isdisjoint(_ROMAN_STARTS)
 
 
 _ROMAN_STARTS = frozenset(separator + sign for separator in "./- " for sign in "IVX")
@@ -23,6 +19,7 @@ RECOGNISER = Patterns(
     Pattern(
         r"(?<![\w./-])(?:0?[1-9]|[12]\d|3[01])([./-]|\. ?| )"
         r"(?:XI{0,2}|IX|IV|VI{0,3}|I{1,3})(?:\1|\. ?)(?:19|20)\d{2}(?!\w)",
-        0.93, "date with a Roman month", "date", gate=_has_roman, digits=True,
+        0.93, "date with a Roman month", "date",
+        asks=run(1, ANY_LENGTH, behind=one_of("./- "), second_behind=one_of("IVX")), digits=True,
     ),
 )  # fmt: skip

@@ -1,5 +1,6 @@
 """E-mail addresses, also written with (at) and (dot)."""
 
+from shoal.text.recognisers.asks import any_of, blank, one_of, sign
 from shoal.text.recognisers.pattern import Pattern, Patterns
 
 _LOCAL = r"(?<![\w.+%-])[\w.+%'-]{1,64}"
@@ -19,7 +20,7 @@ RECOGNISER = Patterns(
         "e-mail address written with (at)",
         "email",
         r"[\[({<]\s?(?:[aA][tT]|@)\s?[\])}>]",
-        parts=("(", "[", "{", "<"),
+        asks=sign(None, "([{<", any_of(one_of("aA@"), blank)),
     ),
     Pattern(rf"(?i){_LOCAL} at {_PART} dot {_TOP}\b", 0.9, "e-mail address in words", "email", parts=(" dot ",)),
 )

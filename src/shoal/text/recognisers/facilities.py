@@ -1,5 +1,6 @@
 """Organisations and roads by a label, a number or a shouted head: `Employer: …`, `Juzgado nº 3 de …`, `I-90`."""
 
+from shoal.text.recognisers.asks import CAPITAL, LOWER, blank, either, one_of, run
 from shoal.text.recognisers.pattern import Pattern, Patterns
 from shoal.text.terms import alternation, rule
 from shoal.text.words import STREET_DE, trigger
@@ -80,13 +81,14 @@ RECOGNISER = Patterns(
         r"(?-i:(?P<id>(?:AP|SS|SP|RN|A|B|N|D|M|E)[- ]?\d{1,4}))(?![\w%])",
         0.78, "road with a number", "address", digits=True,
         words=trigger(("ap", "ss", "sp", "rn", "a", "b", "n", "d", "m", "e")),
+        asks=either(run(1, 9, before=CAPITAL), run(1, 9, second_before=CAPITAL, before=one_of("- "))),
         sign=r"\b(?:AP|SS|SP|RN|[ABNDME])[- ]?\d",
     ),
     Pattern(
         rf"(?m)^(?P<id>{_WORD}(?:[ -]{_WORD}){{0,2}}),\s(?:le|den|li|il|a|el|am)\s\d{{1,2}}\.?\s",
         0.85, "place and date of a letter", "place", digits=True,
         words=trigger(("le", "den", "li", "il", "a", "el", "am")),
-        sign=r"(?m)^[^\n,]{2,60},\s(?:le|den|li|il|a|el|am)\s\d",
+        asks=run(1, 2, second_before=LOWER, before=blank), sign=r"(?m)^[^\n,]{2,60},\s(?:le|den|li|il|a|el|am)\s\d",
     ),
     Pattern(
         r"(?<![\w-])(?:A\s?\d{1,3}\s(?:Ausfahrt|Anschlussstelle|AS|Raststätte)\s[A-ZÄÖÜ][\w-]{2,30}"

@@ -2,7 +2,7 @@
 
 import re
 
-from shoal.text.base import Note
+from shoal.text.recognisers.asks import DIGIT, LOWER, any_of, one_of, run, sign
 from shoal.text.recognisers.pattern import Pattern, Patterns
 from shoal.text.terms import alternation, rule
 from shoal.text.words import trigger
@@ -14,14 +14,6 @@ _PARTICIPLE = re.compile(r"(?:ad[oa]s?|at[oaie]|id[oa]s?|it[oaie])$")  # cuenta 
 _INNER_DOT = re.compile(r"[a-z]\.[a-z]{4}")
 _LOGIN = trigger(rule("words_of_logins"))
 _EXTENSION = trigger(rule("words_of_extensions"))
-
-
-def _has_long_number(note: Note) -> bool:
-    return any(end - start > 5 for start, end in note.digits)
-
-
-def _has_inner_dot(note: Note) -> bool:
-    return _INNER_DOT.search(note.folded) is not None
 
 
 def _is_handle(text: str) -> bool:
@@ -78,19 +70,19 @@ RECOGNISER = Patterns(
     ),
     Pattern(
         r"(?<=[a-zß-ÿ] )\((?P<id>[a-z]{2,20}(?:[._][a-z]{1,20})?\d{1,4}|[a-z]{1,20}[._][a-z]{2,20})\)",
-        0.8, "in brackets behind a name", "username", sign=r" \([a-z]{1,20}[._\d]", parts=(" (",),
+        0.8, "in brackets behind a name", "username", sign=r" \([a-z]{1,20}[._\d]", asks=sign(one_of(" "), "(", LOWER),
     ),
     Pattern(
         r"(?<![\w.@/\\-])(?=[a-z\d._]{0,38}[a-z]_|[a-z]+\d*_)[a-z][a-z\d.]{0,30}_[a-z\d_.]{0,38}\d(?![\w@])",
-        0.7, "form of a user name", "username", parts=("_",), digits=True,
+        0.7, "form of a user name", "username", asks=sign(any_of(LOWER, DIGIT, one_of(".")), "_"), digits=True,
     ),
     Pattern(
         r"(?<![\w.@/\\:-])(?:[a-z]|[a-z]{3,12})\.[a-z]{4,24}\d{0,3}(?![\w@/-]|\.\w)",
-        0.7, "form of a user name", "username", check=_is_dotted, gate=_has_inner_dot,
+        0.7, "form of a user name", "username", check=_is_dotted, asks=sign(LOWER, ".", LOWER, LOWER, LOWER, LOWER),
     ),
     Pattern(
         r"(?<![\w.@/\\-])(?:[a-z]{3,20}_[a-z]{1,20}|[a-z]{1,3}_[a-z]{4,20})(?![\w@(=]|\.[a-z])",
-        0.68, "form of a user name", "username", parts=("_",),
+        0.68, "form of a user name", "username", asks=sign(LOWER, "_", LOWER),
     ),
     Pattern(
         rf"(?i)(?<!\w)(?:{alternation('extensions')}\.?:?\s?#?\s?|x)(?P<id>\d{{3,5}})(?![\w%/-]|[.,]\d)",
@@ -98,7 +90,7 @@ RECOGNISER = Patterns(
     ),
     Pattern(
         r"(?i)(?<!\w)(?:n[°ºo]\.?|n\.[°ºo]|nr\.|núm\.|num\.)\s?(?P<id>\d{6,12})(?![\w%]|[.,]\d)",
-        0.8, "number after n°", "other_number", gate=_has_long_number, digits=True,
+        0.8, "number after n°", "other_number", asks=run(6, 12), digits=True,
         words=trigger(("n", "no", "nr", "núm", "num", "nº", "n°")),
     ),
 )  # fmt: skip

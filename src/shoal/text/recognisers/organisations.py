@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-from functools import reduce
-from operator import or_
 
 from shoal.table import Array
 from shoal.text import terms
 from shoal.text.base import Note, NoteByNote, Span
 from shoal.text.block import Block
 from shoal.text.kinds import TextKind
+from shoal.text.recognisers.asks import one_of, sign
 from shoal.text.words import (
     ACTS,
     CAPITAL,
@@ -70,6 +69,7 @@ _COMPOUND = (
     "-schule", "-klinik", "-gymnasium", "-stiftung", "-krankenhaus", "-grundschule", "-realschule", "-gesamtschule",
     "-haus", "-heim", "-apotheke", "-klinikum", "-hospital", "-kita", "-universität",
 )  # fmt: skip
+_HYPHENATED = sign(None, "-", one_of("".join({end[1] + end[1].upper() for end in _COMPOUND})))
 
 
 class Organisations(NoteByNote):
@@ -80,7 +80,7 @@ class Organisations(NoteByNote):
 
     def worth(self, block: Block) -> Array:
         """Notes with a word of an organisation, of work, or before one."""
-        return block.marked(_SIGNS) | reduce(or_, map(block.holding, _COMPOUND))
+        return block.marked(_SIGNS) | _HYPHENATED(block)
 
     def find(self, note: Note) -> list[Span]:
         """Organisations in the note."""

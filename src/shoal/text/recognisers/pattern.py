@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from functools import reduce
-from operator import or_
 
 import numpy as np
 
@@ -14,6 +12,7 @@ from shoal.table import Array
 from shoal.text.base import Note, Span
 from shoal.text.block import Block
 from shoal.text.kinds import TextKind
+from shoal.text.recognisers.asks import Ask
 
 _DIGITS_BEFORE = re.compile(r"(?<!\d)\d{1,2}[.\s]{0,2}$")
 
@@ -22,11 +21,12 @@ _DIGITS_BEFORE = re.compile(r"(?<!\d)\d{1,2}[.\s]{0,2}$")
 class Pattern:
     """One pattern. Its identifier is the group `id`, else all of the match.
 
-    What is cheap is asked first: `words`, a bit of `shoal.text.words.trigger` that a word must have; `digits`, whether
-    the note must hold one (`at_digits`: it is tried at their starts only); `parts`, of which one must be in the
-    note in lower case; `near`, bits of words around which the pattern is tried, with `reach` characters before and
-    behind, or at whose start it is tried if it is `anchored` (with `words_before`: or at one of so many words before);
-    `gate`, a look at the note; `sign`, a simpler pattern that must be found.
+    What is cheap is asked first, of many notes at once: `words`, a bit of `shoal.text.words.trigger` that a word must
+    have; `digits`, whether the note must hold one (`at_digits`: it is tried at their starts only); `asks`, what must
+    stand beside digits or signs (`shoal.text.recognisers.asks`); `languages`, of which the note must be; `parts`, of
+    which one must be in the note in lower case; `near`, bits of words around which the pattern is tried, with `reach`
+    characters before and behind, or at whose start it is tried if it is `anchored` (with `words_before`: or at one of
+    so many words before). Then, of a note: `gate`, a look at it; `sign`, a simpler pattern that must be found.
     """
 
     pattern: str
@@ -41,6 +41,8 @@ class Pattern:
     anchored: bool = False
     digits: bool = False
     parts: tuple[str, ...] = ()
+    asks: Ask | None = None
+    languages: tuple[str, ...] = ()
     words: int = 0
     at_digits: bool = False
     words_before: int = 0
@@ -59,14 +61,14 @@ class Pattern:
         for bits in (self.near, self.words):
             if bits and found.any():
                 found = found & block.marked(bits)
-        if self.parts and found.any():
-            found = found & reduce(or_, map(block.holding, self.parts))
-        if self.searched is not None and found.any():
-            found = found & block.matching(self.searched)
-        return found
+        if self.asks is not None and found.any():
+            found = found & self.asks(block)
+        if self.languages and found.any():
+            found = found & block.speaking(self.languages)
+        return found & block.holding_one_of(self.parts, found) if self.parts and found.any() else found
 
     def possible(self, note: Note) -> bool:
-        """Whether what can be asked of a note alone holds."""
+        """Whether what is asked of a note alone holds."""
         if self.gate is not None and not self.gate(note):
             return False
         return self.searched is None or self.searched.search(note.folded) is not None

@@ -3,6 +3,7 @@
 import re
 
 from shoal.text.base import Note
+from shoal.text.recognisers.asks import ANY_LENGTH, either, one_of, run
 from shoal.text.recognisers.pattern import Pattern, Patterns
 from shoal.text.terms import alternation, by_key, rule
 from shoal.text.words import DATE_WORD, trigger
@@ -31,27 +32,19 @@ _IN_WORDS = trigger(
 _PARTS = trigger(word for phrase in rule("parts_of_a_month") for word in re.findall(r"[a-zß-ÿ]+", phrase))
 
 
+_ORDINAL = either(
+    *(
+        run(1, ANY_LENGTH, behind=one_of(first + first.upper()), second_behind=one_of(second + second.upper()))
+        for first, second in ("st", "nd", "rd", "th")
+    )
+)
+
+
 def _has_thousand(note: Note) -> bool:
     lower = note.lower
     return any(
         part in lower for part in ("thousand", "twenty", "nineteen", "tausend", "hundert", "mille", "mil ", "mila")
     )
-
-
-def _has_ordinal(note: Note) -> bool:
-    return any(signs.lower() in ("st", "nd", "rd", "th") for signs in note.behind_digits)
-
-
-def _is_german(note: Note) -> bool:
-    return note.language == "de"
-
-
-def _is_french(note: Note) -> bool:
-    return note.language == "fr"
-
-
-def _is_italian_or_spanish(note: Note) -> bool:
-    return note.language in ("it", "es")
 
 
 RECOGNISER = Patterns(
@@ -63,7 +56,7 @@ RECOGNISER = Patterns(
     ),
     Pattern(
         rf"(?i)(?<!\w)(?:on|by|until|till|since|from|before|after|around|due)\sthe\s(?P<id>{_DAY}(?:st|nd|rd|th)){_BEHIND_THE}",
-        0.8, "day of a month", "date", gate=_has_ordinal, digits=True,
+        0.8, "day of a month", "date", asks=_ORDINAL, digits=True,
     ),
     Pattern(
         rf"(?i)(?<![\w.,/-]){_DAY}\.?\s?(?:{alternation('this_month')})(?!\w)",
@@ -72,15 +65,15 @@ RECOGNISER = Patterns(
     Pattern(
         rf"(?i)(?<!\w)(?:am|zum|bis|vom|ab|seit\sdem|ab\sdem|bis\szum)\s(?P<id>{_DAY}\.)"
         r"(?=\s(?!tag|woche|stelle|platz|mal|stock|og|schritt|quartal|monat|lebens)[a-zäöü]|\s?[,;)]|$)",
-        0.75, "day of a month", "date", gate=_is_german, digits=True,
+        0.75, "day of a month", "date", languages=("de",), digits=True,
     ),
     Pattern(
         rf"(?i)(?<!\w)(?:le|au|du)\s(?P<id>{_DAY}){_ENDS_DAY}(?:\s(?:au soir|au matin|du mois))?",
-        0.72, "day of a month", "date", gate=_is_french, digits=True,
+        0.72, "day of a month", "date", languages=("fr",), digits=True,
     ),
     Pattern(
         rf"(?i)(?<!\w)(?:el|il|al|dal|del)\s(?P<id>{_DAY}){_ENDS_DAY}",
-        0.72, "day of a month", "date", gate=_is_italian_or_spanish, digits=True,
+        0.72, "day of a month", "date", languages=("it", "es"), digits=True,
     ),
     Pattern(
         rf"(?i)(?<!\w)(?:pasado|próximo)\s(?:día\s)?(?P<id>(?:día\s)?{_DAY})(?![\w%]|[.,:/-]\d)",

@@ -1,5 +1,6 @@
 """Web addresses, user names after @ and folders of a named person."""
 
+from shoal.text.recognisers.asks import CAPITAL, DIGIT, LOWER, any_of, one_of, sign
 from shoal.text.recognisers.pattern import Pattern, Patterns
 
 _TOP = r"(?:com|org|net|edu|gov|info|mil|int|eu|de|fr|it|es|ch|at|uk|us|ca|nl|be|io|me|ly|co|health|care|app|dev)"
@@ -10,7 +11,7 @@ RECOGNISER = Patterns(
     Pattern(r"(?i)\bwww\.[^\s<>\"')\]]{1,2000}(?<![.,;:])", 0.98, "web address", "url", parts=("www.",)),
     Pattern(
         rf"(?<![\w@.-])(?:[A-Za-z\d][A-Za-z\d-]{{0,62}}\.){{1,4}}{_TOP}(?:/[^\s<>\"')\]]{{0,500}}(?<![.,;:])|(?![\w-]))",
-        0.85, "domain name", "url", rf"\.{_TOP}\b",
+        0.85, "domain name", "url", rf"\.{_TOP}\b", asks=sign(any_of(LOWER, CAPITAL, DIGIT, one_of("-")), ".", LOWER),
     ),
     Pattern(r"(?<![\w@.])@[A-Za-z_][\w.]{2,29}(?<!\.)", 0.9, "user name after @", "username", parts=("@",)),
 )  # fmt: skip
