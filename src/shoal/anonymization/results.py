@@ -6,7 +6,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import polars as pl
 
@@ -41,14 +41,15 @@ from shoal.results import (
     without_unknown,
 )
 from shoal.results.verdict import verdicts_grid
-from shoal.scrubbing.by_policy import scrubbed_text
-from shoal.scrubbing.summary import ScrubbedText
 from shoal.table import Column, Table
 from shoal.table.weights import record_weights
 from shoal.utility.analysis import features_of_all
 from shoal.utility.weighted import Design, WeightedEstimate, weighted_estimates, weighted_grid
 from shoal.vocabulary import Role
 from shoal.wording import counted, in_words, percent
+
+if TYPE_CHECKING:
+    from shoal.scrubbing.summary import ScrubbedText
 
 _MOST_STRATEGIES = 20
 
@@ -143,10 +144,18 @@ class Anonymized(Result):
         """The same, with what nobody decided; columns that point at people make it `undecided`. Text is scrubbed."""
         found = decisions_of(self)
         verdict = "undecided" if found.stopping and self.verdict == "holds" else self.verdict
-        text = self.scrubbed_text or scrubbed_text(self.table, self.policy)
+        text = self._scrubbed()
         told = None if text is None else text.in_public()
         looked = replace(self, decisions=found, verdict=verdict, weighted=self._weighted())
         return replace(looked, scrubbed=told, scrubbed_text=text)
+
+    def _scrubbed(self) -> ScrubbedText | None:
+        """Columns of free text without identifiers, where the policy names some."""
+        if self.scrubbed_text is not None or not self.policy.with_role("text"):
+            return self.scrubbed_text
+        from shoal.scrubbing.by_policy import scrubbed_text
+
+        return scrubbed_text(self.table, self.policy)
 
     def _weighted(self) -> list[WeightedEstimate] | None:
         """Weighted figures of the quasi-identifiers before and after, where the policy names weights."""
@@ -205,7 +214,7 @@ class Anonymized(Result):
         dropped = set(self.policy.with_role("identifier"))
         series: list[pl.Series] = []
         texts = self.policy.with_role("text")
-        scrubbed = self.scrubbed_text or scrubbed_text(self.table, self.policy)
+        scrubbed = self._scrubbed()
         for name, column in self.table.columns.items():
             if name in texts and scrubbed is not None:
                 series.append(scrubbed.series(name))

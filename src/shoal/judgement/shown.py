@@ -127,10 +127,12 @@ def shown_in(
     >>> shown_in(Rows.of(table, ["a", "b"]), "value").sizes.tolist()
     [1, 1]
     """
-    forms = {column.name: forms_in(column, generalized) for column in rows.columns}
+    wild = rule == "wildcard" and any(column.nulls for column in rows.columns)
+    # texts are taken apart only where it matters what they look like
+    looked_at = rows.columns if wild or starred is None else ()
+    forms = {column.name: forms_in(column, generalized) for column in looked_at}
     if starred is None:
         starred = [name for name, found in forms.items() if "star" in found]
-    wild = rule == "wildcard" and any(column.nulls for column in rows.columns)
     columns, stars = [], []
     for column in rows.columns:
         star = _is_star(column) if column.name in starred else np.zeros(rows.count, bool)

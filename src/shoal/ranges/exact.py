@@ -12,6 +12,8 @@ from shoal.table.exact import exact_series
 from shoal.table.texts import texts_of
 from shoal.table.type_words import type_word
 
+# rows compared at once: what is looked up for them stays in the cache
+_BLOCK = 1 << 16
 _ENDS = (r"^\[\s*([^;\[\]]+?)\s*;\s*([^;\[\]]+?)\s*\]$", r"^\[?([0-9.]+)-([0-9.]+)\]?$")
 
 
@@ -29,8 +31,9 @@ def exact_ends(values: pl.Series, dtype: pl.DataType) -> tuple[pl.Series, pl.Ser
         return own, own
     texts = texts_of(values)
     low, high = texts, texts
-    for shape in _ENDS:
-        first, last = texts.str.extract(shape, 1), texts.str.extract(shape, 2)
+    dashed = texts.str.contains("-", literal=True).any()
+    for shape in _ENDS if dashed else _ENDS[:1]:
+        first, last = texts.str.extract_groups(shape).struct.unnest().get_columns()
         low, high = first.fill_null(low), last.fill_null(high)
     return _typed(low, dtype), _typed(high, dtype)
 
@@ -49,10 +52,10 @@ def holds_value(released: Column, original: Column) -> Array:
     [True, False, True]
     """
     low, high = exact_ends(released.values, original.dtype)
-    star = np.zeros(len(released.values) + 1, bool)
-    if released.values.dtype == pl.String:
-        star[:-1] = (released.values == STAR).fill_null(False).to_numpy()
-    return _between(low, high, released.codes, released.codes, original) | star[released.codes]
+    held = _between(low, high, released.codes, released.codes, original)
+    if released.values.dtype == pl.String and STAR in released.values:
+        held |= released.codes == released.values.index_of(STAR)
+    return held
 
 
 def lies_between(low: Column, high: Column, original: Column) -> Array:
@@ -73,12 +76,19 @@ def _between(low: pl.Series, high: pl.Series, low_codes: Array, high_codes: Arra
     if low.dtype.is_float() != values.dtype.is_float() and not isinstance(values.dtype, pl.Decimal):
         values, low, high = _common(values, low, high)
     both = pl.concat([side.alias("") for side in (low, high, values.cast(low.dtype))])
-    ranks = both.rank("dense").fill_null(0).cast(pl.Int64).to_numpy()
+    ranks = both.rank("dense").fill_null(0).cast(pl.Int64 if len(both) >= 1 << 31 else pl.Int32).to_numpy()
     first, last, own = np.split(ranks, [len(low), len(low) + len(high)])
     first, last, own = (np.append(side, 0) for side in (first, last, own))  # null
-    a, b, v = first[low_codes], last[high_codes], own[original.codes]
-    null = original.is_null()
-    return np.asarray((~null & (a > 0) & (a <= v) & (v <= b)) | (null & (a == 0) & (b == 0)))
+    held = np.empty(len(original.codes), bool)
+    for start in range(0, len(held), _BLOCK):
+        rows = slice(start, start + _BLOCK)
+        a, b, v = first[low_codes[rows]], last[high_codes[rows]], own[original.codes[rows]]
+        np.logical_and(a <= v, v <= b, out=held[rows])
+        held[rows] &= a > 0
+        if original.nulls:
+            null = original.codes[rows] == len(original.values)
+            held[rows] = np.where(null, (a == 0) & (b == 0), held[rows])
+    return held
 
 
 def _common(values: pl.Series, low: pl.Series, high: pl.Series) -> tuple[pl.Series, pl.Series, pl.Series]:

@@ -117,7 +117,7 @@ def not_canonical(column: Column, form: ColumnForm) -> int:
 def _is_range(texts: pl.Series, form: ColumnForm, declared: bool) -> pl.Series:
     """Which texts are a value or a range; what is `declared` was read by its writing, text by text."""
     shape, *signs = _BRACKETS[form.brackets or "[;]"]
-    low, high = texts.str.extract(shape, 1), texts.str.extract(shape, 2)
+    low, high = texts.str.extract_groups(shape).struct.unnest().get_columns()
     first, last = as_type(low, form.type), as_type(high, form.type)
     own, left, right = (_is_value(side, form.type, declared) for side in (texts, low, high))
     spans = left & right & (first < last).fill_null(False)

@@ -21,10 +21,11 @@ from shoal.manifest.files import dictionary_path, manifest_path, plan_path, priv
 from shoal.reading import Options, declaring
 from shoal.reading.files import is_address
 from shoal.releases.documents import Draft, ReleaseDocuments, documents_of
+from shoal.releases.manifest_checks import forms_check
 from shoal.releases.releasable import Releasable
 from shoal.releases.results import Verification
 from shoal.releases.treatment import Treated, labels_given, treatments
-from shoal.releases.verify import by_tuple, forms_check, judge
+from shoal.releases.verify import by_tuple, judge
 from shoal.table import Table
 
 

@@ -6,25 +6,17 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from shoal.anonymization.anonymize import Anonymized, asked
-from shoal.anonymization.cut_plan import CutPlan
 from shoal.anonymization.on_disk.limits import COPIES, DISK_PER_ROW
-from shoal.anonymization.search.plan import Plan
-from shoal.anonymization.solve import apply_plan
 from shoal.databases import is_database
 from shoal.engine import engine_of
 from shoal.errors import InputError
 from shoal.keys import check_no_secret, path_of
 from shoal.manifest.files import files_of
-from shoal.perturbation import perturb
-from shoal.perturbation.results import Perturbed
 from shoal.policy import as_policy
 from shoal.policy.overrides import with_roles
-from shoal.pseudonyms.pseudonymize import pseudonymize
-from shoal.pseudonyms.results import Pseudonymized, Shifted
-from shoal.pseudonyms.shift_dates import shift_dates
 from shoal.reading import Options, Overflow
 from shoal.reading.stamp import stamp_of
 from shoal.releases.elsewhere import stays_elsewhere
@@ -35,13 +27,17 @@ from shoal.releases.releasable import Releasable
 from shoal.releases.results import Released
 from shoal.releases.signing import check_signing_key
 from shoal.releases.write import Refused, files_read, release
-from shoal.scrubbing.results import ScrubResult
-from shoal.scrubbing.scrub import scrub
-from shoal.standards.hipaa.policy_text import policy_text
-from shoal.standards.hipaa.results import SafeHarbor
-from shoal.standards.hipaa.safe_harbor import SafeHarborReading, apply_safe_harbor, residual_risk
 from shoal.vocabulary import Role
 from shoal.writing import OutputFormat, check_apart, check_target, write_private, write_whole
+
+if TYPE_CHECKING:  # a command loads the verb that it runs
+    from shoal.anonymization.cut_plan import CutPlan
+    from shoal.anonymization.search.plan import Plan
+    from shoal.perturbation.results import Perturbed
+    from shoal.pseudonyms.results import Pseudonymized, Shifted
+    from shoal.scrubbing.results import ScrubResult
+    from shoal.standards.hipaa.results import SafeHarbor
+    from shoal.standards.hipaa.safe_harbor import SafeHarborReading
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +117,8 @@ def release_applied(
     """`shoal.apply_plan` and its release."""
     writing = writing or Writing()
     check_output(source, output, writing, plan=plan)
+    from shoal.anonymization.solve import apply_plan
+
     return _left(apply_plan(source, plan=plan, **settings), output, source, writing)
 
 
@@ -142,6 +140,8 @@ def release_perturbed(
     **settings: Any,
 ) -> Perturbed:
     """`shoal.perturb` and its release; without a model it carries no guarantee, and says so."""
+    from shoal.perturbation import perturb
+
     writing = writing or Writing()
     check_output(source, output, writing, policy=policy)
     result = perturb(source, policy=with_roles(as_policy(policy), decide), seed=writing.seed, **settings)
@@ -157,6 +157,8 @@ def release_pseudonymized(
     source: Any, *, output: str | Path, writing: Writing | None = None, **settings: Any
 ) -> Pseudonymized:
     """`shoal.pseudonymize` and its release, in the order of the rows: it is still personal data."""
+    from shoal.pseudonyms.pseudonymize import pseudonymize
+
     writing = writing or Writing(shuffle=False)
     keys = {"key_file": path_of(settings.get("key")), "new_key_file": path_of(settings.get("rotate_to"))}
     files = {"surrogates": settings.get("surrogates"), "mapping": settings.get("mapping")}
@@ -172,6 +174,8 @@ def release_pseudonymized(
 
 def release_shifted(source: Any, *, output: str | Path, writing: Writing | None = None, **settings: Any) -> Shifted:
     """`shoal.shift_dates` and its release, in the order of the rows: it is still personal data."""
+    from shoal.pseudonyms.shift_dates import shift_dates
+
     writing = writing or Writing(shuffle=False)
     check_output(source, output, writing, key_file=path_of(settings["key"]))
     result = shift_dates(source, **settings)
@@ -188,6 +192,8 @@ def release_scrubbed(
     **settings: Any,
 ) -> ScrubResult:
     """`shoal.scrub` and its release, in the order of the rows; `spans_out` gets the places of what was replaced."""
+    from shoal.scrubbing.scrub import scrub
+
     writing = writing or Writing(shuffle=False)
     files = {"key_file": path_of(settings.get("key")), "known_from": settings.get("known_from")}
     check_output(source, output, writing, **files, places=spans_out)
@@ -216,6 +222,9 @@ def release_safe_harbor(
     check_output(source, output, writing, policy=policy, zip_populations=populations, written_policy=write_policy)
     if write_policy is not None:
         check_target(Path(write_policy), writing.force, (".yaml", ".yml"))
+    from shoal.standards.hipaa.policy_text import policy_text
+    from shoal.standards.hipaa.safe_harbor import SafeHarborReading, apply_safe_harbor, residual_risk
+
     result = apply_safe_harbor(source, policy, reading or SafeHarborReading())
     if write_policy is not None:
         write_whole(Path(write_policy), lambda draft: draft.write_text(policy_text(result), encoding="utf-8"))

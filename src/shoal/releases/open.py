@@ -6,10 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from shoal.anonymization.cut_plan import CutPlan
-from shoal.anonymization.search.plan import Plan, plan_of
 from shoal.databases import Address, is_database
 from shoal.errors import InputError
 from shoal.manifest.files import (
@@ -30,6 +28,10 @@ from shoal.table import Table
 from shoal.table.column_type import ColumnType
 from shoal.table.content import content_sha256
 from shoal.writing import sha256
+
+if TYPE_CHECKING:
+    from shoal.anonymization.cut_plan import CutPlan
+    from shoal.anonymization.search.plan import Plan
 
 _MANIFEST = ".manifest.json"
 
@@ -112,6 +114,8 @@ class Release:
     @cached_property
     def plan(self) -> Plan | CutPlan | None:
         """The plan by which it was generalised, if its owner has it."""
+        from shoal.anonymization.search.plan import plan_of
+
         file = part_of(plan_path(self.data), self.data_sha256, owners=True)
         if file is None or (self.private is not None and self.private.plan_sha256 != sha256(file)):
             return None  # none, or that of another release

@@ -23,7 +23,6 @@ from shoal.table import Array, Column, Table
 from shoal.table.classes import CountTable
 from shoal.table.spill import Spill
 from shoal.table.texts import texts_of, with_null
-from shoal.text.replace import only_replaced_in
 
 Labels = Mapping[str, Sequence[tuple[str | None, Sequence[str | None]]]]
 # from what is asked about columns, and those that are `*` in suppressed rows, to the pairs of each
@@ -197,6 +196,8 @@ def _scrubbed(title: str, entry: ColumnEntry, shown: Column, original: Column, b
     mark = entry.technique.removeprefix("scrub by ")
     if mark == "surrogate":
         return _vouched(title, entry, shown, original, beside)
+    from shoal.text.replace import only_replaced_in
+
     wrong = _wrong_pairs(shown, original, beside, lambda new, old: only_replaced_in(new, old, mark))
     return _outside(title, wrong, "notes hold what the original does not", "notes hold nothing that is new")
 

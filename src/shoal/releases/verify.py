@@ -2,54 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.anonymization.methods import METHODS
-from shoal.databases import database_of, is_database
+from shoal.databases import is_database
 from shoal.detection.context import context_of_table
 from shoal.detection.undecided import look_at
 from shoal.engine import engine_of
-from shoal.engine.base import Pairs, RowMap
 from shoal.errors import InputError
 from shoal.judgement.checks import Check
 from shoal.judgement.evidence import evidence_of
-from shoal.leakage.check import leak_check
 from shoal.manifest.columns import decided_names, types_by_name
-from shoal.manifest.files import names_as_released, stored_as
-from shoal.manifest.schema import NO_ROW_MAP, PERSONAL, ColumnEntry, Manifest
+from shoal.manifest.files import names_as_released
+from shoal.manifest.schema import PERSONAL, Manifest
 from shoal.models import KMatching
 from shoal.models.base import PeopleEstimate
 from shoal.models.k_matching import readings_of
 from shoal.policy import Policy, as_policy
-from shoal.ranges.forms import not_canonical
 from shoal.reading import Options, declaring, read
 from shoal.reading.files import is_address
-from shoal.releases.distinct import distinct_suppressed, in_release_order, is_on_disk
+from shoal.releases.distinct import distinct_suppressed, is_on_disk
 from shoal.releases.excel import defused_name
+from shoal.releases.manifest_checks import against_manifest, by_rule, unsaid
 from shoal.releases.open import Release
-from shoal.releases.original import Beside, against_original, inferred_entries
 from shoal.releases.published import figures_check, files_check
-from shoal.releases.results import NEEDS_PRIVATE, Verification
-from shoal.releases.scrubbed_notes import KnownById, known_gone, rescrubbed
+from shoal.releases.results import Verification
 from shoal.releases.shown_types import as_published
 from shoal.releases.signing import check_signature
 from shoal.releases.suppressed import sensitive_columns, suppressed_check, suppressed_rows
-from shoal.scrubbing.knowledge import KnownFrom, read_known
+from shoal.releases.with_original import beside_original, with_original
 from shoal.table import Table
 from shoal.table.column_type import ColumnType
-from shoal.table.order import released_order
-from shoal.table.spill import Spill
-from shoal.table.text_types import MISSING_WORDS
-from shoal.table.texts import texts_of
-from shoal.table.type_words import type_word
 from shoal.wording import in_words
-from shoal.writing import OutputFormat, tells_empty
+
+if TYPE_CHECKING:
+    from shoal.releases.scrubbed_notes import KnownById
+    from shoal.scrubbing.knowledge import KnownFrom
 
 __all__ = ["Verification", "judge", "verify"]
 
@@ -78,7 +71,7 @@ def verify(
     """
     if known_from is not None and original is None:
         raise InputError("known_from is given without the original, whose ids say whose note is whose.", "Give both.")
-    more = None if known_from is None else read_known(known_from)
+    more = None if known_from is None else _known(known_from)
     release = _release(source, options)
     manifest = None if release is None else release.manifest_or_none
     decided = _policy(policy, manifest)
@@ -93,16 +86,16 @@ def verify(
         where = source if release is None or release.address is not None else release.data
         needed = [*names, *decided.sensitive, *_measured(decided)]
         reading = declaring(options, types, released=True, only_empty=names)
-        by_row = original is not None or (manifest is not None and _by_rule(manifest))
+        by_row = original is not None or (manifest is not None and by_rule(manifest))
         joined = None if by_row else by_tuple(decided)
         table = engine.rows(where, None, reading, needed=list(dict.fromkeys(needed)), by_tuple=joined)
     else:
-        table = release.table_by(types, [*names, *_unsaid(decided, manifest)])
+        table = release.table_by(types, [*names, *unsaid(decided, manifest)])
     checks: list[Check] = []
     if signed_by is not None:
         checks.append(check_signature(manifest, signed_by))
     if release is not None and manifest is not None:
-        checks += _against_manifest(release, manifest, decided, policy is not None, table)
+        checks += against_manifest(release, manifest, decided, policy is not None, table)
         checks += [] if release.address else files_check(release.data, manifest, Path(source).is_dir())
     checks += _undecided(table, decided, manifest)
     absent = [name for name in names if name not in table.columns]
@@ -113,10 +106,10 @@ def verify(
         if engine.keeps_rows:
             beside = engine.rows(original, None, readings[1], needed=[])
             asked = partial(engine.pairs, table, beside, options=readings)
-            checks += _with_original(release, manifest, table, beside, decided, more, elsewhere=asked)
+            checks += with_original(release, manifest, table, beside, decided, more, elsewhere=asked)
         else:
             beside = read(original, None, readings[1])
-            checks += _beside_original(release, manifest, table, beside, decided, more, options)
+            checks += beside_original(release, manifest, table, beside, decided, more, options)
     forms = {} if manifest is None else {name: manifest.form_of(name) for name in names}
     raw = [name for name, form in forms.items() if form is not None and not form.generalizes]
     levels = None if manifest is None else manifest.levels
@@ -189,13 +182,6 @@ def joining(found: ColumnType, given: ColumnType | None) -> ColumnType:
     return found.model_copy(update={"map": mapped, "missing": missing})
 
 
-def _unsaid(policy: Policy, manifest: Manifest | None) -> list[str]:
-    """Columns that models look at and only the manifest has a type for, by which `NA` and its like would be missing."""
-    looked_at = {name for model in policy.models for name in model.needs}
-    types = {} if manifest is None else manifest.policy.types
-    return [name for name in types if name in looked_at and name not in policy.types]
-
-
 def judge(
     table: Table,
     names: list[str],
@@ -211,7 +197,7 @@ def judge(
     In `raw` columns `*` is a text of the original; `declared`: a manifest says where it is not. `drawn`: the rows of
     the original; where nothing says how many were removed, `population_size` does not tell which share the table is.
     """
-    checks = [*checks, Check("leak", *leak_check(table, names, policy))] if policy.leak else list(checks)
+    checks = [*checks, _leak(table, names, policy)] if policy.leak else list(checks)
     if not names and not policy.models:  # nothing was promised: what was done is checked
         held = all(check.holds for check in checks)
         return Verification("holds" if held else "refused", table.total, 0, 0, [], checks)
@@ -255,7 +241,7 @@ def _of_suppressed(
 
 def _undecided(table: Table, policy: Policy, manifest: Manifest | None) -> list[Check]:
     """Columns of the file that neither the policy nor the manifest's policy decides on, looked at again."""
-    if manifest is not None and not policy.models and (manifest.method in PERSONAL or _by_rule(manifest)):
+    if manifest is not None and not policy.models and (manifest.method in PERSONAL or by_rule(manifest)):
         return []
     decided = decided_names(policy) | set(names_as_released(policy, manifest))
     if manifest is not None:
@@ -272,269 +258,13 @@ def _undecided(table: Table, policy: Policy, manifest: Manifest | None) -> list[
     return [Check("undecided columns", not lines, detail)]
 
 
-def _by_rule(manifest: Manifest) -> bool:
-    """Whether a standard decided on every column, and is checked again."""
-    return "safe_harbor" in manifest.sections
+def _leak(table: Table, names: Sequence[str], policy: Policy) -> Check:
+    from shoal.leakage.check import leak_check
+
+    return Check("leak", *leak_check(table, names, policy))
 
 
-# the manifest
+def _known(known_from: KnownFrom) -> KnownById:
+    from shoal.scrubbing.knowledge import read_known
 
-
-def _against_manifest(release: Release, manifest: Manifest, policy: Policy, given: bool, table: Table) -> list[Check]:
-    same_data = release.data_sha256 == manifest.data_sha256
-    whole = manifest.policy.digest() == manifest.policy_sha256
-    own = manifest.policy.digest() == as_published(policy, manifest).digest()
-    same = "the policy of the release" if own else "another policy"
-    names, present = manifest.released_names, list(types_by_name(table))
-    promised = [] if policy.models else [Check("privacy models", True, "none was promised, so none was checked")]
-    checks = [
-        *promised,
-        Check(
-            "data hash", same_data, "the data is the file that was released" if same_data else "the data was changed"
-        ),
-        Check("policy", whole, f"verified against {same}" if whole else "the manifest's policy was changed"),
-        Check("records", table.total == manifest.written, f"{table.total:,} of {manifest.written:,} records"),
-        Check("columns", present == names, f"{len(present)} of {len(names)} columns in their order"),
-        *_stored(release, manifest),
-        _consistent(manifest),
-        _decided(manifest, policy),
-        forms_check(manifest.columns, table, policy, manifest.excel_safe),
-        *_notation(release, manifest),
-        *(_joined(manifest, policy, table) if given else ()),
-    ]
-    if release.private is not None:
-        own = release.private.data_sha256 == release.data_sha256
-        same_words = release.private.manifest_sha256 == manifest.digest()
-        detail = "data and manifest are those of the private record"
-        if not (own and same_words):
-            detail = "the data is not the one of the private record" if not own else "the manifest was changed"
-        checks.append(Check("private record", own and same_words, detail))
-    return checks + _sections(manifest, table, policy) + rescrubbed(table, manifest)
-
-
-def _stored(release: Release, manifest: Manifest) -> list[Check]:
-    """Whether the manifest is that of this table, and the name is that of a table whose rows everybody sees alike."""
-    if release.address is None or release.address.table is None:
-        return []
-    found = database_of(release.address).found(release.address)
-    kind = found.kind
-    if manifest.stored_in != stored_as(release.address, found):
-        return [Check("stored in", False, "the manifest is that of another table, schema, database or of a file")]
-    detail = "the table that the manifest names" if kind == "table" else f"the name is that of a {kind}, not of a table"
-    return [Check("stored in", kind == "table", detail)]
-
-
-def _sections(manifest: Manifest, table: Table, policy: Policy) -> list[Check]:
-    """What a standard asks for, on the file as it is."""
-    if "safe_harbor" not in manifest.sections:
-        if manifest.method == "hipaa-safe-harbor":
-            return [Check("safe harbor", False, "the manifest lacks its section on safe harbor")]
-        return []
-    from shoal.standards.hipaa.recheck import recheck_released
-
-    return recheck_released(table, manifest.sections["safe_harbor"], policy)
-
-
-def _consistent(manifest: Manifest) -> Check:
-    """Whether the manifest says the same of a column in all places."""
-    odd = [entry.name for entry in manifest.columns if not entry.consistent and not manifest.excel_safe]
-    names = [entry.name for entry in manifest.columns]
-    odd += sorted({name for name in names if names.count(name) > 1})
-    roles = manifest.policy.columns
-    odd += [
-        entry.name
-        for entry in manifest.columns
-        if "quasi-identifier" in {entry.role, roles.get(entry.name)} and entry.role != roles.get(entry.name, entry.role)
-    ]
-    by_policy = decided_names(manifest.policy)
-    odd += [
-        entry.name
-        for entry in manifest.columns
-        if entry.form.kind == "as-it-was"
-        and (entry.decided_by != "detection") != (entry.name in by_policy)
-        and not _by_rule(manifest)
-    ]
-    odd += [entry.name for entry in manifest.columns if not _fits_method(entry, manifest)]
-    detail = "what the manifest says of each column agrees in itself"
-    return Check("manifest", not odd, f"contradicts itself: {', '.join(odd[:8])}" if odd else detail)
-
-
-def _fits_method(entry: ColumnEntry, manifest: Manifest) -> bool:
-    """Whether a column has a form that its release can have: methods of anonymisation write none of these forms."""
-    if entry.form.kind == "recoded":  # its rules are checked by the section on safe harbor alone
-        return "safe_harbor" in manifest.sections
-    return entry.form.kind not in ("perturbed", "pseudonym", "shifted") or manifest.method not in METHODS
-
-
-def _decided(manifest: Manifest, policy: Policy) -> Check:
-    """Whether every column that the policy speaks of is there under its name, and no other quasi-identifier."""
-    problems = []
-    for name, role in policy.columns.items():
-        entry = manifest.column(name)
-        if role == "identifier":
-            if entry is not None and entry.released_as:
-                problems.append(f"{name} identifies and is released")
-        elif entry is None:
-            if role == "quasi-identifier" or name in {n for model in policy.models for n in model.needs}:
-                problems.append(f"{name} is not released")
-        elif role == "quasi-identifier" and entry.form.kind == "removed":
-            problems.append(f"{name} is not released")
-        elif entry.form.kind != "removed" and entry.released_as != entry.derived and not manifest.excel_safe:
-            problems.append(f"{name} is released under another name")
-    if not policy.labels_are_names:
-        named = [entry.name for entry in manifest.columns if entry.form.labels_are_names]
-        problems += [f"labels of {name} are names, which the policy does not allow" for name in named]
-    detail = "all columns of the policy are there under their names"
-    return Check("decided columns", not problems, "; ".join(problems[:8]) or detail)
-
-
-def _joined(manifest: Manifest, policy: Policy, table: Table) -> list[Check]:
-    """Whether a manifest takes other texts for missing, for suppressed or for one another than the policy does."""
-    problems = []
-    for name, found in manifest.policy.types.items():
-        given = policy.types.get(name)
-        missing, mapped = (set(), set()) if given is None else (set(given.missing), set(given.map.items()))
-        if set(found.missing) - missing or set(found.map.items()) - mapped:
-            problems.append(f"`types` of {name}: `missing` or `map` names texts that the policy does not name")
-    problems += [
-        f"{name} has words for missing values and no type in the policy"
-        for name in _unsaid(policy, manifest)
-        if name in table.columns and texts_of(table[name].values).is_in(list(MISSING_WORDS)).any()
-    ]
-    written = manifest.output or OutputFormat()
-    for setting in ("suppressed_as", "missing_as"):
-        said = getattr(written, setting)
-        if said not in (None, "*", getattr(policy.output, setting)):
-            problems.append(f"`output`: `{setting}` is not that of the policy, which must name it")
-    detail = "; ".join(problems[:8])
-    return [Check("texts", False, f"the manifest takes texts for others than they are: {detail}")] if problems else []
-
-
-def forms_check(entries: Sequence[ColumnEntry], table: Table, policy: Policy, excel_safe: bool) -> Check:
-    """Whether every cell is written as the form of its column says, in the type that was released."""
-    problems = []
-    for entry in entries:
-        for number, name in enumerate(entry.released_as):
-            if name not in table.columns:
-                continue
-            column = table[name]
-            kind = type_word(column.dtype)
-            if number < len(entry.types) and entry.types[number] != kind:
-                problems.append(f"{name} is {kind}, not {entry.types[number]}")
-            quasi = "quasi-identifier" in (entry.role, policy.columns.get(entry.name))
-            quasi |= entry.form.kind not in ("as-it-was", "perturbed", "recoded")
-            odd = not_canonical(column, entry.form) if quasi and not excel_safe else 0
-            if odd:
-                problems.append(f"{name} has {odd:,} texts that are not written as its form says")
-    return Check("forms", not problems, "; ".join(problems[:8]) or "every cell is written as its column's form says")
-
-
-def _notation(release: Release, manifest: Manifest) -> list[Check]:
-    """Whether every cell is written as the manifest's `output` says, so that it means what was judged."""
-    if manifest.output is None:
-        return []
-    odd = release.otherwise_written
-    detail = f"cells of {in_words(odd[:8])} are not written as the manifest says" if odd else "as the manifest says"
-    return [Check("output", not odd, detail)]
-
-
-# the original
-
-
-def _with_original(
-    release: Release | None,
-    manifest: Manifest | None,
-    table: Table,
-    original: Table,
-    policy: Policy,
-    more: KnownById | None,
-    spill: Spill | None = None,
-    elsewhere: Callable[..., Iterator[Pairs]] | None = None,
-) -> list[Check]:
-    _check_ordered(table, original)
-    if release is not None and release.private is not None and release.private.row_map == NO_ROW_MAP:
-        raise InputError(
-            "The release was made from rows without an order: which row was which cannot be told again.",
-            "Leave out the original, or release again from an ordered input: &order=id.",
-            settings="original",
-        )
-    if release is None or manifest is None:
-        entries = inferred_entries(table, original, policy.columns)
-        names = [name for entry in entries for name in entry.released_as]
-        strange = [name for name in table.columns if name not in names]
-        extra = [Check("columns", False, f"{', '.join(strange[:8])} not in the original")] if strange else []
-        order = None if spill is not None or elsewhere is not None else np.arange(table.rows)
-        pairs = None if elsewhere is None else partial(elsewhere, RowMap())
-        return [*extra, *against_original(table, original, entries, Beside(order, spill=spill, elsewhere=pairs))]
-    private = release.private
-    if (manifest.shuffled or manifest.removed_rows) and private is None:
-        return [Check("rows", False, NEEDS_PRIVATE)]
-    removed = [] if private is None else private.removed
-    if len(set(removed)) != manifest.removed_rows or any(row >= original.total for row in removed):
-        return [Check("rows", False, "the rows that were removed are not those that the private record names")]
-    seed = private.seed if private is not None and private.shuffled else None
-    order = None
-    if spill is None and elsewhere is None:
-        order = released_order(original.rows, seed, removed)
-    if spill is not None:
-        original = _in_release_order(original, manifest, seed, removed, spill)
-    beside = Beside(
-        order,
-        {} if release.plan is None else release.plan.trees,
-        {} if private is None else private.labels,
-        vouched=private is not None
-        and private.data_sha256 == release.data_sha256
-        and private.manifest_sha256 == manifest.digest(),
-        excel_safe=manifest.excel_safe,
-        text_file=not tells_empty(release.data),
-        removed=len(removed),
-        weighed_by=policy.weight or policy.count,
-        spill=spill,
-        elsewhere=None if elsewhere is None else partial(elsewhere, RowMap(seed, removed)),
-    )
-    gone = known_gone(table, original, manifest, order, more)
-    return [*against_original(table, original, manifest.columns, beside), *gone]
-
-
-def _check_ordered(table: Table, original: Table) -> None:
-    """Refuse rows of which none can be found again."""
-    for one in (original, table):
-        if engine_of(one).is_ordered(one):
-            continue
-        cure = "Order them by a key: add &order=id to the address, or order by to the query. When a release is "
-        cure += "written, every row is compared before it is committed."
-        if engine_of(one).keeps_rows:
-            cure = "Write it as files, and name those: rows of a data frame are not numbered, nor are those of a table "
-            cure += "with more rows than the driver takes (spark.shoal.driver.tuples)."
-        raise InputError(
-            f"The rows of {one.name} have no order, so that none can be found in the other table.",
-            cure,
-            settings="original",
-        )
-
-
-def _beside_original(
-    release: Release | None,
-    manifest: Manifest | None,
-    table: Table,
-    original: Table,
-    policy: Policy,
-    more: KnownById | None,
-    options: Options | None,
-) -> list[Check]:
-    """The rows against the original's; those on disk with more disk for another order of theirs."""
-    if not (is_on_disk(table) or is_on_disk(original)):
-        return _with_original(release, manifest, table, original, policy, more)
-    asked = options or Options()
-    with Spill(asked.memory, asked.spill_dir) as spill:
-        spill.start(original.rows * (16 + sum(column.codes.itemsize for column in original.columns.values())))
-        return _with_original(release, manifest, table, original, policy, more, spill)
-
-
-def _in_release_order(
-    original: Table, manifest: Manifest, seed: int | None, removed: Sequence[int], spill: Spill
-) -> Table:
-    """The original with its rows as the release has them; columns that were removed from it stay where they are."""
-    names = [name for name in original.names if (entry := manifest.column(name)) is not None and entry.released_as]
-    ordered = in_release_order(original.select(names), original.rows, seed, removed, spill)
-    return replace(original, columns={**original.columns, **dict(zip(names, ordered, strict=True))})
+    return read_known(known_from)

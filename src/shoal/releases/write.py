@@ -28,6 +28,7 @@ from shoal.releases.documents import Draft, ReleaseDocuments, documents_of
 from shoal.releases.elsewhere import Failed, path_here, release_elsewhere, stays_elsewhere
 from shoal.releases.excel import defused, defused_name
 from shoal.releases.in_blocks import in_order, many_rows
+from shoal.releases.manifest_checks import forms_check
 from shoal.releases.notation import Notation, in_notation, written_as
 from shoal.releases.on_disk import (
     OnDisk,
@@ -45,7 +46,7 @@ from shoal.releases.releasable import Releasable
 from shoal.releases.results import Released, Verification
 from shoal.releases.shown_types import shown_types
 from shoal.releases.treatment import Treated, labels_given, treatments
-from shoal.releases.verify import forms_check, judge
+from shoal.releases.verify import judge
 from shoal.releases.written_labels import codes_as_numbers, labels_written
 from shoal.table import Array, Table
 from shoal.table.order import original_rows, shuffled_order

@@ -5,15 +5,13 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field
 
 from shoal.anonymization.households import Nested
 from shoal.anonymization.methods.boxes import BoxMethod, around
 from shoal.anonymization.results import Anonymized
-from shoal.anonymization.search.embedded import embedded
-from shoal.anonymization.search.plan import Plan
 from shoal.anonymization.units import units_of
 from shoal.hierarchy.chosen import given_hierarchies, trees_in_values
 from shoal.hierarchy.on_columns import CategoryLabels, Labelling, labellings
@@ -24,6 +22,10 @@ from shoal.ranges.boxed import Boxed, Side
 from shoal.ranges.nodes import as_nodes, with_short_sets
 from shoal.table import Array, Column, Table
 from shoal.table.rows import counting_records
+
+if TYPE_CHECKING:
+    from shoal.anonymization.search.plan import Plan
+    from shoal.hierarchy import Hierarchy
 
 
 class CategoryMethod(BoxMethod):
@@ -70,7 +72,10 @@ class CategoryMethod(BoxMethod):
         names = policy.quasi_identifiers
         needed = sorted({name for model in policy.models for name in model.needs})
         given = given_hierarchies(self.hierarchies or policy.hierarchies, [*names, *needed])
-        policy = embedded(policy, given) if given else policy
+        if given:
+            from shoal.anonymization.search.embedded import embedded
+
+            policy = embedded(policy, given)
         columns = table.select(names)
         trees = {name: tree for name, tree in trees_in_values(given, columns).items() if name in names}
         counted = counting_records(table, names, policy.count)
@@ -97,10 +102,18 @@ class CategoryMethod(BoxMethod):
         result = self.measured(table, policy, conditions, boxed, parameters, known)
         # what nodes hold is for the owner of the release: it names values of the data
         shown = {name: labelled[name].tree for name, column in result.columns.items() if column.form.kind == "node"}
-        plan = Plan(policy, shown, []) if shown else None
-        return replace(result, plan=plan, findings=replace(result.findings, **findings))
+        return replace(result, plan=_plan(policy, shown), findings=replace(result.findings, **findings))
 
     def _side(self, column: Column, boxed: Boxed, labelling: Labelling | None) -> Side:
         if labelling is not None and labelling.labels == "node":
             return as_nodes(column, boxed, labelling.on_column)
         return with_short_sets(boxed.sides[column.name], self.largest_set)
+
+
+def _plan(policy: Policy, trees: Mapping[str, Hierarchy]) -> Plan | None:
+    """What the labels of trees hold, for the owner of a release."""
+    if not trees:
+        return None
+    from shoal.anonymization.search.plan import Plan
+
+    return Plan(policy, dict(trees), [])
