@@ -1,8 +1,9 @@
 """Spark beside the local engine on the discharges: the same figures, and what a hand-written group-by takes.
 
-`python benchmarks/spark.py [rows] [master] [risk]`, 3,985,166 rows on local[2] by default; with `risk` no table is
-changed. `risk` and the group-by run in turns in one session, the better of two counts; start-up is told apart. On a
-machine that does other work, compare processor seconds (Java and Python together), not wall time. Memory of the driver:
+`python benchmarks/spark.py [rows or file.parquet] [master] [risk]`, 3,985,166 rows on local[2] by default; with `risk`
+no table is changed. `risk` and the group-by run in turns in one session, the better of two counts; start-up is told
+apart. The release by sorted clusters is also written, and compared with its original. On a machine that does other
+work, compare processor seconds (Java and Python together), not wall time. Memory of the driver:
 `PYSPARK_SUBMIT_ARGS='--driver-memory 3g pyspark-shell'`.
 """
 
@@ -12,7 +13,6 @@ import os
 import sys
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable, Sequence
 from datetime import datetime
 from pathlib import Path
@@ -22,7 +22,11 @@ import polars as pl
 
 import shoal
 from shoal.engine.spark.session import session
+from shoal.reading import Options
+from shoal.releases.write import release
+from shoal.table.order import shuffled_order
 
+ON_SPARK = Options(engine="spark")
 NAMES = ["age_yrs", "sex", "ethncty", "race", "patzip", "patcnty", "oshpd_id", "los", "adm_qtr"]
 
 
@@ -78,11 +82,21 @@ def by_hand(frame: Any) -> Any:
     return frame.select(*packed).groupBy(*names).count().groupBy("count").count().collect()
 
 
-def main(rows: int, master: str, only_risk: bool) -> None:
+METHODS: dict[str, dict[str, Any]] = {
+    "coarsen": {"resolution": 16},
+    "lattice": {"k": 5, "suppression": 0.05},
+    "sorted-clusters": {"k": 5},
+}
+
+
+def main(given: str, master: str, only_risk: bool) -> None:
     """Measure and print."""
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "discharges.parquet"
-        shoal.sample_data("discharges", rows, seed=0).write_parquet(path, row_group_size=250_000)
+        path = Path(given)
+        if given.isdigit():
+            path = Path(folder) / "discharges.parquet"
+            shoal.sample_data("discharges", int(given), seed=0).write_parquet(path, row_group_size=250_000)
+        rows = pl.scan_parquet(path).select(pl.len()).collect().item()
         start = time.perf_counter()
         spark = session(master)
         spark.conf.set("spark.sql.shuffle.partitions", "4")
@@ -95,28 +109,40 @@ def main(rows: int, master: str, only_risk: bool) -> None:
         print(f"risk, {rows:,} rows: spark {taken}, by hand {hand}: {taken.wall / hand.wall:.2f} times the wall time")
         theirs, local = timed(spark, lambda: shoal.risk(path, quasi_identifiers=NAMES))
         assert ours.to_dict() == theirs.to_dict()
-        print(f"risk, local engine: {local}; the figures are equal; load {os.getloadavg()[0]:.1f}")
-        for method, settings in () if only_risk else (("coarsen", {"resolution": 16}), ("sorted-clusters", {"k": 5})):
-            change(spark, frame, path, method, settings)
+        print(f"risk, local engine: {local}; the figures are equal; load {os.getloadavg()[0]:.1f}", flush=True)
+        for method in () if only_risk else METHODS:
+            change(spark, path, Path(folder) / f"{method}.parquet", method)
+        if not only_risk:
+            compare(spark, path, Path(folder) / "sorted-clusters.parquet")
         spark.stop()
 
 
-def change(spark: Any, frame: Any, path: Path, method: str, settings: dict[str, Any]) -> None:
-    """Change the table by one method on both engines and compare the cells."""
-    how: dict[str, Any] = {"quasi_identifiers": NAMES, "method": method, **settings}
-    ours, taken = timed(spark, lambda: shoal.anonymize(frame, **how))
+def change(spark: Any, path: Path, out: Path, method: str) -> None:
+    """Change the table by one method on both engines and compare the cells; the release of Spark is kept."""
+    how: dict[str, Any] = {"quasi_identifiers": NAMES, "decide": {"charge": "other"}, "method": method}
+    how |= METHODS[method]
+    ours, taken = timed(spark, lambda: shoal.anonymize(path, options=ON_SPARK, **how))
     theirs, local = timed(spark, lambda: shoal.anonymize(path, **how))
-    out = path.with_name(method)
-    _, wrote = timed(spark, lambda: ours.frame.write.parquet(str(out)))
-    cells = Counter(pl.read_parquet(out / "*.parquet").select(NAMES).hash_rows(0))
-    assert cells == Counter(theirs.polars.select(NAMES).hash_rows(0))
-    print(f"{method}: spark {taken} and {wrote} to write, local {local}; cells are equal")
+    seed, names = 1, [name for name in NAMES if name in ours.polars.columns]
+    _, wrote = timed(spark, lambda: release(ours, out, seed=seed, no_guarantee=True))
+    order = shuffled_order(len(theirs.polars), seed)
+    written = pl.concat([pl.read_parquet(file, columns=names) for file in sorted(out.glob("*.parquet"))])
+    different = (written != theirs.polars.select(names)[order]).select(pl.any_horizontal(pl.all()).sum()).item()
+    print(f"{method}: spark {taken} and {wrote} to release, local {local}; {different:,} rows differ", flush=True)
+
+
+def compare(spark: Any, path: Path, out: Path) -> None:
+    """The release beside its original, on Spark and on the local engine."""
+    ours, taken = timed(spark, lambda: shoal.verify(out, original=path, options=ON_SPARK))
+    theirs, local = timed(spark, lambda: shoal.verify(out, original=path))
+    assert ours.to_dict() == theirs.to_dict()
+    print(f"verify with its original: spark {taken}, local {local}; {ours.verdict} on both", flush=True)
 
 
 if __name__ == "__main__":
     given = [word for word in sys.argv[1:] if word != "risk"]
     main(
-        int(given[0]) if given else 3_985_166,
+        given[0] if given else "3985166",
         given[1] if len(given) > 1 else "local[2]",
         len(given) < len(sys.argv) - 1,
     )

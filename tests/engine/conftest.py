@@ -12,6 +12,13 @@ from shoal.errors import InputError
 
 # a session of a minute: Java's second compiler and a parallel collector would cost more processor time than they save
 JAVA_OPTIONS = "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC"
+# on few rows, compiling a query and planning it again after each stage take far more than running it
+SETTINGS = {
+    "spark.sql.shuffle.partitions": "2",
+    "spark.sql.codegen.wholeStage": "false",
+    "spark.sql.codegen.factoryMode": "NO_CODEGEN",
+    "spark.sql.adaptive.enabled": "false",
+}
 
 
 @pytest.fixture(scope="session")
@@ -28,6 +35,7 @@ def spark() -> Iterator[Any]:
     arguments = f"--driver-memory 1g --driver-java-options '{JAVA_OPTIONS}' pyspark-shell"
     os.environ.setdefault("PYSPARK_SUBMIT_ARGS", arguments)
     found = session("local[2]")
-    found.conf.set("spark.sql.shuffle.partitions", "2")
+    for name, value in SETTINGS.items():
+        found.conf.set(name, value)
     yield found
     found.stop()

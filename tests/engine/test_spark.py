@@ -238,10 +238,19 @@ POLICY: dict[str, Any] = {
 }  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def clustered(small: Any) -> shoal.Anonymized:
+    """A result that is released once, and refused once."""
+    return shoal.anonymize(small, {**POLICY, "models": POLICY["models"][:1]}, method="sorted-clusters")
+
+
 @pytest.mark.parametrize("method", ["sorted-clusters", pytest.param("lattice", marks=pytest.mark.slow)])
-def test_a_release_is_verified_by_both_engines(small: Any, tmp_path: Path, method: str) -> None:
-    policy = POLICY if method == "lattice" else {**POLICY, "models": POLICY["models"][:1]}
-    result = shoal.anonymize(small, policy, method=method, **({"suppression": 0.9} if method == "lattice" else {}))
+def test_a_release_is_verified_by_both_engines(
+    small: Any, clustered: shoal.Anonymized, tmp_path: Path, method: str
+) -> None:
+    result = clustered
+    if method == "lattice":
+        result = shoal.anonymize(small, POLICY, method=method, suppression=0.9)
     target = tmp_path / "safe.parquet"
     released = release(result, target, shuffle=True)
     assert sorted(path.name for path in tmp_path.iterdir() if "plan" not in path.name) == [
@@ -259,11 +268,12 @@ def test_a_release_is_verified_by_both_engines(small: Any, tmp_path: Path, metho
     assert shoal.verify(target).verdict == "refused"
 
 
-def test_a_release_that_fails_leaves_nothing(small: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    result = shoal.anonymize(small, {**POLICY, "models": POLICY["models"][:1]}, method="sorted-clusters")
-    monkeypatch.setattr(type(result), "quasi_identifiers", ["age", "seen", "n", "sex"])
+def test_a_release_that_fails_leaves_nothing(
+    clustered: shoal.Anonymized, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(type(clustered), "quasi_identifiers", ["age", "seen", "n", "sex"])
     with pytest.raises(Refused, match="nothing was written"):
-        release(result, tmp_path / "safe.parquet")
+        release(clustered, tmp_path / "safe.parquet")
     assert list(tmp_path.iterdir()) == []
 
 

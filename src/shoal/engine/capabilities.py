@@ -65,7 +65,8 @@ CAPABILITIES = (
         "publish",
         "–",
         "the whole command",
-        "its report compares the original and the release row by row; use anonymize and verify",
+        "its attacks and measures of utility look at all rows of original and release together; use anonymize, verify "
+        "and leak",
     ),
 )
 

@@ -163,7 +163,8 @@ class SparkEngine:
             check_lengths(becomes, count)
             changed = pl.DataFrame({name: values.gather(tuple_of_key) for name, values in becomes.items()})
             out = [*now.columns, *(name for name in becomes if name not in now.columns)]
-            now = joined(replace(keys, source=replace(known, frame=now)), lookup_of(keys, there), changed, out)
+            here = replace(keys, source=replace(known, frame=now, files=None))
+            now = joined(here, lookup_of(keys, there), changed, out)
         return now if names is None else now.select(*(column(name) for name in names))
 
     def assign(
