@@ -390,3 +390,17 @@ def test_a_replaced_release_leaves_no_values_in_the_file(place: str) -> None:
     assert b"OLDSECRETVALUE" in Path("clinic.sqlite").read_bytes()
     released(PEOPLE, target, force=True)
     assert b"OLDSECRETVALUE" not in Path("clinic.sqlite").read_bytes()
+
+
+@pytest.mark.parametrize("place", ["duckdb"], indirect=True)
+def test_a_copy_of_a_duckdb_file_has_no_values_of_a_replaced_release(place: str) -> None:
+    import duckdb
+
+    target = f"{place}?table=safe"
+    released(PEOPLE.with_columns(sex=pl.lit("OLDSECRETVALUE")), target)
+    released(PEOPLE, target, force=True)
+    with duckdb.connect() as connection:  # as docs/databases.md says
+        connection.execute("ATTACH 'clinic.duckdb' AS old; ATTACH 'clean.duckdb' AS clean")
+        connection.execute("COPY FROM DATABASE old TO clean")
+    assert b"OLDSECRETVALUE" not in Path("clean.duckdb").read_bytes()
+    assert seen("duckdb:///clean.duckdb?table=safe").equals(seen(target))
