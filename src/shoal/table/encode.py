@@ -283,7 +283,8 @@ class ColumnEncoder:
             return values
         if isinstance(values, Integers):
             return values.values
-        assert self._categories is not None
+        if self._categories is None:  # categories that no row has
+            return pl.Series([], dtype=pl.String)
         return self._categories.to_series().cast(pl.String)
 
     def _united(self, null: int, codes_of: Mapping[int, Array]) -> tuple[Array, int]:
