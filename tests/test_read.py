@@ -482,3 +482,10 @@ def test_a_hundred_thousand_columns(tmp_path: Path) -> None:
 def test_json_keys_in_any_order_and_unicode(tmp_path: Path) -> None:
     text = "\n".join(json.dumps(line) for line in ({"b": "é", "a": 1}, {"a": 2, "b": None}))
     assert rows(read(write(tmp_path, text, "t.ndjson"))) == [("é", 1), (None, 2)]
+
+
+def test_categories_that_no_row_has_are_missing_values(tmp_path: Path) -> None:
+    frame = pl.DataFrame({"word": pl.Series([None, None], dtype=pl.String), "n": [1, 2]})
+    frame.write_parquet(tmp_path / "a.parquet")
+    for source in (tmp_path / "a.parquet", frame.cast({"word": pl.Categorical})):
+        assert read(source)["word"].nulls == 2

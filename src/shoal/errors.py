@@ -27,13 +27,15 @@ class InputError(ShoalError, ValueError):
         super().__init__(what if cure is None else f"{what}\n{cure}")
 
     @staticmethod
-    def missing_columns(missing: Iterable[str], present: Iterable[str], where: str) -> MissingColumns:
+    def missing_columns(
+        missing: Iterable[str], present: Iterable[str], where: str, elsewhere: str = ""
+    ) -> MissingColumns:
         """Columns that are not there, each with its near names.
 
         >>> InputError.missing_columns(["agee"], ["age", "sex"], "people.csv").cure
         "Did you mean 'age' for 'agee'? The columns are: age, sex."
         """
-        return MissingColumns(missing, present, where)
+        return MissingColumns(missing, present, where, elsewhere)
 
 
 class PolicyNotMet(InputError):
@@ -43,13 +45,14 @@ class PolicyNotMet(InputError):
 class MissingColumns(InputError, KeyError):
     """Columns that are named and not there: also a KeyError, as a missing key of a frame is."""
 
-    def __init__(self, missing: Iterable[str], present: Iterable[str], where: str) -> None:
+    def __init__(self, missing: Iterable[str], present: Iterable[str], where: str, elsewhere: str = "") -> None:
         self.columns, present = list(missing), list(present)
         near = [f"'{close[0]}' for '{name}'" for name in self.columns if (close := _closest(name, present))]
         shown = ", ".join(present[:40]) + (f" and {len(present) - 40:,} more" if len(present) > 40 else "")
         hint = f"Did you mean {', '.join(near)}? " if near else ""
         plural = "s" if len(self.columns) > 1 else ""
-        super().__init__(f"{where} has no column{plural} {quoted(self.columns)}.", f"{hint}The columns are: {shown}.")
+        cure = f"{hint}The columns are: {shown}." + (f" {elsewhere}" if elsewhere else "")
+        super().__init__(f"{where} has no column{plural} {quoted(self.columns)}.", cure)
 
     def __str__(self) -> str:
         """The message as it is; a KeyError would show it in quotes."""

@@ -19,6 +19,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, field_validator, mo
 from shoal.errors import InputError
 from shoal.formats import Labels, format_of, read_extensions, written_extensions
 from shoal.formats.full_disk import filling_disk, reason_of
+from shoal.formats.plain import zoned_as_texts
 
 _LONGEST_WORD = 60
 # `delimiter` alone is that of the input
@@ -256,7 +257,7 @@ def write_draft(
         _write(frame, draft, target, labels)
     else:
         with filling_disk(draft, target, lambda: frame.estimated_size()):
-            frame.write_csv(
+            frame.with_columns(zoned_as_texts()).write_csv(
                 draft,
                 separator=output.separator(target),
                 include_bom=output.bom,

@@ -15,6 +15,7 @@ import shoal
 from databases.conftest import put, seen
 from databases.server import Server
 from shoal.databases import Address, database_of
+from shoal.manifest.files import manifest_path
 from shoal.reading import read
 from shoal.releases.open import Release
 
@@ -47,7 +48,7 @@ def test_a_release_is_a_table_that_verify_accepts_until_it_is_edited(place: str)
     target = f"{place}?table=safe"
     made = released(f"{place}?table=people", target, shuffle=True)
     assert str(made.output).endswith("?table=safe")
-    manifest = json.loads(Path("safe.manifest.json").read_text())
+    manifest = json.loads(manifest_path(Address.of(target).beside).read_text())
     assert manifest["stored_in"]["table"] == "safe"
     assert any("no order" in note for note in manifest["notes"])
     found = shoal.verify(target)
@@ -59,8 +60,9 @@ def test_a_release_is_a_table_that_verify_accepts_until_it_is_edited(place: str)
     assert shoal.risk(target, quasi_identifiers=["age", "sex"]).uniques == 0
 
     put(f"{place}?table=edited", frame.with_columns(bill=pl.col("bill").reverse()))
-    Path("safe.manifest.json").rename("edited.manifest.json")
-    edited = shoal.verify(f"{place}?table=edited")
+    other = f"{place}?table=edited"
+    manifest_path(Address.of(target).beside).rename(manifest_path(Address.of(other).beside))
+    edited = shoal.verify(other)
     assert not edited.holds
     assert "data hash" in edited.reasons()
 
@@ -82,6 +84,9 @@ def test_an_existing_table_is_replaced_by_force_alone(place: str) -> None:
     with pytest.raises(shoal.InputError, match="not a table that shoal wrote"):
         released(PEOPLE, f"{place}?table=other", force=True)
     assert seen(f"{place}?table=other").height == 1
+    put(f"{place}?table=empty", pl.DataFrame({"a": []}, schema={"a": pl.Int64}))
+    with pytest.raises(shoal.InputError, match="not a table that shoal wrote"):
+        released(PEOPLE, f"{place}?table=empty", force=True)
     released(PEOPLE, target, force=True)
     assert shoal.verify(target).holds
     released(PEOPLE.head(120), target, force=True)
@@ -143,7 +148,7 @@ def test_a_server_is_the_input_under_all_its_names(
     released(PEOPLE, "postgresql:///clinic?table=zz")
     assert server.sql("select count(*) from b.zz", "clinic") == "0"
     assert server.sql("select count(*) from a.zz", "clinic") == "240"
-    assert json.loads(Path("zz.manifest.json").read_text())["stored_in"]["schema_name"] == "a"
+    assert json.loads(Path("zz.postgresql.manifest.json").read_text())["stored_in"]["schema_name"] == "a"
 
 
 def test_of_two_releases_into_one_table_one_is_refused(place: str) -> None:
@@ -191,6 +196,11 @@ def test_rows_are_aligned_where_both_tables_have_an_order(place: str) -> None:
     released(f"{place}?table=people", target, force=True)
     with pytest.raises(shoal.InputError, match="cannot be told again"):
         shoal.verify(f"{target}&order={physical}", original=source)
+    young = f"{place}?query=select * from people where id < 200 order by id"
+    released(young, target, force=True)
+    assert "is the same query" in shoal.verify(f"{target}&order={physical}", original=source).reasons()
+    found = shoal.verify(f"{target}&order={physical}", original=young)
+    assert found.holds, found.reasons()
 
 
 @pytest.mark.parametrize("place", SERVER_FIRST, indirect=True)
@@ -235,7 +245,8 @@ MOMENTS = {
     "after the rows were written": "system._Staged.rows = die",
     "before the table takes its name": "system._Staged.publish = die",
     "after it was committed": "from pathlib import Path; keep = Path.replace\n"
-    "Path.replace = lambda self, to: die() if self.name.startswith('.safe.manifest') else keep(self, to)",
+    "waits = lambda name: name.startswith('.safe.') and '.manifest.' in name\n"
+    "Path.replace = lambda self, to: die() if waits(self.name) else keep(self, to)",
 }
 
 
@@ -326,13 +337,18 @@ def test_the_parts_of_a_release_into_another_database_are_not_replaced(
     released(PEOPLE, "sqlite:///a.db?table=safe")
     before = {part: part.read_bytes() for part in tmp_path.glob("safe.*")}
     assert len(before) >= 3
-    for other in ("sqlite:///b.db?table=safe", "duckdb:///b.duckdb?table=safe", "safe.csv"):
+    names = "manifest=safe.a.db.manifest.json"
+    for other in (f"sqlite:///b.db?table=safe&{names}", f"duckdb:///b.duckdb?table=safe&{names}", "safe.a.db.csv"):
         with pytest.raises(shoal.InputError, match="belongs to another release"):
             released(PEOPLE, other)
         assert {part: part.read_bytes() for part in tmp_path.glob("safe.*")} == before
     assert shoal.verify("sqlite:///a.db?table=safe").holds
-    released(PEOPLE, "sqlite:///b.db?table=safe&manifest=b.manifest.json")
-    assert shoal.verify("sqlite:///b.db?table=safe&manifest=b.manifest.json").holds
+    for other in ("sqlite:///b.db?table=safe", "duckdb:///b.duckdb?table=safe"):  # names of their own
+        released(PEOPLE, other)
+        assert shoal.verify(other).holds
+    assert {part: part.read_bytes() for part in before} == before
+    released(PEOPLE, "sqlite:///c.db?table=safe&manifest=b.manifest.json")
+    assert shoal.verify("sqlite:///c.db?table=safe&manifest=b.manifest.json").holds
 
 
 def test_the_parts_of_a_release_into_a_file_that_was_interrupted_are_replaced(
@@ -354,7 +370,7 @@ def test_a_manifest_vouches_for_its_own_table_alone(place: str) -> None:
     target = f"{place}?table=safe"
     released(PEOPLE, target)
     Path("moved").mkdir()
-    for name in ("clinic.sqlite", "safe.manifest.json", "safe.private.json"):
+    for name in ("clinic.sqlite", "safe.clinic.sqlite.manifest.json", "safe.clinic.sqlite.private.json"):
         Path("moved", name.replace("clinic", "second")).write_bytes(Path(name).read_bytes())
     other = shoal.verify("sqlite:///moved/second.sqlite?table=safe")
     assert not other.holds
@@ -374,3 +390,17 @@ def test_a_replaced_release_leaves_no_values_in_the_file(place: str) -> None:
     assert b"OLDSECRETVALUE" in Path("clinic.sqlite").read_bytes()
     released(PEOPLE, target, force=True)
     assert b"OLDSECRETVALUE" not in Path("clinic.sqlite").read_bytes()
+
+
+@pytest.mark.parametrize("place", ["duckdb"], indirect=True)
+def test_a_copy_of_a_duckdb_file_has_no_values_of_a_replaced_release(place: str) -> None:
+    import duckdb
+
+    target = f"{place}?table=safe"
+    released(PEOPLE.with_columns(sex=pl.lit("OLDSECRETVALUE")), target)
+    released(PEOPLE, target, force=True)
+    with duckdb.connect() as connection:  # as docs/databases.md says
+        connection.execute("ATTACH 'clinic.duckdb' AS old; ATTACH 'clean.duckdb' AS clean")
+        connection.execute("COPY FROM DATABASE old TO clean")
+    assert b"OLDSECRETVALUE" not in Path("clean.duckdb").read_bytes()
+    assert seen("duckdb:///clean.duckdb?table=safe").equals(seen(target))

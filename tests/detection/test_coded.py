@@ -59,6 +59,24 @@ def test_values_that_contradict_a_source_are_believed() -> None:
     assert next(column for column in found.columns if column.name == "SEX").kind != "sex"
 
 
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"D_INTERVIEW": "unique-code", "B_COUNTRY": "geography", "Q260": "sex", "Q262": "age", "Q47": "health"},
+        {"xwaveid": "unique-code", "ahgsex": "sex", "amrcurr": "marital-status", "agh1": "health", "atifefp": "income"},
+        {"HHIDPN": "unique-code", "RAGENDER": "sex", "R12AGEY_B": "age", "R12SHLT": "health", "R12BMI": "health"},
+    ],
+)
+def test_headers_of_panels(headers: dict[str, str]) -> None:
+    found = listed(headers)
+    assert {name: one.kind for name, one in found.items()} == headers
+    assert all(one.strength > 0.6 for one in found.values())
+
+
+def test_words_of_everyday_language_are_no_source() -> None:
+    assert all(one.strength < 0.5 for one in listed(["price", "bed", "bath", "heart", "work", "street"]).values())
+
+
 def test_every_source_says_where_it_comes_from_and_names_known_kinds() -> None:
     assert len(sources()) >= 20
     for source in sources():

@@ -110,6 +110,16 @@ def test_random_digits_are_no_numbers_of_people(length: int) -> None:
             assert decided(header, values) is None
 
 
+def test_a_number_behind_a_letter_is_no_eircode() -> None:
+    numbers = pl.Series([f"R{number:06d}" for number in range(1, 400)])
+    assert decided("respondent", numbers) != "postal-code"
+    assert decided("f1", numbers) != "postal-code"
+    homes = pl.Series(
+        [f"{area} {digits(2)(random.Random(at))}XK" for at, area in enumerate(["D02", "R14", "D6W"] * 99)]
+    )
+    assert decided("eircode", homes) == "postal-code"
+
+
 def test_values_beat_a_header_that_says_something_else() -> None:
     assert decided("id", series(m.email())) == "email"
     assert decided("zip", series(m.make_uuid)) == "uuid"

@@ -22,6 +22,7 @@ from shoal.reading import Options, read
 from shoal.table import Table
 
 pyreadstat = pytest.importorskip("pyreadstat", reason="the extra `survey` is not installed")
+pandas = pytest.importorskip("pandas")
 
 POLICY = {
     "columns": {
@@ -332,3 +333,28 @@ def test_files_of_pandas(tmp_path: Path) -> None:
     assert table["sex"].decode().to_list() == [1, 0, 1]
     assert table["x"].decode().to_list() == [1.5, None, 2.0]
     assert table["day"].decode().cast(pl.Date).to_list() == [date(2020, 1, 2)] * 3
+
+
+def test_an_old_stata_file_in_utf_8_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "old.dta"
+    # written as version 10, whose texts have no encoding; the letters take two bytes
+    pyreadstat.write_dta(pandas.DataFrame({"name": ["Łukasz", "Zoë"] * 3}), str(file), version=10)
+    table = read(file)
+    assert table["name"].values.to_list() == ["Zoë", "Łukasz"]
+    assert "read as utf-8" in table.notes
+    with pytest.raises(InputError, match="`encoding`"):
+        read(file, options=Options(encoding="ascii"))
+
+
+def test_a_word_for_missing_that_no_cell_holds_is_said(tmp_path: Path) -> None:
+    pyreadstat.write_sav(pandas.DataFrame({"age": [30.0, 99.0, 41.0]}), str(tmp_path / "a.sav"))
+    (tmp_path / "a.csv").write_text("age,sex\n30,f\n99,m\n")
+    pl.DataFrame({"age": [30, 99]}).write_parquet(tmp_path / "a.parquet")
+    for name, told in (("a.sav", "98"), ("a.csv", "98"), ("a.parquet", "98, 99")):
+        table = read(tmp_path / name, options=Options(missing=("99", "98")))
+        assert [note for note in table.notes if note.startswith(f"{told} as missing: ")], name
+        assert table["age"].nulls == (0 if name == "a.parquet" else 1)
+    fine = read(tmp_path / "a.csv", options=Options(missing=("99", "user-missing")))
+    assert not any("as missing" in note for note in fine.notes)
+    frame = read(pl.DataFrame({"age": [99]}), options=Options(missing=("99",)))
+    assert "99 as missing" in frame.notes[0]

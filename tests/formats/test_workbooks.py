@@ -71,6 +71,17 @@ def test_a_sheet_is_chosen_and_the_others_are_said(tmp_path: Path) -> None:
         read(f"{path}#Nowhere")
 
 
+def test_a_missing_column_may_be_on_another_sheet(tmp_path: Path) -> None:
+    def fill(made: Any) -> None:
+        rows(made.add_worksheet("Cover"), [["My survey"], ["x"]])
+        rows(made.add_worksheet("Persons"), [["age"], [34]])
+
+    with pytest.raises(InputError, match=r"This is sheet 'Cover'; others are 'Persons' \(a.xlsx#Persons"):
+        read(book(tmp_path / "a.xlsx", fill), ["age"])
+    with pytest.raises(InputError, match="others are 'Cover'"):
+        read(f"{tmp_path}/a.xlsx#Persons", ["sex"])
+
+
 def test_blank_rows_and_cells_are_missing_and_mixed_columns_are_texts(tmp_path: Path) -> None:
     path = book(
         tmp_path / "a.xlsx",

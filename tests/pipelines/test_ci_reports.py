@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
@@ -67,16 +68,37 @@ SARIF = closed(
 )
 
 
+def check_sarif(log: dict[str, Any]) -> None:
+    """The schema, and what SARIF 2.1.0 says beside it: results point at rules, only a failure has a level."""
+    jsonschema.validate(log, SARIF)
+    for run in log["runs"]:
+        rules = [rule["id"] for rule in run["tool"]["driver"]["rules"]]
+        assert len(set(rules)) == len(rules)
+        for result in run["results"]:
+            assert rules[result["ruleIndex"]] == result["ruleId"]
+            assert result["kind"] == "fail" or result["level"] == "none"
+            assert result["message"]["text"]
+
+
 def check_junit(path: Path) -> ElementTree.Element:
     """What the usual schema of JUnit files asks for."""
     root = ElementTree.fromstring(path.read_bytes())
     assert root.tag == "testsuites"
     (suite,) = root
     assert set(suite.attrib) == {"name", "tests", "failures", "errors", "skipped", "time"}
+    assert (suite.tag, suite.get("skipped"), suite.get("errors")) == ("testsuite", "0", "0")
+    numbers = [entry.get("time", "") for entry in [root, suite, *suite]]
+    assert all(re.fullmatch(r"\d+\.\d{3}", number) for number in numbers)  # xs:decimal, no exponent
+    assert {name: root.get(name) for name in ("tests", "failures", "errors")} == {
+        name: suite.get(name) for name in ("tests", "failures", "errors")
+    }
     assert int(suite.get("tests", "")) == len(suite)
     assert int(suite.get("failures", "")) == len(suite.findall("testcase/failure"))
     for case in suite:
         assert set(case.attrib) == {"classname", "name", "time"}
+        assert case.tag == "testcase"
+        assert {entry.tag for entry in case} <= {"failure", "error", "skipped", "system-out", "system-err"}
+        assert len(case) <= 1
         assert all(set(entry.attrib) == {"message", "type"} for entry in case)
     return suite
 
@@ -107,11 +129,10 @@ def test_every_promise_is_a_case(tables: Path, command: list[str], cases: int, t
     assert len(suite) == cases
     assert bool(suite.findall("testcase/failure")) == failed
     log = json.loads((tables / "s.sarif").read_text())
-    jsonschema.validate(log, SARIF)
+    check_sarif(log)
     (run,) = log["runs"]
     assert len(run["tool"]["driver"]["rules"]) == cases
     assert len(run["results"]) == len(suite.findall("testcase/failure"))
-    assert all(run["tool"]["driver"]["rules"][one["ruleIndex"]]["id"] == one["ruleId"] for one in run["results"])
     for text in ((tables / "j.xml").read_text(), (tables / "s.sarif").read_text()):
         assert "99887" not in text
         assert "37411" not in text
@@ -142,7 +163,7 @@ def test_any_words_make_whole_files(entries: list[tuple[str, str, bool, str]]) -
     cases = [Case("check", *entry) for entry in entries]
     root = ElementTree.fromstring(junit_xml(cases, "shoal verify", 0))
     assert len(root[0]) == len(cases)
-    jsonschema.validate(json.loads(json.dumps(sarif_log(cases, "a b.csv", "x"))), SARIF)
+    check_sarif(json.loads(json.dumps(sarif_log(cases, "a b.csv", "x"))))
     assert len(set(rule_names(cases))) == len(cases)
 
 

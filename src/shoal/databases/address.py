@@ -102,12 +102,19 @@ class Address:
 
     @property
     def beside(self) -> Path:
-        """The path from which manifest and private record take their names: `safe.manifest.json` for table `safe`."""
+        """The path from which manifest and private record take their names: they say which table of which file, or of a
+        server.
+
+        >>> Address.of("sqlite:///clinic.db?table=safe").beside.stem, Address.of("postgresql:///?table=safe").beside.stem
+        ('safe.clinic.db', 'safe.postgresql')
+        """
         if self.manifest is not None:
             path = Path(self.manifest)
             return path.with_name(f"{path.name.removesuffix('.json').removesuffix('.manifest')}.{self.system}")
         name = re.sub(r"[^\w.-]+", "_", self.table or "query").lstrip(".") or "table"
-        return (Path() if self.file is None else self.file.parent) / f"{name}.{self.system}"
+        if self.file is None:
+            return Path(f"{name}.{self.system}.{self.system}")
+        return self.file.with_name(f"{name}.{self.file.name}.{self.system}")
 
 
 def with_query(source: Any, query: str | None) -> Any:

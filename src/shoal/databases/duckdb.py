@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import secrets
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from typing import Any
@@ -26,6 +25,7 @@ from shoal.databases.base import (
     selection,
 )
 from shoal.databases.sql import quoted_name, read_query, words_behind
+from shoal.databases.staged import Staged
 from shoal.errors import InputError
 
 _ROWS_PER_BATCH = 1 << 18
@@ -101,7 +101,7 @@ class DuckDB:
         frame = for_arrow(frame, "DuckDB", _type_of)
         check_apart_by_case(frame, "DuckDB")
         connection = _connect(address, read_only=False)
-        staged = _Staged(connection, address, f"shoal_draft_{secrets.token_hex(8)}", replace)
+        staged = _Staged(connection, address, replace)
         try:
             with refusals(address):
                 connection.execute("BEGIN")
@@ -117,44 +117,26 @@ class DuckDB:
         return staged
 
 
-class _Staged:
-    """A table that nobody else sees yet."""
+class _Staged(Staged):
+    def qualified(self, table: str) -> str:
+        return _qualified(self.address, table)
 
-    def __init__(self, connection: Any, address: Address, draft: str, replace: bool) -> None:
-        self._connection, self._address, self._replace = connection, address, replace
-        self.name = _qualified(address, draft)
+    def found(self) -> Found:
+        return Found(_kind(self.connection, self.address), "", None)
 
-    def check(self) -> bool:
-        """Whether something has the name; refused unless it is replaced."""
-        found = Found(_kind(self._connection, self._address), "", None)
-        if not self._replace:
-            found.check_free(self._address)
-        return found.kind is not None
+    def run(self, statement: str) -> None:
+        self.connection.execute(statement)
 
-    def rows(self) -> Rows:
-        """Its rows in the order in which they were written."""
-        with refusals(self._address):
-            columns = _columns(self._connection, self.name)
-            found = _rows(self._connection, self._address, self.name, columns, True)
-        found.close = lambda: None
-        return found
+    def in_order(self) -> Rows:
+        return _rows(self.connection, self.address, self.name, _columns(self.connection, self.name), True)
 
-    def publish(self) -> None:
-        """Drop what it replaces, take its name, commit."""
-        with refusals(self._address):
-            if self.check():
-                self._connection.execute(f"DROP TABLE {_qualified(self._address)}")
-            self._connection.execute(f"ALTER TABLE {self.name} RENAME TO {quoted_name(check_table(self._address))}")
-            self._connection.execute("COMMIT")
-            with suppress(Exception):  # others read the file: it happens when they are done
-                self._connection.execute("CHECKPOINT")
-        self._connection.close()
+    def commit(self) -> None:
+        self.run("COMMIT")
+        with suppress(Exception):  # others read the file: it happens when they are done
+            self.run("CHECKPOINT")
 
-    def discard(self) -> None:
-        """End the transaction: the draft was never there."""
-        with suppress(Exception):  # there is none, or it failed already
-            self._connection.execute("ROLLBACK")
-        self._connection.close()
+    def roll_back(self) -> None:
+        self.run("ROLLBACK")
 
 
 def _connect(address: Address, read_only: bool) -> Any:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
@@ -26,6 +25,7 @@ from shoal.databases.base import (
     selection,
 )
 from shoal.databases.sql import quoted_name, read_query
+from shoal.databases.staged import Staged
 from shoal.errors import InputError
 
 _AS_IT_IS = {"int2", "int4", "int8", "float4", "float8", "bool", "date", "timestamp", "timestamptz", "text", "varchar"}
@@ -116,71 +116,45 @@ class PostgreSQL:
                 f"'{long[0]}' is longer than the {_LONGEST_NAME} bytes of a name in PostgreSQL.", "Rename it."
             )
         connection = _connect(address)
-        draft = f"shoal_draft_{secrets.token_hex(8)}"
-        staged = _Staged(connection, address, draft, replace)
+        staged = _Staged(connection, address, replace)
         try:
             with refusals(address):
                 staged.lock()
                 columns = ", ".join(f"{quoted_name(name)} {_type_of(dtype)}" for name, dtype in frame.schema.items())
                 _run(connection, f"CREATE TABLE {staged.name} ({columns})")
                 with connection.cursor() as cursor:
-                    cursor.adbc_ingest(draft, arrow_of(frame), mode="append", db_schema_name=staged.schema)
+                    cursor.adbc_ingest(
+                        staged.draft, arrow_of(frame), mode="append", db_schema_name=staged.address.schema
+                    )
         except BaseException:
             staged.discard()
             raise
         return staged
 
 
-class _Staged:
-    """A table that nobody else sees yet."""
-
-    def __init__(self, connection: Any, address: Address, draft: str, replace: bool) -> None:
-        self._connection, self._address, self._draft, self._replace = connection, address, draft, replace
-        self.schema, self.name = address.schema, _qualified(address, draft)
-
+class _Staged(Staged):
     def lock(self) -> None:
         """Keep other releases from this name until the end, and find the one schema in which everything happens."""
-        self.schema = _found(self._connection, self._address).schema
-        self._address = replace(self._address, schema=self.schema)
-        self.name = _qualified(self._address, self._draft)
+        self.address = replace(self.address, schema=self.found().schema)
         asked = "SELECT pg_try_advisory_xact_lock(hashtextextended('shoal ' || $1, 0)) AS free"
-        if not _first(self._connection, asked, (_qualified(self._address),))["free"]:
-            raise InputError(f"Another release into {self._address.shown} is being written.", "Try again later.")
+        if not _first(self.connection, asked, (_qualified(self.address),))["free"]:
+            raise InputError(f"Another release into {self.address.shown} is being written.", "Try again later.")
         self.check()
 
-    def check(self) -> bool:
-        """Whether something has the name; refused unless it is replaced."""
-        found = _found(self._connection, self._address)
-        if not self._replace:
-            found.check_free(self._address)
-        return found.kind is not None
+    def qualified(self, table: str) -> str:
+        return _qualified(self.address, table)
 
-    def rows(self) -> Rows:
-        """Its rows in the order in which they were written: one process reads from the first page on."""
-        with refusals(self._address):
-            _run(self._connection, "SET LOCAL synchronize_seqscans = off")
-            _run(self._connection, "SET LOCAL max_parallel_workers_per_gather = 0")
-            found = _rows(self._connection, self._address, self.name, _columns(self._connection, self.name), True)
-        found.close = lambda: None  # the transaction goes on
-        return found
+    def found(self) -> Found:
+        return _found(self.connection, self.address)
 
-    def publish(self) -> None:
-        """Drop what it replaces, take its name, commit."""
-        with refusals(self._address):
-            if self.check():
-                _run(self._connection, f"DROP TABLE {_qualified(self._address)}")
-            name = quoted_name(check_table(self._address))
-            _run(self._connection, f"ALTER TABLE {self.name} RENAME TO {name}")
-            self._connection.commit()
-        self._connection.close()
+    def run(self, statement: str) -> None:
+        _run(self.connection, statement)
 
-    def discard(self) -> None:
-        """End the transaction: the draft was never there."""
-        try:
-            self._connection.rollback()
-            self._connection.close()
-        except Exception:  # it is closed already, or the server ended it
-            return
+    def in_order(self) -> Rows:
+        """One process reads from the first page on."""
+        self.run("SET LOCAL synchronize_seqscans = off")
+        self.run("SET LOCAL max_parallel_workers_per_gather = 0")
+        return _rows(self.connection, self.address, self.name, _columns(self.connection, self.name), True)
 
 
 def _connect(address: Address) -> Any:

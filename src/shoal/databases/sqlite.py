@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import secrets
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing
 from typing import Any
@@ -27,6 +26,7 @@ from shoal.databases.base import (
     selection,
 )
 from shoal.databases.sql import quoted_name, read_query, words_behind
+from shoal.databases.staged import Staged
 from shoal.errors import InputError
 
 # by the length of their texts: what SQLite's own functions write, and what it is
@@ -88,61 +88,33 @@ class SQLite:
         frame = for_arrow(frame, "SQLite", _type_of)
         check_apart_by_case(frame, "SQLite")
         connection = _connect(address, "rwc")
-        draft = f"shoal_draft_{secrets.token_hex(8)}"
-        staged = _Staged(connection, address, draft, replace)
+        staged = _Staged(connection, address, replace)
         try:
             with refusals(address):
                 columns = ", ".join(f"{quoted_name(name)} {_type_of(dtype)}" for name, dtype in frame.schema.items())
                 _table(connection, "PRAGMA secure_delete = ON")  # what is replaced stays in no free page
-                _run(connection, f"CREATE TABLE {quoted_name(draft)} ({columns})")
+                _run(connection, f"CREATE TABLE {staged.name} ({columns})")
                 staged.check()
                 with connection.cursor() as cursor:
-                    cursor.adbc_ingest(draft, arrow_of(_as_stored(frame)), mode="append")
+                    cursor.adbc_ingest(staged.draft, arrow_of(_as_stored(frame)), mode="append")
         except BaseException:
             staged.discard()
             raise
         return staged
 
 
-class _Staged:
-    """A table that nobody else sees yet."""
+class _Staged(Staged):
+    def qualified(self, table: str) -> str:
+        return quoted_name(table)
 
-    def __init__(self, connection: Any, address: Address, draft: str, replace: bool) -> None:
-        self._connection, self._address, self._replace = connection, address, replace
-        self.name = quoted_name(draft)
+    def found(self) -> Found:
+        return Found(_kind(self.connection, self.address), "", None)
 
-    def check(self) -> bool:
-        """Whether something has the name; refused unless it is replaced."""
-        found = Found(_kind(self._connection, self._address), "", None)
-        if not self._replace:
-            found.check_free(self._address)
-        return found.kind is not None
+    def run(self, statement: str) -> None:
+        _run(self.connection, statement)
 
-    def rows(self) -> Rows:
-        """Its rows in the order in which they were written."""
-        with refusals(self._address):
-            names = _names(self._connection, self.name)
-            found = _rows(self._connection, self._address, self.name, names, True)
-        found.close = lambda: None
-        return found
-
-    def publish(self) -> None:
-        """Drop what it replaces, take its name, commit."""
-        with refusals(self._address):
-            name = quoted_name(check_table(self._address))
-            if self.check():
-                _run(self._connection, f"DROP TABLE {name}")
-            _run(self._connection, f"ALTER TABLE {self.name} RENAME TO {name}")
-            self._connection.commit()
-        self._connection.close()
-
-    def discard(self) -> None:
-        """End the transaction: the draft was never there."""
-        try:
-            self._connection.rollback()
-            self._connection.close()
-        except Exception:  # it is closed already
-            return
+    def in_order(self) -> Rows:
+        return _rows(self.connection, self.address, self.name, _names(self.connection, self.name), True)
 
 
 def _connect(address: Address, mode: str) -> Any:

@@ -10,6 +10,8 @@ from shoal.errors import InputError
 
 # whole numbers from here on are not exact where every number is a float
 EXACT = 1 << 53
+# significant digits of a decimal that a float gives back, whatever they are
+_DIGITS = 15
 
 
 def fitting(frame: pl.DataFrame, form: str, is_text: Callable[[pl.Series], bool]) -> pl.DataFrame:
@@ -27,9 +29,11 @@ def _fitting(series: pl.Series, form: str, is_text: Callable[[pl.Series], bool])
         raise InputError(
             f"Column '{series.name}' has a type that {form} files cannot hold.", "Write .parquet, or turn it into text."
         )
-    if dtype == pl.Null:
-        return series.cast(pl.String)
-    if isinstance(dtype, (pl.Categorical, pl.Enum, pl.Decimal)) or is_text(series):
+    if isinstance(dtype, pl.Datetime):
+        series = series.dt.cast_time_unit("us")
+    if isinstance(dtype, pl.Decimal) and exact_as_floats(series):
+        return series.cast(pl.String).cast(pl.Float64)  # the float nearest to its digits
+    if dtype == pl.Null or isinstance(dtype, (pl.Categorical, pl.Enum, pl.Decimal)) or is_text(series):
         return series.cast(pl.String)
     if dtype.is_integer():
         return series.cast(pl.Int64)
@@ -48,10 +52,22 @@ def needs_text(series: pl.Series) -> bool:
     if dtype == pl.Boolean:
         return True
     if dtype.is_integer():
-        return bool((series.cast(pl.Float64).abs() >= EXACT).any())
+        return not exact_as_floats(series)
     if dtype.is_float():
         return bool(series.is_infinite().any())
     if isinstance(dtype, pl.Datetime):
         fine = series.dt.cast_time_unit("ns").dt.timestamp("ns") % 1_000_000
         return dtype.time_zone is not None or bool((fine != 0).any())
     return False
+
+
+def exact_as_floats(numbers: pl.Series) -> bool:
+    """Whether floats give back every digit of whole numbers or decimals.
+
+    >>> exact_as_floats(pl.Series(["12.50"]).cast(pl.Decimal(20, 2))), exact_as_floats(pl.Series([2**60]))
+    (True, False)
+    """
+    if isinstance(numbers.dtype, pl.Decimal):
+        digits = numbers.cast(pl.String).str.replace_all(r"[^0-9]", "").str.strip_chars("0").str.len_bytes()
+        return not bool((digits > _DIGITS).any())
+    return not bool((numbers.cast(pl.Float64).abs() >= EXACT).any())

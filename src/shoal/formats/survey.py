@@ -30,6 +30,8 @@ _NAMES = {
 # bytes of a text that has a label
 _MOST = 120
 _LONGEST_LABEL = {"SPSS": 255, "Stata": 80, "SAS": 255}
+# texts are filled up with blanks there
+_PADDED = ("SPSS", "SAS")
 _LONGEST_TEXT = {"SPSS": 32_767, "Stata": 2_000_000, "SAS": 32_767}
 
 
@@ -100,6 +102,11 @@ def _prepared(frame: pl.DataFrame, form: str) -> pl.DataFrame:
         if bool((series.str.len_bytes() > _LONGEST_TEXT[form]).any()):
             raise InputError(
                 f"Column '{series.name}' has texts that are too long for {form} files.", "Write .parquet or .csv."
+            )
+        if form in _PADDED and bool(series.str.ends_with(" ").any()):
+            raise InputError(
+                f"Column '{series.name}' has texts that end in a blank, which {form} files do not keep.",
+                "Write .parquet or .csv, or take the blanks away before.",
             )
     return frame.with_columns(series.fill_null("") for series in texts)
 

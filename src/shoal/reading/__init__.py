@@ -87,7 +87,7 @@ def _read(source: Any, columns: Sequence[str] | None, options: Options | None, o
             settings="engine",
         )
     if is_database(source):
-        return _read_database(Address.of(source), columns, overflow)
+        return _with_unmet(_read_database(Address.of(source), columns, overflow), {*(options or Options()).missing})
     if is_path(source):
         files = find_files(source)
         before = states_of(file.path for file in files)
@@ -99,7 +99,8 @@ def _read(source: Any, columns: Sequence[str] | None, options: Options | None, o
             check_unchanged(before)
             overflow.keep(table)
         return replace(table, files=before)
-    return _read_frame(_frame_of(source) if isinstance(source, dict) else source, columns, overflow)
+    table = _read_frame(_frame_of(source) if isinstance(source, dict) else source, columns, overflow)
+    return _with_unmet(table, {*(options or Options()).missing})
 
 
 def is_path(source: Any) -> bool:
@@ -198,11 +199,11 @@ def _read_files(files: list[Found], columns: Sequence[str] | None, options: Opti
     notes: list[str] = []
     labels: dict[str, ColumnLabels] = {}
     names: dict[str, None] = {}
-    number = 0
+    number, met = 0, set[str]()
     while number < len(files):
         path = paths[number]
         source = open_file(files[number], options)
-        wanted = _wanted(columns, source.names, str(path), source.header_in_doubt)
+        wanted = _wanted(columns, source.names, str(path), source.header_in_doubt, source.elsewhere)
         names.update(dict.fromkeys(source.names))
         if encoders is None:
             found_types = source.from_text_file and not options.as_text
@@ -222,9 +223,23 @@ def _read_files(files: list[Found], columns: Sequence[str] | None, options: Opti
             else:
                 known = {"files": number + 1, "names": list(names), "notes": [*notes, *source.notes]}
                 encoders.keep(known)
+        met |= source.met
         number, names, notes = known["files"], dict.fromkeys(known["names"]), list(dict.fromkeys(known["notes"]))
     assert encoders is not None
-    return replace(encoders.finish(name, tuple(names), notes, None), labels=labels)
+    table = encoders.finish(name, tuple(names), notes, None)
+    return replace(_with_unmet(table, {*options.missing} - met - encoders.met), labels=labels)
+
+
+def _with_unmet(table: Table, words: set[str]) -> Table:
+    """A table with a note on the words for missing that it does not have: a code that stays a value is not missing."""
+    unmet = sorted(words - {"user-missing"})
+    if not unmet:
+        return table
+    told = (
+        f"{', '.join(unmet)} as missing: no cell of a text or survey file that was read is written so; "
+        "the types of a policy name the codes of a column (docs/types.md)"
+    )
+    return replace(table, notes=(*table.notes, told))
 
 
 def _add_labels(labels: dict[str, ColumnLabels], source: Source, path: Path) -> None:
@@ -250,7 +265,9 @@ def _difference(source: Source, names: Sequence[str]) -> str:
     return ": " + ", and ".join(told)
 
 
-def _wanted(columns: Sequence[str] | None, names: Sequence[str], where: str, in_doubt: bool = False) -> list[str]:
+def _wanted(
+    columns: Sequence[str] | None, names: Sequence[str], where: str, in_doubt: bool = False, elsewhere: str = ""
+) -> list[str]:
     check_names(names, where, in_doubt)
     if columns is None:
         if len(names) > MOST_COLUMNS:
@@ -268,7 +285,7 @@ def _wanted(columns: Sequence[str] | None, names: Sequence[str], where: str, in_
             "Put a line with the names of the columns first.",
         )
     if missing:
-        raise InputError.missing_columns(missing, names, where)
+        raise InputError.missing_columns(missing, names, where, elsewhere)
     return wanted
 
 
@@ -303,6 +320,11 @@ class _Encoders:
     @property
     def names(self) -> list[str]:
         return list(self._encoders)
+
+    @property
+    def met(self) -> set[str]:
+        """The words for missing that there were; known at the end."""
+        return {word for encoder in self._encoders.values() for word in encoder.met}
 
     def _new(self, name: str) -> ColumnEncoder:
         encoder = ColumnEncoder(name, self._text or name in self._numbers, self._missing)

@@ -20,7 +20,7 @@ CHUNK = 8 << 20
 LONGEST_RECORD = 64 << 20
 # Text tables shrink by 3 to 50 times; a file that grows this much is made to fill memory.
 GREATEST_EXPANSION = 100
-_GZIP, _ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
+_GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 EXPANSION_COUNTS_FROM = 1 << 28
 
 
@@ -36,7 +36,7 @@ def compression_of(head: bytes) -> Compression:
     """The compression of a file that starts with `head`."""
     if head.startswith(_GZIP):
         return Compression.GZIP
-    if head.startswith(_ZSTD):
+    if head.startswith(ZSTD):
         return Compression.ZSTD
     return Compression.NONE
 

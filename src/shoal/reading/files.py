@@ -151,6 +151,10 @@ class Source:
     labels: Labels = field(default_factory=dict)
     # the first line may be a record, not a header: then the names are not for showing
     header_in_doubt: bool = False
+    # words for missing that were met among its rows, where the source looks for them itself
+    met: set[str] = field(default_factory=set)
+    # where else in the file columns may be
+    elsewhere: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,20 +30,23 @@ def open_survey(found: Found, options: Options, form: str) -> Source:
     path = found.path
     if form == "SAS transport" and path.stat().st_size % _SAS_RECORD:
         raise _damage(path)
-    child = _Child(path, form, options.encoding)
-    about = child.about
+    child = _child(path, form, options.encoding)
+    about, encoding = child.about, child.encoding
     labels = {name: own for name, said in about["columns"].items() if (own := _labels(said)) is not None}
     words = frozenset(options.missing)
-    waiting = [child]
+    waiting, met = [child], set[str]()
 
     def batches(columns: list[str]) -> Iterator[tuple[pl.DataFrame, int]]:
-        reader = waiting.pop() if waiting else _Child(path, form, options.encoding)
+        reader = waiting.pop() if waiting else _Child(path, form, encoding)
         size, rows, seen = path.stat().st_size, about["rows"], 0
         for frame in reader.frames(columns):
             seen += len(frame)
+            met.update(_met(frame, words))
             yield _clean(frame, labels, words), size * seen // max(rows or seen, 1)
 
-    source = Source(path, about["names"], batches, labels=labels)
+    source = Source(path, about["names"], batches, labels=labels, met=met)
+    if encoding != options.encoding:
+        source.notes.append(f"read as {encoding}")
     declared = [name for name, own in labels.items() if own.missing]
     if declared and USER_MISSING not in words:
         more = " and more" if len(declared) > _SHOWN else ""
@@ -57,15 +60,26 @@ def open_survey(found: Found, options: Options, form: str) -> Source:
 def _damage(path: Path) -> InputError:
     return InputError(
         f"{path} cannot be read to its end: it is damaged, cut short, or written in another encoding.",
-        "Copy or export it again; or name its `encoding`.",
+        "Copy or export it again; or name its `encoding`, such as utf-8 or cp1252.",
+        settings="encoding",
     )
+
+
+def _child(path: Path, form: str, encoding: str | None) -> _Child:
+    """The process for a file; one of Stata before version 14 does not tell its encoding: the usual one, or UTF-8."""
+    try:
+        return _Child(path, form, encoding)
+    except InputError:
+        if form != "Stata" or encoding is not None:
+            raise
+        return _Child(path, form, "utf-8")
 
 
 class _Child:
     """The process that reads a file: a damaged one can end the library, and must not end us."""
 
     def __init__(self, path: Path, form: str, encoding: str | None) -> None:
-        self._path = path
+        self._path, self.encoding = path, encoding
         self._process = subprocess.Popen(
             [sys.executable, "-m", "shoal.formats.survey_child"],
             stdin=subprocess.PIPE,
@@ -153,6 +167,15 @@ def _cleaned(series: pl.Series, own: ColumnLabels | None, words: frozenset[str])
         series = _whole(series.fill_nan(None))
     plain = list(words - {USER_MISSING})
     return series.set(series.cast(pl.String).is_in(plain).fill_null(False), None) if plain else series
+
+
+def _met(frame: pl.DataFrame, words: frozenset[str]) -> set[str]:
+    """Which words for missing there are."""
+    plain = list(words - {USER_MISSING})
+    if not plain:
+        return set()
+    texts = [(_whole(series.fill_nan(None)) if series.dtype.is_float() else series).cast(pl.String) for series in frame]
+    return {word for series in texts for word in series.filter(series.is_in(plain)).unique()}
 
 
 def _whole(series: pl.Series) -> pl.Series:

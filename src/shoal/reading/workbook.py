@@ -34,7 +34,7 @@ def open_workbook(found: Found, head: bytes) -> Source:
     with _damage_as_error(path):
         book = fastexcel.read_excel(path)
     notes: list[str] = []
-    name = _chosen(book, found, notes)
+    name, others = _chosen(book, found, notes)
     with _damage_as_error(path):
         top = _rows(book, name, skip_rows=0, n_rows=_SAMPLE, dtypes="string")
     if not top.height or not top.width:
@@ -52,7 +52,7 @@ def open_workbook(found: Found, head: bytes) -> Source:
         frame.columns = columns
         yield _without_blank_rows(pl.DataFrame([_clean(series) for series in frame.get_columns()])), size
 
-    source = Source(path, names, batches, notes=notes)
+    source = Source(path, names, batches, notes=notes, elsewhere=_elsewhere(path, name, others))
     source.header_in_doubt = looks_like_data(names)
     return source
 
@@ -78,13 +78,19 @@ def _damage_as_error(path: Path) -> Iterator[None]:
         raise
 
 
-def _chosen(book: Any, found: Found, notes: list[str]) -> str:
-    """The sheet that is read; what other sheets there are is said."""
+def _elsewhere(path: Path, name: str, others: list[str]) -> str:
+    if not others:
+        return ""
+    return f"This is sheet '{name}'; others are {quoted(others[:_SHOWN])} ({path.name}#{others[0]} reads another)."
+
+
+def _chosen(book: Any, found: Found, notes: list[str]) -> tuple[str, list[str]]:
+    """The sheet that is read, and the other ones; they are said."""
     path, names = found.path, [str(name) for name in book.sheet_names]
     if found.part is not None:
         if found.part not in names:
             raise InputError(f"{path} has no sheet '{found.part}'.", f"It has {quoted(names[:20])}.")
-        return found.part
+        return found.part, [name for name in names if name != found.part]
     with _damage_as_error(path):
         about = {name: book.load_sheet(name, header_row=None, n_rows=1) for name in names}
     hidden = [name for name, sheet in about.items() if sheet.visible != "visible"]
@@ -100,7 +106,7 @@ def _chosen(book: Any, found: Found, notes: list[str]) -> str:
     if len(full) > 1:
         others = ", ".join(name for name in full[1 : 1 + _SHOWN])
         notes.append(f"sheet '{full[0]}' is read; others: {others} ({path.name}#{full[1]} reads another)")
-    return full[0]
+    return full[0], full[1:]
 
 
 def _header_row(top: pl.DataFrame) -> int:

@@ -11,7 +11,8 @@ from typing import IO
 
 import zstandard
 
-MAGIC = b"\x28\xb5\x2f\xfd"
+from shoal.reading.bytes import ZSTD
+
 # a frame may ask for a window of gigabytes: 128 MB is what `zstd --ultra` writes at most by default
 MOST_WINDOW = 1 << 27
 BLOCKS = 64
@@ -25,7 +26,7 @@ def decompressed(raw: IO[bytes]) -> Iterator[bytes]:
     while magic := raw.read(4):
         if len(magic) == 4 and magic[1:] == b"\x2a\x4d\x18" and magic[0] >> 4 == 5:
             _skip(raw, int.from_bytes(_take(raw, 4), "little"))
-        elif magic == MAGIC:
+        elif magic == ZSTD:
             yield from _frame(raw, library)
         else:
             raise EOFError
@@ -34,7 +35,7 @@ def decompressed(raw: IO[bytes]) -> Iterator[bytes]:
 def _frame(raw: IO[bytes], library: zstandard.ZstdDecompressor) -> Iterator[bytes]:
     head, has_checksum = _header(raw)
     frame = library.decompressobj()
-    pieces = [MAGIC, head]
+    pieces = [ZSTD, head]
     last = False
     while not last:
         for _ in range(BLOCKS):

@@ -94,7 +94,7 @@ def written_as(output: OutputFormat, frame: pl.DataFrame, entries: Sequence[Colu
     if not output.decimal_comma:
         return WrittenAs(**output.model_dump())
     ranges = {name for e in entries if e.form.generalizes and e.form.type == "number" for name in e.released_as}
-    own = {name for name, column in table.columns.items() if column.dtype.is_float()}
+    own = {name for name, column in table.columns.items() if column.dtype.is_float() or column.dtype.is_decimal()}
     types = {name: column.declared.type for name, column in table.columns.items() if column.declared is not None}
     pointed = [name for name, one in types.items() if one.thousands is not None and one.decimal != ","]
     if pointed:
@@ -107,7 +107,9 @@ def written_as(output: OutputFormat, frame: pl.DataFrame, entries: Sequence[Colu
     found = [
         series.name
         for series in frame.get_columns()
-        if series.dtype.is_float() or (series.dtype == pl.String and series.name in (ranges | own) - spelled)
+        if series.dtype.is_float()
+        or series.dtype.is_decimal()
+        or (series.dtype == pl.String and series.name in (ranges | own) - spelled)
     ]
     return WrittenAs(**output.model_dump(), decimal_columns=tuple(found))
 

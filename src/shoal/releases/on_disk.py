@@ -197,8 +197,8 @@ def write_blocks(result: Anonymized, treated: OnDisk, draft: Path, target: Path)
 
 _SINKS = {
     ".parquet": lambda frame, path: frame.sink_parquet(path, row_group_size=plain.ROW_GROUP),
-    ".csv": lambda frame, path: frame.sink_csv(path),
-    ".tsv": lambda frame, path: frame.sink_csv(path, separator="\t"),
+    ".csv": lambda frame, path: frame.with_columns(plain.zoned_as_texts()).sink_csv(path),
+    ".tsv": lambda frame, path: frame.with_columns(plain.zoned_as_texts()).sink_csv(path, separator="\t"),
     ".arrow": lambda frame, path: frame.sink_ipc(path, record_batch_size=plain.ROW_GROUP),
     ".feather": lambda frame, path: frame.sink_ipc(path, record_batch_size=plain.ROW_GROUP),
     ".jsonl": lambda frame, path: frame.with_columns(plain.times_as_texts()).sink_ndjson(path),

@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from shoal.engine.base import Pairs, PairsAsked
+from shoal.formats.cells import exact_as_floats
 from shoal.hierarchy import Hierarchy, fit_all
 from shoal.hierarchy.outside import held
 from shoal.judgement.checks import Check
@@ -27,6 +28,9 @@ from shoal.table.texts import texts_of, with_null
 Labels = Mapping[str, Sequence[tuple[str | None, Sequence[str | None]]]]
 # from what is asked about columns, and those that are `*` in suppressed rows, to the pairs of each
 PairsElsewhere = Callable[[Sequence[PairsAsked], Sequence[str]], Iterator[Pairs]]
+
+# of a column that is released as it was, and is not
+CHANGED = "it was changed"
 
 
 @dataclass(frozen=True)
@@ -61,7 +65,10 @@ def against_original(table: Table, original: Table, entries: Sequence[ColumnEntr
     """One check per column of the original; what could not be compared is not held."""
     released, there, own = table.total, original.total, [*original.columns, *original.beside]
     if released + beside.removed != there:
-        return [Check("rows", False, f"{released:,} released of {there:,}: rows were lost or doubled")]
+        what = f"{released:,} released of {there:,}: rows were lost or doubled"
+        if original.address is not None and original.address.query is None:
+            what += "; the original of a release that was made from a query is the same query, not its table"
+        return [Check("rows", False, what)]
     gone = f", {beside.removed:,} suppressed ones removed" if beside.removed else ""
     checks = [Check("rows", True, f"{released:,} released of {there:,}{gone}")]
     known = [entry.name for entry in entries]
@@ -250,7 +257,7 @@ def _as_it_was(
         same = texts.equals(original.decode().cast(pl.String).replace("", None))
     else:
         same = equal_columns(shown, original) or _same_texts(shown, original)
-    return Check(title, same, "as it was" if same else "it was changed")
+    return Check(title, same, "as it was" if same else CHANGED)
 
 
 def _same_texts(released: Column, original: Column) -> bool:
@@ -283,8 +290,25 @@ def equal_columns(released: Column, original: Column) -> bool:
     # texts of digits that a text file has no type for: each is the one text of its number
     if original.values.dtype == pl.String and not released.respelled:
         return sides[0].equals(sides[1])
+    if original.values.dtype.is_integer() or original.values.dtype.is_decimal():
+        return sides[0].equals(sides[1]) or _same_digits(released, original)
     if released.values.dtype.is_numeric() != original.values.dtype.is_numeric():
         return bool(released.values.dtype == pl.Null or original.values.dtype == pl.Null) and sides[0].equals(sides[1])
+    return sides[0].equals(sides[1])
+
+
+def _same_digits(released: Column, original: Column) -> bool:
+    """Whether whole numbers and decimals stand there as the floats nearest to them, or as their digits where floats
+    would not give these back: not every file has a type for them."""
+    was = original.decode()
+    if exact_as_floats(was):
+        if not released.values.dtype.is_numeric():
+            return False
+        shown = released.decode().cast(pl.Float64)
+        return shown.equals(was.cast(pl.String).cast(pl.Float64).alias(shown.name))
+    shown = released.as_written() if released.written is not None else released.decode()
+    ends = r"(\.\d*?)0+$"
+    sides = [side.cast(pl.String).str.replace(ends, "$1").str.strip_suffix(".").alias("") for side in (shown, was)]
     return sides[0].equals(sides[1])
 
 

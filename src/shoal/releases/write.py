@@ -39,7 +39,7 @@ from shoal.releases.on_disk import (
     treatments_on_disk,
     write_blocks,
 )
-from shoal.releases.original import Beside, Labels, against_original
+from shoal.releases.original import CHANGED, Beside, Labels, against_original
 from shoal.releases.parts import write_release
 from shoal.releases.places import FilePlace, Place, check_not_input, place_of
 from shoal.releases.releasable import Releasable
@@ -360,8 +360,15 @@ def _judged(
         why = ""
         if treated.blanked or treated.removed:
             why = " What suppressed records have must not stay: allow fewer of them with `suppression`."
-        raise Refused(f"Refused, nothing was written. {judged.reasons()}.{why}")
+        raise Refused(f"Refused, nothing was written. {judged.reasons()}.{why}{_not_kept(judged, how.place.path)}")
     return judged
+
+
+def _not_kept(judged: Verification, path: Path) -> str:
+    """The way out where a file gave back other values than it was given."""
+    if not any(check.detail == CHANGED for check in judged.checks) or path.suffix.lower() == ".parquet":
+        return ""
+    return f" A {path.suffix} file does not give these values back as they are: write .parquet, or make them text."
 
 
 def _with_roles(result: Releasable, decide: Mapping[str, Role] | None) -> Releasable:

@@ -99,8 +99,8 @@ def declare(column: Column, given: ColumnType, released: bool | None = False, on
     odd = 0
     if released and declared.spells:
         odd = int((declared.spell(values) != texts).fill_null(False).sum()) + int(values.str.starts_with("\\").sum())
-        if not values.is_in(list(MISSING_WORDS)).any():  # they would be taken for missing
-            values = typed_dictionary(values)
+    if released and (declared.spells or given.type == "number") and not values.is_in(list(MISSING_WORDS)).any():
+        values = typed_dictionary(values)  # a word for missing would be taken for it
     return _encoded(column, declared, codes, values, odd, keeps=not given.map and not released)
 
 

@@ -95,6 +95,8 @@ class ColumnEncoder:
     name: str
     from_text_file: bool = False
     missing: frozenset[str] = frozenset()
+    # those words for missing that it holds
+    met: frozenset[str] = frozenset()
     parts: list[Part] = field(default_factory=list)
     dtypes: list[pl.DataType] = field(default_factory=list)
     _categories: pl.Categories | None = None
@@ -250,6 +252,8 @@ class ColumnEncoder:
         as_text = {key: _texts_of(values) for key, values in held.items()} if self.from_text_file else {}
         if places := _places({key: texts for key, texts in as_text.items() if texts is not None}):
             raw = places.texts
+            if self.missing:
+                self.met = frozenset(raw.filter(raw.is_in(list(self.missing))))
             typed = typed_dictionary(raw, self.missing)
             respelled = respelled_texts(raw, typed)
             if respelled:
@@ -279,7 +283,8 @@ class ColumnEncoder:
             return values
         if isinstance(values, Integers):
             return values.values
-        assert self._categories is not None
+        if self._categories is None:  # categories that no row has
+            return pl.Series([], dtype=pl.String)
         return self._categories.to_series().cast(pl.String)
 
     def _united(self, null: int, codes_of: Mapping[int, Array]) -> tuple[Array, int]:
