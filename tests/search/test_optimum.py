@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from models.makers import MAKERS, POPULATION
 from search import brute
 from shoal.anonymization.search import optimum as searching
+from shoal.anonymization.search import sources
 from shoal.anonymization.search.generalize import Generalized, SearchOptions, generalize
 from shoal.anonymization.search.lattice import prepare
-from shoal.models import KAnonymity
+from shoal.models import KAnonymity, TCloseness
 from shoal.policy import as_policy
 from shoal.reading import read
 
@@ -96,6 +97,38 @@ def test_combinations(seed: int, names: list[str], suppression: float, quality: 
 )
 def test_qualities_of_classes(seed: int, names: list[str], suppression: float, quality: str) -> None:
     check(made(seed, names, quality, suppression))
+
+
+@settings(max_examples=80)
+@given(
+    seed=st.integers(0, 10**9),
+    names=st.lists(st.sampled_from(sorted(MAKERS)), min_size=0, max_size=2, unique=True),
+    suppression=st.sampled_from(LIMITS),
+    quality=st.sampled_from([*COLUMN_QUALITIES, *CLASS_QUALITIES]),
+    room=st.sampled_from([0, 1 << 20]),
+)
+def test_nodes_rolled_up_from_others_are_the_same(
+    seed: int, names: list[str], suppression: float, quality: str, room: int
+) -> None:
+    """With a source for every node, and with sources that are thrown away at once."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sources, "_FEW", 0)
+        patch.setattr(sources, "_FEWER", 1.0)
+        patch.setattr(sources, "_ROOM", room)
+        check(made(seed, [*names, "k-anonymity"], quality, suppression))
+
+
+@settings(max_examples=60)
+@given(seed=st.integers(0, 10**9), suppression=st.sampled_from(LIMITS), distance=st.sampled_from(["equal", "auto"]))
+def test_closeness_beside_k(seed: int, suppression: float, distance: str) -> None:
+    """The pair that has a loop of its own, with and without a tree of the sensitive column."""
+    rng = Random(seed)
+    models = [KAnonymity(k=rng.randint(2, 4)), TCloseness(t=rng.choice([0.1, 0.25, 0.4]), sensitive="s")]
+    if distance == "equal":
+        models[1] = models[1].model_copy(update={"distance": "equal"})
+    problem = brute.random_problem(rng, models, suppression=suppression)
+    tree = brute.random_tree(rng, "s", 5, False)
+    check(replace(problem, sensitive_trees={"s": tree} if distance == "auto" else {}))
 
 
 @settings(max_examples=60)

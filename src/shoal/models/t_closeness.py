@@ -48,7 +48,7 @@ class TCloseness(AboutSensitive):
         """The distance of each cell from the whole table."""
         from shoal.models.distances import distance_of_cells
 
-        return distance_of_cells(spread, self._way(spread.whole))
+        return distance_of_cells(spread, self.way(spread.whole))
 
     def merging_with(self, evidence: Evidence) -> Merging:
         """Known and missing values are averaged with different weights: where some are missing nothing is promised."""
@@ -60,13 +60,25 @@ class TCloseness(AboutSensitive):
         from shoal.models.distances import farthest_point
 
         whole = self.spread(evidence).whole
-        way = self._way(whole)
+        way = self.way(whole)
         # the same for every class and node: the search asks for it thousands of times
         if way not in whole.cache:
             whole.cache[way] = farthest_point(whole, way)
         return whole.cache[way]
 
-    def _way(self, whole: Whole) -> Literal["equal", "ordered", "hierarchical"]:
+    def must_lose_known(self, figures: Array, evidence: Evidence) -> Array | None:
+        """By the largest part that is within t; for ordered values by the farthest point."""
+        spread = self.spread(evidence)
+        way = self.way(spread.whole)
+        if way == "ordered" or spread.first_cell is not None:
+            return super().must_lose_known(figures, evidence)
+        from shoal.models import closest_part
+
+        tree = closest_part.Tree(spread.whole, way == "hierarchical")
+        return closest_part.must_lose(spread, tree, ~self.good(figures), self.t)
+
+    def way(self, whole: Whole) -> Literal["equal", "ordered", "hierarchical"]:
+        """The distance that is meant, on a sensitive column."""
         if self.distance == "hierarchical" and not whole.tree:
             raise InputError(
                 f"The hierarchical distance needs a hierarchy of the column '{self.sensitive}'.",

@@ -9,7 +9,9 @@ from typing import Any
 import numpy as np
 
 from shoal.anonymization.search import kernels
+from shoal.anonymization.search.closeness import ClosenessLoop
 from shoal.anonymization.search.grid import Grid
+from shoal.anonymization.search.sources import DENSE_SPREAD, Source, Sources, slots
 from shoal.errors import InputError
 from shoal.models import Evidence, KAnonymity, Model, Spread, Whole, XYAnonymity
 from shoal.models.base import PeopleEstimate
@@ -18,9 +20,6 @@ from shoal.ranges.parsing import STAR
 from shoal.table import Array
 from shoal.table.classes import Coded, CountTable, class_of_each_person, class_of_each_row, pack
 from shoal.vocabulary import RiskOver
-
-# entries of a dense (class, sensitive code) table; past it pairs are sorted instead
-_DENSE_SPREAD = 1 << 22
 
 
 @dataclass(frozen=True)
@@ -41,13 +40,16 @@ class Outcome:
 
 
 @dataclass(frozen=True)
-class SensitiveEntries:
-    """A sensitive column beside the distinct tuples: `count` records of tuple `of_tuple` have the code `code`."""
+class Judged:
+    """The classes of a node: which unit is in which, how many members they have, which are bad and go, and how many
+    members of each every finer node loses at least."""
 
-    of_tuple: Array
-    code: Array
-    count: Array
-    whole: Whole
+    place: Array
+    sizes: Array
+    bad: Array
+    lost: Array
+    suppressed: int
+    feasible: bool
 
 
 @dataclass(frozen=True)
@@ -114,18 +116,21 @@ class Evaluator:
         populations: Mapping[str, Population] | None = None,
         records: int | None = None,
         sample: SampledUnits | None = None,
+        sources: Sources | None = None,
     ) -> None:
         self.grid, self.models, self.limit, self.sample = grid, models, limit, sample
         # of the whole table, where the grid holds a part of it
         self.records = grid.records if records is None else records
         self.sensitive, self.populations = sensitive or {}, populations or {}
         tuples = len(grid.tuples)
-        self._counts = grid.tuples.counts.astype(np.int64)
+        across = any(isinstance(model, XYAnonymity) for model in models)
+        self.sources = sources or Sources(grid, self.sensitive, self._rolls_up(across))
         self._table = np.zeros(grid.starts[-1], np.int64)
-        self._stamp = np.full(max(kernels.DENSE, 1 << (2 * tuples - 1).bit_length()), -1, np.int32)
+        self._stamp = np.full(slots(tuples), -1, np.int32)
         self._place = np.zeros(tuples, np.int32)
         self._keys = np.zeros(max(tuples, 1), np.int64)
-        self._cells = np.zeros(kernels.DENSE, np.int64)
+        counted = np.int32 if grid.records < 1 << 31 else np.int64
+        self._cells = np.zeros(max(1 << 12, kernels.DENSE_CELLS * tuples), counted)
         self._lost = np.zeros(grid.starts[-1])
         only_k = [model.k for model in models if isinstance(model, KAnonymity)]
         self._only_k = max(only_k) if only_k and len(only_k) == len(models) else None
@@ -136,53 +141,97 @@ class Evaluator:
         self._others = [model for model in models if not model.whole and model not in self._by_size]
         self._whole = [model for model in models if model.whole]
         self._across = any(isinstance(model, XYAnonymity) and model.x for model in models)
+        self._closeness = None if sample else ClosenessLoop.of(models, self.sensitive)
         # the node that is written `*` at each level of a column, -1 where there is none
         self._stars = [
             [labels.index(STAR) if STAR in labels else -1 for labels in axis.fitted.labels] for axis in grid.axes
         ]
 
+    @property
+    def members(self) -> int:
+        """Records that are counted in the classes."""
+        return self.grid.records
+
+    def _rolls_up(self, across: bool) -> bool:
+        """Whether classes can stand for their tuples: not where models ask for more of these than their records."""
+        return self.sample is None and not self.populations and not across
+
     def twin(self) -> Evaluator:
         """Another with scratch space of its own, to look beside it."""
         given = (self.grid, self.models, self.limit, self.sensitive, self.populations, self.records, self.sample)
-        return Evaluator(*given)
+        return Evaluator(*given, self.sources)
 
     def classes(self, levels: Array) -> tuple[Array, Array]:
         """The class of each tuple at a node, and the records of each class."""
+        return self._classes(levels, self.sources.bottom)
+
+    def _classes(self, levels: Array, source: Source) -> tuple[Array, Array]:
         grid = self.grid
         if grid.cells(levels) >= 1 << 62:
             columns = [
-                Coded(axis.fitted.codes[level][grid.tuples.tuples[axis.name].codes], int(grid.cards[j, level]))
+                Coded(axis.fitted.codes[level][self._values(axis.name, source)], int(grid.cards[j, level]))
                 for j, (axis, level) in enumerate(zip(grid.axes, levels, strict=True))
             ]
             place, count = class_of_each_row(pack(columns))
         else:
-            total = self._look_up(levels)
+            total = grid.look_up(levels, self._table)
+            place = self._place[: len(source)]
             count = kernels.class_of_each_tuple(
-                grid.codes, grid.starts, self._table, total, self._place, self._stamp, self._keys
+                source.codes, grid.starts, self._table, total, place, self._stamp, self._keys
             )
-            place = self._place
-        return place, kernels.sizes_of(place, self._counts, count)
+        return place, kernels.sizes_of(place, source.counts, count)
+
+    def _values(self, name: str, source: Source) -> Array:
+        """The code of a column in the tuple of each class of a source."""
+        codes = self.grid.tuples.tuples[name].codes
+        return codes if source.first is None else codes[source.first]
 
     def __call__(self, levels: Array) -> Outcome:
         """Look at a node."""
+        return self._look(levels, self.sources.below(levels))
+
+    def exactly(self, levels: Array) -> Outcome:
+        """Look at a node by its tuples themselves: the same, but for the last digits of sums."""
+        return self._look(levels, self.sources.bottom)
+
+    def _look(self, levels: Array, source: Source) -> Outcome:
         if self._only_k is not None and not self._has_nothing(levels):
-            return self._by_k(levels, self._only_k)
-        place, sizes = self.classes(levels)
-        bad, lost = self.bad_classes(levels, place, sizes)
-        suppressed = int(sizes[bad].sum())
-        least = int(np.ceil(lost * sizes - 1e-9).sum())
-        kept = sizes[~bad]
-        feasible = suppressed <= self.limit and len(kept) > 0
-        if self._whole and feasible:
-            evidence = self._sampled(Evidence(kept), place, len(sizes), ~bad)
-            feasible = all(model.judge(evidence).holds for model in self._whole)
+            return self._by_k(levels, source, self._only_k)
+        found = self._judge(levels, source)
+        least = int(found.lost.sum())
         product, below = np.inf, None
-        if feasible:
-            product = self._product(levels, self._gains(levels, place, bad.astype(float)))
         if least <= self.limit:
-            shares = np.ceil(lost * sizes - 1e-9) / sizes
-            below = self._gains(levels, place, shares)
-        return Outcome(tuple(levels.tolist()), suppressed, bool(feasible), product, least, below)
+            gone, whole, part = self._lost_codes(found, source)
+            below = np.zeros(self.grid.sums.shape)
+            # of classes that go whole we know who goes
+            self._add_below(below, whole, source.levels, levels)
+            self._add_below(below, part, levels, levels)
+            if found.feasible:
+                product = self.grid.product(levels, self._gains_of(levels, gone))
+        return Outcome(tuple(levels.tolist()), found.suppressed, found.feasible, product, least, below)
+
+    def judged(self, levels: Array) -> Judged:
+        """The classes of a node, and which of them are bad."""
+        return self._judge(levels, self.sources.below(levels))
+
+    def _judge(self, levels: Array, source: Source) -> Judged:
+        place, sizes = self._classes(levels, source)
+        nothing = self._has_nothing(levels)
+        if self._only_k is not None and not nothing:
+            bad = sizes < self._only_k
+            lost = np.where(bad, sizes, 0)
+        elif self._closeness is not None and self._closeness.fits(len(sizes)) and not nothing:
+            bad, most = self._closeness.judge(place, sizes, source.sensitive[self._closeness.name])
+            lost = sizes - most
+        else:
+            bad, shares = self.bad_classes(levels, place, sizes, source)
+            lost = np.ceil(shares * sizes - 1e-9).astype(np.int64)
+        suppressed = int(sizes[bad].sum())
+        feasible = suppressed <= self.limit and not bad.all()
+        if self._whole and feasible:
+            evidence = self._sampled(Evidence(sizes[~bad]), place, len(sizes), ~bad)
+            feasible = all(model.judge(evidence).holds for model in self._whole)
+        return Judged(place, sizes, bad, lost, suppressed, bool(feasible))
 
     def kept_sizes(self, levels: Array) -> Array:
         """The sizes of the classes that a node keeps."""
@@ -190,47 +239,40 @@ class Evaluator:
         bad, _ = self.bad_classes(levels, place, sizes)
         return np.asarray(sizes[~bad])
 
-    def _by_k(self, levels: Array, k: int) -> Outcome:
+    def _by_k(self, levels: Array, source: Source, k: int) -> Outcome:
         """Without other models a class is lost below exactly if it is lost here."""
         grid = self.grid
-        if grid.cells(levels) <= kernels.DENSE:
-            total = self._look_up(levels)
+        if grid.cells(levels) <= max(1 << 12, kernels.DENSE_CELLS * len(source)):
+            total = grid.look_up(levels, self._table)
+            scratch = (self._cells, self._keys, self._lost)
             suppressed = kernels.small_classes_dense(
-                grid.codes,
-                grid.starts,
-                self._table,
-                total,
-                self._counts,
-                k,
-                self.limit,
-                self._cells,
-                self._keys,
-                self._lost,
+                source.codes, grid.starts, self._table, total, source.counts, k, self.limit, *scratch
             )
         else:
-            place, sizes = self.classes(levels)
+            place, sizes = self._classes(levels, source)
             suppressed = kernels.small_classes(
-                place, self._counts, sizes, k, grid.codes, grid.starts, self.limit, self._lost
+                place, source.counts, sizes, k, source.codes, grid.starts, self.limit, self._lost
             )
         product, below = np.inf, None
         feasible = suppressed <= self.limit and suppressed < grid.records
         if suppressed <= self.limit:
-            below = self._gains_of(levels, self._lost)
+            below = np.zeros(grid.sums.shape)
+            self._add_below(below, self._lost, source.levels, levels)
             if feasible:
-                product = self._product(levels, below)
+                product = grid.product(levels, self._gains_of(levels, self._lost))
         return Outcome(tuple(levels.tolist()), suppressed, feasible, product, suppressed, below)
 
     def _has_nothing(self, levels: Array) -> bool:
         """Whether rows can be `*` everywhere: at the top all are, in uneven trees some are below it."""
         return all(stars[level] >= 0 for stars, level in zip(self._stars, levels.tolist(), strict=True))
 
-    def _nothing(self, levels: Array, place: Array) -> Array:
+    def _nothing(self, levels: Array, place: Array, source: Source) -> Array:
         """The classes of rows that are `*` everywhere: they say nothing and count as suppressed."""
         if not self._has_nothing(levels):
             return np.zeros(0, np.int64)
         axes = zip(self.grid.axes, self._stars, levels.tolist(), strict=True)
         stars = [
-            axis.fitted.codes[level][self.grid.tuples.tuples[axis.name].codes] == of_level[level]
+            axis.fitted.codes[level][self._values(axis.name, source)] == of_level[level]
             for axis, of_level, level in axes
         ]
         return np.unique(place[self._units_within(np.logical_and.reduce(stars))])
@@ -239,25 +281,22 @@ class Evaluator:
         """Which units, here the tuples themselves, lie within some tuples (a mask)."""
         return tuples
 
-    def _look_up(self, levels: Array) -> int:
-        grid = self.grid
-        return kernels.look_up(
-            levels, grid.members, grid.unpacked, grid.starts, grid.nodes, grid.offsets, grid.cards, self._table
-        )
-
-    def bad_classes(self, levels: Array, place: Array, sizes: Array) -> tuple[Array, Array]:
+    def bad_classes(
+        self, levels: Array, place: Array, sizes: Array, source: Source | None = None
+    ) -> tuple[Array, Array]:
         """Which classes break a model, and the share of each that every finer node loses at least."""
+        source = source or self.sources.bottom
         bad = np.zeros(len(sizes), bool)
         lost = np.zeros(len(sizes))
         evidence = self._sampled(Evidence(sizes, records=self.records), place, len(sizes))
         for model in self._by_size:
             _note(model, evidence, model.measure(evidence), np.arange(len(sizes)), bad, lost)
         first = lost
-        nothing = self._nothing(levels, place)
+        nothing = self._nothing(levels, place, source)
         while self._others and not bad.all():
             # measured where nothing is bad yet: what is lost anyway needs no second reason
             wanted = np.flatnonzero(~bad)
-            evidence = self._evidence(levels, place, sizes, wanted)
+            evidence = self._evidence(levels, place, sizes, wanted, source)
             for model in self._others:
                 _note(model, evidence, model.measure(evidence), wanted, bad, first)
             bad[nothing] = True
@@ -270,11 +309,11 @@ class Evaluator:
         bad[nothing] = True
         return bad, lost
 
-    def _evidence(self, levels: Array, place: Array, sizes: Array, wanted: Array) -> Evidence:
+    def _evidence(self, levels: Array, place: Array, sizes: Array, wanted: Array, source: Source) -> Evidence:
         number = np.full(len(sizes), -1, np.int64)
         number[wanted] = np.arange(len(wanted))
         needed = {name for model in self._others for name in model.needs}
-        spreads = {name: self._spread(self.sensitive[name], levels, place, number, len(wanted)) for name in needed}
+        spreads = {name: self._spread(source.sensitive[name], levels, place, number, len(wanted)) for name in needed}
         across = [model for model in self._others if isinstance(model, XYAnonymity)]
         there = self.grid.tuples.tuples
         named = [name for model in across for name in model.x if name in there]
@@ -298,7 +337,7 @@ class Evaluator:
     def _spread(self, entries: Any, levels: Array, place: Array, number: Array, classes: int) -> Spread:
         """A sensitive column (`SensitiveEntries`) over the wanted classes, at their numbers."""
         labels = len(entries.whole.counts)
-        if classes * labels <= _DENSE_SPREAD:
+        if classes * labels <= DENSE_SPREAD:
             found = kernels.spread_over_classes(
                 place, number, entries.of_tuple, entries.code, entries.count, labels, classes
             )
@@ -339,10 +378,15 @@ class Evaluator:
         found[place] = people[cell[: len(place)]]
         return np.asarray(found[wanted])
 
-    def _gains(self, levels: Array, place: Array, lost: Array) -> Array:
+    def _lost_codes(self, found: Judged, source: Source) -> Array:
+        """The records that are lost here, wholly and in part at finer nodes, by compound code."""
+        starts, lost = self.grid.starts, found.lost / found.sizes
+        return kernels.lost_records(source.codes, starts, found.place, source.counts, found.bad, lost, int(starts[-1]))
+
+    def _add_below(self, below: Array, found: Array, at: Array, levels: Array) -> None:
         grid = self.grid
-        found = kernels.lost_records(grid.codes, grid.starts, place, self._counts, lost, int(grid.starts[-1]))
-        return self._gains_of(levels, found)
+        tables = (grid.members, grid.unpacked, grid.starts, grid.costs, grid.suppressed, grid.nodes, grid.offsets)
+        kernels.gains_below(found, at, levels, *tables, grid.first, *grid.least_gains, below)
 
     def _gains_of(self, levels: Array, found: Array) -> Array:
         grid = self.grid
@@ -358,9 +402,6 @@ class Evaluator:
             grid.first,
         )
 
-    def _product(self, levels: Array, gains: Array) -> float:
-        return kernels.product_at(self.grid.factors(gains), levels)
-
 
 class PersonEvaluator(Evaluator):
     """Looks at nodes where a person has many records: classes are of persons, and who is suppressed goes whole.
@@ -372,16 +413,24 @@ class PersonEvaluator(Evaluator):
     def __init__(self, *given: Any, histories: Histories, **more: Any) -> None:
         super().__init__(*given, **more)
         self._histories = histories
-        self._only_k = None
+        self._only_k = self._closeness = None
+
+    @property
+    def members(self) -> int:
+        """Persons that are counted in the classes."""
+        return int(self._histories.persons.sum())
+
+    def _rolls_up(self, across: bool) -> bool:
+        return False
 
     def twin(self) -> Evaluator:
         """Another with scratch space of its own, to look beside it."""
         given = (self.grid, self.models, self.limit, self.sensitive, self.populations, self.records, self.sample)
         return PersonEvaluator(*given, histories=self._histories)
 
-    def classes(self, levels: Array) -> tuple[Array, Array]:
+    def _classes(self, levels: Array, source: Source) -> tuple[Array, Array]:
         """The class of each history at a node, and the persons of each class."""
-        place, sizes = super().classes(levels)
+        place, sizes = super()._classes(levels, source)
         theirs = self._histories
         found, count = class_of_each_person(place[theirs.of_tuple], len(sizes), theirs.of_history)
         if theirs.linked is not None:
@@ -396,7 +445,7 @@ class PersonEvaluator(Evaluator):
 
     def _spread(self, entries: Any, levels: Array, place: Array, number: Array, classes: int) -> Spread:
         """A sensitive column (`PersonEntries`) over the cells of the wanted classes."""
-        shown, sizes = super().classes(levels)
+        shown, sizes = super()._classes(levels, self.sources.bottom)
         of_record = number[place[entries.history_of_kind[entries.kind.codes]]]
         kept = np.flatnonzero(of_record >= 0)
         return spread_of_persons(
@@ -409,14 +458,17 @@ class PersonEvaluator(Evaluator):
             entries.whole,
         )
 
-    def _gains(self, levels: Array, place: Array, lost: Array) -> Array:
+    def _lost_codes(self, found: Judged, source: Source) -> Array:
         theirs, grid = self._histories, self.grid
-        share = lost[place[theirs.of_history.codes]] * theirs.persons[theirs.of_history.codes]
-        records = np.bincount(theirs.of_tuple, share, minlength=len(grid.tuples))
         every = np.arange(len(grid.tuples), dtype=np.int32)
-        ones = np.ones(len(grid.tuples), np.int64)
-        found = kernels.lost_records(grid.codes, grid.starts, every, ones, records, int(grid.starts[-1]))
-        return self._gains_of(levels, found)
+        ones, width = np.ones(len(grid.tuples)), int(grid.starts[-1])
+        codes = []
+        lost = found.lost / found.sizes
+        for gone in (found.bad, lost >= 1, np.where(lost < 1, lost, 0.0)):
+            share = gone[found.place[theirs.of_history.codes]] * theirs.persons[theirs.of_history.codes]
+            records = np.bincount(theirs.of_tuple, share, minlength=len(grid.tuples))
+            codes.append(kernels.lost_records(grid.codes, grid.starts, every, records, records > 0, ones, width)[0])
+        return np.array(codes)
 
 
 def _note(model: Model, evidence: Evidence, figures: Array, which: Array, bad: Array, lost: Array) -> None:

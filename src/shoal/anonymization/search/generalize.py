@@ -10,7 +10,6 @@ import numpy as np
 import polars as pl
 
 from shoal import progress
-from shoal.anonymization.search import kernels
 from shoal.anonymization.search.evaluate import (
     Evaluator,
     Histories,
@@ -18,11 +17,11 @@ from shoal.anonymization.search.evaluate import (
     PersonEvaluator,
     Population,
     SampledUnits,
-    SensitiveEntries,
 )
 from shoal.anonymization.search.grid import Grid, make_grid
 from shoal.anonymization.search.measures import COLUMN_MEASURES
 from shoal.anonymization.search.optimum import Optimum, find_best
+from shoal.anonymization.search.sources import SensitiveEntries
 from shoal.errors import InputError
 from shoal.hierarchy.fit import Fitted, fit_all
 from shoal.hierarchy.tree import Hierarchy
@@ -170,7 +169,7 @@ def score_of(found: Generalized, grid: Grid) -> float:
             total += float((records * cost).sum())
         # what the kernels take is the difference to all records at the first round's level
         gains[j] = total - grid.sums[j, levels[j]]
-    return grid.score(kernels.product_at(grid.factors(gains), levels))
+    return grid.score(grid.product(levels, gains))
 
 
 def make_space(

@@ -62,6 +62,11 @@ class Grid:
         return np.array([axis.low for axis in self.axes])
 
     @cached_property
+    def bottom(self) -> Array:
+        """The values as they are, whether or not the lattice has them."""
+        return np.zeros(len(self.axes), np.int64)
+
+    @cached_property
     def high(self) -> Array:
         return np.array([axis.high for axis in self.axes])
 
@@ -78,9 +83,37 @@ class Grid:
         return sum(axis.weight for axis in self.axes)
 
     def factors(self, gains: Array) -> Array:
-        """The factors of the score by column and level, where columns cost `gains` more than if all were kept."""
+        """The factors of the score by column and level, where these cost `gains` more than if all were kept."""
         base, scale, weight, height = self._scales
         return kernels.factors_of(self.sums, gains, base, scale, weight, height, self.measure.geometric)
+
+    @cached_property
+    def free_factors(self) -> Array:
+        """The factors with nothing suppressed."""
+        return self.factors(np.zeros(self.sums.shape))
+
+    def product(self, levels: Array, gains: Array) -> float:
+        """The product of a node's factors, where columns cost `gains` more than if all were kept."""
+        base, scale, weight, _ = self._scales
+        return kernels.product_of(levels, self.sums, gains, base, scale, weight, self.measure.geometric)
+
+    @cached_property
+    def least_gains(self) -> tuple[Array, Array]:
+        """What a record loses at least that is suppressed instead of kept at level l, by its node at a level h above:
+        one after the other, and where those of column j, h and l start."""
+        at = np.zeros((*self.sums.shape, self.sums.shape[1]), np.int64)
+        found: list[Array] = [np.zeros(1)]
+        length = 1
+        for j, axis in enumerate(self.axes):
+            for high, nodes in enumerate(axis.fitted.codes[: axis.high + 1]):
+                order = np.argsort(nodes, kind="stable")
+                starts = np.flatnonzero(np.diff(nodes[order], prepend=-1))
+                for low in range(high):
+                    gain = axis.costs.suppressed - axis.costs.levels[low]
+                    at[j, high, low] = length
+                    found.append(np.minimum.reduceat(gain[order], starts))
+                    length += len(found[-1])
+        return np.concatenate(found), at
 
     @cached_property
     def _scales(self) -> tuple[Array, Array, Array, Array]:
@@ -91,6 +124,11 @@ class Grid:
             np.array([axis.weight for axis in self.axes]),
             np.array([axis.fitted.height for axis in self.axes]),
         )
+
+    def look_up(self, levels: Array, table: Array) -> int:
+        """Fill the table of a node's keys (`kernels.look_up`); how many there can be."""
+        places = (self.members, self.unpacked, self.starts, self.nodes, self.offsets, self.cards)
+        return kernels.look_up(levels, *places, table)
 
     def score(self, product: float) -> float:
         """The score that a product of factors stands for."""

@@ -9,8 +9,10 @@ import numpy as np
 from shoal.compiled import compiled, compiled_inside
 from shoal.table import Array
 
-# A dense table of counts beats hashing while it stays in the cache.
+# a dense table of class numbers beats hashing while it stays in the cache ...
 DENSE = 1 << 18
+# ... and a dense table of counts while it is not much longer than the tuples that are counted into it
+DENSE_CELLS = 4
 
 
 @compiled
@@ -55,7 +57,7 @@ def class_of_each_tuple(
     """
     compounds, tuples = codes.shape
     classes = 0
-    if total <= DENSE and total <= len(stamp):
+    if total <= min(DENSE, DENSE_CELLS * tuples) and total <= len(stamp):
         for t in range(tuples):
             key = 0
             for c in range(compounds):
@@ -70,7 +72,11 @@ def class_of_each_tuple(
         for i in range(classes):
             stamp[keys[i]] = -1
         return classes
-    mask = len(stamp) - 1
+    # as few slots as tuples need: what stays in the cache
+    mask = 1023
+    while mask < 2 * tuples:
+        mask = 2 * mask + 1
+    mask = min(mask, len(stamp) - 1)
     for t in range(tuples):
         key = 0
         for c in range(compounds):
@@ -116,16 +122,23 @@ def sizes_of(place: Array, counts: Array, classes: int) -> Array:
 
 
 @compiled
-def lost_records(codes: Array, starts: Array, place: Array, counts: Array, lost: Array, width: int) -> Array:
-    """Records of each compound code that are in lost classes (`lost`: the share of each class that is lost)."""
-    found = np.zeros(width, np.float64)
+def lost_records(
+    codes: Array, starts: Array, place: Array, counts: Array, bad: Array, lost: Array, width: int
+) -> Array:
+    """Records of each compound code that are lost: those in bad classes, those in classes that every finer node loses
+    whole, and shares of classes that it loses in part (`lost`: how much of each class)."""
+    found = np.zeros((3, width), np.float64)
     compounds, tuples = codes.shape
     for t in range(tuples):
-        share = lost[place[t]]
-        if share > 0:
-            amount = share * counts[t]
+        if bad[place[t]]:
+            share = lost[place[t]]
             for c in range(compounds):
-                found[starts[c] + codes[c, t]] += amount
+                entry = starts[c] + codes[c, t]
+                found[0, entry] += counts[t]
+                if share >= 1:
+                    found[1, entry] += counts[t]
+                elif share > 0:
+                    found[2, entry] += share * counts[t]
     return found
 
 
@@ -212,14 +225,58 @@ def gains(
 
 
 @compiled
+def gains_below(
+    found: Array,
+    at: Array,
+    levels: Array,
+    members: Array,
+    unpacked: Array,
+    starts: Array,
+    costs: Array,
+    tops: Array,
+    nodes: Array,
+    offsets: Array,
+    first: Array,
+    least: Array,
+    least_at: Array,
+    result: Array,
+) -> None:
+    """Add G_jl: what lost records cost more at least than if they had been kept at level l, for all levels up to these.
+
+    `found` records of each compound code are lost, or others instead that are the same at the levels `at`: from there
+    on the difference is theirs too, below it is the smallest under their node (`least`).
+    """
+    compounds, width = members.shape
+    for c in range(compounds):
+        for m in range(width):
+            j = members[c, m]
+            if j < 0:
+                break
+            for i in range(starts[c], starts[c + 1]):
+                if found[i] > 0:
+                    code = unpacked[m, i]
+                    top = tops[first[j] + code]
+                    node = nodes[offsets[j, at[j]] + code]
+                    for level in range(at[j]):
+                        result[j, level] += found[i] * least[least_at[j, at[j], level] + node]
+                    for level in range(at[j], levels[j] + 1):
+                        result[j, level] += found[i] * (top - costs[offsets[j, level] + code])
+
+
+@compiled
 def factors_of(
     sums: Array, gains: Array, bases: Array, scales: Array, weights: Array, heights: Array, geometric: bool
 ) -> Array:
-    """The factor of each column and level where column j costs gains[j] more than with nothing suppressed."""
+    """The factor of each column and level, where column j costs gains[j, l] more at level l than if all were kept.
+
+    Who is lost costs no less at a coarser level, so a factor is never below that of a finer level.
+    """
     found = np.ones(sums.shape)
     for j in range(len(gains)):
+        cost = 0.0
         for level in range(heights[j]):
-            part = max((sums[j, level] + gains[j] - bases[j]) / scales[j], 0.0) if scales[j] > 0 else 0.0
+            cost = max(cost, sums[j, level] + gains[j, level])
+            part = max((cost - bases[j]) / scales[j], 0.0) if scales[j] > 0 else 0.0
             found[j, level] = (1 + part) ** weights[j] if geometric else np.exp(weights[j] * part)
     return found
 
@@ -230,6 +287,18 @@ def product_at(factors: Array, levels: Array) -> float:
     product = 1.0
     for j in range(len(levels)):
         product *= factors[j, levels[j]]
+    return product
+
+
+@compiled
+def product_of(
+    levels: Array, sums: Array, gains: Array, bases: Array, scales: Array, weights: Array, geometric: bool
+) -> float:
+    """The product of a node's factors where column j costs gains[j] more than with nothing suppressed."""
+    product = 1.0
+    for j in range(len(levels)):
+        part = max((sums[j, levels[j]] + gains[j] - bases[j]) / scales[j], 0.0) if scales[j] > 0 else 0.0
+        product *= (1 + part) ** weights[j] if geometric else np.exp(weights[j] * part)
     return product
 
 
@@ -282,6 +351,14 @@ def highest_below(bounds: Array, limit: float, candidates: Array, count: int) ->
             if bound > value:
                 best, value = node, bound
     return best, left
+
+
+@compiled
+def next_open(bounds: Array, limit: float, order: Array, at: int) -> int:
+    """The first place in an order, from a place on, of a node whose bound is under the limit; else past its end."""
+    while at < len(order) and not bounds[order[at]] < limit:
+        at += 1
+    return at
 
 
 @compiled

@@ -1,14 +1,14 @@
 """The best node of a lattice: proven where it can be, with a bound on what is left where it cannot.
 
 A lattice that fits into memory has a lower bound for every node. Looking at a node tells how much every finer node must
-lose at least, and raises or closes them all at once; so the open node with the highest bound is looked at next, until
-none could be better than the best found. The bounds hold at any suppression limit.
+lose at least, and raises or closes them all at once; so the coarsest open node is looked at next, until none could be
+better than the best found. The bounds hold at any suppression limit.
 """
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from heapq import heapify, heappop, heappush
@@ -17,6 +17,7 @@ import numpy as np
 
 from shoal import progress
 from shoal.anonymization.search import kernels
+from shoal.anonymization.search.class_search import ClassLook, strides_of
 from shoal.anonymization.search.evaluate import Evaluator, Outcome
 from shoal.anonymization.search.grid import Grid
 from shoal.anonymization.search.measures import CLASS_MEASURES, least_possible
@@ -38,12 +39,12 @@ class Search:
     """What the search knows so far; the nodes that were looked at, best first, are its frontier."""
 
     grid: Grid
-    evaluate: Evaluator
+    evaluate: Callable[[Array], Outcome]
     deadline: float
     best: Outcome | None = None
     seen: dict[tuple[int, ...], Outcome] = field(default_factory=dict)
     # a second pair of eyes where a look takes long enough to be worth a thread
-    other: Evaluator | None = None
+    other: Callable[[Array], Outcome] | None = None
 
     def look(self, levels: Array) -> Outcome:
         """Look at a node, once."""
@@ -89,7 +90,7 @@ class Search:
         return time.monotonic() > self.deadline
 
 
-def _look_at_part(look: Evaluator, nodes: Sequence[Array]) -> list[Outcome]:
+def _look_at_part(look: Callable[[Array], Outcome], nodes: Sequence[Array]) -> list[Outcome]:
     return [look(levels) for levels in nodes]
 
 
@@ -115,11 +116,13 @@ def find_best(grid: Grid, evaluate: Evaluator, minimize: str = "loss", time_limi
     if len(grid.tuples) >= _WORTH_A_THREAD:
         search.other = evaluate.twin()
     if minimize in CLASS_MEASURES:
-        return _walk(search, minimize)
+        by_classes = _by_classes if grid.size <= _LISTED and evaluate.limit else _walk
+        return by_classes(search, evaluate, minimize)
     descend(search, grid.high)
-    bound = _by_node(search) if grid.size <= _LISTED else _by_boxes(search)
+    bound = _by_node(search, evaluate.limit) if grid.size <= _LISTED else _by_boxes(search)
     optimal = not np.isfinite(bound) or bound >= search.target
-    best = search.best
+    # sums of classes that were rolled up differ in their last digits
+    best = None if search.best is None else evaluate.exactly(np.array(search.best.levels))
     score = None if best is None else grid.score(best.product)
     lower = score if optimal else grid.score(bound)
     return Optimum(best, score, lower, optimal, grid.size, len(search.seen), list(search.seen.values()))
@@ -147,36 +150,57 @@ def _finer(grid: Grid, levels: Array) -> Iterator[Array]:
 # lattices that fit into memory
 
 
-def _by_node(search: Search) -> float:
+def _by_node(search: Search, limit: int) -> float:
     """Close nodes until none can be better; the lowest bound of what is still open (infinite: nothing is)."""
     grid = search.grid
     low, high = grid.low, grid.high
     extents = high - low + 1
-    strides = _strides(grid)
+    strides = strides_of(grid)
     bounds = np.zeros(grid.size)
-    kernels.raise_bounds(bounds, strides, low, high, grid.factors(np.zeros(len(low))))
+    kernels.raise_bounds(bounds, strides, low, high, grid.free_factors)
     for outcome in search.seen.values():
         _close(search, bounds, strides, outcome)
-    candidates, left = np.arange(grid.size), grid.size
+    if limit == 0:
+        done = _by_chains(search, bounds, strides, extents)
+    else:
+        done = _coarsest_first(search, bounds, strides, extents)
+    if not done:
+        return kernels.lowest(bounds)
+    _settle_ties(search, bounds, strides, extents)
+    return np.inf
+
+
+def _coarsest_first(search: Search, bounds: Array, strides: Array, extents: Array) -> bool:
+    """Look at every node that is still open once all coarser ones have told what they know; whether there was time."""
+    low = search.grid.low
+    places = np.arange(len(bounds))
+    heights = sum(places // stride % extent for stride, extent in zip(strides, extents, strict=True))
+    at, order = 0, np.argsort(-heights, kind="stable")
+    at_once = 1 if search.other is None else 2
+    while (at := kernels.next_open(bounds, search.target, order, at)) < len(order):
+        if search.late:
+            return False
+        nodes = [order[at]]
+        if at_once > 1:
+            following = kernels.next_open(bounds, search.target, order, at + 1)
+            # the next one beside it, unless what is found here could close it
+            if following < len(order) and heights[order[following]] == heights[order[at]]:
+                nodes.append(order[following])
+        for outcome in search.look_at_all([low + place // strides % extents for place in nodes]):
+            _close(search, bounds, strides, outcome)
+    return True
+
+
+def _by_chains(search: Search, bounds: Array, strides: Array, extents: Array) -> bool:
+    """Where nothing may be suppressed: chains from the open node with the highest bound; whether there was time."""
+    candidates, left = np.arange(len(bounds)), len(bounds)
     while not search.late:
         place, left = kernels.highest_below(bounds, search.target, candidates, left)
         if place < 0:
-            _settle_ties(search, bounds, strides, extents)
-            return np.inf
-        levels = low + place // strides % extents
-        if search.evaluate.limit == 0:
-            for outcome in _chain(search, levels):
-                _close(search, bounds, strides, outcome)
-        else:
-            nodes = [levels]
-            if search.other is not None:  # the next best beside it
-                bound, bounds[place] = bounds[place], np.inf
-                second, _ = kernels.highest_below(bounds, search.target, candidates.copy(), left)
-                bounds[place] = bound
-                nodes += [low + second // strides % extents] if second >= 0 else []
-            for outcome in search.look_at_all(nodes):
-                _close(search, bounds, strides, outcome)
-    return kernels.lowest(bounds)
+            return True
+        for outcome in _chain(search, search.grid.low + place // strides % extents):
+            _close(search, bounds, strides, outcome)
+    return False
 
 
 def _settle_ties(search: Search, bounds: Array, strides: Array, extents: Array) -> None:
@@ -238,7 +262,7 @@ def _by_boxes(search: Search) -> float:
     """Branch and bound on boxes of nodes from `low` to `high`: the cheapest levels with the losses of the coarsest node
     bound all of them. The box with the lowest bound is split, so the bound of what is left only rises."""
     grid = search.grid
-    free = grid.factors(np.zeros(len(grid.axes)))
+    free = grid.free_factors
     _polish(search)
     queue: list[tuple[float, int, tuple[int, ...], tuple[int, ...]]] = []
     made = 0
@@ -313,14 +337,55 @@ def _split_on(factors: Array, low: Array, high: Array) -> int:
     return int(np.argmax(spread))
 
 
-# qualities without a bound from marginals
+# measures of class sizes
 
 
-def _walk(search: Search, minimize: str) -> Optimum:
-    """Look at every node that can be feasible, from the coarsest on, or at as many as there is time for."""
+def _by_classes(search: Search, own: Evaluator, minimize: str) -> Optimum:
+    """Look at nodes in layers, from the middle: each layer's bounds come from those above and below it."""
+    grid = search.grid
+    k = _least_members(own)
+    look = ClassLook(own, minimize, k)
+    within = Search(grid, look, search.deadline)
+    descend(within, grid.high)
+    done = all(_layer(within, look, layer) for layer in look.layers())
+    best = within.best
+    score = None if best is None else best.product
+    bound = score
+    if not done:
+        open_nodes = np.where(look.known, np.inf, look.bounds()[0])
+        least = max(float(open_nodes.min()), least_possible(minimize, k, own.records))
+        bound = least if score is None else min(score, least)
+    return Optimum(best, score, bound, done, grid.size, len(within.seen), list(within.seen.values()))
+
+
+def _layer(search: Search, look: ClassLook, layer: Array) -> bool:
+    """Look at the nodes of a layer that may be the best; whether there was time."""
+    least, lost = look.bounds()
+    for place in layer[~look.known[layer]].tolist():
+        best = search.best
+        if best is not None and least[place] >= search.target:
+            # a tie is decided by fewer suppressed records
+            if least[place] > best.product * (1 + _SAME) or lost[place] > best.suppressed:
+                continue
+        elif not np.isfinite(least[place]):
+            continue
+        if search.late:
+            return False
+        search.look(look.low + place // look.strides % look.extents)
+    return True
+
+
+def _least_members(evaluate: Evaluator) -> int:
+    """How many members every class has that is kept."""
+    return max((model.k for model in evaluate.models if isinstance(model, KAnonymity)), default=1)
+
+
+def _walk(search: Search, evaluate: Evaluator, minimize: str) -> Optimum:
+    """Look at every node that can be feasible, from the coarsest on, or at as many as there is time for: where nothing
+    may be suppressed, and where the lattice is too large for bounds."""
     grid, measure = search.grid, CLASS_MEASURES[minimize]
     found: list[Outcome] = []
-    strides = _strides(grid)
+    strides = strides_of(grid)
     closed = np.zeros(grid.size if grid.size <= _LISTED else 0)
     done = True
     for place in range(grid.size - 1, -1, -1):
@@ -330,12 +395,12 @@ def _walk(search: Search, minimize: str) -> Optimum:
             done = False
             break
         levels = grid.low + place // strides % (grid.high - grid.low + 1)
-        outcome = search.evaluate(levels)
+        outcome = evaluate(levels)
         if outcome.below is None and len(closed):
             infinite = np.full(grid.sums.shape, np.inf)
             kernels.raise_bounds(closed, strides, grid.low, levels, infinite)
         if outcome.feasible:
-            kept = search.evaluate.kept_sizes(levels)
+            kept = evaluate.kept_sizes(levels)
             members = int(kept.sum()) + outcome.suppressed
             outcome = replace(outcome, product=measure(kept, outcome.suppressed, members))
             if search.is_better(outcome):
@@ -343,11 +408,5 @@ def _walk(search: Search, minimize: str) -> Optimum:
         found.append(outcome)
     best = search.best
     score = None if best is None else best.product
-    k = max((model.k for model in search.evaluate.models if isinstance(model, KAnonymity)), default=1)
-    bound = score if done else least_possible(minimize, k, search.evaluate.records)
+    bound = score if done else least_possible(minimize, _least_members(evaluate), evaluate.records)
     return Optimum(best, score, bound, done, grid.size, len(found), found)
-
-
-def _strides(grid: Grid) -> Array:
-    extents = grid.high - grid.low + 1
-    return np.append(np.cumprod(extents[:0:-1])[::-1], 1)

@@ -95,8 +95,10 @@ def solution_space(prepared: Prepared, ks: Sequence[int] = (), best: int = 10) -
     feasible = sorted(
         (node for node in optimum.seen if node.feasible), key=lambda node: (node.product, node.suppressed, node.levels)
     )
-    scores = [node.product if by_class else grid.score(node.product) for node in feasible]
-    top = [solution(node.levels, score, node.suppressed) for node, score in zip(feasible[:best], scores, strict=False)]
+    # sums of classes that were rolled up differ in their last digits
+    chief = feasible[:best] if by_class else [evaluate.exactly(np.array(node.levels)) for node in feasible[:best]]
+    scores = [node.product if by_class else grid.score(node.product) for node in chief]
+    top = [solution(node.levels, score, node.suppressed) for node, score in zip(chief, scores, strict=True)]
     frontier = []
     others: list[Model] = [model for model in prepared.policy.models if not isinstance(model, KAnonymity)]
     for k in sorted({*(ks or (2, 3, 5, 10, 20, 50, 100)), *([own] if own > 1 else [])}):

@@ -2,7 +2,7 @@
 
 Sets of columns are tried from the cheapest on. A record takes the first set outside which k records are like it: then
 whatever else is suppressed, those k match it. Records for which no cheap set does may also count those that were
-suppressed already and match them because of it (`_Settled`).
+suppressed already and match them because of it (`_Settled`): the more are settled, the more find help.
 
 A record that stands out is always changed itself. Matching alone would let two suppressed records cover a hundred
 unique ones that stay in full view.
@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import combinations
 from math import comb
 
@@ -32,6 +33,9 @@ MOST_FLAGS = 400_000_000
 # joins of settled with open tuples for sets of one cost; small tables may take more
 MOST_JOINS = 1_200
 FEW_JOINED = 20_000_000
+# parts in which tuples are settled by matching where a tier has one set, and how often all are asked
+_PARTS = 64
+_ROUNDS = 4
 
 
 def masks_for_wildcards(
@@ -64,16 +68,35 @@ def masks_for_wildcards(
         if not len(left):
             break
         progress.report("suppressing", total - len(left), total)
-        for by_matching in (False, True):
-            if by_matching and (m is not None or not settled.is_quick(tier)):
-                continue
-            found = _choose(rare, settled if by_matching else None, tier, left, k)
-            masks[left] = found
-            settled.add(left[found > 0])
-            left = left[found == 0]
+        left = _settle(rare, settled, tier, left, by_matching=False)
+        if m is None and len(left) and settled.is_quick(tier):
+            left = _settle_by_matching(rare, settled, tier, left)
     if free.any() and m is None:
         _give_up(codes, counts, masks, free, k)
     return masks, standing_out
+
+
+def _settle(rare: _Rare, settled: _Settled, tier: list[int], tuples: Array, by_matching: bool) -> Array:
+    """Decide the suppressed columns of the tuples for which a set of the tier suffices; the others."""
+    found = _choose(rare, settled if by_matching else None, tier, tuples, rare.k)
+    settled.masks[tuples] = found
+    settled.add(tuples[found > 0])
+    return tuples[found == 0]
+
+
+def _settle_by_matching(rare: _Rare, settled: _Settled, tier: list[int], left: Array) -> Array:
+    """Who is settled helps the next ones: tuples are asked part by part, those with the fewest near them first (the
+    others find help more easily), and all again while somebody was helped."""
+    left = left[np.argsort(rare.nearby[left], kind="stable")]
+    parts = max(1, _PARTS // len(tier))
+    for _ in range(_ROUNDS):
+        before = len(left)
+        for part in np.array_split(left, parts):
+            _settle(rare, settled, tier, part, by_matching=True)
+        left = left[settled.masks[left] == 0]
+        if len(left) in (0, before):
+            break
+    return np.sort(left)
 
 
 def _give_up(codes: Sequence[Coded], counts: Array, masks: Array, free: Array, k: int) -> None:
@@ -146,6 +169,15 @@ class _Rare:
             # a row in which everything is missing stands in no class
             rare.flags[number] = (rare.alike(everything ^ mask, np.arange(len(counts))) < k) & (free != everything)
         return rare
+
+    @cached_property
+    def nearby(self) -> Array:
+        """How many records are like each tuple outside two columns, summed over all pairs."""
+        found = np.zeros(len(self.counts))
+        for one, other in combinations(range(len(self.codes)), 2):
+            group, groups = groups_on(self.codes, 1 << one | 1 << other)
+            found += np.bincount(group, self.counts, groups)[group]
+        return found
 
     def standing_out(self) -> Array:
         """The tuples with any rare combination."""
