@@ -81,7 +81,8 @@ def _settle(rare: _Rare, settled: _Settled, tier: list[int], tuples: Array, by_m
     found = _choose(rare, settled if by_matching else None, tier, tuples, rare.k)
     settled.masks[tuples] = found
     settled.add(tuples[found > 0])
-    return tuples[found == 0]
+    left: Array = tuples[found == 0]
+    return left
 
 
 def _settle_by_matching(rare: _Rare, settled: _Settled, tier: list[int], left: Array) -> Array:
