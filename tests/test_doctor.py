@@ -86,6 +86,8 @@ def test_extras_that_the_installed_metadata_does_not_know_are_named(monkeypatch:
     assert part("shoal[sign]").state == "fine"
     assert "older than this source" in part("shoal[sklearn]").detail
     assert "pip install" in str(part("shoal[sklearn]").cure)
+    notes = [line for section in module.doctor().sections() for line in getattr(section, "notes", [])]
+    assert sum("Install shoal again" in line for line in notes) == 1  # said once for all of them
 
 
 def test_programs_that_are_absent_do_not_break_anything(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -62,7 +62,11 @@ class Doctor(Result):
             [part.name, Cell(part.state, _TONES[part.state]), Cell(part.detail, "dim")] for part in shown
         ]
         packages = [f"{part.name} {part.detail}" for part in self.parts if part.state == "fine" and part.is_package]
-        notes = [f"{part.name}: {part.cure}" for part in self.parts if part.cure]
+        cures: dict[str, list[str]] = {}
+        for part in self.parts:
+            if part.cure:
+                cures.setdefault(part.cure, []).append(part.name)
+        notes = [f"{', '.join(names)}: {cure}" for cure, names in cures.items()]
         return [
             Headline(self.summary(), "good" if self.healthy else "bad"),
             Grid(("part", "state", "what"), rows, 3, wrap=(2,)),
