@@ -489,3 +489,65 @@ def test_categories_that_no_row_has_are_missing_values(tmp_path: Path) -> None:
     frame.write_parquet(tmp_path / "a.parquet")
     for source in (tmp_path / "a.parquet", frame.cast({"word": pl.Categorical})):
         assert read(source)["word"].nulls == 2
+
+
+_CELLS = ["7", "12", "-3", "0", "", "07", "+7", "-0", " 7", "1.5", "x", "NA", '"7"', '""', '"a""b"', '"a,b"', "9" * 19]
+
+
+@given(
+    rows=st.lists(st.tuples(*[st.sampled_from(_CELLS)] * 3), min_size=1, max_size=40),
+    usual=st.lists(st.sampled_from(_CELLS[:5]), min_size=1, max_size=40),
+    ends=st.sampled_from(["\n", "\r\n"]),
+    chunk=st.sampled_from([40, 200, 1 << 20]),
+)
+def test_whole_numbers_of_a_text_file_are_read_as_their_texts_are(
+    tmp_path_factory: pytest.TempPathFactory,
+    rows: list[tuple[str, str, str]],
+    usual: list[str],
+    ends: str,
+    chunk: int,
+) -> None:
+    lines = ["a,b,c", *(f"{cell},{cell},1" for cell in usual), *map(",".join, rows)]
+    path = tmp_path_factory.mktemp("numbers") / "table.csv"
+    path.write_bytes((ends.join(lines) + ends).encode())
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("shoal.reading.bytes.chunks.__defaults__", (chunk,))
+        found = _read_or_refused(path)
+        patch.setattr("shoal.reading.csv_numbers.WholeNumbers.parse", lambda self, block: None)
+        expected = _read_or_refused(path)
+    if isinstance(expected, str):
+        assert found == expected
+        return
+    assert isinstance(found, Table)
+    for name, column in expected.columns.items():
+        ours = found[name]
+        assert ours.values.equals(column.values, check_dtypes=True)
+        assert (ours.codes.tolist(), ours.nulls, ours.respelled) == (
+            column.codes.tolist(), column.nulls, column.respelled,
+        )  # fmt: skip
+        assert ours.as_written().equals(column.as_written(), check_dtypes=True)
+
+
+def _read_or_refused(path: Path) -> Table | str:
+    try:
+        return read(path)
+    except InputError as error:
+        return str(error)
+
+
+def test_whole_numbers_are_parsed_as_such_until_one_is_written_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    from shoal.reading.csv_numbers import WholeNumbers
+
+    def split(block: bytes, columns: dict[str, pl.DataType]) -> pl.DataFrame:
+        return pl.read_csv(block, has_header=False, schema=columns)
+
+    numbers = WholeNumbers(["column_1", "column_2"], ["column_1", "column_2"], split)
+    first = numbers.parse(b"1,5\n2,\n")
+    assert first is not None
+    assert first.rows() == [(1, 5), (2, None)]
+    second = b"1,07\n2,8\n"
+    assert numbers.parse(second) is None
+    numbers.parsed_as_text(split(second, {"column_1": pl.String(), "column_2": pl.String()}))
+    third = numbers.parse(b"1,5\n2,8\n")
+    assert third is not None
+    assert third.rows() == [(1, "5"), (2, "8")]

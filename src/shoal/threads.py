@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from typing import TypeVar
+from collections.abc import Callable, Generator, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from typing import TypeVar, cast
 
 from shoal import progress
 
@@ -36,3 +36,22 @@ def in_threads(work: Callable[[Task], Result], tasks: Sequence[Task], step: str 
             pool.shutdown(wait=False, cancel_futures=True)
             raise
     return found
+
+
+def ahead(items: Iterator[Task]) -> Iterator[Task]:
+    """The same items; the next one is made while the last one is worked on.
+
+    >>> list(ahead(iter([1, 2])))
+    [1, 2]
+    """
+    end = object()
+    with ThreadPoolExecutor(1) as pool:
+        coming = pool.submit(next, items, end)
+        try:
+            while (item := coming.result()) is not end:
+                coming = pool.submit(next, items, end)
+                yield cast(Task, item)
+        finally:
+            wait([coming])
+            if isinstance(items, Generator):
+                items.close()

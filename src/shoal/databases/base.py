@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -14,6 +13,7 @@ import polars as pl
 from shoal.databases.address import SYSTEMS, Address
 from shoal.databases.sql import quoted_name
 from shoal.errors import InputError, quoted
+from shoal.threads import ahead
 
 # days and microseconds of the years 1 to 9999: what lies outside stands for infinity, or no date library takes it
 _DAYS = (datetime.date.min.toordinal() - 719_163, datetime.date.max.toordinal() - 719_163)
@@ -55,23 +55,10 @@ class Rows:
                 f"Columns cannot be read: {what}.", "Name the other columns, or turn it into text by a query."
             )
         try:
-            for batch in _ahead(self.batches(wanted)):
+            for batch in ahead(self.batches(wanted)):
                 yield pl.DataFrame([_taken(batch[column.name], column) for column in wanted])
         finally:
             self.close()
-
-
-def _ahead(batches: Iterator[pl.DataFrame]) -> Iterator[pl.DataFrame]:
-    """The same batches; the next one is fetched while the last one is worked on."""
-    with ThreadPoolExecutor(1) as pool:
-        coming = pool.submit(next, batches, None)
-        try:
-            while (batch := coming.result()) is not None:
-                coming = pool.submit(next, batches, None)
-                yield batch
-        finally:
-            wait([coming])
-            batches.close()  # type: ignore[attr-defined]
 
 
 @dataclass(frozen=True)

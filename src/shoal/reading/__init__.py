@@ -216,7 +216,8 @@ def _read_files(files: list[Found], columns: Sequence[str] | None, options: Opti
         _add_labels(labels, source, path)
         before = sum(path.stat().st_size for path in paths[:number])
         with damage_as_error(path):
-            for batch, done in source.batches(wanted):
+            batches = source.batches if options.as_text else source.typed_batches or source.batches
+            for batch, done in batches(wanted):
                 if (known := encoders.add(batch, total / max(before + done, 1))) is not None:
                     break  # a run that was killed has read so far
                 progress.report("reading", before + done, total)

@@ -7,14 +7,15 @@ import csv
 import io
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.reading.bytes import LONGEST_RECORD, Compression, chunks, records
+from shoal.reading.bytes import CHUNK, LONGEST_RECORD, Compression, chunks, records
+from shoal.reading.csv_numbers import WholeNumbers
 from shoal.reading.files import Options, Source
 from shoal.table import Array
 
@@ -27,6 +28,8 @@ _LOOKS_LIKE_DATA = re.compile(r"^[\d .,:/+-]{5,}$|@|^\d+[.,]\d+$")
 # encodings that Python knows for host names, source code and tests
 _NOT_OF_FILES = {"undefined", "idna", "punycode", "unicode-escape", "raw-unicode-escape"}
 _QUOTE, _NEWLINE = b'"', b"\n"
+# of a decoder that waits for no more bytes of a letter
+_BETWEEN_LETTERS = (b"", 0)
 
 
 class NotInEncoding(InputError):
@@ -49,13 +52,18 @@ def open_csv(path: Path, compression: Compression, options: Options) -> Source:
         raise InputError(f"{path} has more than {MOST_HEADERS:,} columns.", "That is no table; look at its first line.")
     names = names_of_header(_first_record(head[start:], delimiter))
     reader = _Reader(path, compression, encoding, delimiter, names)
-    source = Source(path, names, reader.batches, from_text_file=True)
+    source = Source(path, names, reader.batches, from_text_file=True, typed_batches=reader.typed_batches)
     source.header_in_doubt = looks_like_data(names)
     if encoding not in ("utf-8", "utf-16"):
         source.notes.append(f"read as {encoding}")
     if delimiter != ",":
         source.notes.append(f"columns separated by {'tab' if delimiter == chr(9) else delimiter}")
     return source
+
+
+def _end_of_header(head: bytes) -> int:
+    start = _before_header(head)
+    return start + _end_of_first_record(head[start:])
 
 
 def _before_header(head: bytes) -> int:
@@ -98,67 +106,97 @@ class _Reader:
         # the parser knows the columns by position: any text may be a header
         self.schema = {f"column_{index}": pl.String() for index in range(1, len(names) + 1)}
         self.last = f"column_{len(names)}"
+        self._position_of = dict(zip(names, self.schema, strict=True))
 
     def batches(self, columns: list[str]) -> Iterator[tuple[pl.DataFrame, int]]:
-        line, first = 1, True
-        position_of = dict(zip(self.names, self.schema, strict=True))
-        wanted = [position_of[name] for name in columns]
-        renamed = dict(zip(wanted, columns, strict=True))
-        for block, position in _blocks(self.path, self.compression, self.encoding):
-            body = block
-            if first:
-                start = _before_header(block)
-                end = start + _end_of_first_record(block[start:])
-                body, first = block[end:], False
-                line += block.count(_NEWLINE, 0, end)
-            if body:
-                yield self._parse(body, wanted, line).rename(renamed), position
-            line += body.count(_NEWLINE)
+        """The rows as they are written."""
+        yield from self._batches(columns, None)
 
-    def _parse(self, block: bytes, wanted: list[str], line: int) -> pl.DataFrame:
+    def typed_batches(self, columns: list[str]) -> Iterator[tuple[pl.DataFrame, int]]:
+        """The rows; whole numbers as such in columns and blocks where a number is as good as its text."""
+        wanted = [self._position_of[name] for name in columns]
+        batches = self._batches(columns, WholeNumbers(self.schema, wanted, self._split))
+        if self.path.stat().st_size < CHUNK:
+            yield from batches
+            return
+        from shoal.threads import ahead
+
+        yield from ahead(batches)
+
+    def _batches(self, columns: list[str], numbers: WholeNumbers | None) -> Iterator[tuple[pl.DataFrame, int]]:
+        wanted = [self._position_of[name] for name in columns]
+        renamed = dict(zip(wanted, columns, strict=True))
+        for number, (block, position) in enumerate(_blocks(self.path, self.compression, self.encoding)):
+            body = block[_end_of_header(block) :] if number == 0 else block
+            if body:
+                yield self._parse(body, wanted, numbers, number).select(wanted).rename(renamed), position
+
+    def _parse(self, block: bytes, wanted: list[str], numbers: WholeNumbers | None, number: int) -> pl.DataFrame:
+        """One block, the `number`th."""
+        if numbers is not None:
+            frame = numbers.parse(block)
+            if frame is not None and self._is_even(frame, block):
+                return frame
+        schema = {name: pl.String() for name in [*wanted, self.last]}
         try:
-            frame = self._split(block, [*wanted, self.last])
+            frame = self._split(block, schema)
         except pl.exceptions.PolarsError:
-            self._refuse_ragged(block, line)
-            raise self._bad_quote(block, line) from None
-        # a row that is too short, or blank, shows as a null in the last column
-        if (
-            len(self.names) > 1
-            and frame[self.last].null_count()
-            and not _rows_are_even(block, self.delimiter, len(self.names))
-        ):
+            self._refuse_ragged(block, number)
+            raise self._bad_quote(block, number) from None
+        if not self._is_even(frame, block):
             without = _without_blank_lines(block)
             if not _rows_are_even(without, self.delimiter, len(self.names)):
-                self._refuse_ragged(block, line)
-            frame = self._split(without, [*wanted, self.last])
-        return frame.select(wanted)
+                self._refuse_ragged(block, number)
+            frame = self._split(without, schema)
+        if numbers is not None:
+            numbers.parsed_as_text(frame)
+        return frame
 
-    def _split(self, block: bytes, wanted: list[str]) -> pl.DataFrame:
+    def _is_even(self, frame: pl.DataFrame, block: bytes) -> bool:
+        """Whether no row is too short, or blank: that shows as a null in the last column."""
+        return (
+            len(self.names) == 1
+            or not frame[self.last].null_count()
+            or _rows_are_even(block, self.delimiter, len(self.names))
+        )
+
+    def _split(self, block: bytes, columns: Mapping[str, pl.DataType]) -> pl.DataFrame:
         if not block:
-            return pl.DataFrame(schema={name: pl.String() for name in dict.fromkeys(wanted)})
+            return pl.DataFrame(schema=columns)
         return pl.read_csv(
             block,
             has_header=False,
             separator=self.delimiter,
-            schema=self.schema,
-            columns=list(dict.fromkeys(wanted)),
+            schema={**self.schema, **columns},
+            columns=list(columns),
             quote_char='"',
             glob=False,
         )
 
-    def _refuse_ragged(self, block: bytes, line: int) -> None:
+    def _line_of(self, number: int) -> int:
+        """The line at which a block starts; counted when somebody must be told."""
+        line = 1
+        for at, (block, _) in enumerate(_blocks(self.path, self.compression, self.encoding)):
+            if at == number:
+                return line + (block.count(_NEWLINE, 0, _end_of_header(block)) if at == 0 else 0)
+            line += block.count(_NEWLINE)
+        return line
+
+    def _refuse_ragged(self, block: bytes, number: int) -> None:
         csv.field_size_limit(2 * LONGEST_RECORD)
         rows = csv.reader(io.StringIO(block.decode(), newline=""), delimiter=self.delimiter)
         start = 0
         for row in rows:
             if row and len(row) != len(self.names):
+                line = self._line_of(number) + start
                 raise InputError(
-                    f"{self.path}, line {line + start:,}: {len(row)} fields where the header has {len(self.names)}.",
+                    f"{self.path}, line {line:,}: {len(row)} fields where the header has {len(self.names)}.",
                     "Fix that line, or quote fields that hold the delimiter.",
                 )
             start = rows.line_num
 
-    def _bad_quote(self, block: bytes, line: int) -> InputError:
+    def _bad_quote(self, block: bytes, number: int) -> InputError:
+        line = self._line_of(number)
         odd = next((index for index, text in enumerate(block.split(_NEWLINE)) if text.count(_QUOTE) % 2), 0)
         return InputError(
             f"{self.path}, line {line + odd:,}: a quote is opened and not closed, or stands inside a plain field.",
@@ -182,8 +220,12 @@ def _as_utf8(path: Path, compression: Compression, encoding: str) -> Iterator[tu
     first, old_mac = True, False
     try:
         for piece, position in chunks(path, compression):
-            text = decoder.decode(piece)
-            out = piece if codec.name == "utf-8" else text.encode()
+            if codec.name != "utf-8":
+                out = decoder.decode(piece).encode()
+            else:
+                out = piece
+                if not piece.isascii() or decoder.getstate() != _BETWEEN_LETTERS:
+                    decoder.decode(piece)
             if first:
                 out = out.removeprefix(codecs.BOM_UTF8)
                 first, old_mac = False, b"\r" in out and b"\n" not in out
@@ -243,7 +285,7 @@ def _end_of_first_record(block: bytes) -> int:
 def _end_of_last_record(buffer: bytes) -> int:
     """Just past the last line end that is not inside quotes; 0 if there is none."""
     end = buffer.rfind(_NEWLINE) + 1
-    if end == 0 or buffer.count(_QUOTE, 0, end) % 2 == 0:
+    if end == 0 or _QUOTE not in buffer or buffer.count(_QUOTE, 0, end) % 2 == 0:
         return end
     data = np.frombuffer(buffer, np.uint8)
     ends = np.flatnonzero((data == ord(_NEWLINE)) & ~_inside_quotes(data))
