@@ -88,8 +88,11 @@ def _drawn(tuples: Tuples, columns: int) -> Array:
         order = draw.permutation(columns)
         for turned in (order, order[::-1]):
             partition = tuples.whole()
-            for column in turned.tolist():
+            for place, column in enumerate(turned.tolist()):
                 if not len(partition.rows):
+                    break
+                if place == columns - 1:
+                    pair[column] += (partition.uniques_with(tuples, column) - partition.uniques) / 2
                     break
                 refined = partition.refine(tuples, column)
                 pair[column] += (refined.uniques - partition.uniques) / 2

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.table import Array
-from shoal.table.classes import Coded, CountTable, sorted_with_order
+from shoal.table.classes import Coded, CountTable, sorted_keys, sorted_with_order
 
 # A dense table of counts beats sorting up to so many cells per tuple, and while it is small altogether.
 _CELLS_PER_TUPLE = 8
@@ -58,12 +58,11 @@ class Partition:
             counts = np.bincount(key, minlength=1)
             if tuples.light is None:
                 return self.uniques + int(np.count_nonzero(counts == 1))
-            return self.uniques + int(np.count_nonzero((counts[key] == 1) & tuples.light[self.rows]))
+            return self.uniques + int(np.count_nonzero((counts.take(key) == 1) & tuples.light.take(self.rows)))
         if tuples.light is not None:
             # the lowest bit says whether the tuple is light
-            key = key * 2 + tuples.light[self.rows]
-        key = key.astype(np.uint32) if 2 * cells < 1 << 32 else key
-        key.sort()
+            key = key * 2 + tuples.light.take(self.rows)
+        key = sorted_keys(key.astype(np.uint32) if 2 * cells < 1 << 32 else key)
         same = key if tuples.light is None else key >> 1
         alone = _alone(same)
         return self.uniques + int(np.count_nonzero(alone if tuples.light is None else alone & (key & 1).astype(bool)))
@@ -72,12 +71,14 @@ class Partition:
         """The partition by one more column."""
         key, cells = self._key(tuples, column)
         if _is_dense(len(key), cells):
-            counts = np.bincount(key, minlength=1)
-            shared = counts > 1
-            stay = shared[key]
-            numbers = np.cumsum(shared) - 1
-            classes = numbers[key[stay]]
-            count = int(numbers[-1]) + 1
+            numbers = np.bincount(key, minlength=1)
+            shared = numbers > 1
+            stay = shared.take(key)
+            # the counts give their places to the numbers of the classes that are left, which are few
+            places = np.flatnonzero(shared)
+            count = len(places)
+            numbers[places] = np.arange(count)
+            classes = numbers.take(key[stay])
         else:
             order, ordered = sorted_with_order(Coded(key, cells))
             alone = _alone(ordered)
@@ -96,7 +97,7 @@ class Partition:
     def _key(self, tuples: Tuples, column: int) -> tuple[Array, int]:
         codes, cardinality = tuples.columns[column]
         key = self.classes * cardinality
-        key += codes[self.rows]
+        key += codes.take(self.rows)
         return key, self.count * cardinality
 
     def refine_all(self, tuples: Tuples, columns: Sequence[int]) -> Partition:
@@ -107,6 +108,29 @@ class Partition:
                 break
             found = found.refine(tuples, column)
         return found
+
+    def uniques_with_all(self, tuples: Tuples, columns: Sequence[int], enough: int | None = None) -> int:
+        """How many uniques several more columns give, or `enough` and perhaps more: uniques never fall."""
+        found = self
+        for column in columns[:-1]:
+            if not len(found.rows) or (enough is not None and found.uniques >= enough):
+                return found.uniques
+            found = found.refine(tuples, column)
+        return found.uniques_with(tuples, columns[-1]) if columns and len(found.rows) else found.uniques
+
+    def uniques_without_each(self, tuples: Tuples, columns: Sequence[int]) -> dict[int, int]:
+        """For each of some columns, how many uniques the others of them give; sets share what they have in common.
+
+        >>> table = CountTable.of({"a": Coded(np.array([0, 0, 1]), 2), "b": Coded(np.array([0, 1, 0]), 2)})
+        >>> tuples = Tuples.of(table)
+        >>> tuples.whole().uniques_without_each(tuples, [0, 1])
+        {1: 1, 0: 1}
+        """
+        if len(columns) == 1:
+            return {columns[0]: self.uniques}
+        first, second = columns[: len(columns) // 2], columns[len(columns) // 2 :]
+        in_second = self.refine_all(tuples, first).uniques_without_each(tuples, second)
+        return in_second | self.refine_all(tuples, second).uniques_without_each(tuples, first)
 
 
 def _is_dense(rows: int, cells: int) -> bool:

@@ -93,7 +93,8 @@ class Search:
 
     def uniques_of(self, columns: Sequence[int]) -> int:
         """The uniques of a set of columns."""
-        return self.partition_of(columns).uniques
+        self.seen.add(_bits(columns))
+        return self._whole.uniques_with_all(self.tuples, columns)
 
     def _check_time(self) -> None:
         if time.monotonic() > self.deadline:
@@ -144,9 +145,14 @@ class Search:
             self._walk(self._refine(self._whole, column), (column,), place + 1, size)
         self.proven = size
 
-    def _walk(self, partition: Partition, chosen: Columns, start: int, size: int) -> None:
-        if len(chosen) == size or start == len(self._order) or self._is_hopeless(partition, chosen, start, size):
+    def _walk(self, partition: Partition, chosen: Columns, start: int, size: int, reached: int = 0) -> None:
+        """The sets with some chosen columns and others from a place on; `reached`: uniques that all of those have."""
+        if len(chosen) == size or start == len(self._order):
             return
+        bound = self._bound(partition, chosen, start, size, reached)
+        if bound is None:
+            return
+        reached, first = bound
         held = _bits(chosen)
         for place in range(start, len(self._order)):
             larger = (*chosen, self._order[place])
@@ -155,21 +161,32 @@ class Search:
             if len(larger) == size or place == len(self._order) - 1:
                 self._note(larger, self._uniques(partition, self._order[place]))
                 continue
-            refined = self._refine(partition, self._order[place])
+            refined = first if place == start and first is not None else self._refine(partition, self._order[place])
+            first = None
             if not self._note(larger, refined.uniques):
-                self._walk(refined, larger, place + 1, size)
+                # with the first of the columns that are left, these are the same columns
+                self._walk(refined, larger, place + 1, size, reached if place == start else 0)
 
-    def _is_hopeless(self, partition: Partition, chosen: Columns, start: int, size: int) -> bool:
-        """Whether all columns left together do not beat what is known for any size they could reach."""
+    def _bound(
+        self, partition: Partition, chosen: Columns, start: int, size: int, reached: int
+    ) -> tuple[int, Partition | None] | None:
+        """None where all columns left together do not beat what is known for any size they could reach.
+
+        Else uniques that they reach, at least, and the partition by the first of them where it was made.
+        """
         sizes = range(len(chosen) + 1, min(size, len(chosen) + len(self._order) - start) + 1)
-        least = min((self.best[reached][0] if reached in self.best else -1) for reached in sizes)
+        least = min((self.best[reachable][0] if reachable in self.best else -1) for reachable in sizes)
         if len(chosen) < NEAR_SIZE:
             least = min(least, int(self._near) - 1)
         if partition.uniques + len(partition.rows) <= least:
-            return True
+            return None
         if len(partition.rows) < _TUPLES_WORTH_A_BOUND or len(sizes) < 2:
-            return False
-        return partition.refine_all(self.tuples, self._order[start:]).uniques <= least
+            return partition.uniques, None
+        if max(reached, partition.uniques) > least:
+            return max(reached, partition.uniques), None
+        first = self._refine(partition, self._order[start])
+        reached = first.uniques_with_all(self.tuples, self._order[start + 1 :], least + 1)
+        return None if reached <= least else (reached, first)
 
     def _beam(self, width: int = 4) -> None:
         """After time is out: grow the best pairs greedily, on a budget of sets, so that larger sizes have an answer."""
@@ -195,10 +212,10 @@ class Search:
     def _settle_ties(self) -> None:
         """Of sets with equally many uniques take the first in the order of the columns, within a budget per size."""
         budget = min(100, 20_000_000 // max(self.tuples.count, 1))
-        without = {
-            column: self.uniques_of([other for other in self._order if other != column])
-            for column in (self.columns if len(self.columns) <= budget else [])
-        }
+        without: dict[int, int] = {}
+        if 0 < len(self.columns) <= budget:
+            without = self._whole.uniques_without_each(self.tuples, self._order)
+            self.seen.update(_bits(self.columns) & ~(1 << column) for column in self.columns)
         most = max((uniques for uniques, _ in self.best.values()), default=0)
         smallest = min((size for size, (uniques, _) in self.best.items() if uniques == most), default=0)
         for size in [size for size in sorted(self.best) if 1 < size <= self.proven]:
@@ -242,7 +259,7 @@ class Search:
             refined = partition.refine(self.tuples, column) if len(partition.rows) else partition
             rest = [other for other in self._order if other > column and (len(missing) < slots or other in missing)]
             # uniques never fall, nor do those of all the rest together suffice if they stay below
-            if refined.uniques <= wanted <= refined.refine_all(self.tuples, rest).uniques:
+            if refined.uniques <= wanted <= refined.uniques_with_all(self.tuples, rest, wanted):
                 found = self._first_equal(refined, larger, place + 1, known, wanted, needed, budget)
                 if found is not None:
                     return found
