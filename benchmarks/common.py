@@ -66,6 +66,18 @@ def shoal_command(*arguments: str, repeat: int = 3) -> Cost:
     return command(sys.executable, "-m", "shoal", *arguments, repeat=repeat)
 
 
+def streaming(names: list[str], *paths: Path, repeat: int = 3) -> Cost:
+    """Polars' streaming engine on the same files: read, group by the columns, histogram of the sizes."""
+    script = (
+        "import polars as pl, sys\n"
+        "names, paths = sys.argv[1].split(','), sys.argv[2:]\n"
+        "scan = (pl.scan_parquet if paths[0].endswith('parquet') else pl.scan_csv)(paths)\n"
+        "sizes = scan.select(names).group_by(names).len().group_by('len').len(name='classes')\n"
+        "print(sizes.collect(engine='streaming'))"
+    )
+    return command(sys.executable, "-c", script, ",".join(names), *map(str, paths), repeat=repeat)
+
+
 def discharges(seed: int = 0, rows: int = FULL) -> Path:
     """A discharge table on disk, made once."""
     path = DATA / f"discharges-{rows}-{seed}.parquet"
