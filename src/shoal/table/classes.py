@@ -158,11 +158,26 @@ def _is_dense(key: Coded) -> bool:
 
 
 def run_starts(ordered: Array) -> Array:
-    """Where each run of equal keys starts."""
-    ends = np.flatnonzero(ordered[1:] != ordered[:-1])
-    starts = np.zeros(len(ends) + (len(ordered) > 0), np.int64)
-    np.add(ends, 1, out=starts[1:])
-    return starts
+    """Where each run of equal keys starts.
+
+    >>> run_starts(np.array([7, 7, 9])).tolist()
+    [0, 2]
+    """
+
+    def starts_after(first: int) -> Array:
+        here = ordered[first : first + _STRETCH + 1]
+        starts = np.flatnonzero(here[1:] != here[:-1])
+        starts += first + 1
+        return starts
+
+    stretches = range(0, max(len(ordered) - 1, 0), _STRETCH)
+    if len(stretches) > 1:
+        from shoal.threads import in_threads
+
+        found = in_threads(starts_after, stretches)
+    else:
+        found = [starts_after(first) for first in stretches]
+    return np.concatenate([np.zeros(min(len(ordered), 1), np.int64), *found])
 
 
 def run_lengths(starts: Array, total: int) -> Array:
@@ -229,10 +244,9 @@ class Distinct:
             return cls._of_refined(columns, key, weights)
         if weights is None:
             ordered = sorted_keys(key.codes)
-            starts = run_starts(ordered)
-            distinct, counts = ordered[starts], run_lengths(starts, len(ordered))
-        else:
-            distinct, counts = _runs_with_weights(key, weights)
+            counts = run_lengths(run_starts(ordered), len(ordered))
+            return cls(counts, lambda: unpack(ordered[np.cumsum(counts) - counts], radices))
+        distinct, counts = _runs_with_weights(key, weights)
         return cls(counts, lambda: unpack(distinct, radices))
 
     @classmethod
