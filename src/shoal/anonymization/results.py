@@ -41,7 +41,7 @@ from shoal.results import (
     without_unknown,
 )
 from shoal.results.verdict import verdicts_grid
-from shoal.table import Column, Table
+from shoal.table import Array, Column, Table
 from shoal.table.weights import record_weights
 from shoal.utility.analysis import features_of_all
 from shoal.utility.weighted import Design, WeightedEstimate, weighted_estimates, weighted_grid
@@ -75,6 +75,8 @@ class Anonymized(Result):
     verdict: Literal["holds", "undecided", "refused"] = None  # type: ignore[assignment]  # set below
     guarantee: bool = False
     decisions: Decisions = merged(default_factory=Decisions)
+    # the policy for which `decisions` were found; None while nobody looked
+    decided_for: Policy | None = left_out(default=None)
     written: int | None = None
     output: str | None = None
     manifest: str | None = None
@@ -133,11 +135,14 @@ class Anonymized(Result):
         """Whether it stays among those who hold the original: no, it may leave."""
         return False
 
-    def block(self, rows: slice) -> Anonymized:
-        """The same of some rows, in memory."""
+    def block(self, rows: slice | Array) -> Anonymized:
+        """The same of some rows (a stretch, or positions), in memory."""
         columns = {name: column.block(rows) for name, column in self.columns.items()}
-        taken = {name: column.take(rows) for name, column in self.table.columns.items()}  # type: ignore[arg-type]
-        table = replace(self.table, columns=taken, rows=rows.stop - rows.start)
+        gone = set(self.policy.with_role("identifier"))
+        taken = {name: column.take(rows) for name, column in self.table.columns.items() if name not in gone}
+        table = replace(
+            self.table, columns=taken, rows=rows.stop - rows.start if isinstance(rows, slice) else len(rows)
+        )
         return replace(self, table=table, columns=columns)
 
     def looked_at(self) -> Anonymized:
@@ -146,7 +151,7 @@ class Anonymized(Result):
         verdict = "undecided" if found.stopping and self.verdict == "holds" else self.verdict
         text = self._scrubbed()
         told = None if text is None else text.in_public()
-        looked = replace(self, decisions=found, verdict=verdict, weighted=self._weighted())
+        looked = replace(self, decisions=found, decided_for=self.policy, verdict=verdict, weighted=self._weighted())
         return replace(looked, scrubbed=told, scrubbed_text=text)
 
     def _scrubbed(self) -> ScrubbedText | None:

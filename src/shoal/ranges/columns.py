@@ -101,12 +101,12 @@ class ReleasedColumns:
             return np.zeros(len(first), bool)
         return (first == STAR).fill_null(False).to_numpy() if first.dtype == pl.String else np.zeros(len(first), bool)
 
-    def block(self, rows: slice) -> ReleasedColumns:
-        """The same of some rows; what was modified is not told of them."""
+    def block(self, rows: slice | Array) -> ReleasedColumns:
+        """The same of some rows (a stretch, or positions); what was modified is not told of them."""
         if not self.held:
-            series, none = [values[rows] for values in self.series], np.zeros(rows.stop - rows.start, bool)
-            return ReleasedColumns(series, self.nature, none, self.form)
-        taken = [column.take(rows) for column in self.held]  # type: ignore[arg-type]
+            series = [values[rows] for values in self.series]
+            return ReleasedColumns(series, self.nature, np.zeros(len(series[0]), bool), self.form)
+        taken = [column.take(rows) for column in self.held]
         unchanged = None if self.unchanged is None else taken[0]
         return ReleasedColumns.in_codes(taken, self.nature, np.zeros(len(taken[0].codes), bool), self.form, unchanged)
 

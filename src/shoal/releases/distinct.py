@@ -56,8 +56,8 @@ def starred_rows(columns: Sequence[Column], spill: Spill, masks: Sequence[Array]
 
 def distinct_suppressed(
     table: Table, names: Sequence[str], raw: Collection[str], null_is_star: bool, about: Sequence[str]
-) -> tuple[Table, Array, Array]:
-    """The distinct rows of some columns, whether they are `*` in every quasi-identifier, and the rows of each."""
+) -> tuple[Table, Array]:
+    """The distinct rows of some columns with their records, and whether they are `*` in every quasi-identifier."""
     columns, masks = table.select(names), []
     for column in columns:
         mask = np.zeros(len(column.values) + 1, bool) if column.name in raw else star_mask(column)
@@ -68,14 +68,14 @@ def distinct_suppressed(
         return with_flag(table, starred_rows(columns, spill, masks), about)
 
 
-def with_flag(table: Table, flag: Array, about: Sequence[str]) -> tuple[Table, Array, Array]:
-    """The distinct rows of some columns and of a mask, the mask of them, and the rows of each."""
+def with_flag(table: Table, flag: Array, about: Sequence[str]) -> tuple[Table, Array]:
+    """The distinct rows of some columns and of a mask with their records, and the mask of them."""
     name = "suppressed rows"
     values = pl.Series(name, [False, True])
     flags = Column(name, flag.view(np.uint8), values, 0, pl.Boolean())
     tuples, count = tuples_on_disk(replace(table, columns={**table.columns, name: flags}), [name, *about], None)
     assert count is not None, "rows are on disk"
-    return tuples, np.asarray(tuples[name].codes).astype(bool), weights_of(tuples[count])
+    return replace(tuples, records=weights_of(tuples[count])), np.asarray(tuples[name].codes).astype(bool)
 
 
 def distinct_pairs(table: Table, original: Column, entry: ColumnEntry, suppressed: Array | None) -> DistinctPairs:

@@ -1,18 +1,14 @@
-"""The release of many rows in memory: put in order by their codes, and turned into texts block by block as written."""
+"""The release of many rows in memory: they stay in codes, and become texts block by block as they are written."""
 
 from __future__ import annotations
-
-from collections.abc import Mapping
-from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
 from shoal.anonymization.results import Anonymized
-from shoal.ranges.columns import ReleasedColumns
 from shoal.releases.releasable import Releasable
 from shoal.releases.suppressed import gives_away, sensitive_columns
-from shoal.table import Array, Column, Table
+from shoal.table import Table
 
 # from so many rows on; fewer are turned into texts at once
 MANY_ROWS = 1 << 18
@@ -48,30 +44,3 @@ def _gives_away(result: Anonymized) -> bool:
         if name not in gone and result.table.has(name)
     }
     return gives_away(Table(columns, result.table.rows), policy, lost)
-
-
-def in_order(result: Anonymized, order: Array | None) -> Anonymized:
-    """The result with its rows in another order; columns that identify stay where they are."""
-    if order is None:
-        return result
-    gone = set(result.policy.with_role("identifier"))
-    taken: dict[int, Column] = {}
-
-    def moved(column: Column) -> Column:
-        # a quasi-identifier that was not changed is one array, not two
-        if id(column) not in taken:
-            taken[id(column)] = column.take(order)
-        return taken[id(column)]
-
-    own = {name: column if name in gone else moved(column) for name, column in result.table.columns.items()}
-    columns: Mapping[str, ReleasedColumns] = {
-        name: ReleasedColumns.in_codes(
-            [moved(column) for column in entry.held],
-            entry.nature,
-            np.zeros(0, bool),
-            entry.form,
-            None if entry.unchanged is None else moved(entry.unchanged),
-        )
-        for name, entry in result.columns.items()
-    }
-    return replace(result, table=replace(result.table, columns=own), columns=dict(columns))

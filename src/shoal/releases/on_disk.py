@@ -78,8 +78,8 @@ def treatments_on_disk(result: Anonymized, spill: Spill) -> list[OnDisk]:
     about = [name for name in sensitive_columns(policy) if name in result.table.columns and name not in gone]
     if not len(removed):
         return [OnDisk(result)]
-    tuples, flags, records = with_flag(result.table, lost, about)
-    if not gives_away(tuples, policy, flags, records=records):
+    tuples, flags = with_flag(result.table, lost, about)
+    if not gives_away(tuples, policy, flags):
         return [OnDisk(result)]
     emptied = [_emptied(result.table[name], lost, spill) for name in about]
     columns = {**result.table.columns, **{column.name: column for column, _ in emptied}}
@@ -162,18 +162,21 @@ def check_streamed(target: Path) -> None:
         )
 
 
-def write_blocks(result: Anonymized, treated: OnDisk, draft: Path, target: Path) -> None:
-    """Write a result whose rows are on disk in the format of its target, down to the disk."""
+def write_blocks(result: Anonymized, treated: OnDisk, draft: Path, target: Path, order: Array | None = None) -> None:
+    """Write a result of many rows in the format of its target, down to the disk; in an `order` of its rows, if any."""
     check_streamed(target)
     from polars.io.plugins import register_io_source
 
     rows = result.table.rows - len(treated.removed)
     failed: list[BaseException] = []
 
+    def block(start: int, stop: int) -> pl.DataFrame:
+        return frame_of(result.block(slice(start, stop) if order is None else order[start:stop]), target)
+
     def frames(*_: Any) -> Iterator[pl.DataFrame]:
         try:
             for start in range(0, rows, _ROWS):
-                yield frame_of(result.block(slice(start, min(start + _ROWS, rows))), target)
+                yield block(start, min(start + _ROWS, rows))
                 progress.report("writing", min(start + _ROWS, rows), rows)
         except BaseException as error:  # on the way through another thread it would lose its name
             failed.append(error)
@@ -181,9 +184,9 @@ def write_blocks(result: Anonymized, treated: OnDisk, draft: Path, target: Path)
 
     def size() -> float:
         first = min(_ROWS, rows)
-        return frame_of(result.block(slice(0, first)), target).estimated_size() * rows / max(first, 1)
+        return block(0, first).estimated_size() * rows / max(first, 1)
 
-    schema = frame_of(result.block(slice(0, min(1, rows))), target).schema
+    schema = block(0, min(1, rows)).schema
     lazy = register_io_source(frames, schema=schema, is_pure=True)
     try:
         with filling_disk(draft, target, size):

@@ -30,12 +30,10 @@ def suppressed_rows(table: Table, names: Sequence[str], raw: Collection[str] = (
     return np.asarray(np.logical_and.reduce([column.star for column in columns]))
 
 
-def gives_away(
-    table: Table, policy: Policy, suppressed: Array, drawn: int | None = None, records: Array | None = None
-) -> bool:
+def gives_away(table: Table, policy: Policy, suppressed: Array, drawn: int | None = None) -> bool:
     """Whether suppressed rows are fewer than k, or fail together a model about a sensitive column; `drawn`: the rows of
-    the sample; `records`: how many rows each row stands for, where rows are the distinct ones."""
-    count = table.records_in(suppressed) if records is None else int(records[suppressed].sum())
+    the sample."""
+    count = table.records_in(suppressed)
     if not count or not policy.models:
         return False
     members = count
@@ -56,8 +54,7 @@ def gives_away(
     if not needed:
         return False
     trees = trees_of(policy, list(needed.values()))
-    weights = table.records if records is None else records
-    evidence = evidence_of_rows(np.where(suppressed, 0, -1), needed, weights=weights, trees=trees)
+    evidence = evidence_of_rows(np.where(suppressed, 0, -1), needed, weights=table.records, trees=trees)
     return not all(model.judge(evidence).holds for model in about)
 
 
@@ -93,21 +90,16 @@ def blank_sensitive(
 
 
 def suppressed_check(
-    table: Table,
-    policy: Policy,
-    suppressed: Array,
-    declared: bool,
-    drawn: int | None = None,
-    records: Array | None = None,
+    table: Table, policy: Policy, suppressed: Array, declared: bool, drawn: int | None = None
 ) -> Check | None:
     """Whether suppressed rows keep what is sensitive to themselves; without a manifest nothing says that `*` is no
     text of the original, and then too few such rows are a class that is too small."""
-    count = table.records_in(suppressed) if records is None else int(records[suppressed].sum())
+    count = table.records_in(suppressed)
     if not count or not policy.models:
         return None
     names = [name for name in sensitive_columns(policy) if name in table.columns]
     left = [name for name in names if not bool(_null(table[name])[suppressed].all())]
-    if (left or not declared) and gives_away(table, policy, suppressed, drawn, records):
+    if (left or not declared) and gives_away(table, policy, suppressed, drawn):
         kept = f"{', '.join(left)} left in" if left else "nothing says that * is not a text of the original"
         return Check("suppressed rows", False, f"{count:,} rows are too few or too alike, with {kept}")
     return Check("suppressed rows", True, f"{count:,} rows are suppressed in every quasi-identifier")

@@ -228,14 +228,14 @@ def _of_suppressed(
     table: Table, names: list[str], policy: Policy, raw: Collection[str], declared: bool, drawn: int | None
 ) -> list[Check]:
     """What suppressed rows give away; of rows on disk by the distinct ones."""
-    wildcard, records = policy.null_rule == "wildcard", None
+    wildcard = policy.null_rule == "wildcard"
     by_row = (policy.person, policy.count, policy.weight, policy.population_size, policy.sampling)
     if is_on_disk(table) and not any(setting is not None for setting in by_row):
         about = [name for name in sensitive_columns(policy) if name in table.columns]
-        table, stars, records = distinct_suppressed(table, names, raw, wildcard, about)
+        table, stars = distinct_suppressed(table, names, raw, wildcard, about)
     else:
         stars = suppressed_rows(table, names, raw, wildcard)
-    found = suppressed_check(table, policy, stars, declared, drawn, records)
+    found = suppressed_check(table, policy, stars, declared, drawn)
     return [] if found is None else [found]
 
 

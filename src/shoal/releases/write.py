@@ -27,7 +27,7 @@ from shoal.reading import NO_ORDER, Options, declaring
 from shoal.releases.documents import Draft, ReleaseDocuments, documents_of
 from shoal.releases.elsewhere import Failed, path_here, release_elsewhere, stays_elsewhere
 from shoal.releases.excel import defused, defused_name
-from shoal.releases.in_blocks import in_order, many_rows
+from shoal.releases.in_blocks import many_rows
 from shoal.releases.manifest_checks import forms_check
 from shoal.releases.notation import Notation, in_notation, written_as
 from shoal.releases.on_disk import (
@@ -164,11 +164,9 @@ def _in_blocks(result: Releasable, how: _Writing) -> Anonymized | None:
 
 
 def _write_many(result: Anonymized, how: _Writing) -> Released:
-    """Many rows in memory: put in order once, for the file and for what it is compared with."""
+    """Many rows in memory: their order is worked out once, for the file and for what it is compared with."""
     order = shuffled_order(result.table.rows, how.seed) if how.shuffle else None
-    ordered = in_order(result, order)
-    del order
-    return _write_blocks(result, ordered, OnDisk(result), how, Options())
+    return _write_blocks(result, result, OnDisk(result), how, Options(), order=order)
 
 
 def _write(result: Releasable, treated: Treated, how: _Writing) -> Released:
@@ -259,8 +257,9 @@ def _write_blocks(
     how: _Writing,
     reading: Options,
     spill: Spill | None = None,
+    order: Array | None = None,
 ) -> Released:
-    """Write a result block by block, `ordered` as it leaves; with `spill` its rows are on disk."""
+    """Write a result block by block, `ordered` as it leaves, or in an `order` of its rows; with `spill` on disk."""
     judgements = list[Verification]()
     plain = replace(reading, types=None, types_of_policy={}, encoding=None, delimiter=None, missing=(), overflow=None)
     types = dict[str, Any]()
@@ -291,13 +290,13 @@ def _write_blocks(
         labels, entries = labels_given(result), made.entries(result)
         part = Treated(pl.DataFrame(), treated.blanked, removed)
         progress.report("judging what was written", 0)
-        judgements.append(_judged(ordered, part, how, table, entries, labels, None, spill))
+        judgements.append(_judged(ordered, part, how, table, entries, labels, order, spill))
         return documents_of(
             result, made, judgements[0], entries, labels, how.no_guarantee, how.sign, how.decisions.notes
         )
 
     def stage() -> None:
-        how.place.fill(lambda draft: write_blocks(ordered, treated, draft, how.place.path))
+        how.place.fill(lambda draft: write_blocks(ordered, treated, draft, how.place.path, order))
 
     written = write_release(stage, how.place, how.force, documents)
     part = Treated(pl.DataFrame(), treated.blanked, treated.removed.tolist())
@@ -381,7 +380,10 @@ def _with_roles(result: Releasable, decide: Mapping[str, Role] | None) -> Releas
 
 def _decisions(result: Releasable) -> Decisions:
     """What nobody decided; a standard such as safe harbor decides on every column itself."""
-    return Decisions() if result.personal or result.rule is not None else decisions_of(result)
+    if result.personal or result.rule is not None:
+        return Decisions()
+    known = isinstance(result, Anonymized) and result.decided_for is result.policy
+    return result.decisions if known else decisions_of(result)  # type: ignore[attr-defined]
 
 
 def _promised(result: Releasable) -> set[str]:

@@ -202,8 +202,24 @@ def sorted_with_order(key: Coded) -> tuple[Array, Array]:
         words |= np.arange(len(words), dtype=np.uint64)
         words = sorted_keys(words)
         return (words & np.uint64((1 << bits) - 1)).astype(np.int64), words >> np.uint64(bits)
-    order = np.argsort(key.codes, kind="stable")
+    order = order_of_words(key.codes.astype(np.uint64, copy=False))
     return order, key.codes[order]
+
+
+def order_of_words(keys: Array) -> Array:
+    """The stable order of keys of 64 bits: by their low bits, then by their high bits, each beside a place in one word.
+
+    >>> order_of_words(np.array([2**63, 7, 2**63, 1], np.uint64)).tolist()
+    [3, 1, 0, 2]
+    """
+    bits = max((len(keys) - 1).bit_length(), 1)
+    if bits > 32:
+        return np.argsort(keys, kind="stable")
+    places, low = np.arange(len(keys), dtype=np.uint64), np.uint64(64 - bits)
+    place, mask = np.uint64(bits), np.uint64((1 << bits) - 1)
+    first = (sorted_keys(keys << place | places) & mask).astype(np.int64)
+    second = (sorted_keys((keys >> low)[first] << place | places) & mask).astype(np.int64)
+    return first[second]
 
 
 def _runs_with_weights(key: Coded, weights: Array) -> tuple[Array, Array]:

@@ -72,11 +72,11 @@ class Column:
             return np.zeros(len(self.codes), bool)
         return np.asarray(self.codes == len(self.values))
 
-    def take(self, rows: Array) -> Column:
-        """The same column on some rows (positions or a mask); the dictionary stays whole."""
+    def take(self, rows: Array | slice) -> Column:
+        """The same column on some rows (positions, a mask or a stretch); the dictionary stays whole."""
         return self._with(self.codes[rows], rows, None if self.records is None else self.records[rows])
 
-    def _with(self, codes: Array, rows: Array, records: Array | None) -> Column:
+    def _with(self, codes: Array, rows: Array | slice, records: Array | None) -> Column:
         null = codes == len(self.values) if self.nulls else np.zeros(0, bool)
         nulls = int(np.count_nonzero(null) if records is None or not self.nulls else records[null].sum())
         written = None if self.written is None else (self.written[0][rows], self.written[1])

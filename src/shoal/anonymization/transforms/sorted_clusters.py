@@ -16,6 +16,7 @@ import numpy as np
 from shoal.errors import InputError
 from shoal.ranges.boxed import Boxed, box_clusters, check_k, distance_to_zero
 from shoal.table import Array, Column
+from shoal.table.classes import order_of_words
 
 Remainder = Literal["top", "middle"]
 
@@ -30,7 +31,8 @@ def sorted_clusters(columns: Sequence[Column], k: int, spreads: Mapping[str, flo
     """
     rows = len(columns[0].codes)
     check_k(k, rows)
-    order = np.argsort(distance_to_zero(columns, spreads), kind="stable")
+    # numbers that are not negative are in the order of their bits
+    order = order_of_words(distance_to_zero(columns, spreads).view(np.uint64))
     return box_clusters(columns, order, np.arange(max(1, rows // k)) * k)
 
 
