@@ -110,7 +110,8 @@ def _mdav(
             at += 1
         centre = _farthest_from_mean(points, group, ranked, ranked_far, at, anchor, mean)
         # a second group, around the record farthest from the first, if at least 3k are left
-        for _ in range(2 if left >= 3 * k else 1):
+        second = left >= 3 * k
+        for which in range(2 if second else 1):
             row = points[centre]
             leaf = take_out(rows, names, starts, live, low, high, where, centre)
             nearest(rows, names, starts, live, low, high, row, leaf, k - 1, found, far, stack, apart)
@@ -122,7 +123,8 @@ def _mdav(
                 _add(total, rest, points, name, -1.0)
             groups += 1
             left -= k
-            centre = farthest(rows, names, starts, live, low, high, row)
+            if second and which == 0:
+                centre = farthest(rows, names, starts, live, low, high, row)
     for i in range(size):
         if group[i] < 0:
             group[i] = groups

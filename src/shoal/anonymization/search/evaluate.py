@@ -21,6 +21,9 @@ from shoal.table import Array
 from shoal.table.classes import Coded, CountTable, class_of_each_person, class_of_each_row, pack
 from shoal.vocabulary import RiskOver
 
+# entries of a dense table of counts
+_MOST_CELLS = 1 << 22
+
 
 @dataclass(frozen=True)
 class Outcome:
@@ -130,7 +133,7 @@ class Evaluator:
         self._place = np.zeros(tuples, np.int32)
         self._keys = np.zeros(max(tuples, 1), np.int64)
         counted = np.int32 if grid.records < 1 << 31 else np.int64
-        self._cells = np.zeros(max(1 << 12, kernels.DENSE_CELLS * tuples), counted)
+        self._cells = np.zeros(min(_MOST_CELLS, max(kernels.DENSE, kernels.DENSE_CELLS * tuples)), counted)
         self._lost = np.zeros(grid.starts[-1])
         only_k = [model.k for model in models if isinstance(model, KAnonymity)]
         self._only_k = max(only_k) if only_k and len(only_k) == len(models) else None
@@ -242,7 +245,7 @@ class Evaluator:
     def _by_k(self, levels: Array, source: Source, k: int) -> Outcome:
         """Without other models a class is lost below exactly if it is lost here."""
         grid = self.grid
-        if grid.cells(levels) <= max(1 << 12, kernels.DENSE_CELLS * len(source)):
+        if grid.cells(levels) <= min(len(self._cells), max(1 << 12, kernels.DENSE_CELLS * len(source))):
             total = grid.look_up(levels, self._table)
             scratch = (self._cells, self._keys, self._lost)
             suppressed = kernels.small_classes_dense(

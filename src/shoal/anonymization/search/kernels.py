@@ -13,6 +13,8 @@ from shoal.table import Array
 DENSE = 1 << 18
 # ... and a dense table of counts while it is not much longer than the tuples that are counted into it
 DENSE_CELLS = 4
+# one key in so many is counted to estimate how many there are
+SAMPLED = 32
 
 
 @compiled
@@ -103,6 +105,39 @@ def class_of_each_tuple(
     for i in range(classes):
         stamp[keys[i]] = -1
     return classes
+
+
+@compiled
+def classes_by_sample(codes: Array, starts: Array, table: Array, stamp: Array) -> int:
+    """About how many classes there are: counted among the keys that a hash chooses, one in `SAMPLED`."""
+    compounds, tuples = codes.shape
+    seen = np.empty(tuples // 2 + 1, np.int64)
+    mask = len(stamp) - 1
+    classes = 0
+    for t in range(tuples):
+        key = 0
+        for c in range(compounds):
+            key += table[starts[c] + codes[c, t]]
+        slot = _slot(key, mask)
+        if slot % SAMPLED:
+            continue
+        # slots of chosen keys lie apart: those in between are theirs
+        while stamp[slot] >= 0 and seen[stamp[slot]] != key:
+            slot = (slot + 1) & mask
+        if stamp[slot] < 0:
+            if classes == len(seen):
+                break
+            stamp[slot] = classes
+            seen[classes] = key
+            classes += 1
+    for i in range(classes):
+        slot = _slot(seen[i], mask)
+        while stamp[slot] != i:
+            slot = (slot + 1) & mask
+        seen[i] = slot
+    for i in range(classes):
+        stamp[seen[i]] = -1
+    return classes * SAMPLED
 
 
 @compiled_inside

@@ -16,16 +16,18 @@ from shoal.models.spread import Whole
 from shoal.table import Array
 from shoal.table.classes import Coded, CountTable
 
-# nodes whose levels are multiples of these are kept; each is rolled up from the one before
-_STEPS = (8, 4, 2)
+# nodes whose levels are multiples of these are kept
+_STEPS = (4, 2)
 # a node with nearly as many classes as its source is not worth keeping
 _FEWER = 0.7
 # keys of a node are whole numbers of 64 bits
 _KEYS = 1 << 62
-# classes of all nodes that are kept: as many as distinct tuples twice, and this many always
+# classes of all nodes that are kept: as many as distinct tuples, and this many always
 _ROOM = 1 << 20
 # entries of a dense (class, sensitive code) table; past it pairs are sorted instead
 DENSE_SPREAD = 1 << 22
+# classes from which on those of a node are estimated before they are counted
+_SAMPLED = 100_000
 # tuples below which rolling up gains nothing
 _FEW = 1_000
 
@@ -62,52 +64,63 @@ class Sources:
         counts = grid.tuples.counts.astype(np.int64)
         self.bottom = Source(grid.bottom, None, grid.codes, counts, sensitive)
         self._rolls_up = rolls_up and len(counts) >= _FEW
+        # by their levels, the least used first; and nodes with nearly as many classes as their source
         self._kept: OrderedDict[tuple[int, ...], Source] = OrderedDict()
-        self._held = 0
+        self._not_worth: set[tuple[int, ...]] = set()
+        self._lock = Lock()
         self._table = np.zeros(grid.starts[-1], np.int64)
         self._stamp = np.full(slots(len(counts)), -1, np.int32) if self._rolls_up else np.zeros(0, np.int32)
-        self._lock = Lock()
 
     def below(self, levels: Array) -> Source:
         """Classes that a node can be rolled up from: as few as there are."""
-        source = self.bottom
         if not self._rolls_up:
-            return source
+            return self.bottom
         with self._lock:
             for step in _STEPS:
-                anchor = levels - (levels - self.grid.low) % step
-                if (anchor > source.levels).any():
-                    source = self._at(anchor, source)
-        return source
+                self._keep(levels - (levels - self.grid.low) % step)
+            return self._nearest(levels)
 
-    def _at(self, levels: Array, source: Source) -> Source:
+    def _nearest(self, levels: Array) -> Source:
+        finer = [source for source in self._kept.values() if (source.levels <= levels).all()]
+        found = min(finer, key=len, default=self.bottom)
+        if found is not self.bottom:
+            self._kept.move_to_end(tuple(found.levels.tolist()))
+        return found
+
+    def _keep(self, levels: Array) -> None:
         key = tuple(levels.tolist())
-        if key in self._kept:
-            self._kept.move_to_end(key)
-        else:
-            self._kept[key] = found = self._roll_up(levels, source)
-            self._held += 0 if found is source else len(found)
-            while self._held > max(_ROOM, 2 * len(self.bottom)) and len(self._kept) > len(_STEPS):
-                _, oldest = self._kept.popitem(last=False)
-                if not any(oldest is other for other in self._kept.values()):
-                    self._held -= 0 if oldest is self.bottom else len(oldest)
-        return self._kept[key]
+        if key in self._kept or key in self._not_worth or not levels.any():
+            return
+        found = self._roll_up(levels, self._nearest(levels))
+        if found is None:
+            self._not_worth.add(key)
+            return
+        self._kept[key] = found
+        while self._held > max(_ROOM, len(self.bottom)) and len(self._kept) > 1:
+            self._kept.popitem(last=False)
 
-    def _roll_up(self, levels: Array, source: Source) -> Source:
+    @property
+    def _held(self) -> int:
+        return sum(len(source) for source in self._kept.values())
+
+    def _roll_up(self, levels: Array, source: Source) -> Source | None:
         grid, size = self.grid, len(source)
         if grid.cells(levels) >= _KEYS:
-            return source
+            return None
         total = grid.look_up(levels, self._table)
+        given = (source.codes, grid.starts, self._table)
+        if size > _SAMPLED and kernels.classes_by_sample(*given, self._stamp) > _FEWER * size:
+            return None
         place, keys = np.zeros(size, np.int32), np.zeros(max(size, 1), np.int64)
-        count = kernels.class_of_each_tuple(source.codes, grid.starts, self._table, total, place, self._stamp, keys)
+        count = kernels.class_of_each_tuple(*given, total, place, self._stamp, keys)
         if count > _FEWER * size:
-            return source
-        first = np.zeros(count, np.int64)
-        first[place[::-1]] = np.arange(size - 1, -1, -1)
+            return None
+        first = np.zeros(count, np.int32)
+        first[place[::-1]] = np.arange(size - 1, -1, -1, dtype=np.int32)
         sensitive = {name: _joined(entries, place, count) for name, entries in source.sensitive.items()}
         sizes = kernels.sizes_of(place, source.counts, count)
         chosen = first if source.first is None else source.first[first]
-        return Source(levels, chosen, np.ascontiguousarray(source.codes[:, first]), sizes, sensitive)
+        return Source(levels, chosen, source.codes.take(first, axis=1), sizes, sensitive)
 
 
 def _joined(entries: SensitiveEntries, place: Array, classes: int) -> SensitiveEntries:
