@@ -33,13 +33,14 @@ import pyspark
 os.environ["SPARK_HOME"] = str(Path(pyspark.__file__).parent)
 import shoal
 from shoal.engine.spark.session import session
+from shoal.reading import Options
 from shoal.releases.write import release
 source, target, master, marker, policy = sys.argv[1:]
 spark = session(master)
 spark.conf.set("spark.sql.shuffle.partitions", "8")
 frame = spark.read.parquet(source)
 risk = shoal.risk(frame, quasi_identifiers=["age", "zip", "los"]).to_dict()
-result = shoal.anonymize(frame, json.loads(policy), method="sorted-clusters")
+result = shoal.anonymize(source, json.loads(policy), method="sorted-clusters", options=Options(engine="spark"))
 slow = frame.repartition(8).mapInArrow(lambda batches: (time.sleep(0.5) or batch for batch in batches), frame.schema)
 Path(marker).write_text("ready")
 slow.count()
@@ -125,7 +126,7 @@ def test_an_executor_that_is_killed_changes_nothing(source: Path, tmp_path: Path
     assert json.loads(out) == shoal.risk(source, quasi_identifiers=["age", "zip", "los"]).to_dict()
     wanted = shoal.anonymize(source, POLICY, method="sorted-clusters").polars
     assert written(tmp_path).sort(wanted.columns).equals(wanted.sort(wanted.columns))
-    assert shoal.verify(tmp_path / "safe.parquet").verdict == "holds"
+    assert shoal.verify(tmp_path / "safe.parquet", original=source).verdict == "holds"
 
 
 def test_a_driver_that_is_killed_leaves_no_release_and_can_run_again(source: Path, tmp_path: Path) -> None:
@@ -140,4 +141,4 @@ def test_a_driver_that_is_killed_leaves_no_release_and_can_run_again(source: Pat
     again = start(source, tmp_path, "local[2]")
     again.communicate(timeout=900)
     assert again.returncode == 0
-    assert shoal.verify(tmp_path / "safe.parquet").verdict == "holds"
+    assert shoal.verify(tmp_path / "safe.parquet", original=source).verdict == "holds"

@@ -85,7 +85,8 @@ def test_a_release_of_spark_leads_back_to_its_rows(spark: Any, original: Path, t
     assert said["rows"] == NEEDS_PRIVATE
 
 
-@pytest.mark.parametrize("method", ["microaggregate", pytest.param("lattice", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("method", ["microaggregate", "lattice"])
 def test_a_release_of_one_machine_is_compared_on_spark(spark: Any, original: Path, tmp_path: Path, method: str) -> None:
     """Rows in a secret order, some of them removed; means, and labels of a tree."""
     target = tmp_path / "safe.parquet"
