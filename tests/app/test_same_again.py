@@ -145,6 +145,40 @@ def test_every_file_is_released_as_printed(workspace: Workspace, people: Path, m
     assert files | {"proposed.yaml"} <= {path.name for path in Path().iterdir()}
 
 
+MORE: list[tuple[str, dict[str, Any]]] = [
+    ("scrub", {"text": ["note"], "known": ["name"], "person": "who", "replace": "mask", "spans_out": True}),
+    ("k-safety", {"entities": "terms.csv", "k": 2, "text": "note", "method": "exact"}),
+    ("regenerate", {"distribution": "race.csv", "seed": 1}),
+    ("attack-link", {"identified": "voters.csv", "on": ["age"], "release": "scrub"}),
+    ("attack-intersect", {"second_file": "again.csv", "person": "who", "qi": ["age"], "sensitive": ["race"]}),
+    ("attack-unicity", {"person": "who", "columns": ["age", "race"], "points": [1, 2], "coarsen": {"age": ["5"]}}),
+    ("attack-scoreboard", {"person": "who", "item": "age", "known": 1, "wrong": 0, "targets": 5}),
+    ("attack-reconstruct", {"answer": "answer"}),
+    ("attack-membership", {"candidates": "in.csv", "reference": "out.csv", "marker": "marker"}),
+]
+
+
+@pytest.mark.parametrize("medium", ["command", "python"])
+def test_texts_and_single_attacks_run_as_printed(workspace: Workspace, people: Path, medium: str) -> None:
+    table = "who,name,age,race,note\na,Ann Quill,30,*,Quill has a fever\nb,Bo Roe,40,2,Roe has a rash\n"
+    people.write_text(table)
+    Path("again.csv").write_text(table)
+    Path("terms.csv").write_text("entity,term\nflu,fever\nmeasles,fever\nrubella,rash\nmeasles,rash\n")
+    Path("race.csv").write_text("race,n\n4,1\n")
+    Path("voters.csv").write_text("voter,age\nann,30\n")
+    Path("in.csv").write_text("m1,m2\n2,0\n1,1\n")
+    Path("out.csv").write_text("m1,m2\n0,0\n1,2\n")
+    for verb, options in MORE:
+        if verb == "attack-reconstruct":
+            people.write_text("answer,ann,bo\n1,1,1\n0,1,0\n")
+        if verb == "attack-membership":
+            people.write_text("marker,frequency\nm1,0.5\nm2,0.25\n")
+        step = same_again(workspace, verb, options)
+        assert step is not None
+        assert run_command(step.command) if medium == "command" else run_python(step.python), verb
+    assert {"scrubbed.csv", "spans.csv", "documents.csv", "filled.csv"} <= {path.name for path in Path().iterdir()}
+
+
 @pytest.mark.parametrize("medium", ["command", "python"])
 def test_dates_are_shifted_as_printed(own_temporary_folder: Path, tmp_path: Path, medium: str) -> None:
     path = tmp_path / "visits.csv"
@@ -185,6 +219,19 @@ def test_reading_options_are_said(workspace: Workspace) -> None:
     assert "--encoding utf-8 --delimiter , --missing 'NA,a b'" in step.command
     assert run_command(step.command)
     assert run_python(step.python)
+
+
+def test_a_code_book_is_named_where_it_is_taken(workspace: Workspace) -> None:
+    Path("book.csv").write_text("name,label,values\nsex,Sex,m=male;f=female\n")
+    told = workspace.with_reading(Reading(codebook="book.csv"))
+    step, risk = same_again(told, "profile"), same_again(told, "risk", {"qi": ["age"]})
+    assert step is not None
+    assert risk is not None
+    assert "--codebook book.csv" in step.command
+    assert "--codebook" not in risk.command
+    for one in (step, risk):
+        assert run_command(one.command)
+        assert run_python(one.python)
 
 
 def test_a_file_that_was_uploaded_goes_by_its_name(workspace: Workspace, people: Path, tmp_path: Path) -> None:

@@ -18,8 +18,7 @@ from shoal.app.api_models import PROBLEMS, Id, JobView, Listing, ReadingOptions,
 from shoal.app.downloads import public_files, released_by, zipped
 from shoal.app.jobs import Job
 from shoal.app.json_bodies import CheckedRoute
-from shoal.app.opening import keep_policy, open_example, open_place
-from shoal.app.project import Reading
+from shoal.app.opening import allowed_reading, keep_policy, open_example, open_place
 from shoal.app.server import close_file, counters_of, jobs_of, picker_of, project_of, render, workspace_of
 from shoal.app.stored import section_to_json
 from shoal.app.uploads import receive_upload
@@ -99,7 +98,7 @@ def close_workspace(request: Request, workspace: Id) -> None:
 @router.put("/workspaces/{workspace}/reading", tags=["workspaces"])
 def reading(request: Request, workspace: Id, options: ReadingOptions) -> WorkspaceView:
     """Say how the file is read."""
-    how = Reading(options.encoding, options.delimiter, tuple(options.missing))
+    how = allowed_reading(options.reading(), picker_of(request))
     return view(workspace_of(request, workspace).with_reading(how))
 
 

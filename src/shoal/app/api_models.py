@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from shoal import __version__
 from shoal.app import picker
 from shoal.app.jobs import Job, State
-from shoal.app.project import Origin, Workspace
+from shoal.app.project import Origin, Reading, Workspace
 from shoal.app.verbs import Verb
 
 Id = Annotated[str, Path(pattern="^[0-9a-f]{16}$", description="As the app names it.")]
@@ -81,13 +81,18 @@ class Listing(BaseModel):
 
 
 class ReadingOptions(BaseModel):
-    """How the file is read, as `--encoding`, `--delimiter` and `--missing` say."""
+    """How the file is read, as `--encoding`, `--delimiter`, `--missing` and `--codebook` say."""
 
     model_config = ConfigDict(extra="forbid")
 
     encoding: Annotated[str, Field(max_length=40, pattern=r"^[A-Za-z0-9._-]+$")] | None = None
     delimiter: Annotated[str, Field(min_length=1, max_length=1)] | None = None
     missing: Annotated[list[Annotated[str, Field(max_length=100)]], Field(max_length=100)] = []
+    codebook: Annotated[str, Field(min_length=1, max_length=4_000)] | None = None
+
+    def reading(self) -> Reading:
+        """As a workspace keeps it."""
+        return Reading(self.encoding, self.delimiter, tuple(self.missing), self.codebook)
 
 
 class ReadingView(BaseModel):
@@ -96,6 +101,7 @@ class ReadingView(BaseModel):
     encoding: str | None
     delimiter: str | None
     missing: list[str]
+    codebook: str | None
 
 
 class WorkspaceView(BaseModel):
@@ -116,7 +122,9 @@ def view(workspace: Workspace) -> WorkspaceView:
         id=workspace.id,
         name=workspace.name,
         origin=workspace.origin,
-        reading=ReadingView(encoding=how.encoding, delimiter=how.delimiter, missing=list(how.missing)),
+        reading=ReadingView(
+            encoding=how.encoding, delimiter=how.delimiter, missing=list(how.missing), codebook=how.codebook
+        ),
         created=workspace.created,
         has_policy=workspace.has_policy,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from shoal.app.jobs import Job, Jobs
 from shoal.app.picker import Picker
-from shoal.app.project import Project, Workspace
+from shoal.app.project import Project, Reading, Workspace
 from shoal.policy import Policy, as_policy
 
 EXAMPLE_ROWS = 20_000
@@ -22,6 +22,12 @@ def open_example(
     """A generated table; a child generates it."""
     workspace = project.new(f"{sample}.csv", "example")
     return workspace, jobs.start(workspace, "sample-data", {"sample": sample, "rows": rows, "seed": seed})
+
+
+def allowed_reading(reading: Reading, picker: Picker) -> Reading:
+    """A way of reading whose files, if it names any, lie below the allowed folders."""
+    picker.check_files(reading.files())
+    return reading
 
 
 def keep_policy(workspace: Workspace, policy: Policy | dict[str, object], picker: Picker) -> Policy:

@@ -51,17 +51,25 @@ def is_id(text: str) -> bool:
 
 @dataclass(frozen=True)
 class Reading:
-    """How the file is read, where that is not found by itself: as `--encoding`, `--delimiter`, `--missing` say."""
+    """How the file is read, where that is not found by itself: as `--encoding`, `--delimiter`, `--missing` say.
+
+    `codebook` is a file that says what its columns of codes hold, from which roles are proposed.
+    """
 
     encoding: str | None = None
     delimiter: str | None = None
     missing: tuple[str, ...] = ()
+    codebook: str | None = None
 
     def options(self) -> Any:
         """The library's own options."""
         from shoal.reading import Options
 
-        return Options(self.encoding, self.delimiter, tuple(self.missing))
+        return Options(self.encoding, self.delimiter, tuple(self.missing), codebook=self.codebook)
+
+    def files(self) -> list[str]:
+        """The files of this machine that it names."""
+        return [] if self.codebook is None else [self.codebook]
 
 
 @dataclass(frozen=True)
@@ -109,7 +117,7 @@ class Workspace:
     def stamp(self) -> dict[str, Any]:
         """What results rest on beside the policy's words: how the file is read, and the files as they are now."""
         reading = {**vars(self.reading), "missing": list(self.reading.missing)}
-        named = named_files(self.policy()) if self.has_policy else []
+        named = [*self.reading.files(), *(named_files(self.policy()) if self.has_policy else [])]
         return {"reading": reading, "source": _state(self.source), "files": [_state(Path(name)) for name in named]}
 
     def with_reading(self, reading: Reading) -> Workspace:

@@ -7,17 +7,16 @@ take them from there.
 
 from __future__ import annotations
 
-import csv
-import io
 import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from shoal.app.project import Workspace
-from shoal.app.same_files import RELEASE, around_command, writing_text, written_by
+from shoal.app.same_files import RELEASE, around_command, attacked, beside_of, writing_text, written_by
 from shoal.app.same_files import python as file_python
-from shoal.app.verbs import VERBS, Option, Verb, VerbOptions
+from shoal.app.typed import as_arguments, in_one
+from shoal.app.verbs import VERBS, Verb, VerbOptions
 from shoal.errors import InputError
 
 POLICY, DESK = "policy.yaml", "desk"
@@ -55,48 +54,6 @@ def source_of(workspace: Workspace) -> str:
     return f"./{workspace.name}" if workspace.name.startswith(("-", "~")) else workspace.name
 
 
-def in_one(names: Iterable[str]) -> str:
-    """Names as one argument: commas between, quotes where a name needs them.
-
-    >>> in_one(["age", "name"]), in_one(["a,b", " c"]), in_one([""])
-    ('age,name', '"a,b"," c"', '""')
-    """
-    found = list(names)
-    odd = any(not name or name != name.strip() or set(name) & set(',"\r\n') for name in found)
-    text = io.StringIO(newline="")
-    csv.writer(text, quoting=csv.QUOTE_ALL if odd else csv.QUOTE_NONE, lineterminator="").writerow(found)
-    return text.getvalue()
-
-
-def _as_arguments(option: Option, value: Any) -> list[str]:
-    """An option as it is typed."""
-    match option.form:
-        case "switch":
-            return [option.flag]
-        case "columns":
-            return [option.flag, in_one(value)]
-        case "repeated":
-            return [part for text in value for part in (option.flag, text)]
-        case "lists":
-            return [part for names in value for part in (option.flag, in_one(names))]
-        case "sums":
-            found = (f"{_no_sign(name)}{'=' if others else ''}{'+'.join(others)}" for name, others in value.items())
-            return [part for text in found for part in (option.flag, text)]
-        case "pairs":
-            return [option.flag, in_one(f"{_no_sign(name)}={text}" for name, text in value.items())]
-        case "groups":
-            named = ((_no_sign(name), in_one(names)) for name, names in value.items())
-            return [part for name, names in named for part in (option.flag, f"{name}={names}")]
-        case _:
-            return [option.flag, str(value)]
-
-
-def _no_sign(name: str) -> str:
-    if "=" in name:
-        raise InputError("A name with an equals sign cannot be typed as COLUMN=VALUE.", "Use the Python of this step.")
-    return name
-
-
 class _Step:
     """A step, ready to be written."""
 
@@ -109,7 +66,8 @@ class _Step:
     def command(self) -> str:
         """The command, quoted for the shell."""
         try:
-            typed = [part for _, option, value in self.options.given() for part in _as_arguments(option, value)]
+            flagged = [(option, value) for _, option, value in self.options.given() if option.flag]
+            typed = [part for option, value in flagged for part in as_arguments(option, value)]
         except InputError as error:
             return f"# {error.what} {error.cure}"
         first, more = self._around_command()
@@ -124,8 +82,6 @@ class _Step:
         match self.verb.name:
             case "sample-data":
                 return [options.sample], ["-o", self.source]
-            case "hierarchy-build":
-                return [self.source], ["-o", "hierarchy.csv" if len(options.column) == 1 else "hierarchies"]
             case "publish":
                 return [self.source], ["-o", RELEASE, *(["--no-pdf"] if options.no_pdf else []), *policy]
             case "verify":
@@ -138,6 +94,10 @@ class _Step:
                     self.source,
                     *([] if options.twin else ["--no-twin"]),
                 ]
+            case "attack-link" | "attack-membership" | "attack-intersect":
+                return attacked(options, self.source), policy
+            case "hierarchy-build" | "k-safety" | "regenerate":
+                return [self.source], ["-o", beside_of(self.verb, options)]
             case "report":
                 target = ["--pdf", "report.pdf"] if options.pdf else ["-o", "report.html"]
                 return [f"{RELEASE}.private"], target
@@ -157,7 +117,9 @@ class _Step:
             return []
         found = [] if how.encoding is None else ["--encoding", how.encoding]
         found += [] if how.delimiter is None else ["--delimiter", "tab" if how.delimiter == "\t" else how.delimiter]
-        return [*found, *(["--missing", in_one(how.missing)] if how.missing else [])]
+        found += ["--missing", in_one(how.missing)] if how.missing else []
+        takes_codebook = self.verb.name in ("profile", "publish")
+        return [*found, *(["--codebook", how.codebook] if how.codebook and takes_codebook else [])]
 
     # --- Python
 
@@ -168,11 +130,16 @@ class _Step:
             lines.append("from shoal.reading import Options")
         special: dict[str, Callable[[], list[str]]] = {
             "sample-data": self._sample,
-            "hierarchy-build": self._build,
+            "hierarchy-build": self._beside,
             "anonymize": self._anonymize,
             "publish": self._publish,
             "verify": self._verify,
             "attack": self._attack,
+            "attack-link": self._single_attack,
+            "attack-membership": self._single_attack,
+            "attack-intersect": self._single_attack,
+            "k-safety": self._beside,
+            "regenerate": self._beside,
             "report": self._report,
             "compare": self._compare,
             "desk-open": self._desk_open,
@@ -195,6 +162,8 @@ class _Step:
         plain: list[str] = []
         inside: dict[tuple[str, str], list[str]] = {}
         for name, option, value in self.options.given():
+            if not option.flag:  # an argument of the command, which each verb writes for itself
+                continue
             place = plain if option.inside is None else inside.setdefault(option.inside, [])
             place.append(f"{name}={value!r}")
         return plain + [f"{name}=shoal.{group}({', '.join(found)})" for (name, group), found in inside.items()]
@@ -215,11 +184,6 @@ class _Step:
         asked = self.options
         call = f"shoal.sample_data({asked.sample!r}, rows={asked.rows!r}, seed={asked.seed!r})"
         return [f"{call}.write_csv({self.source!r})"]
-
-    def _build(self) -> list[str]:
-        output = "hierarchy.csv" if len(self.options.column) == 1 else "hierarchies"
-        call = self._call("build_hierarchies", self.source, f"output={output!r}")
-        return ["from shoal.hierarchy.build_files import build_hierarchies", "", f"print({call}.summary())"]
 
     def _anonymize(self) -> list[str]:
         how = writing_text(self.options).removeprefix("Writing(").removesuffix(")")
@@ -259,6 +223,16 @@ class _Step:
 
     def _of_release(self, function: str, *more: str) -> str:
         return self._call(function, written_by(self.options.release), f"original={self.source!r}", *more)
+
+    def _single_attack(self) -> list[str]:
+        source, *second = attacked(self.options, self.source)
+        call = self._call(f"shoal.{self.verb.function}", source, *(f"second={other!r}" for other in second))
+        return [f"print({call}.summary())"]
+
+    def _beside(self) -> list[str]:
+        module, _, function = self.verb.home.partition(":")
+        call = self._call(function, self.source, f"output={beside_of(self.verb, self.options)!r}")
+        return [f"from {module} import {function}", "", f"print({call}.summary())"]
 
     def _report(self) -> list[str]:
         asked = self.options

@@ -5,17 +5,36 @@ from __future__ import annotations
 from typing import Any
 
 from shoal.app.verbs import VERBS, Verb
+from shoal.app.verbs.attacking import IntersectOptions
 from shoal.app.verbs.changing import ApplyOptions, PerturbOptions, SafeHarborOptions
+from shoal.app.verbs.scrubbing import ScrubOptions
 
 RELEASE = "release"
 # options that say how the file is written: in Python they stand in `Writing`
 _WRITING = ("sign", "seed", "excel_safe")
 _PROPOSED = "proposed.yaml"
+_PLACES = "spans.csv"
 
 
 def written_by(verb: str) -> str:
     """What a verb releases where the step is repeated by hand: a folder, or a file."""
     return RELEASE if VERBS[verb].writes is None else f"{VERBS[verb].writes}.csv"
+
+
+def attacked(options: Any, source: str) -> list[str]:
+    """What a single attack is on: a release or the open file, and, of two releases, the other."""
+    first = source if options.release is None else written_by(options.release)
+    if not isinstance(options, IntersectOptions):
+        return [first]
+    other = options.second_file if options.second is None else written_by(options.second.release)
+    return [first, str(other)]
+
+
+def beside_of(verb: Verb, options: Any) -> str:
+    """What a verb writes that is not a release."""
+    if verb.name == "hierarchy-build":
+        return "hierarchy.csv" if len(options.column) == 1 else "hierarchies"
+    return f"{'filled' if verb.name == 'regenerate' else 'documents'}.{options.file_format}"
 
 
 def around_command(verb: Verb, options: Any, source: str, policy: list[str], typed: Any) -> tuple[list[str], list[str]]:
@@ -27,6 +46,8 @@ def around_command(verb: Verb, options: Any, source: str, policy: list[str], typ
     if isinstance(options, PerturbOptions):
         for one in options.correlated_noise or []:
             more += ["--correlated-noise", f"{typed(one.columns)}={one.share}"]
+    if isinstance(options, ScrubOptions) and options.spans_out:
+        more += ["--spans-out", _PLACES]
     if isinstance(options, SafeHarborOptions) and options.propose:
         target = ["--write-policy", _PROPOSED]
     return first, [*target, *more, *policy]
@@ -42,6 +63,8 @@ def python(verb: Verb, options: Any, source: str, given: list[str], around: list
         settings.append(f"noise={options.settings()['noise']!r}")
     if isinstance(options, ApplyOptions):
         settings.append(f"plan={_plan(options)!r}")
+    if isinstance(options, ScrubOptions) and options.spans_out:
+        settings.append(f"spans_out={_PLACES!r}")
     if isinstance(options, SafeHarborOptions):
         call = f"write_policy={_PROPOSED!r}" if options.propose else call
         reading = [part for part in around if part.startswith("options=")]

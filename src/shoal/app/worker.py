@@ -50,7 +50,7 @@ def run(order: dict[str, Any], folder: Path) -> Stored:
     reading = Reading(**{**order["reading"], "missing": tuple(order["reading"]["missing"])})
     policy = allowed_policy(order)
     options = verb.options.model_validate(order["options"])
-    _picker(order).check_files(options.files())
+    _picker(order).check_files([*reading.files(), *options.files()])
     task = Task(order["source"], reading.options(), policy, folder, order["workspace"], order["releases"])
     found = verb.call(task, options)
     return found if isinstance(found, Stored) else Stored.of(found)

@@ -54,8 +54,8 @@ def profile(
 ) -> Profile:
     """Profile a table: types, missing and distinct values, and a proposed role and type with their reasons.
 
-    With a policy, the roles and types that it names are taken. A `codebook` says what columns of codes hold (DDI, SPSS,
-    CSV: docs/coded.md). `write_policy` writes a policy that is ready to run:
+    With a policy, the roles and types that it names are taken. A `codebook`, else that of the options, says what
+    columns of codes hold (DDI, SPSS, CSV: docs/coded.md). `write_policy` writes a policy that is ready to run:
     the proposed roles and types, k-anonymity, l-diversity of what is sensitive. `force` replaces a file that exists.
 
     >>> import polars as pl
@@ -71,7 +71,7 @@ def profile(
     reading = declaring(options, decided.types)
     table = engine_of(source, reading).rows(source, names, reading, needed=[])  # each column is looked at by itself
     profiles, names = [], [*table.columns, *table.beside]
-    context = context_of_table(table, codebook)
+    context = context_of_table(table, options.codebook if codebook is None and options is not None else codebook)
     for number, name in enumerate(names):
         progress.report("looking at columns", number, len(names))
         profiles.append(_profile(table[name], table.rows, decided.columns.get(name), context))

@@ -14,7 +14,7 @@ from shoal.pseudonyms.results import NEW_KEY, Personal
 from shoal.ranges.forms import ColumnForm, FormKind
 from shoal.reading.frames import to_native
 from shoal.results import Figure, Figures, Files, Grid, Headline, Notes, Section, left_out
-from shoal.scrubbing.columns import ScrubbedColumn
+from shoal.scrubbing.scrubbed_column import ScrubbedColumn
 from shoal.scrubbing.summary import ScrubbedText
 from shoal.table import Column, Table
 from shoal.wording import counted, in_words
@@ -153,7 +153,11 @@ class ScrubResult(Personal):
 
 def _same_notes(written: pl.Series, made: pl.Series) -> bool:
     """Whether two columns hold the same notes, in whatever order; a text file writes nothing for an empty note."""
-    first, second = (
-        series.cast(pl.String).fill_null("").str.replace_all("\r\n", "\n").sort() for series in (written, made)
-    )
-    return first.alias("notes").equals(second.alias("notes"))
+    first, second = _as_compared(written), _as_compared(made)
+    return first.equals(second) or first.sort().equals(second.sort())
+
+
+def _as_compared(notes: pl.Series) -> pl.Series:
+    found = notes.cast(pl.String).fill_null("").alias("notes")
+    carriage = found.str.contains("\r\n", literal=True).any()
+    return found.str.replace_all("\r\n", "\n", literal=True) if carriage else found

@@ -9,7 +9,7 @@ from typing import Any
 
 import polars as pl
 
-from shoal.scrubbing.columns import ScrubbedColumn
+from shoal.scrubbing.scrubbed_column import ScrubbedColumn
 from shoal.vocabulary import LEAST_SHOWN
 from shoal.wording import counted, in_words
 

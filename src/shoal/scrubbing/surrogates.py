@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
 
 from shoal import progress
 from shoal.keys import Key
 from shoal.pseudonyms.keyed import texts_of
 from shoal.pseudonyms.shift_dates import RANGE, allowed_shifts, shifts_by
 from shoal.scrubbing.knowledge import Knowledge
+from shoal.scrubbing.scrubbed_column import ScrubbedColumn, SearchedColumn
 from shoal.table import Column
 from shoal.text.base import Note, Span
 from shoal.text.known_values import parts_of
@@ -19,9 +22,6 @@ from shoal.text.replace import replaced
 from shoal.text.surrogates import PersonSurrogates
 from shoal.text.written_dates import order_of
 from shoal.vocabulary import DateOrder
-
-if TYPE_CHECKING:
-    from shoal.scrubbing.columns import ScrubbedColumn
 
 
 @dataclass(frozen=True)
@@ -33,34 +33,33 @@ class Surrogates:
     order: DateOrder | None = None
     century_from: int = 1930
 
-    def write(self, found: Sequence[tuple[ScrubbedColumn, list[int]]], knowledge: Knowledge) -> list[ScrubbedColumn]:
+    def write(self, found: Sequence[SearchedColumn], knowledge: Knowledge) -> list[ScrubbedColumn]:
         """The notes of each column with surrogates for what was found in them."""
         by_person: dict[int, list[tuple[int, int]]] = {}
-        for place, (column, people) in enumerate(found):
-            for number, person in enumerate(people):
-                if column.spans[number]:
-                    by_person.setdefault(person, []).append((place, number))
-        texts = [list(column.originals) for column, _ in found]
+        for place, column in enumerate(found):
+            for number in np.flatnonzero(column.spans.has_spans()).tolist():
+                by_person.setdefault(int(column.people[number]), []).append((place, number))
+        texts = [column.column.values.gather(column.codes).to_list() for column in found]
         persons = sorted(by_person)
         names = self._names(persons)
         secret = self.key.secret_for("surrogates in notes")
         shifts = dict(zip(persons, shifts_by(names, self.key.secret_for("dates"), allowed_shifts(RANGE)), strict=True))
         order = self.order or order_of(
-            column.originals[number][span.start : span.end]
-            for column, _ in found
-            for number, spans in enumerate(column.spans)
-            for span in spans
+            originals[number][span.start : span.end]
+            for column, originals in zip(found, texts, strict=True)
+            for number in np.flatnonzero(column.spans.has_spans()).tolist()
+            for span in column.spans[number]
             if span.kind == "date"
         )
+        altered = [np.zeros(len(originals), bool) for originals in texts]
         for done, (person, name) in enumerate(zip(persons, names, strict=True)):
             progress.report("writing surrogates", done, len(persons))
             made = PersonSurrogates(
                 secret, name, int(shifts[person]), order, self.century_from, _words(knowledge, person)
             )
             notes = [
-                (found[place][0].originals[number], _with_weekdays(found[place][0].originals[number], spans))
+                (texts[place][number], _with_weekdays(texts[place][number], found[place].spans[number]))
                 for place, number in by_person[person]
-                for spans in [found[place][0].spans[number]]
             ]
             for value in sorted(knowledge.known[person], key=lambda value: value.text):
                 if parts_of(value).kind == "name":
@@ -70,8 +69,12 @@ class Surrogates:
             for (place, number), (text, spans) in zip(by_person[person], notes, strict=True):
                 language = Note(text).language
                 new = [made.of(text, span, language) for span in spans]
-                texts[place][number] = replaced(text, spans, lambda _text, _spans, new=new: new)  # type: ignore[misc]
-        return [_with_texts(column, new) for (column, _), new in zip(found, texts, strict=True)]
+                written = replaced(text, spans, lambda _text, _spans, new=new: new)  # type: ignore[misc]
+                texts[place][number], altered[place][number] = written, written != text
+        return [
+            ScrubbedColumn(column.column.name, column.rows, column.spans, pl.Series(new, dtype=pl.String), changed)
+            for column, new, changed in zip(found, texts, altered, strict=True)
+        ]
 
     def _names(self, persons: list[int]) -> list[bytes]:
         """What the key sees of each person: the value of the person column, else the number of the row."""
@@ -94,7 +97,3 @@ def _with_weekdays(text: str, spans: list[Span]) -> list[Span]:
 def _words(knowledge: Knowledge, person: int) -> frozenset[str]:
     """All words of what is known of a person: none of them may come out as a surrogate."""
     return frozenset(word for value in knowledge.known[person] for word in parts_of(value).words)
-
-
-def _with_texts(column: ScrubbedColumn, texts: list[str]) -> ScrubbedColumn:
-    return type(column)(column.name, column.rows, column.originals, column.spans, texts)

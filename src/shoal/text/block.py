@@ -72,9 +72,8 @@ class Block:
             note.digits = digits[low:high]
         self.run_notes = np.searchsorted(self.firsts, self.run_starts, "right") - 1
         self.has_digits = np.array([low < high for low, high in bounds], bool)
-        starts, ends = _words(text, classes)
+        starts, ends, words = _words(text, self.codes, classes)
         pieces, bounds = _local(starts, ends, self.firsts)
-        words = [text[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
         signs = list(map(lexicon().__getitem__, words))
         for note, (low, high) in zip(notes, bounds, strict=True):
             note.words, note.pieces, note.signs = words[low:high], pieces[low:high], signs[low:high]
@@ -217,23 +216,34 @@ def _runs(inside: Array) -> tuple[Array, Array]:
     return np.flatnonzero(edges == 1), np.flatnonzero(edges == -1)
 
 
-def _words(text: str, classes: Array) -> tuple[Array, Array]:
-    """Where words are: letters, with hyphens and apostrophes between two of them; what is elided is a word apart."""
+def _words(text: str, codes: Array, classes: Array) -> tuple[Array, Array, list[str]]:
+    """Where words are, and the words: letters, with hyphens and apostrophes between two of them; what is elided is a
+    word apart."""
     inside = classes == _LETTER
     joins = np.flatnonzero(classes >= _HYPHEN)
     joins = joins[(joins > 0) & (joins < len(inside) - 1)]
     joins = joins[inside[joins - 1] & inside[joins + 1]]
     inside[joins] = True
     starts, ends = _runs(inside)
+    alone = np.where(inside, codes, ord(" ")).astype(codes.dtype).tobytes()
+    words = alone.decode("ascii" if codes.dtype == np.uint8 else "utf-32-le", "surrogatepass").split(" ")
+    words = list(filter(None, words))
     with_apostrophe = joins[classes[joins] == _APOSTROPHE]
     if not len(with_apostrophe):
-        return starts, ends
+        return starts, ends, words
     numbers = np.unique(np.searchsorted(starts, with_apostrophe, "right") - 1)
-    again = zip(starts[numbers].tolist(), ends[numbers].tolist(), strict=True)
-    parts = np.array([match.span() for low, high in again for match in SPLIT.finditer(text, low, high)]).reshape(-1, 2)
+    parts, spelled, last = [], list[str](), 0
+    for number, low, high in zip(numbers.tolist(), starts[numbers].tolist(), ends[numbers].tolist(), strict=True):
+        matches = list(SPLIT.finditer(text, low, high))
+        parts += [match.span() for match in matches]
+        spelled += words[last:number]
+        spelled += [match[0] for match in matches]
+        last = number + 1
+    places = np.array(parts).reshape(-1, 2)
     return (
-        np.sort(np.concatenate([np.delete(starts, numbers), parts[:, 0]])),
-        np.sort(np.concatenate([np.delete(ends, numbers), parts[:, 1]])),
+        np.sort(np.concatenate([np.delete(starts, numbers), places[:, 0]])),
+        np.sort(np.concatenate([np.delete(ends, numbers), places[:, 1]])),
+        spelled + words[last:],
     )
 
 

@@ -126,9 +126,14 @@ def seeds_of(note: Note) -> Seeds:
     """The numbers of the words that are names by themselves, each with its score and reason."""
     signs, seeds = note.signs, Seeds()
     shouting = len(note.marked(UPPER)) * 2 > len(signs)
+    titles_end = 0
     for place in note.marked(WRITTEN_AS_NAME | TITLE):
         bits = signs[place]
-        title = bool(bits & TITLE) and _is_title(note, place) and _after_title(note, place, seeds)
+        title = False
+        if bits & TITLE and _is_title(note, place):
+            if place >= titles_end:  # else it is one of the titles of which the end is known
+                titles_end = _titles_end(note, place + 1)
+            title = _after_title(note, place, titles_end, seeds)
         if title or not bits & WRITTEN_AS_NAME or place in seeds:
             continue
         behind_role = place and (signs[place - 1] | signs[place - 2 if place > 1 else 0]) & ROLE
@@ -220,12 +225,19 @@ def _surely_behind(note: Note, place: int) -> bool:
     )
 
 
-def _after_title(note: Note, place: int, seeds: Seeds) -> bool:
+def _titles_end(note: Note, here: int) -> int:
+    """Where the titles end that follow each other from here on."""
+    signs, last = note.signs, len(note.signs)
+    while here < last and signs[here] & TITLE and not signs[here] & (SURE | SURNAME) and note.gap(here) in _AFTER_TITLE:
+        here += 1
+    return here
+
+
+def _after_title(note: Note, place: int, titles_end: int, seeds: Seeds) -> bool:
     """Marks the word after a title, past further titles and particles; whether there is one."""
     signs, words, last = note.signs, note.words, len(note.signs)
-    here, most = place + 1, min(last, place + _MOST_TITLES)
-    while here < most and note.gap(here) in _AFTER_TITLE and signs[here] & TITLE and not signs[here] & (SURE | SURNAME):
-        here += 1
+    most = min(last, place + _MOST_TITLES)
+    here = max(place + 1, min(titles_end, most))
     while here < most and (words[here] in _DEGREES or words[here] in ("MED", "SSA", "RA", "DENT", "PHIL", "JUR")):
         here += 1
     first = here

@@ -320,9 +320,18 @@ def _books() -> tuple[tuple[int, frozenset[str]], ...]:
     )
 
 
+@cache
+def _bits_of_lists() -> dict[str, int]:
+    """The bits of all words of the books and triggers: one look-up instead of one for each list."""
+    found: dict[str, int] = {}
+    for bit, book in (*_books(), *_TRIGGERS):
+        for word in book:
+            found[word] = found.get(word, 0) | bit
+    return found
+
+
 def _vocabulary(base: str) -> int:
-    bits = sum(bit for bit, book in _books() if base in book)
-    bits |= sum(bit for bit, book in _TRIGGERS if base in book)
+    bits = _bits_of_lists().get(base, 0)
     bare = plain(base).replace("-", " ")
     bits |= (PLACE if bare in terms.places() else 0) | (REGION if bare in terms.regions() else 0)
     first = bare.split(" ")[0]

@@ -9,12 +9,13 @@ from fastapi.responses import HTMLResponse, Response
 from pydantic import ValidationError
 
 from shoal.app.api_models import ReadingOptions
+from shoal.app.opening import allowed_reading
 from shoal.app.pages.asked import ensure, needs_again
 from shoal.app.pages.running import back
 from shoal.app.pages.same import same
 from shoal.app.pages.steps import page
-from shoal.app.project import Reading, Workspace
-from shoal.app.server import Fields, jobs_of, render, workspace_of
+from shoal.app.project import Workspace
+from shoal.app.server import Fields, jobs_of, picker_of, render, workspace_of
 from shoal.errors import InputError
 from shoal.wording import percent
 
@@ -131,6 +132,7 @@ def _reading(workspace: Workspace, result: dict[str, Any] | None) -> dict[str, A
         "encodings": _ENCODINGS,
         "encoding": given.encoding or "",
         "missing": ", ".join(given.missing),
+        "codebook": given.codebook or "",
     }
 
 
@@ -140,12 +142,17 @@ def read_otherwise(request: Request, identifier: str, form: Fields) -> Response:
     workspace = workspace_of(request, identifier)
     words = [word.strip() for word in form.get("missing", [""])[0].split(",")]
     encoding, delimiter = (form.get(name, [""])[0] for name in ("encoding", "delimiter"))
-    given = {"encoding": encoding or None, "delimiter": delimiter or None, "missing": [word for word in words if word]}
+    given = {
+        "encoding": encoding or None,
+        "delimiter": delimiter or None,
+        "missing": [word for word in words if word],
+        "codebook": form.get("codebook", [""])[0].strip() or None,
+    }
     try:
         how = ReadingOptions.model_validate(given)
     except ValidationError:
         raise InputError(
             "This is not a way to read a file.", "Choose an encoding and one character between columns from the lists."
         ) from None
-    workspace.with_reading(Reading(how.encoding, how.delimiter, tuple(how.missing)))
+    workspace.with_reading(allowed_reading(how.reading(), picker_of(request)))
     return back(identifier, step="data")

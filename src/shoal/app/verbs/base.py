@@ -13,13 +13,16 @@ from pydantic import BaseModel, ConfigDict
 from shoal.errors import InputError
 
 # how an option is typed: a value, a file of this machine, columns `a,b`, a switch, a text repeated, `a=x,b=y`,
-# `name=a,b`, `name=a+b` or `a,b` repeated
-Form = Literal["value", "file", "columns", "switch", "repeated", "pairs", "groups", "sums", "lists"]
+# `name=a,b`, `name=a+b` or `a,b` repeated, and numbers `1,2`
+Form = Literal["value", "file", "columns", "switch", "repeated", "pairs", "groups", "sums", "lists", "numbers"]
 
 
 @dataclass(frozen=True)
 class Option:
-    """How a field is called on the command line and in Python; `inside` is the class that groups it there."""
+    """How a field is called on the command line and in Python; `inside` is the class that groups it there.
+
+    Without a flag it is an argument of the command.
+    """
 
     flag: str
     form: Form = "value"

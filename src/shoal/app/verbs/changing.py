@@ -150,19 +150,27 @@ class ApplyOptions(WrittenOptions):
     decide: Decide = None
 
 
+class RegenerateOptions(VerbOptions):
+    """Options of `shoal regenerate`; the distribution is a file of this machine."""
+
+    distribution: Annotated[FileName, Option("--distribution", "file")]
+    seed: Annotated[Seed | None, Option("--seed")] = None
+    file_format: FileKind = "csv"
+
+
 def _output(task: Task, options: PersonalOptions) -> Path:
     return out(task) / f"safe.{options.file_format}"
 
 
-def _released(name: str, policy: bool = True) -> Any:
-    """The verb that calls a function of `shoal.releases.jobs` by its name."""
+def released(name: str, policy: bool = True, **more: Any) -> Any:
+    """The verb that calls a function of `shoal.releases.jobs` by its name, with what else it takes."""
 
     def run(task: Task, options: PersonalOptions) -> Any:
         from shoal.releases import jobs
 
         given = {"policy": task.policy} if policy else {}
         how = {"output": _output(task, options), "writing": options.writing(), "options": task.reading}
-        return getattr(jobs, name)(task.source, **given, **how, **options.settings())
+        return getattr(jobs, name)(task.source, **given, **how, **more, **options.settings())
 
     return run
 
@@ -201,6 +209,13 @@ def _apply(task: Task, options: ApplyOptions) -> Any:
     )
 
 
+def _regenerate(task: Task, options: RegenerateOptions) -> Any:
+    from shoal.anonymization.regenerate import regenerate
+
+    output = out(task) / f"filled.{options.file_format}"
+    return regenerate(task.source, output=output, options=task.reading, **options.arguments())
+
+
 VERBS = (
     Verb(
         "anonymize",
@@ -208,7 +223,7 @@ VERBS = (
         "shoal.anonymization.anonymize:anonymize",
         AnonymizeOptions,
         "Anonymise the table to satisfy its policy, and release it.",
-        run=_released("release_anonymized"),
+        run=released("release_anonymized"),
         writes="safe",
     ),
     Verb(
@@ -217,7 +232,7 @@ VERBS = (
         "shoal.releases.jobs:release_perturbed",
         PerturbOptions,
         "Change values at random so that totals stay.",
-        run=_released("release_perturbed"),
+        run=released("release_perturbed"),
         writes="perturbed",
     ),
     Verb(
@@ -236,7 +251,7 @@ VERBS = (
         PseudonymizeOptions,
         "The same person, the same pseudonym, everywhere.",
         takes_policy=False,
-        run=_released("release_pseudonymized", policy=False),
+        run=released("release_pseudonymized", policy=False),
         writes="pseudonymized",
     ),
     Verb(
@@ -246,7 +261,7 @@ VERBS = (
         ShiftDatesOptions,
         "Shift all dates of a person by the person's own secret number of days.",
         takes_policy=False,
-        run=_released("release_shifted", policy=False),
+        run=released("release_shifted", policy=False),
         writes="shifted",
     ),
     Verb(
@@ -258,5 +273,14 @@ VERBS = (
         takes_policy=False,
         run=_apply,
         writes="applied",
+    ),
+    Verb(
+        "regenerate",
+        ("regenerate",),
+        "shoal.anonymization.regenerate:regenerate",
+        RegenerateOptions,
+        "Fill masked cells so that a known distribution comes out.",
+        takes_policy=False,
+        run=_regenerate,
     ),
 )

@@ -13,7 +13,7 @@ from shoal.app.verbs.measuring import Columns, Seed
 from shoal.results.sections import Files, Headline
 from shoal.vocabulary import HierarchyKind
 
-ReleasedBy = Literal["publish", "anonymize", "perturb", "safe-harbor", "pseudonymize", "shift-dates", "apply"]
+ReleasedBy = Literal["publish", "anonymize", "perturb", "safe-harbor", "pseudonymize", "shift-dates", "apply", "scrub"]
 
 
 class HierarchyBuildOptions(VerbOptions):

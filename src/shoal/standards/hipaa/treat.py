@@ -10,7 +10,7 @@ from typing import cast
 import numpy as np
 import polars as pl
 
-from shoal.scrubbing.columns import ScrubbedColumn
+from shoal.scrubbing.scrubbed_column import ScrubbedColumn
 from shoal.scrubbing.summary import ScrubbedText
 from shoal.standards.hipaa.ages import LIMIT, OLD, top_coded
 from shoal.standards.hipaa.clauses import Treatment
