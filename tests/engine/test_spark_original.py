@@ -100,7 +100,7 @@ def test_a_release_of_one_machine_is_compared_on_spark(spark: Any, original: Pat
     assert not both(target, original).holds
 
 
-def test_rows_are_left_out_and_found_again(spark: Any, original: Path) -> None:
+def test_rows_are_left_out_and_found_again(spark: Any, original: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     engine = engine_of(original, ON_SPARK)
     table, here = engine.rows(original, None, ON_SPARK, needed=[]), LOCAL.rows(original)
     removed = [0, 1, 63, 64, 65, 127, 299]
@@ -122,3 +122,8 @@ def test_rows_are_left_out_and_found_again(spark: Any, original: Path) -> None:
     ordered = pl.DataFrame(pl.from_arrow(in_secret_order(again, 3, len(kept)).toArrow()))
     assert ordered["row"].to_list() == placed["row"].to_list()
     assert not engine.is_ordered(engine.rows(rows.drop(NUMBER), None, needed=[]))
+    other_way_round = [original / "b.parquet", original / "a.parquet"]  # by a path that is not absolute
+    monkeypatch.chdir(original.parent)
+    source = open_source([path.relative_to(original.parent) for path in other_way_round], ON_SPARK)
+    first = numbered(source).orderBy(NUMBER).limit(1).toArrow().column("row").to_pylist()
+    assert first == [100]

@@ -28,7 +28,7 @@ class Source:
     frame: Any
     name: str
     from_text_file: bool = False
-    # the files, where it was opened by their names
+    # the files, where it was opened by their names: whole paths, or addresses
     files: tuple[str, ...] | None = None
 
     @property
@@ -75,15 +75,17 @@ def _open_files(paths: Sequence[str], options: Options) -> Source:
     form = _format(found)
     if form == ".parquet":
         _check_schemas(found)
+    # Java may have been started in another folder than the one that paths start from
+    files = tuple(path if is_address(path) else str(Path(path).absolute()) for path in found)
     spark = session(options.master)
     with spark_errors(name):
 
         def read(*files: str) -> Any:
             return spark.read.parquet(*files) if form == ".parquet" else _read_texts(spark, files, form, options)
 
-        frame = _in_order([read(path) for path in found]) if len(found) <= MOST_IN_ORDER else read(*paths)
+        frame = _in_order([read(file) for file in files]) if len(files) <= MOST_IN_ORDER else read(*files)
         check_names(frame.columns, name)
-    return Source(frame, name, form != ".parquet", tuple(found))
+    return Source(frame, name, form != ".parquet", files)
 
 
 def _read_texts(spark: Any, files: Sequence[str], form: str, options: Options) -> Any:
