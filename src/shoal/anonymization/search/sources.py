@@ -76,6 +76,10 @@ class Sources:
         if not self._rolls_up:
             return self.bottom
         with self._lock:
+            nearest = tuple((levels - (levels - self.grid.low) % _STEPS[-1]).tolist())
+            if nearest in self._kept:
+                self._kept.move_to_end(nearest)
+                return self._kept[nearest]
             for step in _STEPS:
                 self._keep(levels - (levels - self.grid.low) % step)
             return self._nearest(levels)
