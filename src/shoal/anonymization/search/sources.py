@@ -28,8 +28,8 @@ _ROOM = 1 << 20
 DENSE_SPREAD = 1 << 22
 # classes from which on those of a node are estimated before they are counted
 _SAMPLED = 100_000
-# tuples below which rolling up gains nothing
-_FEW = 1_000
+# tuples below which rolling up gains nothing, and past which what is kept takes more memory than it is worth
+_FEW, _MANY = 1_000, 2_000_000
 
 
 @dataclass(frozen=True)
@@ -63,7 +63,7 @@ class Sources:
         self.grid = grid
         counts = grid.tuples.counts.astype(np.int64)
         self.bottom = Source(grid.bottom, None, grid.codes, counts, sensitive)
-        self._rolls_up = rolls_up and len(counts) >= _FEW
+        self._rolls_up = rolls_up and _FEW <= len(counts) <= _MANY
         # by their levels, the least used first; and nodes with nearly as many classes as their source
         self._kept: OrderedDict[tuple[int, ...], Source] = OrderedDict()
         self._not_worth: set[tuple[int, ...]] = set()
