@@ -20,8 +20,8 @@ from shoal.ranges.parsing import forms_in
 from shoal.reading import Options
 from shoal.table import Array, Column, Table
 from shoal.table.classes import Coded, CountTable, class_of_each_row, pack
-from shoal.table.encode import unite
 from shoal.table.rows import Rows
+from shoal.table.unite import unite
 from shoal.vocabulary import Generalized, NullRule
 
 if TYPE_CHECKING:

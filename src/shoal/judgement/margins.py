@@ -13,7 +13,7 @@ import polars as pl
 from shoal.errors import InputError, quoted
 from shoal.reading import read
 from shoal.table import Array, Column, Table
-from shoal.table.encode import unite
+from shoal.table.unite import unite
 
 # cells of the whole table that are fitted at once: 8 bytes each, three times
 MOST_CELLS = 10_000_000

@@ -24,6 +24,7 @@ from shoal.table import Array, Column, Table
 from shoal.table.classes import CountTable
 from shoal.table.spill import Spill
 from shoal.table.texts import texts_of, with_null
+from shoal.table.unite import exact_texts, unite
 
 Labels = Mapping[str, Sequence[tuple[str | None, Sequence[str | None]]]]
 # from what is asked about columns, and those that are `*` in suppressed rows, to the pairs of each
@@ -277,14 +278,9 @@ def equal_columns(released: Column, original: Column) -> bool:
         whole = released.nulls == 0 or len(released.values) == len(original.values)
         if whole and released.values.equals(original.values) and not released.values.null_count():
             return bool((released.codes == original.codes).all())
-    sides = []
-    for column, other in ((released, original), (original, released)):
-        values = column.decode()
-        if isinstance(values.dtype, pl.Datetime):
-            # a text of a time tells its zone
-            zone = values.dtype.time_zone if other.values.dtype == pl.String else None
-            values = values.cast(pl.Datetime("us", zone))
-        sides.append(values.cast(pl.String).alias(""))
+    if isinstance(released.values.dtype, pl.Datetime) and isinstance(original.values.dtype, pl.Datetime):
+        return _same_moments(released, original)
+    sides = [_as_texts(released), _as_texts(original)]
     if all(side.null_count() == len(side) for side in sides):
         return len(sides[0]) == len(sides[1])
     # texts of digits that a text file has no type for: each is the one text of its number
@@ -295,6 +291,24 @@ def equal_columns(released: Column, original: Column) -> bool:
     if released.values.dtype.is_numeric() != original.values.dtype.is_numeric():
         return bool(released.values.dtype == pl.Null or original.values.dtype == pl.Null) and sides[0].equals(sides[1])
     return sides[0].equals(sides[1])
+
+
+def _as_texts(column: Column) -> pl.Series:
+    """Values as texts of all their digits; of a moment six behind the second, or nine where it has them."""
+    values = column.decode()
+    if isinstance(values.dtype, pl.Datetime) and values.dtype.time_unit == "ms":
+        values = values.cast(pl.Datetime("us", values.dtype.time_zone))
+    return exact_texts(values).alias("")
+
+
+def _same_moments(released: Column, original: Column) -> bool:
+    """Whether moments are the same to the last digit, whatever their units, and either all or none have a zone."""
+    sides = [released.decode(), original.decode()]
+    zoned = [isinstance(side.dtype, pl.Datetime) and side.dtype.time_zone is not None for side in sides]
+    if zoned[0] != zoned[1] or len(sides[0]) != len(sides[1]):
+        return False
+    _, codes = unite(sides)
+    return bool((codes[: len(sides[0])] == codes[len(sides[0]) :]).all())
 
 
 def _same_digits(released: Column, original: Column) -> bool:

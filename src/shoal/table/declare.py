@@ -14,11 +14,12 @@ from shoal.table.bands import sorted_bands
 from shoal.table.column_type import LIKE_A_RELEASED_CELL, ColumnType, as_column_types
 from shoal.table.date_formats import ISO, inferred_formats
 from shoal.table.declared import RANGE, Declared
-from shoal.table.encode import look_up, unite
+from shoal.table.encode import look_up
 from shoal.table.number_texts import inferred_writing, places_of
 from shoal.table.table import Array, Column, Table, smallest_unsigned
 from shoal.table.text_types import MISSING_WORDS, typed_dictionary
 from shoal.table.texts import texts_of
+from shoal.table.unite import unite
 
 
 def completed(given: ColumnType, texts: pl.Series, name: str) -> ColumnType:

@@ -15,6 +15,7 @@ from shoal.table import Array, Column, smallest_unsigned
 from shoal.table.integers import NUMPY_INTEGERS, Integers, integer_series, physical_integers
 from shoal.table.table import ROWS_AT_ONCE, on_disk
 from shoal.table.text_types import typed_dictionary
+from shoal.table.unite import rank, unite
 
 if TYPE_CHECKING:
     from shoal.table.spill import Spill, SpilledFile
@@ -190,7 +191,7 @@ class ColumnEncoder:
         elif physical_integers(series).dtype in NUMPY_INTEGERS:
             self._keep(self._encode_integers(series))
         else:  # decimals, 128-bit integers, binary: rare enough for the general way
-            values, codes = _rank(series)
+            values, codes = rank(series)
             self._keep(Part(codes, values))
 
     def add_nulls(self, count: int) -> None:
@@ -395,7 +396,7 @@ def _places(dictionaries: dict[int, pl.Series]) -> Places | None:
     if len(dictionaries) == 1:
         ((key, texts),) = dictionaries.items()
         return Places(texts, {key: np.arange(len(texts))})
-    texts, places = _rank(pl.concat(list(dictionaries.values())))
+    texts, places = rank(pl.concat(list(dictionaries.values())))
     starts = np.cumsum([0, *map(len, dictionaries.values())])
     return Places(texts, {key: places[starts[n] : starts[n + 1]] for n, key in enumerate(dictionaries)})
 
@@ -497,41 +498,3 @@ def _encode_floats(series: pl.Series) -> Part:
     codes = np.full(len(series), len(distinct), smallest_unsigned(len(distinct) + 1))
     codes[~null] = found
     return Part(codes, pl.Series(distinct, dtype=series.dtype))
-
-
-def unite(dictionaries: list[pl.Series]) -> tuple[pl.Series, Array]:
-    """One sorted dictionary of several, and the code in it of every entry of each (in their order)."""
-    held = [dictionary for dictionary in dictionaries if dictionary.dtype != pl.Null]
-    if not held:
-        return pl.Series([], dtype=pl.Null), np.zeros(0, np.int64)
-    if len({dictionary.dtype for dictionary in held}) > 1:
-        held = _common_type(held)
-    together = pl.concat(held) if len(held) > 1 else held[0]
-    if together.dtype in NUMPY_INTEGERS and not together.null_count():
-        distinct, codes = np.unique(together.to_numpy(), return_inverse=True)
-        return integer_series(distinct), codes
-    return _rank(together)
-
-
-def _common_type(dictionaries: list[pl.Series]) -> list[pl.Series]:
-    """The same values in one type: numbers as numbers, anything else mixed as text."""
-    if all(dictionary.dtype.is_numeric() for dictionary in dictionaries):
-        frames = [dictionary.alias("value").to_frame().head(0) for dictionary in dictionaries]
-        wide = pl.concat(frames, how="vertical_relaxed").schema["value"]
-        cast = [dictionary.cast(wide) for dictionary in dictionaries]
-        # integers past 2^53 would merge as floats
-        if all(new.n_unique() == old.n_unique() for new, old in zip(cast, dictionaries, strict=True)):
-            return cast
-    if all(dictionary.dtype in (pl.Date, pl.Datetime) for dictionary in dictionaries):
-        return [dictionary.cast(pl.Datetime("us")) for dictionary in dictionaries]
-    return [dictionary.cast(pl.String) for dictionary in dictionaries]
-
-
-def _rank(series: pl.Series) -> tuple[pl.Series, Array]:
-    """The distinct values in order, and each entry's place among them; null comes after them all."""
-    order = series.arg_sort(nulls_last=True)
-    ordered = series.gather(order).drop_nulls()
-    new = (ordered != ordered.shift(1)).fill_null(True).to_numpy()
-    codes = np.full(len(series), int(np.count_nonzero(new)), np.int64)
-    codes[order.to_numpy()[: len(ordered)]] = np.cumsum(new) - 1
-    return ordered.filter(new), codes

@@ -17,9 +17,9 @@ from shoal.anonymization.transforms.labels import Labelling
 from shoal.errors import InputError, as_names, check_at_least
 from shoal.table import Array, Column, smallest_unsigned
 from shoal.table.classes import Codes, class_of_each_row, class_sizes, pack
-from shoal.table.encode import unite
 from shoal.table.rows import Rows
 from shoal.table.texts import texts_of, with_null
+from shoal.table.unite import unite
 
 
 @dataclass(frozen=True)
