@@ -28,7 +28,6 @@ from shoal.reading import Options, Overflow, read
 from shoal.table import Array, Table
 from shoal.table.classes import class_of_each_row, class_sizes, pack
 from shoal.table.encode import encode
-from shoal.table.order import released_order
 from shoal.table.rows import Rows
 
 if TYPE_CHECKING:
@@ -199,6 +198,7 @@ class LocalEngine:
         (['30-39', '50-59'], [34, 51], [2, 1])
         """
         from shoal.ranges.parsing import STAR
+        from shoal.table.order import released_order
 
         order = released_order(original.rows, *row_map)
         rows = np.arange(original.rows) if order is None else order
