@@ -214,6 +214,24 @@ def test_few_suppressed_rows_do_not_keep_what_is_sensitive(tmp_path: Path) -> No
     assert shoal.verify(made.polars, policy).verdict == "refused"
 
 
+@pytest.mark.parametrize("removed", [0, 1])
+def test_suppressed_rows_are_measured_or_claimed_and_not_both(tmp_path: Path, removed: int) -> None:
+    """They are counted again on the file; where rows were removed the method's own count is another figure."""
+    frame = pl.DataFrame({"a": ["x", "x", "x", "y"], "b": ["1", "1", "1", "2"]})
+    trees = {"a": [["x", "*"], ["y", "*"]], "b": [["1", "*"], ["2", "*"]]}
+    policy = keeping(2, "a", "b", suppression=0.5)
+    shoal.release(shoal.anonymize(frame, policy, method="lattice", hierarchies=trees), tmp_path / "x.csv")
+    place = manifest_path(tmp_path / "x.csv")
+    manifest = json.loads(place.read_text())
+    manifest["findings"]["suppressed_rows"] += removed
+    place.write_text(json.dumps(manifest))
+    [said] = [one.detail for one in shoal.verify(tmp_path / "x.csv").checks if one.name == "figures"]
+    again, claims = said.split("; only claimed: ")
+    assert "suppressed_rows" in again
+    assert "suppressed_rows" not in claims
+    assert ("suppressed rows as the method counts them" in claims) == bool(removed)
+
+
 # the release step
 
 
