@@ -156,6 +156,21 @@ def test_what_classes_tell_by_hand() -> None:
     assert Skewness().scores(wrong).tolist() == [0.0, 0.0, 0.0, 0.0]
 
 
+def test_of_two_values_the_wrong_one_is_the_answer_and_nobody_is_told_it() -> None:
+    """The column with three values is attacked, that with two is not; alone, it leaves nothing to attack."""
+    people = population(200, 3).with_columns(rich=pl.Series(["yes", "no"] * 100))
+    told = "background-knowledge is not run on 'rich'"
+    for sensitive, runs in ((["rich"], False), (["rich", "illness"], True)):
+        columns = ROLES | {"illness": "other"} | dict.fromkeys(sensitive, "sensitive")
+        subject = subject_of(people, people, None, {"columns": columns}, None, None, 100, 0)
+        attack = BackgroundKnowledge()
+        assert ("is the answer itself" not in str(attack.skips(subject))) == runs
+        assert attack.columns(subject) == [name for name in sensitive if name != "rich"]
+        found = by_name(shoal.attack(people, original=people, policy={"columns": columns}, twin=False))
+        assert ("background-knowledge" in found) == runs
+        assert [note for note in found["certain-value"].notes if note.startswith(told)]
+
+
 def test_numbers_are_guessed_near_by_hand() -> None:
     """Medians 100, 100 and 200 (of all, for who has no candidate); the truths are 104, 110 and 200."""
     entries = [(0, 0, 3.0), (0, 2, 1.0), (1, 0, 1.0), (1, 1, 1.0)]

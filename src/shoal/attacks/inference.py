@@ -16,8 +16,12 @@ from shoal.attacks.base import AttackOutcome, Criterion
 from shoal.attacks.guesses import NEAR, Believed, believed, is_number, sensitive_of
 from shoal.attacks.linking.link import Linkage
 from shoal.attacks.subject import Subject
+from shoal.errors import quoted
 from shoal.table import Array, Table
 from shoal.wording import percent
+
+_LEAST_VALUES = 3
+_ANSWERED = "with fewer than three values, one that the person does not have is the answer itself"
 
 
 class ClassInference(ABC):
@@ -48,6 +52,10 @@ class ClassInference(ABC):
         """The sensitive columns that it is for."""
         return sensitive_of(subject)
 
+    def remarks(self, subject: Subject) -> list[str]:
+        """What to know of its rate."""
+        return [self.remark] if self.remark else []
+
     def run(self, subject: Subject) -> AttackOutcome:
         """Conclude on the people in the data and on as many who are not."""
         (ours, theirs), linked, columns = subject.people, subject.linked, self.columns(subject)
@@ -56,7 +64,7 @@ class ClassInference(ABC):
         if theirs is not None and linked[1] is not None:
             control, _ = self._of(subject, theirs, linked[1], columns)
         worst = max(by_column, key=lambda name: by_column[name])
-        notes = [self.remark] if self.remark else []
+        notes = self.remarks(subject)
         notes.append(f"column {worst} is concluded most often: {percent(by_column[worst])}")
         return AttackOutcome.of(
             self.name,
@@ -118,14 +126,34 @@ class CertainValue(ClassInference):
     success: ClassVar[str] = "All records that fit have one value, and it is right."
     remark: ClassVar[str] = "only where all candidates have one value"
 
+    def remarks(self, subject: Subject) -> list[str]:
+        """Also why nobody is told a wrong value of some columns."""
+        few = _of_two_values(subject)
+        said = f"background-knowledge is not run on {quoted(few)}: {_ANSWERED}"
+        return [*super().remarks(subject), *([said] if few else [])]
+
     def scores(self, found: Believed) -> Array:
         one = found.distinct[found.target] == 1
         hit = one & (found.value == found.truth[found.target])
         return np.bincount(found.target[hit], minlength=found.targets).astype(np.float64)
 
 
+def _of_two_values(subject: Subject) -> list[str]:
+    """The sensitive categories with fewer than three values in the release."""
+    found = []
+    for name in sensitive_of(subject):
+        column = subject.table[name]
+        values = np.count_nonzero(np.bincount(column.codes[~column.is_null()]))
+        if values < _LEAST_VALUES and not is_number(column):
+            found.append(name)
+    return found
+
+
 class BackgroundKnowledge(ClassInference):
-    """The attacker knows of one value that the target does not have it: the most frequent wrong one."""
+    """The attacker knows of one value that the target does not have it: the most frequent wrong one.
+
+    Only for columns with three values and more: of two, the wrong one is the answer itself.
+    """
 
     name: ClassVar[str] = "background-knowledge"
     knows: ClassVar[str] = (
@@ -135,8 +163,15 @@ class BackgroundKnowledge(ClassInference):
     success: ClassVar[str] = "With that value ruled out, only one is left, and it is right."
     remark: ClassVar[str] = "one wrong value is known to be wrong, and all other candidates have one value"
 
+    def skips(self, subject: Subject) -> str | None:
+        """Also where every column has two values."""
+        said = super().skips(subject)
+        open_to_it = subject.original is not None and subject.on
+        return _ANSWERED if said is not None and open_to_it and _of_two_values(subject) else said
+
     def columns(self, subject: Subject) -> list[str]:
-        return [name for name in sensitive_of(subject) if not is_number(subject.table[name])]
+        few = _of_two_values(subject)
+        return [name for name in sensitive_of(subject) if name not in few and not is_number(subject.table[name])]
 
     def scores(self, found: Believed) -> Array:
         own = np.bincount(found.target[found.value == found.truth[found.target]], minlength=found.targets)
