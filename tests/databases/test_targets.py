@@ -14,7 +14,9 @@ import pytest
 import shoal
 from databases.conftest import put, seen
 from databases.server import Server
+from shoal.cli.app import app
 from shoal.databases import Address, database_of
+from shoal.databases.base import failure
 from shoal.manifest.files import manifest_path
 from shoal.reading import read
 from shoal.releases.open import Release
@@ -104,6 +106,29 @@ def test_an_input_is_never_replaced(place: str) -> None:
         with pytest.raises(shoal.InputError, match="input and the output"):
             released(source, f"{place}?table=people", force=True)
     assert seen(f"{place}?table=people").height == 240
+
+
+@pytest.mark.parametrize("place", ["sqlite", "duckdb"], indirect=True)
+def test_the_command_says_that_the_table_is_the_input(place: str) -> None:
+    put(f"{place}?table=people", PEOPLE)
+    for force in ([], ["--force"]):
+        asked = ["anonymize", f"{place}?table=people&order=id", "--qi", "age,sex", "-k", "5", *force]
+        with pytest.raises(shoal.InputError, match="the input and the output at once") as said:
+            app([*asked, "-o", f"{place}?table=people"], standalone_mode=False)
+        assert said.value.cure.startswith("Choose another name")
+    assert seen(f"{place}?table=people").height == 240
+
+
+@pytest.mark.parametrize("place", ["sqlite", "duckdb"], indirect=True)
+def test_a_folder_that_cannot_be_written_to_is_named(place: str) -> None:
+    """Whoever may write everywhere is refused by the system in a folder of processes."""
+    if not Path("/proc/self").is_dir():
+        pytest.skip("there is no folder /proc")
+    system = place.partition(":")[0]
+    with pytest.raises(shoal.InputError, match=r"^/proc cannot be written to: "):
+        released(PEOPLE, f"{system}:////proc/clinic.db?table=safe")
+    said = failure(RuntimeError("attempt to write a readonly database"), Address.of(f"{place}?table=safe"))
+    assert "cannot be opened, or not be written to" in str(said)
 
 
 def _run(place: str, *statements: str) -> None:

@@ -180,6 +180,10 @@ _STATES: dict[str, tuple[str, str]] = {
 }
 
 
+# what SQLite and DuckDB say of a file or a folder that the system keeps from them
+_NO_RIGHT = ("unable to open", "readonly database", "permission denied")
+
+
 def failure(error: Exception, address: Address, where: str = "") -> InputError:
     """One sentence about what a database refused, and the cure; never its own words."""
     name = SYSTEMS[address.system]
@@ -196,6 +200,11 @@ def failure(error: Exception, address: Address, where: str = "") -> InputError:
         return InputError(f"{name} cannot read the query: it is not valid SQL.", "Check its syntax.")
     if "not a database" in said or "not a valid duckdb" in said:
         return InputError(f"{address.database} is not a database of {name}.", "Check the name of the file.")
+    if address.file is not None and any(word in said for word in _NO_RIGHT):
+        return InputError(
+            f"{address.database} cannot be opened, or not be written to.",
+            "Check the rights of the file and its folder.",
+        )
     told = f" (SQLSTATE {state})" if state else ""
     return InputError(f"{name} could not do this{told}: {where or address.shown}.", "Check the query and its rights.")
 

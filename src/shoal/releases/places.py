@@ -3,7 +3,8 @@ name only when everything was judged."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterable
 from functools import cached_property
 from pathlib import Path
 from typing import Any, Protocol
@@ -72,13 +73,29 @@ def place_of(output: Any) -> Place:
     return TablePlace(Address.of(output)) if is_database(output) else FilePlace(path_here(output))
 
 
-def check_not_input(table: Table, place: Place, force: bool) -> None:
+def check_not_input(sources: Iterable[Any], place: Place) -> None:
     """Refuse a table of a database that is read by the input of what would replace it; a new name is read by none."""
-    given, target = table.address, getattr(place, "address", None)
-    if not force or given is None or target is None or given.system != target.system or not place.exists():
+    if not isinstance(place, TablePlace):
         return
-    if database_of(target).reads(given, target):
-        raise InputError(f"{target.shown} is the input and the output at once.", "Name another table.")
+    target = place.address
+    given = [Address.of(source) for source in sources if is_database(source)]
+    given = [address for address in given if address.system == target.system]
+    if given and place.exists() and any(database_of(target).reads(address, target) for address in given):
+        raise InputError(
+            f"{target.shown} is the input and the output at once.", "Choose another name for the table that is written."
+        )
+
+
+def _check_writable(folder: Path) -> None:
+    """Refuse a folder that takes no file, by one without a name that is gone at once."""
+    try:
+        tempfile.TemporaryFile(dir=folder).close()
+    except OSError as error:
+        raise _unwritable(folder, error) from None
+
+
+def _unwritable(folder: Path, error: OSError) -> InputError:
+    return InputError(f"{folder} cannot be written to: {failure(error)}.", "Choose another folder.")
 
 
 class FilePlace:
@@ -112,9 +129,7 @@ class FilePlace:
         try:
             self._held = DraftFile(self.path)
         except OSError as error:
-            raise InputError(
-                f"{self.path.parent} cannot be written to: {failure(error)}.", "Choose another folder."
-            ) from None
+            raise _unwritable(self.path.parent, error) from None
         self._draft = self._held.path
         write(self._draft)
 
@@ -164,10 +179,11 @@ class TablePlace:
         return self._where or stored_as(self.address, database_of(self.address).found(self.address))
 
     def check(self, force: bool) -> None:
-        """Refuse a table that is there, and folders that are not."""
+        """Refuse a table that is there, and folders that are not or that cannot be written to."""
         for folder in {self.path.parent, (self.address.file or self.path).parent}:
             if not folder.is_dir():
                 raise InputError(f"There is no folder {folder}.", "Make it first.")
+            _check_writable(folder)
         found = database_of(self.address).found(self.address)
         self._where = stored_as(self.address, found)
         if not force:

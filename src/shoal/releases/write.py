@@ -98,7 +98,7 @@ def release(
     named = [*inputs, Path(result.table.name)] if _is_file(result.table.name) else inputs
     check_apart(input=[*named, *_read_files(result)], signing_key=sign, output=files_of(path))
     one_input = inputs[0] if len(inputs) == 1 else named[0] if len(named) == 1 else None
-    check_not_input(result.table, place, force)
+    check_not_input([result.table.address], place)
     place.check(force)
     decisions = _decisions(result)
     if decisions.stopping:
