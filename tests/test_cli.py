@@ -265,6 +265,8 @@ def test_sample_data(tmp_path: Path) -> None:
         (["sample-data", "discharges", "-o", "x.docx"], "extension"),
         (["sample-data", "discharges", "-o", "no/folder.csv"], "no folder"),
         (["risk", "people.csv", "--qi", "age", "--colour"], "No such option"),
+        (["publish", "people.csv", "-o", "x", "--engine", "spark"], "publish works on this machine; anonymize"),
+        (["publish", "people.csv", "-o", "x", "--memory", "20MB"], "SHOAL_MEMORY"),
         (["riks", "people.csv"], "No such command"),
     ],
 )

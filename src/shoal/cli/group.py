@@ -17,6 +17,14 @@ from shoal.cli.commands import COMMANDS, Entry
 MARKUP: Literal["markdown"] = "markdown"
 
 
+# options that other commands have, and the way to the same thing here
+_INSTEAD = {
+    ("publish", "--engine"): "publish works on this machine; anonymize, verify and leak run on Spark: --engine spark.",
+    ("publish", "--memory"): "Set the variable SHOAL_MEMORY instead: it holds for every step of publish.",
+    ("publish", "--spill-dir"): "Set the variable SHOAL_SPILL instead: it holds for every step of publish.",
+}
+
+
 class LazyGroup(TyperGroup):
     """The commands of the table: a line of help each, until one is called."""
 
@@ -50,7 +58,12 @@ def load(name: str) -> Any:
 def _parse_args(command: Any, parse_args: Callable[..., list[str]], ctx: Any, args: list[str]) -> list[str]:
     for parameter in command.get_params(ctx):
         _spare_pydantic(parameter)
-    return parse_args(ctx, args)
+    try:
+        return parse_args(ctx, args)
+    except Exception as error:
+        if way := _INSTEAD.get((command.name, getattr(error, "option_name", ""))):
+            error.message, error.possibilities = f"{error.message}. {way}", None  # type: ignore[attr-defined]
+        raise
 
 
 def _command(name: str, entry: Entry) -> Any:
