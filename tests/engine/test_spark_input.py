@@ -9,14 +9,24 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.cli import main
 from shoal.engine import engine_of
 from shoal.engine.spark.frames import _ending, open_source
-from shoal.engine.spark.session import _as_input_error, check_java, session
+from shoal.engine.spark.session import _as_input_error, check_java, session, spark_errors
 from shoal.errors import InputError
 from shoal.reading import Options, read
 from shoal.releases.jobs import Writing, check_output
 
 ON_SPARK = Options(engine="spark")
+
+
+def refused(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """What a command says that ends with exit code 2."""
+    monkeypatch.setattr(sys, "argv", ["shoal", *arguments])
+    with pytest.raises(SystemExit) as ended:
+        main()
+    assert ended.value.code == 2
+    return capsys.readouterr().err
 
 
 def test_no_pyspark(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -96,6 +106,29 @@ def test_an_address_is_read_by_a_cluster_only(tmp_path: Path, monkeypatch: pytes
         open_source(Path(address), ON_SPARK)
 
 
+@pytest.mark.parametrize(
+    ("address", "sentence"),
+    [
+        ("sqlite:///a.db?table=adult", "The engine spark reads files and data frames, not tables of databases"),
+        ("postgresql://host/db?table=adult", "The engine spark reads files and data frames, not tables of databases"),
+        ("mysql://host/db?table=adult", "mysql://host/db is a database of a system that is not read"),
+    ],
+)
+def test_a_database_is_refused_before_java_starts(
+    address: str, sentence: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("JAVA_HOME", str(tmp_path))  # where there is none
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(InputError, match=sentence):
+        shoal.risk([address], quasi_identifiers=["sex"], options=ON_SPARK)
+    told = refused(monkeypatch, capsys, "risk", address, "--qi", "sex", "--engine", "spark")
+    assert sentence in told
+    assert "Parquet" in told or "export it" in told
+    key = ["--column", "sex", "--key-file", "key.bin", "-o", "out.parquet"]
+    refused(monkeypatch, capsys, "pseudonymize", address, *key, "--engine", "spark")
+    assert list(tmp_path.iterdir()) == []
+
+
 @pytest.mark.parametrize("target", ["s3a://bucket/safe.parquet", "dbfs:/safe.parquet", "hdfs://node:8020/safe.csv"])
 def test_a_release_does_not_go_to_an_address(target: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
@@ -153,6 +186,15 @@ def test_what_spark_says_becomes_one_sentence_without_a_value(error: Told, sente
         raise found
     assert "secret" not in str(found)
     assert "somebody" not in str(found)
+
+
+def test_an_error_of_java_itself_is_one_sentence(monkeypatch: pytest.MonkeyPatch) -> None:
+    protocol = pytest.importorskip("py4j.protocol", reason="no pyspark here: pip install 'shoal[spark]'")
+    monkeypatch.setattr(protocol.Py4JJavaError, "__init__", lambda self: None)
+    monkeypatch.setattr(protocol.Py4JJavaError, "__str__", lambda self: 'No FileSystem for scheme "foo": secret')
+    with pytest.raises(InputError, match="knows no such kind of place") as told, spark_errors("foo://claims"):
+        raise protocol.Py4JJavaError
+    assert "secret" not in str(told.value)
 
 
 def test_columns_that_differ_in_case_alone_are_named() -> None:

@@ -189,6 +189,20 @@ def is_address(path: Any) -> bool:
     return isinstance(path, (str, Path)) and _ADDRESS.match(str(path)) is not None
 
 
+def check_not_unknown_database(source: str | Path) -> None:
+    """Refuse the address of a database of a system that is not read.
+
+    >>> check_not_unknown_database("mysql://clinic.example/hospital")
+    Traceback (most recent call last):
+    shoal.errors.InputError: mysql://clinic.example/hospital is a database of a system that is not read. ...
+    """
+    if _OTHER_DATABASE.match(str(source)):
+        raise InputError(
+            f"{without_password(str(source))} is a database of a system that is not read.",
+            f"Tables of {in_words(list(SYSTEMS.values()))} are read: export it to one of them, or to a file.",
+        )
+
+
 def find_files(source: str | Path | list[str | Path] | tuple[str | Path, ...]) -> list[Found]:
     """The files behind a path, a list of paths, a folder or a glob, in the order of their names, each once."""
     if isinstance(source, (list, tuple)):
@@ -201,11 +215,7 @@ def find_files(source: str | Path | list[str | Path] | tuple[str | Path, ...]) -
         return found
     if not str(source):
         raise InputError("The name of the file is empty.", "Name a file, a folder or a glob.")
-    if _OTHER_DATABASE.match(str(source)):
-        raise InputError(
-            f"{without_password(str(source))} is a database of a system that is not read.",
-            f"Tables of {in_words(list(SYSTEMS.values()))} are read: export it to one of them, or to a file.",
-        )
+    check_not_unknown_database(source)
     if is_address(source):
         raise InputError(
             f"{without_password(str(source))} is not a file of this machine.",

@@ -9,9 +9,10 @@ from typing import Any
 
 import polars as pl
 
+from shoal.databases import is_database
 from shoal.engine.spark.session import session, spark_errors
 from shoal.errors import InputError, quoted
-from shoal.reading.files import Options, find_files, is_address, table_extensions
+from shoal.reading.files import Options, check_not_unknown_database, find_files, is_address, table_extensions
 from shoal.table import Table, check_names
 
 # tuples that the driver takes, where spark.shoal.driver.tuples says nothing else: about 100 bytes each
@@ -52,6 +53,7 @@ def open_source(source: Any, options: Options | None) -> Source:
         source = getattr(source.native, "source", source.native)
     if isinstance(source, Source):
         return source
+    _check_not_a_database(source)
     if isinstance(source, (str, Path)) or (isinstance(source, (list, tuple)) and source):
         several = [source] if isinstance(source, (str, Path)) else source
         return _open_files([_address(path) for path in several], options)
@@ -61,6 +63,24 @@ def open_source(source: Any, options: Options | None) -> Source:
         )
     check_names(source.columns, "The frame")
     return Source(source, "The frame")
+
+
+def _check_not_a_database(source: Any) -> None:
+    """Refuse a table of a database before Java starts: Spark would take its address for one of a store.
+
+    >>> _check_not_a_database("sqlite:///visits.db?table=visits")
+    Traceback (most recent call last):
+    shoal.errors.InputError: The engine spark reads files and data frames, not tables of databases. ...
+    """
+    for one in source if isinstance(source, (list, tuple)) else [source]:
+        if is_database(one):
+            raise InputError(
+                "The engine spark reads files and data frames, not tables of databases.",
+                "Read the table without engine spark, or write it to Parquet files first and name those.",
+                settings="engine",
+            )
+        if isinstance(one, (str, Path)):
+            check_not_unknown_database(one)
 
 
 def _address(path: str | Path) -> str:

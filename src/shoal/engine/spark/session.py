@@ -99,6 +99,7 @@ def check_java() -> None:
 def spark_errors(where: str) -> Iterator[None]:
     """What Spark refuses as one sentence: Java's messages are long and may show values."""
     try:
+        from py4j.protocol import Py4JJavaError
         from pyspark.errors import PySparkException
     except ImportError:  # told by whoever opens the session
         yield
@@ -107,12 +108,13 @@ def spark_errors(where: str) -> Iterator[None]:
         warnings.filterwarnings("ignore", category=FutureWarning, module="pyspark")
         try:
             yield
-        except PySparkException as error:
+        except (PySparkException, Py4JJavaError) as error:  # Java's own errors, too, such as of an unknown scheme
             raise _as_input_error(error, where) from None
 
 
 def _as_input_error(error: Any, where: str) -> InputError:
-    condition, said = error.getCondition() or type(error).__name__, str(error)
+    known = error.getCondition() if hasattr(error, "getCondition") else None
+    condition, said = known or type(error).__name__, str(error)
     if condition == "PATH_NOT_FOUND" or "FileNotFoundException" in said:
         return InputError(
             f"Spark finds no file {where}.", "Check the name, and that every node of the cluster can read it."
