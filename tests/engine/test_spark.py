@@ -426,6 +426,7 @@ GAPS: dict[str, Any] = {
     "leak": _too_many("leak", quasi_identifiers=["age", "seen"], person="who", leaked="10%"),
     "anonymize": _too_many("anonymize", quasi_identifiers=["age", "seen"], k=5, method="mondrian"),
     "verify": _with_original,
+    "pseudonymize": _too_many("pseudonymize", column="who", key=bytes(range(32))),
     "safe-harbor": _too_many("safe_harbor", year_of_data=2021),  # of `who` there are 900
     "publish": _published,
 }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import stat
 from pathlib import Path
 from typing import Any
@@ -14,6 +15,7 @@ import shoal
 from shoal.engine import LOCAL, engine_of
 from shoal.engine.base import PairsAsked, RowMap
 from shoal.reading import Options
+from shoal.releases.jobs import release_pseudonymized
 from shoal.releases.results import NEEDS_PRIVATE
 from shoal.releases.write import release
 from shoal.table.order import shuffled_order
@@ -83,6 +85,22 @@ def test_a_release_of_spark_leads_back_to_its_rows(spark: Any, original: Path, t
     private.unlink()
     said = {check.name: check.detail for check in both(target, original).checks}
     assert said["rows"] == NEEDS_PRIVATE
+
+
+def test_a_pseudonymised_release_of_spark_is_verified(spark: Any, original: Path, tmp_path: Path) -> None:
+    """Its manifest has all columns, of which one alone was brought to the driver."""
+    target = tmp_path / "pseudonyms.parquet"
+    release_pseudonymized(original, output=target, column="who", key=bytes(range(32)), options=ON_SPARK)
+    listed = json.loads((tmp_path / "pseudonyms.manifest.json").read_text())["columns"]
+    local = shoal.pseudonymize(original, column="who", key=bytes(range(32)))
+    assert [entry["name"] for entry in listed] == people().columns
+    assert [entry["form"]["type"] for entry in listed] == [entry.form.type for entry in local.manifest_columns()]
+    found = shoal.verify(target, original=original)
+    assert found.holds
+    assert {f"column {name}" for name in people().columns} <= {check.name for check in found.checks}
+    part = sorted(target.glob("part-*.parquet"))[0]
+    pl.read_parquet(part).drop("paid").write_parquet(part)
+    assert "columns" in {check.name for check in shoal.verify(target).checks if not check.holds}
 
 
 @pytest.mark.slow

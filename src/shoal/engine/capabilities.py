@@ -53,7 +53,12 @@ CAPABILITIES = (
         "the `original` of a data frame, or of more rows than the driver's limit",
         "a row is found in the original by its number in the files, and the driver sends the order of the release",
     ),
-    Capability("pseudonymize", "the distinct values of the column"),
+    Capability(
+        "pseudonymize",
+        "the distinct values of the column; for the manifest of a release those of the others, one column at a time",
+        "a column with more different values than the driver takes",
+        "the driver makes the pseudonyms, and finds the types that the manifest tells by the values",
+    ),
     Capability(
         "safe-harbor",
         "the distinct values of one column at a time; with dates of birth how many records share the years of birth "

@@ -11,12 +11,13 @@ import polars as pl
 
 from shoal.engine import engine_of
 from shoal.judgement.checks import Check
+from shoal.manifest.columns import types_by_name
 from shoal.manifest.schema import ColumnEntry
 from shoal.policy import Policy
 from shoal.ranges.forms import NATURES, ColumnForm, FormKind
 from shoal.reading.frames import to_native
 from shoal.results import Headline, Notes, Result, Section, left_out
-from shoal.table import Column, Table
+from shoal.table import Table
 from shoal.table.type_words import type_word
 from shoal.wording import counted, in_words
 
@@ -47,10 +48,10 @@ class Personal(Result):
         """The columns that were changed, and how their cells are written now."""
 
     def manifest_columns(self) -> list[ColumnEntry]:
-        """Each column of the input as the manifest lists it."""
-        return [self._entry(name, column) for name, column in self.table.columns.items()]
+        """Each column of the input as the manifest lists it, also those that stayed where the rows are."""
+        return [self._entry(name, dtype) for name, dtype in types_by_name(self.table).items()]
 
-    def _entry(self, name: str, column: Column) -> ColumnEntry:
+    def _entry(self, name: str, dtype: pl.DataType) -> ColumnEntry:
         kind = self.changed_columns.get(name, "as-it-was")
         return ColumnEntry(
             name=name,
@@ -58,7 +59,7 @@ class Personal(Result):
             decided_by="policy" if name in self.changed_columns else "detection",
             nature=NATURES[kind][0],
             technique=self.name if name in self.changed_columns else "none",
-            form=ColumnForm(kind=kind, type=type_word(column.dtype)),
+            form=ColumnForm(kind=kind, type=type_word(dtype)),
             released_as=[name],
         )
 

@@ -16,7 +16,7 @@ from shoal.reading.frames import to_native
 from shoal.results import Figure, Figures, Files, Grid, Headline, Notes, Section, left_out
 from shoal.scrubbing.scrubbed_column import ScrubbedColumn
 from shoal.scrubbing.summary import ScrubbedText
-from shoal.table import Column, Table
+from shoal.table import Table
 from shoal.wording import counted, in_words
 
 
@@ -61,9 +61,9 @@ class ScrubResult(Personal):
         """The columns of text."""
         return dict.fromkeys(self.text, "scrubbed")
 
-    def _entry(self, name: str, column: Column) -> ColumnEntry:
+    def _entry(self, name: str, dtype: pl.DataType) -> ColumnEntry:
         if name not in self.dropped:
-            entry = super()._entry(name, column)
+            entry = super()._entry(name, dtype)
             changed = {"role": "text", "technique": f"scrub by {self.replace}"}
             return entry.model_copy(update=changed) if name in self.text else entry
         form = ColumnForm(kind="removed")
