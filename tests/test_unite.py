@@ -89,6 +89,14 @@ def test_moments_are_the_same_in_other_units_and_not_without_their_zone() -> Non
     assert not equal_columns(encode(moments.head(2)), encode(moments))
 
 
+def test_nanoseconds_as_text_are_held_against_all_their_digits() -> None:
+    whole = pl.Series("a", [1_000, 2_000]).cast(pl.Datetime("ns"))
+    fine = pl.Series("a", [1_000, 2_001]).cast(pl.Datetime("ns"))
+    texts = encode(whole.cast(pl.Datetime("us")).cast(pl.String))
+    assert equal_columns(texts, encode(whole))
+    assert not equal_columns(texts, encode(fine))
+
+
 def test_spans_of_two_units_are_counted(tmp_path: Path) -> None:
     paths = [tmp_path / "1.parquet", tmp_path / "2.parquet"]
     pl.DataFrame({"a": pl.Series([1]).cast(pl.Duration("ms"))}).write_parquet(paths[0])

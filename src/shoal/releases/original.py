@@ -294,10 +294,12 @@ def equal_columns(released: Column, original: Column) -> bool:
 
 
 def _as_texts(column: Column) -> pl.Series:
-    """Values as texts of all their digits; of a moment six behind the second, or nine where it has them."""
+    """Values as texts of all their digits; of moments six behind the second, or nine where these tell more."""
     values = column.decode()
-    if isinstance(values.dtype, pl.Datetime) and values.dtype.time_unit == "ms":
-        values = values.cast(pl.Datetime("us", values.dtype.time_zone))
+    if isinstance(values.dtype, pl.Datetime):
+        micro = values.cast(pl.Datetime("us", values.dtype.time_zone), strict=False)
+        if values.dtype.time_unit != "ns" or micro.cast(values.dtype, strict=False).equals(values):
+            values = micro
     return exact_texts(values).alias("")
 
 
