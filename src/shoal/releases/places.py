@@ -68,7 +68,7 @@ def place_of(output: Any) -> Place:
     """The place that an output names.
 
     >>> place_of("sqlite:///visits.db?table=safe").path
-    PosixPath('safe.sqlite')
+    PosixPath('safe.visits.db.sqlite')
     """
     return TablePlace(Address.of(output)) if is_database(output) else FilePlace(path_here(output))
 

@@ -20,6 +20,8 @@ from shoal.kinds.letters import plain
 # names and those of a letter or two and a number.
 _BARE = re.compile(r"[a-z]{1,2}_?\d{1,3}[a-z]?")
 _COMMON_TELLS, _BARE_TELLS, _SHORT_TELLS = 0.1, 0.4, 0.5
+# numbers of questions and variables, which any questionnaire has (Q1, v12)
+_QUESTION, _QUESTION_TELLS = re.compile(r"q\d{1,3}|v\d{1,2}"), 0.01
 # How sure one is that a table is of a source from what its names tell together, at most, and how fast it comes;
 # a wide table has short names by chance: so much must be told for each of its columns.
 _SUREST, _ENOUGH, _PER_COLUMN = 0.92, 1.5, 0.06
@@ -130,7 +132,9 @@ def _shared() -> Counter[str]:
 
 
 def _tells(name: str) -> float:
-    """What a name tells about the source of its table, 0 to 1."""
+    """What a name tells about the source of its table, 0 to 1; the number of a question tells nearly nothing."""
+    if _QUESTION.fullmatch(name):
+        return _QUESTION_TELLS
     if name in _common():
         return _COMMON_TELLS
     form = _BARE_TELLS if _BARE.fullmatch(name) else _SHORT_TELLS if len(name) <= 3 else 1.0
