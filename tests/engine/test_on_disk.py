@@ -248,6 +248,10 @@ def test_amounts_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
     for wrong in ("much", "0", "-1GB"):
         with pytest.raises(InputError, match="cannot be read"):
             bytes_of(wrong)
+    assert bytes_of("2000000000") == 2 * 10**9
+    for wrong in ("8", "0.5", "999999"):
+        with pytest.raises(InputError, match=r"`upload_limit` has no unit\."):
+            bytes_of(wrong, "upload_limit")
 
 
 KILLED = """

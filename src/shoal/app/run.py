@@ -14,8 +14,9 @@ from typing import Any
 import uvicorn
 
 from shoal.app.server import close, create_app
-from shoal.app.settings import LOCAL_HOST, Settings, bytes_of
+from shoal.app.settings import LOCAL_HOST, Settings
 from shoal.errors import InputError
+from shoal.table.memory import bytes_of
 from shoal.writing import write_bytes
 
 Say = Callable[[str], None]
@@ -37,7 +38,7 @@ def run(
     if file is not None and not file.is_file():
         raise InputError(f"There is no file {file}.", "Check the name.")
     folders = tuple(folder.resolve() for folder in allow or (file.resolve().parent if file else Path.cwd(),))
-    settings = Settings(project, folders, bytes_of(upload_limit), host)
+    settings = Settings(project, folders, bytes_of(upload_limit, "upload_limit"), host)
     app = create_app(settings)
     try:
         where = "/"

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import secrets
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -11,7 +10,7 @@ from shoal.errors import InputError
 
 UPLOAD_LIMIT = 4 * 10**9
 LOCAL_HOST = "127.0.0.1"
-_UNITS = {"": 1, "KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
+_UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
 def _secret() -> str:
@@ -38,19 +37,6 @@ class Settings:
         for folder in self.allow:
             if not folder.is_dir():
                 raise InputError(f"There is no folder {folder}.", "Name a folder that is there.", settings="allow")
-
-
-def bytes_of(text: str) -> int:
-    """A size such as `500MB` in bytes.
-
-    >>> bytes_of("500MB"), bytes_of("1.5 GB"), bytes_of("2048")
-    (500000000, 1500000000, 2048)
-    """
-    found = re.fullmatch(r"([0-9]+(?:\.[0-9]+)?)\s*([KMGT]B)?", text.strip().upper())
-    size = int(float(found[1]) * _UNITS[found[2] or ""]) if found else 0
-    if size < 1:
-        raise InputError(f"'{text}' is not a size.", "Write 500MB or 4GB.", settings="upload_limit")
-    return size
 
 
 def size_in_words(size: int) -> str:
