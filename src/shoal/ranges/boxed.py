@@ -21,6 +21,7 @@ from shoal.table.classes import (
     pack,
 )
 from shoal.table.rows import occurrences
+from shoal.table.unite import exact_texts
 from shoal.vocabulary import Domain
 
 NONE_MISSING, SOME_MISSING, ALL_MISSING = 0, 1, 2
@@ -339,7 +340,7 @@ def _sets(column: Column, codes: Array, lengths: Array, low: Array, high: Array,
     sizes = np.bincount(set_of_box[box[kept]], minlength=count)
     members = code[kept][np.argsort(set_of_box[box[kept]], kind="stable")]
     bounds = np.concatenate([[0], np.cumsum(sizes)])
-    labels = column.values.cast(pl.String)
+    labels = exact_texts(column.values)
     return Sets(places(column), low, high, missing, None, set_of_box, bounds, members, labels)
 
 

@@ -20,6 +20,7 @@ from shoal.table.classes import Coded, Codes, class_of_each_row, first_row_of_ea
 from shoal.table.encode import encode, look_up
 from shoal.table.table import ROWS_AT_ONCE
 from shoal.table.type_words import type_word
+from shoal.table.unite import exact_texts
 
 # past this, neighbouring integers are one float
 LARGEST_EXACT = 2**53
@@ -250,7 +251,7 @@ def _in_type(scale: Array, column: Column) -> pl.Series:
 
 def _labelled(name: str, scale: pl.Series, side: Side, form: Form) -> pl.Series:
     """Pairs of ends as texts."""
-    texts = scale.cast(pl.String)
+    texts = exact_texts(scale)
     first, last = texts.gather(side.low), texts.gather(side.high)
     spans = "[" + first + ";" + last + "]" if form == "bracket" else first + "-" + last
     labels = first.zip_with(pl.Series(side.low == side.high), spans)

@@ -11,6 +11,7 @@ from pydantic import BaseModel, ConfigDict
 from shoal.ranges.parsing import STAR, looks_generalized, set_labels, set_members, sets_among, unescape
 from shoal.table import Array, Column
 from shoal.table.texts import texts_of
+from shoal.table.unite import exact_texts
 
 FormKind = Literal[
     "as-it-was", "range", "columns", "set", "node", "label", "mean", "midpoint", "suppressed-cells", "perturbed",
@@ -128,7 +129,7 @@ def _is_value(texts: pl.Series, type_word: str | None, declared: bool = False) -
     """Which texts are the one text of a value of a type."""
     if declared and type_word == "number":
         return as_type(texts, type_word).is_not_null()
-    return (as_type(texts, type_word).cast(pl.String) == texts).fill_null(False)
+    return (exact_texts(as_type(texts, type_word)) == texts).fill_null(False)
 
 
 def _is_text(texts: pl.Series) -> pl.Series:
@@ -170,6 +171,8 @@ def as_type(texts: pl.Series, type_word: str | None) -> pl.Series:
         return texts.str.to_date("%Y-%m-%d", strict=False)
     if type_word in ("datetime", "moment"):
         return texts.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", strict=False, time_unit="us")
+    if type_word == "time":
+        return texts.str.to_time("%H:%M:%S%.f", strict=False)
     return texts
 
 

@@ -11,6 +11,7 @@ from shoal.ranges.boxed import ALL_MISSING, NONE_MISSING, SOME_MISSING, Boxed, S
 from shoal.ranges.parsing import STAR
 from shoal.table import Array, Column
 from shoal.table.texts import texts_of
+from shoal.table.unite import exact_texts
 
 
 @dataclass(frozen=True)
@@ -110,7 +111,7 @@ def nodes_over(column: Column, tree: ColumnTree, first: Array, last: Array, miss
     return Nodes(
         places(column), low, np.minimum(high, values - 1), missing if missing.any() else None, None,
         set_of_box.ravel(), np.concatenate([[0], np.cumsum([len(held) for held in members])]),
-        np.concatenate(members), column.values.cast(pl.String),
+        np.concatenate(members), exact_texts(column.values),
         pl.Series(texts, dtype=pl.String), np.where(pairs[0] == 0, 1, leaves), tree.total,
     )  # fmt: skip
 

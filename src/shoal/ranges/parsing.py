@@ -239,11 +239,12 @@ def as_numbers(values: pl.Series) -> Array:
 
 
 def _texts_as_numbers(texts: pl.Series) -> Array:
-    """Numbers, days since 1970, or microseconds: whichever a text is."""
+    """Numbers, days since 1970, microseconds, or nanoseconds since midnight: whichever a text is."""
     days = texts.str.to_date("%Y-%m-%d", strict=False).to_physical().cast(pl.Float64)
     moments = texts.str.to_datetime("%Y-%m-%d %H:%M:%S%.f", strict=False, time_unit="us").to_physical().cast(pl.Float64)
+    times = texts.str.to_time("%H:%M:%S%.f", strict=False).to_physical().cast(pl.Float64)
     numbers = texts.cast(pl.Float64, strict=False)
-    return days.fill_null(moments).fill_null(numbers).fill_null(float("nan")).to_numpy()
+    return days.fill_null(moments).fill_null(times).fill_null(numbers).fill_null(float("nan")).to_numpy()
 
 
 def as_texts(column: Column, raw: bool, null_is_star: bool) -> RangeColumn:

@@ -28,7 +28,7 @@ def check_have_texts(columns: Iterable[Column]) -> None:
 
 def texts_of(values: pl.Series) -> pl.Series:
     """Values as they are written; 5.0 is written 5, for other libraries keep whole numbers beside nulls as floats."""
-    if values.dtype == pl.Duration:
+    if values.dtype == pl.Duration or values.dtype == pl.Time:  # the cast leaves out fractions of a second
         return values.dt.to_string("iso")
     if values.dtype == pl.Binary:
         return values.bin.encode("hex")
