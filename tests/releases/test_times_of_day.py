@@ -13,6 +13,7 @@ from shoal.releases.jobs import release_anonymized
 from shoal.table.texts import texts_of
 
 TIMES = [time(number % 24, number * 7 % 60, number * 11 % 60, number % 2 * 500_000) for number in range(240)]
+COARSEN = {"method": "coarsen", "resolution": 4}
 
 
 def test_texts_tell_fractions_apart() -> None:
@@ -21,8 +22,7 @@ def test_texts_tell_fractions_apart() -> None:
 
 @pytest.mark.parametrize(
     "how",
-    [{"method": "mondrian"}, {"method": "sorted-clusters"}, {"method": "lattice"}, {"method": "suppress"}]
-    + [{"method": "coarsen", "resolution": 4}],
+    [*({"method": name} for name in ("mondrian", "sorted-clusters", "lattice", "suppress")), COARSEN],
     ids=lambda how: how["method"],
 )
 def test_released_verified_and_refused_when_changed(tmp_path: Path, how: dict[str, object]) -> None:
