@@ -8,7 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -124,6 +124,7 @@ class Page:
     parts: list[tuple[str, list[list[str]]]]
     lost: list[str]
     over: list[str]
+    printed: dict[int, str] = field(default_factory=dict)
 
     def add(self, cells: list[str]) -> None:
         """One row under the last heading."""

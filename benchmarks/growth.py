@@ -60,6 +60,7 @@ def beside_streaming() -> None:
 
 def main(*jobs: str) -> None:
     """Risk in memory and on disk, and a release on disk."""
+    jobs = jobs or ("risk", "anonymize")
     names = ",".join(QUASI_IDENTIFIERS)
     start = shoal_command("risk", str(discharges(0, 100)), "--qi", names, "--json").cpu
     if "risk" in jobs:
@@ -76,4 +77,4 @@ def main(*jobs: str) -> None:
 
 
 if __name__ == "__main__":
-    main(*(sys.argv[1:] or ("risk", "anonymize")))
+    main(*sys.argv[1:])

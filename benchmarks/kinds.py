@@ -39,12 +39,12 @@ def ratio(part: int, whole: int) -> str:
     return f"{part / whole:6.2f}" if whole else "     -"
 
 
-def main() -> None:
+def main(*given: str) -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dev", action="store_true", help="leave the other groups alone")
     parser.add_argument("--wrong", action="store_true", help="list the cases that went wrong")
-    options = parser.parse_args()
+    options = parser.parse_args(given)
     cases = columns()
     names = ("dev",) if options.dev else ("dev", "held out", "real", "fresh")
     groups = {name: [case for case in cases if case.group == name] for name in names}
@@ -75,4 +75,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(*sys.argv[1:])

@@ -6,12 +6,15 @@ A run of all writes docs/benchmarks.md; a run of some does so with `--page`, and
 from __future__ import annotations
 
 import importlib
+import io
 import os
 import platform
 import subprocess
 import sys
 import traceback
+from contextlib import redirect_stdout
 from pathlib import Path
+from typing import TextIO
 
 from common import PAGE
 
@@ -25,16 +28,38 @@ HEADS = {
 }
 
 
+class Told(io.TextIOBase):
+    """Standard output, kept beside."""
+
+    def __init__(self, screen: TextIO) -> None:
+        self.screen, self.text = screen, ""
+
+    def write(self, text: str) -> int:
+        """To the screen and to the page."""
+        self.text += text
+        return self.screen.write(text)
+
+    def flush(self) -> None:
+        """As the screen does."""
+        self.screen.flush()
+
+
 def main(*names: str) -> int:
     """Run them in order; 1 where a benchmark failed or a peer was faster."""
     failed = []
     chosen = [name for name in names if name != "--page"] or BENCHMARKS
     for name in chosen:
+        told = Told(sys.stdout)
+        before = len(PAGE.parts)
         try:
-            importlib.import_module(name).main()
-        except Exception as error:
+            with redirect_stdout(told):
+                importlib.import_module(name).main()
+        except (Exception, SystemExit) as error:
             traceback.print_exc()
             failed.append(f"{name} failed: {type(error).__name__}")
+        if not any(rows for _, rows in PAGE.parts[before:]):  # it has no table of this kind: as it was printed
+            PAGE.printed[len(PAGE.parts)] = told.text
+            PAGE.parts.append((name, []))
     if not names or "--page" in names:
         TARGET.write_text(written(chosen, failed))
         print(f"\nwrote {TARGET.name}")
@@ -60,7 +85,9 @@ def written(chosen: list[str], failed: list[str]) -> str:
         *([f"Over the bar we set ourselves: {'; '.join(PAGE.over)}.", ""] if PAGE.over else []),
         *([f"Not measured: {'; '.join(failed)}.", ""] if failed else []),
     ]
-    for heading, rows in PAGE.parts:
+    for number, (heading, rows) in enumerate(PAGE.parts):
+        if printed := PAGE.printed.get(number, "").strip():
+            lines += [f"## {heading}", "", "```text", printed, "```", ""]
         if rows:
             head = HEADS[len(rows[0])]
             lines += [f"## {heading}", "", _cells(head), _cells(["---"] * len(head)), *map(_cells, rows), ""]

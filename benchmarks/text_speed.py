@@ -46,9 +46,8 @@ def cost(*arguments: str) -> tuple[float, float]:
     return usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024
 
 
-def main() -> None:
+def main(number: int = 100_000) -> None:
     """Prints the cost without and with known values."""
-    number = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "notes.csv"
         with path.open("w", newline="") as file:
@@ -64,4 +63,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    main()
+    main(*map(int, sys.argv[1:]))

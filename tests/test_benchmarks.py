@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import importlib
 import sys
 from collections.abc import Iterator
@@ -84,3 +85,35 @@ def test_every_benchmark_is_run(path: Path, bench: tuple[Any, Any]) -> None:
         "text",
     }  # hours, a cluster, shares
     assert path.stem in apart or path.stem in bench[1].BENCHMARKS
+
+
+def test_what_only_prints_stands_as_it_was_printed_and_an_exit_is_a_failure(
+    bench: tuple[Any, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = bench[1]
+
+    class Prints:
+        @staticmethod
+        def main() -> None:
+            sys.stdout.write("recall 0.97\n")
+
+    class Leaves:
+        @staticmethod
+        def main() -> None:
+            raise SystemExit(2)
+
+    monkeypatch.setattr(run.importlib, "import_module", {"prints": Prints, "leaves": Leaves}.__getitem__)
+    monkeypatch.setattr(run, "TARGET", tmp_path / "page.md")
+    assert run.main("prints", "leaves", "--page") == 1
+    page = (tmp_path / "page.md").read_text()
+    assert "## prints\n\n```text\nrecall 0.97\n```" in page
+    assert "Not measured: leaves failed: SystemExit." in page
+    assert capsys.readouterr().out.startswith("recall 0.97")
+
+
+def test_every_benchmark_runs_without_arguments(bench: tuple[Any, Any]) -> None:
+    for name in bench[1].BENCHMARKS:
+        tree = ast.parse((BENCHMARKS / f"{name}.py").read_text())
+        main = next(one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == "main")
+        assert len(main.args.args) == len(main.args.defaults), name
+        assert "argv" not in ast.unparse(main), name
