@@ -13,6 +13,7 @@ from typing import Any
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import zstandard
 from hypothesis import given
@@ -321,6 +322,7 @@ def test_faults_of_text_files(tmp_path: Path) -> None:
     assert "not written in ascii" in fault(write(tmp_path, "a\nSECRETÈ\n"), encoding="ascii")
     assert "no encoding 'klingon'" in fault(write(tmp_path, "a\n1\n"), encoding="klingon")
     assert "NUL bytes" in fault(write(tmp_path, b"a,b\n1,\x00\n"))
+    assert "NUL bytes" in fault(write(tmp_path, b"\x89PNG\r\n\x1a\n\x00\x81\x8d"))
 
 
 def test_faults_of_other_files(tmp_path: Path, people: pl.DataFrame) -> None:
@@ -328,6 +330,9 @@ def test_faults_of_other_files(tmp_path: Path, people: pl.DataFrame) -> None:
     assert "holds no table" in fault(tmp_path)
     people.write_parquet(tmp_path / "p.parquet")
     whole = (tmp_path / "p.parquet").read_bytes()
+    same = pa.Table.from_arrays([pa.array([1]), pa.array([[{"b": 1}]]), pa.array([2])], names=["a", "b", "a"])
+    pq.write_table(same, tmp_path / "same.parquet")
+    assert "more than once: 'a'" in fault(tmp_path / "same.parquet")
     for length in (4, 50, len(whole) // 2, len(whole) - 1):
         assert "damaged" in fault(write(tmp_path, whole[:length], "cut.parquet"))
     assert "first bytes" in fault(write(tmp_path, "a,b\n1,2\n", "text.parquet"))

@@ -15,6 +15,7 @@ from shoal.reading.frames import ROWS_PER_BATCH
 from shoal.reading.parquet_check import check_parquet
 from shoal.reading.parquet_texts import with_categories
 from shoal.table.memory import memory_budget
+from shoal.table.table import check_names
 from shoal.table.text_types import typed_dictionary
 
 # a file whose texts are read by its dictionaries is in memory meanwhile: so much of what a table may take
@@ -24,6 +25,7 @@ _SHARE_OF_MEMORY = 16
 def open_parquet(path: Path, keys: dict[str, str], memory: str | int | None = None) -> Source:
     """A Parquet file; `key=value` folders above it become columns that the file itself does not have."""
     footer = check_parquet(path, ())
+    check_names(footer.names, str(path))
     with damage_as_error(path):
         scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
         own = scan.collect_schema()

@@ -27,6 +27,8 @@ _EXCEL_DELIMITER = re.compile(rb"\"?sep=(.)\"?\r?\n")
 _LOOKS_LIKE_DATA = re.compile(r"^[\d .,:/+-]{5,}$|@|^\d+[.,]\d+$")
 # encodings that Python knows for host names, source code and tests
 _NOT_OF_FILES = {"undefined", "idna", "punycode", "unicode-escape", "raw-unicode-escape"}
+# encodings in which no letter holds a zero byte
+_ONE_BYTE = {"utf-8", "cp1252"}
 _QUOTE, _NEWLINE = b'"', b"\n"
 # of a decoder that waits for no more bytes of a letter
 _BETWEEN_LETTERS = (b"", 0)
@@ -220,6 +222,8 @@ def _as_utf8(path: Path, compression: Compression, encoding: str) -> Iterator[tu
     first, old_mac = True, False
     try:
         for piece, position in chunks(path, compression):
+            if codec.name in _ONE_BYTE:  # what is not text should be called so, not a text in another encoding
+                _check_text(piece, path)
             if codec.name != "utf-8":
                 out = decoder.decode(piece).encode()
             else:
@@ -229,15 +233,19 @@ def _as_utf8(path: Path, compression: Compression, encoding: str) -> Iterator[tu
             if first:
                 out = out.removeprefix(codecs.BOM_UTF8)
                 first, old_mac = False, b"\r" in out and b"\n" not in out
-            if b"\0" in out:
-                raise InputError(
-                    f"{path} holds NUL bytes: it is UTF-16 without its mark, or not a text file.",
-                    "Try the `encoding` utf-16-le or utf-16-be, or export it as CSV or Parquet.",
-                )
+            _check_text(out, path)
             yield out.replace(b"\r", b"\n") if old_mac else out, position
         decoder.decode(b"", final=True)
     except UnicodeError:  # also a UTF-16 without its mark, and halves of letters
         raise NotInEncoding(path, encoding) from None
+
+
+def _check_text(piece: bytes, path: Path) -> None:
+    if b"\0" in piece:
+        raise InputError(
+            f"{path} holds NUL bytes: it is UTF-16 without its mark, or not a text file.",
+            "Try the `encoding` utf-16-le or utf-16-be, or export it as CSV or Parquet.",
+        )
 
 
 def _find_encoding(path: Path, compression: Compression) -> str:

@@ -27,10 +27,11 @@ _MOST_BYTES = 1 << 31
 
 @dataclass(frozen=True, slots=True)
 class Footer:
-    """What a file says about itself: the bytes, and what they mean."""
+    """What a file says about itself: the bytes, what they mean, and its columns, also where two have one name."""
 
     raw: bytes
     about: dict[int, Any]
+    names: list[str]
 
 
 def check_parquet(path: Path, columns: Collection[str] | None = None, known: Footer | None = None) -> Footer:
@@ -59,7 +60,10 @@ def _footer(data: mmap.mmap, known: Footer | None) -> Footer:
     if len(data) < 12 or data[-4:] != b"PAR1" or length > len(data) - 12:
         raise Damaged
     raw = data[-8 - length : -8]
-    return known if known is not None and raw == known.raw else Footer(raw, Reader(raw).struct())
+    if known is not None and raw == known.raw:
+        return known
+    about = Reader(raw).struct()
+    return Footer(raw, about, _names(about[2]))
 
 
 def _check(data: mmap.mmap, footer: dict[int, Any], columns: Collection[str] | None) -> int:
@@ -71,6 +75,21 @@ def _check(data: mmap.mmap, footer: dict[int, Any], columns: Collection[str] | N
             if columns is None or about[3][0].decode() in columns:
                 _check_chunk(data, about, group[3], flat=len(about[3]) == 1)
     return int(rows)
+
+
+def _names(schema: list[dict[int, Any]]) -> list[str]:
+    """The parts of the table itself, not those of what it holds."""
+    names: list[str] = []
+    above = [1]  # how many parts each open group still wants; the first group is the table
+    for part in schema:
+        above[-1] -= 1
+        if len(above) == 2:
+            names.append(part[4].decode())
+        if part.get(5):
+            above.append(part[5])
+        while above and above[-1] == 0:
+            above.pop()
+    return names
 
 
 def _hold(*conditions: bool) -> None:
