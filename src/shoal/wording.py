@@ -53,3 +53,15 @@ def in_units(count: float) -> str:
         if count >= size:
             return f"{count / size:.1f} {unit}"
     return f"{count / 1e3:.0f} kB"
+
+
+def said_of(records: int, suppressed: int, kept: str) -> str:
+    """What holds for records, of which some are suppressed in every quasi-identifier.
+
+    >>> said_of(100, 0, "in classes of at least 5"), said_of(100, 3, "in classes of at least 5")
+    (', in classes of at least 5', ': 97 in classes of at least 5, 3 suppressed in every quasi-identifier')
+    """
+    if not suppressed:
+        return f", {kept}" if kept else ""
+    rest = f"{records - suppressed:,} {kept}, " if kept else ""
+    return f": {rest}{suppressed:,} suppressed in every quasi-identifier"

@@ -46,7 +46,7 @@ from shoal.table.weights import record_weights
 from shoal.utility.analysis import features_of_all
 from shoal.utility.weighted import Design, WeightedEstimate, weighted_estimates, weighted_grid
 from shoal.vocabulary import Role
-from shoal.wording import counted, in_words, percent
+from shoal.wording import counted, in_words, percent, said_of
 
 if TYPE_CHECKING:
     from shoal.scrubbing.summary import ScrubbedText
@@ -276,11 +276,9 @@ class Anonymized(Result):
         least, where = found.k, ""
         if outcome and outcome.subset:
             least, where = outcome.subset.k, f" on any {counted(outcome.subset.size, 'quasi-identifier')}"
-        kept = (found.records if self.written is None else self.written) - found.suppressed_rows
-        said = f"{counted(kept, 'record')} {'anonymised' if self.written is None else 'released'}"
-        said += f", {among} {least:,}{where}."
-        if found.suppressed_rows:
-            said += f" {counted(found.suppressed_rows, 'record')} suppressed in every quasi-identifier."
+        all_of_them = found.records if self.written is None else self.written
+        said = f"{counted(all_of_them, 'record')} {'anonymised' if self.written is None else 'released'}"
+        said += f"{said_of(all_of_them, found.suppressed_rows, f'{among} {least:,}{where}')}."
         if self.verdict == "refused":
             said += " The policy does not hold."
         if self.verdict == "undecided":

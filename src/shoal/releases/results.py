@@ -11,7 +11,7 @@ from shoal.models import Verdict
 from shoal.results import Cell, Figure, Figures, Grid, Headline, Notes, Result, Section, left_out, where_known
 from shoal.results.cases import Case, model_cases
 from shoal.results.verdict import holds_cell, worst_class
-from shoal.wording import counted, in_words
+from shoal.wording import counted, in_words, said_of
 
 # a check that was asked for and cannot be made: it does not hold, but nothing is known to be wrong
 NEEDS_PRIVATE = "cannot be checked: the private record, by which each row is found in the original, is not beside it"
@@ -144,11 +144,9 @@ class Released(Result):
 
     def summary(self) -> str:
         """How many records left, and under which promise."""
-        shown = self.written - self.suppressed_rows
-        words = f"{counted(shown, 'record')} released"
-        words += f", in classes of at least {self.k:,}." if self.models and self.k else "."
-        if self.suppressed_rows:
-            words += f" {counted(self.suppressed_rows, 'more record')} suppressed in every quasi-identifier."
+        words = f"{counted(self.written, 'record')} released"
+        least = f"in classes of at least {self.k:,}" if self.models and self.k else ""
+        words += f"{said_of(self.written, self.suppressed_rows, least)}."
         if self.removed_rows:
             words += f" {counted(self.removed_rows, 'suppressed record')} removed."
         if not self.models:
