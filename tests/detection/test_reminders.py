@@ -24,7 +24,7 @@ MADE: list[tuple[str, list[str]]] = [
     ("town", ["Rome", "rome", "Milan"]),
     ("postal code", ["low lo", "med lo", "hig lo"]),
     ("notes", [*SCALE, *SCALE]),
-    ("notes", [f"the {word} value that somebody wrote down" for word in "ab cd ef gh".split()]),
+    ("notes", [f"the {word} value that somebody wrote down" for word in ["ab", "cd", "ef", "gh"]]),
     ("seen", ["2021-03-14", "2020-12-01"]),
     ("zip", ["03/14/2021", "12/01/2020"]),
     ("notes", ["2021-03-14", "2020-12-01"]),
