@@ -147,11 +147,12 @@ def anonymize(
 
         shoal anonymize survey.csv -o safe.csv --qi region,age,sex -k 3 --method suppress --importance sex=5
     """
-    from shoal.cli.console import running
+    from shoal.cli.showing import running
     from shoal.releases.jobs import Writing, release_anonymized
-    from shoal.reports.charts import check_chart, choice_chart, save_chart
 
     if chart is not None:
+        from shoal.reports.charts import check_chart, choice_chart, save_chart
+
         check_chart(chart, force)
     written = output_of(output_delimiter, decimal_comma, bom, missing_as, suppressed_as)
     with running(quiet=as_json):

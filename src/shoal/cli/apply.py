@@ -75,7 +75,7 @@ def apply(
 
         shoal apply safe.plan.json next-year.csv -o safe-next-year.csv --unseen suppress
     """
-    from shoal.cli.console import running
+    from shoal.cli.showing import running
     from shoal.releases.jobs import Writing, release_applied
 
     written = output_of(output_delimiter, decimal_comma, bom, missing_as, suppressed_as)

@@ -81,8 +81,7 @@ def attack_all(
         shoal attack all safe.parquet --original visits.parquet
     """
     from shoal.attacks.battery import attack
-    from shoal.cli.console import running
-    from shoal.cli.render import show
+    from shoal.cli.showing import running, show
 
     with running(quiet=as_json):
         found = attack(

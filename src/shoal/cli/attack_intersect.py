@@ -40,8 +40,7 @@ def attack_intersect(
         shoal attack intersect first.parquet second.parquet --person patient
     """
     from shoal.attacks.intersect import attack_intersect as attack
-    from shoal.cli.console import running
-    from shoal.cli.render import show
+    from shoal.cli.showing import running, show
 
     with running(quiet=as_json):
         found = attack(

@@ -61,8 +61,7 @@ def attack_link(
         shoal attack link safe.parquet --with voters.csv --on age=age_yrs,sex,zip=patzip
     """
     from shoal.attacks.link import attack_link as attack
-    from shoal.cli.console import running
-    from shoal.cli.render import show
+    from shoal.cli.showing import running, show
 
     with running(quiet=as_json):
         found = attack(

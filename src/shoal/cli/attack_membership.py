@@ -56,8 +56,7 @@ def attack_membership(
         shoal attack membership frequencies.csv --candidates genomes.csv --reference reference.csv
     """
     from shoal.attacks.membership import attack_membership as attack
-    from shoal.cli.console import running
-    from shoal.cli.render import show
+    from shoal.cli.showing import running, show
 
     with running(quiet=as_json):
         found = attack(

@@ -43,8 +43,7 @@ def attack_reconstruct(
         shoal attack reconstruct answers.csv --people people.csv --truth ill
     """
     from shoal.attacks.reconstruct import attack_reconstruct as attack
-    from shoal.cli.console import running
-    from shoal.cli.render import show
+    from shoal.cli.showing import running, show
 
     with running(quiet=as_json):
         found = attack(

@@ -46,8 +46,7 @@ def attack_scoreboard(
         shoal attack scoreboard ratings.parquet --person user --item film --value stars --date day
     """
     from shoal.attacks.scoreboard import attack_scoreboard as attack
-    from shoal.cli.console import running
-    from shoal.cli.render import show
+    from shoal.cli.showing import running, show
 
     with running(quiet=as_json):
         found = attack(

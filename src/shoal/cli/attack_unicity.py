@@ -55,8 +55,7 @@ def attack_unicity(
         shoal attack unicity trips.parquet --person user --columns cell,hour --points 1,2,3,4
     """
     from shoal.attacks.unicity import attack_unicity as attack
-    from shoal.cli.console import running
-    from shoal.cli.render import show
+    from shoal.cli.showing import running, show
     from shoal.policy.amounts import parse_targets
 
     steps = how_of(coarsen, "--coarsen") if coarsen else {}

@@ -46,8 +46,7 @@ def cells(
 
         shoal cells counts.csv --by county,sex --count n --total Total
     """
-    from shoal.cli.console import running
-    from shoal.cli.render import show
+    from shoal.cli.showing import running, show
     from shoal.standards.cells import cells as check
 
     with running(quiet=as_json):

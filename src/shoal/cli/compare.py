@@ -31,7 +31,7 @@ def compare(
 
         shoal compare release-k5 release-k11 -o compare.html
     """
-    from shoal.cli.render import show
+    from shoal.cli.showing import show
     from shoal.publication.compare import compare_releases
     from shoal.publication.compare_page import check_page, write_comparison
 

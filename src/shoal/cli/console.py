@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from shoal import progress
-from shoal.cli.settings import as_options
 from shoal.errors import InputError, ShoalError
 
 out = Console(highlight=False)
@@ -21,28 +16,7 @@ err = Console(stderr=True, highlight=False)
 if out.width < 80:
     out.width = 80
 
-SECONDS_BEFORE_PROGRESS = 1.0
 _BAR = 30
-
-
-@contextmanager
-def running(quiet: bool) -> Iterator[None]:
-    """Show how far a job has come on stderr, from one second on, if a person is looking."""
-    if quiet or not err.is_terminal:
-        yield
-        return
-    started = time.monotonic()
-    with err.status("") as status:
-        status.stop()
-
-        def show(step: str, done: float, total: float | None) -> None:
-            if time.monotonic() - started < SECONDS_BEFORE_PROGRESS:
-                return
-            status.start()
-            status.update(f"{step} {done / total:.0%}" if total else step)
-
-        with progress.listening(show):
-            yield
 
 
 def show_error(error: BaseException) -> int:
@@ -55,6 +29,8 @@ def show_error(error: BaseException) -> int:
     if isinstance(error, ShoalError):
         code, what, cure = error.exit_code, str(error), ""
     if isinstance(error, InputError):
+        from shoal.cli.settings import as_options
+
         # a setting such as `count` is also a word of the language: there only the cure means the setting
         named = [setting for setting in error.settings if "_" in setting and setting in error.what]
         what, cure = as_options(error.what, named), error.cure or ""

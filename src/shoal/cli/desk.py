@@ -133,8 +133,8 @@ def open_desk(
         shoal desk open visits.parquet --epsilon 2 --delta 1e-7 --person patient_id --max-rows-per-person 5
         --confirm-types --ledger-key ~/keys/visits.key --witness /mnt/other/visits.witness -o desk/
     """
-    from shoal.cli.console import running
-    from shoal.cli.render import show as render
+    from shoal.cli.showing import running
+    from shoal.cli.showing import show as render
     from shoal.dp import open_desk as open_on
     from shoal.dp.types import OTHERS, PROPOSED, UndeclaredTypes
     from shoal.errors import InputError
@@ -254,8 +254,8 @@ def query(
 
         shoal desk query desk/ --preview sum charge --bounds 0,500000 --epsilon 0.1
     """
-    from shoal.cli.console import running
-    from shoal.cli.render import show as render
+    from shoal.cli.showing import running
+    from shoal.cli.showing import show as render
     from shoal.dp import BudgetRefused, Desk
 
     options: QueryOptions = {
@@ -296,7 +296,7 @@ def show(
 
         shoal desk show desk/
     """
-    from shoal.cli.render import show as render
+    from shoal.cli.showing import show as render
     from shoal.dp import Desk
 
     with Desk(desk, ledger_key=ledger_key, witness=witness) as opened:

@@ -100,8 +100,7 @@ def detect(
 
         shoal detect wide.csv --max-size 5 --time-limit 60 --chart frontier.svg
     """
-    from shoal.cli.console import running
-    from shoal.cli.render import show
+    from shoal.cli.showing import running, show
     from shoal.detection import detect as find
     from shoal.reports.with_chart import with_chart
 

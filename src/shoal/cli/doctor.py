@@ -17,7 +17,7 @@ def doctor(as_json: JsonOption = False) -> None:
 
         shoal doctor
     """
-    from shoal.cli.render import show
+    from shoal.cli.showing import show
     from shoal.installation.doctor import doctor as look
 
     found = look()

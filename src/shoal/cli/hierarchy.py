@@ -80,8 +80,7 @@ def build(
 
         shoal hierarchy build people.csv --column age,zip,job -o hierarchies
     """
-    from shoal.cli.console import running
-    from shoal.cli.render import show
+    from shoal.cli.showing import running, show
     from shoal.hierarchy.build_files import build_hierarchies
 
     with running(quiet=as_json):
@@ -135,8 +134,7 @@ def check(
 
         shoal hierarchy check hierarchies/ --fix -o corrected/
     """
-    from shoal.cli.console import running
-    from shoal.cli.render import show
+    from shoal.cli.showing import running, show
     from shoal.hierarchy import check_hierarchies
 
     with running(quiet=as_json):

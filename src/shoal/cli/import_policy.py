@@ -40,7 +40,7 @@ def import_policy(
 
         shoal import-policy project.deid -o policy.yaml
     """
-    from shoal.cli.render import show
+    from shoal.cli.showing import show
     from shoal.migration.import_policy import import_policy as taken_over
 
     result = taken_over(file, output=output, column=column, force=force)

@@ -51,8 +51,7 @@ def k_safety(
     """
     from typing import cast
 
-    from shoal.cli.console import running
-    from shoal.cli.render import show
+    from shoal.cli.showing import running, show
     from shoal.scrubbing.documents import k_safety as run
     from shoal.text.k_safety import SafetyMethod
 

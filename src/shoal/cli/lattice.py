@@ -65,11 +65,11 @@ def lattice(
         shoal lattice adult.csv --policy p.yaml --chart lattice.html
     """
     from shoal.anonymization.solve import lattice as look
-    from shoal.cli.console import running
-    from shoal.cli.render import show
-    from shoal.reports.charts import check_chart, frontier_chart, save_chart
+    from shoal.cli.showing import running, show
 
     if chart is not None:
+        from shoal.reports.charts import check_chart, frontier_chart, save_chart
+
         check_chart(chart, force)
     with running(quiet=as_json):
         space = look(

@@ -164,8 +164,7 @@ def leak(
 
         shoal leak --persons 10000 --leaked 1000..10000 --threshold 0.09 --chart k.svg
     """
-    from shoal.cli.console import running
-    from shoal.cli.render import show
+    from shoal.cli.showing import running, show
     from shoal.leakage import Simulation
     from shoal.leakage import leak as measure
     from shoal.reports.with_chart import with_chart

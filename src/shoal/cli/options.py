@@ -378,7 +378,7 @@ def pairs_of(given: list[str], option: str) -> dict[str, str]:
 
 def show_release(result: Any, as_json: bool) -> None:
     """Show what left; a refusal is exit code 1."""
-    from shoal.cli.render import show
+    from shoal.cli.showing import show
     from shoal.releases.write import Refused
 
     if result.refusal is not None and not as_json:

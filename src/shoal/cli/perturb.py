@@ -118,7 +118,7 @@ def perturb(
 
         shoal perturb survey.csv -o safe.csv --shuffle income=age+hours --bottom-code age=18
     """
-    from shoal.cli.console import running
+    from shoal.cli.showing import running
     from shoal.releases.jobs import Writing, release_perturbed
 
     noises: dict[Any, float | str] = dict(settings_of("--noise", noise) or {})

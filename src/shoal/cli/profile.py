@@ -66,8 +66,7 @@ def profile(
 
         shoal profile 'visits/*.parquet' --columns age,sex,zip --json
     """
-    from shoal.cli.console import running
-    from shoal.cli.render import show
+    from shoal.cli.showing import running, show
     from shoal.detection.profile import profile as measure
 
     with running(quiet=as_json):

@@ -106,8 +106,7 @@ def pseudonymize(
 
         shoal pseudonymize visits.csv --column id --key-file old.bin --rotate-to new.bin --mapping map.csv -o out.csv
     """
-    from shoal.cli.console import running
-    from shoal.cli.render import show
+    from shoal.cli.showing import running, show
     from shoal.releases.jobs import Writing, release_pseudonymized
 
     written = output_of(output_delimiter, decimal_comma, bom, missing_as)

@@ -117,7 +117,7 @@ def publish(
 
 
 def _published(source: Any, policy: Path | None, quiet: bool, answers: dict[str, str] | None, **settings: Any) -> Any:
-    from shoal.cli.console import running
+    from shoal.cli.showing import running
     from shoal.publication.publish import publish as run
 
     with running(quiet=quiet):

@@ -48,8 +48,7 @@ def regenerate(
         shoal regenerate masked.csv --distribution race.csv -o filled.csv --seed 1
     """
     from shoal.anonymization.regenerate import regenerate as fill
-    from shoal.cli.console import running
-    from shoal.cli.render import show
+    from shoal.cli.showing import running, show
 
     with running(quiet=as_json):
         result = fill(

@@ -165,8 +165,8 @@ def everything(
 
 def _run(papers: list[str], output: Path | None, no_charts: bool, force: bool, as_json: bool, **settings: Any) -> None:
     """Call the library, then show what it returned."""
-    from shoal.cli.console import running
     from shoal.cli.render import render, show
+    from shoal.cli.showing import running
     from shoal.papers import reproduce_all
     from shoal.results import Files
 

@@ -243,8 +243,7 @@ def risk(
 
         shoal risk counts.csv --qi year,town,sex --count n --threshold ema --fail-above-threshold
     """
-    from shoal.cli.console import running
-    from shoal.cli.render import show
+    from shoal.cli.showing import running, show
     from shoal.identity import (
         GeneralizedText,
         MissingKeys,

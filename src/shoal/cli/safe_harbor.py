@@ -115,8 +115,7 @@ def safe_harbor(
 
         shoal safe-harbor visits.csv -o safe.csv --policy policy.yaml --json
     """
-    from shoal.cli.console import running
-    from shoal.cli.render import show
+    from shoal.cli.showing import running, show
     from shoal.errors import InputError
     from shoal.releases.jobs import Writing, release_safe_harbor
     from shoal.standards.hipaa.safe_harbor import SafeHarborReading

@@ -37,8 +37,7 @@ def sample_data(
 
         shoal sample-data discharges -n 200000 --seed 0 -o discharges.parquet
     """
-    from shoal.cli.console import running
-    from shoal.cli.render import show
+    from shoal.cli.showing import running, show
     from shoal.sample.written import write_sample
 
     with running(quiet=as_json):

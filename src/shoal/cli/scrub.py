@@ -118,8 +118,7 @@ def scrub(
 
         shoal scrub notes.jsonl --text text --known-from known.jsonl --spans-out places.csv -o clean.jsonl
     """
-    from shoal.cli.console import running
-    from shoal.cli.render import show
+    from shoal.cli.showing import running, show
     from shoal.releases.jobs import Writing, release_scrubbed
 
     with running(quiet=as_json):

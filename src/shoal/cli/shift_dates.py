@@ -115,8 +115,7 @@ def shift_dates(
 
         shoal shift-dates labs.csv --person patient_id --key-file key.bin --keep weekday --range 180 -o moved-labs.csv
     """
-    from shoal.cli.console import running
-    from shoal.cli.render import show
+    from shoal.cli.showing import running, show
     from shoal.pseudonyms.shift_dates import DateReading
     from shoal.releases.jobs import Writing, release_shifted
 

@@ -33,7 +33,7 @@ def standards(
 
         shoal risk trial.csv --policy ema-0070 --qi age,sex,country --fail-above-threshold
     """
-    from shoal.cli.render import show
+    from shoal.cli.showing import show
     from shoal.policy.standards import standards as listed
 
     result = listed(name, output=output, force=force)

@@ -87,8 +87,7 @@ def verify(
         shoal verify safe.parquet --junit shoal.xml --sarif shoal.sarif
     """
     from shoal.attacks.verification import verify as check
-    from shoal.cli.console import running
-    from shoal.cli.render import show
+    from shoal.cli.showing import running, show
 
     reports = ci_reports("verify", file, junit, sarif)
     with running(quiet=as_json):

@@ -66,6 +66,7 @@ _SEXES = {
     ),
     "male": frozenset(["m", "male", "man", "boy", "männlich", "mann", "maschio", "uomo", "homme", "hombre"]),
 }
+_SEX_WORDS = frozenset().union(*_SEXES.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +103,7 @@ def propose_type(column: Column, counts: Array, records: int, kinds: Sequence[Fi
         return _of_numbers(column, counts, kind)
     if values.dtype != pl.String or not len(values):
         return TypeProposal(None, "")
-    return _of_texts(column, counts, kind)
+    return propose_text_type(column, counts, kind)
 
 
 def _of(word: str, reason: str, **settings: object) -> TypeProposal:
@@ -132,7 +133,8 @@ def _of_numbers(column: Column, counts: Array, kind: str | None) -> TypeProposal
     return _of("number", "", decimal=".")
 
 
-def _of_texts(column: Column, counts: Array, kind: str | None) -> TypeProposal:
+def propose_text_type(column: Column, counts: Array, kind: str | None) -> TypeProposal:
+    """The type of a column of texts, by its kind where that is decided: free text, postal codes and sexes matter."""
     texts = column.values.filter(~column.values.is_in(list(MISSING_WORDS)))
     if not len(texts):
         return TypeProposal(None, "")
@@ -152,6 +154,12 @@ def _of_texts(column: Column, counts: Array, kind: str | None) -> TypeProposal:
     return _of("nominal", "Texts without an order.")
 
 
+def kinds_that_join(column: Column) -> Sequence[str]:
+    """The kinds that would join some spellings of a column of texts, were it of one: `sex`, or none."""
+    few = column.values if len(column.values) <= _MOST_SPELLINGS + len(MISSING_WORDS) else column.values.head(0)
+    return ("sex",) if any(text.strip().casefold() in _SEX_WORDS for text in few.to_list()) else ()
+
+
 def _pilot(texts: pl.Series) -> pl.Series:
     return texts.gather_every(max(1, len(texts) // _PILOT))
 
@@ -159,7 +167,8 @@ def _pilot(texts: pl.Series) -> pl.Series:
 def _dates(name: str, texts: pl.Series) -> TypeProposal | None:
     from shoal.table.dates import whole_dates
 
-    if (whole_dates(_pilot(texts).str.strip_chars()).form < 0).any():
+    pilot = _pilot(texts)
+    if not pilot.str.contains(r"\d").all() or (whole_dates(pilot.str.strip_chars()).form < 0).any():
         return None
     try:
         found = completed(ColumnType(type="date"), texts, name)
@@ -190,8 +199,12 @@ def _numbers(name: str, texts: pl.Series) -> TypeProposal | None:
 def _bands(name: str, texts: pl.Series) -> TypeProposal | None:
     if len(texts) > MOST_BANDS or len(texts) < 2:
         return None
-    bands = [parse_band(text) for text in texts.to_list()]
-    if any(band is None for band in bands) or not any(band.low != band.high for band in bands if band):
+    wide = False
+    for text in texts.to_list():
+        if (band := parse_band(text)) is None:
+            return None
+        wide = wide or band.low != band.high
+    if not wide:
         return None
     try:
         return TypeProposal(

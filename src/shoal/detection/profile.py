@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -14,32 +14,25 @@ from shoal import progress
 from shoal.detection.context import Codebook, Context, context_of_table
 from shoal.detection.labelled_codes import propose_labelled_type
 from shoal.detection.microdata import with_guesses
-from shoal.detection.named_by_header import is_amounts, looks_like_weights, trouble_with_weights
+from shoal.detection.named_by_header import looks_like_weights, trouble_with_weights
 from shoal.detection.profiles import ColumnProfile, Profile
 from shoal.detection.proposal import proposed_rules
+from shoal.detection.roles import is_measured, propose_role
 from shoal.engine import engine_of
 from shoal.errors import as_names
 from shoal.formats.labels import ColumnLabels
-from shoal.kinds import DECIDED, ROLE_OF_KIND, Finding, find_kinds
+from shoal.kinds import DECIDED, find_kinds
 from shoal.policy import Policy, as_policy
 from shoal.reading import Options, declaring
-from shoal.table import Array, Column
+from shoal.table import Column
 from shoal.table.type_words import type_word
 from shoal.vocabulary import Role
 from shoal.writing import check_target, write_whole
 
-# With fewer records, all values being different says nothing.
-RECORDS_THAT_TELL = 20
-# From this share of different values on, a column nearly tells records apart; from the other, codes may be persons'.
-NEARLY_ALL = 0.95
 DECIDED_IN_POLICY = "Decided in the policy."
-MANY_CODES = 0.1
-LONG_CODES = "Many different long codes: they may stand for persons."
 _NO_QUASI_IDENTIFIER = (
     "no column looks like a quasi-identifier: the policy can be used once you give at least one column this role"
 )
-# so many of the distinct values show whether a column is made of codes
-_CODES_LOOKED_AT = 10_000
 
 
 def profile(
@@ -123,46 +116,4 @@ def _profile(column: Column, records: int, decided: Role | None, context: Contex
         declaration=proposal.type,
         weights=weights is not None,
         weights_trouble=None if weights is None else trouble_with_weights(column, counts),
-    )
-
-
-def propose_role(
-    column: Column, counts: Array, records: int, kinds: list[Finding], measured: bool = False
-) -> tuple[Role, float, list[str]]:
-    """By the kind of data if one was recognised, else by whether all values differ; what is `measured` often does."""
-    if kinds and kinds[0].confidence >= DECIDED:
-        return cast(Role, ROLE_OF_KIND[kinds[0].kind]), kinds[0].confidence, [kinds[0].reason]
-    hints = [kind.reason for kind in kinds[:1]]
-    known = records - column.nulls
-    if known >= RECORDS_THAT_TELL and not _has_fractions(column.dtype) and not measured:
-        if len(counts) == known:
-            return "identifier", 0.8, ["Every record has a value of its own.", *hints]
-        if len(counts) >= NEARLY_ALL * known:
-            return "identifier", 0.6, ["Almost every record has a value of its own.", *hints]
-        if _looks_like_codes(column, known):
-            return "identifier", 0.4, [LONG_CODES, *hints]
-    if kinds:
-        return cast(Role, ROLE_OF_KIND[kinds[0].kind]), kinds[0].confidence, hints
-    return "other", 0.0, ["No rule recognised it: decide by what others may know of it."]
-
-
-def _has_fractions(dtype: pl.DataType) -> bool:
-    """Whether a type is of numbers with digits behind the decimal sign, which number nothing."""
-    return dtype.is_float() or (isinstance(dtype, pl.Decimal) and dtype.scale > 0)
-
-
-def is_measured(column: Column) -> bool:
-    """Whether values are measured or counted: that all of them differ says nothing then."""
-    if column.declared is not None:
-        return column.declared.word in ("number", "date", "ordered", "band")
-    return is_amounts(column)
-
-
-def _looks_like_codes(column: Column, known: int) -> bool:
-    """Many long words of letters and digits without spaces, as account and card numbers are."""
-    if len(column.values) < max(RECORDS_THAT_TELL, MANY_CODES * known) or column.dtype.is_temporal():
-        return False
-    texts = column.values.gather_every(max(1, len(column.values) // _CODES_LOOKED_AT)).cast(pl.String)
-    return float(texts.str.contains(r"^[\p{L}0-9_./-]{6,}$").mean() or 0) > 0.9 and bool(  # type: ignore[arg-type]
-        texts.str.contains(r"[0-9]").any()
     )

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
-from shoal.detection.column_types import propose_type
+from shoal.detection.column_types import kinds_that_join, propose_text_type, propose_type
 from shoal.detection.named_by_header import is_household, looks_like_weights
-from shoal.detection.profile import NEARLY_ALL
-from shoal.kinds import ColumnView, find_kinds
-from shoal.policy import Policy
+from shoal.detection.roles import NEARLY_ALL
+from shoal.kinds import DECIDED, ColumnView, find_kinds
 from shoal.table import Array, Column, Table
+from shoal.table.column_type import ColumnType
 from shoal.wording import in_words
+
+if TYPE_CHECKING:
+    from shoal.policy import Policy
 
 # More distinct values than these are looked at by a sample of them; the most frequent ones are always in it.
 _LOOKED_AT = 20_000
 _HEAVY = 300
+# the recognisers of free text and of postal codes, which no other finds
+_FILES_THAT_CHANGE_A_TYPE = ("free_text", "postal_code")
 
 
 def view_of(column: Column, counts: Array, records: int) -> ColumnView:
@@ -91,11 +97,22 @@ def types_to_declare(table: Table, policy: Policy) -> list[str]:
 
 
 def _looks_like(column: Column, records: int) -> str | None:
-    """What a column of text seems to be, without a value of it; None where it is a text without an order."""
+    """What a column of text seems to be, without a value of it; None where it is a text without an order.
+
+    Of all kinds only free text, postal codes and sexes change that: all recognisers are asked only where one of these
+    may be the kind of the column and would make a difference.
+    """
     counts = column.frequencies()
+    said = {_in_words(propose_text_type(column, counts, kind).type) for kind in (None, *kinds_that_join(column))}
+    if said == {None}:
+        return None
     view = view_of(column, counts, records)
-    kinds = find_kinds(view)
-    found = propose_type(column, counts, records, kinds).type
+    if len(said) == 1 and not any(kind.confidence >= DECIDED for kind in find_kinds(view, _FILES_THAT_CHANGE_A_TYPE)):
+        return said.pop()
+    return _in_words(propose_type(column, counts, records, find_kinds(view)).type)
+
+
+def _in_words(found: ColumnType | None) -> str | None:
     if found is None:
         return None
     if found.type == "date":

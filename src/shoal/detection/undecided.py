@@ -5,24 +5,25 @@ from __future__ import annotations
 import shlex
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import polars as pl
 
 from shoal.detection.context import Context, context_of_table
 from shoal.detection.dependencies import determines
-from shoal.detection.profile import LONG_CODES, NEARLY_ALL, RECORDS_THAT_TELL, propose_role
 from shoal.detection.reminders import other_weights, repeated_identifiers, types_to_declare, view_of
+from shoal.detection.roles import LONG_CODES, NEARLY_ALL, RECORDS_THAT_TELL, propose_role
 from shoal.detection.values_inside import values_inside
 from shoal.kinds import DECIDED, find_kinds
-from shoal.kinds.inside import inside
-from shoal.manifest.schema import ColumnEntry
-from shoal.policy import Policy
 from shoal.table import Column, Table
 from shoal.table.weights import record_weights, weight_notes
 from shoal.vocabulary import Role
 from shoal.wording import in_words
+
+if TYPE_CHECKING:
+    from shoal.manifest.schema import ColumnEntry
+    from shoal.policy import Policy
 
 # A hint of identifiers counts where a column has many different values: this confidence, this share of the records.
 HINTED = 0.3
@@ -99,8 +100,9 @@ def decisions_about(
     >>> [(entry.column, entry.looks_like, entry.stops) for entry in found.undecided_columns]
     [('mail', 'identifier', True), ('ward', 'other', False)]
     """
-    context = context_of_table(table)
-    looked = [look_at(table[name], table.total, context) for name in undecided if table.has(name)]
+    there = [name for name in undecided if table.has(name)]
+    context = context_of_table(table) if there else None
+    looked = [look_at(table[name], table.total, context) for name in there]
     stopped = {entry.column for entry in looked if entry.stops}
     leaving = [table[name] for name in [*others, *undecided] if table.has(name) and name not in stopped]
     known = [table[name] for name in quasi_identifiers if name in table.columns]
@@ -209,6 +211,8 @@ def told_inside(values: pl.Series) -> str | None:
     """
     if values.dtype != pl.String or not len(values):
         return None
+    from shoal.kinds.inside import inside
+
     found = {kind: hits for kind, hits in inside(values).items() if hits.any()}
     if not found:
         return None

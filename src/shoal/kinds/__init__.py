@@ -4,85 +4,47 @@
 value of the data. How sure a finding is: `shoal.kinds.base`.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from functools import cache
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-from shoal.kinds import (
-    age,
-    coded,
-    codes,
-    coordinates,
-    date_of_birth,
-    demographics,
-    device_number,
-    email_address,
-    event_date,
-    free_text,
-    geography,
-    hashes,
-    iban,
-    ip_address,
-    labels,
-    mac_address,
-    names,
-    national_id,
-    payment_card,
-    phone,
-    postal_code,
-    record_numbers,
-    sensitive,
-    sex,
-    street_address,
-    url,
-    uuids,
-    vehicle_number,
-)
 from shoal.kinds.base import DECIDED, NOTED, ColumnView, Finding, Recogniser
-from shoal.kinds.column import Column
-from shoal.kinds.labels import with_labels
 from shoal.kinds.roles import QUASI_IDENTIFIER, ROLE_OF_KIND, SENSITIVE
+
+if TYPE_CHECKING:
+    RECOGNISERS: dict[str, Recogniser]
 
 __all__ = ["DECIDED", "RECOGNISERS", "ROLE_OF_KIND", "ColumnView", "Finding", "Recogniser", "find_kinds"]
 
-RECOGNISERS: dict[str, Recogniser] = {
-    module.__name__.rpartition(".")[2]: module.recognise
-    for module in (
-        age,
-        coded,
-        codes,
-        coordinates,
-        date_of_birth,
-        demographics,
-        device_number,
-        email_address,
-        event_date,
-        free_text,
-        geography,
-        hashes,
-        iban,
-        ip_address,
-        labels,
-        mac_address,
-        names,
-        national_id,
-        payment_card,
-        phone,
-        postal_code,
-        record_numbers,
-        sensitive,
-        sex,
-        street_address,
-        url,
-        uuids,
-        vehicle_number,
-    )
-}
+# the files with a recogniser each; one is imported when a column is shown to it
+FILES = (
+    "age", "coded", "codes", "coordinates", "date_of_birth", "demographics", "device_number", "email_address",
+    "event_date", "free_text", "geography", "hashes", "iban", "ip_address", "labels", "mac_address", "names",
+    "national_id", "payment_card", "phone", "postal_code", "record_numbers", "sensitive", "sex", "street_address",
+    "url", "uuids", "vehicle_number",
+)  # fmt: skip
 
 
-def find_kinds(view: ColumnView) -> list[Finding]:
+@cache
+def recogniser(file: str) -> Recogniser:
+    """The recogniser of a file."""
+    found: Recogniser = import_module(f"shoal.kinds.{file}").recognise
+    return found
+
+
+def __getattr__(name: str) -> Any:
+    if name != "RECOGNISERS":
+        raise AttributeError(f"module 'shoal.kinds' has no attribute {name!r}")
+    return {file: recogniser(file) for file in FILES}
+
+
+def find_kinds(view: ColumnView, files: Sequence[str] = FILES) -> list[Finding]:
     """The kinds of data that a column seems to hold, best first, at most one finding per kind.
 
-    A confidence of `DECIDED` (0.5) or more is a decision, less is a hint; formula in `shoal.kinds.base`.
+    A confidence of `DECIDED` (0.5) or more is a decision, less is a hint; formula in `shoal.kinds.base`. Only the
+    recognisers of some `files` are asked where nothing else matters.
 
     >>> import numpy as np, polars as pl
     >>> values = pl.Series(["ada@example.org", "alan@example.org", "grace@example.com"])
@@ -93,7 +55,7 @@ def find_kinds(view: ColumnView) -> list[Finding]:
     100% of the records with a value have the form of an e-mail address; the header does not speak of it.
     """
     best: dict[str, Finding] = {}
-    for found in [*_findings(view), *_of_value_labels(view)]:
+    for found in [*_findings(view, files), *_of_value_labels(view, files)]:
         known = best.get(found.kind)
         if known is None or (-found.confidence, found.rule) < (-known.confidence, known.rule):
             best[found.kind] = found
@@ -101,18 +63,24 @@ def find_kinds(view: ColumnView) -> list[Finding]:
     return sorted(kept, key=lambda found: (-found.confidence, found.kind))
 
 
-def _findings(view: ColumnView) -> Iterator[Finding]:
+def _findings(view: ColumnView, files: Sequence[str]) -> Iterator[Finding]:
     """What each recogniser answers."""
+    from shoal.kinds.column import Column
+
     column = Column(view)
-    for recognise in RECOGNISERS.values():
-        yield from recognise(column)
+    for file in files:
+        yield from recogniser(file)(column)
 
 
-def _of_value_labels(view: ColumnView) -> Iterator[Finding]:
+def _of_value_labels(view: ColumnView, files: Sequence[str]) -> Iterator[Finding]:
     """What is found where each code is replaced by its label; only traits, as labels are of everybody."""
-    labelled = with_labels(view) if view.value_labels else None
+    if not view.value_labels:
+        return
+    from shoal.kinds.labels import with_labels
+
+    labelled = with_labels(view)
     if labelled is None:
         return
-    for found in _findings(labelled):
+    for found in _findings(labelled, files):
         if ROLE_OF_KIND[found.kind] in (QUASI_IDENTIFIER, SENSITIVE):
             yield replace(found, reason=f"By the labels of its codes: {found.reason}")

@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 
-from shoal.detection.profile import RECORDS_THAT_TELL, propose_role
+from shoal.detection.roles import RECORDS_THAT_TELL, propose_role
 from shoal.kinds import DECIDED, ColumnView, Finding, find_kinds
 from shoal.kinds.header import read_header
 from shoal.standards.hipaa.clauses import CLAUSE_OF_KIND, Treatment

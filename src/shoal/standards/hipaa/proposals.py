@@ -13,7 +13,7 @@ import numpy as np
 import polars as pl
 
 from shoal.detection.context import Context
-from shoal.detection.profile import propose_role
+from shoal.detection.roles import propose_role
 from shoal.errors import InputError
 from shoal.kinds import DECIDED, ColumnView, Finding, find_kinds
 from shoal.policy import Policy

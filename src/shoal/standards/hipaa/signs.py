@@ -6,7 +6,7 @@ import re
 
 import polars as pl
 
-from shoal.detection.profile import RECORDS_THAT_TELL
+from shoal.detection.roles import RECORDS_THAT_TELL
 from shoal.kinds.base import STRONG
 from shoal.kinds.event_date import EVENTS
 from shoal.kinds.header import read_header

@@ -1,0 +1,74 @@
+"""What a column of text seems to be: said without asking all recognisers, and the same as if all were asked."""
+
+from __future__ import annotations
+
+import polars as pl
+import pytest
+from labelled_columns import columns
+
+from shoal.detection.column_types import propose_type
+from shoal.detection.reminders import _FILES_THAT_CHANGE_A_TYPE, _in_words, _looks_like, types_to_declare, view_of
+from shoal.kinds import FILES, find_kinds
+from shoal.policy import Policy
+from shoal.reading import read
+from shoal.table import Column, Table
+
+SCALE = ["low", "medium", "high"]
+# header and values: each of the ways in which a kind decides, and does not
+MADE: list[tuple[str, list[str]]] = [
+    ("education", ["Bachelors", "HS-grad", "Masters", "10th", "Doctorate"]),
+    ("zip", ["very low", "low", "medium", "high"]),
+    ("sex", ["F", "female", "M", "male", "male"]),
+    ("sex", ["Male", "Female"]),
+    ("answer", ["F", "female", "M", "male", "male"]),
+    ("town", ["Rome", "rome", "Milan"]),
+    ("postal code", ["low lo", "med lo", "hig lo"]),
+    ("notes", [*SCALE, *SCALE]),
+    ("notes", [f"the {word} value that somebody wrote down" for word in ["ab", "cd", "ef", "gh"]]),
+    ("seen", ["2021-03-14", "2020-12-01"]),
+    ("zip", ["03/14/2021", "12/01/2020"]),
+    ("notes", ["2021-03-14", "2020-12-01"]),
+    ("paid", ["1,200.50", "3,100.00"]),
+    ("age", ["20-29", "30-39", "90+"]),
+]
+
+
+def table_of(name: str, values: list[str] | pl.Series) -> Table:
+    return read({name: values})
+
+
+def by_all_recognisers(column: Column, records: int) -> str | None:
+    counts = column.frequencies()
+    return _in_words(propose_type(column, counts, records, find_kinds(view_of(column, counts, records))).type)
+
+
+@pytest.mark.parametrize(("name", "values"), MADE)
+def test_as_if_all_recognisers_were_asked(name: str, values: list[str]) -> None:
+    for repeated in (values, values * 20):
+        table = table_of(name, repeated)
+        assert _looks_like(table[name], table.total) == by_all_recognisers(table[name], table.total)
+
+
+def test_as_if_all_recognisers_were_asked_of_the_labelled_columns() -> None:
+    texts = [entry for entry in columns() if entry.series.dtype == pl.String and entry.series.n_unique() > 1][::8]
+    said = []
+    for entry in texts:
+        table = table_of(entry.header, entry.series)
+        column = table[entry.header]
+        if column.values.dtype == pl.String:
+            said.append(_looks_like(column, table.total))
+            assert said[-1] == by_all_recognisers(column, table.total), entry.case
+    assert len(said) > 30
+    assert len(set(said)) > 2
+
+
+def test_free_text_and_postal_codes_are_found_by_their_own_files_alone() -> None:
+    others = [file for file in FILES if file not in _FILES_THAT_CHANGE_A_TYPE]
+    for entry in columns()[::4]:
+        assert not {"free-text", "postal-code"} & {found.kind for found in find_kinds(entry.view, others)}, entry.case
+
+
+def test_a_policy_is_reminded_of_an_order() -> None:
+    table = table_of("size", [*SCALE, *SCALE])
+    [note] = types_to_declare(table, Policy(columns={"size": "quasi-identifier"}))
+    assert note.startswith("size looks like words that come in an order: declare it in `types`")
