@@ -22,7 +22,7 @@ from shoal.anonymization.results import Anonymized
 from shoal.errors import InputError
 from shoal.formats import plain
 from shoal.reading import Options
-from shoal.releases import on_disk
+from shoal.releases import coded, on_disk
 from shoal.releases.jobs import Writing, release_anonymized
 from shoal.table import external, spill
 from shoal.table.classes import Coded, CountTable
@@ -129,6 +129,15 @@ def test_the_release_is_that_of_memory(
     found = shoal.verify(there, original=source, options=Options(memory=SMALL))
     assert found.verdict == "holds", found.reasons()
     assert not list(own_folder.iterdir())
+
+
+@pytest.mark.parametrize("how", [COARSEN, S2, {**S2, "interval": "columns"}], ids=str)
+def test_a_release_that_is_written_from_codes_is_that_of_memory(
+    how: dict[str, Any], tmp_path: Path, own_folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(coded, "FROM_ROWS", 100)
+    test_the_release_is_that_of_memory("parquet", how, True, tmp_path, own_folder)
+    assert b"shoal version" in (tmp_path / "here.parquet").read_bytes()
 
 
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

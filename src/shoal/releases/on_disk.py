@@ -18,6 +18,7 @@ from shoal.formats.full_disk import filling_disk
 from shoal.manifest.schema import ColumnEntry
 from shoal.ranges.columns import ReleasedColumns
 from shoal.ranges.on_disk import ReleasedOnDisk
+from shoal.releases.coded import coded_result, write_groups
 from shoal.releases.distinct import in_release_order, starred_rows, with_flag
 from shoal.releases.suppressed import gives_away, sensitive_columns
 from shoal.releases.treatment import frame_of
@@ -186,11 +187,14 @@ def write_blocks(result: Anonymized, treated: OnDisk, draft: Path, target: Path,
         first = min(_ROWS, rows)
         return block(0, first).estimated_size() * rows / max(first, 1)
 
-    schema = block(0, min(1, rows)).schema
-    lazy = register_io_source(frames, schema=schema, is_pure=True)
+    coded = coded_result(result, rows, target)
     try:
         with filling_disk(draft, target, size):
-            _SINKS[target.suffix.lower()](lazy, draft)
+            if coded is not None:
+                write_groups(coded, draft, rows, order)
+            else:
+                schema = block(0, min(1, rows)).schema
+                _SINKS[target.suffix.lower()](register_io_source(frames, schema=schema, is_pure=True), draft)
     except Exception:
         if failed:
             raise failed[0] from None

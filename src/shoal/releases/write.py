@@ -24,6 +24,7 @@ from shoal.manifest.files import dictionary_path, files_of, manifest_path, plan_
 from shoal.manifest.schema import ColumnEntry
 from shoal.policy import Policy
 from shoal.reading import NO_ORDER, Options, declaring
+from shoal.releases.coded import coded_frame, write_coded_frame
 from shoal.releases.documents import Draft, ReleaseDocuments, documents_of
 from shoal.releases.elsewhere import Failed, path_here, release_elsewhere, stays_elsewhere
 from shoal.releases.excel import defused, defused_name
@@ -159,8 +160,12 @@ class _Writing:
 
 def _in_blocks(result: Releasable, how: _Writing) -> Anonymized | None:
     """The result, if its rows are many and are written block by block: in a format for that, in the usual notation."""
-    usual = how.output == OutputFormat() and not how.excel_safe and isinstance(how.place, FilePlace)
-    return many_rows(result) if usual and is_streamed(how.place.path) else None
+    return many_rows(result) if _is_usual(how) and is_streamed(how.place.path) else None
+
+
+def _is_usual(how: _Writing) -> bool:
+    """Whether a file is written, in the usual notation of cells."""
+    return how.output == OutputFormat() and not how.excel_safe and isinstance(how.place, FilePlace)
 
 
 def _write_many(result: Anonymized, how: _Writing) -> Released:
@@ -212,7 +217,11 @@ def _write(result: Releasable, treated: Treated, how: _Writing) -> Released:
         )
 
     def stage() -> None:
-        how.place.stage(frame, how.output, released_labels)
+        coded = coded_frame(result, frame, path) if isinstance(result, Anonymized) and _is_usual(how) else None
+        if coded is None:
+            how.place.stage(frame, how.output, released_labels)
+        else:
+            how.place.fill(lambda draft: write_coded_frame(coded, frame, draft, path))
 
     documents_written = write_release(stage, how.place, how.force, documents)
     return _released(result, how.place, documents_written, judgements[0], treated, len(frame), how.decisions)

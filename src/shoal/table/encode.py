@@ -284,9 +284,7 @@ class ColumnEncoder:
             return values
         if isinstance(values, Integers):
             return values.values
-        if self._categories is None:  # categories that no row has
-            return pl.Series([], dtype=pl.String)
-        return self._categories.to_series().cast(pl.String)
+        return self.texts_from(0)
 
     def _united(self, null: int, codes_of: Mapping[int, Array]) -> tuple[Array, int]:
         """The codes of all rows in the united dictionary, where `null` is null, and how many are null."""
