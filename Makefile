@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 SPARK_STAMP := $(VENV)/.stamp-spark
 
-.PHONY: generated setup demo test test-slow browser spark java postgres lint format bench docs clean
+.PHONY: generated setup demo test test-slow browser spark java postgres lint format bench docs clean ahead wheel
 
 setup: $(STAMP)
 
@@ -15,7 +15,15 @@ $(STAMP): pyproject.toml constraints.txt
 	  { echo "shoal needs Python 3.11 to 3.13; give one with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
+	$(BIN)/python -m shoal.installation.ahead
 	@touch $@
+
+# The inner loops as machine code for any processor of the last ten years, in the package: nothing is compiled at the first use.
+ahead: setup
+	$(BIN)/python -m shoal.installation.ahead
+
+wheel: ahead
+	$(BIN)/python -m pip wheel --quiet --no-deps -w dist .
 
 # The first command of every line is what you would type; `shoal` is $(BIN)/shoal.
 demo: setup

@@ -18,7 +18,7 @@ from shoal.anonymization.methods import METHODS
 from shoal.anonymization.partition.cut_tree import best_cut
 from shoal.anonymization.partition.peel import outermost_first
 from shoal.anonymization.partition.sorting import rank
-from shoal.compiled import Rehearsal, is_ready, make_ready
+from shoal.compiled import Rehearsal, is_ready, kept, make_ready, ready
 
 LOOP = """
 from shoal.compiled import compiled
@@ -45,7 +45,7 @@ print(before, is_ready(few_loops.twice), few_loops.twice(4), sorted(set(heard)),
 
 
 def run(folder: Path, **environment: str) -> str:
-    source = str(Path(compiled.__file__).parents[1])
+    source = str(Path(compiled.__file__).parents[2])
     settings = {"PYTHONPATH": os.pathsep.join([str(folder), source]), **environment}
     done = subprocess.run(
         [sys.executable, "-c", RUN], capture_output=True, text=True, check=True, env={**os.environ, **settings}
@@ -78,17 +78,13 @@ def test_shares_go_to_other_processes(monkeypatch: pytest.MonkeyPatch) -> None:
             return 1  # it failed: the first call compiles, as always
 
     class Cold:
-        signatures = ()
-
-        class _cache:
-            class _cache_file:
-                @staticmethod
-                def _load_index() -> dict[str, str]:
-                    return {}
+        @staticmethod
+        def is_ready() -> bool:
+            return False
 
     monkeypatch.setenv("SHOAL_THREADS", "2")
-    monkeypatch.setattr(compiled, "_started", lambda share: started.append(share) or Ended())
-    monkeypatch.setattr(compiled, "run_here", here.append)
+    monkeypatch.setattr(ready, "_started", lambda share: started.append(share) or Ended())
+    monkeypatch.setattr(ready, "run_here", here.append)
     heard: list[str] = []
     with progress.listening(lambda step, done, total: heard.append(step)):
         assert make_ready([Rehearsal("m", name, Cold) for name in "abc"])
@@ -108,26 +104,27 @@ def test_every_rehearsal_runs_the_loop_that_it_names(method: str) -> None:
 
 
 def test_a_rehearsal_that_fails_is_left_to_the_first_call(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(compiled, "run_here", lambda address: 1 / 0)
-    compiled._run_all("m:a", compiled.deque(["m:b"]))
+    monkeypatch.setattr(ready, "run_here", lambda address: 1 / 0)
+    ready._run_all("m:a", ready.deque(["m:b"]))
 
 
 def test_within_another_program_everything_is_compiled_here(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", "/opt/app/steward")
-    assert not compiled._can_start()
+    assert not ready._can_start()
     monkeypatch.setattr(sys, "executable", "")
-    assert not compiled._can_start()
+    assert not ready._can_start()
     monkeypatch.setattr(sys, "executable", "/usr/bin/python3")
-    assert compiled._can_start()
+    assert ready._can_start()
     monkeypatch.setattr(sys, "frozen", True, raising=False)
-    assert not compiled._can_start()
+    assert not ready._can_start()
 
 
-def test_what_cannot_be_kept_is_never_compiled_elsewhere() -> None:
-    class Unkept:
-        signatures = ()
-
-    assert is_ready(Unkept)
+def test_what_cannot_be_kept_is_never_compiled_elsewhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop = compiled.compiled(lambda number: number + 1)
+    monkeypatch.setattr(kept, "_can_keep", lambda place: False)
+    assert compiled.folder(loop) is None
+    assert is_ready(loop)
+    assert not kept.is_there(loop)
 
 
 def test_without_a_folder_to_keep_it_in_a_loop_still_runs(monkeypatch: pytest.MonkeyPatch) -> None:

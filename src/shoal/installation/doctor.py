@@ -137,8 +137,8 @@ def _compiled_loops() -> Part:
     from shoal import compiled
     from shoal.anonymization.search import kernels
 
-    name, loops = "compiled loops", [value for value in vars(kernels).values() if hasattr(value, "_cache")]
-    folders = {Path(path) for loop in loops if (path := getattr(loop._cache, "cache_path", None))}
+    name, loops = "compiled loops", [value for value in vars(kernels).values() if isinstance(value, compiled.Loop)]
+    folders = {folder for loop in loops if (folder := compiled.folder(loop))}
     closed = [folder for folder in folders if not _can_write(folder)]
     if closed or not folders:
         where = str(next(iter(closed), "anywhere"))

@@ -50,7 +50,7 @@ def _of_code(code: CodeType) -> str:
 def _named_by(function: FunctionType) -> Iterator[tuple[str, Any]]:
     """The values that a function names, with those that it takes from modules of its own package."""
     names, known = function.__code__.co_names, function.__globals__
-    package = function.__module__.partition(".")[0]
+    package = (function.__module__ or "").partition(".")[0]
     for name in names:
         value = known.get(name)
         if isinstance(value, ModuleType) and value.__name__.partition(".")[0] == package:
