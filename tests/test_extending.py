@@ -128,13 +128,8 @@ class OneBox(BoxesByColumn):
         return lambda columns: coarsen(columns, 1, "range"), {"why": self.why}
 ''',
     )
-    copy.change(
-        "anonymization/methods/__init__.py",
-        "from shoal.anonymization.methods.recode import Recode\n",
-        "from shoal.anonymization.methods.one_box import OneBox\n"
-        "from shoal.anonymization.methods.recode import Recode\n",
-    )
-    copy.change("anonymization/methods/__init__.py", "Recode, Suppress)", "Recode, Suppress, OneBox)")
+    listed = '    "suppress": "Suppress",\n'
+    copy.change("anonymization/methods/__init__.py", listed, f'{listed}    "one-box": "OneBox",\n')
     roles = "'columns': {'age': 'quasi-identifier', 'illness': 'sensitive'}"
     policy = (
         f"{{{roles}, 'models': [{{'model': 'k-anonymity', 'k': 2}}], 'method': {{'name': 'one-box', 'why': 'asked'}}}}"

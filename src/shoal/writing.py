@@ -36,7 +36,7 @@ class OutputFormat(BaseModel):
     ';'
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True)
 
     delimiter: Literal[",", ";", "\t", "|"] | None = None
     decimal_comma: bool = False

@@ -10,8 +10,7 @@ from typing import Any
 import polars as pl
 
 from shoal import progress
-from shoal.anonymization.chooser import choose
-from shoal.anonymization.methods import Lattice, Method, method_named
+from shoal.anonymization.methods import Method, method_named
 from shoal.anonymization.model_costs import cost_by_model
 from shoal.anonymization.on_disk.limits import changed_on_disk, check_past_memory, job_overflow, past_memory
 from shoal.anonymization.results import Anonymized
@@ -102,6 +101,8 @@ class Asked:
             task = Task(self.policy, self.conditions, self.k_without_policy)
             by_model = cost_by_model(self.method, self.table, task, candidate_of(result, result.seconds))
             return replace(result, findings=replace(result.findings, cost_by_model=by_model)).looked_at()
+        from shoal.anonymization.chooser import choose
+
         options = dict(self.options)
         limit = _time_limit(options.pop("time_limit", TIME_LIMIT))
         prefer = options.pop("prefer", None)
@@ -194,4 +195,6 @@ def _check_policy_columns(table: Table, policy: Policy) -> None:
 
 
 def _time_limit(seconds: Any) -> float:
+    from shoal.anonymization.methods import Lattice
+
     return Lattice(time_limit=seconds).time_limit

@@ -194,7 +194,7 @@ def _as_json(cells: Cells) -> dict[str, Any]:
 
 
 class _NumberColumn(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     type: Literal["integer", "number", "date", "datetime"]
     low: Annotated[list[Annotated[float, Field(allow_inf_nan=False)] | int], Field()]
@@ -203,7 +203,7 @@ class _NumberColumn(BaseModel):
 
 
 class _CategoryColumn(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     categories: list[str]
     missing: bool
@@ -211,7 +211,7 @@ class _CategoryColumn(BaseModel):
 
 
 class _Cuts(BaseModel):
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     column: list[Annotated[int, Field(ge=0)]]
     cell: list[Annotated[int, Field(ge=0)]]
@@ -222,7 +222,7 @@ class _Cuts(BaseModel):
 class _PlanFile(BaseModel):
     """A plan of cuts as it is written; a tree stands there itself, never a path."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     kind: Literal["plan of cuts"]
     shoal: str

@@ -47,6 +47,8 @@ def main() -> None:
     # a terminal without bars gets question marks
     os.environ.setdefault("RUST_BACKTRACE", "0")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+    # what is installed beside shoal must not see values of policies, and looking for it takes 0.02 s
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

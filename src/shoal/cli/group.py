@@ -15,6 +15,8 @@ from typer.main import get_command, get_group
 from shoal.cli.commands import COMMANDS, Entry
 
 MARKUP: Literal["markdown"] = "markdown"
+# digits of a number that needs no look at it
+_SHORT_NUMBER = 16
 
 
 # options that other commands have, and the way to the same thing here
@@ -90,11 +92,27 @@ class _AsTyped:
             return Path(value)
         if annotation == list[str] and isinstance(value, (tuple, list)) and all(isinstance(v, str) for v in value):
             return list(value)
+        if annotation is int and _is_plain(value) and _any_number(param.type_descriptor.parameter_info):
+            return int(value)
         if annotation in (bool, int, float, Path) and type(value) is annotation and value == param.default:
             return value
         from typer._coercion import build_runtime_param
 
         return build_runtime_param(param.type_descriptor).coerce(value, param=param, ctx=ctx)
+
+
+def _is_plain(value: Any) -> bool:
+    """Nothing but a few digits.
+
+    >>> [_is_plain(value) for value in ("5", "-5", "5.0", "٥", 5)]
+    [True, False, False, False, False]
+    """
+    return isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < _SHORT_NUMBER
+
+
+def _any_number(info: Any) -> bool:
+    """No rule for the number."""
+    return info.min is None and info.max is None and not info.clamp and not info.count
 
 
 def _any_path(info: Any) -> bool:

@@ -9,10 +9,10 @@ import polars as pl
 
 from shoal.detection.scales import order_of
 from shoal.errors import InputError
-from shoal.hierarchy.build import NUMBERED
 from shoal.kinds import DECIDED, Finding
 from shoal.kinds.header import read_header, words
 from shoal.kinds.letters import squeeze
+from shoal.kinds.roles import NUMBERED
 from shoal.table import Array, Column
 from shoal.table.bands import parse_band
 from shoal.table.column_type import MOST_BANDS, ColumnType

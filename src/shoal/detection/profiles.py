@@ -7,8 +7,6 @@ import re
 from dataclasses import dataclass
 from typing import ClassVar
 
-import yaml
-
 from shoal.kinds import DECIDED
 from shoal.results import Cell, Files, Grid, Headline, Notes, Result, Section, Tone, left_out, where_known
 from shoal.table.column_type import ColumnType
@@ -190,6 +188,8 @@ def _asks(column: ColumnProfile) -> bool:
 
 def _in_yaml(declaration: ColumnType) -> str:
     """A type as it stands in a policy, on one line."""
+    import yaml
+
     short = declaration.to_short()
     if short == {"type": declaration.type, "decimal": "."}:
         short = declaration.type
@@ -209,6 +209,8 @@ def yaml_key(name: str) -> str:
     >>> yaml_key("age"), yaml_key("no")
     ('age', '"no"')
     """
+    import yaml
+
     if re.fullmatch(r"\w[\w-]*", name) and yaml.safe_load(name) == name:
         return name
     return json.dumps(name, ensure_ascii=not name.isprintable())

@@ -16,6 +16,7 @@ from shoal.hierarchy.prefixes import prefix_steps, shape_of
 from shoal.hierarchy.shipped import is_shipped, place, recognised
 from shoal.hierarchy.steps import Step, leaf_texts, stacked
 from shoal.hierarchy.tree import Hierarchy
+from shoal.kinds.roles import NUMBERED
 from shoal.ranges.boxed import check_finite
 from shoal.ranges.parsing import STAR
 from shoal.table import Column
@@ -36,8 +37,6 @@ _TOO_FULL = 0.5
 _MANY_CATEGORIES = 16
 # fewer texts of one shape may be alike by chance
 _CODES_THAT_TELL = 10
-# whole numbers that stand for these are names, without an order
-NUMBERED = ("ethnicity", "geography", "marital-status", "nationality", "occupation", "relationship", "religion", "sex")
 
 
 def build_hierarchy(

@@ -9,7 +9,7 @@ from typing import Any
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.hierarchy import Hierarchy, build_hierarchy, read_hierarchies, read_hierarchy
+from shoal.hierarchy.tree import Hierarchy
 from shoal.table import Column
 
 
@@ -24,6 +24,8 @@ def given_hierarchies(given: Any, columns: Iterable[str]) -> dict[str, Hierarchy
     if not given:
         return {}
     if isinstance(given, (str, Path)):
+        from shoal.hierarchy.given import read_hierarchies
+
         return read_hierarchies(given, names)
     if not isinstance(given, Mapping):
         raise InputError("Hierarchies are a folder or a mapping of columns.", "Give {'age': 'age.csv'}, for example.")
@@ -34,6 +36,8 @@ def _tree(given: Any, name: str) -> Hierarchy:
     if isinstance(given, Hierarchy):
         return given
     if isinstance(given, (str, Path)):
+        from shoal.hierarchy.given import read_hierarchy
+
         return read_hierarchy(given, name)
     rows = [[str(cell) for cell in row] for row in given]
     if not rows or len({len(row) for row in rows}) != 1:
@@ -71,6 +75,8 @@ def complete(given: Mapping[str, Hierarchy], columns: Iterable[Column]) -> tuple
         if column.name in given:
             trees[column.name] = given[column.name]
         else:
+            from shoal.hierarchy.build import build_hierarchy
+
             trees[column.name] = build_hierarchy(column)
             built[column.name] = trees[column.name].source
     return trees, built

@@ -125,6 +125,8 @@ def _on_leaves(hierarchy: Hierarchy, column: Column, leaf: Array, null_leaf: int
 def leaf_of_each_value(leaves: pl.Series, values: pl.Series, texts: pl.Series) -> Array:
     """The leaf of each value, -1 where there is none: as written, then as meant; no leaf is for two values."""
     found = _look_up(leaves, texts)
+    if (found >= 0).all():
+        return found
     for keys, wanted in _meanings(leaves, values, texts):
         if (found >= 0).all():
             break

@@ -16,6 +16,9 @@ from shoal.ranges.parsing import STAR
 from shoal.table import Array
 from shoal.writing import write_whole
 
+# of trees with so few leaves the texts are kept as lists
+_SMALL = 10_000
+
 
 @dataclass(frozen=True, eq=False)
 class Hierarchy:
@@ -92,11 +95,18 @@ class Hierarchy:
         """How many nodes each level has."""
         return [self.nodes(level) for level in range(self.height)]
 
+    @cached_property
+    def _texts(self) -> list[list[str]]:
+        """The levels of a small tree as lists: without one call of polars per level and question."""
+        return [level.to_list() for level in self.levels]
+
     def labels(self, level: int) -> list[str]:
         """The label of each node of a level."""
-        order, _ = self._walk
-        low, _ = self._own_places(level)
-        found: list[str] = self.levels[level].gather(order[low]).to_list()
+        leaves = self._walk[0][self._own_places(level)[0]]
+        if self.leaves <= _SMALL:
+            texts = self._texts[level]
+            return [texts[leaf] for leaf in leaves.tolist()]
+        found: list[str] = self.levels[level].gather(leaves).to_list()
         return found
 
     def _own_places(self, level: int) -> tuple[Array, Array]:

@@ -33,3 +33,5 @@ ROLE_OF_KIND: dict[str, str] = {
     # what a survey needs for itself: how many people a record stands for, how it was drawn, how it was asked
     **dict.fromkeys(("survey-design", "survey-process", "survey-weight"), OTHER),
 }  # fmt: skip
+# whole numbers that stand for these are names, without an order
+NUMBERED = ("ethnicity", "geography", "marital-status", "nationality", "occupation", "relationship", "religion", "sex")

@@ -16,7 +16,7 @@ from shoal.writing import OutputFormat
 
 MANIFEST_VERSION: Literal[2] = 2
 Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
-_STRICT = ConfigDict(extra="forbid", frozen=True)
+_STRICT = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 # what a private record says where the rows of the input have no order

@@ -142,7 +142,7 @@ class Model(BaseModel, ABC):
     classes are joined (`merging`), on which the search for the best generalisation builds its bounds.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
     # what the figure is called in a verdict
     figure: ClassVar[str] = "size"
     # whether large figures are bad

@@ -17,7 +17,7 @@ class ContextSection(BaseModel):
     2028
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     # what the data is called in the report
     title: Sentence | None = None

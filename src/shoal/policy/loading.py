@@ -5,15 +5,17 @@ from __future__ import annotations
 import re
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import yaml
 from pydantic import ValidationError
 
 from shoal.errors import InputError
 from shoal.models import MODELS
 from shoal.policy.schema import COUNT_OR_PERSON, Policy
 from shoal.reading.small import read_small
+
+if TYPE_CHECKING:
+    import yaml
 
 LONGEST_POLICY = 1_000_000
 # so many brackets in a row would keep the reader of YAML busy for minutes
@@ -84,6 +86,8 @@ def policy_from_text(text: str, path: str | Path) -> Policy:
         raise InputError(f"Policy {path} is longer than {LONGEST_POLICY:,} characters.", "That is not a policy.")
     if _DEEP.search(text):
         raise PolicyError(path, [(None, "brackets are nested too deeply: this is not YAML of a policy")])
+    import yaml
+
     try:
         aliases = [token.start_mark.line + 1 for token in yaml.scan(text) if isinstance(token, yaml.AliasToken)]
         if aliases:
@@ -129,6 +133,8 @@ def _problem(found: Any) -> str:
 
 def _line(node: yaml.Node | None, location: list[Any]) -> int | None:
     """The line of the file that a pydantic location points to, as deep as it can be followed."""
+    import yaml
+
     line = None
     for part in location:
         if isinstance(node, yaml.MappingNode):
@@ -147,6 +153,8 @@ def _line(node: yaml.Node | None, location: list[Any]) -> int | None:
 
 def _duplicate_keys(node: yaml.Node | None) -> list[tuple[int | None, str]]:
     """Keys written twice: YAML would take the last and say nothing."""
+    import yaml
+
     problems: list[tuple[int | None, str]] = []
     if isinstance(node, yaml.MappingNode):
         seen: set[str] = set()

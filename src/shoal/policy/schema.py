@@ -62,7 +62,7 @@ class Policy(BaseModel):
     ['age']
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     columns: dict[str, Role] = {}
     # what a column is and how its values are written

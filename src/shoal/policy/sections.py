@@ -19,7 +19,7 @@ class MaskingStep(BaseModel):
     """One step of `--method mask`: a column to groups that start at these values, to a code without its last digits, or
     (neither given) to `*`."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     column: str
     groups: list[int] | None = None
@@ -29,7 +29,7 @@ class MaskingStep(BaseModel):
 class Linked(BaseModel):
     """Another table about the same persons: what is known of a person there tells them apart too."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     table: str
     person: str
@@ -40,7 +40,7 @@ class LeakLimit(BaseModel):
     """What a stolen part of the release may expose: `leaked` (a number of persons or a share such as 10%) gives all
     `targets` away with a probability of at most `threshold`."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     leaked: int | str
     targets: int = 1
@@ -73,7 +73,7 @@ class AttackLimits(BaseModel):
     """How much more an attack may succeed on people in the release than on others: the upper end of the excess, for
     each criterion. `shoal verify --attack` enforces them; a criterion without a limit is measured."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     singling_out: ShareOrNone = None
     linkability: ShareOrNone = None
@@ -84,7 +84,7 @@ class AttackLimits(BaseModel):
 class MethodSection(BaseModel):
     """The method of `shoal anonymize` and its options: `{name: lattice, suppression: 5%}`, or the name alone."""
 
-    model_config = ConfigDict(extra="allow", frozen=True)
+    model_config = ConfigDict(extra="allow", frozen=True, defer_build=True)
 
     name: str
 
@@ -115,7 +115,7 @@ class SafeHarborSection(BaseModel):
     `zip` keeps three digits, `date` and `date-of-birth` the year, `age` ages up to 89, `keep` all of it.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     columns: dict[str, SafeHarborWord] = {}
     year_of_data: int | None = None
@@ -130,7 +130,7 @@ class TextSection(BaseModel):
     it is (the policy's, if not given). Surrogates need a key, which no policy holds.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     replace: KeylessReplacing = "tag"
     known: tuple[str, ...] | None = None

@@ -50,7 +50,7 @@ class ColumnForm(BaseModel):
     'a value or a range [low;high]'
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     kind: FormKind
     type: str | None = None

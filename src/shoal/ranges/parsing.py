@@ -188,7 +188,8 @@ def sets_in(column: Column) -> pl.DataFrame:
     >>> sets_in(read({"race": ["[a, b]", "c"]})["race"])["label"].to_list()
     ['a', 'b']
     """
-    members = _parse(column.values, "yes").members
+    bracketed = column.values.str.contains(r"^[\[{]").any()
+    members = _parse(column.values, "yes").members if bracketed else {}
     codes = np.repeat(np.fromiter(members, np.int64, len(members)), [len(labels) for labels in members.values()])
     labels = [label for labels in members.values() for label in labels]
     return pl.DataFrame({"set": codes.astype(column.codes.dtype), "label": pl.Series(labels, dtype=pl.String)})

@@ -47,7 +47,7 @@ class ColumnType(BaseModel):
     True
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     type: TypeWord
     order: tuple[str, ...] | None = None

@@ -37,9 +37,9 @@ def rank(series: pl.Series) -> tuple[pl.Series, Array]:
     """The distinct values in order, and each entry's place among them; null comes after them all."""
     order = series.arg_sort(nulls_last=True)
     ordered = series.gather(order).drop_nulls()
-    new = (ordered != ordered.shift(1)).fill_null(True).to_numpy()
-    codes = np.full(len(series), int(np.count_nonzero(new)), np.int64)
-    codes[order.to_numpy()[: len(ordered)]] = np.cumsum(new) - 1
+    new = (ordered != ordered.shift(1)).fill_null(True)
+    codes = np.full(len(series), int(new.sum()), np.int64)
+    codes[order.to_numpy()[: len(ordered)]] = np.cumsum(new.to_numpy()) - 1
     return ordered.filter(new), codes
 
 

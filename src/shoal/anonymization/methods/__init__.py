@@ -1,25 +1,28 @@
 """The methods, one file each. This registry feeds the chooser, the command line, the policy and the docs.
 
-A new method is a file with a `Method` and a line in `METHODS`.
+A new method is a file with a `Method` and a line in `CLASSES`; a file is imported when its method is asked for.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
-from typing import Any
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
 from shoal.anonymization.methods.base import Method, MethodOptions
-from shoal.anonymization.methods.coarsen import Coarsen
-from shoal.anonymization.methods.lattice import Lattice
-from shoal.anonymization.methods.mask import Mask
-from shoal.anonymization.methods.microaggregate import Microaggregate
-from shoal.anonymization.methods.mondrian import Mondrian
-from shoal.anonymization.methods.recode import Recode
-from shoal.anonymization.methods.sorted_clusters import SortedClusters
-from shoal.anonymization.methods.suppress import Suppress
 from shoal.errors import InputError
 from shoal.policy.sections import MethodSection, check_methods_by
+
+if TYPE_CHECKING:
+    from shoal.anonymization.methods.coarsen import Coarsen
+    from shoal.anonymization.methods.lattice import Lattice
+    from shoal.anonymization.methods.mask import Mask
+    from shoal.anonymization.methods.microaggregate import Microaggregate
+    from shoal.anonymization.methods.mondrian import Mondrian
+    from shoal.anonymization.methods.recode import Recode
+    from shoal.anonymization.methods.sorted_clusters import SortedClusters
+    from shoal.anonymization.methods.suppress import Suppress
 
 __all__ = [
     "METHODS",
@@ -38,9 +41,43 @@ __all__ = [
 ]
 
 # by name, the most promising first among those that are tried by default
-METHODS: dict[str, type[Method]] = {
-    kind.name: kind for kind in (Mondrian, Lattice, SortedClusters, Microaggregate, Coarsen, Mask, Recode, Suppress)
+CLASSES = {
+    "mondrian": "Mondrian",
+    "lattice": "Lattice",
+    "sorted-clusters": "SortedClusters",
+    "microaggregate": "Microaggregate",
+    "coarsen": "Coarsen",
+    "mask": "Mask",
+    "recode": "Recode",
+    "suppress": "Suppress",
 }
+
+
+class _Methods(Mapping[str, type[Method]]):
+    """The methods by their names."""
+
+    def __getitem__(self, name: str) -> type[Method]:
+        kind: type[Method] = getattr(import_module(f"{__name__}.{name.replace('-', '_')}"), CLASSES[name])
+        return kind
+
+    def __contains__(self, name: object) -> bool:
+        return name in CLASSES
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(CLASSES)
+
+    def __len__(self) -> int:
+        return len(CLASSES)
+
+
+METHODS: Mapping[str, type[Method]] = _Methods()
+
+
+def __getattr__(name: str) -> Any:
+    by_class = {kind: method for method, kind in CLASSES.items()}
+    if name not in by_class:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return METHODS[by_class[name]]
 
 
 def method_named(
@@ -50,7 +87,7 @@ def method_named(
 
     What is given goes before the policy's `method` section; that section's options count where it names the same.
 
-    >>> method_named("lattice", {"suppression": "5%"}) == Lattice(suppression=0.05)
+    >>> method_named("lattice", {"suppression": "5%"}) == METHODS["lattice"](suppression=0.05)
     True
     """
     if isinstance(method, Method):

@@ -29,7 +29,7 @@ Share = Annotated[float, BeforeValidator(share_of)]
 class MethodOptions(BaseModel):
     """Options of a method: each with a default and a description; an option that it does not have is refused."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True, defer_build=True)
 
     def __init__(self, **options: Any) -> None:
         refuse_unknown(type(self), options)

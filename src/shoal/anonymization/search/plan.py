@@ -67,7 +67,7 @@ def read_plan(path: str | Path) -> Plan | CutPlan:
 class _PlanColumn(BaseModel):
     """The tree of a column, row by row: never a path."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     hierarchy: Annotated[list[Annotated[list[str], Field(min_length=1)]], Field(min_length=1)]
 
@@ -75,7 +75,7 @@ class _PlanColumn(BaseModel):
 class _PlanFile(BaseModel):
     """A plan as it is written."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     kind: Literal["generalisation plan"]
     shoal: str

@@ -59,7 +59,7 @@ def recheck(
 class _Populations(BaseModel):
     """Whose population counts were taken; the prefixes too where they are not those that come with shoal."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     source: str
     vintage: str
@@ -69,7 +69,7 @@ class _Populations(BaseModel):
 class _Decision(BaseModel):
     """What was decided about a column."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     column: str
     action: str
@@ -79,7 +79,7 @@ class _Decision(BaseModel):
 class SafeHarborRecord(BaseModel):
     """The section on safe harbor of a manifest."""
 
-    model_config = ConfigDict(extra="forbid")
+    model_config = ConfigDict(extra="forbid", defer_build=True)
 
     standard: Literal["hipaa-safe-harbor"]
     source: str
