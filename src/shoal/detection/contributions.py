@@ -12,6 +12,7 @@ from math import factorial
 
 import numpy as np
 
+from shoal.detection.counted_sets import CountedSets
 from shoal.detection.partitions import Tuples, uniques_of_all_sets
 from shoal.table import Array
 from shoal.table.classes import CountTable
@@ -32,8 +33,8 @@ class Contributions:
     error: float
 
 
-def contributions(table: CountTable, names: Sequence[str]) -> Contributions:
-    """The share of the uniques that each of these columns brings.
+def contributions(table: CountTable, names: Sequence[str], sets: CountedSets | None = None) -> Contributions:
+    """The share of the uniques that each of these columns brings; `sets` is what is known of sets of the table.
 
     >>> from shoal.table.classes import Coded
     >>> table = CountTable.of({"a": Coded(np.array([0, 1, 2]), 3), "b": Coded(np.array([0, 0, 0]), 1)})
@@ -42,11 +43,12 @@ def contributions(table: CountTable, names: Sequence[str]) -> Contributions:
     """
     if not names:
         return Contributions({}, True, 0.0)
-    part = table.roll_up(names)
+    part = table if list(names) == list(table.tuples) else table.roll_up(names)
     if len(names) <= MOST_COLUMNS and len(part) << len(names) <= MOST_CELLS:
         values = _shapley(uniques_of_all_sets(part), len(names))
         return Contributions(_shares(names, values), True, 0.0)
-    orders = _drawn(Tuples.of(part), len(names))
+    places = [list(table.tuples).index(name) for name in names]
+    orders = _drawn(sets or CountedSets(Tuples.of(table)), places, len(part))
     total = max(float(orders.sum(axis=1).max()), 1.0)
     error = float((orders.std(axis=0, ddof=1) / np.sqrt(len(orders))).max()) / total
     return Contributions(_shares(names, orders.mean(axis=0)), False, error)
@@ -79,22 +81,19 @@ def _shapley(uniques: Array, columns: int) -> Array:
     return values
 
 
-def _drawn(tuples: Tuples, columns: int) -> Array:
+def _drawn(sets: CountedSets, places: Sequence[int], tuples: int) -> Array:
     """What each column adds in drawn orders; each order is also gone through backwards, which halves the error."""
     draw = np.random.default_rng(0)
-    affordable = MOST_DRAWN_CELLS // (2 * columns * max(tuples.count, 1))
+    columns = len(places)
+    affordable = MOST_DRAWN_CELLS // (2 * columns * max(tuples, 1))
     found = np.zeros((min(max(affordable, FEWEST_PAIRS_OF_ORDERS), MOST_PAIRS_OF_ORDERS), columns))
     for pair in found:
         order = draw.permutation(columns)
         for turned in (order, order[::-1]):
-            partition = tuples.whole()
-            for place, column in enumerate(turned.tolist()):
-                if not len(partition.rows):
-                    break
-                if place == columns - 1:
-                    pair[column] += (partition.uniques_with(tuples, column) - partition.uniques) / 2
-                    break
-                refined = partition.refine(tuples, column)
-                pair[column] += (refined.uniques - partition.uniques) / 2
-                partition = refined
+            chosen, before = 0, sets.uniques(0)
+            for place, column in enumerate(turned.tolist(), 1):
+                chosen |= 1 << places[column]
+                after = sets.uniques(chosen, goes_on=place < columns)
+                pair[column] += (after - before) / 2
+                before = after
     return found

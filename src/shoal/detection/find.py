@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, get_args
 import numpy as np
 
 from shoal.detection.contributions import contributions
-from shoal.detection.dependencies import determined_by
+from shoal.detection.figures import Figures
 from shoal.detection.partitions import Tuples
-from shoal.detection.results import Bound, Detection, FoundSet
+from shoal.detection.results import Bound, Detection
 from shoal.detection.rolled_up import RollUps, rolled_up
 from shoal.detection.search import NEAR, Columns, Search
 from shoal.engine import TooManyTuples, engine_of
@@ -106,14 +106,15 @@ def detect(
     rows, removed = counted.rows.without_nulls(rule)
     counts = CountTable({column.name: Coded(column.codes, column.cardinality) for column in rows.columns}, rows.ones)
     limit = max_size or (len(names) if len(names) <= ALL_SIZES else FEW)
+    figures = Figures(counts)
     deadline = time.monotonic() + time_limit
     notes = [*counted.notes, *given.remarks(counted), *remarks]
     if sample is not None and sample < counts.records:
-        return _by_sample(counts, _sampled(counts, sample, seed), limit, deadline, rule, removed, notes)
-    search = Search(Tuples.of(counts), limit, deadline)
+        return _by_sample(figures, _sampled(counts, sample, seed), limit, deadline, rule, removed, notes)
+    search = Search(Tuples.of(counts), limit, deadline, figures.determined)
     search.run()
     best, bound, exact = _best(search)
-    return _detection(counts, search, best, Bound(bound, bound / counts.records, 1.0), exact, rule, removed, notes)
+    return _detection(figures, search, best, Bound(bound, bound / counts.records, 1.0), exact, rule, removed, notes)
 
 
 def _sampled(table: CountTable, size: int, seed: int) -> CountTable:
@@ -129,7 +130,7 @@ def _sampled(table: CountTable, size: int, seed: int) -> CountTable:
 
 
 def _by_sample(
-    counts: CountTable,
+    figures: Figures,
     drawn: CountTable,
     limit: int,
     deadline: float,
@@ -138,24 +139,25 @@ def _by_sample(
     notes: list[str],
 ) -> Detection:
     """Search a sample; what is reported was measured on the whole table."""
-    names = list(counts.tuples)
-    own = [name for name in names if describe(counts, [name]).classes == counts.records]
+    counts, names = figures.table, figures.names
+    own = [name for name in names if figures.of([name]).classes == counts.records]
     left = [name for name in names if name not in own]
     if not left:
         search = Search(Tuples.of(counts), 1, deadline)
-        return _detection(counts, search, None, Bound(0, 0.0, 1.0), True, rule, removed, notes)
-    search = Search(Tuples.of(drawn.roll_up(left)), limit, deadline, sets_identify=False)
+        return _detection(figures, search, None, Bound(0, 0.0, 1.0), True, rule, removed, notes)
+    searched = drawn.roll_up(left)
+    search = Search(Tuples.of(searched), limit, deadline, sets_identify=False)
     search.run()
     place = {column: names.index(name) for column, name in enumerate(left)}
     sets = {size: tuple(place[column] for column in columns) for size, (_, columns) in search.best.items()}
-    measured = {size: describe(counts, [names[column] for column in columns]) for size, columns in sets.items()}
+    measured = {size: figures.of([names[column] for column in columns]) for size, columns in sets.items()}
     allowed = {size: found for size, found in measured.items() if found.classes < counts.records}
     best = max(allowed, key=lambda size: (allowed[size].uniques, -size), default=None)
     most = max((uniques for uniques, _ in search.best.values()), default=0)
     bound = _sample_bound(most if search.proven >= search.max_size else drawn.records, search, counts)
     identifiers = [[name] for name in own]
     identifiers += [found.columns for size, found in measured.items() if size not in allowed]
-    shares = contributions(drawn, left)
+    shares = contributions(searched, left, search.sets)
     return Detection(
         records=counts.records,
         removed_rows=removed,
@@ -165,7 +167,7 @@ def _by_sample(
         near_identifiers=[],
         best=None if best is None else allowed[best],
         by_size=[allowed[size] for size in sorted(allowed)],
-        all_columns=describe(counts, names),
+        all_columns=figures.of(names),
         exact=False,
         proven_size=0,
         max_size=search.max_size,
@@ -174,15 +176,15 @@ def _by_sample(
         contributions=shares.shares,
         contributions_exact=False,
         contributions_error=shares.error,
-        determined_by=determined_by(counts),
-        constant_columns=_constant(counts),
+        determined_by=figures.determined_by,
+        constant_columns=figures.constant(),
         sample=drawn.records,
         notes=[*notes, "contributions are those within the sample; identifiers of several columns are not searched"],
     )
 
 
 def _detection(
-    counts: CountTable,
+    figures: Figures,
     search: Search,
     best: Columns | None,
     bound: Bound,
@@ -191,19 +193,19 @@ def _detection(
     removed: int,
     notes: list[str],
 ) -> Detection:
-    names = list(counts.tuples)
+    counts, names = figures.table, figures.names
     identifiers = search.minimal_identifiers()
-    shares = contributions(counts, [names[column] for column in search.columns])
+    shares = contributions(counts, _named(search.columns, names), search.sets)
     return Detection(
         records=counts.records,
         removed_rows=removed,
         null_rule=rule,
         columns=names,
         identifiers=[_named(columns, names) for columns in identifiers],
-        near_identifiers=_near(counts, search, names),
-        best=None if best is None else describe(counts, _named(best, names)),
-        by_size=[describe(counts, _named(columns, names)) for _, (_, columns) in sorted(search.best.items())],
-        all_columns=describe(counts, names),
+        near_identifiers=_near(figures, search),
+        best=None if best is None else figures.of(_named(best, names)),
+        by_size=[figures.of(_named(columns, names)) for _, (_, columns) in sorted(search.best.items())],
+        all_columns=figures.of(names),
         exact=exact,
         proven_size=search.proven,
         max_size=search.max_size,
@@ -212,32 +214,14 @@ def _detection(
         contributions=shares.shares,
         contributions_exact=shares.exact,
         contributions_error=shares.error,
-        determined_by=determined_by(counts),
-        constant_columns=_constant(counts),
+        determined_by=figures.determined_by,
+        constant_columns=figures.constant(),
         sample=None,
         notes=notes,
     )
 
 
-def describe(table: CountTable, columns: Sequence[str]) -> FoundSet:
-    """The figures of one set of columns, from a count table.
-
-    separation = 1 - sum of c (c - 1) over the classes / (n (n - 1)), c records in a class, n in all
-    """
-    sizes = table.roll_up(columns).counts.astype(np.float64)
-    records = table.records
-    uniques = int(np.count_nonzero(sizes == 1))
-    alike = float((sizes * (sizes - 1)).sum())
-    separation = 1 - alike / (records * (records - 1.0)) if records > 1 else 1.0
-    return FoundSet(list(columns), uniques, uniques / records, len(sizes), len(sizes) / records, separation)
-
-
-def _constant(table: CountTable) -> list[str]:
-    """Columns with one value only."""
-    return [name for name, (codes, _) in table.tuples.items() if not len(codes) or bool((codes == codes[0]).all())]
-
-
-def _named(columns: Columns, names: Sequence[str]) -> list[str]:
+def _named(columns: Sequence[int], names: Sequence[str]) -> list[str]:
     return [names[column] for column in columns]
 
 
@@ -272,16 +256,16 @@ def _essential(search: Search, everything: int) -> Columns | None:
     return tuple(needed) if needed and search.uniques_of(needed) == everything else None
 
 
-def _near(table: CountTable, search: Search, names: Sequence[str]) -> list[list[str]]:
+def _near(figures: Figures, search: Search) -> list[list[str]]:
     """Minimal sets of few columns that tell 99% of the records apart, but not all."""
     found: list[Columns] = []
     for columns in sorted(search.near, key=lambda columns: (len(columns), columns))[:MOST_NEAR]:
         if any(set(smaller) <= set(columns) for smaller in found):
             continue
-        ratio = describe(table, _named(columns, names)).distinct_ratio
+        ratio = figures.of(_named(columns, figures.names)).distinct_ratio
         if NEAR <= ratio < 1:
             found.append(columns)
-    return [_named(columns, names) for columns in found]
+    return [_named(columns, figures.names) for columns in found]
 
 
 def _sample_bound(uniques: int, search: Search, table: CountTable) -> Bound:

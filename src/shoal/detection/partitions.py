@@ -6,7 +6,6 @@ their class are carried on. On tables that identify people they are soon few, an
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,8 +37,8 @@ class Tuples:
         """All tuples in one class: the set of no columns."""
         if self.count == 1:  # a tuple alone has nobody to be told from
             return Partition(np.zeros(0, np.int64), np.zeros(0, np.int64), 0, int(self.records == 1))
-        rows = np.arange(self.count, dtype=np.int32 if self.count < 1 << 31 else np.int64)
-        return Partition(rows, np.zeros(self.count, np.int64), 1, 0)
+        number = np.int32 if self.count < 1 << 31 else np.int64
+        return Partition(np.arange(self.count, dtype=number), np.zeros(self.count, number), 1, 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,45 +91,14 @@ class Partition:
         alone_now = len(key) - len(classes)
         if tuples.light is not None:
             alone_now = int(np.count_nonzero(tuples.light[self.rows[~stay]]))
-        return Partition(self.rows[stay], classes, count, self.uniques + alone_now)
+        return Partition(self.rows[stay], classes.astype(self.rows.dtype), count, self.uniques + alone_now)
 
     def _key(self, tuples: Tuples, column: int) -> tuple[Array, int]:
         codes, cardinality = tuples.columns[column]
-        key = self.classes * cardinality
+        key = self.classes.astype(np.int64)
+        key *= cardinality
         key += codes.take(self.rows)
         return key, self.count * cardinality
-
-    def refine_all(self, tuples: Tuples, columns: Sequence[int]) -> Partition:
-        """The partition by several more columns."""
-        found = self
-        for column in columns:
-            if not len(found.rows):
-                break
-            found = found.refine(tuples, column)
-        return found
-
-    def uniques_with_all(self, tuples: Tuples, columns: Sequence[int], enough: int | None = None) -> int:
-        """How many uniques several more columns give, or `enough` and perhaps more: uniques never fall."""
-        found = self
-        for column in columns[:-1]:
-            if not len(found.rows) or (enough is not None and found.uniques >= enough):
-                return found.uniques
-            found = found.refine(tuples, column)
-        return found.uniques_with(tuples, columns[-1]) if columns and len(found.rows) else found.uniques
-
-    def uniques_without_each(self, tuples: Tuples, columns: Sequence[int]) -> dict[int, int]:
-        """For each of some columns, how many uniques the others of them give; sets share what they have in common.
-
-        >>> table = CountTable.of({"a": Coded(np.array([0, 0, 1]), 2), "b": Coded(np.array([0, 1, 0]), 2)})
-        >>> tuples = Tuples.of(table)
-        >>> tuples.whole().uniques_without_each(tuples, [0, 1])
-        {1: 1, 0: 1}
-        """
-        if len(columns) == 1:
-            return {columns[0]: self.uniques}
-        first, second = columns[: len(columns) // 2], columns[len(columns) // 2 :]
-        in_second = self.refine_all(tuples, first).uniques_without_each(tuples, second)
-        return in_second | self.refine_all(tuples, second).uniques_without_each(tuples, first)
 
 
 def _is_dense(rows: int, cells: int) -> bool:

@@ -8,12 +8,13 @@ one, so the search does not go past it.
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import combinations
 
 from shoal import progress
-from shoal.detection.partitions import Partition, Tuples
+from shoal.detection.counted_sets import CountedSets, bits_of
+from shoal.detection.partitions import Tuples
 
 Columns = tuple[int, ...]
 
@@ -38,6 +39,8 @@ class Search:
     tuples: Tuples
     max_size: int
     deadline: float
+    # for a column those that alone determine it, as a set
+    determined: Mapping[int, int] = field(default_factory=dict)
     best: dict[int, tuple[int, Columns]] = field(default_factory=dict)
     # in a sample, a set whose values all differ need not be an identifier of the table
     sets_identify: bool = True
@@ -50,12 +53,11 @@ class Search:
 
     def __post_init__(self) -> None:
         self._near = 2 * NEAR * self.tuples.records - self.tuples.records
-        self._whole = self.tuples.whole()
+        self.sets = CountedSets(self.tuples, self.determined)
         self._pairs_with = [0] * len(self.tuples.columns)
-        singles = {column: self._whole.uniques_with(self.tuples, column) for column in range(len(self.tuples.columns))}
-        for column, uniques in singles.items():
-            self._note((column,), uniques)
-        self.columns = [column for column in singles if (column,) not in self.identifiers]
+        for column in range(len(self.tuples.columns)):
+            self._note((column,))
+        self.columns = [column for column in range(len(self.tuples.columns)) if (column,) not in self.identifiers]
         # what tells most apart first: tuples leave early, and bounds bite
         self._order = sorted(self.columns, key=lambda column: -self.tuples.columns[column].cardinality)
         self.max_size = min(self.max_size, len(self.columns))
@@ -78,63 +80,60 @@ class Search:
 
     # counting
 
-    def _uniques(self, partition: Partition, column: int) -> int:
-        self._check_time()
-        return partition.uniques_with(self.tuples, column) if len(partition.rows) else partition.uniques
-
-    def _refine(self, partition: Partition, column: int) -> Partition:
-        self._check_time()
-        return partition.refine(self.tuples, column) if len(partition.rows) else partition
-
-    def partition_of(self, columns: Sequence[int]) -> Partition:
-        """The partition by a set of columns."""
-        self.seen.add(_bits(columns))
-        return self._whole.refine_all(self.tuples, columns)
-
     def uniques_of(self, columns: Sequence[int]) -> int:
         """The uniques of a set of columns."""
-        self.seen.add(_bits(columns))
-        return self._whole.uniques_with_all(self.tuples, columns)
+        chosen = bits_of(columns)
+        self.seen.add(chosen)
+        return self.sets.uniques(chosen)
 
     def _check_time(self) -> None:
         if time.monotonic() > self.deadline:
             raise OutOfTime
 
-    def _note(self, columns: Columns, uniques: int) -> bool:
-        """Keep what was found of a set; whether it is an identifier."""
+    def _note(self, columns: Columns, goes_on: bool = False) -> bool:
+        """Keep what is found of a set; whether it is an identifier. Larger sets may follow (`goes_on`)."""
         columns = tuple(sorted(columns))
-        self.seen.add(_bits(columns))
+        chosen, size = bits_of(columns), len(columns)
+        self.seen.add(chosen)
+        if self._tells_nothing(chosen, size):
+            return False
+        uniques = self.sets.uniques(chosen, goes_on)
         if uniques == self.tuples.records and self.sets_identify:
             self.identifiers.add(columns)
-            if len(columns) == 2:
+            if size == 2:
                 self._pairs_with[columns[0]] |= 1 << columns[1]
                 self._pairs_with[columns[1]] |= 1 << columns[0]
             return True
-        size = len(columns)
         if size <= NEAR_SIZE and uniques >= self._near:
             self.near.add(columns)
         if size not in self.best or (-uniques, columns) < (-self.best[size][0], self.best[size][1]):
             self.best[size] = (uniques, columns)
         return False
 
+    def _tells_nothing(self, chosen: int, size: int) -> bool:
+        """Whether what is known of larger sets says that this one is neither best nor nearly an identifier."""
+        if size not in self.best:
+            return False
+        _, most = self.sets.bounds(chosen)
+        return most < self.best[size][0] and (size > NEAR_SIZE or most < self._near)
+
     # ways to go
 
     def _greedy(self) -> None:
         """Add the column that exposes most, again and again: good sets early make the bounds bite."""
         chosen: list[int] = []
-        partition = self._whole
         while len(chosen) < self.max_size:
             best: tuple[int, int] | None = None
             for column in self.columns:
                 if column in chosen:
                     continue
-                uniques = self._uniques(partition, column)
-                if not self._note((*chosen, column), uniques) and (best is None or uniques > best[0]):
-                    best = uniques, column
+                self._check_time()
+                larger = bits_of((*chosen, column))
+                if not self._note((*chosen, column)) and (best is None or self.sets.exceeds(larger, best[0])):
+                    best = self.sets.uniques(larger), column
             if best is None:
                 return
             chosen.append(best[1])
-            partition = self._refine(partition, best[1])
 
     def _exact(self, size: int) -> None:
         """Every set up to a size, less the branches that a bound excludes."""
@@ -142,51 +141,42 @@ class Search:
             return
         for place, column in enumerate(self._order):
             progress.report(f"searching sets of up to {size} columns", place, len(self._order))
-            self._walk(self._refine(self._whole, column), (column,), place + 1, size)
+            self._walk((column,), place + 1, size)
         self.proven = size
 
-    def _walk(self, partition: Partition, chosen: Columns, start: int, size: int, reached: int = 0) -> None:
-        """The sets with some chosen columns and others from a place on; `reached`: uniques that all of those have."""
-        if len(chosen) == size or start == len(self._order):
+    def _walk(self, chosen: Columns, start: int, size: int) -> None:
+        """The sets with some chosen columns and others from a place on."""
+        if len(chosen) == size or start == len(self._order) or self._is_beaten(chosen, start, size):
             return
-        bound = self._bound(partition, chosen, start, size, reached)
-        if bound is None:
-            return
-        reached, first = bound
-        held = _bits(chosen)
+        held = bits_of(chosen)
         for place in range(start, len(self._order)):
+            self._check_time()
             larger = (*chosen, self._order[place])
             if held & self._pairs_with[self._order[place]]:  # holds a pair that is an identifier
                 continue
-            if len(larger) == size or place == len(self._order) - 1:
-                self._note(larger, self._uniques(partition, self._order[place]))
-                continue
-            refined = first if place == start and first is not None else self._refine(partition, self._order[place])
-            first = None
-            if not self._note(larger, refined.uniques):
-                # with the first of the columns that are left, these are the same columns
-                self._walk(refined, larger, place + 1, size, reached if place == start else 0)
+            if not self._note(larger, goes_on=len(larger) < size and place < len(self._order) - 1):
+                self._walk(larger, place + 1, size)
 
-    def _bound(
-        self, partition: Partition, chosen: Columns, start: int, size: int, reached: int
-    ) -> tuple[int, Partition | None] | None:
-        """None where all columns left together do not beat what is known for any size they could reach.
-
-        Else uniques that they reach, at least, and the partition by the first of them where it was made.
-        """
+    def _is_beaten(self, chosen: Columns, start: int, size: int) -> bool:
+        """Whether all columns left together do not beat what is known for any size they could reach."""
         sizes = range(len(chosen) + 1, min(size, len(chosen) + len(self._order) - start) + 1)
         least = min((self.best[reachable][0] if reachable in self.best else -1) for reachable in sizes)
         if len(chosen) < NEAR_SIZE:
             least = min(least, int(self._near) - 1)
-        if partition.uniques + len(partition.rows) <= least:
-            return None
-        if len(partition.rows) < _TUPLES_WORTH_A_BOUND or len(sizes) < 2:
-            return partition.uniques, None
-        if max(reached, partition.uniques) > least:
-            return max(reached, partition.uniques), None
-        first = self._refine(partition, self._order[start])
-        reached = first.uniques_with_all(self.tuples, self._order[start + 1 :], least + 1)
-        return None if reached <= least else (reached, first)
+        held = bits_of(chosen)
+        if least >= self.sets.most:
+            partition = self.sets.partition(held)
+            if partition.uniques + len(partition.rows) <= least:
+                return True
+        if len(sizes) < 2 or self._are_few_left(held):
+            return False
+        return not self.sets.exceeds(held | bits_of(self._order[start:]), least)
+
+    def _are_few_left(self, chosen: int) -> bool:
+        """Whether few tuples share their class; at least those of one record do that are not unique."""
+        if self.sets.most - self.sets.bounds(chosen)[1] >= _TUPLES_WORTH_A_BOUND:
+            return False
+        return len(self.sets.partition(chosen).rows) < _TUPLES_WORTH_A_BOUND
 
     def _beam(self, width: int = 4) -> None:
         """After time is out: grow the best pairs greedily, on a budget of sets, so that larger sizes have an answer."""
@@ -196,11 +186,12 @@ class Search:
             for start in starts:
                 chosen = list(start)
                 while len(chosen) < self.max_size:
-                    partition = self.partition_of(chosen)
-                    found = {
-                        column: self._uniques(partition, column) for column in self.columns if column not in chosen
-                    }
-                    alive = {c: u for c, u in found.items() if not self._note((*chosen, c), u)}
+                    self.seen.add(bits_of(chosen))
+                    alive: dict[int, int] = {}
+                    for column in self.columns:
+                        self._check_time()
+                        if column not in chosen and not self._note((*chosen, column)):
+                            alive[column] = self.sets.uniques(bits_of((*chosen, column)))
                     if not alive:
                         break
                     chosen.append(max(alive, key=lambda column: (alive[column], -column)))
@@ -214,8 +205,7 @@ class Search:
         budget = min(100, 20_000_000 // max(self.tuples.count, 1))
         without: dict[int, int] = {}
         if 0 < len(self.columns) <= budget:
-            without = self._whole.uniques_without_each(self.tuples, self._order)
-            self.seen.update(_bits(self.columns) & ~(1 << column) for column in self.columns)
+            without = {column: self.uniques_of([c for c in self.columns if c != column]) for column in self._order}
         most = max((uniques for uniques, _ in self.best.values()), default=0)
         smallest = min((size for size, (uniques, _) in self.best.items() if uniques == most), default=0)
         for size in [size for size in sorted(self.best) if 1 < size <= self.proven]:
@@ -230,22 +220,14 @@ class Search:
             # every set with so many uniques holds the columns without which they cannot be reached
             needed = {column for column, uniques in without.items() if uniques < wanted}
             if len(needed) < size:
-                found = self._first_equal(self._whole, (), 0, columns, wanted, needed, [budget])
-                self.best[size] = (wanted, found or columns)
+                self.best[size] = (wanted, self._first_equal((), 0, columns, wanted, needed, [budget]) or columns)
 
     def _first_equal(
-        self,
-        partition: Partition,
-        chosen: Columns,
-        start: int,
-        known: Columns,
-        wanted: int,
-        needed: set[int],
-        budget: list[int],
+        self, chosen: Columns, start: int, known: Columns, wanted: int, needed: set[int], budget: list[int]
     ) -> Columns | None:
         """The first set before `known` that has the wanted uniques, if the budget lets it be found."""
         if len(chosen) == len(known):
-            return chosen if partition.uniques == wanted else None
+            return chosen
         last = len(self.columns) - (len(known) - len(chosen))
         for place in range(start, last + 1):
             column = self.columns[place]
@@ -256,11 +238,11 @@ class Search:
             missing, slots = needed.difference(larger), len(known) - len(larger)
             if len(missing) > slots:
                 continue
-            refined = partition.refine(self.tuples, column) if len(partition.rows) else partition
-            rest = [other for other in self._order if other > column and (len(missing) < slots or other in missing)]
+            rest = [other for other in self.columns[place + 1 :] if len(missing) < slots or other in missing]
             # uniques never fall, nor do those of all the rest together suffice if they stay below
-            if refined.uniques <= wanted <= refined.uniques_with_all(self.tuples, rest, wanted):
-                found = self._first_equal(refined, larger, place + 1, known, wanted, needed, budget)
+            held = bits_of(larger)
+            if self.sets.exceeds(held | bits_of(rest), wanted - 1) and not self.sets.exceeds(held, wanted):
+                found = self._first_equal(larger, place + 1, known, wanted, needed, budget)
                 if found is not None:
                     return found
             if column in needed:
@@ -277,11 +259,3 @@ class Search:
     def _has_smaller(self, columns: Columns) -> bool:
         parts = (part for size in range(1, len(columns)) for part in combinations(columns, size))
         return any(part in self.identifiers for part in parts)
-
-
-def _bits(columns: Sequence[int]) -> int:
-    """A set of columns as one number."""
-    bits = 0
-    for column in columns:
-        bits |= 1 << column
-    return bits
