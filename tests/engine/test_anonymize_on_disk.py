@@ -136,6 +136,7 @@ def test_a_release_that_is_written_from_codes_is_that_of_memory(
     how: dict[str, Any], tmp_path: Path, own_folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(coded, "FROM_ROWS", 100)
+    monkeypatch.setattr(coded, "ROW_GROUP", 450)
     test_the_release_is_that_of_memory("parquet", how, True, tmp_path, own_folder)
     assert b"shoal version" in (tmp_path / "here.parquet").read_bytes()
 

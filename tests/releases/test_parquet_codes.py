@@ -116,6 +116,7 @@ def test_blocks_are_written_as_the_whole_is(
     plain, whole, blocks = (tmp_path / f"{name}.parquet" for name in ("plain", "whole", "blocks"))
     shoal.release(result, plain, shuffle=shuffle, seed=8)
     monkeypatch.setattr(coded, "FROM_ROWS", 100)
+    monkeypatch.setattr(coded, "ROW_GROUP", 450)
     shoal.release(result, whole, shuffle=shuffle, seed=8)
     monkeypatch.setattr(in_blocks, "MANY_ROWS", 100)
     monkeypatch.setattr(on_disk, "_ROWS", 64)

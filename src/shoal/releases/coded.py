@@ -9,7 +9,6 @@ import polars as pl
 
 from shoal import progress
 from shoal.anonymization.results import Anonymized
-from shoal.formats import plain
 from shoal.formats.full_disk import filling_disk
 from shoal.releases.parquet_codes import CodedColumn, write_coded
 from shoal.table import Array, Column
@@ -18,6 +17,8 @@ from shoal.writing import sync
 
 # From so many rows on a file is written from codes, whoever writes it: then it is the same byte by byte.
 FROM_ROWS = 1 << 18
+# Records that stand together in such a file: of fewer, more of the dictionaries would be the same again.
+ROW_GROUP = 1 << 19
 
 
 def coded_result(result: Anonymized, rows: int, target: Path) -> list[CodedColumn] | None:
@@ -43,8 +44,8 @@ def write_groups(columns: Sequence[CodedColumn], draft: Path, rows: int, order: 
     """Write so many rows as a Parquet file, in an `order` of them, if any."""
 
     def groups() -> Iterator[slice | Array]:
-        for start in range(0, rows, plain.ROW_GROUP):
-            stop = min(start + plain.ROW_GROUP, rows)
+        for start in range(0, rows, ROW_GROUP):
+            stop = min(start + ROW_GROUP, rows)
             yield slice(start, stop) if order is None else order[start:stop]
             progress.report("writing", stop, rows)
 

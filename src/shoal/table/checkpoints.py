@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.table.encode import ColumnEncoder, Part, PartOnDisk
+from shoal.table.encode import ColumnEncoder, FileTexts, Part, PartOnDisk
 from shoal.table.integers import Integers
 from shoal.table.spill import Spill, SpilledFile
 
@@ -44,7 +44,7 @@ class Checkpoints:
         for part in encoder.parts[len(kept["parts"]) :]:
             codes = part.codes
             assert isinstance(codes, PartOnDisk)
-            assert not isinstance(part.values, Integers), "on disk a part has the dictionary as it was"
+            assert not isinstance(part.values, (Integers, FileTexts)), "on disk a part has the dictionary as it was"
             values = None if part.values is None else _append(part.values, file)
             kept["parts"].append([codes.start, codes.dtype.str, codes.length, values])
         known = sum(count for _, _, count in kept["texts"])

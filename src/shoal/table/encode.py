@@ -12,7 +12,7 @@ import polars as pl
 
 from shoal.errors import InputError
 from shoal.table import Array, Column, smallest_unsigned
-from shoal.table.integers import NUMPY_INTEGERS, Integers, integer_series, physical_integers
+from shoal.table.integers import NUMPY_INTEGERS, PLACES_PER_ROW, Integers, integer_series, physical_integers
 from shoal.table.table import ROWS_AT_ONCE, on_disk
 from shoal.table.text_types import typed_dictionary
 from shoal.table.unite import rank, unite
@@ -22,8 +22,6 @@ if TYPE_CHECKING:
 
 # rows looked up at once, so that what is between stays in the cache
 _BLOCK = 1 << 15
-# A table over the span of integers beats sorting them while it has so few places for each row.
-_PLACES_PER_ROW = 40
 _TEXTS = "shoal: texts"
 
 # rows of each column that was encoded, while somebody counts: `counted_encodings`
@@ -51,11 +49,11 @@ def counted_encodings() -> Iterator[list[int]]:
 class Part:
     """Consecutive rows: codes into `values` (distinct, any order); every code past them is null.
 
-    `values` is None for text, whose dictionary grows over all batches, as that of `Integers` does.
+    `values` is None for text, whose dictionary grows over all batches, as those of `Integers` and `FileTexts` do.
     """
 
     codes: Array | PartOnDisk
-    values: pl.Series | Integers | None
+    values: pl.Series | Integers | FileTexts | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +75,47 @@ class PartOnDisk:
 
 def _in_memory(codes: Array | PartOnDisk) -> Array:
     return codes.file.read(codes.start, codes.dtype, codes.length) if isinstance(codes, PartOnDisk) else codes
+
+
+class FileTexts:
+    """The texts of a file that was read by its dictionaries: the numbers of its categories are codes as they are.
+
+    >>> found = FileTexts(pl.Series(["m", "f", "x"]).cast(text_categories()))
+    >>> found.codes_of(pl.Series(["f", None], dtype=found.dtype)).tolist(), found.values.to_list()
+    ([1, 255], ['f'])
+    """
+
+    def __init__(self, series: pl.Series) -> None:
+        self.dtype = series.dtype
+        # polars forgets categories that no series refers to
+        self._keeper = series.clear()
+        self._seen = np.zeros(0, bool)
+
+    def codes_of(self, series: pl.Series) -> Array:
+        """The codes of one more batch; the widest of the type is null."""
+        null = series.is_null().to_numpy() if series.null_count() else None
+        numbers = series.to_physical().fill_null(0).to_numpy()
+        highest = int(numbers.max(initial=0))
+        if highest >= len(self._seen):  # grown by a half at least, so that the whole is linear
+            more = max(highest + 1 - len(self._seen), len(self._seen) // 2)
+            self._seen = np.concatenate([self._seen, np.zeros(more, bool)])
+        self._seen[numbers if null is None else numbers[~null]] = True
+        codes = numbers.astype(smallest_unsigned(len(self._seen) + 1))
+        if null is not None:
+            codes[null] = np.iinfo(codes.dtype).max
+        return codes
+
+    @property
+    def values(self) -> pl.Series:
+        """The texts that rows have, in the order of their codes."""
+        numbers = pl.Series(np.flatnonzero(self._seen).astype(np.uint32))
+        return numbers.cat.to(self.dtype).cast(pl.String)
+
+    def by_code(self, found: Array) -> Array:
+        """What was found for each of those texts, by code; codes that no row has have nothing."""
+        table = np.zeros(len(self._seen), found.dtype)
+        table[self._seen] = found
+        return table
 
 
 @dataclass(slots=True)
@@ -107,6 +146,8 @@ class ColumnEncoder:
     # the last type of categories that came, and of each of its numbers the text, or -1
     _category_type: pl.DataType | None = None
     _text_of_category: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    # the texts of a file, while all that came are of one
+    _of_file: FileTexts | None = None
     rows: int = 0
     _negative_zeros: list[Array] = field(default_factory=list)
     _integers: Integers | None = None
@@ -120,6 +161,7 @@ class ColumnEncoder:
 
     def move_to(self, spill: Spill) -> None:
         """Keep codes on disk from now on, those that are there included."""
+        self._leave_file()
         self._spill, self.file = spill, spill.new_file("parts")
         parts, self.parts = self.parts, []
         for part in parts:
@@ -159,7 +201,7 @@ class ColumnEncoder:
         if self.file is not None and not isinstance(part.codes, PartOnDisk):
             start = self.file.append(part.codes)
             # a run after a kill knows this part by itself
-            values = part.values.values if isinstance(part.values, Integers) else part.values
+            values = part.values.values if isinstance(part.values, (Integers, FileTexts)) else part.values
             part = Part(PartOnDisk(self.file, start, part.codes.dtype, len(part.codes)), values)
         self.parts.append(part)
 
@@ -221,6 +263,11 @@ class ColumnEncoder:
 
     def _encode_categories(self, series: pl.Series) -> Part:
         """Categories by their numbers: the text of each is looked at when a row has it for the first time."""
+        if self._of_file is None and not self.parts and self.file is None and _stands_for_text(series.dtype):
+            self._of_file = FileTexts(series)
+        if self._of_file is not None and self._of_file.dtype == series.dtype:
+            return Part(self._of_file.codes_of(series), self._of_file)
+        self._leave_file()
         if self._category_type != series.dtype:
             self._category_type, self._text_of_category = series.dtype, np.zeros(0, np.int64)
         null = series.is_null().to_numpy() if series.null_count() else None
@@ -246,6 +293,19 @@ class ColumnEncoder:
             codes[null] = np.iinfo(narrow).max
         return Part(codes, None)
 
+    def _leave_file(self) -> None:
+        """The texts of the file so far are texts among others."""
+        if self._of_file is None:
+            return
+        file, self._of_file = self._of_file, None
+        texts = self._encode_text(file.values).codes
+        assert isinstance(texts, np.ndarray)
+        lookup, null = file.by_code(texts), int(np.iinfo(texts.dtype).max)
+        for place, part in enumerate(self.parts):
+            if part.values is file:
+                codes = _in_memory(part.codes)
+                self.parts[place] = Part(look_up(codes, lookup[: _widest(codes)], null), None)
+
     def finish(self) -> Column:
         """The whole column, its dictionary sorted by value."""
         held = {id(part.values): self._dictionary(part.values) for part in self.parts}
@@ -264,6 +324,8 @@ class ColumnEncoder:
         values, codes_of = unite(list(held.values()))
         starts = np.cumsum([0, *map(len, held.values())])
         found = {key: codes_of[start:end] for key, start, end in zip(held, starts[:-1], starts[1:], strict=True)}
+        if self._of_file is not None:
+            found[id(self._of_file)] = self._of_file.by_code(found[id(self._of_file)])
         codes, nulls = self._united(len(values), found)
         self.parts.clear()
         if self.file is not None:
@@ -279,10 +341,10 @@ class ColumnEncoder:
             written = self._with_signs(codes, values)
         return Column(self.name, codes, values.alias(self.name), nulls, dtype, written, respelled)
 
-    def _dictionary(self, values: pl.Series | Integers | None) -> pl.Series:
+    def _dictionary(self, values: pl.Series | Integers | FileTexts | None) -> pl.Series:
         if isinstance(values, pl.Series):
             return values
-        if isinstance(values, Integers):
+        if isinstance(values, (Integers, FileTexts)):
             return values.values
         return self.texts_from(0)
 
@@ -447,7 +509,7 @@ def _encode_wide_integers(series: pl.Series) -> Part:
     assert isinstance(low, int)
     assert isinstance(high, int)
     array = physical.fill_null(low).to_numpy()
-    if high - low < _PLACES_PER_ROW * len(array) and high < 2**63:
+    if high - low < PLACES_PER_ROW * len(array) and high < 2**63:
         above = np.subtract(array, low, dtype=np.int64)
         present = np.zeros(high - low + 1, bool)
         present[above] = True

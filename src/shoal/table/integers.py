@@ -9,8 +9,9 @@ import polars as pl
 
 from shoal.table.table import Array, smallest_unsigned
 
-# A table over the span beats sorting while it fits the cache; past this span of integers, sort.
-WIDEST_TABLE = 1 << 21
+# A table over the span beats sorting while it fits the cache, or while it has so few places for each row that came,
+# up to a size; past this span of integers, sort.
+WIDEST_TABLE, PLACES_PER_ROW, LARGEST_TABLE = 1 << 21, 40, 1 << 24
 NUMPY_INTEGERS = (
     pl.Int8, pl.Int16, pl.Int32, pl.Int64, pl.UInt8, pl.UInt16, pl.UInt32, pl.UInt64,
 )  # fmt: skip
@@ -38,7 +39,7 @@ class Integers:
         # from the value above the least to its code; the widest code of the type: not seen yet
         self._code_of = np.zeros(0, np.uint8)
         self._seen: list[Array] = []
-        self._count = 0
+        self._count = self._rows = 0
         self._values: pl.Series | None = None
 
     @property
@@ -56,6 +57,7 @@ class Integers:
         """The codes of one more batch; None where the span is too wide for a table."""
         physical = physical_integers(series)
         low, high = physical.min(), physical.max()
+        self._rows += len(series)
         if low is None or high is None:
             return np.full(len(series), _unseen(self._code_of.dtype), self._code_of.dtype)
         assert isinstance(low, int)
@@ -76,7 +78,7 @@ class Integers:
         """Make the table as wide as a batch asks for, unless that is too wide."""
         if len(self._code_of):
             low, high = min(low, self._low), max(high, self._low + len(self._code_of) - 1)
-        if high - low >= WIDEST_TABLE or high >= 2**63:
+        if high - low >= max(WIDEST_TABLE, min(PLACES_PER_ROW * self._rows, LARGEST_TABLE)) or high >= 2**63:
             return False
         if high - low + 1 > len(self._code_of):
             wider = np.full(high - low + 1, _unseen(self._code_of.dtype), self._code_of.dtype)
