@@ -14,6 +14,7 @@ from shoal.table.classes import (
     class_of_each_person,
     class_of_each_row,
     class_sizes,
+    order_of_words,
     pack,
     sensitive_counts,
 )
@@ -119,3 +120,15 @@ def test_signed_codes_lose_no_digit_in_large_keys() -> None:
 def test_one_row_and_a_constant_column() -> None:
     assert class_sizes([Coded(np.zeros(1, np.uint8), 1)]).tolist() == [1]
     assert class_sizes([Coded(np.zeros(5, np.uint8), 1), Coded(np.zeros(5, np.uint8), 1)]).tolist() == [5]
+
+
+@given(
+    st.lists(st.one_of(st.integers(0, 3), st.integers(2**63, 2**63 + 3), st.integers(0, 2**64 - 1)), max_size=60),
+    st.booleans(),
+)
+def test_words_are_in_their_stable_order(keys: list[int], beside_others: bool) -> None:
+    """Words that differ in their last bits only among few and among many that do not."""
+    words = np.array(keys, np.uint64)
+    if beside_others:
+        words = np.append(words, np.random.default_rng(1).integers(0, 2**64, 1_200, dtype=np.uint64))
+    assert order_of_words(words).tolist() == np.argsort(words, kind="stable").tolist()

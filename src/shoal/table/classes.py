@@ -209,14 +209,44 @@ def sorted_with_order(key: Coded) -> tuple[Array, Array]:
 
 
 def order_of_words(keys: Array) -> Array:
-    """The stable order of keys of 64 bits: by their low bits, then by their high bits, each beside a place in one word.
+    """The stable order of keys of 64 bits: by as many of their high bits as stand beside a place in one word; keys that
+    these do not tell apart are put in order by themselves.
 
     >>> order_of_words(np.array([2**63, 7, 2**63, 1], np.uint64)).tolist()
     [3, 1, 0, 2]
     """
     bits = max((len(keys) - 1).bit_length(), 1)
-    if bits > 32:
+    if bits > 32 or not len(keys):
         return np.argsort(keys, kind="stable")
+    least = keys.min()
+    left_out = max((int(keys.max()) - int(least)).bit_length() + bits - 64, 0)
+    words = keys - least
+    words >>= np.uint64(left_out)
+    words <<= np.uint64(bits)
+    words |= np.arange(len(keys), dtype=np.uint64)
+    words = sorted_keys(words)
+    order = (words & np.uint64((1 << bits) - 1)).astype(np.int64)
+    if not left_out:
+        return order
+    heads, ordered = words >> np.uint64(bits), keys[order]
+    mixed = np.flatnonzero((heads[1:] == heads[:-1]) & (ordered[1:] != ordered[:-1]))
+    if len(mixed) > len(keys) >> 4:
+        return _order_in_two(keys, bits)
+    found = np.unique(heads[mixed])
+    starts, ends = np.searchsorted(heads, found), np.searchsorted(heads, found, side="right")
+    lengths = ends - starts
+    places = np.repeat(starts - (np.cumsum(lengths) - lengths), lengths) + np.arange(int(lengths.sum()))
+    # within each run of equal heads, which is in the order of its rows
+    order[places] = order[places][np.lexsort((ordered[places], heads[places]))]
+    return order
+
+
+def _order_in_two(keys: Array, bits: int) -> Array:
+    """By their low bits, then by their high bits, each beside a place in one word.
+
+    >>> _order_in_two(np.array([2**63, 7, 2**63, 1], np.uint64), 2).tolist()
+    [3, 1, 0, 2]
+    """
     places, low = np.arange(len(keys), dtype=np.uint64), np.uint64(64 - bits)
     place, mask = np.uint64(bits), np.uint64((1 << bits) - 1)
     first = (sorted_keys(keys << place | places) & mask).astype(np.int64)

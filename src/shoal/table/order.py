@@ -18,7 +18,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shoal.table.classes import Codes, pack, sorted_with_order
+from shoal.table.classes import Codes, pack, sorted_keys, sorted_with_order
 from shoal.table.table import Array
 
 # Rows hashed at once: four states of so many words stay in the cache.
@@ -72,7 +72,7 @@ def _by_hash(hashes: Array) -> Array:
     # the head of the hash and the row in one word: sorting words is far faster than sorting an index
     words = hashes >> _U(bits) << _U(bits)
     words |= np.arange(len(words), dtype=_U)
-    words.sort()
+    words = sorted_keys(words)
     order = (words & _U((1 << bits) - 1)).astype(np.int64)
     heads = words >> _U(bits)
     tied = np.flatnonzero(heads[1:] == heads[:-1])

@@ -181,10 +181,18 @@ def moments(columns: Sequence[tuple[Array, Array]], weights: Array | None = None
         [float((_records(codes, len(values), weights) * values).sum()) / records for codes, values in columns]
     )
     product = np.zeros((len(columns), len(columns)))
+    apart = [values - middle for (_, values), middle in zip(columns, mean.tolist(), strict=True)]
+    kept = np.empty((len(columns), min(_BLOCK, rows)))
     for start in range(0, rows, _BLOCK):
-        here = slice(start, start + _BLOCK)
-        block = np.stack([values[codes[here]] for codes, values in columns], axis=1) - mean
-        product += block.T @ (block if weights is None else block * weights[here, None])
+        here = slice(start, min(start + _BLOCK, rows))
+        block = kept[:, : here.stop - start]
+        for row, (codes, _), values in zip(block, columns, apart, strict=True):
+            np.take(values, codes[here], out=row, mode="clip")
+        if weights is None:
+            product += block @ block.T
+        else:
+            of_rows = np.ascontiguousarray(block.T)
+            product += of_rows.T @ (of_rows * weights[here, None])
     return Moments(mean, product / records)
 
 
