@@ -15,11 +15,10 @@ import numpy as np
 import polars as pl
 
 from shoal.table import Array, smallest_unsigned
+from shoal.table.runs import STRETCH, lengths_of_runs, run_lengths, run_starts
 
 # Rows packed at once, so that a key stays in the cache while every column is added to it.
 _BLOCK = 1 << 16
-# Rows that one thread takes at once, and from how many on threads pay.
-_STRETCH = 1 << 18
 # Up to so many keys numpy sorts, then polars: past many on all processors, which costs two thirds more in all.
 _FEW_KEYS, _MANY_KEYS = 1 << 16, 1 << 23
 # Counting in a dense table beats sorting while the table fits the cache.
@@ -84,16 +83,16 @@ def _in_blocks(work: Callable[[slice], None], rows: int) -> None:
     """Work on all rows, block by block, each of which stays in the cache; on all processors where they are many."""
 
     def work_on(start: int) -> None:
-        end = min(start + _STRETCH, rows)
+        end = min(start + STRETCH, rows)
         for first in range(start, end, _BLOCK):
             work(slice(first, min(first + _BLOCK, end)))
 
-    if rows <= _STRETCH:
+    if rows <= STRETCH:
         work_on(0)
         return
     from shoal.threads import in_threads
 
-    in_threads(work_on, range(0, rows, _STRETCH))
+    in_threads(work_on, range(0, rows, STRETCH))
 
 
 def class_sizes(columns: Sequence[Codes], weights: Array | None = None) -> Array:
@@ -109,8 +108,7 @@ def class_sizes(columns: Sequence[Codes], weights: Array | None = None) -> Array
     if _is_dense(key):
         counts = np.bincount(key.codes, minlength=1)
         return counts[counts > 0]
-    ordered = sorted_keys(key.codes)
-    return run_lengths(run_starts(ordered), len(ordered))
+    return lengths_of_runs(sorted_keys(key.codes))
 
 
 def sorted_keys(keys: Array) -> Array:
@@ -157,37 +155,6 @@ def first_row_of_each_class(class_of_row: Array, classes: int) -> Array:
 
 def _is_dense(key: Coded) -> bool:
     return key.cardinality <= max(_DENSE, 2 * len(key.codes)) and key.cardinality <= 1 << 26
-
-
-def run_starts(ordered: Array) -> Array:
-    """Where each run of equal keys starts.
-
-    >>> run_starts(np.array([7, 7, 9])).tolist()
-    [0, 2]
-    """
-
-    def starts_after(first: int) -> Array:
-        here = ordered[first : first + _STRETCH + 1]
-        starts = np.flatnonzero(here[1:] != here[:-1])
-        starts += first + 1
-        return starts
-
-    stretches = range(0, max(len(ordered) - 1, 0), _STRETCH)
-    if len(stretches) > 1:
-        from shoal.threads import in_threads
-
-        found = in_threads(starts_after, stretches)
-    else:
-        found = [starts_after(first) for first in stretches]
-    return np.concatenate([np.zeros(min(len(ordered), 1), np.int64), *found])
-
-
-def run_lengths(starts: Array, total: int) -> Array:
-    """How long each run is, from where the runs start."""
-    lengths = np.empty_like(starts)
-    np.subtract(starts[1:], starts[:-1], out=lengths[:-1])
-    lengths[-1:] = total - starts[-1:]
-    return lengths
 
 
 def sorted_with_order(key: Coded) -> tuple[Array, Array]:
@@ -292,7 +259,7 @@ class Distinct:
             return cls._of_refined(columns, key, weights)
         if weights is None:
             ordered = sorted_keys(key.codes)
-            counts = run_lengths(run_starts(ordered), len(ordered))
+            counts = lengths_of_runs(ordered)
             return cls(counts, lambda: unpack(ordered[np.cumsum(counts) - counts], radices))
         distinct, counts = _runs_with_weights(key, weights)
         return cls(counts, lambda: unpack(distinct, radices))
