@@ -14,7 +14,6 @@ from shoal.errors import InputError, MissingColumns
 from shoal.identity.measure import Cells
 from shoal.identity.results import AttackerRisk, JournalistBy, PopulationTable
 from shoal.identity.sample import Sample
-from shoal.policy.survey import population_size
 from shoal.policy.thresholds import Threshold
 from shoal.ranges.parsing import forms_in
 from shoal.reading import Options
@@ -90,6 +89,8 @@ def sampled_classes(sample: Sample, cells: Cells, rows: SampleRows | None, drawn
         shown = rows.shown
         people = shown.sum_of(record_weights(rows.table[sample.weight]))
         return SampledClasses(shown.sizes, shown.members, None, people, "weights")
+    from shoal.policy.survey import population_size
+
     share = None if sample.sampling is None else float(sample.sampling)
     total = population_size(drawn, None, sample.population_size, share)
     found = SampledClasses(cells.sizes, cells.members, cells.classes, reason=sample.absent)
