@@ -22,7 +22,6 @@ from shoal.identity.measure import Cells, measure, readings_of_missing
 from shoal.identity.results import IdentityRisk, Knowledge, SizeCount
 from shoal.identity.sample import Sample, SampleFigures, asked_sample, check_sample
 from shoal.identity.sensitive import SensitiveQuestions, asked, sensitive_figures
-from shoal.policy.amounts import share_of
 from shoal.policy.thresholds import find_threshold
 from shoal.policy.unwritten import Unwritten, written
 from shoal.ranges.parsing import forms_in
@@ -208,6 +207,8 @@ def _remarks(forms: Mapping[str, tuple[str, ...]], rule: NullRule, rows: Rows) -
 
 
 def _alpha(given: float | str) -> float:
+    from shoal.policy.amounts import share_of
+
     try:
         return share_of(given)
     except ValueError:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, get_args
 
 from shoal.errors import InputError, check_choice
-from shoal.policy.amounts import share_of
 from shoal.vocabulary import RiskOver
 
 if TYPE_CHECKING:
@@ -110,8 +109,12 @@ def asked_sample(given: Any, policy: Policy | Unwritten) -> Sample:
 
 
 def _share(setting: str, given: float | str | None) -> float | None:
+    if given is None:
+        return None
+    from shoal.policy.amounts import share_of
+
     try:
-        return None if given is None else share_of(given)
+        return share_of(given)
     except ValueError as error:
         raise InputError(f"{setting}: {error}.", "Write 5% or 0.05.", settings=setting) from None
 
