@@ -124,7 +124,7 @@ def test_what_cannot_be_kept_is_never_compiled_elsewhere(monkeypatch: pytest.Mon
     monkeypatch.setattr(kept, "_can_keep", lambda place: False)
     assert compiled.folder(loop) is None
     assert is_ready(loop)
-    assert not kept.is_there(loop)
+    assert not list(kept.found(loop))
 
 
 def test_without_a_folder_to_keep_it_in_a_loop_still_runs(monkeypatch: pytest.MonkeyPatch) -> None:

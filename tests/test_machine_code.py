@@ -208,9 +208,9 @@ def test_a_damaged_file_counts_as_not_there(damage: str) -> None:
     }[damage]
     file.write_bytes(changed)
     assert kept.read(outer, names) is None
-    assert not kept.is_there(outer)
+    assert not list(kept.found(outer))
     file.write_bytes(content)
-    assert kept.is_there(outer)
+    assert list(kept.found(outer))
 
 
 def test_code_for_another_processor_or_numba_is_not_loaded(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,6 +14,7 @@ import pytest
 from shoal.cli.commands import COMMANDS
 from shoal.cli.group import load
 from shoal.cli.method_table import METHOD_OPTIONS
+from shoal.compiled import machine
 
 
 @pytest.mark.parametrize("name", COMMANDS)
@@ -116,3 +117,11 @@ def test_risk_loads_what_it_needs(people: Path) -> None:
     packages = {name.split(".")[1] for name in ours(loaded) if "." in name}
     assert not packages & {"detection", "anonymization", "releases", "standards", "papers", "dp", "kinds", "reports"}
     assert len(ours(loaded)) <= 60
+
+
+@pytest.mark.skipif(not machine.is_supported(), reason="machine code is loaded without numba on Linux on x86-64")
+@pytest.mark.parametrize("method", ["lattice", "mondrian", "microaggregate"])
+def test_numba_is_loaded_only_to_compile(method: str, people: Path, tmp_path: Path) -> None:
+    command = ("anonymize", str(people), "-o", str(tmp_path / "safe.csv"), "--force", "--qi", "age,zip", "-k", "3")
+    modules_after(*command, "--method", method)  # compiles what is not there yet
+    assert not {"numba", "llvmlite", "scipy"} & modules_after(*command, "--method", method)

@@ -17,7 +17,7 @@ from numba.core.caching import IndexDataCacheFile
 from numba.np.arrayobj import populate_array
 
 from shoal.compiled.image import Image, UnsupportedError, laid_out
-from shoal.compiled.machine import ENTRY, RELEASE, Kind
+from shoal.compiled.machine import ENTRY, RELEASE, Kind, can_load
 from shoal.compiled.stamp import stamp
 
 _BYTE, _WORD, _STATUS = ir.IntType(8), ir.IntType(64), ir.IntType(32)
@@ -71,9 +71,10 @@ def built(loop: Any, arguments: tuple[Any, ...]) -> tuple[Image, Kind] | None:
         entry = llvm.parse_assembly(str(_entry(made)))
         entry.triple, entry.data_layout = machine.triple, str(machine.target_data)
         objects = [library._get_compiled_object(), machine.emit_object(entry)]
-        return laid_out(objects, [ENTRY, RELEASE]), result
+        image = laid_out(objects, [ENTRY, RELEASE])
     except (UnsupportedError, AttributeError, RuntimeError, TypeError, ValueError):
         return None
+    return (image, result) if can_load(image) else None
 
 
 def _kind(result: Any) -> Kind:

@@ -121,13 +121,12 @@ def read(loop: Any, names: list[str]) -> Kept | None:
     return None
 
 
-def is_there(loop: Any) -> bool:
-    """Whether there is machine code of a loop that holds, for arguments of any types."""
-    return any(
-        _read(path, loop)
-        for place in _places(loop)
-        for path in place.glob(f"{_start(loop)}*{'' if _is_ahead(place) else _elsewhere(loop)}.loop")
-    )
+def found(loop: Any) -> Iterator[Kept]:
+    """The machine code of a loop that holds, for arguments of any types."""
+    for place in _places(loop):
+        for path in place.glob(f"{_start(loop)}*{'' if _is_ahead(place) else _elsewhere(loop)}.loop"):
+            if one := _read(path, loop):
+                yield one
 
 
 def _read(path: Path, loop: Any) -> Kept | None:

@@ -100,8 +100,9 @@ class Loop:
         """Whether the machine code is loaded or on disk; also where it cannot be kept, or nobody can tell."""
         if self._known or kept.folder(self) is None:
             return True
-        if machine.is_supported():
-            return kept.is_there(self)
+        some = list(kept.found(self)) if machine.is_supported() else []
+        if machine.is_supported() and (not some or any(one.image for one in some)):
+            return bool(some)
         file: Any = getattr(self.dispatcher._cache, "_cache_file", None)
         if not hasattr(file, "_load_index"):
             return True

@@ -40,6 +40,8 @@ _NUMBERS = {
     "float32": ctypes.c_float,
     "float64": ctypes.c_double,
 }
+# numba's names for functions of the C library
+_ALSO_KNOWN_AS = {"numba_nextafter": "nextafter", "numba_nextafterf": "nextafterf"}
 # None, the name of a number, [type of elements, dimensions] of an array, or {"tuple": [...]}
 Kind = Any
 _IN_MEMORY: list[mmap.mmap] = []
@@ -96,11 +98,16 @@ def _name(argument: Any) -> str | None:
     return {bool: "bool", float: "float64"}.get(type(argument))
 
 
+def can_load(image: Image) -> bool:
+    """Whether all functions that an image calls are there."""
+    return all(_address(name) for name in image.names)
+
+
 def load(image: Image) -> dict[str, int] | None:
     """Copy an image into memory: the addresses of its functions, or nothing where one that it calls is not there."""
-    wanted = [_address(name) for name in image.names]
-    if any(address is None for address in wanted):
+    if not can_load(image):
         return None
+    wanted = [_address(name) for name in image.names]
     length = max(len(image.content), PAGE)
     flags, may = mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS, mmap.PROT_READ | mmap.PROT_WRITE
     memory = mmap.mmap(-1, length, flags=flags, prot=may)
@@ -118,7 +125,7 @@ def load(image: Image) -> dict[str, int] | None:
 @cache
 def _address(name: str) -> int | None:
     try:
-        return ctypes.cast(_library(name), ctypes.c_void_p).value
+        return ctypes.cast(_library(_ALSO_KNOWN_AS.get(name, name)), ctypes.c_void_p).value
     except AttributeError:
         return None
 
@@ -180,8 +187,8 @@ def _reader(kind: Kind, release: Any) -> Callable[[Any, Any], Any]:
     elements = np.dtype(kind[0]).str
 
     def as_array(found: Any, arguments: Any) -> Any:
-        interface = {"version": 3, "typestr": elements, "data": (found.data, False)}
-        interface |= {"shape": tuple(found.shape), "strides": tuple(found.strides)}
+        shape, strides = tuple(found.shape), tuple(found.strides)
+        interface = {"version": 3, "typestr": elements, "data": (found.data, False), "shape": shape, "strides": strides}
         return np.asarray(_Memory(found.memory, release, arguments, interface))
 
     return as_array

@@ -1,8 +1,8 @@
 """Machine code made ahead, for any x86-64 processor of the last ten years: `python -m shoal.installation.ahead`.
 
 It goes into the package (a wheel that is built then has it), and the first `anonymize` compiles nothing. Each job below
-runs loops on a few records as users run them, with the types of a larger table too. What no job runs is compiled at its
-first use, as everything is on other processors and systems.
+runs loops on a few records as users run them; the types are those of larger tables too. What no job runs is compiled at
+its first use, as everything is on other processors and systems.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections import deque
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +23,7 @@ from shoal.threads import processors
 
 _QUASI_IDENTIFIERS = ["age_yrs", "sex", "ethncty", "race", "patzip", "patcnty", "los", "adm_qtr", "oshpd_id"]
 _ROWS = 1500
+_TICK = 0.1
 # as numba names what PORTABLE can do; it would ask this processor otherwise
 _FEATURES = "64bit avx avx2 bmi bmi2 cmov crc32 cx16 cx8 f16c fma fxsr lzcnt mmx movbe popcnt sahf sse sse2 sse3"
 _MORE = "sse4.1 sse4.2 ssse3 xsave"
@@ -32,46 +34,60 @@ _FIRST = (
     "shoal.anonymization.search.rehearsals:search_few",
     "shoal.anonymization.partition.rehearsals:exchange_few_squares",
 )
-_THEN = ("partition", "search", "microaggregation", "disturbance")
+_THEN = ("partition", "search", "microaggregation", "large_search", "disturbance")
 _HERE = "shoal.installation.ahead"
 
 
-def _discharges(rows: int = _ROWS) -> Any:
+def _anonymized(method: str, *, rows: int = _ROWS, **options: Any) -> None:
+    import shoal
     from shoal.sample import sample_data
 
-    return sample_data("discharges", rows=rows, seed=0)
-
-
-def _anonymized(rows: int, method: str, **options: Any) -> None:
-    import shoal
-
-    if "sensitive" not in options:
-        options["decide"] = {"charge": "other"}
-    shoal.anonymize(_discharges(rows), quasi_identifiers=_QUASI_IDENTIFIERS, method=method, **options)
+    table = sample_data("discharges", rows=rows, seed=0)
+    used = options.setdefault("quasi_identifiers", _QUASI_IDENTIFIERS)
+    decide = {name: "other" for name in table.columns if name not in (*used, options.get("sensitive"))}
+    shoal.anonymize(table, method=method, **options, decide=decide)  # type: ignore[arg-type]
 
 
 def partition() -> None:
-    """Mondrian at every effort, on a table of groups and on one that is cut into blocks."""
+    """Mondrian at every effort, of one column, and with a model of a sensitive column."""
     for effort in ("fast", "default", "best"):
-        _anonymized(_ROWS, "mondrian", k=5, effort=effort)
-        _anonymized(_ROWS, "mondrian", k=2, effort=effort)
-    _anonymized(_ROWS, "mondrian", k=5, sensitive="charge", l=2)
-    _anonymized(_ROWS, "sorted-clusters", k=5)
+        _anonymized("mondrian", k=5, effort=effort)
+    _anonymized("mondrian", k=2)
+    _anonymized("mondrian", quasi_identifiers=["age_yrs"], k=5)
+    _anonymized("mondrian", rows=10 * _ROWS, sensitive="charge", k=5, l=3)
 
 
 def search() -> None:
-    """The lattice with and without suppression, and with models of a sensitive column."""
+    """The lattice with and without suppression, with models of a sensitive column, and for each measure."""
     for suppression in (0, 0.05, 1):
-        _anonymized(_ROWS, "lattice", k=5, suppression=suppression)
-    _anonymized(_ROWS, "lattice", k=5, suppression=0.05, local=True)
-    _anonymized(_ROWS, "lattice", k=5, suppression=0.05, sensitive="charge", l=2)
-    _anonymized(_ROWS, "lattice", k=5, suppression=0.05, sensitive="charge", t=0.4)
+        _anonymized("lattice", k=5, suppression=suppression)
+    few = _QUASI_IDENTIFIERS[:4]
+    for minimize in ("discernibility", "average-class-size"):
+        _anonymized("lattice", quasi_identifiers=few, k=5, suppression=0.05, minimize=minimize)
+    _anonymized("lattice", quasi_identifiers=few, k=5, suppression=0.05, local=True)
+    _anonymized("lattice", quasi_identifiers=few, k=5, suppression=0.05, sensitive="charge", l=2)
+    for sensitive in ("charge", "sex"):
+        others = [name for name in few if name != sensitive]
+        _anonymized("lattice", quasi_identifiers=others, k=5, suppression=0.05, sensitive=sensitive, t=0.3)
+
+
+def large_search() -> None:
+    """What the search does only with many tuples or many nodes."""
+    import numpy as np
+
+    from shoal.anonymization.search import kernels
+
+    codes, starts, table = np.zeros((1, 64), np.int32), np.array([0, 1]), np.zeros(1, np.int64)
+    kernels.classes_by_sample(codes, starts, table, np.full(1024, -1, np.int32))
+    kernels.highest_below(np.ones(4), 2.0, np.arange(4), 4)
+    kernels.lowest(np.ones(4))
 
 
 def microaggregation() -> None:
-    """Microaggregation, also as MDAV."""
-    for options in ({}, {"mdav": True}):
-        _anonymized(_ROWS, "microaggregate", k=3, **options)
+    """Microaggregation, also as MDAV and with t-closeness."""
+    _anonymized("microaggregate", k=3)
+    _anonymized("microaggregate", k=3, mdav=True)
+    _anonymized("microaggregate", k=3, sensitive="charge", t=0.2)
 
 
 def disturbance() -> None:
@@ -85,18 +101,17 @@ def disturbance() -> None:
 
 
 def make(into: Path) -> None:
-    """Run all jobs, as many at once as there are processors, in processes that compile for any processor."""
-    _run(deque(_FIRST), into)
-    _run(deque(f"{_HERE}:{job}" for job in _THEN), into)
+    """Run all jobs, as many at once as there are processors, in processes that compile for any processor.
 
-
-def _run(jobs: deque[str], into: Path) -> None:
-    running: list[subprocess.Popen[bytes]] = []
-    while jobs or running:
-        while jobs and len(running) < processors():
-            running.append(_started(jobs.popleft(), into))
-        if running.pop(0).wait():
-            raise SystemExit("compiling ahead failed")
+    What a job that fails has not made is compiled at its first use.
+    """
+    for jobs in (deque(_FIRST), deque(f"{_HERE}:{job}" for job in _THEN)):
+        running: list[subprocess.Popen[bytes]] = []
+        while jobs or running:
+            while jobs and len(running) < processors():
+                running.append(_started(jobs.popleft(), into))
+            time.sleep(_TICK)
+            running = [one for one in running if one.poll() is None]
 
 
 def _started(job: str, into: Path) -> subprocess.Popen[bytes]:
