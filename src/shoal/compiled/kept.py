@@ -88,7 +88,7 @@ def _start(loop: Any) -> str:
     """How the names of a loop's files begin; a source elsewhere has others, for one folder may serve several."""
     code = loop.py_func.__code__
     source = Path(code.co_filename)
-    name = f"{source.parent.name}.{source.stem}.{code.co_name}-{code.co_firstlineno}"
+    name = f"{source.parent.name}.{source.stem}.{code.co_qualname}"
     return f"{name}.{sys.implementation.cache_tag}-"
 
 

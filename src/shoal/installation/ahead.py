@@ -52,7 +52,8 @@ def partition() -> None:
     """Mondrian at every effort, of one column, and with a model of a sensitive column."""
     for effort in ("fast", "default", "best"):
         _anonymized("mondrian", k=5, effort=effort)
-    _anonymized("mondrian", k=2)
+    for cuts in ("best", "strict", "relaxed"):
+        _anonymized("mondrian", k=2, cuts=cuts)
     _anonymized("mondrian", quasi_identifiers=["age_yrs"], k=5)
     _anonymized("mondrian", rows=10 * _ROWS, sensitive="charge", k=5, l=3)
 

@@ -64,7 +64,10 @@ def _farthest_from_mean(
     points: Array, group: Array, ranked: Array, ranked_far: Array, at: int, anchor: Array, mean: Array
 ) -> int:
     """The record that is left and farthest from the mean: none can be farther than to the anchor and from there on."""
-    shift = np.sqrt(distance(anchor.reshape(1, -1), 0, mean))
+    row = np.empty((1, len(anchor)), anchor.dtype)  # reshaping would need numba at run time
+    for j in range(len(anchor)):
+        row[0, j] = anchor[j]
+    shift = np.sqrt(distance(row, 0, mean))
     best, best_name = -1.0, -1
     for i in range(at, len(ranked)):
         if (ranked_far[i] + shift) * (1 + 1e-9) < np.sqrt(max(best, 0.0)):

@@ -122,7 +122,10 @@ def _median_cut(rows: Array, order: Array, start: int, stop: int, k: int, style:
     width = np.zeros(columns, np.float32)
     for j in range(columns):
         if not tried[j]:
-            width[j] = rows[start:stop, j].max() - rows[start:stop, j].min()
+            low = high = rows[start, j]
+            for i in range(start + 1, stop):
+                low, high = min(low, rows[i, j]), max(high, rows[i, j])
+            width[j] = high - low
     while True:
         j = 0
         for other in range(1, columns):
