@@ -4,19 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import polars as pl
 
 from shoal import progress
 from shoal.anonymization.results import Anonymized
 from shoal.formats.full_disk import filling_disk
+from shoal.releases.parquet_codes import CodedColumn, write_coded
 from shoal.table import Array, Column
 from shoal.table.encode import encode
 from shoal.writing import sync
-
-if TYPE_CHECKING:
-    from shoal.releases.parquet_codes import CodedColumn
 
 # From so many rows on a file is written from codes, whoever writes it: then it is the same byte by byte.
 FROM_ROWS = 1 << 18
@@ -45,7 +42,6 @@ def coded_frame(result: Anonymized, frame: pl.DataFrame, target: Path) -> list[C
 
 def write_groups(columns: Sequence[CodedColumn], draft: Path, rows: int, order: Array | None = None) -> None:
     """Write so many rows as a Parquet file, in an `order` of them, if any."""
-    from shoal.releases.parquet_codes import write_coded
 
     def groups() -> Iterator[slice | Array]:
         for start in range(0, rows, ROW_GROUP):
@@ -72,8 +68,6 @@ def _from_codes(result: Anonymized, rows: int, target: Path) -> bool:
 
 
 def _coded(column: Column) -> CodedColumn:
-    from shoal.releases.parquet_codes import CodedColumn
-
     if column.written is not None and column.written[1].dtype.is_float():  # 0.0 and -0.0 apart; the last is null
         return CodedColumn(column.name, column.written[0], column.written[1][:-1])
     texts = isinstance(column.dtype, (pl.Categorical, pl.Enum))
