@@ -6,12 +6,13 @@ import polars as pl
 import pytest
 from labelled_columns import columns
 
-from shoal.detection.column_types import propose_type
+from shoal.detection.column_types import _SIGNS_OF_DATES, propose_type
 from shoal.detection.reminders import _FILES_THAT_CHANGE_A_TYPE, _in_words, _looks_like, types_to_declare, view_of
 from shoal.kinds import FILES, find_kinds
 from shoal.policy import Policy
 from shoal.reading import read
 from shoal.table import Column, Table
+from shoal.table.dates import whole_dates
 
 SCALE = ["low", "medium", "high"]
 # header and values: each of the ways in which a kind decides, and does not
@@ -72,3 +73,15 @@ def test_a_policy_is_reminded_of_an_order() -> None:
     table = table_of("size", [*SCALE, *SCALE])
     [note] = types_to_declare(table, Policy(columns={"size": "quasi-identifier"}))
     assert note.startswith("size looks like words that come in an order: declare it in `types`")
+
+
+def test_what_is_read_as_a_date_has_the_signs_of_one() -> None:
+    dates = [
+        "2021-03-14", "3/4/2012 10:15", "04.03.12", "4th March 2012", "4. März 2012", "4-Mar-12",
+        "Mar 4, 2012 1:05 p.m.",
+        "2012.03.04T10:15:00.123456789+01:00", "20120304", "20120304T101500Z", "03042012", "1 août 2020, 10:15 UTC",
+    ]  # fmt: skip
+    texts = pl.Series(dates)
+    assert (whole_dates(texts).form >= 0).all()
+    assert texts.str.contains(_SIGNS_OF_DATES).all()
+    assert not pl.Series(["<=50K", "soon", "", "12%"]).str.contains(_SIGNS_OF_DATES).any()

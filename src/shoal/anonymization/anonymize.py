@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -21,12 +21,14 @@ from shoal.errors import InputError, as_names
 from shoal.manifest.columns import decided_names
 from shoal.models import AnyModel, KAnonymity
 from shoal.policy import Policy, as_policy
-from shoal.policy.conditions import ColumnCondition, parse_condition
 from shoal.policy.overrides import decided
 from shoal.reading import Options, declaring
 from shoal.table import Table
 from shoal.table.weights import record_weights
 from shoal.vocabulary import Role
+
+if TYPE_CHECKING:
+    from shoal.policy.conditions import ColumnCondition
 
 __all__ = ["Anonymized", "Method", "anonymize"]
 
@@ -129,7 +131,7 @@ def asked(
     as_given = as_policy(policy)
     chosen = method_named(method, method_options, as_given.method)
     rules = decided(as_given, as_names(quasi_identifiers), as_names(sensitive), k, l, t, models, decide)
-    conditions = [parse_condition(text) for text in disclosure]
+    conditions = _conditions(disclosure)
     engine, reading = engine_of(source, options), declaring(options, rules.types)
     if engine.keeps_rows and (texts := rules.with_role("text")):  # they would leave as they are
         raise InputError(
@@ -155,6 +157,14 @@ def asked(
     k_without_policy = k is not None and not any(isinstance(model, KAnonymity) for model in as_given.models)
     reading = (options or Options()) if on_disk else None
     return Asked(table, rules, chosen, conditions, k_without_policy, method_options, reading)
+
+
+def _conditions(texts: Sequence[str]) -> list[ColumnCondition]:
+    if not texts:
+        return []
+    from shoal.policy.conditions import parse_condition
+
+    return [parse_condition(text) for text in texts]
 
 
 def _by_tuple(method: Method | None, policy: Policy) -> int | None:

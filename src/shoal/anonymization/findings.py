@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
@@ -15,7 +15,6 @@ from shoal.models import Evidence, TCloseness, Verdict
 from shoal.models.distances import Labels, ordered_distance
 from shoal.models.evidence import evidence_of_rows
 from shoal.policy import Policy
-from shoal.policy.conditions import ColumnCondition
 from shoal.ranges.boxed import Boxed
 from shoal.ranges.columns import ReleasedColumns, modified_rows
 from shoal.ranges.coverage import fit
@@ -24,6 +23,9 @@ from shoal.table import Array, Column, Table
 from shoal.table.classes import Coded, class_of_each_row
 from shoal.utility.cost import ColumnCost, cost_of_boxes, cost_of_labels
 from shoal.utility.loss import Change, change_of, information_loss
+
+if TYPE_CHECKING:
+    from shoal.policy.conditions import ColumnCondition
 
 
 @dataclass(frozen=True)

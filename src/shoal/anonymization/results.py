@@ -43,7 +43,6 @@ from shoal.results import (
 from shoal.results.verdict import verdicts_grid
 from shoal.table import Array, Column, Table
 from shoal.table.weights import record_weights
-from shoal.utility.analysis import features_of_all
 from shoal.utility.weighted import Design, WeightedEstimate, weighted_estimates, weighted_grid
 from shoal.vocabulary import Role
 from shoal.wording import counted, in_words, percent, said_of
@@ -167,6 +166,8 @@ class Anonymized(Result):
         weight, household = self.policy.weight, self.policy.household
         if weight is None or weight not in self.table.columns:
             return None
+        from shoal.utility.analysis import features_of_all
+
         units = None if household is None or household not in self.table.columns else self.table[household]
         design = Design(record_weights(self.table[weight]), units)
         pairs = [

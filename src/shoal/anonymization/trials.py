@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING
 
 from shoal.anonymization.methods import Method
 from shoal.anonymization.outcomes import Candidate
@@ -14,9 +15,11 @@ from shoal.anonymization.results import Anonymized
 from shoal.errors import InputError, ShoalError
 from shoal.models import KAnonymity
 from shoal.policy import Policy
-from shoal.policy.conditions import ColumnCondition
 from shoal.table import Table
 from shoal.vocabulary import Prefer
+
+if TYPE_CHECKING:
+    from shoal.policy.conditions import ColumnCondition
 
 _FIGURES = ("information_loss", "loss")
 

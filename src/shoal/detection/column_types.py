@@ -25,6 +25,8 @@ _MOST_CODES, _LARGEST_CODE, _RECORDS_PER_CODE = 30, 99, 5
 # texts that are looked at before all are
 _PILOT = 500
 _MOST_SPELLINGS = 60
+# a date has a digit, and no other signs than these: seen before eight patterns are tried
+_SIGNS_OF_DATES = r"^[\p{L}\s\d./,:+-]*\d[\p{L}\s\d./,:+-]*$"
 _AMOUNTS = words(
     """age, ages, year, years, month, months, day, days, hour, hours, minutes, number, count, size, amount, total,
     income, salary, wage, wages, pay, paid, price, cost, costs, charge, charges, balance, turnover, revenue,
@@ -168,7 +170,7 @@ def _dates(name: str, texts: pl.Series) -> TypeProposal | None:
     from shoal.table.dates import whole_dates
 
     pilot = _pilot(texts)
-    if not pilot.str.contains(r"\d").all() or (whole_dates(pilot.str.strip_chars()).form < 0).any():
+    if not pilot.str.contains(_SIGNS_OF_DATES).all() or (whole_dates(pilot.str.strip_chars()).form < 0).any():
         return None
     try:
         found = completed(ColumnType(type="date"), texts, name)

@@ -89,11 +89,13 @@ def sampled_classes(sample: Sample, cells: Cells, rows: SampleRows | None, drawn
         shown = rows.shown
         people = shown.sum_of(record_weights(rows.table[sample.weight]))
         return SampledClasses(shown.sizes, shown.members, None, people, "weights")
+    found = SampledClasses(cells.sizes, cells.members, cells.classes, reason=sample.absent)
+    if sample.population_size is None and sample.sampling is None:
+        return found
     from shoal.policy.survey import population_size
 
     share = None if sample.sampling is None else float(sample.sampling)
     total = population_size(drawn, None, sample.population_size, share)
-    found = SampledClasses(cells.sizes, cells.members, cells.classes, reason=sample.absent)
     if total is None or sample.absent is not None:
         return found
     by: JournalistBy = "sampling" if sample.population_size is None else "population_size"

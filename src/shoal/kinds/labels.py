@@ -88,14 +88,20 @@ def kind_of_label(label: str) -> tuple[str, str] | None:
     """
     text = " ".join(re.sub(r"[\W_]+", " ", plain(label[:400])).split())
     for kind, words, unless in _books():
-        found = words.search(text)
-        if found and not (unless and unless.search(text)):
-            return kind, found.group()
+        found = _first_in(words, text)
+        if found is not None and not (unless and _first_in(unless, text)):
+            return kind, found
     return None
 
 
+def _first_in(phrases: str, text: str) -> str | None:
+    """The first of the phrases in a text; they are compiled where letters of one of them are in it."""
+    found = _pattern(phrases).search(text) if any(stem in text for stem in _stems(phrases)) else None
+    return None if found is None else found.group()
+
+
 @cache
-def _books() -> tuple[tuple[str, re.Pattern[str], re.Pattern[str] | None], ...]:
+def _books() -> tuple[tuple[str, str, str], ...]:
     """The kinds in the order in which they are looked for, with their words and those that speak against them."""
     text = files("shoal.kinds").joinpath("label_words.txt").read_text("utf-8")
     lines = re.sub(r"\n\s+", " ", re.sub(r"(?m)^#.*\n", "", text)).splitlines()
@@ -103,10 +109,22 @@ def _books() -> tuple[tuple[str, re.Pattern[str], re.Pattern[str] | None], ...]:
     for line in lines:
         kind, _, rest = line.partition(":")
         words, _, unless = rest.partition(" - ")
-        books.append((kind, _pattern(words), _pattern(unless) if unless else None))
+        books.append((kind, words, unless))
     return tuple(books)
 
 
+@cache
+def _stems(phrases: str) -> tuple[str, ...]:
+    """Of each phrase letters without which it is not in a text: of those between `*` the most.
+
+    >>> _stems("*gewicht*, survey  weight*")
+    ('gewicht', 'survey weight')
+    """
+    cleaned = (" ".join(phrase.split()) for phrase in phrases.split(","))
+    return tuple(max(phrase.split("*"), key=len) for phrase in cleaned if phrase)
+
+
+@cache
 def _pattern(phrases: str) -> re.Pattern[str]:
     """Any of the phrases, whole words, the longest first."""
     cleaned = sorted({" ".join(phrase.split()) for phrase in phrases.split(",")} - {""}, key=len, reverse=True)

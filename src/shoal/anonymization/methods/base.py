@@ -15,11 +15,11 @@ from shoal.anonymization.results import Anonymized
 from shoal.errors import InputError
 from shoal.models import TCloseness
 from shoal.policy import Policy, share_of
-from shoal.policy.conditions import ColumnCondition
 from shoal.table import Table
 
 if TYPE_CHECKING:
     from shoal.compiled import Rehearsal
+    from shoal.policy.conditions import ColumnCondition
     from shoal.table.spill import Spill
 
 Importance = dict[str, Annotated[float, Field(gt=0, allow_inf_nan=False)]]

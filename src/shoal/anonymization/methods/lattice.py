@@ -15,10 +15,8 @@ from shoal.anonymization.outcomes import LatticeOutcome
 from shoal.anonymization.results import Anonymized
 from shoal.errors import InputError
 from shoal.policy import Policy
-from shoal.policy.conditions import ColumnCondition
 from shoal.table import Table
 from shoal.utility.cost import cost_of_labels
-from shoal.utility.quality import quality
 from shoal.vocabulary import Minimize
 
 if TYPE_CHECKING:
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
     from shoal.anonymization.search.lattice import Prepared
     from shoal.anonymization.search.plan import Plan
     from shoal.compiled import Rehearsal
+    from shoal.policy.conditions import ColumnCondition
     from shoal.table.spill import Spill
 
 # larger tables are not read again to measure their information loss
@@ -180,6 +179,8 @@ class Lattice(Method):
 
 def _cost(result: Anonymized) -> float:
     """What was lost, cell by cell of the records."""
+    from shoal.utility.quality import quality
+
     trees = {} if result.plan is None else dict(result.plan.trees)
     names = result.policy.quasi_identifiers
     loss = quality(result.table, result.shown, names, hierarchies=trees, analysis=False).loss
@@ -260,6 +261,8 @@ def _with_information_loss(result: Anonymized, prepared: Prepared) -> Anonymized
     of_records = prepared.space.weights is None or result.table.records is not None
     if not ordered or result.table.total > _MEASURED or not of_records:
         return result
+    from shoal.utility.quality import quality
+
     before, after = result.table.expanded(), result.shown.expanded()
     figures = quality(before, after, names, hierarchies=dict(prepared.trees), analysis=False)
     return replace(result, findings=replace(result.findings, information_loss=figures.information_loss))

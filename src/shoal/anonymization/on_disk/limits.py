@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from shoal.errors import InputError
 from shoal.policy import Policy
-from shoal.policy.conditions import ColumnCondition
 from shoal.reading import Options, Overflow
 from shoal.reading.files import SMALL_TABLE
 from shoal.table import Table
@@ -22,6 +21,7 @@ from shoal.wording import in_units, in_words
 if TYPE_CHECKING:
     from shoal.anonymization.methods.base import Method
     from shoal.anonymization.results import Anonymized
+    from shoal.policy.conditions import ColumnCondition
 
 # measured at 4 and 16 million rows × 9: 450 and more
 BYTES_PER_ROW = 300

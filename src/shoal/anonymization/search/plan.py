@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
 from shoal import __version__
-from shoal.anonymization.cut_plan import KIND as KIND_OF_CUTS
-from shoal.anonymization.cut_plan import CutPlan, cuts_of
 from shoal.anonymization.search.generalize import Generalized, Space, lost_units
 from shoal.anonymization.search.optimum import Optimum
 from shoal.errors import InputError
@@ -26,6 +24,9 @@ from shoal.ranges.parsing import as_numbers, ends_of
 from shoal.reading import read
 from shoal.table import Array, Column
 from shoal.table.texts import texts_of
+
+if TYPE_CHECKING:
+    from shoal.anonymization.cut_plan import CutPlan
 
 KIND = "generalisation plan"
 
@@ -86,7 +87,9 @@ class _PlanFile(BaseModel):
 
 def plan_of(content: dict[str, Any], path: Path) -> Plan | CutPlan:
     """A plan from its JSON: of levels, or of cuts."""
-    if content.get("kind") == KIND_OF_CUTS:
+    from shoal.anonymization.cut_plan import KIND, cuts_of
+
+    if content.get("kind") == KIND:
         return cuts_of(content, path)
     found = as_shape(_PlanFile, content, path, "plan")
     policy = as_policy(found.policy)
