@@ -19,6 +19,7 @@ from shoal.manifest.schema import ColumnEntry
 from shoal.ranges.columns import ReleasedColumns
 from shoal.ranges.on_disk import ReleasedOnDisk
 from shoal.releases.coded import coded_result, write_groups
+from shoal.releases.csv_lines import write_lines
 from shoal.releases.distinct import in_release_order, starred_rows, with_flag
 from shoal.releases.suppressed import gives_away, sensitive_columns
 from shoal.releases.treatment import frame_of
@@ -192,7 +193,7 @@ def write_blocks(result: Anonymized, treated: OnDisk, draft: Path, target: Path,
         with filling_disk(draft, target, size):
             if coded is not None:
                 write_groups(coded, draft, rows, order)
-            else:
+            elif not write_lines(result, rows, draft, target, order):
                 schema = block(0, min(1, rows)).schema
                 _SINKS[target.suffix.lower()](register_io_source(frames, schema=schema, is_pure=True), draft)
     except Exception:

@@ -160,7 +160,10 @@ class _Writing:
 
 def _in_blocks(result: Releasable, how: _Writing) -> Anonymized | None:
     """The result, if its rows are many and are written block by block: in a format for that, in the usual notation."""
-    return many_rows(result) if _is_usual(how) and is_streamed(how.place.path) else None
+    path = how.place.path
+    # an Arrow file has texts as they lie in memory, and so tells blocks from the whole
+    same = is_streamed(path) and path.suffix.lower() not in (".arrow", ".feather")
+    return many_rows(result) if _is_usual(how) and same else None
 
 
 def _is_usual(how: _Writing) -> bool:

@@ -21,10 +21,11 @@ from shoal.judgement.persons import linked_classes
 from shoal.models import KAnonymity
 from shoal.policy import Policy
 from shoal.policy.survey import population_size
-from shoal.ranges.columns import Nature, ReleasedColumns, as_it_was
+from shoal.ranges.columns import Nature, ReleasedColumns, as_it_was, spread_over
 from shoal.ranges.forms import ColumnForm, escape
 from shoal.table import Array, Table
 from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class, pack
+from shoal.table.encode import encode
 from shoal.table.rows import Rows, counting_records
 from shoal.table.texts import texts_of
 from shoal.table.type_words import type_word
@@ -153,7 +154,7 @@ def relabel(found: Generalized, labels_are_names: bool = False) -> Relabelled:
         if not changed.any():
             columns[column.name] = as_it_was(column)
         else:
-            texts = pl.Series(column.name, labels, dtype=pl.String).gather(label).gather(of_row)
+            texts = pl.Series(column.name, labels, dtype=pl.String).gather(label)
             is_text = column.values.dtype == pl.String
             form = ColumnForm(
                 kind="node",
@@ -163,8 +164,8 @@ def relabel(found: Generalized, labels_are_names: bool = False) -> Relabelled:
                 labels_are_names=labels_are_names,
             )
             nature: Nature = "named" if labels_are_names else "truthful"
-            alike = Coded(label[of_row], len(labels))
-            columns[column.name] = ReleasedColumns([texts], nature, changed[of_row], form, alike)
+            shown = spread_over(encode(texts), of_row)
+            columns[column.name] = ReleasedColumns.in_codes([shown], nature, changed[of_row], form)
     kept = np.flatnonzero(rounds >= 0)
     classes, count = class_of_each_row(pack([Coded(key.codes[kept], key.cardinality) for key in keys]))
     class_of_pair = np.full(len(rounds), -1, np.int64)
