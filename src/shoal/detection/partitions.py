@@ -37,7 +37,8 @@ class Tuples:
         """All tuples in one class: the set of no columns."""
         if self.count == 1:  # a tuple alone has nobody to be told from
             return Partition(np.zeros(0, np.int64), np.zeros(0, np.int64), 0, int(self.records == 1))
-        number = np.int32 if self.count < 1 << 31 else np.int64
+        # numbers of 32 bits take less memory, and where it is little, more time
+        number = np.int32 if _FEW_CELLS < self.count < 1 << 31 else np.int64
         return Partition(np.arange(self.count, dtype=number), np.zeros(self.count, number), 1, 0)
 
 
@@ -91,12 +92,11 @@ class Partition:
         alone_now = len(key) - len(classes)
         if tuples.light is not None:
             alone_now = int(np.count_nonzero(tuples.light[self.rows[~stay]]))
-        return Partition(self.rows[stay], classes.astype(self.rows.dtype), count, self.uniques + alone_now)
+        return Partition(self.rows[stay], classes.astype(self.rows.dtype, copy=False), count, self.uniques + alone_now)
 
     def _key(self, tuples: Tuples, column: int) -> tuple[Array, int]:
         codes, cardinality = tuples.columns[column]
-        key = self.classes.astype(np.int64)
-        key *= cardinality
+        key = self.classes * np.int64(cardinality)
         key += codes.take(self.rows)
         return key, self.count * cardinality
 
