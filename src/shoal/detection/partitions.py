@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.table import Array
-from shoal.table.classes import Coded, CountTable, sorted_keys, sorted_with_order
+from shoal.table.classes import Coded, CountTable, sorted_with_order
+from shoal.table.sorting import sorted_keys
 
 # A dense table of counts beats sorting up to so many cells per tuple, and while it is small altogether.
 _CELLS_PER_TUPLE = 8
