@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from shoal.detection.partitions import Partition, Tuples
 
 # So many partitions are kept, and so many entries of theirs per tuple of the table.
-_MOST_KEPT = 24
+_MOST_KEPT = 16
 _KEPT_PER_TUPLE = 4
 # Looking at a known set takes about as long as refining so many tuples; past many of them all looking ends.
 _TUPLES_PER_LOOK = 8
@@ -59,6 +59,7 @@ class CountedSets:
         self.tuples = tuples
         self.most = tuples.count if tuples.light is None else int(tuples.light.sum())
         self._determined = determined or {}
+        self._most_looks = min(tuples.count // _TUPLES_PER_LOOK, _MOST_LOOKS)
         self._order = sorted(range(len(tuples.columns)), key=lambda column: -tuples.columns[column].cardinality)
         self._whole = tuples.whole()
         self._known = {0: self._whole.uniques}
@@ -103,7 +104,7 @@ class CountedSets:
         if (found := self._known.get(chosen)) is not None:
             return found, found
         least, most = 0, self.most
-        if len(self._known) > min(self.tuples.count // _TUPLES_PER_LOOK, _MOST_LOOKS):
+        if len(self._known) > self._most_looks:
             return least, most
         for known, uniques in self._known.items():
             if uniques > least and known & chosen == known:

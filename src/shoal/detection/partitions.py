@@ -11,7 +11,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from shoal.table import Array
-from shoal.table.classes import Coded, CountTable, sorted_keys, sorted_with_order
+from shoal.table.classes import Coded, CountTable, sorted_with_order
+from shoal.table.sorting import sorted_keys
 
 # A dense table of counts beats sorting up to so many cells per tuple, and while it is small altogether.
 _CELLS_PER_TUPLE = 8
@@ -37,7 +38,8 @@ class Tuples:
         """All tuples in one class: the set of no columns."""
         if self.count == 1:  # a tuple alone has nobody to be told from
             return Partition(np.zeros(0, np.int64), np.zeros(0, np.int64), 0, int(self.records == 1))
-        number = np.int32 if self.count < 1 << 31 else np.int64
+        # numbers of 32 bits take less memory, and where it is little, more time
+        number = np.int32 if _FEW_CELLS < self.count < 1 << 31 else np.int64
         return Partition(np.arange(self.count, dtype=number), np.zeros(self.count, number), 1, 0)
 
 
@@ -91,12 +93,11 @@ class Partition:
         alone_now = len(key) - len(classes)
         if tuples.light is not None:
             alone_now = int(np.count_nonzero(tuples.light[self.rows[~stay]]))
-        return Partition(self.rows[stay], classes.astype(self.rows.dtype), count, self.uniques + alone_now)
+        return Partition(self.rows[stay], classes.astype(self.rows.dtype, copy=False), count, self.uniques + alone_now)
 
     def _key(self, tuples: Tuples, column: int) -> tuple[Array, int]:
         codes, cardinality = tuples.columns[column]
-        key = self.classes.astype(np.int64)
-        key *= cardinality
+        key = self.classes * np.int64(cardinality)
         key += codes.take(self.rows)
         return key, self.count * cardinality
 

@@ -12,15 +12,12 @@ from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
-import polars as pl
 
 from shoal.table import Array, smallest_unsigned
-from shoal.table.runs import STRETCH, lengths_of_runs, run_lengths, run_starts
+from shoal.table.sorting import STRETCH, lengths_of_runs, run_lengths, run_starts, sorted_keys
 
 # Rows packed at once, so that a key stays in the cache while every column is added to it.
 _BLOCK = 1 << 16
-# Up to so many keys numpy sorts, then polars: past many on all processors, which costs two thirds more in all.
-_FEW_KEYS, _MANY_KEYS = 1 << 16, 1 << 23
 # Counting in a dense table beats sorting while the table fits the cache.
 _DENSE = 1 << 20
 
@@ -109,17 +106,6 @@ def class_sizes(columns: Sequence[Codes], weights: Array | None = None) -> Array
         counts = np.bincount(key.codes, minlength=1)
         return counts[counts > 0]
     return lengths_of_runs(sorted_keys(key.codes))
-
-
-def sorted_keys(keys: Array) -> Array:
-    """Keys in order; more than a few by polars, in less time than numpy takes, and many of them on all processors.
-
-    >>> sorted_keys(np.array([30, 10, 20], np.uint64)).tolist()
-    [10, 20, 30]
-    """
-    if len(keys) <= _FEW_KEYS:
-        return np.sort(keys)
-    return pl.Series(keys).sort(multithreaded=len(keys) > _MANY_KEYS).to_numpy()
 
 
 def class_of_each_row(key: Coded) -> tuple[Array, int]:
@@ -259,6 +245,7 @@ class Distinct:
             return cls._of_refined(columns, key, weights)
         if weights is None:
             ordered = sorted_keys(key.codes)
+            del key  # as large as what comes next
             counts = lengths_of_runs(ordered)
             return cls(counts, lambda: unpack(ordered[np.cumsum(counts) - counts], radices))
         distinct, counts = _runs_with_weights(key, weights)

@@ -18,7 +18,7 @@ import numpy as np
 
 from shoal.table import Array
 from shoal.table.classes import Coded, Codes, CountTable, pack_within, product, unpack
-from shoal.table.runs import run_lengths, run_starts
+from shoal.table.sorting import run_lengths, run_starts
 from shoal.table.spill import Spill, SpilledFile, filling, forget
 from shoal.table.table import ROWS_AT_ONCE
 from shoal.threads import in_threads, processors

@@ -18,7 +18,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from shoal.table.classes import Codes, pack, sorted_keys, sorted_with_order
+from shoal.table.classes import Codes, pack, sorted_with_order
+from shoal.table.sorting import sorted_keys
 from shoal.table.table import Array
 
 # Rows hashed at once: four states of so many words stay in the cache.
