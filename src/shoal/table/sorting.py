@@ -11,7 +11,7 @@ from shoal.table import Array
 STRETCH = 1 << 18
 # Up to so many keys numpy sorts, then polars, which takes less time; past many, threads share ranges of them.
 _FEW_KEYS, _MANY_KEYS = 1 << 16, 1 << 20
-# Ranges are longer only where there are few processors or sixteen ranges: what a thread sorts is in memory twice meanwhile.
+# Ranges are longer only where there are few processors or sixteen ranges: what a thread sorts is in memory twice.
 _LONG_RANGE = 1 << 21
 _SAMPLE = 1 << 12
 
