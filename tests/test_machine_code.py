@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 import resource
 import threading
 from pathlib import Path
@@ -185,6 +186,22 @@ def test_threads_that_call_at_once_compile_once() -> None:
         thread.join()
     assert found == [2.5] * 4
     assert halved.built == 1  # type: ignore[attr-defined]
+
+
+def test_it_is_kept_beside_the_source_or_with_the_user_or_nowhere(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    beside, users = Path(__file__).parent / "__pycache__", tmp_path / "shoal"
+    assert str(kept.folder(outer)).startswith(os.environ["NUMBA_CACHE_DIR"])
+    monkeypatch.delenv("NUMBA_CACHE_DIR")
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    assert kept.folder(outer) == beside
+    monkeypatch.setattr(kept, "_can_keep", lambda place: place == users)
+    assert kept.folder(outer) == users
+    monkeypatch.delenv("XDG_CACHE_HOME")
+    monkeypatch.setattr(Path, "home", lambda: (_ for _ in ()).throw(RuntimeError("no home")))
+    assert kept.folder(outer) is None
+    kept.write(outer, ["int64"], kept.Kept(None, None))  # nothing to do, and nothing fails
 
 
 def _files() -> list[Path]:

@@ -69,12 +69,16 @@ def folder(loop: Any) -> Path | None:
     if _MAKING:
         return _MAKING[-1]
     source = Path(loop.py_func.__code__.co_filename)
+    return next((one for one in _choices(source) if _can_keep(one)), None) if source.is_file() else None
+
+
+def _choices(source: Path) -> Iterator[Path]:
     if asked := os.environ.get("NUMBA_CACHE_DIR"):
-        choices = [Path(asked) / "shoal"]
-    else:
-        user = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-        choices = [source.parent / "__pycache__", user / "shoal"]
-    return next((one for one in choices if _can_keep(one)), None) if source.is_file() else None
+        yield Path(asked) / "shoal"
+        return
+    yield source.parent / "__pycache__"
+    with contextlib.suppress(RuntimeError):  # a user without a home
+        yield Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "shoal"
 
 
 def _can_keep(place: Path) -> bool:
