@@ -9,11 +9,8 @@ from shoal.table import Array
 
 # Rows that one thread takes at once, and from how many on threads pay.
 STRETCH = 1 << 18
-# Up to so many keys numpy sorts, then polars, which takes less time; past many, threads share ranges of them.
-_FEW_KEYS, _MANY_KEYS = 1 << 16, 1 << 20
-# Ranges are longer only where there are few processors or sixteen ranges: what a thread sorts is in memory twice.
-_LONG_RANGE = 1 << 21
-_SAMPLE = 1 << 12
+# Up to so many keys numpy sorts, then polars: past many on all processors, which costs two thirds more in all.
+_FEW_KEYS, _MANY_KEYS = 1 << 16, 1 << 23
 
 
 def sorted_keys(keys: Array) -> Array:
@@ -24,64 +21,7 @@ def sorted_keys(keys: Array) -> Array:
     """
     if len(keys) <= _FEW_KEYS:
         return np.sort(keys)
-    from shoal.threads import processors  # loads what a small table does not need
-
-    if len(keys) <= _MANY_KEYS or processors() == 1:
-        return pl.Series(keys).sort(multithreaded=False).to_numpy()
-    return _sorted_in_ranges(keys, _bounds(keys, max(processors(), min(len(keys) // _LONG_RANGE, 16))))
-
-
-def _bounds(keys: Array, ranges: int) -> Array:
-    """Keys that cut all into about so many ranges of one length, by a sample."""
-    sample = np.sort(keys[:: max(len(keys) // _SAMPLE, 1)])
-    return np.unique(sample[np.arange(1, ranges) * len(sample) // ranges])
-
-
-def _sorted_in_ranges(keys: Array, bounds: Array) -> Array:
-    """Stretches of keys are counted by range, each key goes to the place of its range, and each range is sorted.
-
-    polars' own threads take two thirds more of all processors together.
-    """
-    from shoal.threads import in_threads
-
-    stretches = range(0, len(keys), STRETCH)
-
-    def count(first: int) -> list[int]:
-        here = keys[first : first + STRETCH]
-        below = [0, *(int(np.count_nonzero(here < bound)) for bound in bounds), len(here)]
-        return [int(length) for length in np.diff(below)]
-
-    # range by range, and within a range stretch by stretch
-    counted = np.array(in_threads(count, stretches)).T
-    ends = np.cumsum(counted).reshape(counted.shape)
-    found = np.empty_like(keys)
-
-    def place(number: int) -> None:
-        parts = _split(keys[stretches[number] :][:STRETCH], bounds)
-        for part, end in zip(parts, ends[:, number].tolist(), strict=True):
-            found[end - len(part) : end] = part
-
-    def order(number: int) -> None:
-        here = found[ends[number, 0] - counted[number, 0] : ends[number, -1]]
-        here[:] = pl.Series(here).sort(multithreaded=False).to_numpy()
-
-    in_threads(place, range(len(stretches)))
-    in_threads(order, range(len(ends)))
-    return found
-
-
-def _split(keys: Array, bounds: Array) -> list[Array]:
-    """The keys below the first bound, those from it on below the second, and so on.
-
-    >>> [part.tolist() for part in _split(np.array([5, 1, 9, 3]), np.array([3, 9]))]
-    [[1], [5, 3], [9]]
-    """
-    if not len(bounds):
-        return [keys]
-    middle = len(bounds) // 2
-    below = keys < bounds[middle]
-    first = _split(keys.compress(below), bounds[:middle])
-    return first + _split(keys.compress(np.logical_not(below, out=below)), bounds[middle + 1 :])
+    return pl.Series(keys).sort(multithreaded=len(keys) > _MANY_KEYS).to_numpy()
 
 
 def run_starts(ordered: Array) -> Array:
