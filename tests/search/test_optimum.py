@@ -114,6 +114,7 @@ def test_nodes_rolled_up_from_others_are_the_same(
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(sources, "_FEW", 0)
         patch.setattr(sources, "_FEWER", 1.0)
+        patch.setattr(sources, "_LOOKS", 0)
         patch.setattr(sources, "_ROOM", room)
         check(made(seed, [*names, "k-anonymity"], quality, suppression))
 
@@ -131,17 +132,22 @@ def test_closeness_beside_k(seed: int, suppression: float, distance: str) -> Non
     check(replace(problem, sensitive_trees={"s": tree} if distance == "auto" else {}))
 
 
-@settings(max_examples=60)
+@pytest.mark.parametrize("most", [0, 1 << 10])
+@settings(max_examples=50)
 @given(
     seed=st.integers(0, 10**9),
     names=st.lists(st.sampled_from(sorted(MAKERS)), min_size=1, max_size=3, unique=True),
     suppression=st.sampled_from(LIMITS),
     quality=st.sampled_from(COLUMN_QUALITIES),
 )
-def test_a_search_by_boxes_finds_the_same(seed: int, names: list[str], suppression: float, quality: str) -> None:
+def test_a_search_of_large_lattices_finds_the_same(
+    most: int, seed: int, names: list[str], suppression: float, quality: str
+) -> None:
+    """By boxes, and by a list of the open nodes."""
     problem = made(seed, names, quality, suppression)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(searching, "_LISTED", 0)
+        patch.setattr(searching, "_OPEN", most)
         found = search(problem).optimum
     wanted = brute.best(problem)
     assert found.optimal
@@ -155,8 +161,8 @@ def test_a_search_by_boxes_finds_the_same(seed: int, names: list[str], suppressi
         assert node.suppressed == found.best.suppressed
 
 
-@pytest.mark.parametrize("listed", [0, 1 << 18])
-@settings(max_examples=40)
+@pytest.mark.parametrize(("listed", "most"), [(0, 0), (0, 1 << 10), (1 << 18, 0)])
+@settings(max_examples=30)
 @given(
     seed=st.integers(0, 10**9),
     names=st.lists(st.sampled_from(sorted(MAKERS)), min_size=1, max_size=2, unique=True),
@@ -165,13 +171,14 @@ def test_a_search_by_boxes_finds_the_same(seed: int, names: list[str], suppressi
     looks=st.integers(0, 6),
 )
 def test_out_of_time_the_bound_still_holds(
-    listed: int, seed: int, names: list[str], suppression: float, quality: str, looks: int
+    listed: int, most: int, seed: int, names: list[str], suppression: float, quality: str, looks: int
 ) -> None:
     """The clock stops after a few looks at it: what was found is a solution, and none is below the bound."""
     problem = made(seed, names, quality, suppression)
     ticks = iter([0.0] * (looks + 1))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(searching, "_LISTED", listed)
+        patch.setattr(searching, "_OPEN", most)
         patch.setattr(searching, "time", SimpleNamespace(monotonic=lambda: next(ticks, 1e9)))
         found = search(problem, time_limit=1.0).optimum
     wanted = brute.best(problem)

@@ -11,7 +11,7 @@ import numpy as np
 from shoal.anonymization.search import kernels
 from shoal.anonymization.search.closeness import ClosenessLoop
 from shoal.anonymization.search.grid import Grid
-from shoal.anonymization.search.sources import DENSE_SPREAD, Source, Sources, slots
+from shoal.anonymization.search.sources import DENSE_SPREAD, MOST_K, Source, Sources, has_ranks, rank_scratch, slots
 from shoal.errors import InputError
 from shoal.models import Evidence, KAnonymity, Model, Spread, Whole, XYAnonymity
 from shoal.models.base import PeopleEstimate
@@ -22,7 +22,7 @@ from shoal.table.classes import Coded, CountTable, class_of_each_person, class_o
 from shoal.vocabulary import RiskOver
 
 # entries of a dense table of counts
-_MOST_CELLS = 1 << 22
+_MOST_CELLS = 1 << 25
 
 
 @dataclass(frozen=True)
@@ -132,9 +132,9 @@ class Evaluator:
         self._stamp = np.full(slots(tuples), -1, np.int32)
         self._place = np.zeros(tuples, np.int32)
         self._keys = np.zeros(max(tuples, 1), np.int64)
-        counted = np.int32 if grid.records < 1 << 31 else np.int64
-        self._cells = np.zeros(min(_MOST_CELLS, max(kernels.DENSE, kernels.DENSE_CELLS * tuples)), counted)
+        self._cells = np.zeros(min(_MOST_CELLS, max(kernels.DENSE, kernels.DENSE_CELLS * tuples)), np.uint16)
         self._lost = np.zeros(grid.starts[-1])
+        self._ranks = rank_scratch(0)
         only_k = [model.k for model in models if isinstance(model, KAnonymity)]
         self._only_k = max(only_k) if only_k and len(only_k) == len(models) else None
         # what shrinks a class's evidence cheaply goes first: the rest is measured where these hold
@@ -183,6 +183,18 @@ class Evaluator:
                 source.codes, grid.starts, self._table, total, place, self._stamp, self._keys
             )
         return place, kernels.sizes_of(place, source.counts, count)
+
+    def _sorted_classes(self, levels: Array, source: Source) -> tuple[Array, Array]:
+        """The same, numbered in the order of their keys where these are few enough: near each other in memory."""
+        keys = self.grid.cells(levels)
+        if not has_ranks(keys, len(source)):
+            return self._classes(levels, source)
+        if len(self._ranks[0]) * 64 < keys:
+            self._ranks = rank_scratch(keys)
+        total = self.grid.look_up(levels, self._table)
+        place = self._place[: len(source)]
+        given = (source.codes, self.grid.starts, self._table, total, place)
+        return place, kernels.sizes_of(place, source.counts, kernels.classes_by_rank(*given, *self._ranks))
 
     def _values(self, name: str, source: Source) -> Array:
         """The code of a column in the tuple of each class of a source."""
@@ -245,14 +257,13 @@ class Evaluator:
     def _by_k(self, levels: Array, source: Source, k: int) -> Outcome:
         """Without other models a class is lost below exactly if it is lost here."""
         grid = self.grid
-        if grid.cells(levels) <= min(len(self._cells), max(1 << 12, kernels.DENSE_CELLS * len(source))):
+        fits = min(len(self._cells), max(1 << 12, kernels.DENSE_CELLS * len(source)))
+        if grid.cells(levels) <= fits and k <= MOST_K:
             total = grid.look_up(levels, self._table)
-            scratch = (self._cells, self._keys, self._lost)
-            suppressed = kernels.small_classes_dense(
-                source.codes, grid.starts, self._table, total, source.counts, k, self.limit, *scratch
-            )
+            tuples = (source.codes, grid.starts, self._table, total, source.counts, source.capped)
+            suppressed = kernels.small_classes_dense(*tuples, k, self.limit, self._cells, self._lost)
         else:
-            place, sizes = self._classes(levels, source)
+            place, sizes = self._sorted_classes(levels, source)
             suppressed = kernels.small_classes(
                 place, source.counts, sizes, k, source.codes, grid.starts, self.limit, self._lost
             )

@@ -190,13 +190,16 @@ def _groups(cardinalities: Sequence[int]) -> list[list[int]]:
 def _compounds(axes: Sequence[Axis], tuples: CountTable, groups: list[list[int]]) -> tuple[Array, Array, Array, Array]:
     width = max(len(group) for group in groups)
     members = np.full((len(groups), width), -1, np.int64)
-    codes = np.zeros((len(groups), len(tuples)), np.int32)
+    # narrow codes: what a look costs is mostly reading them
+    most = max(int(np.prod([len(axes[j].fitted.codes[0]) for j in group])) for group in groups)
+    narrow: type = np.uint16 if most <= 1 << 16 else np.int32
+    codes: Array = np.zeros((len(groups), len(tuples)), narrow)
     starts = np.zeros(len(groups) + 1, np.int64)
     for c, group in enumerate(groups):
         product = 1
         for m, j in enumerate(group):
             members[c, m] = j
-            codes[c] += tuples.tuples[axes[j].name].codes.astype(np.int32) * np.int32(product)
+            codes[c] += tuples.tuples[axes[j].name].codes.astype(narrow) * narrow(product)
             product *= len(axes[j].fitted.codes[0])
         starts[c + 1] = starts[c] + product
     unpacked = np.zeros((width, starts[-1]), np.int32)

@@ -12,7 +12,7 @@ from shoal.table import Array
 # a dense table of class numbers beats hashing while it stays in the cache ...
 DENSE = 1 << 18
 # ... and a dense table of counts while it is not much longer than the tuples that are counted into it
-DENSE_CELLS = 4
+DENSE_CELLS = 16
 # one key in so many is counted to estimate how many there are
 SAMPLED = 32
 
@@ -34,7 +34,12 @@ def look_up(
     column. `members[c]` are its columns (-1: none), `unpacked[m, i]` the m-th column's code in entry i.
     """
     compounds, width = members.shape
+    # the first column counts most, as in the order of the tuples: neighbours among them have keys near each other
+    weights = np.ones(len(levels), np.int64)
     total = 1
+    for j in range(len(levels) - 1, -1, -1):
+        weights[j] = total
+        total *= cards[j, levels[j]]
     table[:] = 0
     for c in range(compounds):
         for m in range(width):
@@ -44,8 +49,7 @@ def look_up(
             offset = offsets[j, levels[j]]
             if cards[j, levels[j]] > 1:
                 for i in range(starts[c], starts[c + 1]):
-                    table[i] += nodes[offset + unpacked[m, i]] * total
-                total *= cards[j, levels[j]]
+                    table[i] += nodes[offset + unpacked[m, i]] * weights[j]
     return total
 
 
@@ -105,6 +109,42 @@ def class_of_each_tuple(
     for i in range(classes):
         stamp[keys[i]] = -1
     return classes
+
+
+@compiled
+def classes_by_rank(
+    codes: Array, starts: Array, table: Array, total: int, place: Array, marks: Array, ranks: Array
+) -> int:
+    """As `class_of_each_tuple`, numbered in the order of their keys: a bit for every possible key, and how many are set
+    before it. `marks` is zero everywhere before and after."""
+    compounds, tuples = codes.shape
+    for t in range(tuples):
+        key = 0
+        for c in range(compounds):
+            key += table[starts[c] + codes[c, t]]
+        marks[key >> 6] |= np.uint64(1) << np.uint64(key & 63)
+    words = (total + 63) >> 6
+    classes = 0
+    for i in range(words):
+        ranks[i] = classes
+        classes += _bits(marks[i])
+    for t in range(tuples):
+        key = 0
+        for c in range(compounds):
+            key += table[starts[c] + codes[c, t]]
+        before = marks[key >> 6] & ((np.uint64(1) << np.uint64(key & 63)) - np.uint64(1))
+        place[t] = ranks[key >> 6] + _bits(before)
+    marks[:words] = 0
+    return classes
+
+
+@compiled_inside
+def _bits(word: Any) -> int:
+    """The bits of a word that are set."""
+    word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
+    word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))
+    word = (word + (word >> np.uint64(4))) & np.uint64(0x0F0F0F0F0F0F0F0F)
+    return np.int64((word * np.uint64(0x0101010101010101)) >> np.uint64(56))  # type: ignore[return-value]
 
 
 @compiled
@@ -184,21 +224,23 @@ def small_classes_dense(
     table: Array,
     total: int,
     counts: Array,
+    capped: Array,
     k: int,
     limit: int,
     cells: Array,
-    keys: Array,
     found: Array,
 ) -> int:
-    """As `small_classes`, where the keys are few enough to count without numbering the classes first."""
+    """As `small_classes`, where the keys are few enough to count without numbering the classes first.
+
+    Counts stop at k, so that cells are narrow and stay in the cache; `capped` are the counts, or the most they hold.
+    """
     compounds, tuples = codes.shape
     cells[:total] = 0
     for t in range(tuples):
         key = 0
         for c in range(compounds):
             key += table[starts[c] + codes[c, t]]
-        keys[t] = key
-        cells[key] += counts[t]
+        cells[key] = min(cells[key] + capped[t], k)
     lost = 0
     for i in range(total):
         if cells[i] < k:
@@ -206,7 +248,10 @@ def small_classes_dense(
     if lost <= limit:
         found[:] = 0
         for t in range(tuples):
-            if cells[keys[t]] < k:
+            key = 0
+            for c in range(compounds):
+                key += table[starts[c] + codes[c, t]]
+            if cells[key] < k:
                 for c in range(compounds):
                     found[starts[c] + codes[c, t]] += counts[t]
     return lost

@@ -18,6 +18,7 @@ import numpy as np
 from shoal import progress
 from shoal.anonymization.search import kernels
 from shoal.anonymization.search.class_search import ClassLook, strides_of
+from shoal.anonymization.search.closing import close_all
 from shoal.anonymization.search.evaluate import Evaluator, Outcome
 from shoal.anonymization.search.grid import Grid
 from shoal.anonymization.search.measures import CLASS_MEASURES, least_possible
@@ -26,6 +27,8 @@ from shoal.table import Array
 
 # nodes whose bounds are kept one by one; larger lattices are searched by boxes of nodes
 _LISTED = 1 << 18
+# nodes of larger lattices that may be better than the best found and are closed one by one
+_OPEN = 1 << 21
 # distinct tuples from which on two nodes are looked at together
 _WORTH_A_THREAD = 50_000
 # scores that differ by less are the same score
@@ -119,7 +122,7 @@ def find_best(grid: Grid, evaluate: Evaluator, minimize: str = "loss", time_limi
         by_classes = _by_classes if grid.size <= _LISTED and evaluate.limit else _walk
         return by_classes(search, evaluate, minimize)
     descend(search, grid.high)
-    bound = _by_node(search, evaluate.limit) if grid.size <= _LISTED else _by_boxes(search)
+    bound = _by_node(search, evaluate.limit) if grid.size <= _LISTED else _of_many(search, evaluate.limit)
     optimal = not np.isfinite(bound) or bound >= search.target
     # sums of classes that were rolled up differ in their last digits
     best = None if search.best is None else evaluate.exactly(np.array(search.best.levels))
@@ -256,6 +259,12 @@ def _chain(search: Search, levels: Array) -> list[Outcome]:
 
 
 # larger lattices
+
+
+def _of_many(search: Search, limit: int) -> float:
+    """By a list of the nodes that may be better than the best, or by boxes of nodes where these are too many."""
+    bound = close_all(search, limit, _OPEN)
+    return _by_boxes(search) if bound is None else bound
 
 
 def _by_boxes(search: Search) -> float:

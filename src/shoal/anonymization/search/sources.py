@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from threading import Lock
 from typing import Any
 
@@ -16,20 +17,26 @@ from shoal.models.spread import Whole
 from shoal.table import Array
 from shoal.table.classes import Coded, CountTable
 
-# nodes whose levels are multiples of these are kept
-_STEPS = (4, 2)
+# nodes on ladders of levels that lose about so many bits each are kept
+_STEPS = (3.0, 1.5)
+# how many looks cost as much as rolling up does
+_LOOKS = 10
+# possible keys, for each class and in all, up to which a bit for each finds the classes
+_BITS, _MOST_BITS = 512, 1 << 29
 # a node with nearly as many classes as its source is not worth keeping
 _FEWER = 0.7
 # keys of a node are whole numbers of 64 bits
 _KEYS = 1 << 62
-# classes of all nodes that are kept: as many as distinct tuples, and this many always
+# classes of all nodes that are kept: twice as many as distinct tuples, and this many always
 _ROOM = 1 << 20
+# the largest k that narrow counts can be compared with
+MOST_K = (1 << 16) - 1
 # entries of a dense (class, sensitive code) table; past it pairs are sorted instead
 DENSE_SPREAD = 1 << 22
 # classes from which on those of a node are estimated before they are counted
 _SAMPLED = 100_000
-# tuples below which rolling up gains nothing, and past which what is kept takes more memory than it is worth
-_FEW, _MANY = 1_000, 2_000_000
+# tuples below which rolling up gains nothing
+_FEW = 1_000
 
 
 @dataclass(frozen=True)
@@ -55,6 +62,11 @@ class Source:
     def __len__(self) -> int:
         return len(self.counts)
 
+    @cached_property
+    def capped(self) -> Array:
+        """Their records up to 65,535, to compare with a k that is not above it."""
+        return np.minimum(self.counts, MOST_K).astype(np.uint16)
+
 
 class Sources:
     """The distinct tuples, and nodes rolled up from them where nodes are looked at. Several threads may ask."""
@@ -63,60 +75,81 @@ class Sources:
         self.grid = grid
         counts = grid.tuples.counts.astype(np.int64)
         self.bottom = Source(grid.bottom, None, grid.codes, counts, sensitive)
-        self._rolls_up = rolls_up and _FEW <= len(counts) <= _MANY
+        self._rolls_up = rolls_up and len(counts) >= _FEW
         # by their levels, the least used first; and nodes with nearly as many classes as their source
         self._kept: OrderedDict[tuple[int, ...], Source] = OrderedDict()
         self._not_worth: set[tuple[int, ...]] = set()
         self._lock = Lock()
         self._table = np.zeros(grid.starts[-1], np.int64)
         self._stamp = np.full(slots(len(counts)), -1, np.int32) if self._rolls_up else np.zeros(0, np.int32)
+        self._columns = np.arange(len(grid.axes))
+        self._floors = self._ladders() if self._rolls_up else []
+        self._spent: dict[tuple[int, ...], int] = {(0,) * len(grid.axes): -(1 << 62)}
+        self._order: list[tuple[int, ...]] = []
 
     def below(self, levels: Array) -> Source:
-        """Classes that a node can be rolled up from: as few as there are."""
+        """Classes that a node can be rolled up from: as few as there are.
+
+        What was looked at from too many classes adds up; where that is more than rolling up takes, it is done.
+        """
         if not self._rolls_up:
             return self.bottom
         with self._lock:
-            nearest = tuple((levels - (levels - self.grid.low) % _STEPS[-1]).tolist())
-            if nearest in self._kept:
-                self._kept.move_to_end(nearest)
-                return self._kept[nearest]
-            for step in _STEPS:
-                self._keep(levels - (levels - self.grid.low) % step)
-            return self._nearest(levels)
+            source = self._nearest(levels)
+            for floor in self._floors:
+                key = tuple(floor[self._columns, levels].tolist())
+                if key in self._kept or key in self._not_worth:
+                    continue
+                self._spent[key] = self._spent.get(key, 0) + len(source)
+                if self._spent[key] >= _LOOKS * len(source) and self._keep(key):
+                    source = self._nearest(levels)
+            return source
+
+    def _ladders(self) -> list[Array]:
+        """Levels that are kept, from few to many. The bits that a level tells count, and those of its possible keys:
+        a long tail of rare values makes keys many."""
+        bits = (entropies(self.grid) + np.log2(self.grid.cards)) / 2
+        return [_floors(bits, step) for step in _STEPS]
 
     def _nearest(self, levels: Array) -> Source:
-        finer = [source for source in self._kept.values() if (source.levels <= levels).all()]
-        found = min(finer, key=len, default=self.bottom)
-        if found is not self.bottom:
-            self._kept.move_to_end(tuple(found.levels.tolist()))
-        return found
+        """The smallest of those that are kept."""
+        if self._kept:
+            fine = np.flatnonzero((self._levels <= levels).all(axis=1))
+            if len(fine):
+                key = self._order[fine[self._sizes[fine].argmin()]]
+                self._kept.move_to_end(key)
+                return self._kept[key]
+        return self.bottom
 
-    def _keep(self, levels: Array) -> None:
-        key = tuple(levels.tolist())
-        if key in self._kept or key in self._not_worth or not levels.any():
-            return
+    def _keep(self, key: tuple[int, ...]) -> bool:
+        levels = np.array(key)
         found = self._roll_up(levels, self._nearest(levels))
         if found is None:
             self._not_worth.add(key)
-            return
+            return False
         self._kept[key] = found
-        while self._held > max(_ROOM, len(self.bottom)) and len(self._kept) > 1:
-            self._kept.popitem(last=False)
-
-    @property
-    def _held(self) -> int:
-        return sum(len(source) for source in self._kept.values())
+        while sum(map(len, self._kept.values())) > max(_ROOM, 2 * len(self.bottom)) and len(self._kept) > 1:
+            gone, _ = self._kept.popitem(last=False)
+            self._spent[gone] = 0
+        self._order = list(self._kept)
+        self._levels = np.array(self._order)
+        self._sizes = np.array([len(kept) for kept in self._kept.values()])
+        return True
 
     def _roll_up(self, levels: Array, source: Source) -> Source | None:
         grid, size = self.grid, len(source)
-        if grid.cells(levels) >= _KEYS:
+        keys = grid.cells(levels)
+        if keys >= _KEYS or (size > _SAMPLED and not has_ranks(keys, size)):
             return None
         total = grid.look_up(levels, self._table)
         given = (source.codes, grid.starts, self._table)
         if size > _SAMPLED and kernels.classes_by_sample(*given, self._stamp) > _FEWER * size:
             return None
-        place, keys = np.zeros(size, np.int32), np.zeros(max(size, 1), np.int64)
-        count = kernels.class_of_each_tuple(*given, total, place, self._stamp, keys)
+        place = np.zeros(size, np.int32)
+        if has_ranks(total, size):
+            count = kernels.classes_by_rank(*given, total, place, *rank_scratch(total))
+        else:
+            count = kernels.class_of_each_tuple(*given, total, place, self._stamp, np.zeros(size, np.int64))
         if count > _FEWER * size:
             return None
         first = np.zeros(count, np.int32)
@@ -139,6 +172,39 @@ def _joined(entries: SensitiveEntries, place: Array, classes: int) -> SensitiveE
     table = CountTable.of(columns, entries.count)
     of_class, codes = (table.tuples[name].codes.astype(np.int64) for name in ("class", "code"))
     return SensitiveEntries(of_class, codes, table.counts.astype(np.int64), entries.whole)
+
+
+def entropies(grid: Grid) -> Array:
+    """The entropy in bits of each column at each level."""
+    found = np.zeros(grid.sums.shape)
+    for j, axis in enumerate(grid.axes):
+        codes = grid.tuples.tuples[axis.name].codes
+        records = np.bincount(codes, grid.tuples.counts, minlength=len(axis.fitted.codes[0]))
+        for level, nodes in enumerate(axis.fitted.codes):
+            shares = np.bincount(nodes, records) / grid.records
+            found[j, level] = -(shares * np.log2(np.maximum(shares, 1e-300))).sum()
+    return found
+
+
+def _floors(bits: Array, step: float) -> Array:
+    """For each column and level the level of a ladder at or below it, whose steps lose at least so many bits."""
+    found = np.zeros(bits.shape, np.int64)
+    for j, of_level in enumerate(bits):
+        for level in range(1, len(of_level)):
+            last = found[j, level - 1]
+            found[j, level] = level if of_level[last] - of_level[level] >= step else last
+    return found
+
+
+def has_ranks(keys: int, size: int) -> bool:
+    """Whether the classes of so many tuples are found by a bit for each possible key."""
+    return keys <= min(_BITS * size, _MOST_BITS)
+
+
+def rank_scratch(keys: int) -> tuple[Array, Array]:
+    """A bit for each possible key, and a number for every 64 of them."""
+    words = (keys + 63) // 64
+    return np.zeros(words, np.uint64), np.zeros(words, np.int32)
 
 
 def slots(tuples: int) -> int:

@@ -1,0 +1,284 @@
+"""The proof for lattices too large to keep a bound of every node: the nodes that could still be the best are listed,
+and each is closed by as coarse a node as rules it out, which closes many others with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.anonymization.search.evaluate import Outcome
+from shoal.anonymization.search.grid import Axis, Grid
+from shoal.anonymization.search.kernels import product_at
+from shoal.anonymization.search.sources import entropies
+from shoal.compiled import compiled
+from shoal.table import Array
+
+if TYPE_CHECKING:
+    from shoal.anonymization.search.optimum import Search
+
+# how much more than needed a node should be expected to lose that is to close another
+_MARGIN = 1.05
+# looks in a row that improve nothing before the search for a good start ends
+_PATIENCE = 6
+
+
+class OpenNodes:
+    """The nodes that may be better than the best found, with what is known of each."""
+
+    def __init__(self, levels: Array, bounds: Array) -> None:
+        self.levels, self.bounds = levels, bounds
+
+    @classmethod
+    def under(cls, grid: Grid, target: float, most: int) -> OpenNodes | None:
+        """All nodes whose levels alone cost less than the target; none if there are more than `most`."""
+        found = np.zeros((most, len(grid.axes)), np.uint8)
+        bounds = np.zeros(most)
+        count = _list_open(grid.free_factors, grid.low, grid.high, target, found, bounds)
+        return None if count > most else cls(found[:count].copy(), bounds[:count].copy())
+
+    def __len__(self) -> int:
+        return len(self.bounds)
+
+    @property
+    def lowest(self) -> float:
+        """What none of them is below; infinite if there is none."""
+        return float(self.bounds.min(initial=np.inf))
+
+    def next(self) -> Array:
+        """The one that may be the best of all."""
+        return np.asarray(self.levels[self.bounds.argmin()], np.int64)
+
+    def close(self, outcome: Outcome, grid: Grid, target: float) -> None:
+        """What a node tells about itself and all finer ones, and the best found so far about all."""
+        at = np.array(outcome.levels, np.uint8)
+        lost = outcome.below is None
+        factors = grid.free_factors if outcome.below is None else grid.factors(outcome.below)
+        left = _close_open(self.levels, self.bounds, at, factors, lost, target)
+        self.levels, self.bounds = self.levels[:left], self.bounds[:left]
+
+
+class Forecast:
+    """About how many records a node loses, from those that were looked at. It decides what is looked at next, nothing
+    else: log(lost) = a + b entropy + a part of every level, by least squares."""
+
+    def __init__(self, grid: Grid, limit: int) -> None:
+        self.grid, self.limit = grid, limit
+        self.entropy = entropies(grid)
+        heights = [axis.high + 1 for axis in grid.axes]
+        self._at = np.cumsum([2, *heights[:-1]])
+        width = 2 + sum(heights)
+        self._square, self._right = np.diag([1e-6, 1e-4, *[0.3] * (width - 2)]), np.zeros(width)
+        self._columns = np.arange(len(heights))
+        self.parts = np.zeros(self.entropy.shape)
+        self.base = 0.0
+        every = [_cost_of_all(grid, axis) for axis in grid.axes]
+        # what all records lost would cost more, by column and level
+        self._whole = np.maximum(np.array(every)[:, None] - grid.sums, 0.0)
+
+    def note(self, outcome: Outcome) -> None:
+        """A node was looked at; what is far from the limit says little about what is near it."""
+        if outcome.lost * 20 < self.limit:
+            return
+        levels = np.array(outcome.levels)
+        row = np.zeros(len(self._right))
+        row[0], row[1] = 1.0, self.entropy[self._columns, levels].sum()
+        row[self._at + levels] = 1.0
+        value, weight = np.log(max(outcome.lost, 1)), 1.0 if outcome.lost < 4 * self.limit else 0.2
+        self._square += weight * np.outer(row, row)
+        self._right += weight * row * value
+
+    def learn(self) -> None:
+        """Fit it to what was noted."""
+        found = np.linalg.solve(self._square, self._right)
+        self.base = found[0]
+        for j, axis in enumerate(self.grid.axes):
+            own = found[self._at[j] : self._at[j] + axis.high + 1]
+            self.parts[j, : axis.high + 1] = found[1] * self.entropy[j, : axis.high + 1] + own
+
+    def lost(self, levels: Array) -> Array:
+        """The records that nodes (in the last axis their levels) are expected to lose."""
+        return np.asarray(np.exp(np.minimum(self.base + self.parts[self._columns, levels].sum(axis=-1), 50.0)))
+
+    def product(self, levels: Array, lost: float) -> float:
+        """The product of a node that loses so many records as costly as any."""
+        return product_at(self.grid.factors(self._whole * (lost / self.grid.records)), levels)
+
+    def needed(self, levels: Array, target: float) -> float:
+        """How many lost records rule a node out: as many as make it cost the target, or more than the limit."""
+        low, high = 0.0, float(self.limit + 1)
+        for _ in range(10):
+            middle = (low + high) / 2
+            low, high = (low, middle) if self.product(levels, middle) >= target else (middle, high)
+        return high
+
+    def promising(self, nodes: OpenNodes) -> Array:
+        """The open node that is expected to be the best of those that keep within the limit."""
+        grid = self.grid
+        at_limit = grid.factors(self._whole * (self.limit / grid.records))
+        place = _most_promising(nodes.levels, self.parts, self.base, grid.free_factors, at_limit, max(self.limit, 1))
+        return np.asarray(nodes.levels[place], np.int64)
+
+    def ladder(self, levels: Array, gains: Array) -> list[Array]:
+        """Nodes from one up to the top: each time the column is raised where most is gained for what is lost less."""
+        rises = np.maximum(self.parts[:, :-1] - self.parts[:, 1:], 1e-3)
+        worth = np.append(gains / rises, np.zeros((len(gains), 1)), axis=1)
+        found, at = [levels], levels
+        while (at < self.grid.high).any():
+            column = int(np.where(at < self.grid.high, worth[self._columns, at], -1.0).argmax())
+            at = at.copy()
+            at[column] += 1
+            found.append(at)
+        return found
+
+
+def _cost_of_all(grid: Grid, axis: Axis) -> float:
+    """What a column costs where nothing is kept."""
+    codes = grid.tuples.tuples[axis.name].codes
+    records = np.bincount(codes, grid.tuples.counts, minlength=len(axis.costs.suppressed))
+    return float((records * axis.costs.suppressed).sum())
+
+
+def close_all(search: Search, limit: int, most: int) -> float | None:
+    """Close nodes until none can be better; the lowest bound of what is still open (infinite: nothing is).
+
+    None where too many are open to list them."""
+    grid = search.grid
+    nodes = OpenNodes.under(grid, search.target, most)
+    if nodes is None:
+        return None
+    forecast = Forecast(grid, limit)
+    for outcome in search.seen.values():
+        _note(search, nodes, forecast, outcome)
+    _improve(search, nodes, forecast)
+    gains = _gains(grid, nodes)
+    while len(nodes) and not search.late:
+        _close_next(search, nodes, forecast, gains)
+    return nodes.lowest
+
+
+def _note(search: Search, nodes: OpenNodes, forecast: Forecast, outcome: Outcome) -> None:
+    nodes.close(outcome, search.grid, search.target)
+    forecast.note(outcome)
+
+
+def _improve(search: Search, nodes: OpenNodes, forecast: Forecast) -> None:
+    """Look at what promises to be better than the best, as long as that is."""
+    missed = 0
+    while len(nodes) and missed < _PATIENCE and not search.late:
+        forecast.learn()
+        best = search.best
+        _note(search, nodes, forecast, search.look(forecast.promising(nodes)))
+        missed = 0 if search.best is not best else missed + 1
+
+
+def _gains(grid: Grid, nodes: OpenNodes) -> Array:
+    """How many more open nodes (as a logarithm) a column's next level is above, by column and level."""
+    found = np.zeros((len(grid.axes), grid.sums.shape[1] - 1))
+    for j in range(len(found)):
+        below = np.cumsum(np.bincount(nodes.levels[:, j], minlength=grid.sums.shape[1])) + 1e-3
+        found[j] = np.diff(np.log(below))
+    return found
+
+
+def _close_next(search: Search, nodes: OpenNodes, forecast: Forecast, gains: Array) -> None:
+    """Close the node with the lowest bound, by the coarsest above it that is expected to do; else by the next finer."""
+    node, target = nodes.next(), search.target
+    forecast.learn()
+    needed = _MARGIN * forecast.needed(node, target)
+    ladder = forecast.ladder(node, gains)
+    expected = forecast.lost(np.array(ladder))
+    step = len(ladder)
+    closed = False
+    while not closed and not search.late:
+        enough = np.flatnonzero(expected[:step] >= needed)
+        step = int(enough[-1]) if len(enough) else 0
+        outcome = search.look(ladder[step])
+        _note(search, nodes, forecast, outcome)
+        expected = expected * (max(outcome.lost, 1) / expected[step])
+        told = outcome.below
+        closed = step == 0 or told is None or product_at(search.grid.factors(told), node) >= search.target
+
+
+@compiled
+def _list_open(factors: Array, low: Array, high: Array, target: float, found: Array, bounds: Array) -> int:
+    """List the nodes whose product is below the target, depth first; how many there are, or one more than fit."""
+    columns = len(low)
+    at = low.copy()
+    prefix = np.ones(columns + 1)
+    count = 0
+    j = 0
+    while j >= 0:
+        # factors rise with the level: what is too much stays so
+        if at[j] > high[j] or prefix[j] * factors[j, at[j]] >= target:
+            at[j] = low[j]
+            j -= 1
+            if j >= 0:
+                at[j] += 1
+            continue
+        prefix[j + 1] = prefix[j] * factors[j, at[j]]
+        if j < columns - 1:
+            j += 1
+            continue
+        if count == len(found):
+            return count + 1
+        for i in range(columns):
+            found[count, i] = at[i]
+        bounds[count] = prefix[columns]
+        count += 1
+        at[j] += 1
+    return count
+
+
+@compiled
+def _close_open(levels: Array, bounds: Array, at: Array, factors: Array, lost: bool, target: float) -> int:
+    """Raise the bounds of open nodes at or below a node, which is closed itself, and move those that stay open to the
+    front; how many they are. `lost`: none of them is feasible."""
+    left = 0
+    columns = len(at)
+    for i in range(len(bounds)):
+        bound = bounds[i]
+        below = True
+        for j in range(columns):
+            if levels[i, j] > at[j]:
+                below = False
+                break
+        if below:
+            if lost:
+                continue
+            same = True
+            product = 1.0
+            for j in range(columns):
+                product *= factors[j, levels[i, j]]
+                same = same and levels[i, j] == at[j]
+            if same:
+                continue
+            bound = max(bound, product)
+        if bound < target:
+            for j in range(columns):
+                levels[left, j] = levels[i, j]
+            bounds[left] = bound
+            left += 1
+    return left
+
+
+@compiled
+def _most_promising(levels: Array, parts: Array, base: float, free: Array, at_limit: Array, limit: float) -> int:
+    """The node with the lowest product that is expected, between that with nothing lost and that at the limit."""
+    best = np.inf
+    place = 0
+    for i in range(len(levels)):
+        lost = base
+        product = 1.0
+        most = 1.0
+        for j in range(levels.shape[1]):
+            lost += parts[j, levels[i, j]]
+            product *= free[j, levels[i, j]]
+            most *= at_limit[j, levels[i, j]]
+        share = np.exp(min(lost, 50.0)) / limit
+        if share <= 1 and product < best:
+            product *= (most / product) ** share
+            if product < best:
+                best = product
+                place = i
+    return place
