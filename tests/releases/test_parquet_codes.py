@@ -147,3 +147,9 @@ def test_what_is_written_from_codes_is_read_back_and_refused(tmp_path: Path, mon
     with pytest.raises(shoal.ShoalError, match="charge"):
         shoal.release(result, tmp_path / "safe.parquet", shuffle=True, seed=8)
     assert not list(tmp_path.iterdir())
+
+
+def test_long_texts_are_left_to_polars() -> None:
+    codes = np.array([0, 1], np.uint8)
+    assert CodedColumn("note", codes, pl.Series(["a", "b" * 2_000])).is_written
+    assert not CodedColumn("note", codes, pl.Series(["a", "b" * 2_001])).is_written

@@ -31,6 +31,8 @@ _TYPES = (
 )  # fmt: skip
 # longer texts are not said to be the least or the greatest of a group
 _LONGEST = 64
+# a page of half a million texts has a size of 31 bits
+_LONGEST_WRITTEN = 2_000
 # a dictionary pays where so many of the cells share their values with others
 _MOST_DISTINCT = 0.75
 
@@ -45,7 +47,9 @@ class CodedColumn:
 
     @property
     def is_written(self) -> bool:
-        """Whether its type is one that is written from codes."""
+        """Whether its type is one that is written from codes, and the texts of a group of rows fit a page."""
+        if self.values.dtype == pl.String and (self.values.str.len_bytes().max() or 0) > _LONGEST_WRITTEN:  # type: ignore[operator]
+            return False
         return any(self.values.dtype == dtype for dtype in _TYPES) and not self.values.null_count()
 
     @cached_property
