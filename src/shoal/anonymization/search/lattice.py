@@ -154,7 +154,10 @@ def relabel(found: Generalized, labels_are_names: bool = False) -> Relabelled:
         if not changed.any():
             columns[column.name] = as_it_was(column)
         else:
-            texts = pl.Series(column.name, labels, dtype=pl.String).gather(label)
+            used = np.flatnonzero(np.bincount(label, minlength=len(labels)))
+            number = np.zeros(len(labels), np.int64)
+            number[used] = np.arange(len(used))
+            texts = pl.Series(column.name, labels, dtype=pl.String).gather(used)
             is_text = column.values.dtype == pl.String
             form = ColumnForm(
                 kind="node",
@@ -164,7 +167,7 @@ def relabel(found: Generalized, labels_are_names: bool = False) -> Relabelled:
                 labels_are_names=labels_are_names,
             )
             nature: Nature = "named" if labels_are_names else "truthful"
-            shown = spread_over(encode(texts), of_row)
+            shown = spread_over(encode(texts), number[label][of_row])
             columns[column.name] = ReleasedColumns.in_codes([shown], nature, changed[of_row], form)
     kept = np.flatnonzero(rounds >= 0)
     classes, count = class_of_each_row(pack([Coded(key.codes[kept], key.cardinality) for key in keys]))
