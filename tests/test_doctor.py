@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from shoal.compiled import Loop
 from shoal.installation import doctor as module
 from shoal.installation.doctor import BRINGS, doctor
 
@@ -62,7 +63,13 @@ def test_places_that_cannot_be_used_are_broken(monkeypatch: pytest.MonkeyPatch, 
     monkeypatch.setattr(module, "_LEAST_DISK", 1 << 62)
     assert "SHOAL_SPILL" in (part("disk").cure or "")
     monkeypatch.setattr(module.os, "access", lambda *_: False)
+    monkeypatch.setattr(Loop, "is_kept", lambda _: False)
     assert "NUMBA_CACHE_DIR" in (part("compiled loops").cure or "")
+    monkeypatch.setattr(Loop, "is_kept", lambda _: True)  # made ahead: nothing has to be written
+    assert (part("compiled loops").state, part("compiled loops").detail) == ("fine", "ready for this version")
+    monkeypatch.undo()
+    monkeypatch.setattr(Loop, "is_kept", lambda _: False)
+    assert part("compiled loops").detail.startswith("compiled at the first use")
 
 
 def test_a_password_file_that_others_can_read_is_told_without_its_content(

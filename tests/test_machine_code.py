@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import hashlib
 import os
 import resource
 import threading
@@ -210,7 +211,13 @@ def _files() -> list[Path]:
     return sorted(place.glob("*outer*.loop"))
 
 
-@pytest.mark.parametrize("damage", ["cut short", "one byte", "empty", "not a file of ours"])
+def _signed(text: bytes) -> bytes:
+    """A file with a right checksum, as another version might write it."""
+    body = len(text).to_bytes(8, "little") + text
+    return kept._FIRST + hashlib.sha256(body).digest() + body
+
+
+@pytest.mark.parametrize("damage", ["cut short", "one byte", "empty", "not a file of ours", "other words", "no words"])
 def test_a_damaged_file_counts_as_not_there(damage: str) -> None:
     outer(1)
     names = ["int64"]
@@ -222,6 +229,8 @@ def test_a_damaged_file_counts_as_not_there(damage: str) -> None:
         "one byte": content[:-100] + bytes([content[-100] ^ 1]) + content[-99:],
         "empty": b"",
         "not a file of ours": b"\x7fELF" + content,
+        "other words": _signed(b'{"other": 1}'),
+        "no words": _signed(b"{"),
     }[damage]
     file.write_bytes(changed)
     assert kept.read(outer, names) is None

@@ -10,10 +10,12 @@ from random import Random
 from types import SimpleNamespace
 from typing import Any
 
+import polars as pl
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import shoal
 from models.makers import MAKERS, POPULATION
 from search import brute
 from shoal.anonymization.search import optimum as searching
@@ -292,3 +294,19 @@ def test_persons_with_many_rows(seed: int, names: list[str], suppression: float,
     problem = replace(made(seed, names, quality, suppression), weights=None)
     people = rng.randint(2, len(problem.rows))
     check(replace(problem, persons=[f"p{rng.randrange(people)}" for _ in problem.rows]))
+
+
+def test_a_column_of_more_than_256_levels_in_a_large_lattice() -> None:
+    """Levels past a byte, in a lattice whose proof lists the nodes that are open."""
+    draw, heights = Random(4), {"a": 298, "b": 32, "c": 32}
+    trees = {
+        name: [[f"{leaf}", *(f"{max(leaf, level)} or less" for level in range(1, height))] for leaf in range(height)]
+        for name, height in heights.items()
+    }
+    rows = {name: [f"{draw.randrange(height)}" for _ in range(300)] for name, height in heights.items()}
+    how: dict[str, Any] = {"quasi_identifiers": list(heights), "k": 3, "method": "lattice", "suppression": 0.1}
+    made = shoal.anonymize(pl.DataFrame(rows), hierarchies=trees, **how)
+    assert made.findings.search is not None
+    assert made.findings.search.nodes_total > 1 << 18
+    assert made.findings.k >= 3
+    assert made.verdict == "holds"

@@ -134,19 +134,20 @@ def found(loop: Any) -> Iterator[Kept]:
 
 
 def _read(path: Path, loop: Any) -> Kept | None:
+    """A file that holds; one that is damaged, of another version, or something else under this name is not there."""
     try:
         content = path.read_bytes()
         head, body = len(_FIRST) + _DIGEST, content[len(_FIRST) + _DIGEST :]
         if content[:head] != _FIRST + hashlib.sha256(body).digest():
             return None
-    except OSError:
+        length = int.from_bytes(body[:8], "little")
+        told = json.loads(body[8 : 8 + length])
+        if told["stamp"] != loop.stamp or told["versions"] != _versions() or not _runs_here(told["made for"]):
+            return None
+        image = told["image"] and Image(content=body[8 + length :], **told["image"])
+        return Kept(image, told["result"])
+    except (OSError, ValueError, KeyError, TypeError):
         return None
-    length = int.from_bytes(body[:8], "little")
-    told = json.loads(body[8 : 8 + length])
-    if told["stamp"] != loop.stamp or told["versions"] != _versions() or not _runs_here(told["made for"]):
-        return None
-    image = told["image"] and Image(content=body[8 + length :], **told["image"])
-    return Kept(image, told["result"])
 
 
 def write(loop: Any, names: list[str], kept: Kept) -> None:

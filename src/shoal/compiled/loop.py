@@ -96,6 +96,12 @@ class Loop:
         """Asked for by numba, where another loop calls this one."""
         return self._part._numba_type_
 
+    def is_kept(self) -> bool:
+        """Whether machine code that holds is on disk, made ahead or kept by a run before."""
+        if machine.is_supported():
+            return any(True for _ in kept.found(self))
+        return kept.folder(self) is not None and self.is_ready()
+
     def is_ready(self) -> bool:
         """Whether the machine code is loaded or on disk; also where it cannot be kept, or nobody can tell."""
         if self._known or kept.folder(self) is None:

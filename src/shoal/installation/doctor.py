@@ -133,19 +133,20 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 
 def _compiled_loops() -> Part:
-    """Where machine code is kept: whether it can be, and whether this version's is there."""
+    """Machine code of the inner loops: whether this version's is there, and if not, whether it can be kept."""
     from shoal import compiled
-    from shoal.anonymization.search import kernels
+    from shoal.anonymization.partition.rehearsals import EXCHANGE, GROUP
+    from shoal.anonymization.search.rehearsals import SEARCH
 
-    name, loops = "compiled loops", [value for value in vars(kernels).values() if isinstance(value, compiled.Loop)]
+    name, loops = "compiled loops", [one.loop for one in (SEARCH, GROUP, EXCHANGE)]
+    if all(loop.is_kept() for loop in loops):
+        return Part(name, "needed", "fine", "ready for this version")
     folders = {folder for loop in loops if (folder := compiled.folder(loop))}
     closed = [folder for folder in folders if not _can_write(folder)]
     if closed or not folders:
-        where = str(next(iter(closed), "anywhere"))
+        where = f"{closed[0]} cannot be written to" if closed else "no folder can be written to"
         cure = "Set NUMBA_CACHE_DIR to a folder that you can write to; without it every command compiles anew."
-        return Part(name, "needed", "broken", f"cannot be kept: {where} cannot be written to", cure)
-    if all(compiled.is_ready(loop) for loop in loops):
-        return Part(name, "needed", "fine", "ready for this version")
+        return Part(name, "needed", "broken", f"cannot be kept: {where}", cure)
     return Part(name, "needed", "fine", "compiled at the first use, which takes some seconds more")
 
 

@@ -243,6 +243,9 @@ class Model(BaseModel, ABC):
             return self._verdict(False, {self.figure: None, "status": "no estimate", "reason": reason})
         bad = ~self.good(figures)
         worst = int(np.argmax(figures) if self.at_most else np.argmin(figures))
+        if not self.whole:  # of classes that are equally bad the smallest: the first depends on the order of columns
+            alike = np.flatnonzero(figures == figures[worst])
+            worst = int(alike[np.argmin(evidence.sizes[alike])])
         found: dict[str, Any] = {self.figure: _plain(figures[worst])}
         if not self.whole:
             counts = np.ones(len(figures), np.int64) if evidence.classes is None else evidence.classes

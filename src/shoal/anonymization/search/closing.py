@@ -32,7 +32,7 @@ class OpenNodes:
     @classmethod
     def under(cls, grid: Grid, target: float, most: int) -> OpenNodes | None:
         """All nodes whose levels alone cost less than the target; none if there are more than `most`."""
-        found = np.zeros((most, len(grid.axes)), np.uint8)
+        found = np.zeros((most, len(grid.axes)), np.uint16)
         bounds = np.zeros(most)
         count = _list_open(grid.free_factors, grid.low, grid.high, target, found, bounds)
         return None if count > most else cls(found[:count].copy(), bounds[:count].copy())
@@ -51,7 +51,7 @@ class OpenNodes:
 
     def close(self, outcome: Outcome, grid: Grid, target: float) -> None:
         """What a node tells about itself and all finer ones, and the best found so far about all."""
-        at = np.array(outcome.levels, np.uint8)
+        at = np.array(outcome.levels, np.uint16)
         lost = outcome.below is None
         factors = grid.free_factors if outcome.below is None else grid.factors(outcome.below)
         left = _close_open(self.levels, self.bounds, at, factors, lost, target)
