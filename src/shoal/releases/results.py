@@ -145,13 +145,20 @@ class Released(Result):
     def summary(self) -> str:
         """How many records left, and under which promise."""
         words = f"{counted(self.written, 'record')} released"
-        least = f"in classes of at least {self.k:,}" if self.models and self.k else ""
-        words += f"{said_of(self.written, self.suppressed_rows, least)}."
+        words += f"{said_of(self.written, self.suppressed_rows, self._promise())}."
         if self.removed_rows:
             words += f" {counted(self.removed_rows, 'suppressed record')} removed."
         if not self.models:
             words += " No privacy model was checked: there is no guarantee."
         return words
+
+    def _promise(self) -> str:
+        """How many stand together: records that match where a suppressed cell matches anything, else classes."""
+        for verdict in self.models:
+            if verdict.name == "k-matching" and (found := verdict.worst.get("matches")) is not None:
+                some = verdict.parameters.get("m")
+                return f"each matching at least {found:,}" + (f" on any {counted(some, 'column')}" if some else "")
+        return f"in classes of at least {self.k:,}" if self.models and self.k else ""
 
     def sections(self) -> list[Section]:
         """The promise, and where the parts are."""
