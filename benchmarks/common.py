@@ -41,10 +41,20 @@ def run_job(prepare: Callable[[], Callable[[], Any]]) -> None:
     wall, cpu = time.perf_counter(), time.process_time()
     job()
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    print(wall, cpu, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024)
+    print(wall, cpu, peak_memory())
 
 
-def command(*arguments: str, repeat: int = 3) -> Cost:
+def peak_memory() -> float:
+    """The most memory of this process so far in MB; that of resource usage counts whoever started it, too."""
+    status = Path("/proc/self/status")
+    if status.exists():
+        return (
+            int(next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:")).split()[1]) / 1024
+        )
+    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+
+
+def command(*arguments: str, repeat: int = 3, env: dict[str, str] | None = None) -> Cost:
     """A whole command line, interpreter start included."""
     script = (
         "import resource, subprocess, sys, time\n"
@@ -56,7 +66,7 @@ def command(*arguments: str, repeat: int = 3) -> Cost:
     costs = []
     for _ in range(repeat):
         run = [sys.executable, "-c", script, *arguments]
-        out = subprocess.run(run, check=True, capture_output=True, text=True)
+        out = subprocess.run(run, check=True, capture_output=True, text=True, env=env)
         costs.append(Cost(*map(float, out.stdout.split())))
     return min(costs, key=lambda cost: cost.cpu)
 
@@ -158,7 +168,8 @@ def race(
     peak = "" if memory is None else f"{memory:,.0f}"
     verdict = "held" if ours <= at_most else "OVER"
     print(f"{name:<58}{ours:10.4g} {unit:<7} bar {at_most:<7g} {verdict}  {against} {times} {peak} MB", flush=True)
-    PAGE.add([name, f"{ours:.4g} {unit}", f"{at_most:g}", verdict, against, times, peak])
+    shown = f"{ours:,.0f}" if ours >= 1_000 else f"{ours:.4g}"
+    PAGE.add([name.strip(), f"{shown} {unit}", f"{at_most:g}", verdict, against, times, peak])
     if ours > at_most:
         PAGE.over.append(name)
     if peer is not None and ours > peer.figure:

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import resource
-import subprocess
 import sys
 import tempfile
-import time
 from os import environ
 from pathlib import Path
 
-from common import QUASI_IDENTIFIERS, Cost, discharges, row, title
+from common import QUASI_IDENTIFIERS, Cost, command, discharges, row, title
 
 ROWS = 20_000
 WARM_ROWS = (30_000, 50_000)
@@ -22,12 +19,7 @@ def anonymized(rows: int, cache: str, *options: str) -> Cost:
         output = str(Path(folder) / "safe.parquet")
         arguments = [str(discharges(rows=rows)), "-o", output, "--qi", ",".join(QUASI_IDENTIFIERS), "-k", "5"]
         run = [sys.executable, "-m", "shoal", "anonymize", *arguments, "--decide", "charge=other", *options]
-        before = resource.getrusage(resource.RUSAGE_CHILDREN)
-        start = time.perf_counter()
-        subprocess.run(run, check=True, stdout=subprocess.DEVNULL, env={**environ, "NUMBA_CACHE_DIR": cache})
-        wall, after = time.perf_counter() - start, resource.getrusage(resource.RUSAGE_CHILDREN)
-    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
-    return Cost(wall, cpu, after.ru_maxrss / 1024)
+        return command(*run, repeat=1, env={**environ, "NUMBA_CACHE_DIR": cache})
 
 
 def main() -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 import time
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from common import Cost, row, title
+from common import Cost, peak_memory, row, title
 from shoal.reading import read
 
 
@@ -77,7 +76,7 @@ def job(name: str, rows: int, k: int) -> None:
     wall, cpu = time.perf_counter(), time.process_time()
     group = way(columns, k)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    memory = peak_memory()
     print(wall, cpu, memory, sum_of_squares(coordinates_apart(columns), group)[0])
 
 

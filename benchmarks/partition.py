@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import resource
 import subprocess
 import sys
 import time
@@ -11,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from common import QUASI_IDENTIFIERS, Cost, discharges, row, title
+from common import QUASI_IDENTIFIERS, Cost, discharges, peak_memory, row, title
 
 K = (2, 5)
 SAMPLE = 20_000
@@ -47,7 +46,7 @@ def job(name: str, k: int) -> None:
     wall, cpu = time.perf_counter(), time.process_time()
     boxed = way(columns, k)
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    memory = peak_memory()
     print(wall, cpu, memory, information_loss(columns, boxed).total)
 
 

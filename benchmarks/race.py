@@ -119,7 +119,18 @@ def change() -> None:
 def _sixteen(method: str) -> Cost:
     with tempfile.TemporaryDirectory() as folder:
         paths = [str(path) for path in files(16)]
-        target = ["-o", f"{folder}/safe.parquet", "-k", "5", "--method", method, "--decide", "charge=other", "--json"]
+        target = [
+            "-o",
+            f"{folder}/safe.parquet",
+            "-k",
+            "5",
+            "--force",
+            "--method",
+            method,
+            "--decide",
+            "charge=other",
+            "--json",
+        ]
         return shoal_command("anonymize", *paths, "--qi", NAMES, *target, "--memory", "20GB", repeat=1)
 
 
@@ -159,7 +170,7 @@ def search() -> None:
         cost = measure(__file__, job)
         race(name, cost.cpu, "CPU s", 0.3, peer, cost.memory)
     keys = ",".join(name for name in QUASI_IDENTIFIERS if name != "oshpd_id")
-    left = ["--qi", keys, "-k", "3", "--method", "suppress", "--decide", "oshpd_id=other,charge=other"]
+    left = ["--qi", keys, "-k", "3", "--method", "suppress", "--force", "--decide", "oshpd_id=other,charge=other"]
     with tempfile.TemporaryDirectory() as folder:
         source = str(discharges(rows=10_000))
         cost, found = shoal_json("anonymize", source, "-o", f"{folder}/safe.parquet", *left, repeat=3)

@@ -1,6 +1,7 @@
 """All benchmarks, or those named: `python benchmarks/run.py race classes`.
 
-A run of all writes docs/benchmarks.md; a run of some does so with `--page`, and the page says which.
+A run of all writes docs/benchmarks.md and the races into README.md; a run of some does so with `--page`, and the
+page says which.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ BENCHMARKS = ["race", "classes", "commands", "first_use", "detect", "kinds", "an
 BENCHMARKS += ["microaggregate", "suppress", "methods", "leak", "attacks", "attacks_more", "population", "dp"]
 BENCHMARKS += ["learning", "databases", "safe_harbor", "text_speed", "papers", "growth"]
 TARGET = Path(__file__).parents[1] / "docs" / "benchmarks.md"
+README = Path(__file__).parents[1] / "README.md"
+FIRST, LAST = "<!-- written by make bench -->", "<!-- end of what make bench wrote -->"
 HEADS = {
     6: ["", "wall s", "CPU s", "ratio", "peak MB", ""],
     7: ["task", "ours", "at most", "", "peer", "peer / ours", "peak MB"],
@@ -46,9 +49,9 @@ class Told(io.TextIOBase):
 
 def main(*names: str) -> int:
     """Run them in order; 1 where a benchmark failed or a peer was faster."""
-    failed = []
-    chosen = [name for name in names if name != "--page"] or BENCHMARKS
-    for name in chosen:
+    failed: list[str] = []
+    done: list[str] = []
+    for name in [name for name in names if name != "--page"] or BENCHMARKS:
         told = Told(sys.stdout)
         before = len(PAGE.parts)
         try:
@@ -60,9 +63,10 @@ def main(*names: str) -> int:
         if not any(rows for _, rows in PAGE.parts[before:]):  # it has no table of this kind: as it was printed
             PAGE.printed[len(PAGE.parts)] = told.text
             PAGE.parts.append((name, []))
-    if not names or "--page" in names:
-        TARGET.write_text(written(chosen, failed))
-        print(f"\nwrote {TARGET.name}")
+        done.append(name)
+        if not names or "--page" in names:  # after each: a run that is ended leaves what it has measured
+            TARGET.write_text(written(done, failed))
+            README.write_text(with_measured(README.read_text()))
     for sentence in [*(f"A PEER IS AHEAD: {line}" for line in PAGE.lost), *failed]:
         print(sentence, file=sys.stderr)
     return 1 if PAGE.lost or failed else 0
@@ -92,6 +96,18 @@ def written(chosen: list[str], failed: list[str]) -> str:
             head = HEADS[len(rows[0])]
             lines += [f"## {heading}", "", _cells(head), _cells(["---"] * len(head)), *map(_cells, rows), ""]
     return "\n".join(lines)
+
+
+def with_measured(text: str) -> str:
+    """The README with the races of this run between its marks: task, ours, peer, ratio and peak memory."""
+    before, _, rest = text.partition(FIRST)
+    _, mark, after = rest.partition(LAST)
+    if not mark:
+        raise ValueError("The README lacks the marks between which the races stand.")
+    rows = [[one[0], one[1], one[4], one[5], one[6]] for _, rows in PAGE.parts for one in rows if len(one) == 7]
+    head = ["", "shoal", "peer", "peer / shoal", "peak MB"]
+    table = [_cells(head), _cells(["---"] * len(head)), *map(_cells, rows)]
+    return f"{before}{FIRST}\n" + "\n".join(table) + f"\n{LAST}{after}"
 
 
 def _cells(cells: list[str]) -> str:

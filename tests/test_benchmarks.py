@@ -27,6 +27,12 @@ def bench(monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Any, Any]]:
         sys.modules.pop(name, None)
 
 
+def readme(folder: Path, run: Any) -> Path:
+    path = folder / "README.md"
+    path.write_text(f"# shoal\n\n{run.FIRST}\n| old |\n{run.LAST}\n\nLicence.\n")
+    return path
+
+
 def test_a_race_that_a_peer_wins_is_said_and_fails(
     bench: tuple[Any, Any], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -49,12 +55,18 @@ def test_a_race_that_a_peer_wins_is_said_and_fails(
     monkeypatch.setattr(run.importlib, "import_module", {"races": Races, "broken": Broken}.__getitem__)
     monkeypatch.setattr(run, "BENCHMARKS", ["races"])
     monkeypatch.setattr(run, "TARGET", tmp_path / "page.md")
+    monkeypatch.setattr(run, "README", readme(tmp_path, run))
     assert run.main() == 1
     page = (tmp_path / "page.md").read_text()
     assert "| won | 1 CPU s | 2 | held | other 4 | 4.0x | 100 |" in page
     assert "**A peer is ahead:** lost: 5 CPU s against other's 4." in page
     assert "Over the bar we set ourselves: over our own bar." in page
     assert "All benchmarks." in page
+    front = (tmp_path / "README.md").read_text()
+    assert "| won | 1 CPU s | other 4 | 4.0x | 100 |" in front
+    assert "| old |" not in front
+    assert front.startswith("# shoal")
+    assert front.endswith(f"{run.LAST}\n\nLicence.\n")
     assert "A PEER IS AHEAD: lost" in capsys.readouterr().err
     common.PAGE.lost.clear()
     assert run.main("broken") == 1
@@ -104,6 +116,7 @@ def test_what_only_prints_stands_as_it_was_printed_and_an_exit_is_a_failure(
 
     monkeypatch.setattr(run.importlib, "import_module", {"prints": Prints, "leaves": Leaves}.__getitem__)
     monkeypatch.setattr(run, "TARGET", tmp_path / "page.md")
+    monkeypatch.setattr(run, "README", readme(tmp_path, run))
     assert run.main("prints", "leaves", "--page") == 1
     page = (tmp_path / "page.md").read_text()
     assert "## prints\n\n```text\nrecall 0.97\n```" in page
@@ -117,3 +130,13 @@ def test_every_benchmark_runs_without_arguments(bench: tuple[Any, Any]) -> None:
         main = next(one for one in tree.body if isinstance(one, ast.FunctionDef) and one.name == "main")
         assert len(main.args.args) == len(main.args.defaults), name
         assert "argv" not in ast.unparse(main), name
+
+
+def test_the_readme_shows_the_races_of_the_page(bench: tuple[Any, Any]) -> None:
+    run = bench[1]
+    front = run.README.read_text().partition(run.FIRST)[2].partition(run.LAST)[0].strip().splitlines()[2:]
+    page = run.TARGET.read_text().splitlines()
+    races = [line.split(" | ") for line in page if line.count(" | ") == 6 and "---" not in line]
+    shown = [" | ".join([cells[0], cells[1], *cells[4:]]) for cells in races if cells[1] != "ours"]
+    assert front
+    assert front == shown
