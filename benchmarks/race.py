@@ -25,6 +25,7 @@ from common import (
     run_job,
     shoal_command,
     shoal_json,
+    streaming,
     title,
 )
 from first_use import ROWS, anonymized
@@ -34,24 +35,12 @@ from microaggregate import measured as microaggregated
 from partition import measured as partitioned
 
 NAMES = ",".join(QUASI_IDENTIFIERS)
-STREAMING = (
-    "import polars as pl, sys\n"
-    "names = sys.argv[1].split(',')\n"
-    "scan = pl.scan_csv if sys.argv[2].endswith('.csv') else pl.scan_parquet\n"
-    "counts = scan(sys.argv[2:]).select(names).group_by(names).len()\n"
-    "print(counts.group_by('len').len(name='classes').collect(engine='streaming'))"
-)
 PYCANON = (
     "import pandas as pd, sys\n"
     "from pycanon import anonymity\n"
     "frame = pd.read_csv(sys.argv[1], sep=None, engine='python')\n"
     "print(anonymity.k_anonymity(frame, list(frame.columns)))"
 )
-
-
-def streaming(*paths: str, repeat: int = 3) -> Cost:
-    """polars' streaming engine counts the same columns of the same files."""
-    return command(sys.executable, "-c", STREAMING, NAMES, *paths, repeat=repeat)
 
 
 def risk() -> None:
@@ -66,7 +55,7 @@ def risk() -> None:
     if not text.exists():
         pl.scan_parquet(full).sink_csv(text)
     for path, cpu, wall in ((full, 0.90, 0.65), (text, 2.2, 1.5)):
-        theirs = streaming(str(path))
+        theirs = streaming(QUASI_IDENTIFIERS, path)
         ours = shoal_command("risk", str(path), "--qi", NAMES, "--json")
         kind = path.suffix[1:]
         peer = Peer("polars streaming", round(theirs.cpu, 2), True)
@@ -74,10 +63,10 @@ def risk() -> None:
         peer = Peer("polars streaming", round(theirs.wall, 2), True)
         race(f"risk, 3,985,166 x 9, {kind}, on the clock", ours.wall, "s", wall, peer, ours.memory)
     for millions, wall in ((16, 2.0), (100, 14.0)):
-        paths = [str(path) for path in files(millions)]
+        paths = files(millions)
         repeat = 3 if millions == 16 else 1
-        theirs = streaming(*paths, repeat=repeat)
-        ours = shoal_command("risk", *paths, "--qi", NAMES, "--json", repeat=repeat)
+        theirs = streaming(QUASI_IDENTIFIERS, *paths, repeat=repeat)
+        ours = shoal_command("risk", *map(str, paths), "--qi", NAMES, "--json", repeat=repeat)
         peer = Peer("polars streaming", round(theirs.wall, 1), True)
         race(f"risk, {millions} million rows, on the clock", ours.wall, "s", wall, peer, ours.memory)
 
