@@ -25,6 +25,7 @@ from shoal.errors import InputError, ShoalError
 from shoal.manifest.files import manifest_path, private_path
 from shoal.models import KAnonymity
 from shoal.policy import Policy
+from shoal.releases.jobs import release_anonymized
 
 QI = ["age_yrs", "sex", "patzip"]
 
@@ -316,6 +317,18 @@ def test_targets_that_cannot_be_written(people: pl.DataFrame, tmp_path: Path) ->
         shoal.release(made, tmp_path / "safe.parquet")
     assert path.read_bytes() == before
     assert shoal.verify(path).verdict == "holds"
+
+
+def test_a_taken_name_is_refused_before_the_work(
+    people: pl.DataFrame, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = released(people, tmp_path)
+    source = tmp_path / "people.csv"
+    people.write_csv(source)
+    monkeypatch.setattr("shoal.releases.jobs.asked", lambda *_, **__: pytest.fail("the table was read"))
+    for target, message in ((path, "exists already"), (path.with_suffix(".parquet"), "belongs to another release")):
+        with pytest.raises(InputError, match=message):
+            release_anonymized(source, output=target, quasi_identifiers=QI, k=5)
 
 
 @pytest.mark.parametrize(

@@ -44,15 +44,15 @@ def in_words(names: Sequence[str], most: int = 9) -> str:
 
 
 def in_units(count: float) -> str:
-    """Bytes as people write them.
+    """Bytes as people write them, to three digits.
 
-    >>> in_units(28_000_000_000), in_units(4096)
-    ('28.0 GB', '4 kB')
+    >>> in_units(28_000_000_000), in_units(1_540_000), in_units(4096), in_units(12)
+    ('28 GB', '1.54 MB', '4.1 kB', '12 bytes')
     """
-    for size, unit in ((1e9, "GB"), (1e6, "MB")):
+    for size, unit in ((1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "kB")):
         if count >= size:
-            return f"{count / size:.1f} {unit}"
-    return f"{count / 1e3:.0f} kB"
+            return f"{count / size:{'.3g' if count < 999.5 * size else '.0f'}} {unit}"
+    return f"{count:.0f} bytes"
 
 
 def said_of(records: int, suppressed: int, kept: str) -> str:

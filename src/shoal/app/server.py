@@ -23,8 +23,9 @@ from shoal.app.knowledge import Counters
 from shoal.app.picker import Picker
 from shoal.app.project import Project, Workspace
 from shoal.app.security import API, Guard, Refused, Sessions
-from shoal.app.settings import Settings, size_in_words
+from shoal.app.settings import Settings
 from shoal.errors import InputError, ShoalError
+from shoal.wording import in_units
 
 _HERE = Path(__file__).parent
 _CURES = {
@@ -92,7 +93,7 @@ def _templates(settings: Settings) -> Environment:
         lstrip_blocks=True,
         finalize=shown,
     )
-    made.globals |= {"version": __version__, "upload_limit": size_in_words(settings.upload_limit)}
+    made.globals |= {"version": __version__, "upload_limit": in_units(settings.upload_limit)}
     return made
 
 

@@ -10,7 +10,6 @@ from shoal.errors import InputError
 
 UPLOAD_LIMIT = 4 * 10**9
 LOCAL_HOST = "127.0.0.1"
-_UNITS = {"KB": 10**3, "MB": 10**6, "GB": 10**9, "TB": 10**12}
 
 
 def _secret() -> str:
@@ -37,15 +36,3 @@ class Settings:
         for folder in self.allow:
             if not folder.is_dir():
                 raise InputError(f"There is no folder {folder}.", "Name a folder that is there.", settings="allow")
-
-
-def size_in_words(size: int) -> str:
-    """Bytes as people write them.
-
-    >>> size_in_words(4_000_000_000), size_in_words(1_500_000), size_in_words(12)
-    ('4 GB', '1.5 MB', '12 bytes')
-    """
-    for unit in ("TB", "GB", "MB", "KB"):
-        if size >= _UNITS[unit]:
-            return f"{size / _UNITS[unit]:.3g} {unit}"
-    return f"{size} bytes"

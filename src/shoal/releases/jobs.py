@@ -22,6 +22,7 @@ from shoal.reading.stamp import stamp_of
 from shoal.releases.elsewhere import stays_elsewhere
 from shoal.releases.on_disk import check_written_on_disk
 from shoal.releases.open import Release
+from shoal.releases.parts import check_free
 from shoal.releases.places import check_not_input, place_of
 from shoal.releases.releasable import Releasable
 from shoal.releases.results import Released
@@ -62,7 +63,7 @@ def check_output(source: Any, output: str | Path | None, writing: Writing, **oth
     check_signing_key(writing.sign)
     if place is not None and output is not None:
         check_not_input(source if isinstance(source, (list, tuple)) else [source], place)
-        place.check(writing.force)
+        check_free(place, writing.force)
         check_no_secret(output)
         as_policy(others.get("policy")).output.overridden(writing.output).check(output)
 

@@ -60,10 +60,8 @@ def write_release(
     documents: Callable[[], ReleaseDocuments],
 ) -> ReleaseDocuments:
     """The draft is written by `stage`, `documents` judges it (and may refuse), then all parts take their names."""
-    place.check(force)
+    check_free(place, force)
     path, replaced = place.path, place.exists()
-    if not replaced and not force:
-        _check_free(place)
     made: list[Path] = []
     try:
         stage()
@@ -96,8 +94,11 @@ def write_release(
     return found
 
 
-def _check_free(place: Place) -> None:
-    """Refuse to write over the parts of another release; those of one that was interrupted are no release."""
+def check_free(place: Place, force: bool) -> None:
+    """Refuse to write over the data or the parts of another release; those of one that was interrupted are none."""
+    place.check(force)
+    if force or place.exists():
+        return
     for part in files_of(place.path)[1:]:
         if part.exists() and not _interrupted(place):
             other = "" if place.stored_in is None else ", or name another: ?table=…&manifest=other.manifest.json"

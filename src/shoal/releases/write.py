@@ -41,7 +41,7 @@ from shoal.releases.on_disk import (
     write_blocks,
 )
 from shoal.releases.original import CHANGED, Beside, Labels, against_original
-from shoal.releases.parts import write_release
+from shoal.releases.parts import check_free, write_release
 from shoal.releases.places import FilePlace, Place, check_not_input, place_of
 from shoal.releases.releasable import Releasable
 from shoal.releases.results import Released, Verification
@@ -100,7 +100,7 @@ def release(
     check_apart(input=[*named, *_read_files(result)], signing_key=sign, output=files_of(path))
     one_input = inputs[0] if len(inputs) == 1 else named[0] if len(named) == 1 else None
     check_not_input([result.table.address], place)
-    place.check(force)
+    check_free(place, force)
     decisions = _decisions(result)
     if decisions.stopping:
         raise Refused(f"Refused, nothing was written. {decisions.refusal()}")

@@ -18,10 +18,9 @@ from shoal.app.pages.steps import page
 from shoal.app.project import Workspace
 from shoal.app.security import REPORT_POLICY
 from shoal.app.server import Fields, picker_of, project_of, workspace_of
-from shoal.app.settings import size_in_words
 from shoal.errors import InputError
 from shoal.manifest.files import private_folder, read_json
-from shoal.wording import counted
+from shoal.wording import counted, in_units
 
 router = APIRouter()
 _WHAT = (
@@ -76,12 +75,12 @@ def _page(request: Request, workspace: Workspace, problem: Exception | None = No
         shown = {
             "words": f"{counted(released, 'record')}, with all that a receiver needs to check and to understand them.",
             "public": [
-                {"name": file.name, "what": _what(file), "size": size_in_words(file.stat().st_size)}
+                {"name": file.name, "what": _what(file), "size": in_units(file.stat().st_size)}
                 for file in sorted(folder.iterdir())
             ],
             "private": str(private_folder(folder)),
             "kept": [
-                {"name": file.name, "what": _kept(file), "size": size_in_words(file.stat().st_size)}
+                {"name": file.name, "what": _kept(file), "size": in_units(file.stat().st_size)}
                 for file in sorted(private_folder(folder).iterdir())
             ],
             "temporary": project_of(request).temporary,

@@ -10,9 +10,9 @@ from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Resp
 from shoal.app.opening import open_example, open_place
 from shoal.app.pages.steps import listed
 from shoal.app.server import close_file, form_of, jobs_of, picker_of, project_of, render, workspace_of
-from shoal.app.settings import size_in_words
 from shoal.app.uploads import receive_upload
 from shoal.errors import InputError
+from shoal.wording import in_units
 
 router = APIRouter()
 EXAMPLE_ROWS = (3_000, 30_000, 300_000)
@@ -36,7 +36,7 @@ def _page(request: Request, folder: str = "", problem: InputError | None = None)
         "workspace": None,
         "problem": problem,
         "limit": settings.upload_limit,
-        "limit_words": size_in_words(settings.upload_limit),
+        "limit_words": in_units(settings.upload_limit),
         "example_rows": EXAMPLE_ROWS,
         "picker": _listing(request, folder),
         "workspaces": project_of(request).workspaces(),
@@ -54,7 +54,7 @@ def _listing(request: Request, folder: str) -> dict[str, Any] | None:
         "shown": found.shown,
         "above": found.above,
         "folders": found.folders,
-        "files": [{"name": one.name, "place": one.place, "size": size_in_words(one.size or 0)} for one in found.files],
+        "files": [{"name": one.name, "place": one.place, "size": in_units(one.size or 0)} for one in found.files],
         "more": found.more,
     }
 
