@@ -193,6 +193,16 @@ def test_a_twin_of_a_date_is_shifted_or_refused(case: str) -> None:
         assert found.frame[name].dtype == frame[name].dtype
 
 
+def test_postal_codes_are_not_weeks() -> None:
+    many = pl.DataFrame({"id": range(50), "admitted": ["2012-03-04"] * 50})
+    codes = [f"{94_000 + row}" for row in range(47)] + ["18001", "20121", "20125"]
+    assert shift_dates(many.with_columns(zip=pl.Series(codes)), person="id", key=KEY).unshifted == []
+    weeks = [f"2012{1 + row % 9}" for row in range(50)]
+    for texts in (weeks, [*codes[:49], "2012-W05"]):
+        with pytest.raises(shoal.InputError, match="Not decided: 'zip' holds parts of dates"):
+            shift_dates(many.with_columns(zip=pl.Series(texts)), person="id", key=KEY)
+
+
 def day(value: Any) -> date:
     """A day as it is written: text, digits, seconds, serial days."""
     if isinstance(value, str):

@@ -121,7 +121,9 @@ def _texts(column: Column) -> Dated | None:
     numbers = texts.str.replace(r"\.0+$", "").cast(pl.Int64, strict=False)
     if numbers.null_count() < 0.5 * len(numbers) and is_epoch(numbers.drop_nulls()).all():
         return Dated(column.name, "may hold seconds since 1970 among texts", shiftable=False)
-    if are_dates(column.values).any():
+    parts = are_dates(column.values)
+    digits = texts.str.contains(r"^\d+$").fill_null(False).to_numpy()  # year and week, or any number: only if many are
+    if (parts & ~digits).any() or counts[parts].sum() >= max(1, _SOME * counts.sum()):
         return Dated(column.name, "holds parts of dates (months, weeks, quarters)", shiftable=False)
     if inside(column.values, frozenset(["date"])):
         return Dated(column.name, "holds dates inside its texts", shiftable=False)
