@@ -34,7 +34,7 @@ _FIRST = (
     "shoal.anonymization.search.rehearsals:search_few",
     "shoal.anonymization.partition.rehearsals:exchange_few_squares",
 )
-_THEN = ("partition", "search", "microaggregation", "large_search", "disturbance")
+_THEN = ("partition", "search", "microaggregation", "large_search", "disturbance", "reading")
 _HERE = "shoal.installation.ahead"
 
 
@@ -99,6 +99,13 @@ def disturbance() -> None:
 
     points = np.random.default_rng(0).random((200, 3))
     Tree(points).nearest(points + 0.1)
+
+
+def reading() -> None:
+    """Text as codes, of more texts than a dictionary has space for at first."""
+    from shoal.reading.csv_codes import FieldCodes
+
+    FieldCodes(1, [0], ",").parse("".join(f"{number}\n" for number in range(_ROWS)).encode())
 
 
 def make(into: Path) -> None:

@@ -17,6 +17,7 @@ from shoal.reading.csv import NotInEncoding
 from shoal.reading.files import Found, Options, Overflow, Source, declaring, find_files, open_file
 from shoal.reading.unchanged import check_unchanged, states_of
 from shoal.table import Table, check_names
+from shoal.table.coded_texts import CodedBatch
 from shoal.table.encode import ColumnEncoder
 from shoal.table.text_types import has_decimal_commas, has_missing_words
 
@@ -333,7 +334,7 @@ class _Encoders:
             encoder.move_to(self._overflow.spill)
         return encoder
 
-    def add(self, batch: pl.DataFrame, times: float = 1.0) -> dict[str, Any] | None:
+    def add(self, batch: pl.DataFrame | CodedBatch, times: float = 1.0) -> dict[str, Any] | None:
         """One more batch; `times`: how often what was read so far fits into the source.
 
         Where this is the batch with which the table does not fit in memory, and a run that was killed has read more:
@@ -348,7 +349,7 @@ class _Encoders:
                 settings="spill_dir",
             ) from None
 
-    def _added(self, batch: pl.DataFrame, times: float) -> dict[str, Any] | None:
+    def _added(self, batch: pl.DataFrame | CodedBatch, times: float) -> dict[str, Any] | None:
         if self._late:
             self._fit(batch)
 
@@ -358,7 +359,7 @@ class _Encoders:
             else:
                 self._encoders[name].add_nulls(len(batch))
 
-        _of_each(add, self.names, len(batch))
+        _of_each(add, self.names, len(batch) if isinstance(batch, pl.DataFrame) or batch.uncoded else 0)
         self._rows += len(batch)
         if self._overflow.spill is None:
             codes = sum(encoder.nbytes for encoder in self._encoders.values())
@@ -388,7 +389,7 @@ class _Encoders:
         if self._checkpoints is not None and self._checkpoints.spill.resumable:
             self._checkpoints.keep(self._encoders, {**about, "rows": self._rows})
 
-    def _fit(self, batch: pl.DataFrame) -> None:
+    def _fit(self, batch: pl.DataFrame | CodedBatch) -> None:
         for name in batch.columns:
             if name not in self._encoders:
                 self._encoders[name] = self._new(name)

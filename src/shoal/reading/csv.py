@@ -18,6 +18,7 @@ from shoal.reading.bytes import CHUNK, LONGEST_RECORD, Compression, chunks, reco
 from shoal.reading.csv_numbers import WholeNumbers
 from shoal.reading.files import Options, Source
 from shoal.table import Array
+from shoal.table.coded_texts import CodedBatch
 
 DELIMITERS = ",;\t|"
 MOST_HEADERS = 1_000_000
@@ -114,24 +115,53 @@ class _Reader:
         """The rows as they are written."""
         yield from self._batches(columns, None)
 
-    def typed_batches(self, columns: list[str]) -> Iterator[tuple[pl.DataFrame, int]]:
-        """The rows; whole numbers as such in columns and blocks where a number is as good as its text."""
-        wanted = [self._position_of[name] for name in columns]
-        batches = self._batches(columns, WholeNumbers(self.schema, wanted, self._split))
-        if self.path.stat().st_size < CHUNK:
-            yield from batches
+    def typed_batches(self, columns: list[str]) -> Iterator[tuple[pl.DataFrame | CodedBatch, int]]:
+        """The rows; texts as codes, or whole numbers as such, where these are as good as the texts."""
+        numbers = WholeNumbers(self.schema, [self._position_of[name] for name in columns], self._split)
+        if (size := self.path.stat().st_size) < CHUNK:
+            yield from self._batches(columns, numbers)
             return
+        from shoal.reading.csv_codes import is_worth_it
         from shoal.threads import ahead
 
-        yield from ahead(batches)
+        coded = is_worth_it(size, self.delimiter)
+        yield from ahead(self._coded_batches(columns, numbers) if coded else self._batches(columns, numbers))
+
+    def _coded_batches(
+        self, columns: list[str], numbers: WholeNumbers
+    ) -> Iterator[tuple[pl.DataFrame | CodedBatch, int]]:
+        from shoal.reading.csv_codes import FieldCodes
+
+        place_of = {name: place for place, name in enumerate(self.names)}
+        codes = FieldCodes(len(self.names), [place_of[name] for name in columns], self.delimiter)
+        for body, number, position in self._bodies():
+            found = None if codes.given_up else codes.parse(body)
+            texts = {self._position_of[self.names[place]]: pl.String() for place in codes.texts}
+            if found is None:
+                yield self._frame(body, columns, numbers if codes.given_up else None, number), position
+                continue
+            beside = self._split(body, texts) if texts else pl.DataFrame()
+            by_name = {
+                name: beside[self._position_of[name]] if (column := found.get(place_of[name])) is None else column
+                for name in columns
+            }
+            yield CodedBatch(by_name), position
 
     def _batches(self, columns: list[str], numbers: WholeNumbers | None) -> Iterator[tuple[pl.DataFrame, int]]:
-        wanted = [self._position_of[name] for name in columns]
-        renamed = dict(zip(wanted, columns, strict=True))
+        for body, number, position in self._bodies():
+            yield self._frame(body, columns, numbers, number), position
+
+    def _bodies(self) -> Iterator[tuple[bytes, int, int]]:
+        """Blocks of records, each with its number and how far the file has been read."""
         for number, (block, position) in enumerate(_blocks(self.path, self.compression, self.encoding)):
             body = block[_end_of_header(block) :] if number == 0 else block
             if body:
-                yield self._parse(body, wanted, numbers, number).select(wanted).rename(renamed), position
+                yield body, number, position
+
+    def _frame(self, body: bytes, columns: list[str], numbers: WholeNumbers | None, number: int) -> pl.DataFrame:
+        wanted = [self._position_of[name] for name in columns]
+        renamed = dict(zip(wanted, columns, strict=True))
+        return self._parse(body, wanted, numbers, number).select(wanted).rename(renamed)
 
     def _parse(self, block: bytes, wanted: list[str], numbers: WholeNumbers | None, number: int) -> pl.DataFrame:
         """One block, the `number`th."""

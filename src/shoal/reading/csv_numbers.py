@@ -44,7 +44,7 @@ class WholeNumbers:
 
     def parsed_as_text(self, frame: pl.DataFrame) -> None:
         """Parse no column as a number from now on that is not one in this block, which was parsed as text."""
-        left = {name for name in self._numbers or () if name in frame.columns and _is_whole(frame[name])}
+        left = {name for name in self._numbers or () if name in frame.columns and are_whole(frame[name])}
         # where all of them are, something else is not accounted for, and would not be the next time
         self._numbers = set() if left == self._numbers else left
 
@@ -56,10 +56,15 @@ class WholeNumbers:
             frame = self._split(head, {name: pl.String() for name in self._columns}).head(1_000)
         except pl.exceptions.PolarsError:
             return set()
-        return {name for name in self._columns if _is_whole(frame[name])}
+        return {name for name in self._columns if are_whole(frame[name])}
 
 
-def _is_whole(texts: pl.Series) -> bool:
+def are_whole(texts: pl.Series) -> bool:
+    """Whether texts are whole numbers in the least characters that say them, some at least.
+
+    >>> are_whole(pl.Series(["7", None, "-12"])), are_whole(pl.Series(["07"]))
+    (True, False)
+    """
     known = texts.drop_nulls()
     return len(known) > 0 and bool(known.str.contains(_WHOLE).all())
 

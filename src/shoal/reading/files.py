@@ -21,6 +21,7 @@ from shoal.wording import in_words
 
 if TYPE_CHECKING:
     from shoal.table import Table
+    from shoal.table.coded_texts import CodedBatch
     from shoal.table.spill import Spill
 
 _DATABASES = {".db": "sqlite", ".sqlite": "sqlite", ".sqlite3": "sqlite", ".duckdb": "duckdb"}
@@ -155,8 +156,8 @@ class Source:
     met: set[str] = field(default_factory=set)
     # where else in the file columns may be
     elsewhere: str = ""
-    # the same rows for who finds the types of texts from their distinct values: whole numbers may come as such
-    typed_batches: Callable[[list[str]], Iterator[tuple[pl.DataFrame, int]]] | None = None
+    # the same rows for who finds the types of texts from distinct values: whole numbers and codes may come as such
+    typed_batches: Callable[[list[str]], Iterator[tuple[pl.DataFrame | CodedBatch, int]]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

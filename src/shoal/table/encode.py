@@ -12,6 +12,7 @@ import polars as pl
 
 from shoal.errors import InputError
 from shoal.table import Array, Column, smallest_unsigned
+from shoal.table.coded_texts import CodedTexts
 from shoal.table.integers import NUMPY_INTEGERS, PLACES_PER_ROW, Integers, integer_series, physical_integers
 from shoal.table.table import ROWS_AT_ONCE, on_disk
 from shoal.table.text_types import typed_dictionary
@@ -146,6 +147,9 @@ class ColumnEncoder:
     # the last type of categories that came, and of each of its numbers the text, or -1
     _category_type: pl.DataType | None = None
     _text_of_category: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    # of each code of a reader the text, and whether all are the same
+    _text_of_code: Array = field(default_factory=lambda: np.zeros(0, np.int64))
+    _as_coded: bool = True
     # the texts of a file, while all that came are of one
     _of_file: FileTexts | None = None
     rows: int = 0
@@ -205,8 +209,11 @@ class ColumnEncoder:
             part = Part(PartOnDisk(self.file, start, part.codes.dtype, len(part.codes)), values)
         self.parts.append(part)
 
-    def add(self, series: pl.Series) -> None:
+    def add(self, series: pl.Series | CodedTexts) -> None:
         """One more batch of the column."""
+        if isinstance(series, CodedTexts):
+            self._add_coded(series)
+            return
         dtype = series.dtype
         self.rows += len(series)
         if dtype.is_nested() or dtype == pl.Object:
@@ -240,6 +247,25 @@ class ColumnEncoder:
         """Rows in which the column does not appear."""
         self.rows += count
         self._keep(Part(np.zeros(count, np.uint8), pl.Series([], dtype=pl.Null)))
+
+    def _add_coded(self, batch: CodedTexts) -> None:
+        """Texts by the codes of their reader: each text is looked at when it comes for the first time."""
+        self.rows += len(batch)
+        if pl.String() not in self.dtypes:
+            self.dtypes.append(pl.String())
+        if not batch.known:  # a reader begins
+            self._text_of_code, self._as_coded = np.zeros(0, np.int64), not self._texts
+        if len(batch.new):
+            found = self._encode_text(batch.new).codes
+            assert isinstance(found, np.ndarray)
+            self._text_of_code = np.concatenate([self._text_of_code, found])
+            self._as_coded &= np.array_equal(found, np.arange(batch.known, batch.known + len(found)))
+        codes = batch.codes
+        if not self._as_coded:
+            narrow = smallest_unsigned(self._texts + 1)
+            lookup = self._text_of_code.astype(narrow)
+            codes = look_up(codes, lookup[: _widest(codes)], int(np.iinfo(narrow).max))
+        self._keep(Part(codes, None))
 
     def _encode_text(self, series: pl.Series) -> Part:
         if self._categories is None:
