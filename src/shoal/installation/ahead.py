@@ -34,7 +34,7 @@ _FIRST = (
     "shoal.anonymization.search.rehearsals:search_few",
     "shoal.anonymization.partition.rehearsals:exchange_few_squares",
 )
-_THEN = ("partition", "search", "microaggregation", "large_search", "disturbance")
+_THEN = ("pages", "partition", "search", "microaggregation", "large_search", "disturbance")
 _HERE = "shoal.installation.ahead"
 
 
@@ -99,6 +99,13 @@ def disturbance() -> None:
 
     points = np.random.default_rng(0).random((200, 3))
     Tree(points).nearest(points + 0.1)
+
+
+def pages() -> None:
+    """The pages of a large Parquet file."""
+    from shoal.reading.parquet_pages import rehearse
+
+    rehearse()
 
 
 def make(into: Path) -> None:

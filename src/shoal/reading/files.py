@@ -155,8 +155,9 @@ class Source:
     met: set[str] = field(default_factory=set)
     # where else in the file columns may be
     elsewhere: str = ""
-    # the same rows for who finds the types of texts from their distinct values: whole numbers may come as such
-    typed_batches: Callable[[list[str]], Iterator[tuple[pl.DataFrame, int]]] | None = None
+    # the same rows for who finds the types of texts from their distinct values: whole numbers may come as such, and
+    # columns in codes (`shoal.reading.parquet_pages.CodedBatch`)
+    typed_batches: Callable[[list[str]], Iterator[tuple[Any, int]]] | None = None
 
 
 @dataclass(frozen=True, slots=True)
