@@ -34,7 +34,7 @@ _FIRST = (
     "shoal.anonymization.search.rehearsals:search_few",
     "shoal.anonymization.partition.rehearsals:exchange_few_squares",
 )
-_THEN = ("partition", "search", "microaggregation", "large_search", "disturbance", "reading")
+_THEN = ("pages", "partition", "search", "microaggregation", "large_search", "disturbance", "reading")
 _HERE = "shoal.installation.ahead"
 
 
@@ -106,6 +106,13 @@ def reading() -> None:
     from shoal.reading.csv_codes import FieldCodes
 
     FieldCodes(1, [0], ",").parse("".join(f"{number}\n" for number in range(_ROWS)).encode())
+
+
+def pages() -> None:
+    """The pages of a large Parquet file."""
+    from shoal.reading.parquet_pages import rehearse
+
+    rehearse()
 
 
 def make(into: Path) -> None:

@@ -24,6 +24,7 @@ from shoal.table.text_types import has_decimal_commas, has_missing_words
 if TYPE_CHECKING:
     from shoal.databases.base import Rows
     from shoal.formats import ColumnLabels
+    from shoal.reading.parquet_pages import RowGroups
     from shoal.table.checkpoints import Checkpoints
     from shoal.table.spill import Spill
 
@@ -334,7 +335,7 @@ class _Encoders:
             encoder.move_to(self._overflow.spill)
         return encoder
 
-    def add(self, batch: pl.DataFrame | CodedBatch, times: float = 1.0) -> dict[str, Any] | None:
+    def add(self, batch: pl.DataFrame | CodedBatch | RowGroups, times: float = 1.0) -> dict[str, Any] | None:
         """One more batch; `times`: how often what was read so far fits into the source.
 
         Where this is the batch with which the table does not fit in memory, and a run that was killed has read more:
@@ -349,7 +350,7 @@ class _Encoders:
                 settings="spill_dir",
             ) from None
 
-    def _added(self, batch: pl.DataFrame | CodedBatch, times: float) -> dict[str, Any] | None:
+    def _added(self, batch: pl.DataFrame | CodedBatch | RowGroups, times: float) -> dict[str, Any] | None:
         if self._late:
             self._fit(batch)
 
@@ -389,7 +390,7 @@ class _Encoders:
         if self._checkpoints is not None and self._checkpoints.spill.resumable:
             self._checkpoints.keep(self._encoders, {**about, "rows": self._rows})
 
-    def _fit(self, batch: pl.DataFrame | CodedBatch) -> None:
+    def _fit(self, batch: pl.DataFrame | CodedBatch | RowGroups) -> None:
         for name in batch.columns:
             if name not in self._encoders:
                 self._encoders[name] = self._new(name)

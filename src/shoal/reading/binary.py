@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 from urllib.parse import unquote
 
 import polars as pl
@@ -12,12 +13,14 @@ from shoal.reading.arrow_check import check_arrow
 from shoal.reading.bytes import damage_as_error
 from shoal.reading.files import Source
 from shoal.reading.frames import ROWS_PER_BATCH
-from shoal.reading.parquet_check import check_parquet
+from shoal.reading.parquet_check import PageAt, check_parquet
 from shoal.reading.parquet_texts import with_categories
 from shoal.table.memory import memory_budget
 from shoal.table.table import check_names
 from shoal.table.text_types import typed_dictionary
 
+# from so many rows on pages are read here: fewer are read as fast by polars, which needs no machine code
+FROM_ROWS = 1 << 18
 # a file whose texts are read by its dictionaries is in memory meanwhile: so much of what a table may take
 _SHARE_OF_MEMORY = 16
 
@@ -34,14 +37,35 @@ def open_parquet(path: Path, keys: dict[str, str], memory: str | int | None = No
         def keyed(scan: pl.LazyFrame) -> pl.LazyFrame:
             return scan.with_columns(pl.lit(value[0]).alias(key) for key, value in added.items())
 
-        def checked(columns: list[str]) -> pl.LazyFrame:
-            check_parquet(path, set(columns), footer)
+        def plain(columns: list[str]) -> pl.LazyFrame:
             if path.stat().st_size * _SHARE_OF_MEMORY > memory_budget(memory):
                 return keyed(scan)
             texts = with_categories(path, own, footer.about, columns)
             return keyed(scan if texts is None else pl.scan_parquet(texts, glob=False, hive_partitioning=False))
 
-        return _source(path, keyed(scan), checked)
+        def checked(columns: list[str]) -> pl.LazyFrame:
+            check_parquet(path, set(columns), footer)
+            return plain(columns)
+
+        source = _source(path, keyed(scan), checked)
+
+        def in_codes(columns: list[str]) -> Iterator[tuple[Any, int]]:
+            """In codes where the pages are known, and the file is a small part of what a table may take."""
+            pages = dict[int, list[PageAt]]()
+            check_parquet(path, set(columns), footer, pages)
+            size, rows = path.stat().st_size, max(int(footer.about[3]), 1)
+            file = None
+            if rows >= FROM_ROWS and size * _SHARE_OF_MEMORY <= memory_budget(memory):
+                from shoal.reading.parquet_pages import CodedFile, has_loops
+
+                file = CodedFile.of(path, footer, pages, keyed(scan), columns) if has_loops() else None
+            if file is None:
+                yield from _batches(plain(columns), columns, size, rows)
+            else:
+                yield from ((batch, size * done // rows) for batch, done in file.batches(columns))
+
+        source.typed_batches = in_codes
+        return source
 
 
 def open_ipc(path: Path, stream: bool) -> Source:
@@ -64,12 +88,16 @@ def _source(path: Path, scan: pl.LazyFrame, checked: Callable[[list[str]], pl.La
     rows = int(scan.select(pl.len()).collect().item())
 
     def batches(columns: list[str]) -> Iterator[tuple[pl.DataFrame, int]]:
-        seen = 0
-        found = scan if checked is None else checked(columns)
-        for batch in found.select(columns).collect_batches(chunk_size=ROWS_PER_BATCH):
-            seen += len(batch)
-            yield batch, size * seen // max(rows, 1)
-        if seen != rows:
-            raise EOFError
+        return _batches(scan if checked is None else checked(columns), columns, size, rows)
 
     return Source(path, scan.collect_schema().names(), batches)
+
+
+def _batches(scan: pl.LazyFrame, columns: list[str], size: int, rows: int) -> Iterator[tuple[pl.DataFrame, int]]:
+    """The batches of a scan that has so many rows, and how many bytes of so many are read by then."""
+    seen = 0
+    for batch in scan.select(columns).collect_batches(chunk_size=ROWS_PER_BATCH):
+        seen += len(batch)
+        yield batch, size * seen // max(rows, 1)
+    if seen != rows:
+        raise EOFError

@@ -20,6 +20,7 @@ from shoal.formats import FORMATS, Labels, format_of_file
 from shoal.wording import in_words
 
 if TYPE_CHECKING:
+    from shoal.reading.parquet_pages import RowGroups
     from shoal.table import Table
     from shoal.table.coded_texts import CodedBatch
     from shoal.table.spill import Spill
@@ -157,7 +158,7 @@ class Source:
     # where else in the file columns may be
     elsewhere: str = ""
     # the same rows for who finds the types of texts from distinct values: whole numbers and codes may come as such
-    typed_batches: Callable[[list[str]], Iterator[tuple[pl.DataFrame | CodedBatch, int]]] | None = None
+    typed_batches: Callable[[list[str]], Iterator[tuple[pl.DataFrame | CodedBatch | RowGroups, int]]] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ import mmap
 from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from shoal.errors import InputError
 from shoal.reading.thrift import Damaged, Reader
@@ -34,15 +34,28 @@ class Footer:
     names: list[str]
 
 
-def check_parquet(path: Path, columns: Collection[str] | None = None, known: Footer | None = None) -> Footer:
+class PageAt(NamedTuple):
+    """The header of a page, and where what follows it starts."""
+
+    header: dict[int, Any]
+    start: int
+
+
+def check_parquet(
+    path: Path,
+    columns: Collection[str] | None = None,
+    known: Footer | None = None,
+    pages: dict[int, list[PageAt]] | None = None,
+) -> Footer:
     """Refuse a file whose counts cannot be true; of the pages, those of `columns` (all, if none are named).
 
-    `known`: its footer as it was read before; the same bytes are not taken apart again.
+    `known`: its footer as it was read before; the same bytes are not taken apart again. `pages` are filled with those
+    of each column in each group of rows, by where the first of them starts.
     """
     try:
         with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
             footer = _footer(data, known)
-            rows = _check(data, footer.about, columns)
+            rows = _check(data, footer.about, columns, {} if pages is None else pages)
     except (Damaged, KeyError, IndexError, TypeError, AttributeError, ValueError, OverflowError):
         raise InputError(
             f"{path} is damaged: what it says about itself does not agree.", "Copy or export it again."
@@ -66,14 +79,17 @@ def _footer(data: mmap.mmap, known: Footer | None) -> Footer:
     return Footer(raw, about, _names(about[2]))
 
 
-def _check(data: mmap.mmap, footer: dict[int, Any], columns: Collection[str] | None) -> int:
+def _check(
+    data: mmap.mmap, footer: dict[int, Any], columns: Collection[str] | None, pages: dict[int, list[PageAt]]
+) -> int:
     rows, groups = footer[3], footer[4]
     _hold(rows >= 0, sum(group[3] for group in groups) == rows, all(group[3] >= 0 for group in groups))
     for group in groups:
         for chunk in group[1]:
             about = chunk[3]
             if columns is None or about[3][0].decode() in columns:
-                _check_chunk(data, about, group[3], flat=len(about[3]) == 1)
+                start, found = _check_chunk(data, about, group[3], flat=len(about[3]) == 1)
+                pages[start] = found
     return int(rows)
 
 
@@ -97,13 +113,14 @@ def _hold(*conditions: bool) -> None:
         raise Damaged
 
 
-def _check_chunk(data: mmap.mmap, about: dict[int, Any], rows: int, flat: bool) -> None:
-    """The pages of one column in one group of rows: together they hold as many values as the chunk says."""
+def _check_chunk(data: mmap.mmap, about: dict[int, Any], rows: int, flat: bool) -> tuple[int, list[PageAt]]:
+    """Where the pages of one column in one group of rows start, and they: together they hold as many values as the
+    chunk says."""
     kind, values = about[1], about[5]
     start = about[9] if about.get(11) is None else min(about[9], about[11])
     _hold(values >= 0, not flat or values == rows, start >= 4, about[7] >= 0, start + about[7] <= len(data) - 8)
-    seen = 0
-    for header in _pages(data, start, start + about[7]):
+    seen, found = 0, list(_pages(data, start, start + about[7]))
+    for header, _ in found:
         if header[1] == _DICTIONARY:
             _check_dictionary(header, kind)
         elif header[1] in (_DATA, _DATA_2):
@@ -114,16 +131,17 @@ def _check_chunk(data: mmap.mmap, about: dict[int, Any], rows: int, flat: bool) 
                 _hold(page[5] + page[6] <= header[2])
             seen += page[1]
     _hold(seen == values)
+    return start, found
 
 
-def _pages(data: mmap.mmap, position: int, end: int) -> Iterator[dict[int, Any]]:
+def _pages(data: mmap.mmap, position: int, end: int) -> Iterator[PageAt]:
     while position < end:
         reader = Reader(data, position)
         header = reader.struct()
         _hold(0 <= header[2] < _MOST_BYTES, 0 <= header[3] < _MOST_BYTES)
         position = reader.position + header[3]
         _hold(position <= end)
-        yield header
+        yield PageAt(header, reader.position)
 
 
 def _check_dictionary(header: dict[int, Any], kind: int) -> None:

@@ -5,7 +5,6 @@ What a file says of its columns (the schema, and the note for Arrow) is what pol
 
 from __future__ import annotations
 
-import io
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from functools import cached_property, partial
@@ -17,7 +16,8 @@ import polars as pl
 import zstandard
 
 from shoal import __version__
-from shoal.reading.thrift import BINARY, I32, I64, LIST, STRUCT, Reader, list_bytes, struct_bytes, varint
+from shoal.reading.parquet_dictionaries import footer_of, template_of
+from shoal.reading.thrift import BINARY, I32, I64, LIST, STRUCT, Reader, struct_bytes, varint
 from shoal.table import Array
 from shoal.threads import in_threads
 
@@ -143,7 +143,7 @@ class _Texts(_Plain):
 
 def write_coded(path: Path, columns: Sequence[CodedColumn], groups: Iterable[slice | Array]) -> None:
     """Write columns as a Parquet file, group by group: the rows of each are a stretch, or positions."""
-    template = _template(columns)
+    template = template_of({column.name: column.values.dtype for column in columns})
     tasks = list(zip(columns, (element[1] for element in Reader(template).struct()[2][1:]), strict=True))
     written: list[Any] = []
     rows = 0
@@ -158,27 +158,8 @@ def write_coded(path: Path, columns: Sequence[CodedColumn], groups: Iterable[sli
             sizes, length = sum(chunk.unpacked for chunk in chunks), chunks[0].rows
             written.append([(1, LIST, (STRUCT, told)), (2, I64, sizes), (3, I64, length)])
             rows += length
-        footer = _footer(template, rows, written)
+        footer = footer_of(template, rows, written, f"shoal version {__version__}")
         file.write(footer + len(footer).to_bytes(4, "little") + b"PAR1")
-
-
-def _template(columns: Sequence[CodedColumn]) -> bytes:
-    """The footer that polars writes for such columns without rows."""
-    buffer = io.BytesIO()
-    pl.DataFrame(schema={column.name: column.values.dtype for column in columns}).write_parquet(buffer)
-    data = buffer.getvalue()
-    return data[-8 - int.from_bytes(data[-8:-4], "little") : -8]
-
-
-def _footer(template: bytes, rows: int, groups: list[Any]) -> bytes:
-    """The footer of a table without rows with the rows of another, and the name of who wrote it."""
-    spans = Reader(template).spans()
-    parts = {number: template[start:end] for number, (start, end) in spans.items()}
-    # heads count from the field before: each of these follows the one before it
-    parts[3] = struct_bytes([(1, I64, rows)])[:-1]
-    parts[4] = bytes([0x19]) + list_bytes(STRUCT, groups)
-    parts[6] = struct_bytes([(1, BINARY, f"shoal version {__version__}".encode())])[:-1]
-    return b"".join(parts[number] for number in sorted(parts)) + b"\0"
 
 
 @dataclass(frozen=True)

@@ -78,6 +78,17 @@ def _in_memory(codes: Array | PartOnDisk) -> Array:
     return codes.file.read(codes.start, codes.dtype, codes.length) if isinstance(codes, PartOnDisk) else codes
 
 
+class InCodes(NamedTuple):
+    """Cells as places among some values, each of which a cell has; past them: null.
+
+    Values are in any order, and there may be equal ones; `in_order`: they are sorted, and all differ.
+    """
+
+    codes: Array
+    values: pl.Series
+    in_order: bool = False
+
+
 class FileTexts:
     """The texts of a file that was read by its dictionaries: the numbers of its categories are codes as they are.
 
@@ -209,10 +220,13 @@ class ColumnEncoder:
             part = Part(PartOnDisk(self.file, start, part.codes.dtype, len(part.codes)), values)
         self.parts.append(part)
 
-    def add(self, series: pl.Series | CodedTexts) -> None:
+    def add(self, series: pl.Series | CodedTexts | InCodes) -> None:
         """One more batch of the column."""
         if isinstance(series, CodedTexts):
             self._add_coded(series)
+            return
+        if isinstance(series, InCodes):
+            self._add_codes(series)
             return
         dtype = series.dtype
         self.rows += len(series)
@@ -242,6 +256,20 @@ class ColumnEncoder:
         else:  # decimals, 128-bit integers, binary: rare enough for the general way
             values, codes = rank(series)
             self._keep(Part(codes, values))
+
+    def _add_codes(self, cells: InCodes) -> None:
+        """Cells in codes: texts, integers or dates, of which each value is looked at once."""
+        values = cells.values
+        self.rows += len(cells.codes)
+        if values.dtype not in self.dtypes:
+            self.dtypes.append(values.dtype)
+        self._leave_file()
+        if cells.in_order:
+            self._keep(Part(cells.codes, values))
+            return
+        part = self._encode_text(values) if values.dtype == pl.String else self._encode_integers(values)
+        assert isinstance(part.codes, np.ndarray)
+        self._keep(Part(look_up(cells.codes, part.codes, _widest(part.codes)), part.values))
 
     def add_nulls(self, count: int) -> None:
         """Rows in which the column does not appear."""
@@ -417,6 +445,8 @@ class ColumnEncoder:
         codes = np.empty(sum(len(part.codes) for part in self.parts), dtype)
         row = 0
         for block in blocks:
+            if len(block) == len(codes) and block.dtype == dtype:
+                return block
             codes[row : row + len(block)] = block
             row += len(block)
         return codes

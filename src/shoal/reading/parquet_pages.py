@@ -1,0 +1,260 @@
+"""Columns of a large Parquet file as the codes of its dictionary pages, without a value for each row.
+
+A writer puts the distinct values of a group of rows into a dictionary page, and rows as places in it, packed bit by
+bit. Those places are codes already. Only what is known here exactly is read so (texts, integers and dates, packed with
+Zstandard or not at all, every page of a column by its dictionary); other columns and files are left to polars, and so
+is a file whose first rows polars reads otherwise.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import polars as pl
+
+from shoal.reading.parquet_check import Footer, PageAt
+from shoal.reading.parquet_dictionaries import TEXT, numbers, texts_of, united_texts
+from shoal.reading.thrift import varint
+from shoal.table import Array
+from shoal.table.encode import InCodes, look_up
+
+# rows of a batch, and of one group of rows at most
+_ROWS = 1 << 24
+# rows that are read by polars too
+_COMPARED = 16
+_PLAIN, _RLE = 0, 3
+_BY_DICTIONARY = (2, 8)
+_UNPACKED, _ZSTD = 0, 6
+_DICTIONARY_PAGE, _DATA_PAGE = 2, 0
+_IN_FOUR_BYTES = (pl.Int8, pl.Int16, pl.Int32, pl.UInt8, pl.UInt16, pl.UInt32, pl.Date)
+_IN_EIGHT_BYTES = (pl.Int64, pl.UInt64)
+
+
+class _Chunk(NamedTuple):
+    """A column in one group of rows: where its pages are, and how they are packed."""
+
+    dictionary: PageAt
+    pages: list[PageAt]
+    codec: int
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A column whose pages are known: its type, whether cells can be missing, and its chunks, group by group."""
+
+    name: str
+    dtype: pl.DataType
+    kind: int
+    optional: bool
+    chunks: list[_Chunk]
+
+
+class RowGroups:
+    """Consecutive groups of rows; each column is read when it is asked for: in codes where its pages are known."""
+
+    def __init__(self, file: CodedFile, groups: range, others: Sequence[str]) -> None:
+        self._file, self._groups, self._others = file, groups, others
+        self.columns = [*file.known, *others]
+        # how many columns are still to be read
+        self.uncoded = len(self.columns)
+
+    def __len__(self) -> int:
+        return sum(self._file.rows[group] for group in self._groups)
+
+    def __getitem__(self, name: str) -> pl.Series | InCodes:
+        if name in self._file.known:
+            return self._file.codes(self._file.known[name], self._groups)
+        return self._frame[name]
+
+    @cached_property
+    def _frame(self) -> pl.DataFrame:
+        start = sum(self._file.rows[: self._groups.start])
+        return self._file.scan.select(self._others).slice(start, len(self)).collect()
+
+
+@dataclass(frozen=True)
+class CodedFile:
+    """A Parquet file with columns whose pages are known."""
+
+    path: Path
+    scan: pl.LazyFrame
+    rows: list[int]  # of each group
+    known: Mapping[str, _Known]
+
+    @classmethod
+    def of(
+        cls, path: Path, footer: Footer, pages: Mapping[int, list[PageAt]], scan: pl.LazyFrame, wanted: Sequence[str]
+    ) -> CodedFile | None:
+        """None where no wanted column is read so, or polars reads its first rows otherwise."""
+        about, schema = footer.about, scan.collect_schema()
+        rows = [group[3] for group in about[4]]
+        if max(rows, default=0) > _ROWS:
+            return None
+        flat = len(about[2]) == len(footer.names) + 1
+        places = {name: place for place, name in enumerate(footer.names)} if flat else {}
+        found = dict[str, _Known]()
+        for name in wanted:
+            if name in places:
+                chunks = [group[1][places[name]][3] for group in about[4]]
+                known = _known(name, schema[name], about[2][1 + places[name]], chunks, pages)
+                found |= {} if known is None else {name: known}
+        file = cls(path, scan, rows, found)
+        return file if found and file._is_read_alike() else None
+
+    def batches(self, columns: Sequence[str]) -> Iterator[tuple[RowGroups, int]]:
+        """Groups of rows, as many at once as have not too many rows, and the rows so far."""
+        others = [name for name in columns if name not in self.known]
+        start = 0
+        while start < len(self.rows):
+            end = start + 1
+            while end < len(self.rows) and sum(self.rows[start : end + 1]) <= _ROWS:
+                end += 1
+            batch = RowGroups(self, range(start, end), others)
+            yield batch, sum(self.rows[:end])
+            start = end
+
+    def codes(self, column: _Known, groups: range) -> InCodes:
+        """The values of the dictionaries of some groups, and the place among them of each row; past them it is null."""
+        import zstandard
+
+        library = zstandard.ZstdDecompressor()
+        descriptor = os.open(self.path, os.O_RDONLY)
+
+        def page(at: PageAt, codec: int) -> bytes:
+            packed, size = os.pread(descriptor, at.header[3], at.start), at.header[2]
+            if len(packed) != at.header[3]:
+                raise EOFError
+            return packed if codec == _UNPACKED else _unpacked(library, packed, size)
+
+        try:
+            chunks = [column.chunks[group] for group in groups]
+            counts = [chunk.dictionary.header[7][1] for chunk in chunks]
+            first = np.cumsum([0, *counts])
+            places = np.empty(sum(self.rows[group] for group in groups), np.uint32)
+            held = np.zeros(first[-1], bool)
+            row = 0
+            for number, chunk in enumerate(chunks):
+                own = held[first[number] : first[number + 1]]
+                for at in chunk.pages:
+                    cells = places[row : row + at.header[5][1]]
+                    _fill(cells, page(at, chunk.codec), column.optional, int(first[number]), int(first[-1]), own)
+                    row += len(cells)
+            contents = [page(chunk.dictionary, chunk.codec) for chunk in chunks]
+        finally:
+            os.close(descriptor)
+        if column.kind == TEXT and held.all() and (united := united_texts(contents, first)) is not None:
+            texts, place_of = united
+            return InCodes(look_up(places, place_of, len(texts)), texts, in_order=True)
+        if column.kind == TEXT:
+            values = texts_of(b"".join(contents), int(first[-1]))
+        else:
+            values = numbers(column.dtype, column.kind, contents, counts)
+        if held.all():
+            return InCodes(places, values)
+        # a dictionary may have values that no row has
+        kept = np.cumsum(np.append(held, True)) - 1
+        return InCodes(kept.astype(np.uint32)[places], values.filter(pl.Series(held)))
+
+    def _is_read_alike(self) -> bool:
+        """Whether polars reads the first rows of the last group as they are read here."""
+        last = len(self.rows) - 1
+        frame = self.scan.select(list(self.known)).slice(sum(self.rows[:last]), _COMPARED).collect()
+        for name, column in self.known.items():
+            found = self.codes(column, range(last, last + 1))
+            dictionary = found.values.extend_constant(None, 1)
+            places = np.minimum(found.codes[:_COMPARED], len(found.values))
+            if not dictionary.gather(places).equals(frame[name], check_dtypes=True):
+                return False
+        return True
+
+
+def has_loops() -> bool:
+    """Whether machine code is at hand: compiling it, or starting numba, takes longer than reading otherwise."""
+    from shoal.compiled import machine
+    from shoal.reading.parquet_loops import unpack
+
+    return machine.is_supported() and unpack.is_ready()  # type: ignore[attr-defined]
+
+
+def rehearse() -> None:
+    """Read a small file with missing cells, so that every loop is compiled."""
+    from shoal.reading.parquet_check import check_parquet
+
+    frame = pl.DataFrame({"age": [34, None, 51, 34], "sex": ["f", "m", None, "f"]})
+    with tempfile.TemporaryDirectory() as folder:
+        path, pages = Path(folder) / "few.parquet", dict[int, list[PageAt]]()
+        frame.select(pl.all().repeat_by(100).explode().sort()).write_parquet(path)
+        footer = check_parquet(path, None, None, pages)
+        assert CodedFile.of(path, footer, pages, pl.scan_parquet(path), frame.columns) is not None
+
+
+def _known(
+    name: str, dtype: pl.DataType, element: Mapping[int, Any], chunks: Sequence[Any], pages: Mapping[int, list[PageAt]]
+) -> _Known | None:
+    """A column all of whose pages are known, else None; a column that repeats or has parts is not."""
+    kind, repeats = element.get(1, -1), element.get(3)
+    fits = kind == TEXT if dtype == pl.String else kind == 1 if dtype in _IN_FOUR_BYTES else kind == 2
+    if not fits or dtype not in (pl.String, *_IN_FOUR_BYTES, *_IN_EIGHT_BYTES) or repeats not in (0, 1):
+        return None
+    found = []
+    for about in chunks:
+        own = pages.get(about[9] if about.get(11) is None else min(about[9], about[11]))
+        if not own:
+            return None
+        first, others = own[0], own[1:]
+        if first.header[1] != _DICTIONARY_PAGE or first.header[7].get(2) not in (_PLAIN, 2):
+            return None
+        if about[4] not in (_UNPACKED, _ZSTD) or not all(_is_known(one.header) for one in others):
+            return None
+        found.append(_Chunk(first, others, about[4]))
+    return _Known(name, dtype, kind, repeats == 1, found)
+
+
+def _is_known(header: Mapping[int, Any]) -> bool:
+    return header[1] == _DATA_PAGE and header[5].get(2) in _BY_DICTIONARY and header[5].get(3) == _RLE
+
+
+def _unpacked(library: Any, packed: bytes, size: int) -> bytes:
+    """The content of a page, which must be as long as its header says."""
+    import zstandard
+
+    try:
+        if zstandard.frame_content_size(packed) not in (-1, size):
+            raise EOFError
+        content: bytes = library.decompress(packed, max_output_size=size)
+    except zstandard.ZstdError:
+        raise EOFError from None
+    if len(content) != size:
+        raise EOFError
+    return content
+
+
+def _fill(cells: Array, content: bytes, optional: bool, first: int, null: int, held: Array) -> None:
+    """The places of a page's cells in its dictionary, which starts at `first`; missing ones are `null`."""
+    from shoal.reading.parquet_loops import MOST_BITS, unpack
+
+    data, start, known = np.frombuffer(content, np.uint8), 0, None
+    if optional:
+        start = 4 + int.from_bytes(content[:4], "little")
+        if start > len(content):
+            raise EOFError
+        # nearly always one run that says that nothing is missing
+        if content[4:start] != varint(len(cells) << 1) + b"\1":
+            known = np.empty(len(cells), np.uint32)
+            if unpack(data[:start], 4, 1, 0, known, np.zeros(2, bool)) < 0:
+                raise EOFError
+    if start >= len(content) or content[start] > MOST_BITS:
+        raise EOFError
+    found = cells if known is None else np.empty(int(known.sum()), np.uint32)
+    if unpack(data, start + 1, int(content[start]), first, found, held) < 0:
+        raise EOFError
+    if known is not None:
+        cells[:] = null
+        cells[known.view(bool)[::4]] = found
