@@ -12,7 +12,16 @@ def discernibility(sizes: Array, suppressed: int, records: int) -> float:
     >>> discernibility(np.array([2, 2]), 0, 4)
     0.5
     """
-    return float(((sizes.astype(float) ** 2).sum() + suppressed * records) / records**2)
+    return discernibility_of(float((sizes.astype(float) ** 2).sum()), suppressed, records)
+
+
+def discernibility_of(squares: float, suppressed: int, records: int) -> float:
+    """The same by the sum of the squares of sizes.
+
+    >>> discernibility_of(8.0, 0, 4)
+    0.5
+    """
+    return float((squares + suppressed * records) / records**2)
 
 
 def average_class_size(sizes: Array, suppressed: int, records: int) -> float:
@@ -22,4 +31,13 @@ def average_class_size(sizes: Array, suppressed: int, records: int) -> float:
     >>> average_class_size(np.array([2, 2]), 0, 4)
     0.5
     """
-    return float(records / (len(sizes) + (suppressed > 0)) / records)
+    return average_of(len(sizes), suppressed, records)
+
+
+def average_of(classes: int, suppressed: int, records: int) -> float:
+    """The same by the number of classes.
+
+    >>> average_of(2, 0, 4)
+    0.5
+    """
+    return float(records / (classes + (suppressed > 0)) / records)

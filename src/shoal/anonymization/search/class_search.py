@@ -3,35 +3,65 @@ ones, whose losses stay lost."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from shoal.anonymization.search.evaluate import Evaluator, Judged, Outcome
+from shoal.anonymization.search import class_kernels
+from shoal.anonymization.search.evaluate import ClassSums, Evaluator, Judged, Outcome
 from shoal.anonymization.search.grid import Grid
-from shoal.anonymization.search.measures import CLASS_MEASURES
 from shoal.table import Array
+from shoal.utility.class_measures import average_of, discernibility_of
+
+# scores that differ by less are the same score
+SAME = 1e-12
+
+
+class Figures(NamedTuple):
+    """What a node tells about others, as figures of which the largest counts: `up` about all coarser nodes, the others
+    about all finer ones, which lose so many members at least."""
+
+    up: float
+    lost: float
+    first: float
+    second: float
 
 
 @dataclass(frozen=True)
 class ClassBound:
-    """What a node tells about others, as figures of which the largest counts.
+    """What a node tells about others. `k` members at least are in every class that is kept, of `members` in all.
 
-    `up` of a node holds for all coarser nodes, `down` for all finer ones; a node between has a score of at least
-    `least(up, down)`. `k` members at least are in every class that is kept, of `members` in all.
+    A node between two others has a score of at least what `class_kernels` makes of the `up` of the finer and
+    the other figures of the coarser one.
     """
 
+    measure: ClassVar[int]
     k: int
     members: int
 
-    def up(self, found: Judged) -> float:
+    def of_classes(self, found: Judged) -> Figures:
+        """The figures of a node."""
         raise NotImplementedError
 
-    def down(self, found: Judged) -> tuple[float, float]:
+    def of_sums(self, sums: ClassSums) -> Figures:
+        """The same where what is lost are all classes below k."""
         raise NotImplementedError
 
-    def least(self, up: Array, down: Array) -> Array:
+    def score(self, sums: ClassSums) -> float:
+        """The score of a node by its classes that are kept."""
+        raise NotImplementedError
+
+    def closing(self, target: float, limit: int) -> tuple[float, float]:
+        """About how many lost members close all finer nodes, and the `up` that closes all coarser ones."""
+        raise NotImplementedError
+
+    def logarithm(self, up: float) -> float:
+        """A figure about coarser nodes on a scale on which columns add up."""
+        raise NotImplementedError
+
+    def expected(self, logarithm: Array, lost: Array) -> Array:
+        """About the score of nodes with such figures."""
         raise NotImplementedError
 
 
@@ -42,41 +72,65 @@ class DiscernibilityBound(ClassBound):
     at a are not larger than at b.
     """
 
-    def up(self, found: Judged) -> float:
-        """The sum of max(size, k) over all records."""
+    measure = class_kernels.DISCERNIBILITY
+
+    def of_classes(self, found: Judged) -> Figures:
+        """The sum of max(size, k) over all records, and what lost ones cost more."""
         sizes = found.sizes.astype(float)
-        return float((sizes * np.maximum(sizes, self.k)).sum())
+        costs = np.maximum(sizes, self.k)
+        more = (found.lost * (self.members - costs)).sum()
+        return Figures(float((sizes * costs).sum()), float(found.lost.sum()), float(more), 0.0)
 
-    def down(self, found: Judged) -> tuple[float, float]:
-        """What lost records cost more."""
-        return float((found.lost * (self.members - np.maximum(found.sizes, self.k).astype(float))).sum()), 0.0
+    def of_sums(self, sums: ClassSums) -> Figures:
+        up, lost = sums.squares + float(self.k * sums.small), float(sums.small)
+        return Figures(up, lost, lost * (self.members - self.k), 0.0)
 
-    def least(self, up: Array, down: Array) -> Array:
-        """Both together."""
-        return np.asarray((np.maximum(up, float(self.k * self.members)) + down[0]) / float(self.members) ** 2)
+    def score(self, sums: ClassSums) -> float:
+        return discernibility_of(sums.squares, sums.small, self.members)
+
+    def closing(self, target: float, limit: int) -> tuple[float, float]:
+        least = target * self.members**2
+        return min(limit + 1.0, max(least / self.members - self.k, 0.0)), np.log(least)
+
+    def logarithm(self, up: float) -> float:
+        return float(np.log(max(up, 1.0)))
+
+    def expected(self, logarithm: Array, lost: Array) -> Array:
+        return np.asarray(np.exp(np.minimum(logarithm, 300.0)) / self.members**2 + lost / self.members)
 
 
 class ClassSizeBound(ClassBound):
     """How many classes there can be: of a finer node those with k members and more, or joined from small ones, less the
     small ones that a coarser node has lost; and of a coarser node as many as its classes can be split into."""
 
-    def up(self, found: Judged) -> float:
-        """Less classes than this, negative so that the largest counts."""
+    measure = class_kernels.AVERAGE_CLASS_SIZE
+
+    def of_classes(self, found: Judged) -> Figures:
+        """Less classes than this (negative so that the largest counts); classes that small ones cannot make any more,
+        and (negative) into how many the others can be split."""
         small = found.sizes < self.k
-        return float(-np.count_nonzero(~small) - found.sizes[small].sum() / self.k)
+        gone = found.sizes[small].sum() / self.k
+        split = -((found.sizes - found.lost) // self.k).sum()
+        return Figures(-np.count_nonzero(~small) - gone, float(found.lost.sum()), gone, float(split))
 
-    def down(self, found: Judged) -> tuple[float, float]:
-        """Classes that small ones cannot make any more, and (negative) into how many the others can be split."""
-        gone = found.sizes[found.sizes < self.k].sum() / self.k
-        return float(gone), float(-((found.sizes - found.lost) // self.k).sum())
+    def of_sums(self, sums: ClassSums) -> Figures:
+        gone = sums.small / self.k
+        return Figures(-sums.enough - gone, float(sums.small), gone, float(-sums.parts))
 
-    def least(self, up: Array, down: Array) -> Array:
-        """One more class is that of the suppressed."""
-        joined = np.floor(np.minimum(-up, self.members / self.k) - down[0] + 1e-9)
-        return np.asarray(1 / (np.maximum(np.minimum(joined, -down[1]), 0) + 1))
+    def score(self, sums: ClassSums) -> float:
+        return average_of(sums.enough, sums.small, self.members)
+
+    def closing(self, target: float, limit: int) -> tuple[float, float]:
+        return limit + 1.0, self.logarithm(1 - 1 / target)
+
+    def logarithm(self, up: float) -> float:
+        return float(-np.log(max(-up, 0.5)))
+
+    def expected(self, logarithm: Array, lost: Array) -> Array:
+        return np.asarray(1 / (np.exp(np.minimum(-logarithm, 300.0)) + 1))
 
 
-BOUNDS = {"discernibility": DiscernibilityBound, "average-class-size": ClassSizeBound}
+BOUNDS: dict[str, type[ClassBound]] = {"discernibility": DiscernibilityBound, "average-class-size": ClassSizeBound}
 
 
 class ClassLook:
@@ -84,56 +138,42 @@ class ClassLook:
 
     def __init__(self, evaluate: Evaluator, minimize: str, k: int) -> None:
         self.evaluate, self.limit = evaluate, evaluate.limit
-        self._measure: Callable[[Array, int, int], float] = CLASS_MEASURES[minimize]
         self.bound = BOUNDS[minimize](k, evaluate.members)
         grid = evaluate.grid
         self.extents = grid.high - grid.low + 1
         self.low, self.strides = grid.low, strides_of(grid)
-        self.known = np.zeros(grid.size, bool)
-        self._up = np.full(grid.size, -np.inf)
-        # lost members; and what the bound says
-        self._down = np.full((3, grid.size), -np.inf)
+        self.is_open = np.ones(grid.size, bool)
+        # the largest figures of finer nodes (the first row) and of coarser ones; at first everything is possible
+        self.known = np.tile([[-np.inf], [0.0], [0.0], [-float(evaluate.members)]], grid.size)
+        self._rule = np.array([self.limit, np.inf, np.inf, np.inf, self.bound.measure, k, evaluate.members])
+        self.figures: dict[tuple[int, ...], Figures] = {}
 
     def __call__(self, levels: Array) -> Outcome:
         """Look at a node; its product is its score."""
-        found = self.evaluate.judged(levels)
-        place = int(((levels - self.low) * self.strides).sum())
-        self.known[place] = True
-        self._up[place] = self.bound.up(found)
-        self._down[:, place] = (found.lost.sum(), *self.bound.down(found))
-        score = np.inf
-        if found.feasible:
+        sums = self.evaluate.class_sums(levels, self.bound.k)
+        if sums is not None:
+            figures, suppressed = self.bound.of_sums(sums), sums.small
+            feasible = suppressed <= self.limit and sums.enough > 0
+        else:
+            found = self.evaluate.judged(levels)
+            figures, suppressed, feasible = self.bound.of_classes(found), found.suppressed, found.feasible
             kept = found.sizes[~found.bad]
-            score = self._measure(kept, found.suppressed, int(kept.sum()) + found.suppressed)
-        return Outcome(tuple(levels.tolist()), found.suppressed, found.feasible, score, int(found.lost.sum()), None)
+            sums = ClassSums(len(kept), float((kept.astype(float) ** 2).sum()), 0, suppressed)
+        key = tuple(levels.tolist())
+        self.figures[key] = figures
+        place = (np.array(figures), self.extents, self.strides, self.known, self._rule, self.is_open)
+        class_kernels.note_look(levels - self.low, *place)
+        score = self.bound.score(sums) if feasible else np.inf
+        return Outcome(key, suppressed, feasible, score, int(figures.lost), None)
 
-    def bounds(self) -> tuple[Array, Array]:
-        """For every node the least score it can have (infinite: it is not feasible), and the least it suppresses."""
-        up = self._spread(self._up)
-        lost, *down = (self._spread(of_all[::-1])[::-1] for of_all in self._down)
-        # nothing is known before the first look: everything is possible
-        least = self.bound.least(up, np.maximum(np.array(down), np.array([[0.0], [-float(self.bound.members)]])))
-        return np.where(lost > self.limit, np.inf, least), lost
+    def found(self, best: Outcome) -> None:
+        """Close what cannot be better than the best found; a tie is decided by fewer suppressed records."""
+        self._rule[1:4] = best.product * (1 - SAME), best.product * (1 + SAME), best.suppressed
+        class_kernels.close_all(self.known, self._rule, self.is_open)
 
-    def _spread(self, figures: Array) -> Array:
-        """The largest figure of all nodes that come before in every column."""
-        found = figures.reshape(self.extents)
-        for axis in range(len(self.extents)):
-            found = np.maximum.accumulate(found, axis=axis)
-        return found.reshape(-1)
-
-    def layers(self) -> Iterator[Array]:
-        """The nodes by the sum of their levels: the middle sum first, then the middles of what is left."""
-        places = np.arange(len(self.known))
-        heights = np.zeros(len(places), np.int64)
-        for stride, extent in zip(self.strides, self.extents, strict=True):
-            heights += places // stride % extent
-        spans = [(0, int(heights.max()))]
-        for first, last in spans:
-            if first <= last:
-                middle = (first + last) // 2
-                yield np.flatnonzero(heights == middle)
-                spans += [(first, middle - 1), (middle + 1, last)]
+    def least_open(self) -> float:
+        """What no node can go below that may still be the best; infinite if there is none."""
+        return class_kernels.lowest_open(self.known, self._rule, self.is_open)
 
 
 def strides_of(grid: Grid) -> Array:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from functools import cached_property
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from shoal.anonymization.search import kernels
+from shoal.anonymization.search import class_kernels, kernels
 from shoal.anonymization.search.closeness import ClosenessLoop
 from shoal.anonymization.search.grid import Grid
 from shoal.anonymization.search.sources import DENSE_SPREAD, MOST_K, Source, Sources, has_ranks, rank_scratch, slots
@@ -53,6 +54,16 @@ class Judged:
     lost: Array
     suppressed: int
     feasible: bool
+
+
+class ClassSums(NamedTuple):
+    """Sums over the classes of a node that have k members and more: how many, the sum of their squares, and how many of
+    k members they could be split into; and the members of all others."""
+
+    enough: int
+    squares: float
+    parts: int
+    small: int
 
 
 @dataclass(frozen=True)
@@ -149,6 +160,12 @@ class Evaluator:
         self._stars = [
             [labels.index(STAR) if STAR in labels else -1 for labels in axis.fitted.labels] for axis in grid.axes
         ]
+
+    @cached_property
+    def _class_scratch(self) -> tuple[Array, Array, Array]:
+        """Keys of tuples, keys of classes, and their sizes."""
+        narrow = np.int32 if self.members < 1 << 31 else np.int64
+        return np.zeros_like(self._keys), self._keys, np.zeros(max(len(self._keys), 1 << 16), narrow)
 
     @property
     def members(self) -> int:
@@ -247,6 +264,16 @@ class Evaluator:
             evidence = self._sampled(Evidence(sizes[~bad]), place, len(sizes), ~bad)
             feasible = all(model.judge(evidence).holds for model in self._whole)
         return Judged(place, sizes, bad, lost, suppressed, bool(feasible))
+
+    def class_sums(self, levels: Array, k: int) -> ClassSums | None:
+        """Sums over the classes of a node, where those below k are the ones that are suppressed; else none."""
+        grid = self.grid
+        if self._only_k != k or self._has_nothing(levels) or grid.cells(levels) >= 1 << 62:
+            return None
+        source = self.sources.below(levels)
+        tables = (grid.members, grid.unpacked, grid.starts, grid.nodes, grid.offsets, grid.cards, self._table)
+        own = (source.codes, source.counts, self._stamp, *self._class_scratch)
+        return ClassSums(*class_kernels.sums_of_classes(levels, *tables, *own, k))
 
     def kept_sizes(self, levels: Array) -> Array:
         """The sizes of the classes that a node keeps."""

@@ -87,7 +87,7 @@ def class_of_each_tuple(
         key = 0
         for c in range(compounds):
             key += table[starts[c] + codes[c, t]]
-        slot = _slot(key, mask)
+        slot = hash_slot(key, mask)
         while True:
             found = stamp[slot]
             if found < 0:
@@ -102,7 +102,7 @@ def class_of_each_tuple(
             slot = (slot + 1) & mask
     # every class is taken out again from the end of its run of slots: none is cut short before its time
     for i in range(classes):
-        slot = _slot(keys[i], mask)
+        slot = hash_slot(keys[i], mask)
         while stamp[slot] != i:
             slot = (slot + 1) & mask
         keys[i] = slot
@@ -158,7 +158,7 @@ def classes_by_sample(codes: Array, starts: Array, table: Array, stamp: Array) -
         key = 0
         for c in range(compounds):
             key += table[starts[c] + codes[c, t]]
-        slot = _slot(key, mask)
+        slot = hash_slot(key, mask)
         if slot % SAMPLED:
             continue
         # slots of chosen keys lie apart: those in between are theirs
@@ -171,7 +171,7 @@ def classes_by_sample(codes: Array, starts: Array, table: Array, stamp: Array) -
             seen[classes] = key
             classes += 1
     for i in range(classes):
-        slot = _slot(seen[i], mask)
+        slot = hash_slot(seen[i], mask)
         while stamp[slot] != i:
             slot = (slot + 1) & mask
         seen[i] = slot
@@ -181,7 +181,8 @@ def classes_by_sample(codes: Array, starts: Array, table: Array, stamp: Array) -
 
 
 @compiled_inside
-def _slot(key: int, mask: int) -> int:
+def hash_slot(key: int, mask: int) -> int:
+    """Where a key is looked for first in a hash table."""
     mixed = np.uint64(key) * np.uint64(0x9E3779B97F4A7C15)
     mixed ^= mixed >> np.uint64(29)
     return np.int64(mixed & np.uint64(mask))  # type: ignore[return-value]

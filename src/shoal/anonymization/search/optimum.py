@@ -17,7 +17,8 @@ import numpy as np
 
 from shoal import progress
 from shoal.anonymization.search import kernels
-from shoal.anonymization.search.class_search import ClassLook, strides_of
+from shoal.anonymization.search.class_order import ClassOrder
+from shoal.anonymization.search.class_search import SAME, ClassLook, strides_of
 from shoal.anonymization.search.closing import close_all
 from shoal.anonymization.search.evaluate import Evaluator, Outcome
 from shoal.anonymization.search.grid import Grid
@@ -31,8 +32,6 @@ _LISTED = 1 << 18
 _OPEN = 1 << 21
 # distinct tuples from which on two nodes are looked at together
 _WORTH_A_THREAD = 50_000
-# scores that differ by less are the same score
-_SAME = 1e-12
 # nodes of equal bound that are looked at for the sake of fewer suppressed records
 _TIES = 1000
 
@@ -79,14 +78,14 @@ class Search:
         if self.best is None:
             return True
         best = self.best
-        if abs(found.product - best.product) > _SAME * best.product:
+        if abs(found.product - best.product) > SAME * best.product:
             return found.product < best.product
         return (found.suppressed, found.levels) < (best.suppressed, best.levels)
 
     @property
     def target(self) -> float:
         """A node must stay below this to be better than the best."""
-        return np.inf if self.best is None else self.best.product * (1 - _SAME)
+        return np.inf if self.best is None else self.best.product * (1 - SAME)
 
     @property
     def late(self) -> bool:
@@ -209,7 +208,7 @@ def _by_chains(search: Search, bounds: Array, strides: Array, extents: Array) ->
 def _settle_ties(search: Search, bounds: Array, strides: Array, extents: Array) -> None:
     """Nodes that may have the same score, smallest levels first, so that fewer suppressed records decide."""
     if search.best is not None:
-        ties = np.flatnonzero(bounds <= search.best.product * (1 + _SAME))
+        ties = np.flatnonzero(bounds <= search.best.product * (1 + SAME))
         for place in ties[:_TIES].tolist():
             if search.late:
                 return
@@ -350,38 +349,20 @@ def _split_on(factors: Array, low: Array, high: Array) -> int:
 
 
 def _by_classes(search: Search, own: Evaluator, minimize: str) -> Optimum:
-    """Look at nodes in layers, from the middle: each layer's bounds come from those above and below it."""
+    """Look at the nodes that close the most others by their bounds, until none is left."""
     grid = search.grid
     k = _least_members(own)
     look = ClassLook(own, minimize, k)
     within = Search(grid, look, search.deadline)
     descend(within, grid.high)
-    done = all(_layer(within, look, layer) for layer in look.layers())
+    done = ClassOrder(within, look).run()
     best = within.best
     score = None if best is None else best.product
     bound = score
     if not done:
-        open_nodes = np.where(look.known, np.inf, look.bounds()[0])
-        least = max(float(open_nodes.min()), least_possible(minimize, k, own.records))
+        least = max(look.least_open(), least_possible(minimize, k, own.records))
         bound = least if score is None else min(score, least)
     return Optimum(best, score, bound, done, grid.size, len(within.seen), list(within.seen.values()))
-
-
-def _layer(search: Search, look: ClassLook, layer: Array) -> bool:
-    """Look at the nodes of a layer that may be the best; whether there was time."""
-    least, lost = look.bounds()
-    for place in layer[~look.known[layer]].tolist():
-        best = search.best
-        if best is not None and least[place] >= search.target:
-            # a tie is decided by fewer suppressed records
-            if least[place] > best.product * (1 + _SAME) or lost[place] > best.suppressed:
-                continue
-        elif not np.isfinite(least[place]):
-            continue
-        if search.late:
-            return False
-        search.look(look.low + place // look.strides % look.extents)
-    return True
 
 
 def _least_members(evaluate: Evaluator) -> int:
