@@ -3,15 +3,14 @@ and each is closed by as coarse a node as rules it out, which closes many others
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shoal.anonymization.search.evaluate import Outcome
-from shoal.anonymization.search.grid import Axis, Grid
+from shoal.anonymization.search.grid import Grid
 from shoal.anonymization.search.kernels import product_at
-from shoal.anonymization.search.sources import entropies
-from shoal.compiled import compiled
+from shoal.compiled import compiled, compiled_inside
 from shoal.table import Array
 
 if TYPE_CHECKING:
@@ -21,6 +20,10 @@ if TYPE_CHECKING:
 _MARGIN = 1.05
 # looks in a row that improve nothing before the search for a good start ends
 _PATIENCE = 6
+# open nodes that what a look could close is guessed on, and those of them that looks are proposed for
+_GUESSED, _PROPOSED = 4096, 24
+# a look at a node with one bit more may close so much less, in bits
+_DEARER = 0.3
 
 
 class OpenNodes:
@@ -45,9 +48,9 @@ class OpenNodes:
         """What none of them is below; infinite if there is none."""
         return float(self.bounds.min(initial=np.inf))
 
-    def next(self) -> Array:
-        """The one that may be the best of all."""
-        return np.asarray(self.levels[self.bounds.argmin()], np.int64)
+    def some(self, most: int) -> Array:
+        """The levels of so many of them at most, evenly chosen."""
+        return self.levels[:: -(-len(self) // most)].astype(np.int64)
 
     def close(self, outcome: Outcome, grid: Grid, target: float) -> None:
         """What a node tells about itself and all finer ones, and the best found so far about all."""
@@ -64,7 +67,7 @@ class Forecast:
 
     def __init__(self, grid: Grid, limit: int) -> None:
         self.grid, self.limit = grid, limit
-        self.entropy = entropies(grid)
+        self.entropy = grid.entropies
         heights = [axis.high + 1 for axis in grid.axes]
         self._at = np.cumsum([2, *heights[:-1]])
         width = 2 + sum(heights)
@@ -72,9 +75,10 @@ class Forecast:
         self._columns = np.arange(len(heights))
         self.parts = np.zeros(self.entropy.shape)
         self.base = 0.0
-        every = [_cost_of_all(grid, axis) for axis in grid.axes]
-        # what all records lost would cost more, by column and level
-        self._whole = np.maximum(np.array(every)[:, None] - grid.sums, 0.0)
+        every = np.array([float((axis.records * axis.costs.suppressed).sum()) for axis in grid.axes])
+        # what the column would cost with as many records lost as may be, each as costly as any
+        share = limit / grid.records
+        self._at_limit = grid.factors(np.maximum(every[:, None] - grid.sums, 0.0) * share)
 
     def note(self, outcome: Outcome) -> None:
         """A node was looked at; what is far from the limit says little about what is near it."""
@@ -100,43 +104,47 @@ class Forecast:
         """The records that nodes (in the last axis their levels) are expected to lose."""
         return np.asarray(np.exp(np.minimum(self.base + self.parts[self._columns, levels].sum(axis=-1), 50.0)))
 
-    def product(self, levels: Array, lost: float) -> float:
-        """The product of a node that loses so many records as costly as any."""
-        return product_at(self.grid.factors(self._whole * (lost / self.grid.records)), levels)
-
-    def needed(self, levels: Array, target: float) -> float:
-        """How many lost records rule a node out: as many as make it cost the target, or more than the limit."""
-        low, high = 0.0, float(self.limit + 1)
-        for _ in range(10):
-            middle = (low + high) / 2
-            low, high = (low, middle) if self.product(levels, middle) >= target else (middle, high)
-        return high
+    def needed(self, levels: Array, target: float) -> Array:
+        """How many lost records rule nodes out: as many as make one cost the target, or more than the limit. Between
+        nothing lost and the limit the logarithm of the product is taken as a line."""
+        free, most = (
+            np.log(factors)[self._columns, levels].sum(axis=-1) for factors in (self.grid.free_factors, self._at_limit)
+        )
+        share = np.minimum((np.log(target) - free) / np.maximum(most - free, 1e-12), 1.0)
+        return np.asarray(np.where(share < 1, share * self.limit, self.limit + 1.0))
 
     def promising(self, nodes: OpenNodes) -> Array:
         """The open node that is expected to be the best of those that keep within the limit."""
         grid = self.grid
-        at_limit = grid.factors(self._whole * (self.limit / grid.records))
-        place = _most_promising(nodes.levels, self.parts, self.base, grid.free_factors, at_limit, max(self.limit, 1))
+        factors = grid.free_factors, self._at_limit
+        place = _most_promising(nodes.levels, self.parts, self.base, *factors, max(self.limit, 1))
         return np.asarray(nodes.levels[place], np.int64)
 
-    def ladder(self, levels: Array, gains: Array) -> list[Array]:
-        """Nodes from one up to the top: each time the column is raised where most is gained for what is lost less."""
+    def bits(self, levels: Array) -> Array:
+        """The entropy of nodes as the sum of their columns': the more, the dearer is a look."""
+        return np.asarray(self.entropy[self._columns, levels].sum(axis=-1))
+
+    def worth(self, gains: Array) -> Array:
+        """What is gained for what is lost less where a column is raised, by column and level."""
         rises = np.maximum(self.parts[:, :-1] - self.parts[:, 1:], 1e-3)
-        worth = np.append(gains / rises, np.zeros((len(gains), 1)), axis=1)
-        found, at = [levels], levels
-        while (at < self.grid.high).any():
-            column = int(np.where(at < self.grid.high, worth[self._columns, at], -1.0).argmax())
-            at = at.copy()
-            at[column] += 1
-            found.append(at)
-        return found
+        return np.append(gains / rises, np.zeros((len(gains), 1)), axis=1)
 
+    def ladder(self, levels: Array, worth: Array) -> Array:
+        """Nodes from one up to the top: each time the column is raised where that is worth most."""
+        return _ladder(levels, worth, self.grid.high)
 
-def _cost_of_all(grid: Grid, axis: Axis) -> float:
-    """What a column costs where nothing is kept."""
-    codes = grid.tuples.tuples[axis.name].codes
-    records = np.bincount(codes, grid.tuples.counts, minlength=len(axis.costs.suppressed))
-    return float((records * axis.costs.suppressed).sum())
+    def choose(self, nodes: OpenNodes, worth: Array, target: float) -> tuple[Array, float]:
+        """The open node whose closing is expected to close the most others for its price, and the lost records that
+        this takes. Nodes that tell least are proposed, as looks at what is above them are cheap, and others evenly."""
+        some = nodes.some(_GUESSED)
+        needed = _MARGIN * self.needed(some, target)
+        half = _PROPOSED // 2
+        cheap = np.argsort(self.bits(some), kind="stable")[:half]
+        places = np.unique(np.append(cheap, np.linspace(0, len(some) - 1, half).astype(np.int64)))
+        looks, lost = _proposals(some[places], needed[places], worth, self.parts, self.base, self.grid.high)
+        closed = _closed_by(some, needed, looks, lost)
+        chosen = int((np.log2(np.maximum(closed, 1)) - _DEARER * self.bits(looks)).argmax())
+        return some[places[chosen]], float(needed[places[chosen]])
 
 
 def close_all(search: Search, limit: int, most: int) -> float | None:
@@ -151,9 +159,8 @@ def close_all(search: Search, limit: int, most: int) -> float | None:
     for outcome in search.seen.values():
         _note(search, nodes, forecast, outcome)
     _improve(search, nodes, forecast)
-    gains = _gains(grid, nodes)
     while len(nodes) and not search.late:
-        _close_next(search, nodes, forecast, gains)
+        _close_next(search, nodes, forecast)
     return nodes.lowest
 
 
@@ -181,13 +188,13 @@ def _gains(grid: Grid, nodes: OpenNodes) -> Array:
     return found
 
 
-def _close_next(search: Search, nodes: OpenNodes, forecast: Forecast, gains: Array) -> None:
-    """Close the node with the lowest bound, by the coarsest above it that is expected to do; else by the next finer."""
-    node, target = nodes.next(), search.target
+def _close_next(search: Search, nodes: OpenNodes, forecast: Forecast) -> None:
+    """Close an open node, by the coarsest above it that is expected to do; else by the next finer."""
     forecast.learn()
-    needed = _MARGIN * forecast.needed(node, target)
-    ladder = forecast.ladder(node, gains)
-    expected = forecast.lost(np.array(ladder))
+    worth = forecast.worth(_gains(search.grid, nodes))
+    node, needed = forecast.choose(nodes, worth, search.target)
+    ladder = forecast.ladder(node, worth)
+    expected = forecast.lost(ladder)
     step = len(ladder)
     closed = False
     while not closed and not search.late:
@@ -282,3 +289,64 @@ def _most_promising(levels: Array, parts: Array, base: float, free: Array, at_li
                 best = product
                 place = i
     return place
+
+
+@compiled_inside
+def _raised(at: Array, worth: Array, high: Array) -> int:
+    """The column that is worth most to raise; -1 at the top."""
+    best = -1
+    for j in range(len(at)):
+        if at[j] < high[j] and (best < 0 or worth[j, at[j]] > worth[best, at[best]]):
+            best = j
+    return best
+
+
+@compiled
+def _ladder(levels: Array, worth: Array, high: Array) -> Array:
+    """Nodes from one up to the top, in each row one level higher."""
+    found = np.zeros((1 + (high - levels).sum(), len(levels)), np.int64)
+    found[0] = levels
+    for i in range(1, len(found)):
+        found[i] = found[i - 1]
+        found[i, _raised(found[i], worth, high)] += 1
+    return found
+
+
+@compiled
+def _proposals(levels: Array, needed: Array, worth: Array, parts: Array, base: float, high: Array) -> Any:
+    """For each node the coarsest on its ladder that is expected to lose enough, and what that loses; else itself."""
+    found = levels.copy()
+    expected = needed.copy()
+    for i in range(len(levels)):
+        at = levels[i].copy()
+        column = 0
+        while column >= 0:
+            lost = base
+            for j in range(len(at)):
+                lost += parts[j, at[j]]
+            lost = np.exp(min(lost, 50.0))
+            if lost >= needed[i]:
+                found[i] = at
+                expected[i] = lost
+            column = _raised(at, worth, high)
+            if column >= 0:
+                at[column] += 1
+    return found, expected
+
+
+@compiled
+def _closed_by(levels: Array, needed: Array, looks: Array, lost: Array) -> Array:
+    """How many of some nodes are below each look and closed by what it is expected to lose."""
+    found = np.zeros(len(looks), np.int64)
+    for i in range(len(looks)):
+        for t in range(len(levels)):
+            if needed[t] > lost[i]:
+                continue
+            below = True
+            for j in range(levels.shape[1]):
+                if levels[t, j] > looks[i, j]:
+                    below = False
+                    break
+            if below:
+                found[i] += 1
+    return found

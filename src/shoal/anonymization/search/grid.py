@@ -21,11 +21,12 @@ _COMPOUND = 1 << 10
 
 @dataclass(frozen=True)
 class Axis:
-    """One quasi-identifier in the lattice: its levels, from `low` to `high`, and what they cost."""
+    """One quasi-identifier in the lattice: its levels, from `low` to `high`, their costs, the records of each code."""
 
     name: str
     fitted: Fitted
     costs: Costs
+    records: Array = field(repr=False)
     weight: float
     low: int
     high: int
@@ -84,7 +85,7 @@ class Grid:
 
     def factors(self, gains: Array) -> Array:
         """The factors of the score by column and level, where these cost `gains` more than if all were kept."""
-        base, scale, weight, height = self._scales
+        base, scale, weight, height = self.scales
         return kernels.factors_of(self.sums, gains, base, scale, weight, height, self.measure.geometric)
 
     @cached_property
@@ -94,7 +95,7 @@ class Grid:
 
     def product(self, levels: Array, gains: Array) -> float:
         """The product of a node's factors, where columns cost `gains` more than if all were kept."""
-        base, scale, weight, _ = self._scales
+        base, scale, weight, _ = self.scales
         return kernels.product_of(levels, self.sums, gains, base, scale, weight, self.measure.geometric)
 
     @cached_property
@@ -116,7 +117,8 @@ class Grid:
         return np.concatenate(found), at
 
     @cached_property
-    def _scales(self) -> tuple[Array, Array, Array, Array]:
+    def scales(self) -> tuple[Array, Array, Array, Array]:
+        """Base, scale, weight and height of each column."""
         costs = [axis.costs for axis in self.axes]
         return (
             np.array([cost.base for cost in costs]),
@@ -124,6 +126,16 @@ class Grid:
             np.array([axis.weight for axis in self.axes]),
             np.array([axis.fitted.height for axis in self.axes]),
         )
+
+    @cached_property
+    def entropies(self) -> Array:
+        """The entropy in bits of each column at each level."""
+        found = np.zeros(self.sums.shape)
+        for j, axis in enumerate(self.axes):
+            for level, nodes in enumerate(axis.fitted.codes):
+                shares = np.bincount(nodes, axis.records) / self.records
+                found[j, level] = -(shares * np.log2(np.maximum(shares, 1e-300))).sum()
+        return found
 
     def look_up(self, levels: Array, table: Array) -> int:
         """Fill the table of a node's keys (`kernels.look_up`); how many there can be."""
@@ -168,10 +180,10 @@ def make_grid(
         weight = (importance or {}).get(name, 1.0)
         if not 0 < weight < float("inf"):
             raise InputError(f"The weight of column '{name}' is not above 0.", "Use 1 for the usual weight.")
-        axes.append(Axis(name, fitted, chosen.costs(fitted, records), weight, low, high))
+        axes.append(Axis(name, fitted, chosen.costs(fitted, records), records, weight, low, high))
     groups = _groups([len(axis.fitted.codes[0]) for axis in axes])
     codes, starts, members, unpacked = _compounds(axes, tuples, groups)
-    return Grid(tuples, axes, chosen, codes, starts, members, unpacked, *_flat(axes, tuples))
+    return Grid(tuples, axes, chosen, codes, starts, members, unpacked, *_flat(axes))
 
 
 def _groups(cardinalities: Sequence[int]) -> list[list[int]]:
@@ -210,7 +222,7 @@ def _compounds(axes: Sequence[Axis], tuples: CountTable, groups: list[list[int]]
     return codes, starts, members, unpacked
 
 
-def _flat(axes: Sequence[Axis], tuples: CountTable) -> tuple[Array, ...]:
+def _flat(axes: Sequence[Axis]) -> tuple[Array, ...]:
     height = max(len(axis.fitted.codes) for axis in axes)
     offsets = np.zeros((len(axes), height), np.int64)
     cards = np.ones((len(axes), height), np.int64)
@@ -224,14 +236,13 @@ def _flat(axes: Sequence[Axis], tuples: CountTable) -> tuple[Array, ...]:
         first[j] = start
         suppressed.append(axis.costs.suppressed)
         start += len(axis.costs.suppressed)
-        records = np.bincount(tuples.tuples[axis.name].codes, tuples.counts, minlength=len(axis.fitted.codes[0]))
         for level, (of_code, cost) in enumerate(zip(axis.fitted.codes, axis.costs.levels, strict=True)):
             offsets[j, level] = at
             at += len(of_code)
             nodes.append(of_code.astype(np.int64))
             costs.append(cost)
             cards[j, level] = int(of_code.max(initial=0)) + 1
-            sums[j, level] = float((records * cost).sum())
+            sums[j, level] = float((axis.records * cost).sum())
     return (
         np.concatenate(nodes),
         np.concatenate(costs),

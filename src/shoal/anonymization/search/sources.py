@@ -108,7 +108,7 @@ class Sources:
     def _ladders(self) -> list[Array]:
         """Levels that are kept, from few to many. The bits that a level tells count, and those of its possible keys:
         a long tail of rare values makes keys many."""
-        bits = (entropies(self.grid) + np.log2(self.grid.cards)) / 2
+        bits = (self.grid.entropies + np.log2(self.grid.cards)) / 2
         return [_floors(bits, step) for step in _STEPS]
 
     def _nearest(self, levels: Array) -> Source:
@@ -172,18 +172,6 @@ def _joined(entries: SensitiveEntries, place: Array, classes: int) -> SensitiveE
     table = CountTable.of(columns, entries.count)
     of_class, codes = (table.tuples[name].codes.astype(np.int64) for name in ("class", "code"))
     return SensitiveEntries(of_class, codes, table.counts.astype(np.int64), entries.whole)
-
-
-def entropies(grid: Grid) -> Array:
-    """The entropy in bits of each column at each level."""
-    found = np.zeros(grid.sums.shape)
-    for j, axis in enumerate(grid.axes):
-        codes = grid.tuples.tuples[axis.name].codes
-        records = np.bincount(codes, grid.tuples.counts, minlength=len(axis.fitted.codes[0]))
-        for level, nodes in enumerate(axis.fitted.codes):
-            shares = np.bincount(nodes, records) / grid.records
-            found[j, level] = -(shares * np.log2(np.maximum(shares, 1e-300))).sum()
-    return found
 
 
 def _floors(bits: Array, step: float) -> Array:
