@@ -34,7 +34,7 @@ _FIRST = (
     "shoal.anonymization.search.rehearsals:search_few",
     "shoal.anonymization.partition.rehearsals:exchange_few_squares",
 )
-_THEN = ("pages", "partition", "search", "microaggregation", "large_search", "disturbance")
+_THEN = ("pages", "rows", "partition", "search", "microaggregation", "large_search", "disturbance")
 _HERE = "shoal.installation.ahead"
 
 
@@ -104,6 +104,13 @@ def disturbance() -> None:
 def pages() -> None:
     """The pages of a large Parquet file."""
     from shoal.reading.parquet_pages import rehearse
+
+    rehearse()
+
+
+def rows() -> None:
+    """What is done with all rows of a large table."""
+    from shoal.table.loops import rehearse
 
     rehearse()
 
