@@ -12,13 +12,14 @@ from typing import Any, TypeVar, cast
 
 from shoal.compiled.kept import folder
 from shoal.compiled.loop import Loop
-from shoal.compiled.ready import STEP, Rehearsal, is_ready, make_ready, run_here
+from shoal.compiled.ready import STEP, Rehearsal, at_hand, is_ready, make_ready, run_here
 
 __all__ = [
     "STEP",
     "Loop",
     "Number",
     "Rehearsal",
+    "at_hand",
     "compiled",
     "compiled_inside",
     "compiled_loosely",

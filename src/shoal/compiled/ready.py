@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from shoal import progress
+from shoal.compiled import machine
 from shoal.threads import processors
 
 STEP = "compiling the inner loops, once"
@@ -39,6 +40,14 @@ class Rehearsal:
 def is_ready(loop: Any) -> bool:
     """Whether the machine code of a loop is loaded or on disk; also where it cannot be kept, or nobody can tell."""
     return bool(loop.is_ready())
+
+
+def at_hand(loop: Any) -> bool:
+    """Whether a loop runs as machine code that is there already: for what is done without it where it is not.
+
+    Nothing is compiled and numba is not started, so the answer is no on systems where only numba runs loops.
+    """
+    return machine.is_supported() and bool(loop.is_ready())
 
 
 def run_here(address: str) -> None:

@@ -34,7 +34,7 @@ _FIRST = (
     "shoal.anonymization.search.rehearsals:search_few",
     "shoal.anonymization.partition.rehearsals:exchange_few_squares",
 )
-_THEN = ("pages", "partition", "search", "microaggregation", "large_search", "disturbance", "reading")
+_THEN = ("pages", "rows", "partition", "search", "microaggregation", "large_search", "disturbance", "reading")
 _HERE = "shoal.installation.ahead"
 
 
@@ -111,6 +111,13 @@ def reading() -> None:
 def pages() -> None:
     """The pages of a large Parquet file."""
     from shoal.reading.parquet_pages import rehearse
+
+    rehearse()
+
+
+def rows() -> None:
+    """What is done with all rows of a large table."""
+    from shoal.table.loops import rehearse
 
     rehearse()
 

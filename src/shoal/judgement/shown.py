@@ -18,7 +18,8 @@ from shoal.judgement.persons import classes_of_persons
 from shoal.ranges.coverage import match_tuples
 from shoal.ranges.parsing import STAR, forms_in
 from shoal.table import Array, Column
-from shoal.table.classes import Coded, Codes, class_of_each_row, first_row_of_each_class, pack
+from shoal.table.classes import Coded, Codes, class_of_each_row, first_row_of_each_class
+from shoal.table.numbered import class_of_rows
 from shoal.table.rows import Rows
 from shoal.vocabulary import Generalized, NullRule
 
@@ -52,7 +53,7 @@ class Shown:
         """The combination of each row, suppressed or not, numbered densely."""
         if self._counted:
             return Coded(np.arange(self.rows.count), self.rows.count)
-        return Coded(*class_of_each_row(pack(self.columns)))
+        return Coded(*class_of_rows(self.columns))
 
     @cached_property
     def class_of_row(self) -> Array:

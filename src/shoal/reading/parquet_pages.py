@@ -177,10 +177,10 @@ class CodedFile:
 
 def has_loops() -> bool:
     """Whether machine code is at hand: compiling it, or starting numba, takes longer than reading otherwise."""
-    from shoal.compiled import machine
+    from shoal.compiled import at_hand
     from shoal.reading.parquet_loops import unpack
 
-    return machine.is_supported() and unpack.is_ready()  # type: ignore[attr-defined]
+    return at_hand(unpack)
 
 
 def rehearse() -> None:

@@ -25,6 +25,8 @@ from shoal.table.table import Array
 # Rows hashed at once: four states of so many words stay in the cache.
 _BLOCK = 1 << 14
 _U = np.uint64
+# rows from which on loading a compiled loop pays
+_MANY = 1 << 18
 
 
 def secret_order(columns: Sequence[Codes], seed: int) -> Array:
@@ -46,7 +48,20 @@ def shuffled_order(rows: int, seed: int) -> Array:
     >>> shuffled_order(8, 7).tolist()
     [7, 1, 2, 0, 6, 4, 5, 3]
     """
-    return _by_hash(siphash(np.arange(rows, dtype=_U), key_of(seed)))
+    return _by_hash(_hashes_of_places(rows, key_of(seed)))
+
+
+def _hashes_of_places(rows: int, key: tuple[int, int]) -> Array:
+    """The keyed hash of each row's position; of many rows by a compiled loop."""
+    if rows >= _MANY:
+        from shoal.compiled import at_hand
+        from shoal.table.loops import siphash_places
+
+        if at_hand(siphash_places):
+            found = np.empty(rows, _U)
+            siphash_places(_U(key[0]), _U(key[1]), 0, found)
+            return found
+    return siphash(np.arange(rows, dtype=_U), key)
 
 
 def released_order(rows: int, seed: int | None, removed: Sequence[int] = ()) -> Array | None:
