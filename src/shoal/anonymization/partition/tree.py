@@ -1,4 +1,4 @@
-"""A k-d tree whose records can be taken out: nearest and farthest records of those that are left.
+"""A k-d tree whose records can be taken out: the nearest records of those that are left.
 
 The tree is a heap: node i has the children 2i+1 and 2i+2, its records lie in one piece, halved by the median of the
 column that varies most. A record that leaves goes to the end of its leaf, and the boxes above are tightened: without
@@ -287,49 +287,3 @@ def nearest(
             if at >= 0:
                 held = _scan(rows, names, starts[at], starts[at] + live[at], row, wanted, held, found, far)
     return held
-
-
-@compiled_inside
-def _corner_distance(row: Array, low: Array, high: Array, node: Number) -> Number:
-    """The squared distance of a record to the farthest corner of a box: no record inside is farther."""
-    total = row.dtype.type(0)
-    for j in range(len(row)):
-        up, down = high[node, j] - row[j], row[j] - low[node, j]
-        side = up if up > down else down
-        total += side * side
-    return total
-
-
-@compiled_part
-def farthest(rows: Array, names: Array, starts: Array, live: Array, low: Array, high: Array, row: Array) -> int:
-    """The record farthest from a point, of equally far ones that with the smallest name."""
-    inner = len(live) // 2
-    stack = np.empty(64, np.int64)
-    apart = np.empty(64, rows.dtype)
-    stack[0], apart[0] = 0, np.inf
-    depth = 1
-    best, best_name = rows.dtype.type(-1), -1
-    while depth > 0:
-        depth -= 1
-        at = stack[depth]
-        if apart[depth] < best:
-            continue
-        if at >= inner:
-            for i in range(starts[at], starts[at] + live[at]):
-                d = distance(rows, i, row)
-                if d > best or (d == best and names[i] < best_name):
-                    best, best_name = d, names[i]
-            continue
-        one, two = 2 * at + 1, 2 * at + 2
-        d_one = _corner_distance(row, low, high, one) if live[one] else rows.dtype.type(-1)
-        d_two = _corner_distance(row, low, high, two) if live[two] else rows.dtype.type(-1)
-        if d_two < d_one:
-            one, two, d_one, d_two = two, one, d_two, d_one
-        # the farther one lies on top
-        if d_one >= best and live[one]:
-            stack[depth], apart[depth] = one, d_one
-            depth += 1
-        if d_two >= best and live[two]:
-            stack[depth], apart[depth] = two, d_two
-            depth += 1
-    return best_name
