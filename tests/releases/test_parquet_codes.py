@@ -14,8 +14,9 @@ from hypothesis import strategies as st
 from tests.releases.test_in_blocks import METHODS, PEOPLE, ROLES
 
 import shoal
+from shoal.compiled import machine
 from shoal.reading.parquet_check import check_parquet
-from shoal.releases import coded, in_blocks, on_disk
+from shoal.releases import coded, in_blocks, on_disk, parquet_codes, parquet_loops
 from shoal.releases.parquet_codes import CodedColumn, _packed, write_coded
 from shoal.table.encode import encode
 
@@ -153,3 +154,25 @@ def test_long_texts_are_left_to_polars() -> None:
     codes = np.array([0, 1], np.uint8)
     assert CodedColumn("note", codes, pl.Series(["a", "b" * 2_000])).is_written
     assert not CodedColumn("note", codes, pl.Series(["a", "b" * 2_001])).is_written
+
+
+@pytest.mark.skipif(not machine.is_supported(), reason="loops are loaded on Linux on x86-64 alone")
+@pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.uint32, np.int64])
+def test_the_loops_write_what_numpy_writes(kind: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    draw = np.random.default_rng(5)
+    codes = draw.integers(0, 200, ROWS).astype(kind)
+    columns = [
+        CodedColumn("all", codes, pl.Series([f"v{n:03}" for n in range(200)])),
+        CodedColumn("some missing", codes, pl.Series(range(150))),
+        CodedColumn("apart", np.arange(ROWS).astype(np.uint32), pl.Series(range(ROWS))),
+    ]
+    parquet_loops.rehearse()
+    order = draw.permutation(ROWS)
+    groups = [order[:8], order[8:500], order[500:]]
+    write_coded(tmp_path / "loops.parquet", columns, groups)
+    monkeypatch.setattr(parquet_codes, "at_hand", lambda loop: False)
+    write_coded(tmp_path / "numpy.parquet", columns, groups)
+    assert (tmp_path / "loops.parquet").read_bytes() == (tmp_path / "numpy.parquet").read_bytes()
+    read = pl.read_parquet(tmp_path / "loops.parquet")
+    assert read["apart"].to_list() == order.tolist()
+    assert read["some missing"].to_list() == [None if codes[row] >= 150 else codes[row] for row in order]

@@ -117,9 +117,11 @@ def pages() -> None:
 
 def rows() -> None:
     """What is done with all rows of a large table."""
-    from shoal.table.loops import rehearse
+    from shoal.releases import parquet_loops
+    from shoal.table import loops
 
-    rehearse()
+    loops.rehearse()
+    parquet_loops.rehearse()
 
 
 def make(into: Path) -> None:

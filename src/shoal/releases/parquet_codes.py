@@ -16,8 +16,10 @@ import polars as pl
 import zstandard
 
 from shoal import __version__
+from shoal.compiled import at_hand
 from shoal.reading.parquet_dictionaries import footer_of, template_of
 from shoal.reading.thrift import BINARY, I32, I64, LIST, STRUCT, Reader, struct_bytes, varint
+from shoal.releases.parquet_loops import pack_numbers, take_codes
 from shoal.table import Array
 from shoal.threads import in_threads
 
@@ -195,13 +197,11 @@ class _Chunk:
 
 def _chunk(rows: slice | Array, task: tuple[CodedColumn, int]) -> _Chunk:
     column, kind = task
-    codes = np.asarray(column.codes[rows] if isinstance(rows, slice) else column.codes.take(rows))
-    length, known = len(codes), codes < len(column.values)
-    levels = _levels(known)
-    if not known.all():
-        codes = codes[known]
-    held = np.zeros(len(column.values), bool)
-    held[codes] = True
+    codes, held, missing = _taken(column, rows)
+    length, levels = len(codes), _levels_of_all(len(codes))
+    if missing:
+        known = codes < len(column.values)
+        codes, levels = codes[known], _levels(known)
     places = np.flatnonzero(held)
     pages, how = list[_Page](), _PLAIN
     if column.pays(len(places), len(codes)):
@@ -209,7 +209,7 @@ def _chunk(rows: slice | Array, task: tuple[CodedColumn, int]) -> _Chunk:
         numbers = np.cumsum(held, dtype=np.uint32)
         numbers -= np.uint32(1)
         bits = max(int(len(places) - 1).bit_length(), 1)
-        cells, how = bytes([bits]) + _packed(numbers.take(codes), bits), _RLE_DICTIONARY
+        cells, how = bytes([bits]) + _packed_numbers(codes, numbers, bits), _RLE_DICTIONARY
     else:
         cells = column.plain.of_some(codes.astype(np.int64))
     data = _data_page(levels + cells, length, how)
@@ -252,12 +252,45 @@ def _page(kind: int, content: bytes, about: tuple[int, int, Any]) -> _Page:
     return _Page(head + packed, len(head) + len(content))
 
 
-def _levels(known: Array) -> bytes:
-    """Which rows have a value: one run if all have, else bit by bit."""
+def _taken(column: CodedColumn, rows: slice | Array) -> tuple[Array, Array, int]:
+    """The codes of some rows, which values they have, and how many are missing."""
+    held = np.zeros(len(column.values), bool)
+    if not isinstance(rows, slice) and type(column.codes) is np.ndarray and _are_looped(column.codes):
+        taken = np.empty(len(rows), np.uint32)
+        return taken, held, take_codes(column.codes, rows, taken, held)
+    codes = np.asarray(column.codes[rows] if isinstance(rows, slice) else column.codes.take(rows))
+    known = codes < len(column.values)
     if known.all():
-        runs = varint(len(known) << 1) + b"\1"
-    else:
-        runs = varint((len(known) + 7) // 8 << 1 | 1) + np.packbits(known, bitorder="little").tobytes()
+        held[codes] = True
+        return codes, held, 0
+    held[codes[known]] = True
+    return codes, held, int(np.count_nonzero(~known))
+
+
+def _are_looped(codes: Array) -> bool:
+    """Whether these codes are of a type for which there is a loop."""
+    return codes.dtype in (np.uint8, np.uint16, np.uint32) and codes.flags.c_contiguous and at_hand(take_codes)
+
+
+def _packed_numbers(codes: Array, numbers: Array, bits: int) -> bytes:
+    """The numbers of codes as one run of so many bits each."""
+    if codes.dtype != np.uint32 or not at_hand(pack_numbers):
+        return _packed(numbers.take(codes), bits)
+    groups = (len(codes) + 7) // 8
+    packed = np.zeros(groups * bits, np.uint8)
+    pack_numbers(codes, numbers, bits, packed)
+    return varint(groups << 1 | 1) + packed.tobytes()
+
+
+def _levels_of_all(rows: int) -> bytes:
+    """That all of so many rows have a value: one run."""
+    runs = varint(rows << 1) + b"\1"
+    return len(runs).to_bytes(4, "little") + runs
+
+
+def _levels(known: Array) -> bytes:
+    """Which rows have a value, bit by bit."""
+    runs = varint((len(known) + 7) // 8 << 1 | 1) + np.packbits(known, bitorder="little").tobytes()
     return len(runs).to_bytes(4, "little") + runs
 
 
