@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,6 +11,7 @@ from hypothesis import strategies as st
 
 import brute
 from shoal.table.classes import (
+    MANY,
     Coded,
     CountTable,
     class_of_each_person,
@@ -132,3 +135,23 @@ def test_words_are_in_their_stable_order(keys: list[int], beside_others: bool) -
     if beside_others:
         words = np.append(words, np.random.default_rng(1).integers(0, 2**64, 1_200, dtype=np.uint64))
     assert order_of_words(words).tolist() == np.argsort(words, kind="stable").tolist()
+
+
+@pytest.mark.parametrize("classes", [7, 300_000])
+@pytest.mark.parametrize("bits", [32, 40, 64])
+@pytest.mark.parametrize("kind", [np.uint64, np.int64, "read-only"])
+def test_classes_of_many_rows_are_numbered_as_those_of_few(classes: int, bits: int, kind: Any) -> None:
+    random = np.random.default_rng(bits)
+    distinct = np.unique(random.integers(0, 1 << (bits - 1), classes, dtype=np.uint64))
+    keys = random.choice(distinct, MANY)
+    if bits == 32:
+        keys = keys.astype(np.uint32)
+    elif kind == "read-only":
+        keys.flags.writeable = False
+    else:
+        keys = keys.astype(kind)
+    found, count = class_of_each_row(Coded(keys, 1 << bits))
+    there, numbers = np.unique(keys, return_inverse=True)
+    assert count == len(there)
+    assert found.dtype == np.int64
+    assert np.array_equal(found, numbers)

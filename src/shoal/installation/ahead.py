@@ -34,7 +34,7 @@ _FIRST = (
     "shoal.anonymization.search.rehearsals:search_few",
     "shoal.anonymization.partition.rehearsals:exchange_few_squares",
 )
-_THEN = ("pages", "rows", "partition", "search", "microaggregation", "large_search", "disturbance", "reading")
+_THEN = ("pages", "rows", "partition", "search", "microaggregation", "large_search", "disturbance", "texts")
 _HERE = "shoal.installation.ahead"
 
 
@@ -101,11 +101,17 @@ def disturbance() -> None:
     Tree(points).nearest(points + 0.1)
 
 
-def reading() -> None:
-    """Text as codes, of more texts than a dictionary has space for at first."""
+def texts() -> None:
+    """Text as codes, of more texts than a dictionary has space for at first, and lines as text."""
+    import numpy as np
+
+    from shoal.compiled.words import words_of
     from shoal.reading.csv_codes import FieldCodes
+    from shoal.releases.line_loops import put_lines
 
     FieldCodes(1, [0], ",").parse("".join(f"{number}\n" for number in range(_ROWS)).encode())
+    out = words_of(np.zeros(24, np.uint8).data)
+    put_lines(words_of(bytes(24)), np.zeros(2, np.uint64), np.zeros(1, np.uint32), out)
 
 
 def pages() -> None:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from shoal.compiled.words import words_of
 from shoal.reading import csv_fields as fields
 from shoal.reading.csv_numbers import are_whole
 from shoal.table import Array, smallest_unsigned
@@ -83,7 +84,7 @@ class FieldCodes:
 
     def _coded(self, data: Array, end: int) -> int | None:
         """Code a block, with more space and other kinds of columns where it takes them: how many rows it has."""
-        words = np.ndarray((len(data) - 8,), np.uint64, data.data, 0, (1,))
+        words = words_of(data.data)
         rows = end // len(self._kinds) + 1  # a record takes a byte for every field at least
         self._codes = _space(self._codes, len(self._wanted), rows, np.uint16)
         self._found = _space(self._found, self._numbers, rows, np.int64)

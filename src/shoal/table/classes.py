@@ -20,6 +20,8 @@ from shoal.table.sorting import STRETCH, lengths_of_runs, run_lengths, run_start
 _BLOCK = 1 << 16
 # Counting in a dense table beats sorting while the table fits the cache.
 _DENSE = 1 << 20
+# From so many rows on a compiled loop is worth being loaded, and up to so many classes are found without sorting.
+MANY, _FEW_CLASSES = 1 << 17, 1 << 16
 
 
 class Codes(Protocol):
@@ -118,6 +120,8 @@ def class_of_each_row(key: Coded) -> tuple[Array, int]:
         present = np.bincount(key.codes, minlength=1) > 0
         numbers = np.cumsum(present) - 1
         return numbers[key.codes], int(numbers[-1]) + 1
+    if len(key.codes) >= MANY and (found := _class_of_many(key)) is not None:
+        return found
     order, ordered = sorted_with_order(key)
     new = np.empty(len(ordered), bool)
     new[:1] = True
@@ -126,6 +130,32 @@ def class_of_each_row(key: Coded) -> tuple[Array, int]:
     rows = np.empty_like(numbers)
     rows[order] = numbers
     return rows, int(numbers[-1]) + 1 if len(numbers) else 0
+
+
+def _class_of_many(key: Coded) -> tuple[Array, int] | None:
+    """The same by compiled loops, where they are: few classes by a table of their keys, more of them by sorting."""
+    from shoal.compiled import at_hand
+    from shoal.table import loops
+
+    bits = (len(key.codes) - 1).bit_length()
+    if key.cardinality << bits > 1 << 64 or not at_hand(loops.number_as_they_come):
+        return None
+    classes, distinct = np.empty(len(key.codes), np.int64), np.empty(_FEW_CLASSES, np.uint64)
+    codes = key.codes if key.codes.dtype == np.uint32 else key.codes.astype(np.uint64, copy=False)
+    codes = codes if codes.flags.writeable else codes.copy()  # a loop of other types would be compiled for it
+    count = loops.number_as_they_come(codes, np.zeros(4 * _FEW_CLASSES, np.int32), distinct, classes)
+    if count >= 0:
+        place = np.empty(count, np.int64)
+        place[np.argsort(distinct[:count])] = np.arange(count)
+        return place.take(classes), count
+    return classes, loops.number_in_order(_sorted_with_rows(codes, bits), bits, classes)
+
+
+def _sorted_with_rows(codes: Array, bits: int) -> Array:
+    """Keys and, in their low bits, their rows, in order: sorting words is twice as fast as sorting an index."""
+    words = codes.astype(np.uint64) << np.uint64(bits)
+    words |= np.arange(len(words), dtype=np.uint64)
+    return sorted_keys(words)
 
 
 def first_row_of_each_class(class_of_row: Array, classes: int) -> Array:
@@ -152,10 +182,7 @@ def sorted_with_order(key: Coded) -> tuple[Array, Array]:
     """
     bits = (len(key.codes) - 1).bit_length()
     if key.cardinality << bits <= 1 << 64:
-        # key and row number in one word: sorting words is twice as fast as sorting an index
-        words = key.codes.astype(np.uint64) << np.uint64(bits)
-        words |= np.arange(len(words), dtype=np.uint64)
-        words = sorted_keys(words)
+        words = _sorted_with_rows(key.codes, bits)
         return (words & np.uint64((1 << bits) - 1)).astype(np.int64), words >> np.uint64(bits)
     order = order_of_words(key.codes.astype(np.uint64, copy=False))
     return order, key.codes[order]

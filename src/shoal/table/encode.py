@@ -362,7 +362,8 @@ class ColumnEncoder:
 
     def finish(self) -> Column:
         """The whole column, its dictionary sorted by value."""
-        held = {id(part.values): self._dictionary(part.values) for part in self.parts}
+        dictionaries = {id(part.values): part.values for part in self.parts}
+        held = {key: self._dictionary(values) for key, values in dictionaries.items()}
         written, respelled = None, 0
         as_text = {key: _texts_of(values) for key, values in held.items()} if self.from_text_file else {}
         if places := _places({key: texts for key, texts in as_text.items() if texts is not None}):

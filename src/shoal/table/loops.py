@@ -106,6 +106,48 @@ def siphash_places(k0: Number, k1: Number, first: int, found: Array) -> None:
         found[place] = v0 ^ v1 ^ v2 ^ v3
 
 
+@compiled
+def number_in_order(words: Array, bits: int, numbers: Array) -> int:
+    """Number the runs of equal keys among sorted words of a key and, in their low `bits`, a row; how many there are."""
+    shift = np.uint64(bits)
+    mask = (np.uint64(1) << shift) - np.uint64(1)
+    number, before = -1, np.uint64(0)
+    for place in range(len(words)):
+        word = words[place]
+        key = word >> shift
+        if place == 0 or key != before:
+            number += 1
+            before = key
+        numbers[word & mask] = number
+    return number + 1
+
+
+@compiled
+def number_as_they_come(keys: Array, slots: Array, distinct: Array, numbers: Array) -> int:
+    """Number keys in the order in which they come first, which `distinct` has then; -1 if they are too many for it.
+
+    `slots` hold the number of a key and 1, or 0; their number is a power of two.
+    """
+    mask, count = np.uint64(len(slots) - 1), 0
+    for row in range(len(keys)):
+        key = np.uint64(keys[row])
+        mixed = key * np.uint64(0x9E3779B97F4A7C15)
+        slot = (mixed ^ mixed >> np.uint64(32)) & mask
+        found = slots[slot]
+        while found > 0 and distinct[found - 1] != key:
+            slot = (slot + np.uint64(1)) & mask
+            found = slots[slot]
+        if found == 0:
+            if count == len(distinct):
+                return -1
+            distinct[count] = key
+            count += 1
+            found = count
+            slots[slot] = found
+        numbers[row] = found - 1
+    return count
+
+
 def rehearse() -> None:
     """Run every loop on a few rows, so that all are compiled."""
     words, numbers = np.array([7, 7, 9], np.uint64), np.empty(3, np.int32)
@@ -113,3 +155,8 @@ def rehearse() -> None:
     number_keys(words, words, 0, table, 3, keys, 0, numbers, np.empty(4, np.int64))
     place_keys(keys, 2, np.zeros(8, np.int32), 3)
     siphash_places(np.uint64(1), np.uint64(2), 0, words)
+    for kind in (np.uint32, np.uint64):
+        classes, found = np.empty(3, np.int64), np.zeros(3, np.uint64)
+        number_as_they_come(words.astype(kind), np.zeros(8, np.int32), found, classes)
+    found.flags.writeable = False  # as polars gives what it sorted
+    number_in_order(found, 2, classes)
