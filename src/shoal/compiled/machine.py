@@ -156,7 +156,8 @@ class _Memory:
         self.__array_interface__ = interface
 
     def __del__(self) -> None:
-        if self.at:
+        # when the interpreter ends, the code that releases it may be gone already
+        if self.at and not sys.is_finalizing():
             self.release(self.at)
 
 

@@ -48,6 +48,11 @@ class OpenNodes:
         """What none of them is below; infinite if there is none."""
         return float(self.bounds.min(initial=np.inf))
 
+    def lowest_first(self) -> OpenNodes:
+        """The one that may be the best of all, alone."""
+        place = self.bounds.argmin()
+        return OpenNodes(self.levels[place : place + 1], self.bounds[place : place + 1])
+
     def some(self, most: int) -> Array:
         """The levels of so many of them at most, evenly chosen."""
         return self.levels[:: -(-len(self) // most)].astype(np.int64)
@@ -159,8 +164,9 @@ def close_all(search: Search, limit: int, most: int) -> float | None:
     for outcome in search.seen.values():
         _note(search, nodes, forecast, outcome)
     _improve(search, nodes, forecast)
+    half = search.time_left / 2
     while len(nodes) and not search.late:
-        _close_next(search, nodes, forecast)
+        _close_next(search, nodes, forecast, search.time_left < half)
     return nodes.lowest
 
 
@@ -188,11 +194,12 @@ def _gains(grid: Grid, nodes: OpenNodes) -> Array:
     return found
 
 
-def _close_next(search: Search, nodes: OpenNodes, forecast: Forecast) -> None:
-    """Close an open node, by the coarsest above it that is expected to do; else by the next finer."""
+def _close_next(search: Search, nodes: OpenNodes, forecast: Forecast, lowest: bool) -> None:
+    """Close an open node, by the coarsest above it that is expected to do; else by the next finer. It is the one with
+    the lowest bound where time runs short, as that is what the result can promise then."""
     forecast.learn()
     worth = forecast.worth(_gains(search.grid, nodes))
-    node, needed = forecast.choose(nodes, worth, search.target)
+    node, needed = forecast.choose(nodes.lowest_first() if lowest else nodes, worth, search.target)
     ladder = forecast.ladder(node, worth)
     expected = forecast.lost(ladder)
     step = len(ladder)

@@ -12,6 +12,7 @@ import numpy as np
 from shoal.anonymization.search import class_kernels, kernels
 from shoal.anonymization.search.closeness import ClosenessLoop
 from shoal.anonymization.search.grid import Grid
+from shoal.anonymization.search.packed import PackedLook, look_by_packing
 from shoal.anonymization.search.sources import DENSE_SPREAD, MOST_K, Source, Sources, has_ranks, rank_scratch, slots
 from shoal.errors import InputError
 from shoal.models import Evidence, KAnonymity, Model, Spread, Whole, XYAnonymity
@@ -131,6 +132,7 @@ class Evaluator:
         records: int | None = None,
         sample: SampledUnits | None = None,
         sources: Sources | None = None,
+        packed: PackedLook | None = None,
     ) -> None:
         self.grid, self.models, self.limit, self.sample = grid, models, limit, sample
         # of the whole table, where the grid holds a part of it
@@ -148,6 +150,8 @@ class Evaluator:
         self._ranks = rank_scratch(0)
         only_k = [model.k for model in models if isinstance(model, KAnonymity)]
         self._only_k = max(only_k) if only_k and len(only_k) == len(models) else None
+        self._columns = np.arange(len(grid.axes))
+        self._twin_of = packed
         # what shrinks a class's evidence cheaply goes first: the rest is measured where these hold
         self._by_size = [
             model for model in models if not model.needs and not model.needs_population and not model.whole
@@ -179,7 +183,16 @@ class Evaluator:
     def twin(self) -> Evaluator:
         """Another with scratch space of its own, to look beside it."""
         given = (self.grid, self.models, self.limit, self.sensitive, self.populations, self.records, self.sample)
-        return Evaluator(*given, self.sources)
+        return Evaluator(*given, self.sources, None if self._packed is None else self._packed.twin())
+
+    @cached_property
+    def _packed(self) -> PackedLook | None:
+        """Looks by packed tables, where there are many tuples and only sizes of classes count."""
+        if self._twin_of is not None:
+            return self._twin_of
+        if self._only_k is None or not self.sources.rolls_up:
+            return None
+        return look_by_packing(self.grid, self._only_k, self.limit)
 
     def classes(self, levels: Array) -> tuple[Array, Array]:
         """The class of each tuple at a node, and the records of each class."""
@@ -220,6 +233,9 @@ class Evaluator:
 
     def __call__(self, levels: Array) -> Outcome:
         """Look at a node."""
+        if self._packed is not None and not self._has_nothing(levels):
+            lost, below = self._packed(levels)
+            return self._outcome(levels, lost, below, None if below is None else below[self._columns, levels])
         return self._look(levels, self.sources.below(levels))
 
     def exactly(self, levels: Array) -> Outcome:
@@ -294,13 +310,17 @@ class Evaluator:
             suppressed = kernels.small_classes(
                 place, source.counts, sizes, k, source.codes, grid.starts, self.limit, self._lost
             )
-        product, below = np.inf, None
-        feasible = suppressed <= self.limit and suppressed < grid.records
+        below = gains = None
         if suppressed <= self.limit:
             below = np.zeros(grid.sums.shape)
             self._add_below(below, self._lost, source.levels, levels)
-            if feasible:
-                product = grid.product(levels, self._gains_of(levels, self._lost))
+            gains = self._gains_of(levels, self._lost)
+        return self._outcome(levels, suppressed, below, gains)
+
+    def _outcome(self, levels: Array, suppressed: int, below: Array | None, gains: Array | None) -> Outcome:
+        """Of a node whose classes are lost below exactly if they are lost here."""
+        feasible = gains is not None and suppressed < self.grid.records
+        product = self.grid.product(levels, gains) if gains is not None and feasible else np.inf
         return Outcome(tuple(levels.tolist()), suppressed, feasible, product, suppressed, below)
 
     def _has_nothing(self, levels: Array) -> bool:

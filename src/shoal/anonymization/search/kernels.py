@@ -127,19 +127,19 @@ def classes_by_rank(
     classes = 0
     for i in range(words):
         ranks[i] = classes
-        classes += _bits(marks[i])
+        classes += bits(marks[i])
     for t in range(tuples):
         key = 0
         for c in range(compounds):
             key += table[starts[c] + codes[c, t]]
         before = marks[key >> 6] & ((np.uint64(1) << np.uint64(key & 63)) - np.uint64(1))
-        place[t] = ranks[key >> 6] + _bits(before)
+        place[t] = ranks[key >> 6] + bits(before)
     marks[:words] = 0
     return classes
 
 
 @compiled_inside
-def _bits(word: Any) -> int:
+def bits(word: Any) -> int:
     """The bits of a word that are set."""
     word -= (word >> np.uint64(1)) & np.uint64(0x5555555555555555)
     word = (word & np.uint64(0x3333333333333333)) + ((word >> np.uint64(2)) & np.uint64(0x3333333333333333))

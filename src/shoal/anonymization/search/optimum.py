@@ -88,8 +88,13 @@ class Search:
         return np.inf if self.best is None else self.best.product * (1 - SAME)
 
     @property
+    def time_left(self) -> float:
+        """Seconds until the search should end."""
+        return self.deadline - time.monotonic()
+
+    @property
     def late(self) -> bool:
-        return time.monotonic() > self.deadline
+        return self.time_left < 0
 
 
 def _look_at_part(look: Callable[[Array], Outcome], nodes: Sequence[Array]) -> list[Outcome]:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
-from typing import Any
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -26,7 +26,7 @@ _BITS, _MOST_BITS = 512, 1 << 29
 # a node with nearly as many classes as its source is not worth keeping
 _FEWER = 0.7
 # keys of a node are whole numbers of 64 bits
-_KEYS = 1 << 62
+KEYS = 1 << 62
 # classes of all nodes that are kept: twice as many as distinct tuples, and this many always
 _ROOM = 1 << 20
 # the largest k that narrow counts can be compared with
@@ -37,6 +37,9 @@ DENSE_SPREAD = 1 << 22
 _SAMPLED = 100_000
 # tuples below which rolling up gains nothing
 _FEW = 1_000
+
+
+T = TypeVar("T", bound=Sized)
 
 
 @dataclass(frozen=True)
@@ -68,31 +71,26 @@ class Source:
         return np.minimum(self.counts, MOST_K).astype(np.uint16)
 
 
-class Sources:
-    """The distinct tuples, and nodes rolled up from them where nodes are looked at. Several threads may ask."""
+class RolledUp(Generic[T]):
+    """A table of distinct tuples, and nodes rolled up from it where nodes are looked at. Several threads may ask."""
 
-    def __init__(self, grid: Grid, sensitive: Mapping[str, Any], rolls_up: bool) -> None:
-        self.grid = grid
-        counts = grid.tuples.counts.astype(np.int64)
-        self.bottom = Source(grid.bottom, None, grid.codes, counts, sensitive)
-        self._rolls_up = rolls_up and len(counts) >= _FEW
+    def __init__(self, grid: Grid, bottom: T, rolls_up: bool) -> None:
+        self.grid, self.bottom, self.rolls_up = grid, bottom, rolls_up
         # by their levels, the least used first; and nodes with nearly as many classes as their source
-        self._kept: OrderedDict[tuple[int, ...], Source] = OrderedDict()
+        self._kept: OrderedDict[tuple[int, ...], T] = OrderedDict()
         self._not_worth: set[tuple[int, ...]] = set()
         self._lock = Lock()
-        self._table = np.zeros(grid.starts[-1], np.int64)
-        self._stamp = np.full(slots(len(counts)), -1, np.int32) if self._rolls_up else np.zeros(0, np.int32)
         self._columns = np.arange(len(grid.axes))
-        self._floors = self._ladders() if self._rolls_up else []
+        self._floors = self._ladders() if rolls_up else []
         self._spent: dict[tuple[int, ...], int] = {(0,) * len(grid.axes): -(1 << 62)}
         self._order: list[tuple[int, ...]] = []
 
-    def below(self, levels: Array) -> Source:
+    def below(self, levels: Array) -> T:
         """Classes that a node can be rolled up from: as few as there are.
 
         What was looked at from too many classes adds up; where that is more than rolling up takes, it is done.
         """
-        if not self._rolls_up:
+        if not self.rolls_up:
             return self.bottom
         with self._lock:
             source = self._nearest(levels)
@@ -105,13 +103,18 @@ class Sources:
                     source = self._nearest(levels)
             return source
 
+    @property
+    def room(self) -> int:
+        """How many classes are kept of all nodes."""
+        return max(_ROOM, 2 * len(self.bottom))
+
     def _ladders(self) -> list[Array]:
         """Levels that are kept, from few to many. The bits that a level tells count, and those of its possible keys:
         a long tail of rare values makes keys many."""
         bits = (self.grid.entropies + np.log2(self.grid.cards)) / 2
         return [_floors(bits, step) for step in _STEPS]
 
-    def _nearest(self, levels: Array) -> Source:
+    def _nearest(self, levels: Array) -> T:
         """The smallest of those that are kept."""
         if self._kept:
             fine = np.flatnonzero((self._levels <= levels).all(axis=1))
@@ -128,7 +131,7 @@ class Sources:
             self._not_worth.add(key)
             return False
         self._kept[key] = found
-        while sum(map(len, self._kept.values())) > max(_ROOM, 2 * len(self.bottom)) and len(self._kept) > 1:
+        while sum(map(len, self._kept.values())) > self.room and len(self._kept) > 1:
             gone, _ = self._kept.popitem(last=False)
             self._spent[gone] = 0
         self._order = list(self._kept)
@@ -136,21 +139,36 @@ class Sources:
         self._sizes = np.array([len(kept) for kept in self._kept.values()])
         return True
 
+    def _roll_up(self, levels: Array, source: T) -> T | None:
+        """The classes of a node from those of a finer one; none where they are nearly as many."""
+        raise NotImplementedError
+
+
+class Sources(RolledUp[Source]):
+    """The distinct tuples with their sensitive values, and nodes rolled up from them."""
+
+    def __init__(self, grid: Grid, sensitive: Mapping[str, Any], rolls_up: bool) -> None:
+        counts = grid.tuples.counts.astype(np.int64)
+        bottom = Source(grid.bottom, None, grid.codes, counts, sensitive)
+        super().__init__(grid, bottom, rolls_up and len(counts) >= _FEW)
+        self._table = np.zeros(grid.starts[-1], np.int64)
+        self._stamp = np.full(slots(len(counts)), -1, np.int32) if self.rolls_up else np.zeros(0, np.int32)
+
     def _roll_up(self, levels: Array, source: Source) -> Source | None:
         grid, size = self.grid, len(source)
         keys = grid.cells(levels)
-        if keys >= _KEYS or (size > _SAMPLED and not has_ranks(keys, size)):
+        if keys >= KEYS or (size > _SAMPLED and not has_ranks(keys, size)):
             return None
         total = grid.look_up(levels, self._table)
         given = (source.codes, grid.starts, self._table)
-        if size > _SAMPLED and kernels.classes_by_sample(*given, self._stamp) > _FEWER * size:
+        if size > _SAMPLED and not is_worth_keeping(kernels.classes_by_sample(*given, self._stamp), size):
             return None
         place = np.zeros(size, np.int32)
         if has_ranks(total, size):
             count = kernels.classes_by_rank(*given, total, place, *rank_scratch(total))
         else:
             count = kernels.class_of_each_tuple(*given, total, place, self._stamp, np.zeros(size, np.int64))
-        if count > _FEWER * size:
+        if not is_worth_keeping(count, size):
             return None
         first = np.zeros(count, np.int32)
         first[place[::-1]] = np.arange(size - 1, -1, -1, dtype=np.int32)
@@ -182,6 +200,11 @@ def _floors(bits: Array, step: float) -> Array:
             last = found[j, level - 1]
             found[j, level] = level if of_level[last] - of_level[level] >= step else last
     return found
+
+
+def is_worth_keeping(classes: int, size: int) -> bool:
+    """Whether a node has so much fewer classes than its source that others are better rolled up from it."""
+    return classes <= _FEWER * size
 
 
 def has_ranks(keys: int, size: int) -> bool:

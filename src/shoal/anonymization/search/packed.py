@@ -1,0 +1,390 @@
+"""Looks at nodes of tables of millions of distinct tuples, where only sizes of classes count.
+
+Columns that depend on each other (a postcode and its county) are packed into one code for each combination that exists.
+The possible keys of a node are few then, and its classes are counted in a short array instead of a hash table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from shoal.anonymization.search import kernels
+from shoal.anonymization.search.grid import Grid
+from shoal.anonymization.search.sources import KEYS, RolledUp, has_ranks, is_worth_keeping, rank_scratch, slots
+from shoal.compiled import compiled
+from shoal.table import Array
+
+# distinct tuples from which on packing pays, and the largest k that cells of a byte can be compared with
+_WORTH_PACKING, _MOST_K = 1 << 17, 255
+# possible codes of a group: of columns that depend on each other, and of others
+_DEPENDENT, _INDEPENDENT = 1 << 29, 1 << 15
+# tuples and nodes of a column that dependence is measured on, and the bits of keys that packing two columns must save
+_SAMPLE, _FEW_NODES, _SAVED = 1 << 16, 64, 1.0
+# possible keys for each tuple, and in all, up to which each has a cell
+_CELLS, _MOST_CELLS = 64, 1 << 26
+# records are counted in 32 bits
+_MOST_RECORDS = (1 << 31) - 1
+# classes of all nodes that are kept, for each distinct tuple
+_ROOM = 4
+
+
+@dataclass(frozen=True)
+class PackedTable:
+    """Classes at some levels: the code of each group of columns, their records; `nodes[j]` are the nodes of column j by
+    the codes of its group, whose tables start at `starts`."""
+
+    levels: Array
+    codes: Array
+    counts: Array
+    starts: Array
+    nodes: Sequence[Array]
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    @cached_property
+    def capped(self) -> Array:
+        """Their records up to 255."""
+        return np.minimum(self.counts, _MOST_K).astype(np.uint8)
+
+
+class PackedTables(RolledUp[PackedTable]):
+    """The distinct tuples in packed codes, and nodes rolled up from them."""
+
+    def __init__(self, grid: Grid) -> None:
+        self.groups = _groups(grid)
+        self._maps: dict[tuple[int, int, int], Array] = {}
+        self._gains: dict[tuple[int, int], Array] = {}
+        super().__init__(grid, _packed(grid, self.groups), True)
+
+    @property
+    def room(self) -> int:
+        """How many classes are kept of all nodes: they take less memory than others."""
+        return _ROOM * len(self.bottom)
+
+    def _ladders(self) -> list[Array]:
+        """Levels that are kept, from few to many: before the others one step of the first alone, to roll up from."""
+        ladders = super()._ladders()
+        first = ladders[0]
+        least = np.where(first > 0, first, first.max() + 1).min(axis=1)
+        return [np.where(first > 0, least[:, None], 0), *ladders]
+
+    def parts(self, table: PackedTable, levels: Array) -> tuple[list[Array], list[int]]:
+        """The codes that a table's codes of each group have at a node, and how many there are."""
+        parts, sizes = [], []
+        for columns in self.groups:
+            key, product = np.zeros(len(table.nodes[columns[0]]), np.int64), 1
+            for j in columns:
+                if (card := int(self.grid.cards[j, levels[j]])) > 1:
+                    key += self._map(j, int(table.levels[j]), int(levels[j]))[table.nodes[j]] * product
+                    product *= card
+            part, size = _renumbered(key, product)
+            parts.append(part)
+            sizes.append(size)
+        return parts, sizes
+
+    def gains(self, table: PackedTable, found: Array, levels: Array) -> Array:
+        """`kernels.gains_below` of lost records by code: what they cost more at least than if they had been kept, by
+        column and level up to these."""
+        below = np.zeros(self.grid.sums.shape)
+        for group, columns in enumerate(self.groups):
+            lost = found[table.starts[group] : table.starts[group + 1]]
+            for j in columns:
+                gains = self._gains_of(j, int(table.levels[j]))
+                upto = int(levels[j]) + 1
+                by_node = np.bincount(table.nodes[j], lost, minlength=gains.shape[1])
+                below[j, :upto] = gains[:upto] @ by_node
+        return below
+
+    def _map(self, j: int, low: int, high: int) -> Array:
+        """The node at a level of each node at a lower one."""
+        if (j, low, high) not in self._maps:
+            fine, coarse = (self.grid.axes[j].fitted.codes[level] for level in (low, high))
+            found = np.zeros(int(self.grid.cards[j, low]), np.int64)
+            found[fine] = coarse
+            self._maps[j, low, high] = found
+        return self._maps[j, low, high]
+
+    def _gains_of(self, j: int, at: int) -> Array:
+        """What a lost record of each node at a level costs more at least than if kept, by level."""
+        if (j, at) not in self._gains:
+            axis, card = self.grid.axes[j], int(self.grid.cards[j, at])
+            least, first = self.grid.least_gains
+            found = np.zeros((axis.fitted.height, card))
+            for level, costs in enumerate(axis.costs.levels):
+                if level < at:
+                    found[level] = least[first[j, at, level] : first[j, at, level] + card]
+                else:
+                    found[level][axis.fitted.codes[at]] = axis.costs.suppressed - costs
+            self._gains[j, at] = found
+        return self._gains[j, at]
+
+    def _roll_up(self, levels: Array, source: PackedTable) -> PackedTable | None:
+        size = len(source)
+        parts, sizes = self.parts(source, levels)
+        table, total = keys_of(parts, sizes)
+        if total >= KEYS:
+            return None
+        if has_ranks(total, size):
+            marks, ranks = rank_scratch(total)
+            count = _mark(source.codes, source.starts, table, marks, ranks)
+            keys, counts = _collect(source.codes, source.starts, table, source.counts, marks, ranks, count)
+        else:
+            place, count = _by_hash(source, table, total)
+            keys = np.zeros(count, np.int64)
+            _note_keys(source.codes, source.starts, table, place, keys)
+            counts = kernels.sizes_of(place, source.counts, count).astype(np.int32)
+        if not is_worth_keeping(count, size):
+            return None
+        codes = []
+        for part in reversed(sizes):
+            keys, code = np.divmod(keys, part)
+            codes.append(code)
+        codes.reverse()
+        nodes: list[Array] = [np.zeros(0, np.int64)] * len(self.grid.axes)
+        for group, columns in enumerate(self.groups):
+            for j in columns:
+                nodes[j] = np.zeros(sizes[group], np.int64)
+                nodes[j][parts[group]] = self._map(j, int(source.levels[j]), int(levels[j]))[source.nodes[j]]
+        return _table(levels, codes, counts, nodes, self.groups)
+
+
+class PackedLook:
+    """Looks at nodes by packed tables, with scratch space that is used again."""
+
+    def __init__(self, tables: PackedTables, k: int, limit: int) -> None:
+        self.tables, self.k, self.limit = tables, k, limit
+        self._cells = np.zeros(min(_MOST_CELLS, _CELLS * len(tables.bottom)), np.uint8)
+        self._places = np.zeros(len(tables.bottom), np.int32)
+
+    def twin(self) -> PackedLook:
+        """Another with scratch space of its own."""
+        return PackedLook(self.tables, self.k, self.limit)
+
+    def __call__(self, levels: Array) -> tuple[int, Array | None]:
+        """The records in classes below k; while they are within the limit, what they cost more at the least at this
+        node and below it, by column and level."""
+        source = self.tables.below(levels)
+        table, total = keys_of(*self.tables.parts(source, levels))
+        found = np.zeros(source.starts[-1])
+        size = len(source)
+        if total <= min(len(self._cells), max(1 << 16, _CELLS * size)):
+            given = (source.codes, source.starts, table, total, source.counts, source.capped)
+            lost = _small_classes(*given, self.k, self.limit, self._cells, self._places, found)
+        else:
+            place, count = _by_hash(source, table, total)
+            sizes = kernels.sizes_of(place, source.counts, count)
+            by_code = (source.codes, source.starts, self.limit, found)
+            lost = kernels.small_classes(place, source.counts, sizes, self.k, *by_code)
+        return lost, self.tables.gains(source, found, levels) if lost <= self.limit else None
+
+
+def look_by_packing(grid: Grid, k: int, limit: int) -> PackedLook | None:
+    """What looks at nodes by packed tables; none where that does not pay."""
+    if len(grid.tuples) < _WORTH_PACKING or k > _MOST_K or grid.records > _MOST_RECORDS:
+        return None
+    return PackedLook(PackedTables(grid), k, limit)
+
+
+def _packed(grid: Grid, groups: Sequence[Sequence[int]]) -> PackedTable:
+    """The distinct tuples, by the combinations of each group's values that exist."""
+    every: list[Array] = []
+    nodes: list[Array] = [np.zeros(0, np.int64)] * len(grid.axes)
+    for columns in groups:
+        key, product = np.zeros(len(grid.tuples), np.int64), 1
+        for j in columns:
+            key += grid.tuples.tuples[grid.axes[j].name].codes * np.int64(product)
+            product *= len(grid.axes[j].fitted.codes[0])
+        present = np.flatnonzero(_present(key, product))
+        number = np.zeros(product, np.int32)
+        number[present] = np.arange(len(present), dtype=np.int32)
+        every.append(number[key])
+        for j in columns:
+            card = len(grid.axes[j].fitted.codes[0])
+            present, codes = np.divmod(present, card)
+            nodes[j] = grid.axes[j].fitted.codes[0][codes]
+    return _table(grid.bottom, every, grid.tuples.counts.astype(np.int32), nodes, groups)
+
+
+def _table(
+    levels: Array, codes: Sequence[Array], counts: Array, nodes: Sequence[Array], groups: Sequence[Sequence[int]]
+) -> PackedTable:
+    lengths = [len(nodes[columns[0]]) for columns in groups]
+    narrow: type = np.uint16 if max(lengths) <= 1 << 16 else np.int32
+    packed = np.array([part.astype(narrow) for part in codes])
+    return PackedTable(levels, packed, counts, np.append(0, np.cumsum(lengths)), nodes)
+
+
+def keys_of(parts: Sequence[Array], sizes: Sequence[int]) -> tuple[Array, int]:
+    """What each group's codes add to the key of a class, one table after the other, and the possible keys."""
+    total, tables = 1, []
+    for part, size in zip(reversed(parts), reversed(sizes), strict=True):
+        tables.append(part * total)
+        total *= size
+    return np.concatenate(tables[::-1]), total
+
+
+def _by_hash(source: PackedTable, table: Array, total: int) -> tuple[Array, int]:
+    """The class of each tuple of a source where there are too many possible keys for a cell or a bit each."""
+    size = len(source)
+    place, keys, stamp = np.zeros(size, np.int32), np.zeros(size, np.int64), np.full(slots(size), -1, np.int32)
+    return place, kernels.class_of_each_tuple(source.codes, source.starts, table, total, place, stamp, keys)
+
+
+def _groups(grid: Grid) -> list[list[int]]:
+    """Columns packed together: those that depend on each other, then what is left as the codes allow."""
+    cards = [len(axis.fitted.codes[0]) for axis in grid.axes]
+    groups = [[j] for j in range(len(cards))]
+
+    def merged(one: int, other: int, most: int) -> bool:
+        first, second = (next(group for group in groups if j in group) for j in (one, other))
+        if first is second or np.prod([float(cards[j]) for j in first + second]) > most:
+            return False
+        groups.remove(second)
+        first.extend(second)
+        return True
+
+    for saved, one, other in _dependences(grid):
+        if saved >= _SAVED:
+            merged(one, other, _DEPENDENT)
+    order = sorted(range(len(cards)), key=lambda j: -cards[j])
+    for place, one in enumerate(order):
+        for other in order[place + 1 :]:
+            merged(one, other, _INDEPENDENT)
+    return [sorted(group) for group in groups]
+
+
+def _dependences(grid: Grid) -> list[tuple[float, int, int]]:
+    """The bits of keys that packing two columns saves, the most first: of some tuples, at levels of few nodes."""
+    step = -(-len(grid.tuples) // _SAMPLE)
+    columns, cards = [], []
+    for j, axis in enumerate(grid.axes):
+        level = int(np.argmax(grid.cards[j, : axis.fitted.height] <= _FEW_NODES))
+        columns.append(axis.fitted.codes[level][grid.tuples.tuples[axis.name].codes[::step]].astype(np.int64))
+        cards.append(int(grid.cards[j, level]))
+    found = []
+    for one in range(len(columns)):
+        for other in range(one):
+            there = np.bincount(columns[one] * cards[other] + columns[other], minlength=1)
+            found.append((float(np.log2(cards[one] * cards[other] / np.count_nonzero(there))), other, one))
+    return sorted(found, key=lambda saved: (-saved[0], *saved[1:]))
+
+
+def _renumbered(keys: Array, product: int) -> tuple[Array, int]:
+    """Keys below a product, numbered without gaps, and how many there are."""
+    if product <= max(1 << 16, 16 * len(keys)):
+        found: tuple[Array, int] = _by_stamp(keys, np.full(product, -1, np.int64))
+        return found
+    present, number = np.unique(keys, return_inverse=True)
+    return number, len(present)
+
+
+@compiled
+def _present(keys: Array, product: int) -> Array:
+    """Which keys there are."""
+    found = np.zeros(product, np.bool_)
+    for t in range(len(keys)):
+        found[keys[t]] = True
+    return found
+
+
+@compiled
+def _by_stamp(keys: Array, stamp: Array) -> Any:
+    found = np.zeros(len(keys), np.int64)
+    count = 0
+    for i in range(len(keys)):
+        if stamp[keys[i]] < 0:
+            stamp[keys[i]] = count
+            count += 1
+        found[i] = stamp[keys[i]]
+    return found, count
+
+
+@compiled
+def _small_classes(
+    codes: Array,
+    starts: Array,
+    table: Array,
+    total: int,
+    counts: Array,
+    capped: Array,
+    k: int,
+    limit: int,
+    cells: Array,
+    places: Array,
+    found: Array,
+) -> int:
+    """Records in classes below k, counted up to k in a cell for each key; within the limit also by code (`found`)."""
+    groups, tuples = codes.shape
+    cells[:total] = 0
+    for t in range(tuples):
+        key = 0
+        for g in range(groups):
+            key += table[starts[g] + codes[g, t]]
+        places[t] = key
+        cells[key] = min(np.int64(cells[key]) + np.int64(capped[t]), k)
+    lost = 0
+    for i in range(total):
+        if cells[i] < k:
+            lost += int(cells[i])
+    if lost <= limit:
+        # the tuples that are lost, without a branch that cannot be foreseen
+        gone = 0
+        for t in range(tuples):
+            key = places[t]
+            places[gone] = t
+            gone += int(cells[key] < k)
+        for i in range(gone):
+            t = places[i]
+            for g in range(groups):
+                found[starts[g] + codes[g, t]] += counts[t]
+    return lost
+
+
+@compiled
+def _mark(codes: Array, starts: Array, table: Array, marks: Array, ranks: Array) -> int:
+    """Set a bit for each key that there is; how many there are, and in `ranks` how many before each word."""
+    groups, tuples = codes.shape
+    for t in range(tuples):
+        key = 0
+        for g in range(groups):
+            key += table[starts[g] + codes[g, t]]
+        marks[key >> 6] |= np.uint64(1) << np.uint64(key & 63)
+    count = 0
+    for i in range(len(marks)):
+        ranks[i] = count
+        count += kernels.bits(marks[i])
+    return count
+
+
+@compiled
+def _collect(codes: Array, starts: Array, table: Array, counts: Array, marks: Array, ranks: Array, classes: int) -> Any:
+    """The keys that are marked, in order, and the records of each."""
+    groups, tuples = codes.shape
+    keys = np.zeros(classes, np.int64)
+    sizes = np.zeros(classes, np.int32)
+    for t in range(tuples):
+        key = 0
+        for g in range(groups):
+            key += table[starts[g] + codes[g, t]]
+        before = marks[key >> 6] & ((np.uint64(1) << np.uint64(key & 63)) - np.uint64(1))
+        place = ranks[key >> 6] + kernels.bits(before)
+        keys[place] = key
+        sizes[place] += counts[t]
+    return keys, sizes
+
+
+@compiled
+def _note_keys(codes: Array, starts: Array, table: Array, place: Array, keys: Array) -> None:
+    """The key of each class."""
+    groups, tuples = codes.shape
+    for t in range(tuples):
+        key = 0
+        for g in range(groups):
+            key += table[starts[g] + codes[g, t]]
+        keys[place[t]] = key
