@@ -84,8 +84,12 @@ class Grid:
 
     def factors(self, gains: Array) -> Array:
         """The factors of the score by column and level, where these cost `gains` more than if all were kept."""
-        base, scale, weight, height = self._scales
+        base, scale, weight, height = self.scales
         return kernels.factors_of(self.sums, gains, base, scale, weight, height, self.measure.geometric)
+
+    def below_factors(self, gains: Array | None) -> Array:
+        """The same where finer nodes cost `gains` more at least; infinite where none is feasible."""
+        return np.full(self.sums.shape, np.inf) if gains is None else self.factors(gains)
 
     @cached_property
     def free_factors(self) -> Array:
@@ -94,7 +98,7 @@ class Grid:
 
     def product(self, levels: Array, gains: Array) -> float:
         """The product of a node's factors, where columns cost `gains` more than if all were kept."""
-        base, scale, weight, _ = self._scales
+        base, scale, weight, _ = self.scales
         return kernels.product_of(levels, self.sums, gains, base, scale, weight, self.measure.geometric)
 
     @cached_property
@@ -116,7 +120,8 @@ class Grid:
         return np.concatenate(found), at
 
     @cached_property
-    def _scales(self) -> tuple[Array, Array, Array, Array]:
+    def scales(self) -> tuple[Array, Array, Array, Array]:
+        """Base, scale, weight and height of each column."""
         costs = [axis.costs for axis in self.axes]
         return (
             np.array([cost.base for cost in costs]),
