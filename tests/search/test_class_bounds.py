@@ -84,7 +84,7 @@ def test_sums_are_those_of_the_classes(seed: int, suppression: float, quality: s
     for levels in problem.nodes:
         sums, found = evaluate.class_sums(np.array(levels), k), evaluate.judged(np.array(levels))
         if sums is None:
-            assert evaluate._has_nothing(np.array(levels))
+            assert evaluate.has_nothing(np.array(levels))
             continue
         kept = found.sizes[found.sizes >= k]
         assert sums == ClassSums(len(kept), (kept**2).sum(), (kept // k).sum(), found.suppressed)

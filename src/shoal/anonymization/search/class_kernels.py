@@ -33,6 +33,7 @@ def sums_of_classes(
     table: Array,
     codes: Array,
     counts: Array,
+    place: Array,
     stamp: Array,
     keys: Array,
     keys_of_classes: Array,
@@ -42,7 +43,7 @@ def sums_of_classes(
     """Of the classes of a node with k members and more: how many, the sum of their squares, and how many of k they
     could be split into; and the members of all others. The arrays are those of `look_up` and `class_of_each_tuple`."""
     total = look_up(levels, members, unpacked, starts, nodes, offsets, cards, table)
-    _fill_keys(codes, starts, table, keys)
+    fill_keys(codes, starts, table, keys)
     tuples = codes.shape[1]
     if total <= min(len(sizes), DENSE * tuples):
         classes = total
@@ -50,7 +51,7 @@ def sums_of_classes(
         for t in range(tuples):
             sizes[keys[t]] += counts[t]
     else:
-        classes = _count_numbered(keys, counts, total, stamp, keys_of_classes, sizes)
+        classes = count_numbered(keys, counts, total, place, stamp, keys_of_classes, sizes)
     enough = small = parts = 0
     squares = 0.0
     for c in range(classes):
@@ -65,7 +66,7 @@ def sums_of_classes(
 
 
 @compiled_part
-def _fill_keys(codes: Array, starts: Array, table: Array, keys: Array) -> None:
+def fill_keys(codes: Array, starts: Array, table: Array, keys: Array) -> None:
     """The key of each tuple, some at a time so that they stay in the cache."""
     compounds, tuples = codes.shape
     for first in range(0, tuples, BLOCK):
@@ -81,8 +82,10 @@ def _fill_keys(codes: Array, starts: Array, table: Array, keys: Array) -> None:
 
 
 @compiled_part
-def _count_numbered(keys: Array, counts: Array, total: int, stamp: Array, keys_of_classes: Array, sizes: Array) -> int:
-    """The sizes of classes, numbered as `class_of_each_tuple` does; `stamp` is -1 everywhere before and after."""
+def count_numbered(
+    keys: Array, counts: Array, total: int, place: Array, stamp: Array, keys_of_classes: Array, sizes: Array
+) -> int:
+    """As `class_of_each_tuple` by the keys of tuples, and the sizes of classes."""
     tuples = len(counts)
     classes = 0
     direct = total <= min(len(stamp), STAMPED * tuples)
@@ -103,6 +106,7 @@ def _count_numbered(keys: Array, counts: Array, total: int, stamp: Array, keys_o
             keys_of_classes[found] = key
             sizes[found] = 0
             classes += 1
+        place[t] = found
         sizes[found] += counts[t]
     for c in range(classes):
         slot = keys_of_classes[c] if direct else hash_slot(keys_of_classes[c], mask)

@@ -43,19 +43,33 @@ class ClosenessLoop:
         """Whether a table of all classes and values is small enough."""
         return bool(classes * self.labels <= _DENSE)
 
+    @property
+    def leaves(self) -> int:
+        """The values at the bottom of the tree."""
+        return int(self.tree.first[1])
+
+    @property
+    def arrays(self) -> tuple[Array, Array, Array, Array]:
+        """The tree as loops take it."""
+        tree = self.tree
+        return tree.nodes[0], tree.shares, tree.first, tree.parent
+
     def judge(self, place: Array, sizes: Array, entries: Any) -> tuple[Array, Array]:
         """Which classes are bad, and how many members of each can be kept at most below."""
-        bad, kept = np.zeros(len(sizes), np.bool_), np.zeros(len(sizes), np.int64)
-        tree = self.tree
-        _judge(
-            *(place, sizes, entries.of_tuple, entries.code, entries.count, self.k, self.t, TOLERANCE),
-            *(tree.nodes[0], tree.shares, tree.first, tree.parent, self._work, bad, kept),
-        )
-        return bad, kept
+        bad, number = np.zeros(len(sizes), np.bool_), np.zeros(len(sizes), np.int32)
+        spread = np.zeros((int(np.count_nonzero(sizes >= self.k)) + 1) * self.leaves, np.int64)
+        count_and_judge(place, sizes, *entries.narrow, self.k, self.t, TOLERANCE, *self.arrays, number, spread, bad)
+        return bad, self.most_kept(sizes, number, spread, bad)
+
+    def most_kept(self, sizes: Array, number: Array, spread: Array, bad: Array) -> Array:
+        """How many members of each class can be kept at most below, by what `count_and_judge` has found."""
+        kept = np.zeros(len(sizes), np.int64)
+        _most_kept(sizes, number, spread, bad, self.k, self.t, *self.arrays[1:], self._work, kept)
+        return kept
 
 
 @compiled
-def _judge(
+def count_and_judge(
     place: Array,
     sizes: Array,
     entry_tuple: Array,
@@ -68,41 +82,68 @@ def _judge(
     shares: Array,
     first: Array,
     parent: Array,
-    work: Array,
+    number: Array,
+    spread: Array,
     bad: Array,
-    kept: Array,
 ) -> None:
-    height = len(first) - 2
-    number = np.full(len(sizes), -1, np.int64)
+    """Which classes have less than k members, or values too far from those of all.
+
+    The values of the classes with k members and more are counted in `spread`, from `number` on.
+    """
+    height, leaves = len(first) - 2, first[1]
     enough = 0
     for c in range(len(sizes)):
-        if sizes[c] >= k:
-            number[c] = enough
-            enough += 1
-    members = np.zeros((enough, first[1]), np.int64)
-    for e in range(len(entry_tuple)):
-        at = number[place[entry_tuple[e]]]
-        if at >= 0:
-            members[at, leaf[entry_code[e]]] += entry_count[e]
-    inner = np.zeros(len(shares))
+        enough += sizes[c] >= k
+    # the values of all others go to one row behind
+    spread[: (enough + 1) * leaves] = 0
+    last = enough * leaves
+    enough = 0
     for c in range(len(sizes)):
-        if number[c] < 0:
-            bad[c] = True
+        bad[c] = sizes[c] < k
+        number[c] = last
+        if not bad[c]:
+            number[c] = enough * leaves
+            enough += 1
+    for e in range(len(entry_tuple)):
+        spread[number[place[entry_tuple[e]]] + leaf[entry_code[e]]] += entry_count[e]
+    inner = np.zeros(len(shares))
+    own = np.zeros(leaves)
+    for c in range(len(sizes)):
+        if bad[c]:
             continue
-        own = members[number[c]]
-        inner[first[1] :] = 0.0
+        for node in range(leaves):
+            own[node] = spread[number[c] + node] / sizes[c]
+        inner[leaves:] = 0.0
         far = 0.0
-        for node in range(first[1]):
-            if own[node] > 0:
-                share = own[node] / sizes[c]
-                inner[parent[node]] += share
-                far += max(share - shares[node], 0.0)
-        for node in range(first[1], first[height]):
+        for node in range(leaves):
+            inner[parent[node]] += own[node]
+            far += max(own[node] - shares[node], 0.0)
+        # what is too far already only gets farther
+        for node in range(leaves, first[height] if far / height <= t + tolerance else leaves):
             inner[parent[node]] += inner[node]
             far += max(inner[node] - shares[node], 0.0)
-        if far / height <= t + tolerance:
+        bad[c] = far / height > t + tolerance
+
+
+@compiled
+def _most_kept(
+    sizes: Array,
+    number: Array,
+    spread: Array,
+    bad: Array,
+    k: int,
+    t: float,
+    shares: Array,
+    first: Array,
+    parent: Array,
+    work: Array,
+    kept: Array,
+) -> None:
+    leaves = first[1]
+    for c in range(len(sizes)):
+        if not bad[c]:
             kept[c] = sizes[c]
-            continue
-        bad[c] = True
-        most = most_kept(own, sizes[c], t, shares, first, parent, work)
-        kept[c] = most if most >= k else 0
+        elif sizes[c] >= k:
+            own = spread[number[c] : number[c] + leaves]
+            most = most_kept(own, sizes[c], t, shares, first, parent, work)
+            kept[c] = most if most >= k else 0

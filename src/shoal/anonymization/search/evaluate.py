@@ -159,7 +159,7 @@ class Evaluator:
         self._others = [model for model in models if not model.whole and model not in self._by_size]
         self._whole = [model for model in models if model.whole]
         self._across = any(isinstance(model, XYAnonymity) and model.x for model in models)
-        self._closeness = None if sample else ClosenessLoop.of(models, self.sensitive)
+        self.closeness = None if sample else ClosenessLoop.of(models, self.sensitive)
         # the node that is written `*` at each level of a column, -1 where there is none
         self._stars = [
             [labels.index(STAR) if STAR in labels else -1 for labels in axis.fitted.labels] for axis in grid.axes
@@ -243,20 +243,27 @@ class Evaluator:
         return self._look(levels, self.sources.bottom)
 
     def _look(self, levels: Array, source: Source) -> Outcome:
-        if self._only_k is not None and not self._has_nothing(levels):
+        if self._only_k is not None and not self.has_nothing(levels):
             return self._by_k(levels, source, self._only_k)
         found = self._judge(levels, source)
-        least = int(found.lost.sum())
-        product, below = np.inf, None
-        if least <= self.limit:
-            gone, whole, part = self._lost_codes(found, source)
-            below = np.zeros(self.grid.sums.shape)
-            # of classes that go whole we know who goes
-            self._add_below(below, whole, source.levels, levels)
-            self._add_below(below, part, levels, levels)
-            if found.feasible:
-                product = self.grid.product(levels, self._gains_of(levels, gone))
-        return Outcome(tuple(levels.tolist()), found.suppressed, found.feasible, product, least, below)
+        lost, below, gone = self.told(levels, source, found)
+        product = np.inf
+        if below is not None and found.feasible:
+            product = self.grid.product(levels, self._gains_of(levels, gone))
+        return Outcome(tuple(levels.tolist()), found.suppressed, found.feasible, product, lost, below)
+
+    def told(self, levels: Array, source: Source, found: Judged) -> tuple[int, Array | None, Array]:
+        """What the classes of a node tell about all finer ones (`Outcome.lost` and `below`), and the records of each
+        compound code that it loses itself."""
+        lost = int(found.lost.sum())
+        if lost > self.limit:
+            return lost, None, self._lost
+        gone, whole, part = self._lost_codes(found, source)
+        below = np.zeros(self.grid.sums.shape)
+        # of classes that go whole we know who goes
+        self._add_below(below, whole, source.levels, levels)
+        self._add_below(below, part, levels, levels)
+        return lost, below, gone
 
     def judged(self, levels: Array) -> Judged:
         """The classes of a node, and which of them are bad."""
@@ -264,12 +271,12 @@ class Evaluator:
 
     def _judge(self, levels: Array, source: Source) -> Judged:
         place, sizes = self._classes(levels, source)
-        nothing = self._has_nothing(levels)
+        nothing = self.has_nothing(levels)
         if self._only_k is not None and not nothing:
             bad = sizes < self._only_k
             lost = np.where(bad, sizes, 0)
-        elif self._closeness is not None and self._closeness.fits(len(sizes)) and not nothing:
-            bad, most = self._closeness.judge(place, sizes, source.sensitive[self._closeness.name])
+        elif self.closeness is not None and self.closeness.fits(len(sizes)) and not nothing:
+            bad, most = self.closeness.judge(place, sizes, source.sensitive[self.closeness.name])
             lost = sizes - most
         else:
             bad, shares = self.bad_classes(levels, place, sizes, source)
@@ -284,11 +291,11 @@ class Evaluator:
     def class_sums(self, levels: Array, k: int) -> ClassSums | None:
         """Sums over the classes of a node, where those below k are the ones that are suppressed; else none."""
         grid = self.grid
-        if self._only_k != k or self._has_nothing(levels) or grid.cells(levels) >= 1 << 62:
+        if self._only_k != k or self.has_nothing(levels) or grid.cells(levels) >= 1 << 62:
             return None
         source = self.sources.below(levels)
         tables = (grid.members, grid.unpacked, grid.starts, grid.nodes, grid.offsets, grid.cards, self._table)
-        own = (source.codes, source.counts, self._stamp, *self._class_scratch)
+        own = (source.codes, source.counts, self._place, self._stamp, *self._class_scratch)
         return ClassSums(*class_kernels.sums_of_classes(levels, *tables, *own, k))
 
     def kept_sizes(self, levels: Array) -> Array:
@@ -323,13 +330,13 @@ class Evaluator:
         product = self.grid.product(levels, gains) if gains is not None and feasible else np.inf
         return Outcome(tuple(levels.tolist()), suppressed, feasible, product, suppressed, below)
 
-    def _has_nothing(self, levels: Array) -> bool:
+    def has_nothing(self, levels: Array) -> bool:
         """Whether rows can be `*` everywhere: at the top all are, in uneven trees some are below it."""
         return all(stars[level] >= 0 for stars, level in zip(self._stars, levels.tolist(), strict=True))
 
     def _nothing(self, levels: Array, place: Array, source: Source) -> Array:
         """The classes of rows that are `*` everywhere: they say nothing and count as suppressed."""
-        if not self._has_nothing(levels):
+        if not self.has_nothing(levels):
             return np.zeros(0, np.int64)
         axes = zip(self.grid.axes, self._stars, levels.tolist(), strict=True)
         stars = [
@@ -474,7 +481,8 @@ class PersonEvaluator(Evaluator):
     def __init__(self, *given: Any, histories: Histories, **more: Any) -> None:
         super().__init__(*given, **more)
         self._histories = histories
-        self._only_k = self._closeness = None
+        self._only_k = None
+        self.closeness = None
 
     @property
     def members(self) -> int:

@@ -88,6 +88,10 @@ class Grid:
         base, scale, weight, height = self.scales
         return kernels.factors_of(self.sums, gains, base, scale, weight, height, self.measure.geometric)
 
+    def below_factors(self, gains: Array | None) -> Array:
+        """The same where finer nodes cost `gains` more at least; infinite where none is feasible."""
+        return np.full(self.sums.shape, np.inf) if gains is None else self.factors(gains)
+
     @cached_property
     def free_factors(self) -> Array:
         """The factors with nothing suppressed."""

@@ -384,9 +384,11 @@ def product_of(
 
 
 @compiled
-def raise_bounds(bounds: Array, strides: Array, low: Array, levels: Array, factors: Array) -> None:
-    """Raise the lower bounds of all nodes at or below a node; factors[j, l] is column j's at level l."""
+def raise_bounds(bounds: Array, strides: Array, low: Array, levels: Array, factors: Array, target: float) -> int:
+    """Raise the lower bounds of all nodes at or below a node; factors[j, l] is column j's at level l. How many have
+    reached the target."""
     columns = len(levels)
+    reached = 0
     at = low.copy()
     prefix = np.ones(columns + 1)
     base = 0
@@ -401,7 +403,9 @@ def raise_bounds(bounds: Array, strides: Array, low: Array, levels: Array, facto
         for level in range(low[last], levels[last] + 1):
             value = prefix[last] * factors[last, level]
             spot = base + (level - low[last]) * strides[last]
-            bounds[spot] = max(bounds[spot], value)
+            if value > bounds[spot]:
+                reached += bounds[spot] < target and value >= target
+                bounds[spot] = value
         j = last - 1
         while j >= 0:
             base -= (at[j] - low[j]) * strides[j]
@@ -411,7 +415,7 @@ def raise_bounds(bounds: Array, strides: Array, low: Array, levels: Array, facto
             at[j] = low[j]
             j -= 1
         if j < 0:
-            return
+            return reached
 
 
 @compiled

@@ -21,6 +21,7 @@ from shoal.anonymization.search.class_order import ClassOrder
 from shoal.anonymization.search.class_search import SAME, ClassLook, strides_of
 from shoal.anonymization.search.closing import close_all
 from shoal.anonymization.search.evaluate import Evaluator, Outcome
+from shoal.anonymization.search.glances import Glances
 from shoal.anonymization.search.grid import Grid
 from shoal.anonymization.search.measures import CLASS_MEASURES, least_possible
 from shoal.models import KAnonymity
@@ -52,7 +53,7 @@ class Search:
         """Look at a node, once."""
         key = tuple(levels.tolist())
         if key not in self.seen:
-            self._note(self.evaluate(levels))
+            self.note(self.evaluate(levels))
         return self.seen[key]
 
     def look_at_all(self, nodes: Sequence[Array]) -> list[Outcome]:
@@ -64,10 +65,11 @@ class Search:
                 jobs = [pool.submit(_look_at_part, look, part) for look, part in halves]
                 for job in jobs:
                     for found in job.result():
-                        self._note(found)
+                        self.note(found)
         return [self.look(levels) for levels in nodes]
 
-    def _note(self, found: Outcome) -> None:
+    def note(self, found: Outcome) -> None:
+        """A node was looked at."""
         self.seen[found.levels] = found
         if found.feasible and self.is_better(found):
             self.best = found
@@ -126,7 +128,7 @@ def find_best(grid: Grid, evaluate: Evaluator, minimize: str = "loss", time_limi
         by_classes = _by_classes if grid.size <= _LISTED and evaluate.limit else _walk
         return by_classes(search, evaluate, minimize)
     descend(search, grid.high)
-    bound = _by_node(search, evaluate.limit) if grid.size <= _LISTED else _of_many(search, evaluate.limit)
+    bound = _by_node(search, evaluate) if grid.size <= _LISTED else _of_many(search, evaluate.limit)
     optimal = not np.isfinite(bound) or bound >= search.target
     # sums of classes that were rolled up differ in their last digits
     best = None if search.best is None else evaluate.exactly(np.array(search.best.levels))
@@ -157,27 +159,28 @@ def _finer(grid: Grid, levels: Array) -> Iterator[Array]:
 # lattices that fit into memory
 
 
-def _by_node(search: Search, limit: int) -> float:
+def _by_node(search: Search, evaluate: Evaluator) -> float:
     """Close nodes until none can be better; the lowest bound of what is still open (infinite: nothing is)."""
     grid = search.grid
     low, high = grid.low, grid.high
     extents = high - low + 1
     strides = strides_of(grid)
     bounds = np.zeros(grid.size)
-    kernels.raise_bounds(bounds, strides, low, high, grid.free_factors)
+    kernels.raise_bounds(bounds, strides, low, high, grid.free_factors, np.inf)
     for outcome in search.seen.values():
         _close(search, bounds, strides, outcome)
-    if limit == 0:
+    if evaluate.limit == 0:
         done = _by_chains(search, bounds, strides, extents)
     else:
-        done = _coarsest_first(search, bounds, strides, extents)
+        glances = Glances.of(evaluate) if search.other is None else None
+        done = _coarsest_first(search, bounds, strides, extents, glances)
     if not done:
         return kernels.lowest(bounds)
     _settle_ties(search, bounds, strides, extents)
     return np.inf
 
 
-def _coarsest_first(search: Search, bounds: Array, strides: Array, extents: Array) -> bool:
+def _coarsest_first(search: Search, bounds: Array, strides: Array, extents: Array, glances: Glances | None) -> bool:
     """Look at every node that is still open once all coarser ones have told what they know; whether there was time."""
     low = search.grid.low
     places = np.arange(len(bounds))
@@ -188,6 +191,8 @@ def _coarsest_first(search: Search, bounds: Array, strides: Array, extents: Arra
         if search.late:
             return False
         nodes = [order[at]]
+        if glances is not None and glances.look(search, low + order[at] // strides % extents, bounds, strides):
+            continue
         if at_once > 1:
             following = kernels.next_open(bounds, search.target, order, at + 1)
             # the next one beside it, unless what is found here could close it
@@ -224,11 +229,7 @@ def _close(search: Search, bounds: Array, strides: Array, outcome: Outcome) -> N
     """What a node tells about itself and all finer ones."""
     grid, low = search.grid, search.grid.low
     levels = np.array(outcome.levels)
-    if outcome.below is None:
-        factors = np.full(grid.sums.shape, np.inf)
-    else:
-        factors = grid.factors(outcome.below)
-    kernels.raise_bounds(bounds, strides, low, levels, factors)
+    kernels.raise_bounds(bounds, strides, low, levels, grid.below_factors(outcome.below), search.target)
     bounds[int(((levels - low) * strides).sum())] = np.inf
 
 
@@ -392,8 +393,7 @@ def _walk(search: Search, evaluate: Evaluator, minimize: str) -> Optimum:
         levels = grid.low + place // strides % (grid.high - grid.low + 1)
         outcome = evaluate(levels)
         if outcome.below is None and len(closed):
-            infinite = np.full(grid.sums.shape, np.inf)
-            kernels.raise_bounds(closed, strides, grid.low, levels, infinite)
+            kernels.raise_bounds(closed, strides, grid.low, levels, grid.below_factors(None), np.inf)
         if outcome.feasible:
             kept = evaluate.kept_sizes(levels)
             members = int(kept.sum()) + outcome.suppressed

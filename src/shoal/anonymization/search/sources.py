@@ -51,6 +51,14 @@ class SensitiveEntries:
     count: Array
     whole: Whole
 
+    @cached_property
+    def narrow(self) -> tuple[Array, Array, Array]:
+        """The three in 32 bits, where they fit: what a look costs is mostly reading them."""
+        kept = (self.of_tuple, self.code, self.count)
+        if max(int(part.max(initial=0)) for part in kept) >= 1 << 31:
+            return kept
+        return self.of_tuple.astype(np.int32), self.code.astype(np.int32), self.count.astype(np.int32)
+
 
 @dataclass(frozen=True)
 class Source:
@@ -117,9 +125,10 @@ class RolledUp(Generic[T]):
     def _nearest(self, levels: Array) -> T:
         """The smallest of those that are kept."""
         if self._kept:
-            fine = np.flatnonzero((self._levels <= levels).all(axis=1))
-            if len(fine):
-                key = self._order[fine[self._sizes[fine].argmin()]]
+            fine = (self._levels <= levels).all(axis=1)
+            first = int(fine.argmax())
+            if fine[first]:
+                key = self._order[first]
                 self._kept.move_to_end(key)
                 return self._kept[key]
         return self.bottom
@@ -134,9 +143,9 @@ class RolledUp(Generic[T]):
         while sum(map(len, self._kept.values())) > self.room and len(self._kept) > 1:
             gone, _ = self._kept.popitem(last=False)
             self._spent[gone] = 0
-        self._order = list(self._kept)
+        # the smallest first
+        self._order = sorted(self._kept, key=lambda one: len(self._kept[one]))
         self._levels = np.array(self._order)
-        self._sizes = np.array([len(kept) for kept in self._kept.values()])
         return True
 
     def _roll_up(self, levels: Array, source: T) -> T | None:
