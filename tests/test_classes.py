@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import brute
+from shoal import compiled
 from shoal.table.classes import (
     MANY,
     Coded,
@@ -140,7 +141,10 @@ def test_words_are_in_their_stable_order(keys: list[int], beside_others: bool) -
 @pytest.mark.parametrize("classes", [7, 300_000])
 @pytest.mark.parametrize("bits", [32, 40, 64])
 @pytest.mark.parametrize("kind", [np.uint64, np.int64, "read-only"])
-def test_classes_of_many_rows_are_numbered_as_those_of_few(classes: int, bits: int, kind: Any) -> None:
+def test_classes_of_many_rows_are_numbered_as_those_of_few(
+    classes: int, bits: int, kind: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(compiled, "at_hand", lambda loop: True)
     random = np.random.default_rng(bits)
     distinct = np.unique(random.integers(0, 1 << (bits - 1), classes, dtype=np.uint64))
     keys = random.choice(distinct, MANY)

@@ -143,8 +143,8 @@ def test_several_files_of_other_texts(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_when_a_file_is_read_as_codes(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(csv_codes.fields.code_fields, "is_ready", lambda: False)
+    monkeypatch.setattr(csv_codes, "at_hand", lambda loop: False)
     assert [csv_codes.is_worth_it(1 << 30, sign) for sign in ',;"§'] == [True, True, False, False]
     assert not csv_codes.is_worth_it(1 << 20, ",")
-    monkeypatch.setattr(csv_codes.fields.code_fields, "is_ready", lambda: True)
+    monkeypatch.setattr(csv_codes, "at_hand", lambda loop: True)
     assert csv_codes.is_worth_it(1 << 20, ",")

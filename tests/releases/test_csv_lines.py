@@ -30,18 +30,26 @@ ORDINARY = ["north", "a, b", 'say "so"', None, "", " blank "]
 
 
 @pytest.mark.parametrize(
-    ("ward", "ending", "shuffle", "by_line"),
+    ("ward", "ending", "shuffle", "by_line", "by_loop"),
     [
-        (ORDINARY, "csv", True, True),
-        (ORDINARY, "tsv", False, True),
-        (["two\nlines", "one"], "csv", True, False),
-        ([f"ward {row}" for row in range(ROWS)], "csv", True, False),
+        (ORDINARY, "csv", True, True, True),
+        (ORDINARY, "csv", True, True, False),
+        (ORDINARY, "tsv", False, True, True),
+        (["two\nlines", "one"], "csv", True, False, True),
+        ([f"ward {row}" for row in range(ROWS)], "csv", True, False, True),
     ],
-    ids=["csv", "tsv", "line ends", "all differ"],
+    ids=["csv", "csv without the loop", "tsv", "line ends", "all differ"],
 )
 def test_lines_are_written_as_rows_are(
-    ward: list[Any], ending: str, shuffle: bool, by_line: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ward: list[Any],
+    ending: str,
+    shuffle: bool,
+    by_line: bool,
+    by_loop: bool,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
+    monkeypatch.setattr(csv_lines, "at_hand", lambda loop: by_loop)
     people = _people(ward)
     result = shoal.anonymize(
         people,

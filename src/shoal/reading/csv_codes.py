@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from shoal.compiled import at_hand
 from shoal.compiled.words import words_of
 from shoal.reading import csv_fields as fields
 from shoal.reading.csv_numbers import are_whole
@@ -28,7 +29,7 @@ _LARGE = 1 << 26
 def is_worth_it(size: int, delimiter: str) -> bool:
     """Whether a file of so many bytes should be read as codes."""
     plain = len(delimiter.encode()) == 1 and delimiter not in '"\r\n'
-    return plain and (size >= _LARGE or bool(fields.code_fields.is_ready()))  # type: ignore[attr-defined]
+    return plain and (size >= _LARGE or at_hand(fields.code_fields))
 
 
 class FieldCodes:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+import polars as pl
 
 from shoal import progress
 from shoal.anonymization.results import Anonymized
+from shoal.compiled import at_hand
 from shoal.compiled.words import SPARE, words_of
 from shoal.formats import plain
+from shoal.releases.line_loops import put_lines
 from shoal.releases.treatment import frame_of
 from shoal.table import Array, Column
 from shoal.table.classes import Coded, class_of_each_row, class_sizes, first_row_of_each_class, pack
 from shoal.table.table import on_disk
 
 # lines that are put together at once, so that they stay in the cache
-_ROWS = 1 << 14
+_ROWS = 1 << 15
 # of so many rows at the start, and then of all, so many share a line with others where this pays
 _FIRST, _ALIKE = 1 << 16, 4
 _SEPARATORS = {".csv": ",", ".tsv": "\t"}
@@ -53,17 +57,23 @@ def _starts(lines: bytes) -> Array:
     return np.concatenate([[0], ends + 1]).astype(np.uint64)
 
 
-def _blocks(lines: bytes, starts: Array, line_of_row: Array, order: Array | None) -> Iterator[tuple[int, memoryview]]:
+def _blocks(lines: bytes, starts: Array, line_of_row: Array, order: Array | None) -> Iterator[tuple[int, Any]]:
     """The lines of all rows, some at a time, each block with the row behind its last."""
-    from shoal.releases.line_loops import put_lines
-
-    words, out = words_of(lines + bytes(2 * SPARE)), np.empty(_ROWS * int(np.diff(starts).max()) + 2 * SPARE, np.uint8)
+    put = _put_by_loop(lines, starts) if at_hand(put_lines) else _put_by_texts(lines)
     line_of_row = line_of_row.astype(np.uint32)
     for start in range(0, len(line_of_row), _ROWS):
         here = slice(start, min(start + _ROWS, len(line_of_row)))
-        rows = line_of_row[here] if order is None else line_of_row.take(order[here])
-        size = put_lines(words, starts, rows, words_of(out.data))
-        yield here.stop, out.data[:size]
+        yield here.stop, put(line_of_row[here] if order is None else line_of_row.take(order[here]))
+
+
+def _put_by_loop(lines: bytes, starts: Array) -> Callable[[Array], Any]:
+    words, out = words_of(lines + bytes(2 * SPARE)), np.empty(_ROWS * int(np.diff(starts).max()) + 2 * SPARE, np.uint8)
+    return lambda rows: out.data[: put_lines(words, starts, rows, words_of(out.data))]
+
+
+def _put_by_texts(lines: bytes) -> Callable[[Array], Any]:
+    texts = pl.Series(lines.decode().split("\n")[:-1], dtype=pl.String)
+    return lambda rows: (texts.gather(rows).str.join("\n").item() + "\n").encode()
 
 
 def _keys(result: Anonymized) -> list[Coded]:
