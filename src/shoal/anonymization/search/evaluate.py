@@ -233,7 +233,7 @@ class Evaluator:
 
     def __call__(self, levels: Array) -> Outcome:
         """Look at a node."""
-        if self._packed is not None and not self._has_nothing(levels):
+        if self._packed is not None and not self.has_nothing(levels):
             lost, below = self._packed(levels)
             return self._outcome(levels, lost, below, None if below is None else below[self._columns, levels])
         return self._look(levels, self.sources.below(levels))
