@@ -123,11 +123,12 @@ def pages() -> None:
 
 def rows() -> None:
     """What is done with all rows of a large table."""
+    from shoal.ranges import loops as of_ranges
     from shoal.releases import parquet_loops
     from shoal.table import loops
 
-    loops.rehearse()
-    parquet_loops.rehearse()
+    for module in (loops, of_ranges, parquet_loops):
+        module.rehearse()
 
 
 def make(into: Path) -> None:

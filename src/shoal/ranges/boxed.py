@@ -25,6 +25,8 @@ from shoal.table.unite import exact_texts
 from shoal.vocabulary import Domain
 
 NONE_MISSING, SOME_MISSING, ALL_MISSING = 0, 1, 2
+# rows from which on loading a compiled loop pays
+_MANY = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -313,19 +315,31 @@ def box_clusters(columns: Sequence[Column], order: Array, starts: Array) -> Boxe
 
 
 def _side(column: Column, order: Array, starts: Array, lengths: Array) -> Side:
-    codes, values = column.codes[order], len(column.values)
-    low, high = np.minimum.reduceat(codes, starts), np.maximum.reduceat(codes, starts)
-    missing = None
+    values, missing = len(column.values), None
+    low, high, codes = _ends(column, order, starts)
     if column.nulls:
         missing = np.where(low == values, ALL_MISSING, np.where(high == values, SOME_MISSING, NONE_MISSING))
         known = missing == NONE_MISSING
         # the whole column where some are missing
         low, high = np.where(known, low, 0), np.where(known, high, np.where(missing == SOME_MISSING, values - 1, 0))
-    if has_order(column):
+    if codes is None:
         return Side(places(column), low, high, missing, column.values)
     if missing is not None:
         codes[np.repeat(missing != NONE_MISSING, lengths)] = 0  # what they hold is told by `missing` alone
     return _sets(column, codes, lengths, low, high, missing)
+
+
+def _ends(column: Column, order: Array, starts: Array) -> tuple[Array, Array, Array | None]:
+    """The lowest and highest code of each cluster, and of categories the codes cluster by cluster."""
+    ordered = has_order(column)
+    if ordered and len(order) >= _MANY:
+        from shoal.ranges.loops import ends_by_loop
+
+        if (ends := ends_by_loop(column.codes, order, starts)) is not None:
+            return *ends, None
+    codes = column.codes[order]
+    low, high = np.minimum.reduceat(codes, starts), np.maximum.reduceat(codes, starts)
+    return low, high, None if ordered else codes
 
 
 def _sets(column: Column, codes: Array, lengths: Array, low: Array, high: Array, missing: Array | None) -> Sets:

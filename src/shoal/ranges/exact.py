@@ -82,7 +82,10 @@ def _between(low: pl.Series, high: pl.Series, low_codes: Array, high_codes: Arra
     held = np.empty(len(original.codes), bool)
     for start in range(0, len(held), _BLOCK):
         rows = slice(start, start + _BLOCK)
-        a, b, v = first[low_codes[rows]], last[high_codes[rows]], own[original.codes[rows]]
+        below = low_codes[rows].astype(np.intp, copy=False)
+        above = below if high_codes is low_codes else high_codes[rows].astype(np.intp, copy=False)
+        pairs = ((first, below), (last, above), (own, original.codes[rows]))
+        a, b, v = (ranks_of.take(codes, mode="clip") for ranks_of, codes in pairs)
         np.logical_and(a <= v, v <= b, out=held[rows])
         held[rows] &= a > 0
         if original.nulls:

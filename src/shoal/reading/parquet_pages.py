@@ -55,6 +55,12 @@ class _Known:
     optional: bool
     chunks: list[_Chunk]
 
+    def values(self, contents: list[bytes], counts: list[int]) -> pl.Series:
+        """The values of dictionary pages, one behind the other."""
+        if self.kind == TEXT:
+            return texts_of(b"".join(contents), sum(counts))
+        return numbers(self.dtype, self.kind, contents, counts)
+
 
 class RowGroups:
     """Consecutive groups of rows; each column is read when it is asked for: in codes where its pages are known."""
@@ -122,40 +128,24 @@ class CodedFile:
 
     def codes(self, column: _Known, groups: range) -> InCodes:
         """The values of the dictionaries of some groups, and the place among them of each row; past them it is null."""
-        import zstandard
-
-        library = zstandard.ZstdDecompressor()
-        descriptor = os.open(self.path, os.O_RDONLY)
-
-        def page(at: PageAt, codec: int) -> bytes:
-            packed, size = os.pread(descriptor, at.header[3], at.start), at.header[2]
-            if len(packed) != at.header[3]:
-                raise EOFError
-            return packed if codec == _UNPACKED else _unpacked(library, packed, size)
-
-        try:
-            chunks = [column.chunks[group] for group in groups]
-            counts = [chunk.dictionary.header[7][1] for chunk in chunks]
-            first = np.cumsum([0, *counts])
-            places = np.empty(sum(self.rows[group] for group in groups), np.uint32)
-            held = np.zeros(first[-1], bool)
-            row = 0
+        chunks = [column.chunks[group] for group in groups]
+        counts = [chunk.dictionary.header[7][1] for chunk in chunks]
+        first = np.cumsum([0, *counts])
+        places = np.empty(sum(self.rows[group] for group in groups), np.uint32)
+        held = np.zeros(first[-1], bool)
+        row = 0
+        with _Pages(self.path) as pages:
             for number, chunk in enumerate(chunks):
                 own = held[first[number] : first[number + 1]]
                 for at in chunk.pages:
                     cells = places[row : row + at.header[5][1]]
-                    _fill(cells, page(at, chunk.codec), column.optional, int(first[number]), int(first[-1]), own)
+                    _fill(cells, pages.read(at, chunk.codec), at, column.optional, own, int(first[number]), len(held))
                     row += len(cells)
-            contents = [page(chunk.dictionary, chunk.codec) for chunk in chunks]
-        finally:
-            os.close(descriptor)
+            contents = [pages.read(chunk.dictionary, chunk.codec) for chunk in chunks]
         if column.kind == TEXT and held.all() and (united := united_texts(contents, first)) is not None:
             texts, place_of = united
             return InCodes(look_up(places, place_of, len(texts)), texts, in_order=True)
-        if column.kind == TEXT:
-            values = texts_of(b"".join(contents), int(first[-1]))
-        else:
-            values = numbers(column.dtype, column.kind, contents, counts)
+        values = column.values(contents, counts)
         if held.all():
             return InCodes(places, values)
         # a dictionary may have values that no row has
@@ -166,13 +156,40 @@ class CodedFile:
         """Whether polars reads the first rows of the last group as they are read here."""
         last = len(self.rows) - 1
         frame = self.scan.select(list(self.known)).slice(sum(self.rows[:last]), _COMPARED).collect()
-        for name, column in self.known.items():
-            found = self.codes(column, range(last, last + 1))
-            dictionary = found.values.extend_constant(None, 1)
-            places = np.minimum(found.codes[:_COMPARED], len(found.values))
-            if not dictionary.gather(places).equals(frame[name], check_dtypes=True):
-                return False
-        return True
+        with _Pages(self.path) as pages:
+            return all(
+                self._begins(column.chunks[last], column, frame[name], pages) for name, column in self.known.items()
+            )
+
+    def _begins(self, chunk: _Chunk, column: _Known, expected: pl.Series, pages: _Pages) -> bool:
+        """Whether the first cells of a column in one group of rows are these."""
+        at, count = chunk.pages[0], chunk.dictionary.header[7][1]
+        cells = np.empty(min(_COMPARED, at.header[5][1]), np.uint32)
+        _fill(cells, pages.read(at, chunk.codec), at, column.optional, np.zeros(count, bool), 0, count)
+        dictionary = column.values([pages.read(chunk.dictionary, chunk.codec)], [count]).extend_constant(None, 1)
+        return dictionary.gather(cells).equals(expected.head(len(cells)), check_dtypes=True)
+
+
+class _Pages:
+    """The pages of a file, each read and unpacked when it is asked for."""
+
+    def __init__(self, path: Path) -> None:
+        import zstandard
+
+        self._library, self._descriptor = zstandard.ZstdDecompressor(), os.open(path, os.O_RDONLY)
+
+    def __enter__(self) -> _Pages:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._descriptor)
+
+    def read(self, at: PageAt, codec: int) -> bytes:
+        """The content of a page; an EOFError where it is cut or damaged."""
+        packed, size = os.pread(self._descriptor, at.header[3], at.start), at.header[2]
+        if len(packed) != at.header[3]:
+            raise EOFError
+        return packed if codec == _UNPACKED else _unpacked(self._library, packed, size)
 
 
 def has_loops() -> bool:
@@ -236,8 +253,8 @@ def _unpacked(library: Any, packed: bytes, size: int) -> bytes:
     return content
 
 
-def _fill(cells: Array, content: bytes, optional: bool, first: int, null: int, held: Array) -> None:
-    """The places of a page's cells in its dictionary, which starts at `first`; missing ones are `null`."""
+def _fill(cells: Array, content: bytes, page: PageAt, optional: bool, held: Array, first: int, null: int) -> None:
+    """The places of a page's first cells in its dictionary, which starts at `first`; missing ones are `null`."""
     from shoal.reading.parquet_loops import MOST_BITS, unpack
 
     data, start, known = np.frombuffer(content, np.uint8), 0, None
@@ -246,14 +263,14 @@ def _fill(cells: Array, content: bytes, optional: bool, first: int, null: int, h
         if start > len(content):
             raise EOFError
         # nearly always one run that says that nothing is missing
-        if content[4:start] != varint(len(cells) << 1) + b"\1":
+        if content[4:start] != varint(page.header[5][1] << 1) + b"\1":
             known = np.empty(len(cells), np.uint32)
             if unpack(data[:start], 4, 1, 0, known, np.zeros(2, bool)) < 0:
                 raise EOFError
-    if start >= len(content) or content[start] > MOST_BITS:
-        raise EOFError
     found = cells if known is None else np.empty(int(known.sum()), np.uint32)
-    if unpack(data, start + 1, int(content[start]), first, found, held) < 0:
+    if len(found) and (start >= len(content) or content[start] > MOST_BITS):
+        raise EOFError
+    if len(found) and unpack(data, start + 1, int(content[start]), first, found, held) < 0:
         raise EOFError
     if known is not None:
         cells[:] = null

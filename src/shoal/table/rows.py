@@ -12,7 +12,7 @@ from shoal.errors import InputError
 from shoal.table import Array, Column, Table
 from shoal.table.classes import Codes
 from shoal.table.encode import look_up
-from shoal.table.table import ROWS_AT_ONCE, smallest_unsigned
+from shoal.table.table import rows_counted_at_once, smallest_unsigned
 from shoal.vocabulary import NullRule
 
 
@@ -177,7 +177,6 @@ def occurrences(codes: Array, values: int) -> Array:
     >>> occurrences(np.array([2, 0, 2], np.uint8), 3).tolist()
     [1, 0, 2]
     """
-    starts = range(0, len(codes), ROWS_AT_ONCE)
-    return sum(
-        (np.bincount(codes[start : start + ROWS_AT_ONCE], minlength=values) for start in starts), np.zeros(values, int)
-    )
+    block = rows_counted_at_once(values)
+    starts = range(0, len(codes), block)
+    return sum((np.bincount(codes[start : start + block], minlength=values) for start in starts), np.zeros(values, int))

@@ -22,6 +22,15 @@ Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 ROWS_AT_ONCE = 1 << 22
 
 
+def rows_counted_at_once(values: int) -> int:
+    """Rows of which so many values are counted at once: they stay in the cache, where the counts are not larger.
+
+    >>> rows_counted_at_once(10), rows_counted_at_once(1_000_000)
+    (65536, 4000000)
+    """
+    return min(max(1 << 16, 4 * values), ROWS_AT_ONCE)
+
+
 def on_disk(array: Array) -> bool:
     """Whether an array is read from the disk as it is used.
 
@@ -95,8 +104,9 @@ class Column:
     def frequencies(self) -> Array:
         """How many records have each value, nulls apart; a block of rows at a time."""
         found = np.zeros(len(self.values) + 1, np.int64)
-        for start in range(0, len(self.codes), ROWS_AT_ONCE):
-            here = slice(start, start + ROWS_AT_ONCE)
+        block = rows_counted_at_once(len(found))
+        for start in range(0, len(self.codes), block):
+            here = slice(start, start + block)
             records = None if self.records is None else self.records[here]
             found += np.bincount(self.codes[here], records, minlength=len(found)).astype(np.int64)
         return found[:-1]

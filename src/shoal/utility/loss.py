@@ -79,8 +79,12 @@ class _Farthest:
         return cls(column, values, ranges.box_of_row, side.scale[side.low], side.scale[side.high], whole)
 
     def of_rows(self, rows: slice) -> Array:
-        found, ranges = self.values[self.column.codes[rows]], self.range_of_row[rows]
-        above, below = self.high[ranges], found - self.low[ranges]
+        ranges = self.range_of_row[rows].astype(np.intp, copy=False)
+        found, above, below = (
+            np.take(values, places, mode="clip")
+            for values, places in ((self.values, self.column.codes[rows]), (self.high, ranges), (self.low, ranges))
+        )
+        np.subtract(found, below, out=below)
         above -= found
         farthest = np.maximum(above, below, out=above)
         return farthest if self.whole is None else np.where(np.isnan(found), self.whole[ranges], farthest)
