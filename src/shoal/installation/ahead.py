@@ -77,7 +77,9 @@ def large_search() -> None:
     import numpy as np
 
     from shoal.anonymization.search import kernels
+    from shoal.anonymization.search.rehearsals import look_at_packed
 
+    look_at_packed()
     codes, starts, table = np.zeros((1, 64), np.int32), np.array([0, 1]), np.zeros(1, np.int64)
     kernels.classes_by_sample(codes, starts, table, np.full(1024, -1, np.int32))
     kernels.highest_below(np.ones(4), 2.0, np.arange(4), 4)

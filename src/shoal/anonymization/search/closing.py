@@ -21,7 +21,7 @@ _MARGIN = 1.05
 # looks in a row that improve nothing before the search for a good start ends
 _PATIENCE = 6
 # open nodes that what a look could close is guessed on, and those of them that looks are proposed for
-_GUESSED, _PROPOSED = 4096, 24
+_GUESSED, _PROPOSED = 2048, 24
 # a look at a node with one bit more may close so much less, in bits
 _DEARER = 0.3
 
@@ -311,11 +311,17 @@ def _raised(at: Array, worth: Array, high: Array) -> int:
 @compiled
 def _ladder(levels: Array, worth: Array, high: Array) -> Array:
     """Nodes from one up to the top, in each row one level higher."""
-    found = np.zeros((1 + (high - levels).sum(), len(levels)), np.int64)
-    found[0] = levels
-    for i in range(1, len(found)):
-        found[i] = found[i - 1]
-        found[i, _raised(found[i], worth, high)] += 1
+    columns = len(levels)
+    steps = 1
+    for j in range(columns):
+        steps += high[j] - levels[j]
+    found = np.zeros((steps, columns), np.int64)
+    at = levels.copy()
+    for i in range(steps):
+        for j in range(columns):
+            found[i, j] = at[j]
+        if i < steps - 1:
+            at[_raised(at, worth, high)] += 1
     return found
 
 
@@ -324,8 +330,10 @@ def _proposals(levels: Array, needed: Array, worth: Array, parts: Array, base: f
     """For each node the coarsest on its ladder that is expected to lose enough, and what that loses; else itself."""
     found = levels.copy()
     expected = needed.copy()
+    at = high.copy()
     for i in range(len(levels)):
-        at = levels[i].copy()
+        for j in range(len(at)):
+            at[j] = levels[i, j]
         column = 0
         while column >= 0:
             lost = base
@@ -333,7 +341,8 @@ def _proposals(levels: Array, needed: Array, worth: Array, parts: Array, base: f
                 lost += parts[j, at[j]]
             lost = np.exp(min(lost, 50.0))
             if lost >= needed[i]:
-                found[i] = at
+                for j in range(len(at)):
+                    found[i, j] = at[j]
                 expected[i] = lost
             column = _raised(at, worth, high)
             if column >= 0:

@@ -185,6 +185,11 @@ class Evaluator:
         given = (self.grid, self.models, self.limit, self.sensitive, self.populations, self.records, self.sample)
         return Evaluator(*given, self.sources, None if self._packed is None else self._packed.twin())
 
+    @property
+    def is_packed(self) -> bool:
+        """Whether it looks by packed tables."""
+        return self._packed is not None
+
     @cached_property
     def _packed(self) -> PackedLook | None:
         """Looks by packed tables, where there are many tuples and only sizes of classes count."""
@@ -233,6 +238,9 @@ class Evaluator:
 
     def __call__(self, levels: Array) -> Outcome:
         """Look at a node."""
+        if self._packed is not None and self._is_nothing(levels):
+            # one class that says nothing: it counts as suppressed, but finer nodes may keep it
+            return Outcome(tuple(levels.tolist()), self.grid.records, False, np.inf, 0, np.zeros(self.grid.sums.shape))
         if self._packed is not None and not self.has_nothing(levels):
             lost, below = self._packed(levels)
             return self._outcome(levels, lost, below, None if below is None else below[self._columns, levels])
@@ -333,6 +341,11 @@ class Evaluator:
     def has_nothing(self, levels: Array) -> bool:
         """Whether rows can be `*` everywhere: at the top all are, in uneven trees some are below it."""
         return all(stars[level] >= 0 for stars, level in zip(self._stars, levels.tolist(), strict=True))
+
+    def _is_nothing(self, levels: Array) -> bool:
+        """Whether all rows are `*` everywhere, in one class that keeps k."""
+        many = self._only_k is not None and self.grid.records >= self._only_k
+        return many and self.grid.cells(levels) == 1 and self._has_nothing(levels)
 
     def _nothing(self, levels: Array, place: Array, source: Source) -> Array:
         """The classes of rows that are `*` everywhere: they say nothing and count as suppressed."""

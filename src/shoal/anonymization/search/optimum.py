@@ -122,7 +122,8 @@ def find_best(grid: Grid, evaluate: Evaluator, minimize: str = "loss", time_limi
     Without a solution `best` is none; then `optimal` says whether there is none or none was found in time.
     """
     search = Search(grid, evaluate, time.monotonic() + time_limit)
-    if len(grid.tuples) >= _WORTH_A_THREAD:
+    # in packed tables a look is quick, and which of them are made depends on the order of looks
+    if len(grid.tuples) >= _WORTH_A_THREAD and (grid.size <= _LISTED or not evaluate.is_packed):
         search.other = evaluate.twin()
     if minimize in CLASS_MEASURES:
         by_classes = _by_classes if grid.size <= _LISTED and evaluate.limit else _walk

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -29,6 +30,8 @@ _SAMPLE, _FEW_NODES, _SAVED = 1 << 16, 64, 1.0
 _CELLS, _MOST_CELLS = 64, 1 << 26
 # records are counted in 32 bits
 _MOST_RECORDS = (1 << 31) - 1
+# levels that are kept lose about so many bits each
+_STEPS = (2.0, 0.7)
 # classes of all nodes that are kept, for each distinct tuple
 _ROOM = 4
 
@@ -67,9 +70,9 @@ class PackedTables(RolledUp[PackedTable]):
         """How many classes are kept of all nodes: they take less memory than others."""
         return _ROOM * len(self.bottom)
 
-    def _ladders(self) -> list[Array]:
+    def _ladders(self, steps: Sequence[float] = _STEPS) -> list[Array]:
         """Levels that are kept, from few to many: before the others one step of the first alone, to roll up from."""
-        ladders = super()._ladders()
+        ladders = super()._ladders(steps)
         first = ladders[0]
         least = np.where(first > 0, first, first.max() + 1).min(axis=1)
         return [np.where(first > 0, least[:, None], 0), *ladders]
@@ -124,28 +127,20 @@ class PackedTables(RolledUp[PackedTable]):
             self._gains[j, at] = found
         return self._gains[j, at]
 
-    def _roll_up(self, levels: Array, source: PackedTable) -> PackedTable | None:
+    def roll_up(self, levels: Array, source: PackedTable) -> PackedTable | None:
         size = len(source)
         parts, sizes = self.parts(source, levels)
         table, total = keys_of(parts, sizes)
-        if total >= KEYS:
-            return None
         if has_ranks(total, size):
             marks, ranks = rank_scratch(total)
             count = _mark(source.codes, source.starts, table, marks, ranks)
             keys, counts = _collect(source.codes, source.starts, table, source.counts, marks, ranks, count)
         else:
-            place, count = _by_hash(source, table, total)
-            keys = np.zeros(count, np.int64)
-            _note_keys(source.codes, source.starts, table, place, keys)
-            counts = kernels.sizes_of(place, source.counts, count).astype(np.int32)
+            keys, counts = counted_by_hash(source, table, total)
+            count = len(keys)
         if not is_worth_keeping(count, size):
             return None
-        codes = []
-        for part in reversed(sizes):
-            keys, code = np.divmod(keys, part)
-            codes.append(code)
-        codes.reverse()
+        codes = list(_parts_of_keys(keys, np.array(sizes)))
         nodes: list[Array] = [np.zeros(0, np.int64)] * len(self.grid.axes)
         for group, columns in enumerate(self.groups):
             for j in columns:
@@ -177,7 +172,7 @@ class PackedLook:
             given = (source.codes, source.starts, table, total, source.counts, source.capped)
             lost = _small_classes(*given, self.k, self.limit, self._cells, self._places, found)
         else:
-            place, count = _by_hash(source, table, total)
+            place, count = by_hash(source, table, total)
             sizes = kernels.sizes_of(place, source.counts, count)
             by_code = (source.codes, source.starts, self.limit, found)
             lost = kernels.small_classes(place, source.counts, sizes, self.k, *by_code)
@@ -188,7 +183,9 @@ def look_by_packing(grid: Grid, k: int, limit: int) -> PackedLook | None:
     """What looks at nodes by packed tables; none where that does not pay."""
     if len(grid.tuples) < _WORTH_PACKING or k > _MOST_K or grid.records > _MOST_RECORDS:
         return None
-    return PackedLook(PackedTables(grid), k, limit)
+    tables = PackedTables(grid)
+    possible = prod(np.diff(tables.bottom.starts).tolist())
+    return PackedLook(tables, k, limit) if possible < KEYS else None
 
 
 def _packed(grid: Grid, groups: Sequence[Sequence[int]]) -> PackedTable:
@@ -196,14 +193,14 @@ def _packed(grid: Grid, groups: Sequence[Sequence[int]]) -> PackedTable:
     every: list[Array] = []
     nodes: list[Array] = [np.zeros(0, np.int64)] * len(grid.axes)
     for columns in groups:
-        key, product = np.zeros(len(grid.tuples), np.int64), 1
+        key, product = np.zeros(len(grid.tuples), np.int32), 1
         for j in columns:
-            key += grid.tuples.tuples[grid.axes[j].name].codes * np.int64(product)
+            _add_codes(key, grid.tuples.tuples[grid.axes[j].name].codes.astype(np.int32, copy=False), product)
             product *= len(grid.axes[j].fitted.codes[0])
-        present = np.flatnonzero(_present(key, product))
-        number = np.zeros(product, np.int32)
-        number[present] = np.arange(len(present), dtype=np.int32)
-        every.append(number[key])
+        marks, ranks = rank_scratch(product)
+        present = np.zeros(_mark_keys(key, marks, ranks), np.int64)
+        _number_keys(key, marks, ranks, present)
+        every.append(key)
         for j in columns:
             card = len(grid.axes[j].fitted.codes[0])
             present, codes = np.divmod(present, card)
@@ -229,11 +226,19 @@ def keys_of(parts: Sequence[Array], sizes: Sequence[int]) -> tuple[Array, int]:
     return np.concatenate(tables[::-1]), total
 
 
-def _by_hash(source: PackedTable, table: Array, total: int) -> tuple[Array, int]:
+def by_hash(source: PackedTable, table: Array, total: int) -> tuple[Array, int]:
     """The class of each tuple of a source where there are too many possible keys for a cell or a bit each."""
     size = len(source)
     place, keys, stamp = np.zeros(size, np.int32), np.zeros(size, np.int64), np.full(slots(size), -1, np.int32)
     return place, kernels.class_of_each_tuple(source.codes, source.starts, table, total, place, stamp, keys)
+
+
+def counted_by_hash(source: PackedTable, table: Array, total: int) -> tuple[Array, Array]:
+    """The keys of a source's classes and the records of each."""
+    place, count = by_hash(source, table, total)
+    keys = np.zeros(count, np.int64)
+    _note_keys(source.codes, source.starts, table, place, keys)
+    return keys, kernels.sizes_of(place, source.counts, count).astype(np.int32)
 
 
 def _groups(grid: Grid) -> list[list[int]]:
@@ -243,7 +248,7 @@ def _groups(grid: Grid) -> list[list[int]]:
 
     def merged(one: int, other: int, most: int) -> bool:
         first, second = (next(group for group in groups if j in group) for j in (one, other))
-        if first is second or np.prod([float(cards[j]) for j in first + second]) > most:
+        if first is second or prod(cards[j] for j in first + second) > most:
             return False
         groups.remove(second)
         first.extend(second)
@@ -285,12 +290,31 @@ def _renumbered(keys: Array, product: int) -> tuple[Array, int]:
 
 
 @compiled
-def _present(keys: Array, product: int) -> Array:
-    """Which keys there are."""
-    found = np.zeros(product, np.bool_)
+def _add_codes(keys: Array, codes: Array, weight: int) -> None:
     for t in range(len(keys)):
-        found[keys[t]] = True
-    return found
+        keys[t] += codes[t] * weight
+
+
+@compiled
+def _mark_keys(keys: Array, marks: Array, ranks: Array) -> int:
+    """Set a bit for each key that there is; how many there are, and in `ranks` how many before each word."""
+    for t in range(len(keys)):
+        marks[keys[t] >> 6] |= np.uint64(1) << np.uint64(keys[t] & 63)
+    count = 0
+    for i in range(len(marks)):
+        ranks[i] = count
+        count += kernels.bits(marks[i])
+    return count
+
+
+@compiled
+def _number_keys(keys: Array, marks: Array, ranks: Array, present: Array) -> None:
+    """Number the keys in their order; `present` is the key of each number."""
+    for t in range(len(keys)):
+        key = np.int64(keys[t])
+        before = marks[key >> 6] & ((np.uint64(1) << np.uint64(key & 63)) - np.uint64(1))
+        keys[t] = ranks[key >> 6] + kernels.bits(before)
+        present[keys[t]] = key
 
 
 @compiled
@@ -377,6 +401,19 @@ def _collect(codes: Array, starts: Array, table: Array, counts: Array, marks: Ar
         keys[place] = key
         sizes[place] += counts[t]
     return keys, sizes
+
+
+@compiled
+def _parts_of_keys(keys: Array, sizes: Array) -> Array:
+    """The code of each group in keys."""
+    found = np.zeros((len(sizes), len(keys)), np.int32)
+    for i in range(len(keys)):
+        rest = keys[i]
+        for g in range(len(sizes) - 1, -1, -1):
+            above = rest // sizes[g]
+            found[g, i] = rest - above * sizes[g]
+            rest = above
+    return found
 
 
 @compiled

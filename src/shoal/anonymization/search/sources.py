@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Mapping, Sized
+from collections.abc import Mapping, Sequence, Sized
 from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
@@ -116,11 +116,11 @@ class RolledUp(Generic[T]):
         """How many classes are kept of all nodes."""
         return max(_ROOM, 2 * len(self.bottom))
 
-    def _ladders(self) -> list[Array]:
+    def _ladders(self, steps: Sequence[float] = _STEPS) -> list[Array]:
         """Levels that are kept, from few to many. The bits that a level tells count, and those of its possible keys:
         a long tail of rare values makes keys many."""
         bits = (self.grid.entropies + np.log2(self.grid.cards)) / 2
-        return [_floors(bits, step) for step in _STEPS]
+        return [_floors(bits, step) for step in steps]
 
     def _nearest(self, levels: Array) -> T:
         """The smallest of those that are kept."""
@@ -135,7 +135,7 @@ class RolledUp(Generic[T]):
 
     def _keep(self, key: tuple[int, ...]) -> bool:
         levels = np.array(key)
-        found = self._roll_up(levels, self._nearest(levels))
+        found = self.roll_up(levels, self._nearest(levels))
         if found is None:
             self._not_worth.add(key)
             return False
@@ -148,7 +148,7 @@ class RolledUp(Generic[T]):
         self._levels = np.array(self._order)
         return True
 
-    def _roll_up(self, levels: Array, source: T) -> T | None:
+    def roll_up(self, levels: Array, source: T) -> T | None:
         """The classes of a node from those of a finer one; none where they are nearly as many."""
         raise NotImplementedError
 
@@ -163,7 +163,7 @@ class Sources(RolledUp[Source]):
         self._table = np.zeros(grid.starts[-1], np.int64)
         self._stamp = np.full(slots(len(counts)), -1, np.int32) if self.rolls_up else np.zeros(0, np.int32)
 
-    def _roll_up(self, levels: Array, source: Source) -> Source | None:
+    def roll_up(self, levels: Array, source: Source) -> Source | None:
         grid, size = self.grid, len(source)
         keys = grid.cells(levels)
         if keys >= KEYS or (size > _SAMPLED and not has_ranks(keys, size)):
