@@ -103,14 +103,14 @@ class Sources:
         if not self._rolls_up:
             return self.bottom
         with self._lock:
-            source = self._nearest(levels)
+            source = self.nearest(levels)
             for floor in self._floors:
                 key = tuple(floor[self._columns, levels].tolist())
                 if key in self._kept or key in self._not_worth:
                     continue
                 self._spent[key] = self._spent.get(key, 0) + len(source)
                 if self._spent[key] >= _LOOKS * len(source) and self._keep(key):
-                    source = self._nearest(levels)
+                    source = self.nearest(levels)
             return source
 
     def _ladders(self) -> list[Array]:
@@ -119,10 +119,10 @@ class Sources:
         bits = (entropies(self.grid) + np.log2(self.grid.cards)) / 2
         return [_floors(bits, step) for step in _STEPS]
 
-    def _nearest(self, levels: Array) -> Source:
+    def nearest(self, levels: Array) -> Source:
         """The smallest of those that are kept."""
         if self._kept:
-            fine = (self._levels <= levels).all(axis=1)
+            fine = np.asarray((self._levels <= levels).all(axis=1))
             first = int(fine.argmax())
             if fine[first]:
                 key = self._order[first]
@@ -132,7 +132,7 @@ class Sources:
 
     def _keep(self, key: tuple[int, ...]) -> bool:
         levels = np.array(key)
-        found = self._roll_up(levels, self._nearest(levels))
+        found = self._roll_up(levels, self.nearest(levels))
         if found is None:
             self._not_worth.add(key)
             return False
