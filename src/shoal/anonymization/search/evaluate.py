@@ -345,7 +345,7 @@ class Evaluator:
     def _is_nothing(self, levels: Array) -> bool:
         """Whether all rows are `*` everywhere, in one class that keeps k."""
         many = self._only_k is not None and self.grid.records >= self._only_k
-        return many and self.grid.cells(levels) == 1 and self._has_nothing(levels)
+        return many and self.grid.cells(levels) == 1 and self.has_nothing(levels)
 
     def _nothing(self, levels: Array, place: Array, source: Source) -> Array:
         """The classes of rows that are `*` everywhere: they say nothing and count as suppressed."""
