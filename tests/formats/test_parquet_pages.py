@@ -192,3 +192,9 @@ def test_packed_numbers(bits: int, numbers: list[int], first: int) -> None:
     assert np.flatnonzero(held).tolist() == sorted(set(codes.tolist()))
     assert unpack(packed, 0, bits, first, found, held[:-1]) == -1
     assert unpack(packed[:-1], 0, bits, first, found, held) == -1
+
+
+def test_a_file_without_texts_is_left_to_polars(tmp_path: Path) -> None:
+    path = tmp_path / "numbers.parquet"
+    _frame().select("whole", "day").write_parquet(path)
+    assert not _known(path)

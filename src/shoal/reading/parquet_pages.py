@@ -3,7 +3,7 @@
 A writer puts the distinct values of a group of rows into a dictionary page, and rows as places in it, packed bit by
 bit. Those places are codes already. Only what is known here exactly is read so (texts, integers and dates, packed with
 Zstandard or not at all, every page of a column by its dictionary); other columns and files are left to polars, and so
-is a file whose first rows polars reads otherwise.
+is a file without texts, or one whose first rows polars reads otherwise.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ import polars as pl
 from shoal.reading.parquet_check import Footer, PageAt
 from shoal.reading.parquet_dictionaries import TEXT, numbers, texts_of, united_texts
 from shoal.reading.thrift import varint
-from shoal.table import Array
-from shoal.table.encode import InCodes, look_up
+from shoal.table import Array, smallest_unsigned
+from shoal.table.encode import InCodes, ranked
 
 # rows of a batch, and of one group of rows at most
 _ROWS = 1 << 24
@@ -54,6 +54,11 @@ class _Known:
     kind: int
     optional: bool
     chunks: list[_Chunk]
+
+    def united(self, contents: list[bytes], counts: list[int], first: Array) -> tuple[pl.Series, Array]:
+        """The distinct values of dictionary pages in order, and the place among them of each entry."""
+        found = united_texts(contents, first) if self.kind == TEXT else None
+        return ranked(self.values(contents, counts)) if found is None else found
 
     def values(self, contents: list[bytes], counts: list[int]) -> pl.Series:
         """The values of dictionary pages, one behind the other."""
@@ -112,7 +117,9 @@ class CodedFile:
                 known = _known(name, schema[name], about[2][1 + places[name]], chunks, pages)
                 found |= {} if known is None else {name: known}
         file = cls(path, scan, rows, found)
-        return file if found and file._is_read_alike() else None
+        # numbers alone are read by polars as cheaply, and by all processors from the first page on
+        pays = any(column.kind == TEXT for column in found.values())
+        return file if pays and file._is_read_alike() else None
 
     def batches(self, columns: Sequence[str]) -> Iterator[tuple[RowGroups, int]]:
         """Groups of rows, as many at once as have not too many rows, and the rows so far."""
@@ -127,30 +134,26 @@ class CodedFile:
             start = end
 
     def codes(self, column: _Known, groups: range) -> InCodes:
-        """The values of the dictionaries of some groups, and the place among them of each row; past them it is null."""
+        """The values of the dictionaries of some groups, in order, and the place among them of each row."""
         chunks = [column.chunks[group] for group in groups]
         counts = [chunk.dictionary.header[7][1] for chunk in chunks]
         first = np.cumsum([0, *counts])
-        places = np.empty(sum(self.rows[group] for group in groups), np.uint32)
         held = np.zeros(first[-1], bool)
         row = 0
         with _Pages(self.path) as pages:
+            values, place_of = column.united([pages.read(one.dictionary, one.codec) for one in chunks], counts, first)
+            codes = np.empty(sum(self.rows[group] for group in groups), smallest_unsigned(len(values) + 1))
+            # one page at a time, so that its cells stay in the cache
+            cells = np.empty(max(at.header[5][1] for chunk in chunks for at in chunk.pages), np.uint32)
             for number, chunk in enumerate(chunks):
-                own = held[first[number] : first[number + 1]]
+                here = slice(first[number], first[number + 1])
+                own = np.append(place_of[here], len(values)).astype(codes.dtype)
                 for at in chunk.pages:
-                    cells = places[row : row + at.header[5][1]]
-                    _fill(cells, pages.read(at, chunk.codec), at, column.optional, own, int(first[number]), len(held))
-                    row += len(cells)
-            contents = [pages.read(chunk.dictionary, chunk.codec) for chunk in chunks]
-        if column.kind == TEXT and held.all() and (united := united_texts(contents, first)) is not None:
-            texts, place_of = united
-            return InCodes(look_up(places, place_of, len(texts)), texts, in_order=True)
-        values = column.values(contents, counts)
-        if held.all():
-            return InCodes(places, values)
-        # a dictionary may have values that no row has
-        kept = np.cumsum(np.append(held, True)) - 1
-        return InCodes(kept.astype(np.uint32)[places], values.filter(pl.Series(held)))
+                    some = cells[: at.header[5][1]]
+                    _fill(some, pages.read(at, chunk.codec), at, column.optional, held[here])
+                    own.take(some, out=codes[row : row + len(some)], mode="clip")
+                    row += len(some)
+        return _only_held(codes, values, place_of[held])
 
     def _is_read_alike(self) -> bool:
         """Whether polars reads the first rows of the last group as they are read here."""
@@ -165,7 +168,7 @@ class CodedFile:
         """Whether the first cells of a column in one group of rows are these."""
         at, count = chunk.pages[0], chunk.dictionary.header[7][1]
         cells = np.empty(min(_COMPARED, at.header[5][1]), np.uint32)
-        _fill(cells, pages.read(at, chunk.codec), at, column.optional, np.zeros(count, bool), 0, count)
+        _fill(cells, pages.read(at, chunk.codec), at, column.optional, np.zeros(count, bool))
         dictionary = column.values([pages.read(chunk.dictionary, chunk.codec)], [count]).extend_constant(None, 1)
         return dictionary.gather(cells).equals(expected.head(len(cells)), check_dtypes=True)
 
@@ -253,8 +256,18 @@ def _unpacked(library: Any, packed: bytes, size: int) -> bytes:
     return content
 
 
-def _fill(cells: Array, content: bytes, page: PageAt, optional: bool, held: Array, first: int, null: int) -> None:
-    """The places of a page's first cells in its dictionary, which starts at `first`; missing ones are `null`."""
+def _only_held(codes: Array, values: pl.Series, places: Array) -> InCodes:
+    """Cells in codes without the values that no cell has: a dictionary may have such."""
+    present = np.zeros(len(values) + 1, bool)
+    present[places] = present[-1] = True
+    if present.all():
+        return InCodes(codes, values)
+    kept = (np.cumsum(present) - 1).astype(codes.dtype)
+    return InCodes(kept[codes], values.filter(pl.Series(present[:-1])))
+
+
+def _fill(cells: Array, content: bytes, page: PageAt, optional: bool, held: Array) -> None:
+    """The places of a page's first cells in its dictionary; missing ones are past it."""
     from shoal.reading.parquet_loops import MOST_BITS, unpack
 
     data, start, known = np.frombuffer(content, np.uint8), 0, None
@@ -270,8 +283,8 @@ def _fill(cells: Array, content: bytes, page: PageAt, optional: bool, held: Arra
     found = cells if known is None else np.empty(int(known.sum()), np.uint32)
     if len(found) and (start >= len(content) or content[start] > MOST_BITS):
         raise EOFError
-    if len(found) and unpack(data, start + 1, int(content[start]), first, found, held) < 0:
+    if len(found) and unpack(data, start + 1, int(content[start]), 0, found, held) < 0:
         raise EOFError
     if known is not None:
-        cells[:] = null
+        cells[:] = len(held)
         cells[known.view(bool)[::4]] = found
