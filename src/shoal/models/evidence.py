@@ -69,8 +69,10 @@ def evidence_of_rows(
     """
     kept = class_of_row >= 0
     count = int(class_of_row.max(initial=-1)) + 1
-    counted = None if weights is None else weights[kept]
-    sizes = np.bincount(class_of_row[kept], counted, minlength=count).astype(np.int64)
+    everywhere = bool(kept.all())
+    counted = weights if weights is None or everywhere else weights[kept]
+    classes = class_of_row if everywhere else class_of_row[kept]
+    sizes = np.bincount(classes, counted, minlength=count).astype(np.int64)
     spreads = {
         name: spread_of(class_of_row, count, column, weights, (trees or {}).get(name, ()))
         for name, column in sensitive.items()

@@ -263,7 +263,8 @@ def _as_utf8(path: Path, compression: Compression, encoding: str) -> Iterator[tu
             if first:
                 out = out.removeprefix(codecs.BOM_UTF8)
                 first, old_mac = False, b"\r" in out and b"\n" not in out
-            _check_text(out, path)
+            if out is not piece:
+                _check_text(out, path)
             yield out.replace(b"\r", b"\n") if old_mac else out, position
         decoder.decode(b"", final=True)
     except UnicodeError:  # also a UTF-16 without its mark, and halves of letters

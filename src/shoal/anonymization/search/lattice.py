@@ -167,7 +167,7 @@ def relabel(found: Generalized, labels_are_names: bool = False) -> Relabelled:
                 labels_are_names=labels_are_names,
             )
             nature: Nature = "named" if labels_are_names else "truthful"
-            shown = spread_over(encode(texts), number[label][of_row])
+            shown = spread_over(encode(texts), number[label]).take(of_row)
             columns[column.name] = ReleasedColumns.in_codes([shown], nature, changed[of_row], form)
     kept = np.flatnonzero(rounds >= 0)
     classes, count = class_of_each_row(pack([Coded(key.codes[kept], key.cardinality) for key in keys]))
