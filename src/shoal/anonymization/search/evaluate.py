@@ -241,7 +241,7 @@ class Evaluator:
         if self._packed is not None and self._is_nothing(levels):
             # one class that says nothing: it counts as suppressed, but finer nodes may keep it
             return Outcome(tuple(levels.tolist()), self.grid.records, False, np.inf, 0, np.zeros(self.grid.sums.shape))
-        if self._packed is not None and not self._has_nothing(levels):
+        if self._packed is not None and not self.has_nothing(levels):
             lost, below = self._packed(levels)
             return self._outcome(levels, lost, below, None if below is None else below[self._columns, levels])
         return self._look(levels, self.sources.below(levels))
@@ -345,7 +345,7 @@ class Evaluator:
     def _is_nothing(self, levels: Array) -> bool:
         """Whether all rows are `*` everywhere, in one class that keeps k."""
         many = self._only_k is not None and self.grid.records >= self._only_k
-        return many and self.grid.cells(levels) == 1 and self._has_nothing(levels)
+        return many and self.grid.cells(levels) == 1 and self.has_nothing(levels)
 
     def _nothing(self, levels: Array, place: Array, source: Source) -> Array:
         """The classes of rows that are `*` everywhere: they say nothing and count as suppressed."""
