@@ -125,7 +125,7 @@ class RolledUp(Generic[T]):
     def nearest(self, levels: Array) -> T:
         """The smallest of those that are kept."""
         if self._kept:
-            fine = np.asarray((self._levels <= levels).all(axis=1))
+            fine: Array = np.asarray((self._levels <= levels).all(axis=1))
             first = int(fine.argmax())
             if fine[first]:
                 key = self._order[first]
