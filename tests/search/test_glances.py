@@ -47,16 +47,18 @@ def test_a_glance_is_a_look(part: float, seed: int, suppression: float, distance
     evaluate = space.evaluator(grid, problem.models, problem.limit)
     found = glances.Glances.of(evaluate)
     assert found is not None
-    found._part = part
+    found.part[0] = part
     strides = strides_of(grid)
     looks = {levels: evaluate(np.array(levels)) for levels in problem.nodes}
     least = min((look.product for look in looks.values()), default=np.inf)
     bounds = np.ones(grid.size)
     within = Search(grid, evaluate, np.inf)
     for levels, look in looks.items():
-        if not found.look(within, np.array(levels), bounds, strides):
+        parts, others = found.sources([np.array(levels)])
+        if others:
             assert evaluate.has_nothing(np.array(levels))
             continue
+        found.look(within, parts[0][0], parts[0][1], bounds, strides)
         glance = within.seen[levels]
         assert (glance.suppressed, glance.feasible) == (look.suppressed, look.feasible)
         assert glance.product == look.product

@@ -58,14 +58,12 @@ class ClosenessLoop:
         """Which classes are bad, and how many members of each can be kept at most below."""
         bad, number = np.zeros(len(sizes), np.bool_), np.zeros(len(sizes), np.int32)
         spread = np.zeros((int(np.count_nonzero(sizes >= self.k)) + 1) * self.leaves, np.int64)
-        count_and_judge(place, sizes, *entries.narrow, self.k, self.t, TOLERANCE, *self.arrays, number, spread, bad)
-        return bad, self.most_kept(sizes, number, spread, bad)
-
-    def most_kept(self, sizes: Array, number: Array, spread: Array, bad: Array) -> Array:
-        """How many members of each class can be kept at most below, by what `count_and_judge` has found."""
+        of_tuple, code, count = entries.narrow
+        counted = (place, sizes, of_tuple, code, count)
+        count_and_judge(*counted, self.k, self.t, TOLERANCE, *self.arrays, number, spread, bad)
         kept = np.zeros(len(sizes), np.int64)
-        _most_kept(sizes, number, spread, bad, self.k, self.t, *self.arrays[1:], self._work, kept)
-        return kept
+        most_kept_of_all(sizes, number, spread, bad, self.k, self.t, *self.arrays[1:], self._work, kept)
+        return bad, kept
 
 
 @compiled
@@ -126,7 +124,7 @@ def count_and_judge(
 
 
 @compiled
-def _most_kept(
+def most_kept_of_all(
     sizes: Array,
     number: Array,
     spread: Array,
@@ -139,8 +137,10 @@ def _most_kept(
     work: Array,
     kept: Array,
 ) -> None:
+    """How many members of each class finer ones can keep at most, by what `count_and_judge` has found."""
     leaves = first[1]
     for c in range(len(sizes)):
+        kept[c] = 0
         if not bad[c]:
             kept[c] = sizes[c]
         elif sizes[c] >= k:

@@ -3,15 +3,15 @@ tells about finer ones takes longer, and is asked where it is expected to rule s
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from shoal.anonymization.search import kernels
 from shoal.anonymization.search.class_kernels import count_numbered, fill_keys
-from shoal.anonymization.search.closeness import ClosenessLoop, count_and_judge
-from shoal.anonymization.search.evaluate import Evaluator, Judged, Outcome
+from shoal.anonymization.search.closeness import ClosenessLoop, count_and_judge, most_kept_of_all
+from shoal.anonymization.search.evaluate import Evaluator, Outcome
 from shoal.anonymization.search.sources import Source, slots
 from shoal.compiled import compiled
 from shoal.models.base import TOLERANCE
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 # what finer nodes lose is guessed to be such a part of what a node suppresses; and how fast the guess is changed
 _PART, _STEP = 0.6, 1.05
 # nodes that asking should rule out, for it costs about as much as glancing at so many
-_WORTH = 3
+_WORTH = 2
 
 
 class Glances:
@@ -32,17 +32,15 @@ class Glances:
     def __init__(self, evaluate: Evaluator, loop: ClosenessLoop) -> None:
         self.evaluate, self.loop, self.grid = evaluate, loop, evaluate.grid
         grid, tuples = self.grid, len(self.grid.tuples)
-        self._part = _PART
-        self._place, self._number = np.zeros((2, tuples), np.int32)
-        self._sizes, self._bad = np.zeros(tuples, np.int64), np.zeros(tuples, np.bool_)
-        self._scratch = (
-            *(self._place, np.full(slots(tuples), -1, np.int32), *np.zeros((2, max(tuples, 1)), np.int64)),
-            *(self._sizes, self._number),
-        )
+        self.part = np.array([_PART, _STEP, _WORTH])
+        stamp = np.full(slots(tuples), -1, np.int32)
+        place, number = np.zeros((2, tuples), np.int32)
+        self._scratch = (place, stamp, *np.zeros((4, max(tuples, 1)), np.int64), number)
+        self._bad, self._gone = np.zeros(tuples, np.bool_), np.zeros(grid.starts[-1])
         self._spread = np.zeros(0, np.int64)
-        table, self._gone = np.zeros(grid.starts[-1], np.int64), np.zeros(grid.starts[-1])
+        table = np.zeros(grid.starts[-1], np.int64)
         self._keys_given = (grid.members, grid.unpacked, grid.starts, grid.nodes, grid.offsets, grid.cards, table)
-        self._judge_given = (loop.k, loop.t, TOLERANCE, *loop.arrays)
+        self._judge_given = (loop.k, loop.t, TOLERANCE, *loop.arrays, loop.tree.scratch())
         self._cost_given = (grid.costs, grid.suppressed, grid.first, grid.sums, *grid.scales, grid.measure.geometric)
         self._nothing = np.zeros(grid.sums.shape)
 
@@ -51,57 +49,50 @@ class Glances:
         """They are for this pair of models."""
         return None if evaluate.closeness is None else cls(evaluate, evaluate.closeness)
 
-    def look(self, search: Search, levels: Array, bounds: Array, strides: Array) -> bool:
-        """Look at an open node and close what can be closed; false where it cannot be glanced at."""
-        evaluate, loop, grid = self.evaluate, self.loop, self.grid
-        if evaluate.has_nothing(levels) or grid.cells(levels) >= 1 << 62:
-            return False
-        source = evaluate.sources.below(levels)
-        most = min(len(source), grid.records // loop.k)
-        if not loop.fits(most):
-            return False
-        if len(self._spread) < (most + 1) * loop.leaves:
-            self._spread = np.zeros((most + 1) * loop.leaves, np.int64)
-        counted = (source.codes, source.counts, *source.sensitive[loop.name].narrow)
-        scratch = (*self._scratch, self._spread, self._bad, self._gone)
-        target = search.target
-        hints = (self._part, bounds, strides, grid.low, target, evaluate.limit)
-        classes, suppressed, kept, product, worth = _glance(
-            levels, *self._keys_given, *counted, *scratch, *self._judge_given, *self._cost_given, *hints
-        )
-        feasible = suppressed <= evaluate.limit and kept > 0
-        outcome = Outcome(tuple(levels.tolist()), suppressed, feasible, product, 0, self._nothing)
-        if worth:
-            outcome = self._asked(outcome, levels, source, classes, bounds, strides, target)
-        search.note(outcome)
-        bounds[int(((levels - grid.low) * strides).sum())] = np.inf
-        return True
+    def sources(self, nodes: Sequence[Array]) -> tuple[list[tuple[Source, list[Array]]], list[Array]]:
+        """What nodes can be counted from, with those that have it in common; and those that cannot be glanced at."""
+        found: dict[int, tuple[Source, list[Array]]] = {}
+        others = []
+        for levels in nodes:
+            self.evaluate.sources.below(levels)
+        for levels in nodes:
+            source = self.evaluate.sources.nearest(levels)
+            fits = self.loop.fits(self._most(source)) and self.grid.cells(levels) < 1 << 62
+            if not fits or self.evaluate.has_nothing(levels):
+                others.append(levels)
+            else:
+                found.setdefault(id(source), (source, []))[1].append(levels)
+        return list(found.values()), others
 
-    def _asked(
-        self,
-        outcome: Outcome,
-        levels: Array,
-        source: Source,
-        classes: int,
-        bounds: Array,
-        strides: Array,
-        target: float,
-    ) -> Outcome:
-        """What the node that was glanced at tells about finer ones."""
-        sizes, bad = self._sizes[:classes], self._bad[:classes]
-        kept = self.loop.most_kept(sizes, self._number[:classes], self._spread, bad)
-        place = self._place[: len(source)]
-        found = Judged(place, sizes, bad, sizes - kept, outcome.suppressed, outcome.feasible)
-        lost, below, _ = self.evaluate.told(levels, source, found)
-        factors = self.grid.below_factors(below)
-        closed = kernels.raise_bounds(bounds, strides, self.grid.low, levels, factors, target)
-        self._part = min(self._part * _STEP, 1.0) if closed > _WORTH else self._part / _STEP
-        return replace(outcome, lost=lost, below=below)
+    def look(self, search: Search, source: Source, nodes: Sequence[Array], bounds: Array, strides: Array) -> None:
+        """Look at nodes that are counted from the same source, and close what can be closed."""
+        grid, loop, limit = self.grid, self.loop, self.evaluate.limit
+        needed = (self._most(source) + 1) * loop.leaves
+        if len(self._spread) < needed:
+            self._spread = np.zeros(needed, np.int64)
+        of_tuple, code, count = source.sensitive[loop.name].narrow
+        counted = (source.levels, source.codes, source.counts, of_tuple, code, count)
+        found = np.zeros((4, len(nodes)), np.int64)
+        products, below = np.full(len(nodes), np.inf), np.zeros((len(nodes), *grid.sums.shape))
+        scratch = (*self._scratch, self._spread, self._bad, self._gone)
+        hints = (*grid.least_gains, self.part, bounds, strides, grid.low, search.target, limit)
+        given: Any = (*self._keys_given, *counted, *scratch, *self._judge_given, *self._cost_given, *hints)
+        every: Any = (np.array(nodes), *given, found, products, below)
+        _glance_at_all(*every)
+        for at, (suppressed, kept, lost, asked) in enumerate(found.T.tolist()):
+            feasible = suppressed <= limit and kept > 0
+            told = self._nothing if not asked else None if lost > limit else below[at]
+            levels = tuple(nodes[at].tolist())
+            search.note(Outcome(levels, suppressed, feasible, float(products[at]), lost, told))
+
+    def _most(self, source: Source) -> int:
+        """How many classes with k members a node can have."""
+        return int(min(len(source), self.grid.records // self.loop.k))
 
 
 @compiled
-def _glance(
-    levels: Array,
+def _glance_at_all(
+    all_levels: Array,
     members: Array,
     unpacked: Array,
     starts: Array,
@@ -109,6 +100,7 @@ def _glance(
     offsets: Array,
     cards: Array,
     table: Array,
+    source_levels: Array,
     codes: Array,
     counts: Array,
     entry_tuple: Array,
@@ -119,6 +111,7 @@ def _glance(
     keys: Array,
     keys_of_classes: Array,
     sizes: Array,
+    most: Array,
     number: Array,
     spread: Array,
     bad: Array,
@@ -130,6 +123,7 @@ def _glance(
     shares: Array,
     first_of_level: Array,
     parent: Array,
+    work: Array,
     costs: Array,
     tops: Array,
     first: Array,
@@ -139,47 +133,73 @@ def _glance(
     weights: Array,
     heights: Array,
     geometric: bool,
-    part: float,
+    least: Array,
+    least_at: Array,
+    part: Array,
     bounds: Array,
     strides: Array,
     low: Array,
     target: float,
     limit: int,
-) -> Any:
-    """The classes of a node, the members of those that are suppressed, how many classes are kept, its product, and
-    whether asking what it tells about finer ones is worth it."""
-    total = kernels.look_up(levels, members, unpacked, starts, nodes, offsets, cards, table)
+    found: Array,
+    products: Array,
+    below: Array,
+) -> None:
+    """For each node the members that are suppressed, how many classes are kept, the members that finer ones lose, and
+    whether it was asked for these; its product, and what finer ones cost more. What it closes is closed."""
     tuples = codes.shape[1]
-    fill_keys(codes, starts, table, keys)
-    classes = count_numbered(keys, counts, total, place, stamp, keys_of_classes, sizes)
-    count_and_judge(
-        place, sizes[:classes], entry_tuple, entry_code, entry_count, k, t, tolerance,
-        leaf, shares, first_of_level, parent, number, spread, bad,
-    )  # fmt: skip
-    suppressed = kept = 0
-    for c in range(classes):
-        if bad[c]:
-            suppressed += sizes[c]
-        else:
-            kept += 1
-    product = np.inf
-    worth = part * suppressed > limit
-    if not worth or (suppressed <= limit and kept > 0):
-        gone[:] = 0
-        for i in range(tuples):
-            if bad[place[i]]:
-                for c in range(len(codes)):
-                    gone[starts[c] + codes[c, i]] += counts[i]
-        gains = kernels.gains(gone, levels, members, unpacked, starts, costs, tops, offsets, first)
-        if suppressed <= limit and kept > 0:
-            product = kernels.product_of(levels, sums, gains, bases, scales, weights, geometric)
+    for node in range(len(all_levels)):
+        levels = all_levels[node]
+        total = kernels.look_up(levels, members, unpacked, starts, nodes, offsets, cards, table)
+        fill_keys(codes, starts, table, keys)
+        classes = count_numbered(keys, counts, total, place, stamp, keys_of_classes, sizes)
+        count_and_judge(
+            place, sizes[:classes], entry_tuple, entry_code, entry_count, k, t, tolerance,
+            leaf, shares, first_of_level, parent, number, spread, bad,
+        )  # fmt: skip
+        suppressed = kept = 0
+        for c in range(classes):
+            if bad[c]:
+                suppressed += sizes[c]
+            else:
+                kept += 1
+        worth = part[0] * suppressed > limit
         at = 0
         for j in range(len(levels)):
-            gains[j] *= part
             at += (levels[j] - low[j]) * strides[j]
-        for j in range(len(levels)):
-            if levels[j] > low[j] and bounds[at - strides[j]] < target and not worth:
-                levels[j] -= 1
-                worth = kernels.product_of(levels, sums, gains, bases, scales, weights, geometric) >= target
-                levels[j] += 1
-    return classes, suppressed, kept, product, worth
+        if not worth or (suppressed <= limit and kept > 0):
+            gone[:] = 0
+            for i in range(tuples):
+                if bad[place[i]]:
+                    for c in range(len(codes)):
+                        gone[starts[c] + codes[c, i]] += counts[i]
+            gains = kernels.gains(gone, levels, members, unpacked, starts, costs, tops, offsets, first)
+            if suppressed <= limit and kept > 0:
+                products[node] = kernels.product_of(levels, sums, gains, bases, scales, weights, geometric)
+            for j in range(len(levels)):
+                gains[j] *= part[0]
+            for j in range(len(levels)):
+                if levels[j] > low[j] and bounds[at - strides[j]] < target and not worth:
+                    levels[j] -= 1
+                    worth = kernels.product_of(levels, sums, gains, bases, scales, weights, geometric) >= target
+                    levels[j] += 1
+        found[0, node], found[1, node] = suppressed, kept
+        if worth:
+            most_kept_of_all(sizes[:classes], number, spread, bad, k, t, shares, first_of_level, parent, work, most)
+            shares_lost = np.zeros(classes)
+            for c in range(classes):
+                found[2, node] += sizes[c] - most[c]
+                shares_lost[c] = (sizes[c] - most[c]) / sizes[c]
+            found[3, node] = 1
+            factors = np.full(sums.shape, np.inf)
+            if found[2, node] <= limit:
+                lost = kernels.lost_records(codes, starts, place, counts, bad, shares_lost, len(gone))
+                for which, known in ((1, source_levels), (2, levels)):
+                    kernels.gains_below(
+                        lost[which], known, levels, members, unpacked, starts, costs, tops, nodes,
+                        offsets, first, least, least_at, below[node],
+                    )  # fmt: skip
+                factors = kernels.factors_of(sums, below[node], bases, scales, weights, heights, geometric)
+            closed = kernels.raise_bounds(bounds, strides, low, levels, factors, target)
+            part[0] = min(part[0] * part[1], 1.0) if closed > part[2] else part[0] / part[1]
+        bounds[at] = np.inf

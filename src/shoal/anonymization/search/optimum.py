@@ -33,6 +33,8 @@ _LISTED = 1 << 18
 _OPEN = 1 << 21
 # distinct tuples from which on two nodes are looked at together
 _WORTH_A_THREAD = 50_000
+# nodes that are glanced at before the clock is looked at
+_GLANCES = 32
 # nodes of equal bound that are looked at for the sake of fewer suppressed records
 _TIES = 1000
 
@@ -173,27 +175,28 @@ def _by_node(search: Search, evaluate: Evaluator) -> float:
     if evaluate.limit == 0:
         done = _by_chains(search, bounds, strides, extents)
     else:
+        # large tables are looked at by two threads instead
         glances = Glances.of(evaluate) if search.other is None else None
-        done = _coarsest_first(search, bounds, strides, extents, glances)
+        if glances is None:
+            done = _coarsest_first(search, bounds, strides, extents)
+        else:
+            done = _by_glances(search, glances, bounds, strides, extents)
     if not done:
         return kernels.lowest(bounds)
     _settle_ties(search, bounds, strides, extents)
     return np.inf
 
 
-def _coarsest_first(search: Search, bounds: Array, strides: Array, extents: Array, glances: Glances | None) -> bool:
+def _coarsest_first(search: Search, bounds: Array, strides: Array, extents: Array) -> bool:
     """Look at every node that is still open once all coarser ones have told what they know; whether there was time."""
     low = search.grid.low
-    places = np.arange(len(bounds))
-    heights = sum(places // stride % extent for stride, extent in zip(strides, extents, strict=True))
+    heights = _heights(bounds, strides, extents)
     at, order = 0, np.argsort(-heights, kind="stable")
     at_once = 1 if search.other is None else 2
     while (at := kernels.next_open(bounds, search.target, order, at)) < len(order):
         if search.late:
             return False
         nodes = [order[at]]
-        if glances is not None and glances.look(search, low + order[at] // strides % extents, bounds, strides):
-            continue
         if at_once > 1:
             following = kernels.next_open(bounds, search.target, order, at + 1)
             # the next one beside it, unless what is found here could close it
@@ -202,6 +205,30 @@ def _coarsest_first(search: Search, bounds: Array, strides: Array, extents: Arra
         for outcome in search.look_at_all([low + place // strides % extents for place in nodes]):
             _close(search, bounds, strides, outcome)
     return True
+
+
+def _by_glances(search: Search, glances: Glances, bounds: Array, strides: Array, extents: Array) -> bool:
+    """The same, where all open nodes of a height are glanced at together; whether there was time."""
+    heights = _heights(bounds, strides, extents)
+    for height in range(int(heights.max()), -1, -1):
+        places = np.flatnonzero((heights == height) & (bounds < search.target))
+        parts, others = glances.sources(list(search.grid.low + places[:, None] // strides % extents))
+        for source, nodes in parts:
+            for start in range(0, len(nodes), _GLANCES):
+                if search.late:
+                    return False
+                glances.look(search, source, nodes[start : start + _GLANCES], bounds, strides)
+        for levels in others:
+            if search.late:
+                return False
+            _close(search, bounds, strides, search.look(levels))
+    return True
+
+
+def _heights(bounds: Array, strides: Array, extents: Array) -> Array:
+    """The sum of the levels of each node."""
+    places = np.arange(len(bounds))
+    return np.asarray(sum(places // stride % extent for stride, extent in zip(strides, extents, strict=True)))
 
 
 def _by_chains(search: Search, bounds: Array, strides: Array, extents: Array) -> bool:

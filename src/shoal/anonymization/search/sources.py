@@ -101,14 +101,14 @@ class RolledUp(Generic[T]):
         if not self.rolls_up:
             return self.bottom
         with self._lock:
-            source = self._nearest(levels)
+            source = self.nearest(levels)
             for floor in self._floors:
                 key = tuple(floor[self._columns, levels].tolist())
                 if key in self._kept or key in self._not_worth:
                     continue
                 self._spent[key] = self._spent.get(key, 0) + len(source)
                 if self._spent[key] >= _LOOKS * len(source) and self._keep(key):
-                    source = self._nearest(levels)
+                    source = self.nearest(levels)
             return source
 
     @property
@@ -122,10 +122,10 @@ class RolledUp(Generic[T]):
         bits = (self.grid.entropies + np.log2(self.grid.cards)) / 2
         return [_floors(bits, step) for step in steps]
 
-    def _nearest(self, levels: Array) -> T:
+    def nearest(self, levels: Array) -> T:
         """The smallest of those that are kept."""
         if self._kept:
-            fine = (self._levels <= levels).all(axis=1)
+            fine = np.asarray((self._levels <= levels).all(axis=1))
             first = int(fine.argmax())
             if fine[first]:
                 key = self._order[first]
@@ -135,7 +135,7 @@ class RolledUp(Generic[T]):
 
     def _keep(self, key: tuple[int, ...]) -> bool:
         levels = np.array(key)
-        found = self.roll_up(levels, self._nearest(levels))
+        found = self.roll_up(levels, self.nearest(levels))
         if found is None:
             self._not_worth.add(key)
             return False
