@@ -134,13 +134,14 @@ def wide() -> Any:
     models = [KAnonymity(k=5)]
     space = make_space(table, table.names, trees, models)
 
-    def job() -> None:
+    def job() -> Any:
         found = generalize(space, models, SearchOptions(suppression=0.05, time_limit=55.0)).optimum
         print(
             f"  {found.nodes_total:.1e} nodes, {found.nodes_checked:,} looked at: score {found.score:.4f}, "
             f"no solution below {found.lower_bound:.4f}",
             file=sys.stderr,
         )
+        return found
 
     return job
 
