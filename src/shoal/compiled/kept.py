@@ -14,7 +14,7 @@ import os
 import sys
 import tempfile
 from collections.abc import Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from functools import cache
 from importlib import metadata
 from pathlib import Path
@@ -22,6 +22,7 @@ from typing import Any
 
 from shoal.compiled.image import Image
 from shoal.compiled.machine import PORTABLE, PORTABLE_NEEDS, Kind, processor
+from shoal.dataclasses import dataclass
 
 AHEAD = Path(__file__).parent / "ahead"
 _FIRST = b"shoal loop 1\n"

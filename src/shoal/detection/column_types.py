@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.detection.scales import order_of
 from shoal.errors import InputError
 from shoal.kinds import DECIDED, Finding
@@ -71,7 +71,7 @@ _SEXES = {
 _SEX_WORDS = frozenset().union(*_SEXES.values())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TypeProposal:
     """A proposed type and why; without one, `reason` is what has to be decided, or there is nothing to say."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.hierarchy.steps import leaf_texts
 from shoal.hierarchy.tree import Hierarchy

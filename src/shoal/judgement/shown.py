@@ -7,12 +7,12 @@ release wrote, and under the null rule `wildcard` a missing value, is known to s
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.judgement.persons import classes_of_persons
 from shoal.ranges.coverage import match_tuples

@@ -12,13 +12,13 @@ whatever it looks like.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.table import Array, Column
 from shoal.table.exact import exact_series
 from shoal.vocabulary import Domain, Generalized

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.manifest.schema import ColumnEntry
 from shoal.ranges.parsing import STAR
 from shoal.table import Array, Column, Table
