@@ -20,7 +20,6 @@ import polars as pl
 
 from shoal.dataclasses import dataclass
 from shoal.table import Array, Column
-from shoal.table.exact import exact_series
 from shoal.vocabulary import Domain, Generalized
 
 STAR = "*"
@@ -454,6 +453,8 @@ def spaced(ends: pl.Series, spacing: Spacing, domain: Domain) -> Array:
         return np.zeros(0, np.int64)
     gaps = np.zeros(len(ends) - 1, bool)
     if domain == "range" and spacing is Spacing.WHOLE:
+        from shoal.table.exact import exact_series
+
         gaps = (exact_series(ends).diff().drop_nulls() > 1).to_numpy()
     elif domain == "range" and spacing is Spacing.REAL:
         gaps[:] = True
