@@ -12,7 +12,7 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import FrozenInstanceError, asdict, field, fields, is_dataclass, replace
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, get_type_hints
 
 import pytest
 
@@ -80,6 +80,8 @@ def test_a_class_is_that_of_the_standard_library(options: dict[str, bool]) -> No
             said(lambda: cls.__match_args__),
             cls.unit,
             str(inspect.signature(cls)),
+            get_type_hints(cls.__init__),
+            (cls.__init__.__module__, cls.__init__.__qualname__, cls.__init__.__name__),
             [(each.name, each.type, each.default, each.compare, each.kw_only) for each in fields(cls)],
             asdict(other),
             asdict(replace(other, low=1, high=2)),
@@ -87,6 +89,28 @@ def test_a_class_is_that_of_the_standard_library(options: dict[str, bool]) -> No
         ]
 
     assert told(made(dataclass, **options)) == told(made(dataclasses.dataclass, **options))
+
+
+@pytest.mark.parametrize("frozen", [False, True])
+@pytest.mark.parametrize("own", [(), ("__eq__",), ("__hash__",), ("__eq__", "__hash__"), ("__repr__",), ("__init__",)])
+def test_the_methods_of_a_class_stay(own: tuple[str, ...], frozen: bool) -> None:
+    def told(by: Callable[..., Any]) -> list[object]:
+        methods: dict[str, Any] = {
+            "__eq__": lambda self, other: "equal",
+            "__hash__": lambda self: 7,
+            "__repr__": lambda self: "shown",
+            "__init__": lambda self, one=None: object.__setattr__(self, "one", 5),
+        }
+        space = {name: methods[name] for name in own} | {"__annotations__": {"one": "object"}}
+        cls = by(frozen=frozen)(type("Own", (), space))
+        made, again, inner = cls(1), cls(1), cls(None)
+        said_of_itself = "left out"
+        if not frozen:
+            inner.one = inner
+            said_of_itself = repr(inner)
+        return [made == again, made != again, said(lambda: hash(made)), repr(made), said_of_itself]
+
+    assert told(dataclass) == told(dataclasses.dataclass)
 
 
 def postponed(cls: type[Any]) -> bool:

@@ -2,7 +2,7 @@
 
 Writing them takes half a millisecond a class; `anonymize` loads a hundred and fifty classes and uses a third of them.
 What comes out is what the standard library makes: the same fields, signature, comparison, hash and errors. Slots, an
-order and `InitVar` are not offered.
+order, `InitVar` and a `hash` of a field's own are not offered.
 
 >>> from shoal.dataclasses import dataclass
 >>> @dataclass(frozen=True)
@@ -16,7 +16,11 @@ Box(low=3, high=9)
 from __future__ import annotations
 
 import dataclasses
+import sys
+from collections.abc import Callable
 from dataclasses import MISSING, Field
+from operator import attrgetter
+from reprlib import recursive_repr
 from threading import RLock
 from typing import TYPE_CHECKING, Any
 
@@ -66,19 +70,59 @@ class _Postponed:
 
 
 def _postponed(cls: type, options: dict[str, bool]) -> type:
+    if any(name in cls.__dict__ for name in _FIRST):  # it would be used without our seeing it
+        return dataclasses.dataclass(**options)(cls)
     for name in _FIRST:
-        if name not in cls.__dict__:
-            setattr(cls, name, _Postponed(cls, name, options))
+        setattr(cls, name, _Postponed(cls, name, options))
     return cls
 
 
 def _make(cls: type, options: dict[str, bool]) -> None:
-    """The standard library writes all but `__init__`, which must never be missing while another thread waits for it."""
-    dataclasses.dataclass(init=False, **options)(cls)
-    if isinstance(cls.__dict__.get("__setstate__"), _Postponed):
-        del cls.__setstate__  # type: ignore[attr-defined]
-    if isinstance(cls.__dict__.get("__init__"), _Postponed):
-        cls.__init__ = _init_of(cls, options["frozen"])  # type: ignore[misc]
+    """Fields and protection by the standard library, the methods by us: `__init__` must never be missing while another
+    thread waits for it, and the others need no code of their own.
+    """
+    if not cls.__doc__:  # the standard library would ask for the signature, and so for `__init__`
+        cls.__doc__ = cls.__name__
+    dataclasses.dataclass(init=False, repr=False, eq=False, frozen=options["frozen"], kw_only=options["kw_only"])(cls)
+    fields = dataclasses.fields(cls)
+    if options["repr"] and "__repr__" not in cls.__dict__:
+        cls.__repr__ = _repr_of([field.name for field in fields if field.repr])  # type: ignore[assignment]
+    if options["eq"]:
+        _compare(cls, [field.name for field in fields if field.compare], options["frozen"])
+    del cls.__setstate__  # type: ignore[attr-defined]
+    cls.__init__ = _init_of(cls, options["frozen"])  # type: ignore[misc]
+
+
+def _repr_of(names: list[str]) -> Callable[[object], str]:
+    @recursive_repr()
+    def __repr__(self: object) -> str:
+        return f"{type(self).__qualname__}({', '.join(f'{name}={getattr(self, name)!r}' for name in names)})"
+
+    return __repr__
+
+
+def _values_of(names: list[str]) -> Callable[[object], tuple[Any, ...]]:
+    return lambda made: tuple(getattr(made, name) for name in names)
+
+
+def _compare(cls: Any, names: list[str], frozen: bool) -> None:
+    """`__eq__` between objects of one class by their values, and `__hash__` by the same where these cannot change."""
+    values: Callable[[object], Any] = attrgetter(*names) if len(names) > 1 else _values_of(names)
+
+    def __eq__(self: object, other: object) -> bool:
+        if other.__class__ is not self.__class__:
+            return NotImplemented
+        return bool(values(self) == values(other))
+
+    def __hash__(self: object) -> int:
+        return hash(values(self))
+
+    own = cls.__dict__
+    # a class that has its own `__eq__` has a `__hash__` of None from Python
+    if "__hash__" not in own or (own["__hash__"] is None and "__eq__" in own):
+        cls.__hash__ = __hash__ if frozen else None
+    if "__eq__" not in own:
+        cls.__eq__ = __eq__
 
 
 def _init_of(cls: Any, frozen: bool) -> Any:
@@ -91,10 +135,12 @@ def _init_of(cls: Any, frozen: bool) -> Any:
     if hasattr(cls, "__post_init__"):
         lines.append("self.__post_init__()")
     parameters = ", ".join(["self", *by_place, *(["*", *by_name] if by_name else [])])
-    exec(f"def __init__({parameters}):\n" + "".join(f" {line}\n" for line in lines or ["pass"]), known)  # noqa: S102
-    made = known["__init__"]
+    body = "".join(f"  {line}\n" for line in lines or ["pass"])
+    text = f"def _make({', '.join(known)}):\n def __init__({parameters}):\n{body} return __init__"
+    made_here: dict[str, Any] = {}
+    exec(text, vars(sys.modules[cls.__module__]), made_here)  # noqa: S102
+    made = made_here["_make"](**known)
     made.__qualname__ = f"{cls.__qualname__}.__init__"
-    made.__module__ = cls.__module__
     made.__annotations__ = {field.name: field.type for field in fields if field.init} | {"return": None}
     return made
 

@@ -20,6 +20,7 @@ import polars as pl
 
 from shoal.dataclasses import dataclass
 from shoal.table import Array, Column
+from shoal.table.text_types import few_texts
 from shoal.vocabulary import Domain, Generalized
 
 STAR = "*"
@@ -41,6 +42,8 @@ _PREFIX_X = r"^([0-9]+)([Xx]+)$"
 # members with commas between; one that holds a sign of ours stands in quotes, a quote in it twice
 _MEMBER = r"(?:\s*\"(?:[^\"]|\"\")*\"\s*|[^;,\"]*)"
 _SET = rf"^[\[{{]{_MEMBER}(?:,{_MEMBER})+[\]}}]$"
+# with which a text that reads as generalised ends
+LAST_SIGNS = "]}*Xx"
 _NEEDS_QUOTES = r'^$|^\s|\s$|[,;"\[\]{}]'
 _NUMBER = r"^-?[0-9]+(\.[0-9]+)?$"
 _ISO_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
@@ -187,7 +190,10 @@ def sets_in(column: Column) -> pl.DataFrame:
     >>> sets_in(read({"race": ["[a, b]", "c"]})["race"])["label"].to_list()
     ['a', 'b']
     """
-    bracketed = column.values.str.contains(r"^[\[{]").any()
+    if (few := few_texts(column.values)) is not None:
+        bracketed = any(text is not None and text.startswith(("[", "{")) for text in few)
+    else:
+        bracketed = bool(column.values.str.contains(r"^[\[{]").any())
     members = _parse(column.values, "yes").members if bracketed else {}
     codes = np.repeat(np.fromiter(members, np.int64, len(members)), [len(labels) for labels in members.values()])
     labels = [label for labels in members.values() for label in labels]
