@@ -76,6 +76,7 @@ def test_help_loads_no_data_frame_library() -> None:
 
 # lowest first; packages on one line do not know each other
 LAYERS = """
+dataclasses
 errors progress wording vocabulary
 threads keys
 compiled

@@ -33,6 +33,10 @@ def modules_after(*arguments: str) -> set[str]:
     return set(done.stdout.split("modules:")[-1].split())
 
 
+# what `importlib.metadata` brings with it, which polars, pydantic and numba's version would have
+NETWORK = {"email", "socket"}
+
+
 def ours(modules: set[str]) -> set[str]:
     return {name for name in modules if name.startswith("shoal")}
 
@@ -114,6 +118,7 @@ def test_risk_loads_what_it_needs(people: Path) -> None:
     loaded = modules_after("risk", str(people), "--qi", "age,zip")
     heavy = {"pydantic", "numba", "pandas", "pyarrow", "narwhals", "yaml", "scipy", "numpy.ma"} & loaded
     assert not heavy
+    assert not NETWORK & loaded
     packages = {name.split(".")[1] for name in ours(loaded) if "." in name}
     assert not packages & {"detection", "anonymization", "releases", "standards", "papers", "dp", "kinds", "reports"}
     assert len(ours(loaded)) <= 60
@@ -124,4 +129,19 @@ def test_risk_loads_what_it_needs(people: Path) -> None:
 def test_numba_is_loaded_only_to_compile(method: str, people: Path, tmp_path: Path) -> None:
     command = ("anonymize", str(people), "-o", str(tmp_path / "safe.csv"), "--force", "--qi", "age,zip", "-k", "3")
     modules_after(*command, "--method", method)  # compiles what is not there yet
-    assert not {"numba", "llvmlite", "scipy"} & modules_after(*command, "--method", method)
+    assert not {"numba", "llvmlite", "scipy", *NETWORK} & modules_after(*command, "--method", method)
+
+
+def test_a_module_that_is_rarely_used_is_there_when_it_is() -> None:
+    code = (
+        "import sys\nfrom shoal.cli import _load_at_first_use\n"
+        "_load_at_first_use('importlib', 'metadata', 'entry_points')\n"
+        "import importlib.metadata\nfrom importlib.metadata import entry_points\nassert 'email' not in sys.modules\n"
+    )
+    for use in (
+        "assert entry_points(group='console_scripts').select(name='pytest')",
+        "assert importlib.metadata.version('polars')",
+        "from importlib.metadata import PackageNotFoundError as error\nassert issubclass(error, ImportError)",
+    ):
+        real = "assert importlib.metadata.entry_points.__module__ == 'importlib.metadata' and 'email' in sys.modules"
+        subprocess.run([sys.executable, "-c", f"{code}{use}\n{real}"], check=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from shoal.anonymization.model_costs import cost_by_model
 from shoal.anonymization.on_disk.limits import changed_on_disk, check_past_memory, job_overflow, past_memory
 from shoal.anonymization.results import Anonymized
 from shoal.anonymization.trials import Task, candidate_of
+from shoal.dataclasses import dataclass
 from shoal.detection.undecided import Decisions, decisions_about
 from shoal.engine import engine_of
 from shoal.errors import InputError, as_names

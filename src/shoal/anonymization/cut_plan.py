@@ -9,7 +9,6 @@ two cells, a category that was never seen) lies in no region.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Annotated, Any, Literal
@@ -19,6 +18,7 @@ import polars as pl
 from pydantic import BaseModel, ConfigDict, Field
 
 from shoal import __version__
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.hierarchy import Hierarchy
 from shoal.hierarchy.chosen import given_hierarchies, rows_of

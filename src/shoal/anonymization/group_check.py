@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from shoal.anonymization.partition.kinds import FailsPolicy
 from shoal.anonymization.units import Units
+from shoal.dataclasses import dataclass
 from shoal.judgement.evidence import trees_of
 from shoal.models import AnyModel, Evidence, KAnonymity
 from shoal.models.cells import spread_of_persons, whole_of_persons

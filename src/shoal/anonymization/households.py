@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from shoal.anonymization.units import Units
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.policy import Policy
 from shoal.ranges.boxed import Boxed, Side

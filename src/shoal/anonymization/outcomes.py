@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from shoal.dataclasses import dataclass
 from shoal.results import where_known
 from shoal.vocabulary import Prefer
 

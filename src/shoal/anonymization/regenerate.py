@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 from shoal.anonymization.transforms.regenerate import fill_column
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.reading import Options, read
 from shoal.results import Files, Headline, Notes, Result, Section

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -12,6 +12,7 @@ import polars as pl
 
 from shoal.anonymization.findings import Findings
 from shoal.anonymization.outcomes import Choice, LatticeOutcome, ModelCost, StrategyFigures, SuppressionOutcome
+from shoal.dataclasses import dataclass
 from shoal.detection.undecided import Decisions, decision_notes, decisions_of
 from shoal.engine import engine_of
 from shoal.errors import InputError

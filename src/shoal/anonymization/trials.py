@@ -6,12 +6,13 @@ import math
 import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING
 
 from shoal.anonymization.methods import Method
 from shoal.anonymization.outcomes import Candidate
 from shoal.anonymization.results import Anonymized
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError, ShoalError
 from shoal.models import KAnonymity
 from shoal.policy import Policy

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Protocol, TypeVar
 
 import numpy as np
 
 from shoal.anonymization.partition.kinds import FailsPolicy
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.judgement.persons import linked_classes
 from shoal.policy import Policy

@@ -11,7 +11,7 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -20,6 +20,7 @@ from pydantic import ValidationError
 from shoal.app.project import Project, Workspace, is_id, new_id
 from shoal.app.stored import Stored
 from shoal.app.verbs import VERBS, VerbOptions
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.writing import write_bytes
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from shoal.app.locks import PROJECT_MARK
 from shoal.app.policy_texts import named_files
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 
 MOST_ENTRIES = 2_000

@@ -20,13 +20,14 @@ import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
 from shoal.app.locks import PROJECT_MARK, Lock
 from shoal.app.policy_texts import as_text, named_files, parsed
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.writing import write_bytes
 

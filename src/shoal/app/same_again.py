@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from typing import Any
 
 from shoal.app.project import Workspace
@@ -17,6 +16,7 @@ from shoal.app.same_files import RELEASE, around_command, attacked, beside_of, w
 from shoal.app.same_files import python as file_python
 from shoal.app.typed import as_arguments, in_one
 from shoal.app.verbs import VERBS, Verb, VerbOptions
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 
 POLICY, DESK = "policy.yaml", "desk"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import secrets
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 
 UPLOAD_LIMIT = 4 * 10**9

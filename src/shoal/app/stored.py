@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
+from shoal.dataclasses import dataclass
 from shoal.results.result import Result, as_json
 from shoal.results.sections import Bar, Cell, Chart, Commands, Content, Figure, Figures, Files, Grid, Headline, Notes
 from shoal.results.sections import Section as Section

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
@@ -10,6 +9,7 @@ import polars as pl
 
 from shoal.attacks.linking.link import Linkage
 from shoal.attacks.subject import Subject
+from shoal.dataclasses import dataclass
 from shoal.table import Array, Column, Table
 from shoal.table.classes import Coded, CountTable
 

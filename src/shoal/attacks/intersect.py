@@ -7,7 +7,6 @@ alone keeps l values possible for everybody; somebody who is in both has a value
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
@@ -15,6 +14,7 @@ import polars as pl
 
 from shoal.attacks.base import AttackOutcome, AttackVerdict, outcome_sections, verdicts_of
 from shoal.attacks.writing import differ_in_writing
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError, as_names
 from shoal.judgement.shown import shown_in
 from shoal.manifest.files import names_as_released
@@ -26,7 +26,7 @@ from shoal.vocabulary import NullRule
 from shoal.wording import counted, percent
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ValuesLeft:
     """A sensitive column: how many values are possible for a person in the first release, in the second, in both."""
 

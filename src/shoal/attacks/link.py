@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,6 +15,7 @@ from shoal.attacks.common import On, columns_in_common
 from shoal.attacks.linking.link import Linkage
 from shoal.attacks.rows_out import check_rows_out, write_rows
 from shoal.attacks.writing import check_writing
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError, check_at_least
 from shoal.policy import Policy
 from shoal.reading import Options, declaring, read

@@ -8,7 +8,6 @@ with a frequency f in the pool and p outside.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from filecmp import cmp
 from pathlib import Path
 from typing import Any, ClassVar
@@ -19,6 +18,7 @@ from shoal.attacks.base import AttackOutcome, AttackVerdict, outcome_sections, v
 from shoal.attacks.detection_power import FALSE_POSITIVES, area, bound, flagged
 from shoal.attacks.genomes import check_same_allele, in_common, names_in, read_frequencies, read_genomes
 from shoal.attacks.presence import presence
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError, check_at_least
 from shoal.policy import Policy, as_policy
 from shoal.policy.sections import AttackLimits
@@ -38,7 +38,7 @@ _OTHERS = "Give people who are like the candidates and not in the data."
 _LEAST_AREA = 0.4
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Power:
     """How many members a statistic finds at a share of false positives; `bound` is what ε and δ allow."""
 

@@ -7,13 +7,13 @@ that differ by one person tell that person.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
 from shoal.attacks.answers import read_answers
 from shoal.attacks.base import AttackOutcome, AttackVerdict, outcome_sections, verdicts_of
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.reading import Options
 from shoal.results import Figure, Figures, Headline, Result, Section

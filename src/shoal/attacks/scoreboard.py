@@ -8,7 +8,6 @@ where it stands out: (best - second) / standard deviation of all scores is at le
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from shoal.attacks.base import AttackOutcome, AttackVerdict, outcome_sections, v
 from shoal.attacks.ratings import Facts, Ratings, facts_of
 from shoal.attacks.statistics import wilson
 from shoal.attacks.unicity import rows_among, targets_of
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError, check_at_least
 from shoal.reading import Options, read
 from shoal.results import Cell, Figure, Figures, Grid, Headline, Result, Section
@@ -27,7 +27,7 @@ from shoal.wording import counted, percent
 VALUE_SCALE, DAY_SCALE, STANDS_OUT = 1.5, 30.0, 1.5
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Without:
     """How many would be identified if the attacker did not know a column."""
 

@@ -9,7 +9,7 @@ are taken, and the conditions from their records.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import ClassVar
 
 import numpy as np
@@ -20,6 +20,7 @@ from shoal.attacks.common import released_columns
 from shoal.attacks.linking.columns import Cells, as_places, cells_of
 from shoal.attacks.linking.link import Boxes, Linkage, masks_of
 from shoal.attacks.subject import Subject, person_of_row
+from shoal.dataclasses import dataclass
 from shoal.policy import Policy
 from shoal.table import Array, Table
 from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class, pack

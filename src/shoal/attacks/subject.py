@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 
 from shoal.attacks.common import released_columns
 from shoal.attacks.linking.link import Linkage
+from shoal.dataclasses import dataclass
 from shoal.manifest.files import names_as_released
 from shoal.manifest.schema import Manifest
 from shoal.policy import Policy

@@ -7,13 +7,13 @@ from everybody else.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from shoal.attacks.coarsening import coarsened, sweep
 from shoal.attacks.statistics import wilson
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError, as_names, check_at_least
 from shoal.reading import Options, read
 from shoal.results import Bar, Grid, Headline, Notes, Result, Section, where_known
@@ -27,7 +27,7 @@ FEW = 30
 _FLAGS = 1 << 28
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Uniqueness:
     """The share of persons who are alone with so many of their points, and its 95% interval (Wilson)."""
 
@@ -37,7 +37,7 @@ class Uniqueness:
     high: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Coarsened:
     """The same with columns made coarser."""
 

@@ -7,7 +7,8 @@ import gc
 import io
 import os
 import sys
-from typing import NoReturn
+from importlib.util import find_spec, module_from_spec
+from typing import Any, NoReturn
 
 from shoal.cli.app import app
 from shoal.errors import InputError, ShoalError
@@ -37,6 +38,28 @@ def run() -> NoReturn:
     os._exit(code or 0)
 
 
+def _load_at_first_use(package: str, name: str, function: str) -> None:
+    """A module that is imported for a use that rarely comes: empty until it is asked for more than a function."""
+    whole = f"{package}.{name}"
+    spec = find_spec(whole)
+    if whole in sys.modules or spec is None or spec.loader is None:
+        return
+    module, loader = module_from_spec(spec), spec.loader
+
+    def load(attribute: str) -> Any:
+        if vars(module).pop("__getattr__", None):
+            loader.exec_module(module)
+        return getattr(module, attribute)
+
+    def call(*arguments: Any, **named: Any) -> Any:
+        load("__name__")
+        return getattr(module, function)(*arguments, **named)
+
+    vars(module).update({"__getattr__": load, function: call})
+    sys.modules[whole] = module
+    setattr(sys.modules[package], name, module)
+
+
 def main() -> None:
     """Run a command; an error is one clear message and an exit code, a traceback only with --debug."""
     arguments = sys.argv[1:] or ["--help"]
@@ -49,6 +72,8 @@ def main() -> None:
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     # what is installed beside shoal must not see values of policies, and looking for it takes 0.02 s
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
+    # polars and pydantic import it, and have no use for it here: forty modules, 0.03 s
+    _load_at_first_use("importlib", "metadata", "entry_points")
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import textwrap
-from dataclasses import dataclass
 
 from rich.cells import cell_len
 
 from shoal.cli.console import printable
+from shoal.dataclasses import dataclass
 from shoal.results.sections import Bar, Cell, Content, Grid
 
 BAR = 30
@@ -16,7 +16,7 @@ _GAP = 2
 _LEAST_BAR, _LEAST_WORDS = 8, 14
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Column:
     """A column of a grid: its head with line breaks, what it holds, its width."""
 

@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
+
+from shoal.dataclasses import dataclass
 
 PAGE = 4096
 _X86_64 = 62

@@ -11,12 +11,12 @@ import time
 from collections import deque
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from shoal import progress
 from shoal.compiled import machine
+from shoal.dataclasses import dataclass
 from shoal.threads import processors
 
 STEP = "compiling the inner loops, once"

@@ -5,13 +5,14 @@ from __future__ import annotations
 import datetime
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Protocol
 
 import polars as pl
 
 from shoal.databases.address import SYSTEMS, Address
 from shoal.databases.sql import quoted_name
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError, quoted
 from shoal.threads import ahead
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from itertools import pairwise
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 
 # quoted texts and names, dollar quotes, comments, words, everything else sign by sign

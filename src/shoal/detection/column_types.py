@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.detection.scales import order_of
 from shoal.errors import InputError
 from shoal.kinds import DECIDED, Finding
@@ -18,7 +18,7 @@ from shoal.table.bands import parse_band
 from shoal.table.column_type import MOST_BANDS, ColumnType
 from shoal.table.declare import completed
 from shoal.table.number_texts import plain_numbers
-from shoal.table.text_types import MISSING_WORDS
+from shoal.table.text_types import MISSING_WORDS, few_texts
 
 # codes of a survey or a register are few and small
 _MOST_CODES, _LARGEST_CODE, _RECORDS_PER_CODE = 30, 99, 5
@@ -71,7 +71,7 @@ _SEXES = {
 _SEX_WORDS = frozenset().union(*_SEXES.values())
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class TypeProposal:
     """A proposed type and why; without one, `reason` is what has to be decided, or there is nothing to say."""
 
@@ -137,12 +137,17 @@ def _of_numbers(column: Column, counts: Array, kind: str | None) -> TypeProposal
 
 def propose_text_type(column: Column, counts: Array, kind: str | None) -> TypeProposal:
     """The type of a column of texts, by its kind where that is decided: free text, postal codes and sexes matter."""
-    texts = column.values.filter(~column.values.is_in(list(MISSING_WORDS)))
+    few = few_texts(column.values)
+    none_missing = few is not None and MISSING_WORDS.isdisjoint(few)
+    texts = column.values if none_missing else column.values.filter(~column.values.is_in(list(MISSING_WORDS)))
     if not len(texts):
         return TypeProposal(None, "")
     if kind == "free-text":
         return _of("text", "Free text.")
-    for look in (_dates, _numbers, _bands):
+    first = texts[0]
+    # neither dates nor numbers are without a digit; other scripts have digits of their own
+    no_digits = first.isascii() and not any(sign.isdigit() for sign in first)
+    for look in (_bands,) if no_digits else (_dates, _numbers, _bands):
         if (found := look(column.name, texts)) is not None:
             return found
     if kind == "postal-code":
@@ -151,7 +156,8 @@ def propose_text_type(column: Column, counts: Array, kind: str | None) -> TypePr
         return _of("code", "Postal codes: their first signs mean the most.", **settings)
     if len(texts) <= _MOST_SPELLINGS:
         # `none` is an answer where the others are words
-        words_too = column.values.filter(~column.values.is_in(list(MISSING_WORDS - {"none", "None"})))
+        missing = list(MISSING_WORDS - {"none", "None"})
+        words_too = texts if none_missing else column.values.filter(~column.values.is_in(missing))
         return _categories(column, words_too, counts, kind)
     return _of("nominal", "Texts without an order.")
 
@@ -163,7 +169,8 @@ def kinds_that_join(column: Column) -> Sequence[str]:
 
 
 def _pilot(texts: pl.Series) -> pl.Series:
-    return texts.gather_every(max(1, len(texts) // _PILOT))
+    step = len(texts) // _PILOT
+    return texts.gather_every(step) if step > 1 else texts
 
 
 def _dates(name: str, texts: pl.Series) -> TypeProposal | None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.formats.labels import ColumnLabels, Labels, text_of
 from shoal.kinds import ColumnView
@@ -16,7 +17,7 @@ from shoal.table import Array, Column, Table
 Codebook = Labels
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Context:
     """The sources that a table looks like, by its headers, and what is written about its columns."""
 

@@ -7,11 +7,11 @@ up to the uniques of all columns together.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from math import factorial
 
 import numpy as np
 
+from shoal.dataclasses import dataclass
 from shoal.detection.counted_sets import CountedSets
 from shoal.detection.partitions import Tuples, uniques_of_all_sets
 from shoal.table import Array
@@ -24,7 +24,7 @@ FEWEST_PAIRS_OF_ORDERS, MOST_PAIRS_OF_ORDERS = 3, 16
 MOST_DRAWN_CELLS = 100_000_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Contributions:
     """Shares of the uniques by column, summing up to 1; `error` is the largest standard error, 0 if exact."""
 

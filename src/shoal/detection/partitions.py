@@ -6,10 +6,9 @@ their class are carried on. On tables that identify people they are soon few, an
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from shoal.dataclasses import dataclass
 from shoal.table import Array
 from shoal.table.classes import Coded, CountTable, sorted_with_order
 from shoal.table.sorting import sorted_keys
@@ -19,7 +18,7 @@ _CELLS_PER_TUPLE = 8
 _FEW_CELLS = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tuples:
     """The distinct tuples of all columns; a tuple of two or more records is never unique."""
 
@@ -43,7 +42,7 @@ class Tuples:
         return Partition(np.arange(self.count, dtype=number), np.zeros(self.count, number), 1, 0)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Partition:
     """The tuples that share their class with another: `rows` and their `classes`; `uniques` counts those alone."""
 

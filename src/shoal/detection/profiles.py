@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
 from typing import ClassVar
 
+from shoal.dataclasses import dataclass
 from shoal.kinds import DECIDED
 from shoal.results import Cell, Files, Grid, Headline, Notes, Result, Section, Tone, left_out, where_known
 from shoal.table.column_type import ColumnType
@@ -22,7 +22,7 @@ _TONES: dict[Role, Tone] = {
 }
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ColumnProfile:
     """One column; `single` counts the records whose value occurs only once. Role and kind are proposals.
 

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar
 
+from shoal.dataclasses import dataclass
 from shoal.results import Bar, Chart, Files, Grid, Headline, Notes, Result, Section, where_known
 from shoal.vocabulary import NullRule
 from shoal.wording import counted, in_words, percent
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FoundSet:
     """A set of columns: uniques, classes, their share of the records, and the share of pairs of records told apart."""
 
@@ -22,7 +22,7 @@ class FoundSet:
     separation: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Bound:
     """No set without an identifier has more uniques than this; `confidence` is 1 unless a sample was searched."""
 

@@ -9,13 +9,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from shoal import progress
+from shoal.dataclasses import dataclass
 from shoal.detection.contributions import shares_of_all_sets
 from shoal.detection.dependencies import TELLS_NOTHING
 from shoal.detection.results import Bound, Detection, FoundSet

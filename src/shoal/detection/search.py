@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import combinations
 
 from shoal import progress
+from shoal.dataclasses import dataclass
 from shoal.detection.counted_sets import CountedSets, bits_of
 from shoal.detection.partitions import Tuples
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.detection.context import Context, context_of_table
 from shoal.detection.dependencies import determines
 from shoal.detection.reminders import other_weights, repeated_identifiers, types_to_declare, view_of
@@ -30,7 +31,7 @@ HINTED = 0.3
 MANY = 0.1
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class UndecidedColumn:
     """A column without a role: what detection takes it for, and why; `stops` the release if that points at people."""
 
@@ -47,7 +48,7 @@ class UndecidedColumn:
         return f"{self.column} looks like {_ARTICLE[self.looks_like]} {self.looks_like}{kind}: {self.reason}"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Decisions:
     """What was not decided about the columns of a table, and what to warn about those of the role `other`."""
 

@@ -32,13 +32,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.dp.queries import Query, cells_of
 from shoal.policy.conditions import Value, as_polars
 from shoal.table import Array, Column
@@ -53,7 +53,7 @@ _CELL, _VALUE = "\0cell", "\0value"
 _LOWEST_POWER, _HIGHEST_POWER = -10, 60
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Steps:
     """Values as whole numbers of steps: (value − offset) / size, rounded, between `low` and `high`.
 
@@ -102,7 +102,7 @@ class Steps:
         return scaled.clip(self.low, self.high).round().cast(pl.Int64)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Squares:
     """Squares of shifted values as whole numbers between −reach and reach: (value² >> shift) − middle."""
 

@@ -7,12 +7,13 @@ free.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.dp.aggregates import Selected, select
 from shoal.dp.mechanisms import Noise
 from shoal.dp.plans import ALPHA, Plan, SquareSums, Sums

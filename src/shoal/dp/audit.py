@@ -12,18 +12,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.dp.answers import Outcome, answer
 from shoal.dp.plans import Plan
 from shoal.table import Array
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Audit:
     """What an audit found: what was declared, what is proven to be leaked at least, and whether that is more."""
 

@@ -18,7 +18,6 @@ import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
@@ -26,6 +25,7 @@ from typing import Any
 
 from pydantic import ConfigDict, TypeAdapter, ValidationError
 
+from shoal.dataclasses import dataclass
 from shoal.dp.marks import Chain, Mark, key_check, tampered
 from shoal.dp.terms import Price, Terms
 from shoal.errors import InputError, ShoalError
@@ -80,7 +80,7 @@ def _short_of(name: str, requested: Decimal, remaining: Decimal, difference: Dec
     return f"{name} {written(requested)} requested, {written(remaining)} remaining, {written(difference)} short"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Entry:
     """One row: a query, its price, the sums up to it, the stored answer, and its place in the chain."""
 
@@ -95,7 +95,7 @@ class Entry:
     hash: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Asked:
     """A query that was paid for, without its answer; `loss` is an epsilon, or a rho under zCDP."""
 

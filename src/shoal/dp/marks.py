@@ -12,12 +12,12 @@ from __future__ import annotations
 
 import hmac
 import json
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
+from shoal.dataclasses import dataclass
 from shoal.dp.documents import read_limited
 from shoal.dp.terms import Terms
 from shoal.errors import InputError
@@ -48,7 +48,7 @@ def key_check(key: Key, desk: str) -> str:
     return hmac.digest(key.secret_for("desk check"), desk.encode(), "sha256").hex()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Mark:
     """How far the ledger of a desk goes, signed."""
 

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -27,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from shoal.dataclasses import dataclass
 from shoal.dp.exact import float_below, share
 from shoal.errors import InputError
 from shoal.table import Array
@@ -37,7 +37,7 @@ MECHANISMS: tuple[Mechanism, ...] = ("laplace", "gaussian")
 LARGEST_SCALE = 2.0**55
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Part:
     """What one mechanism may cost: an epsilon (basic accounting) or a rho (zCDP), and a delta.
 
@@ -74,7 +74,7 @@ class Part:
         return root
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Noise:
     """Noise for whole numbers: its distribution, its scale, and for which sensitivity it was made."""
 
@@ -103,7 +103,7 @@ class Noise:
         return math.ceil(float(accuracy.gaussian_scale_to_accuracy(scale=self.scale, alpha=alpha)))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Threshold:
     """Noise for the counts of keys that are themselves private: only keys above the threshold are released."""
 
@@ -116,7 +116,7 @@ class Threshold:
         return {int(key): int(count) for key, count in made(dict(counts)).items()}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Choice:
     """Choice of the candidate with the lowest score, nearly."""
 

@@ -8,10 +8,10 @@ disjoint rows, so all groups together cost what one does (parallel composition, 
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
+from shoal.dataclasses import dataclass
 from shoal.dp.aggregates import Squares, Steps
 from shoal.dp.mechanisms import Choice, Noise, Part, Threshold, choice_for, noise_for, threshold_for
 from shoal.dp.queries import Query
@@ -20,7 +20,7 @@ from shoal.dp.terms import Terms
 ALPHA = 0.05
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sums:
     """Sums of values within bounds, in steps, and their noise."""
 
@@ -28,7 +28,7 @@ class Sums:
     noise: Noise
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SquareSums:
     """Sums of squares, and their noise."""
 

@@ -6,12 +6,12 @@ import hashlib
 import json
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from itertools import pairwise, product
 from typing import Any, Literal, Required, TypedDict, cast, get_args
 
+from shoal.dataclasses import dataclass
 from shoal.dp.mechanisms import MECHANISMS
 from shoal.dp.terms import Price, Terms, checked_delta, checked_epsilon
 from shoal.errors import InputError, as_names, check_choice
@@ -28,7 +28,7 @@ MOST_CELLS = 1_000_000
 MOST_CANDIDATES = 100_001
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Query:
     """A checked query. `epsilon`, `delta` are what the answer costs; all else says what is asked.
 
@@ -128,7 +128,7 @@ class QueryOptions(TypedDict, total=False):
     mechanism: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Question:
     """A query as it was given, not checked yet."""
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, ClassVar
 
+from shoal.dataclasses import dataclass
 from shoal.dp.ledger import Asked
 from shoal.results import Bar, Commands, Figure, Figures, Grid, Headline, Notes, Result, Section, left_out
 from shoal.wording import counted, in_words

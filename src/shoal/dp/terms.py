@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from decimal import Decimal
 from typing import Annotated, Literal
 
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
+from shoal.dataclasses import dataclass
 from shoal.dp.exact import half_square, minus, plus, share
 from shoal.errors import InputError
 from shoal.policy.decimals import decimal_of
@@ -22,7 +23,7 @@ MOST_ROWS_OF_A_PERSON = 1_000_000
 DELTA_SHARES = 10
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Price:
     """What a query costs: `loss` is an epsilon (basic accounting) or a rho (zCDP), beside it a delta.
 
@@ -51,7 +52,7 @@ _Number = Annotated[str, Field(max_length=100)]
 _Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StoredColumn:
     """A column of the desk's table: its declared type, the file that holds it, the hash of that file."""
 
@@ -63,7 +64,7 @@ class StoredColumn:
     sha256: _Digest
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Terms:
     """What was fixed when the desk opened; numbers as the texts that were given."""
 

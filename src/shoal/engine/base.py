@@ -7,7 +7,7 @@ table is large, and which every engine gives in the same order. What belongs to 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.reading.files import Options
 from shoal.table import Array, Column, Table

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TypeAlias
 
 import polars as pl
 
+from shoal.dataclasses import dataclass
 
-@dataclass(frozen=True, slots=True)
+
+@dataclass(frozen=True)
 class ColumnLabels:
     """The label of a column, the label of each code, and the codes that its file declares as missing.
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.formats.labels import Labels
 
@@ -23,7 +23,7 @@ JSON = (".jsonl", ".ndjson", ".json")
 Writer = Callable[[pl.DataFrame, Path, Labels], None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class FileFormat:
     """A format: its file extensions, whether a file's first bytes and extensions are its own, and how it is written.
 

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.hierarchy.steps import leaf_texts
 from shoal.hierarchy.tree import Hierarchy
 from shoal.ranges.parsing import STAR
 from shoal.table import Array, Column
+from shoal.table.text_types import few_texts
 
 # whole numbers up to here are told apart as floats
 _EXACT = 2**53
@@ -138,7 +140,17 @@ def leaf_of_each_value(leaves: pl.Series, values: pl.Series, texts: pl.Series) -
 
 
 def _look_up(keys: pl.Series, wanted: pl.Series) -> Array:
-    """The place of each wanted key; -1 where it is not there, or there twice."""
+    """The place of each wanted key; -1 where it is not there, or there twice.
+
+    >>> _look_up(pl.Series(["a", "b", "b", None]), pl.Series(["b", "a", None, "c"])).tolist()
+    [-1, 0, -1, -1]
+    """
+    few, asked_for = few_texts(keys), few_texts(wanted)
+    if few is not None and asked_for is not None:
+        places: dict[str | None, int] = {}
+        for place, key in enumerate(few):
+            places[key] = -1 if key in places or key is None else place
+        return np.array([places.get(text, -1) for text in asked_for], np.int64)
     known = pl.DataFrame({"key": keys, "place": np.arange(len(keys))}).drop_nulls()
     known = known.filter(pl.col("key").is_unique())
     asked = pl.DataFrame({"key": wanted.cast(keys.dtype)})

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.hierarchy.build import build_hierarchy, kind_of
 from shoal.hierarchy.cooccurrence import cooccurrence_tree
 from shoal.hierarchy.fit import fit, fit_all, leaf_of_each_value

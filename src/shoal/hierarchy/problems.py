@@ -11,6 +11,7 @@ import polars as pl
 from shoal.errors import InputError
 from shoal.ranges.parsing import STAR
 from shoal.table import Array
+from shoal.table.text_types import few_texts
 from shoal.wording import counted
 
 # a file with one fault in every row needs no more lines to be understood
@@ -37,6 +38,10 @@ def codes_of(labels: pl.Series) -> Array:
     >>> codes_of(pl.Series(["b", "a", "b"])).tolist()
     [0, 1, 0]
     """
+    few = few_texts(labels)
+    if few is not None and None not in few:
+        places: dict[str | None, int] = {}
+        return np.array([places.setdefault(label, len(places)) for label in few], np.int32)
     seen = labels.unique(maintain_order=True)
     if len(seen) == len(labels):
         return np.arange(len(labels), dtype=np.int32)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import ClassVar
 
+from shoal.dataclasses import dataclass
 from shoal.hierarchy.tree import Hierarchy
 from shoal.results import Cell, Content, Files, Grid, Headline, Notes, Result, Section, left_out
 from shoal.wording import counted
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class BuiltHierarchy:
     """One hierarchy: `source` says how it was built, `nodes` are counted per level, `output` is its file."""
 
@@ -52,7 +52,7 @@ class BuiltHierarchies(Result):
         return [Headline(self.summary()), grid, Files({f"hierarchy of {one.column}": one.output for one in self})]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CheckedHierarchy:
     """One hierarchy: `nodes` per level; `outside` leaves that do not lie in the range that a label of theirs says, at
     these rows of the file; `missing` values of the data without a leaf (None: no data, or no such column). Where it was

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.hierarchy.problems import HierarchyError, codes_of, find_problems
 from shoal.ranges.parsing import STAR
 from shoal.table import Array

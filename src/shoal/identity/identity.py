@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from shoal import progress
+from shoal.dataclasses import dataclass
 from shoal.engine import TooManyTuples, engine_of
 from shoal.errors import InputError, as_names, check_choice, quoted
 from shoal.identity.journalist import (
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from shoal.policy import Policy
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GeneralizedText:
     """How generalised texts are read (`auto`, `yes`, `no`), and whether `*` is the whole range or what was seen."""
 
@@ -43,7 +44,7 @@ class GeneralizedText:
     domain: Domain = "range"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MissingKeys:
     """How missing quasi-identifiers count: the rule, and for how much of a record (`alpha`, from 0 to 1) a record with
     missing values counts where it matches another one. The figures by `alpha` are the reading `weighted`."""

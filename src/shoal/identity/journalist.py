@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.engine import engine_of
 from shoal.errors import InputError, MissingColumns
 from shoal.identity.measure import Cells
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from shoal.identity.sample_figures import SampleRows
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PopulationCounts:
     """A population table of counts: a row of `source` stands for as many people as the column `count` says."""
 
@@ -35,7 +36,7 @@ class PopulationCounts:
     count: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PopulationMargins:
     """A population of which only marginal tables are known: each has some quasi-identifiers, and one more column with
     the people of each row. Its cells are fitted to them, which is an estimate."""
@@ -43,7 +44,7 @@ class PopulationMargins:
     sources: Sequence[Any]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Journalist:
     """The risk, what it comes from, and what was found of a population table."""
 

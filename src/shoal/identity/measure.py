@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.identity.results import Reading
 from shoal.ranges.parsing import as_ranges, forms_in

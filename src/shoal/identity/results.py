@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
+from shoal.dataclasses import dataclass
 from shoal.population.results import (
     Estimate,
     IndividualRisk,
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 JournalistBy = Literal["table", "margins", "weights", "sampling", "population_size"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class AttackerRisk:
     """The risk of one record under an attacker: the highest, the average, and the share over the threshold; null where
     no record stands in a class, so that nothing was measured."""
@@ -54,7 +54,7 @@ class AttackerRisk:
         return self.share_over_threshold is None or self.share_over_threshold > 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SizeCount:
     """How many classes have a size, and how many records are in them."""
 
@@ -63,7 +63,7 @@ class SizeCount:
     records: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Knowledge:
     """What an attacker singles out who knows some groups of columns."""
 
@@ -73,7 +73,7 @@ class Knowledge:
     undecided: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reading:
     """Uniques and smallest class under another reading of missing or generalised values.
 
@@ -84,7 +84,7 @@ class Reading:
     uniques: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PopulationTable:
     """What was found of the population table that a journalist would use."""
 
@@ -92,7 +92,7 @@ class PopulationTable:
     classes_not_found: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class RecursiveFigure:
     """(c,l)-diversity holds for every c above this one."""
 
@@ -100,7 +100,7 @@ class RecursiveFigure:
     c: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WorstClass:
     """The class that gives away most of a sensitive column: the fewest values, then the largest share of one."""
 
@@ -113,7 +113,7 @@ class WorstClass:
     delta: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SensitiveFigures:
     """Which models about a sensitive column hold: the strictest limit that every class keeps, null without a class.
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, get_args
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError, check_choice
 from shoal.vocabulary import RiskOver
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from shoal.population.results import Estimate, IndividualRisk, SpecialUniqueFigures
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Sample:
     """The table is a sample, with what is known of its population, and what to estimate.
 

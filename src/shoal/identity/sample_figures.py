@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.identity.sample import Sample, SampleFigures
 from shoal.policy.survey import population_size, size_notes

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from shoal.dataclasses import dataclass
 from shoal.errors import as_names
 from shoal.identity.results import RecursiveFigure, SensitiveFigures, WorstClass
 from shoal.policy.unwritten import Unwritten
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _MOST_L = 5
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SensitiveQuestions:
     """What is asked about sensitive values: the columns, and conditions whose disclosure is measured (Eq 5).
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, Literal
 
+from shoal.dataclasses import dataclass
 from shoal.results import Cell, Grid, Headline, Notes, Result, Section
 from shoal.wording import counted
 
@@ -12,7 +12,7 @@ State = Literal["fine", "absent", "broken"]
 _TONES: dict[str, Literal["good", "dim", "bad"]] = {"fine": "good", "absent": "dim", "broken": "bad"}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Part:
     """One part of the installation: what it is for, its state, and one line of cure.
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from shoal.dataclasses import dataclass
 from shoal.table import Array
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Disclosure:
     """Eq 5: of the records that meet a condition, those in classes where everybody does."""
 

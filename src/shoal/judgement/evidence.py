@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.hierarchy import fit_all
 from shoal.hierarchy.chosen import given_hierarchies, trees_in_values

@@ -7,12 +7,12 @@ release wrote, and under the null rule `wildcard` a missing value, is known to s
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.judgement.persons import classes_of_persons
 from shoal.ranges.coverage import match_tuples
@@ -21,6 +21,7 @@ from shoal.table import Array, Column
 from shoal.table.classes import Coded, Codes, class_of_each_row, first_row_of_each_class
 from shoal.table.numbered import class_of_rows
 from shoal.table.rows import Rows
+from shoal.table.text_types import few_texts
 from shoal.vocabulary import Generalized, NullRule
 
 
@@ -150,6 +151,7 @@ def shown_in(
 
 def _is_star(column: Column) -> Array:
     """Which cells are written as `*`."""
-    if column.values.dtype != pl.String or STAR not in column.values:
+    few = few_texts(column.values)
+    if column.values.dtype != pl.String or STAR not in (column.values if few is None else few):
         return np.zeros(len(column.codes), bool)
     return np.asarray(column.codes == int(column.values.index_of(STAR)))  # type: ignore[arg-type]

@@ -15,13 +15,14 @@ A header can therefore never carry a kind that the values contradict, nor can we
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from math import sqrt
 from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.kinds.sources import Listed
 
 if TYPE_CHECKING:
@@ -33,7 +34,7 @@ DECIDED = 0.5
 NOTED = 0.1
 
 
-@dataclass(frozen=True, slots=True, repr=False)
+@dataclass(frozen=True, repr=False)
 class ColumnView:
     """What a recogniser may look at: the header and the distinct values with their counts.
 
@@ -59,7 +60,7 @@ class ColumnView:
         return f"ColumnView(name={self.name!r}, distinct={len(self.values)}, records={self.records})"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Finding:
     """One kind of data that a column seems to hold, with the evidence a person can check.
 

@@ -1,11 +1,10 @@
 """Dates read from a column in any of the usual ways of writing, without guessing between day and month."""
 
-from dataclasses import dataclass
-
 import numpy as np
 import numpy.typing as npt
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.kinds.column import Column, Mask
 from shoal.table.dates import MONTH_NAMES
 
@@ -34,7 +33,7 @@ _FORMS = (
 _BOTH = ("day-month-year", "month-day-year")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Dates:
     """How the dates of a column are written, which sampled values are dates, and their years."""
 

@@ -2,9 +2,9 @@
 
 import re
 import unicodedata
-from dataclasses import dataclass
 from functools import lru_cache
 
+from shoal.dataclasses import dataclass
 from shoal.kinds.base import STRONG, WEAK
 from shoal.kinds.letters import plain, squeeze
 
@@ -40,7 +40,7 @@ _DESCRIBES = frozenset(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Header:
     """The tokens of a header, and every run of them squeezed together."""
 
@@ -79,7 +79,7 @@ def read_header(name: str) -> Header:
     return Header(tokens, frozenset(runs))
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Words:
     """The header words of a kind: strong ones mean it, weak ones may, blocking ones rule it out."""
 

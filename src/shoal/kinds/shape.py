@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from importlib import import_module
 
 import numpy as np
 
+from shoal.dataclasses import dataclass
 from shoal.kinds.base import Finding, above_chance, confidence, finding, percent
 from shoal.kinds.column import Column
 from shoal.kinds.header import Words
@@ -32,7 +33,7 @@ def stdnum(module: str) -> Callable[[str], bool]:
     return check
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Shape:
     """A kind known by the form of its values; `check` verifies a check digit that `chance` of random values pass.
 
@@ -74,7 +75,7 @@ class Shape:
             yield finding(self.kind, self.rule, clause, share=share, word=word, sure=bare)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Vocabulary:
     """A kind known by its words: values from a list, or under a header that says so, values of a possible form.
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from shoal import progress
+from shoal.dataclasses import dataclass
 from shoal.leakage.inverse import smallest_k
 from shoal.leakage.one_person import equation_5
 from shoal.leakage.several import MOST_TARGETS, several_persons
@@ -13,7 +13,7 @@ from shoal.leakage.sizes import ClassSizes
 from shoal.policy.thresholds import find_threshold
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Curve:
     """A named line: one y for every x."""
 

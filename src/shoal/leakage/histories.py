@@ -11,11 +11,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from shoal import progress
+from shoal.dataclasses import dataclass
 from shoal.leakage.simulate import Simulated, generator
 from shoal.table import Array
 from shoal.table.classes import Coded, class_of_each_row, pack, sorted_with_order

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 
 from shoal import progress
+from shoal.dataclasses import dataclass
 from shoal.leakage.one_person import equation_5
 from shoal.leakage.several import several_persons
 from shoal.leakage.sizes import ClassSizes
@@ -64,7 +64,7 @@ def largest_leak(
     return low
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class InverseRow:
     """One leak: the smallest k by threshold."""
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any, Unpack, get_args
 
 from shoal import progress
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError, check_choice
 from shoal.leakage.histories import simulate_histories
 from shoal.leakage.inverse import exact_limit, keeps_equal, keeps_threshold, largest_leak, smallest_k

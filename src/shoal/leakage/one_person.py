@@ -13,10 +13,10 @@ relative at ten million persons).
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 
 import numpy as np
 
+from shoal.dataclasses import dataclass
 from shoal.leakage.sizes import ClassSizes
 from shoal.table import Array
 

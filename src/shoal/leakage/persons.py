@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.identity.measure import Cells, measure_persons
 from shoal.judgement.shown import Shown, shown_in

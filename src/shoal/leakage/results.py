@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import ClassVar
 
+from shoal.dataclasses import dataclass
 from shoal.leakage.curves import over_k
 from shoal.leakage.simulate import Simulated
 from shoal.leakage.sizes import ClassSizes

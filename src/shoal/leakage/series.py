@@ -7,10 +7,9 @@ from the whole by taking away the first terms (where many do), so that no digits
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from shoal.dataclasses import dataclass
 from shoal.table import Array
 
 

@@ -20,12 +20,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from shoal import progress
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.leakage.one_person import ERROR, one_person
 from shoal.leakage.series import Tails, multiply, power

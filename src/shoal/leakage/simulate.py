@@ -10,12 +10,12 @@ from __future__ import annotations
 
 import math
 import secrets
-from dataclasses import dataclass
 from typing import get_args
 
 import numpy as np
 
 from shoal import progress
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError, check_choice
 from shoal.leakage.sizes import ClassSizes
 from shoal.results import left_out

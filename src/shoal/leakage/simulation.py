@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import get_args
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError, check_choice
 from shoal.policy.amounts import parse_share
 from shoal.vocabulary import Draw, LeakUnit
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Simulation:
     """An attack to be simulated `runs` times (None: not at all).
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, TypedDict, get_args
 
 from shoal import progress
+from shoal.dataclasses import dataclass
 from shoal.engine import TooManyTuples, engine_of
 from shoal.errors import InputError, as_names, check_choice
 from shoal.judgement.persons import linked_classes

@@ -6,16 +6,18 @@ import json
 import stat
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
 
 from shoal.databases import Address, is_database
-from shoal.databases.base import Found, check_table
 from shoal.errors import InputError, ShoalError
 from shoal.manifest.schema import Manifest, PrivateRecord, StoredIn
 from shoal.policy import Policy
 from shoal.reading.files import is_address
+
+if TYPE_CHECKING:
+    from shoal.databases.base import Found
 
 LARGEST_MANIFEST = 64_000_000
 LARGEST_PLAN = 1_000_000_000
@@ -46,6 +48,8 @@ def released_names(source: Any, names: Sequence[str]) -> list[str]:
 
 def stored_as(address: Address, found: Found) -> StoredIn:
     """Where a table is, by its names; of a file of a database the name alone."""
+    from shoal.databases.base import check_table
+
     return StoredIn(
         system=address.system,  # type: ignore[arg-type]
         database=found.database,

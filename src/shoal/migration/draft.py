@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal
 
+from shoal.dataclasses import dataclass
 from shoal.hierarchy import Hierarchy
 from shoal.vocabulary import Role
 
 Tool = Literal["ARX", "sdcMicro", "Amnesia"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class NotTaken:
     """Something that the other tool has and the policy does not, and why or what to do."""
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from shoal.dataclasses import dataclass
 from shoal.hierarchy import Hierarchy
 from shoal.migration.draft import NotTaken, Tool
 from shoal.policy import Policy

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.models.spread import Spread
 from shoal.population.individual import expected_risk

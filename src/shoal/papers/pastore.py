@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -13,6 +13,7 @@ from shoal import progress
 from shoal.anonymization.transforms.election import elect, every_combination
 from shoal.anonymization.transforms.labels import Chunks, Constant, Mapped, Runs
 from shoal.anonymization.transforms.recode import Figures, Recoding, Strategy, recode
+from shoal.dataclasses import dataclass
 from shoal.detection import detect
 from shoal.errors import InputError
 from shoal.papers.pastore_exhibits import exhibits

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from typing import Any, ClassVar
 
+from shoal.dataclasses import dataclass
 from shoal.reports.exhibit import Document, Number
 from shoal.reports.exhibit import Exhibit as Shown
 from shoal.results import Cell, Grid, Headline, Result, Section, Tone, beside, left_out

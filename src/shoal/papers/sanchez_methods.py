@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -12,6 +11,7 @@ from shoal import progress
 from shoal.anonymization.partition import Effort, partition
 from shoal.anonymization.transforms.mask import AGE_GROUPS, COARSE_AGE_GROUPS, Step, mask, masked_uniques
 from shoal.anonymization.transforms.sorted_clusters import close_clusters, closeness_bound, cut, sorted_clusters
+from shoal.dataclasses import dataclass
 from shoal.judgement.disclosure import attribute_disclosure
 from shoal.models.distances import ordered_distance
 from shoal.papers.sanchez_chain import by_value, chain, masked_cells

@@ -6,13 +6,13 @@ Each set of attributes is packed once per resolution; a pair of resolutions is t
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from shoal import progress
 from shoal.anonymization.transforms.coarsen import CutOver, intervals
+from shoal.dataclasses import dataclass
 from shoal.papers.sanchez_methods import Discharges, disclosed_by
 from shoal.ranges.boxed import numbers, spread
 from shoal.sample.discharges import CENSUS, SPATIAL, TEMPORAL

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
+from shoal.dataclasses import dataclass
 from shoal.table import Array
 
 MOST_ROWS = 100_000
@@ -17,7 +17,7 @@ _SMALL = 1e-8
 _RIDGE = 0.01
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Propensity:
     """pMSE = mean of (p - 1/2)², p the fitted probability that a record is a released one: 0 cannot be told, 1/4 can.
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, field, replace
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.detection.undecided import Decisions, UndecidedColumn, decision_notes, decisions_of
 from shoal.errors import InputError
 from shoal.judgement.checks import Check
@@ -38,7 +39,7 @@ from shoal.vocabulary import Role
 from shoal.wording import counted, percent
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PerturbedColumn:
     """What was done to a column, in order, and in how many rows it shows."""
 
@@ -48,7 +49,7 @@ class PerturbedColumn:
     modified_rows: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PerturbationRisk:
     """What can still be learnt; `kept` is the share of rows in which a column still says what it said."""
 
@@ -57,7 +58,7 @@ class PerturbationRisk:
     kept: dict[str, float]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PerturbationFindings:
     """What was done, what can still be learnt, what it cost."""
 

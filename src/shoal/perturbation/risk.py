@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
+from shoal.dataclasses import dataclass
 from shoal.perturbation.nearest import TOLERANCE, Tree
 from shoal.table import Array
 
@@ -14,7 +14,7 @@ from shoal.table import Array
 MOST_LINKED = 100_000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class IntervalDisclosure:
     """The share of records whose original value lies within `width` standard deviations of the released one.
 
@@ -58,7 +58,7 @@ def _share(hit: Array, known: Array) -> float:
     return float(hit[known].mean()) if known.any() else 0.0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Linkage:
     """Released records linked to the nearest original: `linked` are the expected right links, of `records` tried.
 

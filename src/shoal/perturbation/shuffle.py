@@ -7,12 +7,12 @@ its distribution given the others, and its own values are dealt out by the ranks
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.perturbation.operator import Operator, as_numbers
 from shoal.table import Array

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 
+from shoal.dataclasses import dataclass
 from shoal.perturbation.propensity import Propensity, propensity
 from shoal.table import Array
 from shoal.utility.loss import compared
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Marginal:
     """How a column's distribution changed.
 
@@ -25,7 +25,7 @@ class Marginal:
     distance: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Utility:
     """The cost of a perturbation; none where there is nothing to measure it on.
 

@@ -13,11 +13,11 @@ rows for which the whole condition stays undecided are not selected. `is null` s
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.policy.condition_parser import LONGEST, Parser, quoted_name
 from shoal.policy.decimals import decimal_of, written
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 Value = str | bool | Decimal | date | datetime
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Compare:
     """A column, an operator, a value of the column's type."""
 
@@ -53,7 +53,7 @@ class Compare:
         return operators[self.operator](value)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class IsNull:
     """Whether a column has no value."""
 
@@ -70,7 +70,7 @@ class IsNull:
         return pl.col(self.column).is_null()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Not:
     """The opposite."""
 
@@ -85,7 +85,7 @@ class Not:
         return ~self.condition.expression()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Joined:
     """Several conditions, joined by `and` or by `or`."""
 
@@ -149,7 +149,7 @@ def parse_where(text: str, types: Mapping[str, str], table: str = "The table") -
     return condition
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ColumnCondition:
     """A condition on one column, as it was written."""
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.models import KAnonymity
 from shoal.policy import Policy
@@ -12,7 +11,7 @@ from shoal.policy.sections import AttackLimits
 SAFE_HARBOR_RULE = "45 CFR 164.514(b)(2), HIPAA Privacy Rule, safe harbor method; guidance of HHS OCR, 26 November 2012"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Test:
     """One thing that a standard asks, and the command that answers it (None: not measured yet)."""
 
@@ -23,7 +22,7 @@ class Test:
     command: str | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Standard:
     """A regulation or guidance as a policy: where it stands, since when, what it asks."""
 

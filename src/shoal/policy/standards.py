@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.policy.named import STANDARDS, Standard, Test, find_standard
 from shoal.results import Cell, Files, Grid, Headline, Notes, Result, Section, where_known
@@ -13,7 +13,7 @@ from shoal.wording import counted
 from shoal.writing import check_target, write_whole
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class StandardEntry:
     """A standard with the threshold and the models of its policy, and that policy as a file."""
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 
 DEFAULT = 0.2
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Threshold:
     """The highest risk that is accepted; a record whose risk is above it is over the threshold."""
 

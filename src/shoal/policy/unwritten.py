@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
+from shoal.dataclasses import dataclass
 from shoal.vocabulary import NullRule, RiskOver, Role
 
 if TYPE_CHECKING:

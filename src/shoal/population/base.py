@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
+from shoal.dataclasses import dataclass
 from shoal.population.results import Estimate
 from shoal.table import Array
 from shoal.table.classes import Coded

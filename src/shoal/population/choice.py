@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.population.base import Estimator, SampleClasses, estimate
 from shoal.population.dis import Dis

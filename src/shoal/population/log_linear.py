@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.random import Generator
 
 from shoal import progress
+from shoal.dataclasses import dataclass
 from shoal.population.base import SEED, Found, NoEstimate, SampleClasses
 from shoal.population.log_linear_fit import (
     MOST_CELLS,

@@ -8,11 +8,11 @@ fitted mean is zero.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
+from shoal.dataclasses import dataclass
 from shoal.table import Array
 from shoal.table.classes import Coded, pack
 from shoal.table.table import smallest_unsigned

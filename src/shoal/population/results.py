@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal
 
+from shoal.dataclasses import dataclass
 from shoal.results import Bar, Cell, Figure, Figures, Grid, Headline, Notes, Section, keyed, where_known
 from shoal.wording import counted, in_words, percent
 
@@ -13,7 +13,7 @@ from shoal.wording import counted, in_words, percent
 _SHOWN = 8
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Estimate:
     """What one estimator says: population uniques, their share, and the chance that a match with a unique is right.
 
@@ -33,7 +33,7 @@ class Estimate:
     assumes: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class HouseholdRisk:
     """The risk of records through their household: that anybody of it is re-identified."""
 
@@ -41,7 +41,7 @@ class HouseholdRisk:
     share: float = keyed("global")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GlobalLimit:
     """Records whose risk is above `risk` must be protected for the global risk to stay within `limit`."""
 
@@ -50,7 +50,7 @@ class GlobalLimit:
     records: int
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class IndividualRisk:
     """The risk of each record by its weight: the sum over all records, its share of the records, the highest."""
 
@@ -63,7 +63,7 @@ class IndividualRisk:
     limit: GlobalLimit | None = where_known()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ColumnContribution:
     """How much of all scores comes from minimal sample uniques that hold a column."""
 
@@ -71,7 +71,7 @@ class ColumnContribution:
     share: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PatternContribution:
     """The records that a set of columns singles out while no part of it does, and its share of all scores."""
 
@@ -80,7 +80,7 @@ class PatternContribution:
     share: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DisSuda:
     """The chance that a match with a special unique is right: the highest and the average over special uniques."""
 
@@ -88,7 +88,7 @@ class DisSuda:
     average: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SpecialUniqueFigures:
     """Special uniques: records with a score, the sum and the highest of the scores, and where they come from.
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from shoal.dataclasses import dataclass
 from shoal.population.individual import expected_risk
 from shoal.table import Array
 

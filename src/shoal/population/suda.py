@@ -8,7 +8,6 @@ is left of a set is decided by one count.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from math import comb, factorial
@@ -16,6 +15,7 @@ from math import comb, factorial
 import numpy as np
 
 from shoal import progress
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.table import Array
 from shoal.table.classes import Coded, Codes, pack, sorted_with_order

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.kinds import ColumnView, Finding, find_kinds
 from shoal.kinds.date_of_birth import BIRTH
@@ -26,7 +26,7 @@ _MANY = 0.9
 _SOME = 0.25
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Dated:
     """A column that tells dates: how they are written, whether that is sure, whether they can be shifted."""
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.engine import engine_of
 from shoal.judgement.checks import Check
 from shoal.manifest.columns import types_by_name

@@ -7,7 +7,6 @@ is the same in every file and run. Zero is not allowed: no date survives.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, get_args
 
@@ -15,6 +14,7 @@ import numpy as np
 import polars as pl
 
 from shoal import progress
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError, as_names, check_choice
 from shoal.keys import Key, key_or_new, path_of
 from shoal.kinds.numeric_dates import UNITS as NUMBER_UNITS
@@ -40,7 +40,7 @@ _YEAR = 365.2425
 _FIRST, _LAST = -719_162, 2_932_896
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DateReading:
     """How written dates are read: which number is the month, the century of short years, what is no date."""
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.releases.compare import Comparison, compare, differences
 from shoal.reports.chapters.base import judged_risk, told_apart, with_interval
@@ -20,7 +20,7 @@ LETTERS = "ABCD"
 _TWIN = " (twin)"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PublicationFigures:
     """One publication: figures from its findings; null where a step did not find one."""
 

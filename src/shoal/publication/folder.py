@@ -14,9 +14,9 @@ import secrets
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 
+from shoal.dataclasses import dataclass
 from shoal.dp.drafts import locked
 from shoal.errors import InputError
 from shoal.manifest.files import private_folder

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, get_args
 
+from shoal.dataclasses import dataclass
 from shoal.detection.profiles import ColumnProfile, Profile
 from shoal.errors import InputError
 from shoal.kinds import DECIDED

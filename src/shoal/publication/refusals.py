@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
@@ -11,6 +10,7 @@ import polars as pl
 from shoal.anonymization.methods import METHODS
 from shoal.attacks.base import AttackResult
 from shoal.attacks.verification import limit_checks
+from shoal.dataclasses import dataclass
 from shoal.errors import PolicyNotMet
 from shoal.models import Verdict
 from shoal.policy import Policy

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
 from shoal.anonymization.results import Anonymized
+from shoal.dataclasses import dataclass
 from shoal.publication.small_counts import public_edition
 from shoal.reports.findings import FindingsDocument
 from shoal.results import Cell, Commands, Grid, Headline, Notes, Result, Section, beside, left_out, where_known

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Literal, get_args, overload
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError, check_choice
 from shoal.ranges.boxed import ALL_MISSING, Boxed, Sets, Side, places
 from shoal.ranges.forms import ColumnForm, escape, starred

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import combinations
@@ -15,6 +15,7 @@ from itertools import combinations
 import numpy as np
 
 from shoal import progress
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.ranges.parsing import RangeColumn
 from shoal.table import Array, Column

@@ -8,8 +8,9 @@ import numpy as np
 import polars as pl
 from pydantic import BaseModel, ConfigDict
 
-from shoal.ranges.parsing import STAR, looks_generalized, set_labels, set_members, sets_among, unescape
+from shoal.ranges.parsing import LAST_SIGNS, STAR, looks_generalized, set_labels, set_members, sets_among, unescape
 from shoal.table import Array, Column
+from shoal.table.text_types import few_texts
 from shoal.table.texts import texts_of
 from shoal.table.unite import exact_texts
 
@@ -153,6 +154,9 @@ def escape(texts: pl.Series) -> pl.Series:
     >>> escape(pl.Series(["clerk", "*", "12X", r"\x"])).to_list()
     ['clerk', '\\*', '\\12X', '\\\\x']
     """
+    few = few_texts(texts)
+    if few is not None and not any(text and (text[-1] in LAST_SIGNS or text[0] == "\\") for text in few):
+        return texts
     marked = looks_generalized(texts) | texts.str.starts_with("\\").fill_null(False)
     return texts.zip_with(~marked, "\\" + texts) if marked.any() else texts
 

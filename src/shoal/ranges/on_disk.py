@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.ranges.boxed import Boxed
 from shoal.ranges.columns import Form, ReleasedColumns, released_columns, spread_over
 from shoal.ranges.forms import ColumnForm

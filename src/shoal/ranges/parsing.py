@@ -12,15 +12,15 @@ whatever it looks like.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.table import Array, Column
-from shoal.table.exact import exact_series
+from shoal.table.text_types import few_texts
 from shoal.vocabulary import Domain, Generalized
 
 STAR = "*"
@@ -42,6 +42,8 @@ _PREFIX_X = r"^([0-9]+)([Xx]+)$"
 # members with commas between; one that holds a sign of ours stands in quotes, a quote in it twice
 _MEMBER = r"(?:\s*\"(?:[^\"]|\"\")*\"\s*|[^;,\"]*)"
 _SET = rf"^[\[{{]{_MEMBER}(?:,{_MEMBER})+[\]}}]$"
+# with which a text that reads as generalised ends
+LAST_SIGNS = "]}*Xx"
 _NEEDS_QUOTES = r'^$|^\s|\s$|[,;"\[\]{}]'
 _NUMBER = r"^-?[0-9]+(\.[0-9]+)?$"
 _ISO_DATE = r"^[0-9]{4}-[0-9]{2}-[0-9]{2}$"
@@ -188,7 +190,10 @@ def sets_in(column: Column) -> pl.DataFrame:
     >>> sets_in(read({"race": ["[a, b]", "c"]})["race"])["label"].to_list()
     ['a', 'b']
     """
-    bracketed = column.values.str.contains(r"^[\[{]").any()
+    if (few := few_texts(column.values)) is not None:
+        bracketed = any(text is not None and text.startswith(("[", "{")) for text in few)
+    else:
+        bracketed = bool(column.values.str.contains(r"^[\[{]").any())
     members = _parse(column.values, "yes").members if bracketed else {}
     codes = np.repeat(np.fromiter(members, np.int64, len(members)), [len(labels) for labels in members.values()])
     labels = [label for labels in members.values() for label in labels]
@@ -454,6 +459,8 @@ def spaced(ends: pl.Series, spacing: Spacing, domain: Domain) -> Array:
         return np.zeros(0, np.int64)
     gaps = np.zeros(len(ends) - 1, bool)
     if domain == "range" and spacing is Spacing.WHOLE:
+        from shoal.table.exact import exact_series
+
         gaps = (exact_series(ends).diff().drop_nulls() > 1).to_numpy()
     elif domain == "range" and spacing is Spacing.REAL:
         gaps[:] = True

@@ -8,6 +8,7 @@ import io
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -292,7 +293,7 @@ def _find_delimiter(head: bytes) -> str:
     sample = head[: _end_of_last_record(head[:200_000]) or len(head)].decode(errors="replace")
     best, most = ",", 1
     for delimiter in DELIMITERS:
-        rows = [len(row) for row in _split(sample, delimiter) if row][:200]
+        rows = list(islice((len(row) for row in _split(sample, delimiter) if row), 200))
         width, often = Counter(rows).most_common(1)[0]
         # a few ragged lines must not hide the delimiter: they get an error of their own; but the header tells
         if width > most and rows[0] == width and often >= 0.5 * len(rows):

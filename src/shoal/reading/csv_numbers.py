@@ -13,6 +13,7 @@ import polars as pl
 
 # what may be parsed as a number: at most so many digits that every one of them fits 64 bits
 _WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
+_FIRST_SIGNS = "-0123456789"
 _HEAD = 1 << 16
 _QUOTE, _RETURN = b'"', b"\r"
 
@@ -65,8 +66,8 @@ def are_whole(texts: pl.Series) -> bool:
     >>> are_whole(pl.Series(["7", None, "-12"])), are_whole(pl.Series(["07"]))
     (True, False)
     """
-    known = texts.drop_nulls()
-    return len(known) > 0 and bool(known.str.contains(_WHOLE).all())
+    known = texts.drop_nulls() if texts.null_count() else texts
+    return len(known) > 0 and known[0][:1] in _FIRST_SIGNS and bool(known.str.contains(_WHOLE).all())
 
 
 def accounted_for(block: bytes, frame: pl.DataFrame) -> bool:

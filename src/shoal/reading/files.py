@@ -6,7 +6,7 @@ import glob
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from difflib import get_close_matches
 from pathlib import Path
 from types import TracebackType
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 
 from shoal.databases.address import SYSTEMS, without_password
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError, quoted
 from shoal.formats import FORMATS, Labels, format_of_file
 from shoal.wording import in_words
@@ -33,7 +34,7 @@ _MEMORY_PER_ROW, _DISK_PER_ROW = 24, 10
 SMALL_TABLE = 1 << 27
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Options:
     """How to read text files; what is not given is found."""
 
@@ -139,7 +140,7 @@ class Overflow:
             self.spill.close()
 
 
-@dataclass(slots=True)
+@dataclass
 class Source:
     """One file, opened: its columns, and its rows in batches with the bytes of the file read so far."""
 
@@ -161,7 +162,7 @@ class Source:
     typed_batches: Callable[[list[str]], Iterator[tuple[pl.DataFrame | CodedBatch | RowGroups, int]]] | None = None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Found:
     """A file, and the columns that `key=value` folders above it stand for (as Spark and Hive write them).
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 
 import mmap
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.reading.thrift import Damaged, Reader
 
@@ -25,7 +25,7 @@ _WIDTH = {1: 4, 2: 8, 3: 12, 4: 4, 5: 8, 6: 4}
 _MOST_BYTES = 1 << 31
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Footer:
     """What a file says about itself: the bytes, what they mean, and its columns, also where two have one name."""
 

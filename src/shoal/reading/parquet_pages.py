@@ -11,7 +11,6 @@ from __future__ import annotations
 import os
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,6 +18,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.reading.parquet_check import Footer, PageAt
 from shoal.reading.parquet_dictionaries import TEXT, numbers, texts_of, united_texts
 from shoal.reading.thrift import varint

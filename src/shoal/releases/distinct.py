@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.manifest.schema import ColumnEntry
 from shoal.ranges.parsing import STAR
 from shoal.table import Array, Column, Table
@@ -17,6 +18,7 @@ from shoal.table.external import count_on_disk
 from shoal.table.rows import weights_of
 from shoal.table.spill import Spill, blocks_of
 from shoal.table.table import on_disk
+from shoal.table.text_types import few_texts
 from shoal.table.tuples import as_tuples, folder_of, tuples_on_disk
 
 
@@ -38,7 +40,9 @@ def is_on_disk(table: Table) -> bool:
 def star_mask(column: Column) -> Array:
     """For each code of a column, whether it is written as `*`."""
     stars = np.zeros(len(column.values) + 1, bool)
-    if column.values.dtype == pl.String:
+    if (few := few_texts(column.values)) is not None:
+        stars[:-1] = [text == STAR for text in few]
+    elif column.values.dtype == pl.String:
         stars[:-1] = (column.values == STAR).fill_null(False).to_numpy()
     return stars
 

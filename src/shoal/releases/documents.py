@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 from shoal import __version__
+from shoal.dataclasses import dataclass
 from shoal.hierarchy.chosen import given_hierarchies, rows_of
 from shoal.manifest.schema import NO_ROW_MAP, ColumnEntry, Manifest, PrivateRecord, StoredIn, WrittenAs
 from shoal.policy import Policy

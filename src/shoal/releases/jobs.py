@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.anonymization.anonymize import Anonymized, asked
 from shoal.anonymization.on_disk.limits import COPIES, DISK_PER_ROW
 from shoal.databases import is_database
+from shoal.dataclasses import dataclass
 from shoal.engine import engine_of
 from shoal.errors import InputError
 from shoal.keys import check_no_secret, path_of
@@ -41,7 +42,7 @@ if TYPE_CHECKING:  # a command loads the verb that it runs
     from shoal.standards.hipaa.safe_harbor import SafeHarborReading
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Writing:
     """How a release is written; the command line shuffles rows, because their order can identify."""
 

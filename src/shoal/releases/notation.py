@@ -8,11 +8,12 @@ what was judged, and a cell that is not written by the notation is found out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.manifest.schema import ColumnEntry, WrittenAs
 from shoal.ranges.parsing import STAR

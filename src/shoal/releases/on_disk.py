@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +12,7 @@ import polars as pl
 
 from shoal import progress
 from shoal.anonymization.results import Anonymized
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.formats import plain
 from shoal.formats.full_disk import filling_disk

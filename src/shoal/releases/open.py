@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from shoal.databases import Address, is_database
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.manifest.files import (
     LARGEST_PLAN,

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.engine.base import Pairs, PairsAsked
 from shoal.formats.cells import exact_as_floats
 from shoal.hierarchy import Hierarchy, fit_all

@@ -6,7 +6,6 @@ What a file says of its columns (the schema, and the note for Arrow) is what pol
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
@@ -17,6 +16,7 @@ import zstandard
 
 from shoal import __version__
 from shoal.compiled import at_hand
+from shoal.dataclasses import dataclass
 from shoal.reading.parquet_dictionaries import footer_of, template_of
 from shoal.reading.thrift import BINARY, I32, I64, LIST, STRUCT, Reader, struct_bytes, varint
 from shoal.releases.parquet_loops import pack_numbers, take_codes

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
 
 import polars as pl
 
 from shoal.databases.address import SYSTEMS
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.manifest.files import (
     dictionary_path,

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from shoal.anonymization.results import Anonymized
+from shoal.dataclasses import dataclass
 from shoal.hierarchy import Hierarchy
 from shoal.hierarchy.chosen import given_hierarchies, trees_in_values
 from shoal.ranges.forms import ColumnForm

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.ranges.parsing import STAR
 from shoal.releases.original import Labels, labels_of
 from shoal.releases.releasable import Releasable

@@ -9,7 +9,7 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ import polars as pl
 from shoal import progress
 from shoal.anonymization.on_disk.limits import DISK_PER_ROW
 from shoal.anonymization.results import Anonymized
+from shoal.dataclasses import dataclass
 from shoal.detection.undecided import Decisions, decisions_of
 from shoal.errors import InputError, ShoalError
 from shoal.manifest.files import dictionary_path, files_of, manifest_path, plan_path, private_path

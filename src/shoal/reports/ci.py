@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import Any
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.reports.junit import junit_xml
 from shoal.reports.sarif import sarif_log

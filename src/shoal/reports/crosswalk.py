@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.reports.chapters import Chapter
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from shoal.dataclasses import dataclass
 from shoal.results import Grid
 
 Number = str | int | float | None

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.reading.small import parse_json, read_small
 from shoal.results import Figure, Figures, Headline, Notes, Result, Section, where_known

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from shoal.dataclasses import dataclass
 from shoal.reports.letters import width as text_width
 from shoal.reports.letters import with_lengths
 

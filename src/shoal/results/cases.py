@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from shoal.dataclasses import dataclass
 from shoal.results.verdict import Verdict, worst_class
 
 CaseKind = Literal["model", "check", "threshold"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Case:
     """One thing that must hold: a model, a check, a threshold. The detail has figures, never a value of the data."""
 

@@ -6,20 +6,22 @@ A section holds finished words and numbers and no rule of any medium. A renderer
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, TypeAlias
+
+from shoal.dataclasses import dataclass
 
 Tone = Literal["plain", "good", "bad", "warning", "dim", "strong"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Bar:
     """A share between 0 and 1, drawn as a bar."""
 
     share: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cell:
     """A text with a tone, in a grid."""
 
@@ -30,7 +32,7 @@ class Cell:
 Content: TypeAlias = "str | Cell | Bar"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Headline:
     """One sentence that says what was found."""
 
@@ -38,7 +40,7 @@ class Headline:
     tone: Tone = "strong"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Figure:
     """A number with its name."""
 
@@ -47,7 +49,7 @@ class Figure:
     tone: Tone = "plain"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Figures:
     """Numbers with their names, one per line."""
 
@@ -55,7 +57,7 @@ class Figures:
     title: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Grid:
     """Rows under column heads; the first `left` columns are words, the rest numbers; `wrap` columns may break lines.
 
@@ -87,7 +89,7 @@ def without_unknown(grid: Grid, unknown: str = "–") -> Grid:
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Chart:
     """A picture by its name in `reports/charts.py`, what it draws, and words for who cannot see it.
 
@@ -100,21 +102,21 @@ class Chart:
     title: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Notes:
     """Remarks below what they are about."""
 
     notes: Sequence[str]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Files:
     """What was written, each with its path: `{"policy": "policy.yaml"}`."""
 
     files: Mapping[str, str]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Commands:
     """What to do next, as commands that can be copied."""
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
+from shoal.dataclasses import dataclass
 from shoal.results.sections import Cell, Grid
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Verdict:
     """Whether a model holds, and the worst class that decided it (its size, never its values)."""
 

@@ -8,10 +8,9 @@ share one world. The order of the draws is part of the format: golden values han
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
+from shoal.dataclasses import dataclass
 from shoal.sample.california import COUNTIES
 from shoal.table import Array
 
@@ -25,7 +24,7 @@ HISPANIC, UNKNOWN_ETHNICITY = 1, 3
 HIGHEST_CHARGE, LONGEST_STAY = 9_999_999, 3000
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Parameters:
     """What was calibrated."""
 
@@ -46,7 +45,7 @@ class Parameters:
     long_stay: float = 0.012
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Geography:
     """ZIP codes with county and weight, hospitals with county, and who goes where."""
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
 
+from shoal.dataclasses import dataclass
 from shoal.keys import check_no_secret
 from shoal.results import Files, Headline, Result, Section
 from shoal.sample import sample_data

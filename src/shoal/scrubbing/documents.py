@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
 import polars as pl
 
 from shoal import progress
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.reading import Options, read
 from shoal.reading.frames import to_native

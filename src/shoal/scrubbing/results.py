@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 from typing import Any, ClassVar
 
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.judgement.checks import Check
 from shoal.manifest.schema import ColumnEntry
 from shoal.pseudonyms.results import NEW_KEY, Personal

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.scrubbing.found_spans import FoundSpans
 from shoal.table import Array, Column
 

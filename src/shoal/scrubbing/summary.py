@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.scrubbing.scrubbed_column import ScrubbedColumn
 from shoal.vocabulary import LEAST_SHOWN
 from shoal.wording import counted, in_words

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 import polars as pl
 
 from shoal import progress
+from shoal.dataclasses import dataclass
 from shoal.keys import Key
 from shoal.pseudonyms.keyed import texts_of
 from shoal.pseudonyms.shift_dates import RANGE, allowed_shifts, shifts_by

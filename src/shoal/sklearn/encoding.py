@@ -5,11 +5,11 @@ The columns are learned from the release of the fitted table and stay the same f
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal, Protocol
 
 import numpy as np
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.table import Array
 from shoal.utility.decoding import Ends, Members

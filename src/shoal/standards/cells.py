@@ -8,13 +8,13 @@ systems are also solved, so that a cell is found that only several equations tog
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import product
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError, as_names
 from shoal.reading import Options, read
 from shoal.results import Figure, Figures, Headline, Notes, Result, Section

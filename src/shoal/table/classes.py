@@ -7,12 +7,12 @@ past 64 bits are refined in steps: what is packed so far is renumbered densely, 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import NamedTuple, Protocol
 
 import numpy as np
 
+from shoal.dataclasses import dataclass
 from shoal.table import Array, smallest_unsigned
 from shoal.table.sorting import STRETCH, lengths_of_runs, run_lengths, run_starts, sorted_keys
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.table.table import Array
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CodedTexts:
     """Consecutive rows of a column: codes into the texts so far (the widest of their type is null).
 
@@ -25,7 +25,7 @@ class CodedTexts:
         return len(self.codes)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CodedBatch:
     """Rows of a table, some columns of which are codes."""
 

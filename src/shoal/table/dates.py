@@ -6,12 +6,12 @@ or the person who asks, says which number is the month; two-digit years only whe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import get_args
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError, check_choice
 from shoal.table import Array
 from shoal.table.fold import plain_dates

@@ -7,11 +7,12 @@ becomes values again (`unspell`): the two undo each other text by text, so that 
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.table.bands import joined_texts, sorted_bands
 from shoal.table.column_type import ColumnType
 from shoal.table.date_formats import ISO, ISO_MOMENT, has_clock, read_dates, write_dates

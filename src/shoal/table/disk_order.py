@@ -7,12 +7,13 @@ back to the rows (`undo`), by reading and writing it in long stretches.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
 
 from shoal import progress
+from shoal.dataclasses import dataclass
 from shoal.table.order import key_of, siphash
 from shoal.table.spill import Spill, blocks_of, forget, remove
 from shoal.table.table import Array, Column, smallest_unsigned

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.table import Array, Column, smallest_unsigned
 from shoal.table.coded_texts import CodedTexts
@@ -46,7 +47,7 @@ def counted_encodings() -> Iterator[list[int]]:
         _COUNTED = before
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Part:
     """Consecutive rows: codes into `values` (distinct, any order); every code past them is null.
 
@@ -57,7 +58,7 @@ class Part:
     values: pl.Series | Integers | FileTexts | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class PartOnDisk:
     """Codes in a file: where they start, of what type, how many."""
 
@@ -126,7 +127,7 @@ class FileTexts:
         return table
 
 
-@dataclass(slots=True)
+@dataclass
 class ColumnEncoder:
     """Collects one column batch by batch and gives it out encoded.
 

@@ -9,13 +9,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from threading import Lock
 from typing import Any
 
 import numpy as np
 
+from shoal.dataclasses import dataclass
 from shoal.table import Array
 from shoal.table.classes import Coded, Codes, CountTable, pack_within, product, unpack
 from shoal.table.sorting import run_lengths, run_starts

@@ -9,6 +9,7 @@ import polars as pl
 
 from shoal.table.integers import NUMPY_INTEGERS, integer_series
 from shoal.table.table import Array
+from shoal.table.text_types import few_texts
 
 Unit = Literal["ms", "us", "ns"]
 _UNITS: tuple[Unit, ...] = ("ms", "us", "ns")
@@ -34,7 +35,17 @@ def unite(dictionaries: list[pl.Series]) -> tuple[pl.Series, Array]:
 
 
 def rank(series: pl.Series) -> tuple[pl.Series, Array]:
-    """The distinct values in order, and each entry's place among them; null comes after them all."""
+    """The distinct values in order, and each entry's place among them; null comes after them all.
+
+    >>> values, codes = rank(pl.Series(["b", None, "a", "b"]))
+    >>> values.to_list(), codes.tolist()
+    (['a', 'b'], [1, 2, 0, 1])
+    """
+    if (few := few_texts(series)) is not None:
+        distinct = sorted({text for text in few if text is not None})
+        places = {text: place for place, text in enumerate(distinct)}
+        ranks = [len(distinct) if text is None else places[text] for text in few]
+        return pl.Series(series.name, distinct, pl.String), np.array(ranks, np.int64)
     order = series.arg_sort(nulls_last=True)
     ordered = series.gather(order).drop_nulls()
     new = (ordered != ordered.shift(1)).fill_null(True)

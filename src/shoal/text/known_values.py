@@ -10,11 +10,12 @@ import re
 import unicodedata
 from calendar import isleap
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import date
 from functools import cache, lru_cache
 from typing import Literal
 
+from shoal.dataclasses import dataclass
 from shoal.text.kinds import TextKind
 from shoal.text.word_sets import words_set
 from shoal.text.words import is_word
@@ -122,7 +123,7 @@ def folded_words(text: str) -> list[str]:
     return [word.lower() if word.isascii() else folded(word) for word in TOKEN.findall(text)]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class KnownValue:
     """A value of an identifier column, and the kind of the column where that is known; its repr does not show it."""
 
@@ -130,7 +131,7 @@ class KnownValue:
     kind: TextKind | None = None
 
 
-@dataclass(slots=True)
+@dataclass
 class Parts:
     """What is looked for because of one value; `skipped`: nothing, because it is too short."""
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 import hmac
 import re
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Literal
 
+from shoal.dataclasses import dataclass
 from shoal.text.base import Span
 from shoal.text.known_values import PARTICLES, TITLES, TOKEN, UMLAUTS, folded, street_word
 from shoal.text.moved_dates import cased, moved

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
 
+from shoal.dataclasses import dataclass
 from shoal.text.base import Span
 from shoal.text.kinds import TEXT_KINDS, TextKind
 
@@ -55,7 +55,7 @@ def _trimmed(text: str, span: Span, start: int, end: int) -> list[Span]:
     return [Span(start, end, span.kind, span.score, span.reason)] if start < end else []
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Tagged:
     """A text with tags for its spans, and where each stretch of it comes from."""
 

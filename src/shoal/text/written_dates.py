@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator
-from dataclasses import dataclass
 from datetime import date
 from functools import cache
 
+from shoal.dataclasses import dataclass
 from shoal.table.dates import MONTHS_BY_LANGUAGE, SHORT_MONTHS_BY_LANGUAGE
 from shoal.vocabulary import DateOrder
 
@@ -71,7 +71,7 @@ def _patterns() -> re.Pattern[str]:
 Reading = tuple[int | None, int, int | None]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WrittenDate:
     """A date in a text from `start` to `end`: what it can mean, and what is needed to write another in its way."""
 

@@ -6,12 +6,12 @@ A released range counts as its middle, a set or node as equal shares over its me
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.hierarchy import Hierarchy
 from shoal.judgement.population import labels_hold
@@ -28,7 +28,7 @@ _MOST_ROWS, _MOST_FEATURES = 50_000, 100
 _MOST_CLASSES = 20
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Accuracy:
     """How well a column can be predicted: by a learner trained on the original, by one trained on the release, both
     tried on original records that they did not see, and by always saying the same.
@@ -43,7 +43,7 @@ class Accuracy:
     measure: Literal["accuracy", "r2"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class MeanChange:
     """The mean of a number or date (days since 1970), and its change in units of the original spread."""
 
@@ -55,7 +55,7 @@ class MeanChange:
     kind: Literal["number", "date"] = "number"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ShareChange:
     """The shares of categories: the largest change of one, and half the sum of all changes."""
 
@@ -64,7 +64,7 @@ class ShareChange:
     total_variation: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class CoefficientChange:
     """The coefficients of one column in a regression on the target: how many, and the largest change.
 
@@ -78,7 +78,7 @@ class CoefficientChange:
     released: float | None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Analysis:
     """Means, shares, correlations (largest and mean change of a pair of features of different columns), and, with a
     target, a regression's coefficients with their correlation before and after."""

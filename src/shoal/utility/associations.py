@@ -8,11 +8,11 @@ counts as its middle, a set as equal shares over its members, as in `analysis`.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
 import numpy as np
 
+from shoal.dataclasses import dataclass
 from shoal.table import Array
 from shoal.utility.analysis import Features, looked_at
 
@@ -20,7 +20,7 @@ from shoal.utility.analysis import Features, looked_at
 _MOST_COLUMNS = 12
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Association:
     """A pair of columns: the measure (`r`, `eta` or `V`) before and after; null where a column does not vary."""
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.hierarchy import Hierarchy, fit
 from shoal.ranges.boxed import Boxed, Sets, Side, has_order
 from shoal.ranges.columns import ReleasedColumns

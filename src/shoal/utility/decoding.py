@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.hierarchy import Hierarchy
 from shoal.ranges.forms import ColumnForm

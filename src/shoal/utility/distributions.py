@@ -9,11 +9,11 @@ whose value is known.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.hierarchy import Hierarchy
 from shoal.ranges.boxed import has_order
 from shoal.ranges.parsing import as_numbers, ends_of
@@ -29,7 +29,7 @@ _FEW_VALUES = 12
 _DAY = 86_400e6
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Share:
     """One bin or category: its name, and its share of the records before and after."""
 
@@ -38,7 +38,7 @@ class Share:
     after: float
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Distribution:
     """One column: `number`, `date` or `category`, its bars in order, and half the sum of all changes."""
 

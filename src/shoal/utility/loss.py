@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from shoal.dataclasses import dataclass
 from shoal.ranges.boxed import SOME_MISSING, Boxed, has_order, numbers, places, spread
 from shoal.table import Array, Column
 from shoal.table.rows import occurrences
@@ -14,7 +14,7 @@ from shoal.table.rows import occurrences
 _BLOCK = 1 << 16
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class InformationLoss:
     """Eqs 3-4 in total and by column."""
 
@@ -58,7 +58,7 @@ def information_loss(columns: Sequence[Column], boxed: Boxed, weights: Array | N
     )
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Farthest:
     """How far each value of a column is from the farther end of its row's range; nan among the values is a null."""
 
@@ -90,7 +90,7 @@ class _Farthest:
         return farthest if self.whole is None else np.where(np.isnan(found), self.whole[ranges], farthest)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Change:
     """How the middles of the boxes differ from the original values, column by column and between columns.
 
@@ -151,7 +151,7 @@ def _middles(boxed: Boxed, name: str) -> tuple[Array, Array]:
     return boxed.box_of_row if same else which[boxed.box_of_row], middles
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Moments:
     """Means and covariances of columns."""
 

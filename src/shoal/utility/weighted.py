@@ -7,11 +7,12 @@ they are known, otherwise the records.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from shoal.dataclasses import dataclass
 from shoal.results import Grid
 from shoal.table import Array
 from shoal.table.classes import Codes
@@ -25,7 +26,7 @@ QUANTILES = (0.25, 0.5, 0.75)
 _COVERED = 1.959963984540054
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class WeightedEstimate:
     """A weighted figure of a column with its standard error, from the original and from the release.
 

@@ -8,11 +8,11 @@ to its rows by the same order, turned round. The result is that of `transforms/s
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from shoal.anonymization.transforms.sorted_clusters import Cut, Remainder, cut
+from shoal.dataclasses import dataclass
 from shoal.ranges.boxed import Boxed, Side, check_k, numbers, places, spread
 from shoal.ranges.on_disk import BoxedByColumn
 from shoal.table import Array, Column, smallest_unsigned

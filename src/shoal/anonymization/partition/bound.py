@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
 from shoal.anonymization.partition.coordinates import coordinates
 from shoal.anonymization.partition.tree import leaf_at, nearest, tree_of
 from shoal.compiled import compiled
+from shoal.dataclasses import dataclass
 from shoal.ranges.boxed import check_k
 from shoal.table import Array, Column
 from shoal.threads import in_threads
@@ -17,7 +17,7 @@ from shoal.threads import in_threads
 _PARTS = 64
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class LowerBound:
     """A lower bound of the information loss; from a sample it lies within `margin` with 95% confidence."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,6 +11,7 @@ from shoal.anonymization.partition.cut_tree import cut
 from shoal.anonymization.partition.local_search import BLOCK, LEAST, improve_blocks, middles, total_cost
 from shoal.anonymization.partition.one_column import cheapest_runs
 from shoal.anonymization.partition.peel import peel_segment
+from shoal.dataclasses import dataclass
 from shoal.table import Array
 from shoal.threads import in_threads
 

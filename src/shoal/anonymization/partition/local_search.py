@@ -7,14 +7,13 @@ best of a pair is made. The next pass cuts otherwise. The loss never rises, and 
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from shoal.anonymization.partition import box
 from shoal.anonymization.partition.exchange_boxes import exchange_boxes
 from shoal.anonymization.partition.exchange_squares import exchange_squares
 from shoal.compiled import compiled
+from shoal.dataclasses import dataclass
 from shoal.table import Array
 
 # groups in a block, at most and at least

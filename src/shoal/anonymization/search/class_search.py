@@ -3,7 +3,6 @@ ones, whose losses stay lost."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from shoal.anonymization.search import class_kernels
 from shoal.anonymization.search.evaluate import ClassSums, Evaluator, Judged, Outcome
 from shoal.anonymization.search.grid import Grid
+from shoal.dataclasses import dataclass
 from shoal.table import Array
 from shoal.utility.class_measures import average_of, discernibility_of
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -14,6 +14,7 @@ from shoal.anonymization.search.closeness import ClosenessLoop
 from shoal.anonymization.search.grid import Grid
 from shoal.anonymization.search.packed import PackedLook, look_by_packing
 from shoal.anonymization.search.sources import DENSE_SPREAD, MOST_K, Source, Sources, has_ranks, rank_scratch, slots
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.models import Evidence, KAnonymity, Model, Spread, Whole, XYAnonymity
 from shoal.models.base import PeopleEstimate

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from functools import cached_property
 
 import numpy as np
@@ -22,6 +22,7 @@ from shoal.anonymization.search.grid import Grid, make_grid
 from shoal.anonymization.search.measures import COLUMN_MEASURES
 from shoal.anonymization.search.optimum import Optimum, find_best
 from shoal.anonymization.search.sources import SensitiveEntries
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.hierarchy.fit import Fitted, fit_all
 from shoal.hierarchy.tree import Hierarchy

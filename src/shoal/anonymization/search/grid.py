@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 
 import numpy as np
 
 from shoal.anonymization.search import kernels
 from shoal.anonymization.search.measures import COLUMN_MEASURES, ColumnMeasure, Costs
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.hierarchy.fit import Fitted
 from shoal.table import Array

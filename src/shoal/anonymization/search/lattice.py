@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import polars as pl
 from shoal.anonymization.search.embedded import embedded
 from shoal.anonymization.search.evaluate import SampledUnits
 from shoal.anonymization.search.generalize import Generalized, SearchOptions, Space, generalize, make_space
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.hierarchy import Hierarchy
 from shoal.hierarchy.chosen import complete, given_hierarchies, trees_in_values

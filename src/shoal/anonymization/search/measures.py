@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
+from shoal.dataclasses import dataclass
 from shoal.hierarchy.fit import Fitted
 from shoal.table import Array
 from shoal.utility.class_measures import average_class_size, discernibility

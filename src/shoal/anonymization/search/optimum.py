@@ -10,7 +10,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
+from dataclasses import field, replace
 from heapq import heapify, heappop, heappush
 
 import numpy as np
@@ -24,6 +24,7 @@ from shoal.anonymization.search.evaluate import Evaluator, Outcome
 from shoal.anonymization.search.glances import Glances
 from shoal.anonymization.search.grid import Grid
 from shoal.anonymization.search.measures import CLASS_MEASURES, least_possible
+from shoal.dataclasses import dataclass
 from shoal.models import KAnonymity
 from shoal.table import Array
 

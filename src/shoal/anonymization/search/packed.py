@@ -7,7 +7,6 @@ The possible keys of a node are few then, and its classes are counted in a short
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 from typing import Any
@@ -18,6 +17,7 @@ from shoal.anonymization.search import kernels
 from shoal.anonymization.search.grid import Grid
 from shoal.anonymization.search.sources import KEYS, RolledUp, has_ranks, is_worth_keeping, rank_scratch, slots
 from shoal.compiled import compiled
+from shoal.dataclasses import dataclass
 from shoal.table import Array
 
 # distinct tuples from which on packing pays, and the largest k that cells of a byte can be compared with

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -14,6 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from shoal import __version__
 from shoal.anonymization.search.generalize import Generalized, Space, lost_units
 from shoal.anonymization.search.optimum import Optimum
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.hierarchy import Hierarchy, fit
 from shoal.hierarchy.chosen import given_hierarchies, rows_of

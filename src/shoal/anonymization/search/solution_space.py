@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import ClassVar
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from shoal.anonymization.search.generalize import SearchOptions, generalize
 from shoal.anonymization.search.lattice import Prepared
 from shoal.anonymization.search.measures import CLASS_MEASURES
+from shoal.dataclasses import dataclass
 from shoal.models import KAnonymity, Model
 from shoal.results import Grid, Headline, Notes, Result, Section
 from shoal.vocabulary import Minimize

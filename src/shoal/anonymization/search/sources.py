@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence, Sized
-from dataclasses import dataclass
 from functools import cached_property
 from threading import Lock
 from typing import Any, Generic, TypeVar
@@ -13,6 +12,7 @@ import numpy as np
 
 from shoal.anonymization.search import kernels
 from shoal.anonymization.search.grid import Grid
+from shoal.dataclasses import dataclass
 from shoal.models.spread import Whole
 from shoal.table import Array
 from shoal.table.classes import Coded, CountTable

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Literal, get_args
 
 import numpy as np
@@ -11,6 +10,7 @@ import numpy as np
 from shoal.anonymization.suppression.strict import StrictMasks, masks_for_equality
 from shoal.anonymization.suppression.whole_rows import WholeRows
 from shoal.anonymization.suppression.wildcard import masks_for_wildcards
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError, check_choice
 from shoal.table import Array, Column
 from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class, pack

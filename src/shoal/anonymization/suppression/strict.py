@@ -8,13 +8,14 @@ is filled up with records from large classes. The least number of cells is NP-ha
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
 from shoal import progress
 from shoal.anonymization.suppression.sets import by_cost, cost_of, groups_on
 from shoal.anonymization.suppression.whole_rows import WholeRows
+from shoal.dataclasses import dataclass
 from shoal.table import Array
 from shoal.table.classes import Coded
 

@@ -14,7 +14,7 @@ mask. They cost nothing, and a record stands out if fewer than k match it as it 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from itertools import combinations
 from math import comb
@@ -23,6 +23,7 @@ import numpy as np
 
 from shoal import progress
 from shoal.anonymization.suppression.sets import groups_on, tiers
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.ranges.coverage import match_tuples
 from shoal.table import Array

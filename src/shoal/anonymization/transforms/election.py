@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
 
 from shoal.anonymization.transforms.recode import Figures, Recoded, Recoding, Strategy, recode
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError, as_names
 from shoal.table.classes import CountTable
 from shoal.table.rows import Rows

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Literal, Protocol, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError, check_at_least, check_choice
 from shoal.reading.frames import batches, column_names, is_frame
 from shoal.table import Array, Column
@@ -178,7 +179,7 @@ def _levels_of_frame(frame: pl.DataFrame) -> list[Mapped]:
 # groups of neighbouring values
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _Present:
     """The codes of the values that occur, in order of value, and the records of each."""
 

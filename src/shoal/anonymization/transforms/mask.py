@@ -7,10 +7,10 @@ unique stays as it is, so records are released at different levels of one chain.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.ranges.boxed import Boxed, Side, numbers
 from shoal.table import Array, Column
@@ -21,7 +21,7 @@ AGE_GROUPS = [0, 1, *range(5, 90, 5)]
 COARSE_AGE_GROUPS = [0, 1, 20, 35, 65]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Step:
     """One step: a column to groups that start at `starts`, to a code without its last `digits`, or to `*` (neither).
 
@@ -141,7 +141,7 @@ def _fills(columns: Sequence[Column], states: dict[str, list[_State]], changed: 
     return np.asarray(first[values == now[column.codes[rows[first]]]])
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class _State:
     """A column at one level: low and high end of each of its values, and which values have become alike."""
 

@@ -8,12 +8,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
 from shoal.anonymization.transforms.labels import Labelling
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError, as_names, check_at_least
 from shoal.table import Array, Column, smallest_unsigned
 from shoal.table.classes import Codes, class_of_each_row, class_sizes, pack
@@ -46,7 +46,7 @@ class Strategy:
     sequential: bool = True
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Figures:
     """What a strategy leaves and what it costs, in records; `modified_rows` differ as text in some column."""
 

@@ -7,12 +7,12 @@ record of every stretch of its order. The published bound on its t-closeness is 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import ceil
 from typing import Literal
 
 import numpy as np
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.ranges.boxed import Boxed, box_clusters, check_k, distance_to_zero
 from shoal.table import Array, Column
@@ -36,7 +36,7 @@ def sorted_clusters(columns: Sequence[Column], k: int, spreads: Mapping[str, flo
     return box_clusters(columns, order, np.arange(max(1, rows // k)) * k)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Cut:
     """How S4 cuts n records: `size` subsets of `clusters` records, and `rest` records left over."""
 

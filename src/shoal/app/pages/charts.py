@@ -7,10 +7,11 @@ letters are the style sheet's, and nothing but a few lines of text is needed to 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from html import escape
 
 from markupsafe import Markup
+
+from shoal.dataclasses import dataclass
 
 _WIDTH, _HEIGHT = 380, 220
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 16, 24, 40

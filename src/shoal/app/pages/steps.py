@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 from fastapi import Request
@@ -13,6 +12,7 @@ from shoal.app.pages.failures import in_page_words
 from shoal.app.project import Workspace
 from shoal.app.same_again import SameAgain
 from shoal.app.server import jobs_of, render
+from shoal.dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,13 @@ set of categories). Cells that were replaced by a mean or changed at random hold
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Literal
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.releases.readable import Readable
 from shoal.table import Array, Column

@@ -7,13 +7,13 @@ that hold everything, so that a `*` does not blur the others; a person is looked
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import polars as pl
 
 from shoal.attacks.linking.columns import Cells, cells_of
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.releases.readable import Readable
 from shoal.table import Array, Column, Table

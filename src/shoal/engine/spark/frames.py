@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from shoal.databases import is_database
+from shoal.dataclasses import dataclass
 from shoal.engine.spark.session import session, spark_errors
 from shoal.errors import InputError, quoted
 from shoal.reading.files import Options, check_not_unknown_database, find_files, is_address, table_extensions

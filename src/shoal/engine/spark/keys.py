@@ -7,12 +7,13 @@ dictionary that is collected by a distinct and sent to all nodes. No Python runs
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.engine.spark.frames import Source
 from shoal.engine.spark.session import spark_errors
 from shoal.errors import InputError

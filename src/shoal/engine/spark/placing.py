@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.engine.spark.frames import Source
 from shoal.engine.spark.keys import PREFIX, Keys, column
 from shoal.engine.spark.order import NUMBER, numbered

@@ -9,7 +9,6 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Literal, TypeGuard, get_args
@@ -17,6 +16,7 @@ from typing import Literal, TypeGuard, get_args
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.hierarchy.steps import Step, leaf_texts
 from shoal.ranges.parsing import STAR
 from shoal.table import Column
@@ -32,7 +32,7 @@ def is_shipped(kind: str) -> TypeGuard[Shipped]:
     return kind in get_args(Shipped)
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Placed:
     """The nodes above each distinct value of a column, lowest first (None: the list does not know it)."""
 

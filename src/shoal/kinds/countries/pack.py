@@ -1,14 +1,14 @@
 """What a country brings: recognisers for its national identifiers and for its postal codes."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
+from shoal.dataclasses import dataclass
 from shoal.kinds.base import Recogniser
 from shoal.kinds.header import Words, words
 from shoal.kinds.shape import Shape
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Country:
     """A country pack; `code` is the ISO 3166 code."""
 

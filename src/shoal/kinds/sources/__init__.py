@@ -9,11 +9,11 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from math import exp
 
+from shoal.dataclasses import dataclass
 from shoal.kinds.letters import plain
 
 # What a name tells about the source of its table: words that many tables have (`common.names`) tell little, as do short
@@ -35,7 +35,7 @@ _SHORT_HEADER = re.compile(r"[A-Za-z]{1,10}\d{0,5}[A-Za-z]{0,4}|[A-Za-z0-9]{1,10
 _PLAIN_FIRST = 0.8
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Source:
     """A source: what it is, the kind of each of its names, and of names by their pattern."""
 
@@ -94,7 +94,7 @@ def _fits(pattern: str, name: str) -> bool:
     return _compiled(pattern).fullmatch(name) is not None
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Listed:
     """What a source says of a column, and how sure it is that its table is of this source (`strength`).
 

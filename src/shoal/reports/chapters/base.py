@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, TypeAlias
 
+from shoal.dataclasses import dataclass
 from shoal.results import Cell, Chart, Grid, Section
 from shoal.wording import counted, in_words, percent
 

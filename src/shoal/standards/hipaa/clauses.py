@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Literal
 
+from shoal.dataclasses import dataclass
 from shoal.vocabulary import Role
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Clause:
     """One clause: its letter, what it names, and the kinds of data by which columns are found."""
 
@@ -67,7 +67,7 @@ FOR_A_PERSON = (
 Action = Literal["removed", "zip", "date", "date-of-birth", "age", "scrubbed", "kept"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Treatment:
     """What is done to one column, under which clause and why; `decided` says that the policy decided it.
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 import csv
 import io
 import shlex
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, ClassVar, Literal
 
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.engine import engine_of
 from shoal.identity import IdentityRisk
 from shoal.judgement.checks import Check
@@ -27,7 +28,7 @@ _TONES: dict[str, Tone] = {"done": "good", "confirm": "warning", "nothing-found"
 KEPT = "kept"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class ClauseReport:
     """One clause: its columns, what was done, how many cells changed; `confirm` until a policy decides it."""
 
@@ -39,7 +40,7 @@ class ClauseReport:
     status: Status
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Done:
     """What was done to a column under a clause, and how many cells it changed."""
 
@@ -51,7 +52,7 @@ class Done:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Vintage:
     """Whose counts of people per ZIP prefix were taken."""
 

@@ -7,7 +7,6 @@ people out (Sánchez et al.), so the residual risk is measured like any other re
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, get_args
@@ -16,6 +15,7 @@ import numpy as np
 import polars as pl
 
 from shoal import progress
+from shoal.dataclasses import dataclass
 from shoal.detection.context import Context, context_of
 from shoal.engine import engine_of
 from shoal.errors import InputError, check_choice
@@ -39,7 +39,7 @@ from shoal.wording import in_words
 __all__ = ["SafeHarbor", "SafeHarborReading", "apply_safe_harbor", "residual_risk", "safe_harbor"]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class SafeHarborReading:
     """How the table is read: the year to which ages are counted, the order of dates, the counts of people."""
 

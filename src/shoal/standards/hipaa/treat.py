@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import cast
 
 import numpy as np
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.scrubbing.scrubbed_column import ScrubbedColumn
 from shoal.scrubbing.summary import ScrubbedText
 from shoal.standards.hipaa.ages import LIMIT, OLD, top_coded

@@ -6,12 +6,13 @@ people by the Census; else they become 000. A list of prefixes would grow old un
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cache
 from pathlib import Path
 
 import polars as pl
 
+from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.table.fold import fold
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 
 import numpy as np
 
+from shoal.dataclasses import dataclass
 from shoal.table import Array
 from shoal.text.base import Note, Span
 from shoal.text.block import Block
