@@ -128,6 +128,21 @@ def test_uniques_of_any_levels_are_those_of_fitting_boxes(pairs: list[tuple[int,
     assert masked_uniques(columns, steps, level_of_row).tolist() == known.unique[known.box_of_row].tolist()
 
 
+def test_uniques_where_keys_take_more_than_32_bits() -> None:
+    """Twelve columns of forty values: boxes are put together by keys of 64 bits, in two steps."""
+    rng = np.random.default_rng(0)
+    some = rng.integers(0, 40, (60, 12))
+    table = read({f"c{j}": np.concatenate([some, some[:20], some[:30]])[:, j] for j in range(12)})
+    columns = table.select(table.names)
+    steps = [Step("c0", starts=[0, 20]), Step("c0"), Step("c11"), Step("c5", starts=[0, 10])]
+    level_of_row = rng.integers(0, 5, 110)
+    boxed = _boxed(columns, _states(columns, steps), level_of_row)
+    known = fit([boxed.ranges(column, "observed") for column in columns])
+    found = masked_uniques(columns, steps, level_of_row)
+    assert found.tolist() == known.unique[known.box_of_row].tolist()
+    assert 0 < found.sum() < 110
+
+
 def test_groups_must_hold_every_value() -> None:
     with pytest.raises(InputError, match="leave out"):
         mask(read({"a": [1, 9]}).select(["a"]), [Step("a", starts=[5])])

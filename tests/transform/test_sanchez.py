@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, get_args
 
 import numpy as np
 import polars as pl
@@ -15,10 +15,17 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.anonymization.transforms.coarsen import coarsen, intervals
-from shoal.anonymization.transforms.sorted_clusters import close_clusters, closeness_bound, cut, sorted_clusters
+from shoal.anonymization.transforms.sorted_clusters import (
+    by_distance,
+    close_clusters,
+    closeness_bound,
+    cut,
+    sorted_clusters,
+)
 from shoal.errors import InputError
 from shoal.judgement.disclosure import attribute_disclosure
-from shoal.models.distances import ordered_distance
+from shoal.models import distances
+from shoal.models.distances import Labels, ordered_distance
 from shoal.ranges.boxed import Boxed, distance_to_zero, numbers, spread
 from shoal.reading import read
 from shoal.sample.discharges import QUASI_IDENTIFIERS
@@ -226,3 +233,23 @@ def test_what_cannot_be_clustered_is_refused() -> None:
 
 def test_nobody_meets_the_condition() -> None:
     assert attribute_disclosure(np.array([0, 0]), 1, np.zeros(2, bool)).share is None
+
+
+@pytest.mark.parametrize("entries", [1, 3, 64])
+def test_ordered_distances_do_not_depend_on_how_many_classes_are_taken_at_once(
+    monkeypatch: pytest.MonkeyPatch, entries: int
+) -> None:
+    rng = np.random.default_rng(1)
+    classes = np.concatenate([np.arange(40), rng.integers(0, 40, 260), np.full(150, 7)])
+    column = read({"x": rng.integers(0, 30, len(classes))})["x"]
+    whole = {labels: ordered_distance(classes, 40, column, labels) for labels in get_args(Labels)}
+    monkeypatch.setattr(distances, "_ENTRIES", entries)
+    for labels, found in whole.items():
+        assert ordered_distance(classes, 40, column, labels).tolist() == found.tolist()
+
+
+def test_sorted_clusters_of_a_known_order_are_the_same() -> None:
+    columns = columns_of(np.random.default_rng(2).integers(0, 9, (50, 3)).tolist())
+    order = by_distance(columns)
+    assert (np.diff(distance_to_zero(columns)[order]) >= 0).all()
+    assert clusters_of(sorted_clusters(columns, 4, order=order)) == clusters_of(sorted_clusters(columns, 4))

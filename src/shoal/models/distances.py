@@ -8,12 +8,14 @@ import numpy as np
 
 from shoal.models.spread import Spread, Whole
 from shoal.table import Array, Column
-from shoal.table.classes import Coded, sensitive_counts
+from shoal.table.classes import Coded, sensitive_counts, sorted_with_order
 
 Labels = Literal["values", "ranks"]
 Way = Literal["equal", "ordered", "hierarchical"]
 # entries of a dense table of classes and codes that are looked at together
 _BLOCK = 1 << 20
+# entries of classes that are looked at together
+_ENTRIES = 1 << 16
 
 
 def distance_of_cells(spread: Spread, way: Way) -> Array:
@@ -53,20 +55,33 @@ def farthest_point(whole: Whole, way: Way) -> float:
 
 def _ordered(spread: Spread) -> Array:
     """F is constant for a class between two of its members, so a class of m members takes m + 1 stretches, each summed
-    in closed form."""
-    labels = spread.whole.values
+    in closed form. Some classes after the other, so that what is computed of them stays in the cache."""
+    labels, starts = spread.whole.values, spread.starts
     if labels < 2:
-        return np.zeros(len(spread.starts))
+        return np.zeros(len(starts))
     share = np.cumsum(spread.whole.shares[:labels])
     area = np.concatenate([[0.0], np.cumsum(share)])
+    found = np.empty(len(starts))
+    ends = np.append(starts, len(spread.codes))
+    firsts = np.unique(np.searchsorted(starts, np.arange(0, len(spread.codes), _ENTRIES), side="right") - 1)
+    for first, last in zip(firsts.tolist(), [*firsts[1:].tolist(), len(starts)], strict=True):
+        here = slice(ends[first], ends[last])
+        found[first:last] = _areas(
+            spread.codes[here], spread.valued[here], starts[first:last] - here.start, share, area
+        )
+    return found / (labels - 1)
+
+
+def _areas(codes: Array, valued: Array, starts: Array, share: Array, area: Array) -> Array:
+    """The sum of |F_class - F| of some classes."""
     # a stretch from each member to the next of its class (or the end), and one from the start to the first
-    stop = np.append(spread.codes[1:], labels)
-    stop[spread.starts[1:] - 1] = labels
-    running = np.cumsum(spread.valued)
-    before = np.repeat((running - spread.valued)[spread.starts], spread.entries)
-    level = (running - before) / np.maximum(np.repeat(spread.total(spread.valued), spread.entries), 1)
-    sums = spread.total(_stretch(level, spread.codes, stop, share, area)) + area[spread.codes[spread.starts]]
-    return np.asarray(sums / (labels - 1))
+    entries = np.diff(starts, append=len(codes))
+    stop = np.append(codes[1:], len(share))
+    stop[starts[1:] - 1] = len(share)
+    running = np.cumsum(valued)
+    before = np.repeat((running - valued)[starts], entries)
+    level = (running - before) / np.maximum(np.repeat(np.add.reduceat(valued, starts), entries), 1)
+    return np.asarray(np.add.reduceat(_stretch(level, codes, stop, share, area), starts) + area[codes[starts]])
 
 
 def _stretch(level: Array, start: Array, stop: Array, share: Array, area: Array) -> Array:
@@ -116,7 +131,7 @@ def ordered_distance(
     codes = Coded(confidential.codes, confidential.cardinality)
     if labels == "ranks":
         ranks = np.empty(len(confidential.codes), np.int64)
-        ranks[np.argsort(confidential.codes, kind="stable")] = np.arange(len(ranks))
+        ranks[sorted_with_order(codes)[0]] = np.arange(len(ranks))
         codes = Coded(ranks, len(ranks))
     found = sensitive_counts(class_of_row, classes, codes, weights)
     missing = labels == "values" and confidential.nulls > 0

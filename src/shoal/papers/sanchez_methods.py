@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any
 
@@ -10,7 +11,13 @@ import numpy as np
 from shoal import progress
 from shoal.anonymization.partition import Effort, partition
 from shoal.anonymization.transforms.mask import AGE_GROUPS, COARSE_AGE_GROUPS, Step, mask, masked_uniques
-from shoal.anonymization.transforms.sorted_clusters import close_clusters, closeness_bound, cut, sorted_clusters
+from shoal.anonymization.transforms.sorted_clusters import (
+    by_distance,
+    close_clusters,
+    closeness_bound,
+    cut,
+    sorted_clusters,
+)
 from shoal.dataclasses import dataclass
 from shoal.judgement.disclosure import attribute_disclosure
 from shoal.models.distances import ordered_distance
@@ -81,7 +88,7 @@ class Discharges:
         classes, count = class_of_each_row(pack(self.columns))
         return np.bincount(classes, minlength=count).astype(np.uint32)[classes]
 
-    def select(self, names: list[str]) -> list[Column]:
+    def select(self, names: Sequence[str]) -> list[Column]:
         by_name = {column.name: column for column in self.columns}
         return [by_name[name] for name in names]
 
@@ -96,12 +103,12 @@ class Discharges:
             "attribute_disclosure": attribute_disclosure(class_of_row, classes, self.high).share,
         }
 
-    def of_boxes(self, boxed: Boxed, k: int) -> dict[str, Any]:
+    def of_boxes(self, boxed: Boxed, classes: tuple[Array, int], k: int) -> dict[str, Any]:
         """The same for boxes, what they lost, and what became of the records that were safe before."""
         wide = np.logical_or.reduce([side.wide for side in boxed.sides.values()])[boxed.box_of_row]
         safe = self.records_alike >= k
         return {
-            **self.of_classes(*boxed.class_of_each_row()),
+            **self.of_classes(*classes),
             "information_loss": information_loss(self.columns, boxed).total,
             "safe_records": int(safe.sum()),
             "changed_safe_records": int((safe & wide).sum()),
@@ -137,10 +144,11 @@ def correlations(table: Discharges) -> dict[str, float]:
 
 def k_anonymity(table: Discharges) -> dict[str, dict[str, Any]]:
     """Algorithm S2 by k."""
-    found = {}
+    found, order = {}, by_distance(table.columns)
     for number, k in enumerate(KS):
         progress.report("Algorithm S2", number, len(KS))
-        found[str(k)] = table.of_boxes(sorted_clusters(table.columns, k), k)
+        boxed = sorted_clusters(table.columns, k, order=order)
+        found[str(k)] = table.of_boxes(boxed, boxed.class_of_each_row(), k)
     return found
 
 
@@ -152,7 +160,7 @@ def closeness(table: Discharges) -> dict[str, dict[str, Any]]:
         boxed = close_clusters(table.columns, table.charge, k)
         sizes, classes = cut(table.rows, k), boxed.class_of_each_row()
         found[str(k)] = {
-            **table.of_boxes(boxed, k),
+            **table.of_boxes(boxed, classes, k),
             "cluster_size": sizes.size,
             "remainder": sizes.rest,
             "bound": closeness_bound(table.rows, k),
@@ -175,30 +183,33 @@ def masking(table: Discharges, seed: int) -> tuple[dict[str, dict[str, Any]], di
         progress.report("masking", number, 2)
         masked = mask(nine, MASKING_STEPS, counted)
         levels = np.bincount(masked.level_of_row, minlength=len(MASKING_STEPS) + 1)
-        counting = [column for column in nine if column.name in counted]
         hidden = masked_cells(nine, masked)
+        known = {"CST": KNOWLEDGE["CST"]} if name == "nine" else KNOWLEDGE
+        uniques = _masked_knowledge(table, masked.level_of_row, known)
         found[name] = {
-            **table.of_classes(*masked.boxed.class_of_each_row()),
+            **table.of_classes(masked.boxed.box_of_row, masked.boxed.boxes),  # no two of its boxes are equal
             "counted": list(counted),
             "records_by_step": levels.tolist(),
             "unmasked_records": int(levels[0]),
-            "uniques_on_counted": int(masked_uniques(counting, MASKING_STEPS, masked.level_of_row).sum()),
-            "uniques": int(masked_uniques(nine, MASKING_STEPS, masked.level_of_row).sum()),
+            "uniques_on_counted": _masked_knowledge(table, masked.level_of_row, {name: counted})[name]
+            if name == "seven"
+            else uniques["CST"],
+            "uniques": uniques["CST"],
             "information_loss": information_loss(nine, masked.boxed).total,
             "by_race": by_value(table.select(["race"])[0], hidden["race"]),
             "by_age": by_value(table.select(["age_yrs"])[0], hidden["age_yrs"]),
         }
         if name == "seven":
-            found[name]["eq1"] = _masked_knowledge(table, masked.level_of_row)
+            found[name]["eq1"] = uniques
             followed = chain(table.columns, hidden, seed)
     return found, followed
 
 
-def _masked_knowledge(table: Discharges, level_of_row: Array) -> dict[str, int]:
+def _masked_knowledge(table: Discharges, level_of_row: Array, known: Mapping[str, Sequence[str]]) -> dict[str, int]:
     """Uniques of the masked table by what is known."""
     return {
         name: int(masked_uniques(table.select(columns), MASKING_STEPS, level_of_row).sum())
-        for name, columns in KNOWLEDGE.items()
+        for name, columns in known.items()
     }
 
 
@@ -207,7 +218,8 @@ def least_loss(table: Discharges, effort: Effort) -> dict[str, dict[str, Any]]:
     found = {}
     for number, k in enumerate(KS):
         progress.report("our own method", number, len(KS))
-        found[str(k)] = table.of_boxes(partition(table.columns, k, effort), k)
+        boxed = partition(table.columns, k, effort)
+        found[str(k)] = table.of_boxes(boxed, boxed.class_of_each_row(), k)
     return found
 
 

@@ -13,12 +13,15 @@ import numpy as np
 from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.ranges.boxed import Boxed, Side, numbers
-from shoal.table import Array, Column
-from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class, pack
+from shoal.table import Array, Column, smallest_unsigned
+from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class, pack, sorted_with_order
+from shoal.table.sorting import run_lengths, run_starts
 
 # the age groups of Table S3: 0, 1-4, 5-9, …, 80-84, 85 and over; and the five coarser ones
 AGE_GROUPS = [0, 1, *range(5, 90, 5)]
 COARSE_AGE_GROUPS = [0, 1, 20, 35, 65]
+# an odd factor: it tells keys of 64 bits apart as they were, but by their high bits
+_ODD = np.uint64(0x9E3779B97F4A7C15)
 
 
 @dataclass(frozen=True)
@@ -78,7 +81,7 @@ def mask(columns: Sequence[Column], steps: Sequence[Step], counted: Sequence[str
     if unknown:
         raise InputError.missing_columns(unknown, by_name, "The table to mask")
     states = _states(columns, steps)
-    level_of_row = np.zeros(len(columns[0].codes), np.int64)
+    level_of_row = np.zeros(len(columns[0].codes), smallest_unsigned(len(steps) + 1))
     for level in range(len(steps)):
         rows = np.flatnonzero(level_of_row == level)
         alone = _alone([states[name][level] for name in names], [by_name[name] for name in names], rows)
@@ -110,17 +113,58 @@ def masked_uniques(columns: Sequence[Column], steps: Sequence[Step], level_of_ro
         both = np.concatenate([rows, covered])
         if not len(both):
             continue
-        cells, count = class_of_each_row(_cells(columns, states, level, both))
-        released, filled = np.bincount(cells[: len(rows)], minlength=count), np.zeros(count, bool)
-        filled[cells[len(rows) :]] = True
-        own = cells[: len(rows)]
-        unique[rows] = (released[own] == 1) & ~filled[own]
-        covered = both[first_row_of_each_class(cells, count)]
-    for level in range(1, len(steps) + 1):
-        outer, inner = np.flatnonzero(level_of_row == level), np.flatnonzero(unique & (level_of_row < level))
-        cells = _cells(columns, states, level, np.concatenate([outer, inner])).codes if len(outer) else outer
-        unique[inner[np.isin(cells[len(outer) :], cells[: len(outer)])]] = False
+        first, lengths = _runs(_cells(columns, states, level, both))
+        alone = first[(lengths == 1) & (first < len(rows))]
+        unique[rows[alone]] = True
+        covered = both[first]
+    unique[_inside_others(columns, states, level_of_row, np.flatnonzero(unique))] = False
     return unique
+
+
+def _inside_others(
+    columns: Sequence[Column], states: dict[str, list[_State]], level_of_row: Array, rows: Array
+) -> Array:
+    """Of some rows those whose box lies in the box of a row of a later level.
+
+    Boxes are told apart by a hash, of which only the columns that a level changes are taken anew; what it lets through
+    is compared cell by cell.
+    """
+    factors = np.random.default_rng(0).integers(1, 1 << 63, len(columns), np.uint64) * np.uint64(2) + np.uint64(1)
+    codes, own = [column.codes[rows] for column in columns], level_of_row[rows]
+    hashed = np.zeros(len(rows), np.uint64)
+    inside = np.zeros(len(rows), bool)
+    for level in range(len(states[columns[0].name])):
+        for column, of_rows, factor in zip(columns, codes, factors, strict=True):
+            now, before = states[column.name][level], states[column.name][max(level - 1, 0)]
+            if level == 0 or now is not before:
+                added = now.group.astype(np.uint64) - (before.group.astype(np.uint64) if level else np.uint64(0))
+                hashed += (added * factor)[of_rows]
+        outer = np.flatnonzero(level_of_row == level)
+        if level == 0 or not len(outer):
+            continue
+        hashes, maybe = _hash(columns, states, level, outer, factors), np.flatnonzero(own < level)
+        maybe = maybe[_may_be_in(hashes, hashed[maybe])]
+        outer = outer[_may_be_in(hashed[maybe], hashes)]
+        cells = _cells(columns, states, level, np.concatenate([outer, rows[maybe]])).codes
+        inside[maybe[np.isin(cells[len(outer) :], cells[: len(outer)])]] = True
+    return rows[inside]
+
+
+def _hash(columns: Sequence[Column], states: dict[str, list[_State]], level: int, rows: Array, factors: Array) -> Array:
+    """A number for each of some rows, equal where their boxes at a level are, and hardly ever elsewhere."""
+    found = np.zeros(len(rows), np.uint64)
+    for column, factor in zip(columns, factors, strict=True):
+        found += (states[column.name][level].group.astype(np.uint64) * factor)[column.codes[rows]]
+    return found
+
+
+def _may_be_in(some: Array, hashes: Array) -> Array:
+    """Which hashes share their high bits with some of others."""
+    bits = max((16 * len(some)).bit_length(), 1)
+    shift = np.uint64(64 - bits)
+    held = np.zeros(1 << bits, bool)
+    held[some >> shift] = True
+    return np.asarray(held[hashes >> shift])
 
 
 def _cells(columns: Sequence[Column], states: dict[str, list[_State]], level: int, rows: Array) -> Coded:
@@ -129,16 +173,30 @@ def _cells(columns: Sequence[Column], states: dict[str, list[_State]], level: in
     return pack([Coded(state.group[column.codes[rows]], len(state.low)) for column, state in now])
 
 
+def _runs(key: Coded) -> tuple[Array, Array]:
+    """A row of each class, and how many rows it has."""
+    order, starts = _ordered(key)
+    return order[starts], run_lengths(starts, len(order))
+
+
+def _ordered(key: Coded) -> tuple[Array, Array]:
+    """Rows class by class, in any order of the classes, and where classes start."""
+    if key.cardinality > 1 << 32:
+        key = Coded(key.codes * _ODD, 1 << 64)
+    order, ordered = sorted_with_order(key)
+    return order, run_starts(ordered)
+
+
 def _fills(columns: Sequence[Column], states: dict[str, list[_State]], changed: str, level: int, rows: Array) -> Array:
     """Of rows that stand for the covered cells of the level before: one for each cell of this level that they fill."""
     if not len(rows):
         return rows
     column = next(column for column in columns if column.name == changed)
     before, now = (np.bincount(states[changed][at].group)[states[changed][at].group] for at in (level - 1, level))
-    cells, count = class_of_each_row(_cells(columns, states, level, rows))
-    first = first_row_of_each_class(cells, count)
-    values = np.bincount(cells, before[column.codes[rows]], count)
-    return np.asarray(first[values == now[column.codes[rows[first]]]])
+    order, starts = _ordered(_cells(columns, states, level, rows))
+    codes = column.codes[rows]
+    first = order[starts]
+    return np.asarray(first[np.add.reduceat(before[codes[order]], starts) == now[codes[first]]])
 
 
 @dataclass(frozen=True)
@@ -163,7 +221,8 @@ def _states(columns: Sequence[Column], steps: Sequence[Step]) -> dict[str, list[
 
 
 def _state(low: Array, high: Array) -> _State:
-    return _State(low, high, np.unique(low, return_inverse=True)[1].reshape(-1))
+    distinct, group = np.unique(low, return_inverse=True)
+    return _State(low, high, group.reshape(-1).astype(smallest_unsigned(len(distinct))))
 
 
 def _alone(states: Sequence[_State], columns: Sequence[Column], rows: Array) -> Array:
@@ -173,20 +232,29 @@ def _alone(states: Sequence[_State], columns: Sequence[Column], rows: Array) -> 
     coded = [
         Coded(state.group[column.codes[rows]], len(state.low)) for state, column in zip(states, columns, strict=True)
     ]
-    classes, count = class_of_each_row(pack(coded))
-    return np.asarray(np.bincount(classes, minlength=count)[classes] == 1)
+    first, lengths = _runs(pack(coded))
+    alone = np.zeros(len(rows), bool)
+    alone[first[lengths == 1]] = True
+    return alone
 
 
 def _boxed(columns: Sequence[Column], states: dict[str, list[_State]], level_of_row: Array) -> Boxed:
     """The box of each row at its level; rows with equal boxes share one."""
-    ends: dict[str, tuple[Array, Array, Array]] = {}
+    ranges: dict[str, tuple[Array, Array]] = {}
+    coded = []
     for column in columns:
-        low = np.stack([state.low for state in states[column.name]])
-        high = np.stack([state.high for state in states[column.name]])
-        scale = np.unique(np.concatenate([low.ravel(), high.ravel()]))
-        at = (level_of_row, column.codes)
-        ends[column.name] = scale, np.searchsorted(scale, low)[at], np.searchsorted(scale, high)[at]
-    coded = [Coded(codes, len(scale)) for scale, *both in ends.values() for codes in both]
+        ends = np.stack([[state.low, state.high] for state in states[column.name]], axis=1).reshape(2, -1)
+        # the ranges that a column takes at any level, in their order
+        distinct, which = np.unique(ends, axis=1, return_inverse=True)
+        entries = level_of_row * np.int64(len(column.values))
+        entries += column.codes
+        coded.append(Coded(which.reshape(-1).astype(smallest_unsigned(distinct.shape[1]))[entries], distinct.shape[1]))
+        ranges[column.name] = distinct[0], distinct[1]
     box_of_row, count = class_of_each_row(pack(coded))
     first = first_row_of_each_class(box_of_row, count)
-    return Boxed(box_of_row, {name: Side(scale, low[first], high[first]) for name, (scale, low, high) in ends.items()})
+    sides = {}
+    for column, (codes, _) in zip(columns, coded, strict=True):
+        low, high = ranges[column.name]
+        scale, which = np.unique(np.concatenate([low, high])), codes[first]
+        sides[column.name] = Side(scale, np.searchsorted(scale, low)[which], np.searchsorted(scale, high)[which])
+    return Boxed(box_of_row, sides)

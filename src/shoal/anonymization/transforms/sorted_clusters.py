@@ -16,13 +16,32 @@ from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.ranges.boxed import Boxed, box_clusters, check_k, distance_to_zero
 from shoal.table import Array, Column
-from shoal.table.classes import order_of_words
+from shoal.table.classes import Coded, order_of_words, sorted_with_order
 
 Remainder = Literal["top", "middle"]
 
 
-def sorted_clusters(columns: Sequence[Column], k: int, spreads: Mapping[str, float] | None = None) -> Boxed:
+def by_distance(columns: Sequence[Column], spreads: Mapping[str, float] | None = None) -> Array:
+    """Records by their distance to the record of zeros, equally far ones by row.
+
+    >>> from shoal.reading import read
+    >>> by_distance(read({"age": [51, 30, 34]}).select(["age"])).tolist()
+    [1, 2, 0]
+    """
+    return _order(distance_to_zero(columns, spreads))
+
+
+def _order(distances: Array) -> Array:
+    """The stable order of numbers that are not negative: that of their bits."""
+    return order_of_words(distances.view(np.uint64))
+
+
+def sorted_clusters(
+    columns: Sequence[Column], k: int, spreads: Mapping[str, float] | None = None, order: Array | None = None
+) -> Boxed:
     """Algorithm S2: sort by distance to the record of zeros, cut into clusters of k, the last takes the rest.
+
+    `order` is that of `by_distance`, where it is known.
 
     >>> from shoal.reading import read
     >>> boxed = sorted_clusters(read({"age": [30, 34, 51, 60, 70]}).select(["age"]), 2)
@@ -31,8 +50,7 @@ def sorted_clusters(columns: Sequence[Column], k: int, spreads: Mapping[str, flo
     """
     rows = len(columns[0].codes)
     check_k(k, rows)
-    # numbers that are not negative are in the order of their bits
-    order = order_of_words(distance_to_zero(columns, spreads).view(np.uint64))
+    order = by_distance(columns, spreads) if order is None else order
     return box_clusters(columns, order, np.arange(max(1, rows // k)) * k)
 
 
@@ -93,14 +111,14 @@ def close_clusters(
     """
     rows = len(columns[0].codes)
     sizes = cut(rows, k, t)
-    ordered = np.argsort(confidential.codes, kind="stable")
+    ordered, _ = sorted_with_order(Coded(confidential.codes, confidential.cardinality))
     if remainder == "middle" and sizes.rest:
         ordered = _rest_last(ordered, sizes)
     distance = distance_to_zero(columns)
     main = ordered[: sizes.size * sizes.clusters].reshape(sizes.size, sizes.clusters)
-    main = np.take_along_axis(main, np.argsort(distance[main], axis=1, kind="stable"), axis=1)
+    main = np.stack([stretch[_order(distance[stretch])] for stretch in main])
     rest = ordered[sizes.size * sizes.clusters :]
-    rest = rest[np.argsort(distance[rest], kind="stable")]
+    rest = rest[_order(distance[rest])]
     return box_clusters(columns, *_interleave(main.T, rest))
 
 
