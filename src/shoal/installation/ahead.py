@@ -38,11 +38,14 @@ _THEN = ("pages", "rows", "partition", "search", "microaggregation", "large_sear
 _HERE = "shoal.installation.ahead"
 
 
-def _anonymized(method: str, *, rows: int = _ROWS, **options: Any) -> None:
+def _anonymized(method: str, *, rows: int = _ROWS, text: str | None = None, **options: Any) -> None:
+    """A few records anonymised; numbers of the column `text` are read as texts, which have no order."""
     import shoal
     from shoal.sample import sample_data
 
     table = sample_data("discharges", rows=rows, seed=0)
+    if text is not None:
+        table = table.with_columns(table[text].cast(str))
     used = options.setdefault("quasi_identifiers", _QUASI_IDENTIFIERS)
     decide = {name: "other" for name in table.columns if name not in (*used, options.get("sensitive"))}
     shoal.anonymize(table, method=method, **options, decide=decide)  # type: ignore[arg-type]
@@ -67,19 +70,23 @@ def search() -> None:
         _anonymized("lattice", quasi_identifiers=few, k=5, suppression=0.05, minimize=minimize)
     _anonymized("lattice", quasi_identifiers=few, k=5, suppression=0.05, local=True)
     _anonymized("lattice", quasi_identifiers=few, k=5, suppression=0.05, sensitive="charge", l=2)
-    for sensitive in ("charge", "sex"):
-        others = [name for name in few if name != sensitive]
-        _anonymized("lattice", quasi_identifiers=others, k=5, suppression=0.05, sensitive=sensitive, t=0.3)
+    for sensitive, text in (("charge", None), ("sex", None), ("sex", "sex")):
+        given: dict[str, Any] = {
+            "quasi_identifiers": [name for name in few if name != sensitive],
+            "sensitive": sensitive,
+        }
+        _anonymized("lattice", k=5, suppression=0.05, text=text, t=0.3, **given)
 
 
 def large_search() -> None:
-    """What the search does only with many tuples or many nodes."""
+    """What the search does only with many tuples or many nodes, or when its time is over."""
     import numpy as np
 
-    from shoal.anonymization.search import kernels
+    from shoal.anonymization.search import class_kernels, kernels
     from shoal.anonymization.search.rehearsals import look_at_packed
 
     look_at_packed()
+    class_kernels.lowest_open(np.ones((4, 2)), np.ones(7), np.ones(2, bool))
     codes, starts, table = np.zeros((1, 64), np.int32), np.array([0, 1]), np.zeros(1, np.int64)
     kernels.classes_by_sample(codes, starts, table, np.full(1024, -1, np.int32))
     kernels.highest_below(np.ones(4), 2.0, np.arange(4), 4)

@@ -212,7 +212,10 @@ def rehearse() -> None:
         path, pages = Path(folder) / "few.parquet", dict[int, list[PageAt]]()
         frame.select(pl.all().repeat_by(100).explode().sort()).write_parquet(path)
         footer = check_parquet(path, None, None, pages)
-        assert CodedFile.of(path, footer, pages, pl.scan_parquet(path), frame.columns) is not None
+        file = CodedFile.of(path, footer, pages, pl.scan_parquet(path), frame.columns)
+        assert file is not None
+        for batch, _ in file.batches(frame.columns):
+            assert all(isinstance(batch[name], InCodes) for name in frame.columns)
 
 
 def _known(
