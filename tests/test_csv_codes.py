@@ -12,7 +12,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shoal.errors import InputError
-from shoal.reading import Options, csv, csv_codes, read
+from shoal.reading import Options, csv, csv_codes, csv_fields, read
 from shoal.reading import bytes as file_bytes
 from shoal.reading.csv_codes import FieldCodes
 from shoal.table.coded_texts import CodedTexts
@@ -112,6 +112,48 @@ def test_columns_of_many_texts(cells: Any, kept: str | None, tmp_path: Path, mon
     array = None if first is None else first.codes if isinstance(first, CodedTexts) else first.to_numpy()
     assert kept == (None if array is None else str(array.dtype))
     assert codes.texts == ([] if kept else [0])
+
+
+def a_changing_file(random: Random) -> bytes:
+    """Columns of many numbers, of which some have a cell that is not one, beside texts that come late."""
+    lines, rows = ["age,zip,x y"], random.randint(20, 120)
+    odd = {random.randrange(rows): random.choice(["NA", "07", "", '""', "-0", "1234567890123456789"]) for _ in range(2)}
+    for row in range(rows):
+        text = "".join(random.choices("ab", k=random.randint(1, 12))) if random.random() < 0.3 else f"t{row // 20}"
+        lines.append(f"{odd.get(row, row)},{text},{random.choice([row, 7])}")
+    return "\n".join([*lines, ""]).encode()
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@given(random=st.randoms(use_true_random=False))
+def test_columns_that_change_their_kind(random: Random, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    FieldCodes(1, [0], ",").parse(b"a\n")  # the loop has its own limit
+    monkeypatch.setattr(csv_fields, "NO_TEXT", 16)
+    monkeypatch.setattr(csv_codes, "_FIRST", 4)
+    path = tmp_path / "t.csv"
+    path.write_bytes(a_changing_file(random))
+    monkeypatch.setattr(csv, "chunks", partial(in_chunks, size=random.choice([60, 200, 600, 1 << 20])))
+    as_texts, as_codes = both(path, monkeypatch)
+    assert as_codes == as_texts
+
+
+def test_texts_stay_when_a_column_of_numbers_ends() -> None:
+    codes = FieldCodes(2, [0, 1], ",")
+    assert codes.parse("".join(f"{number},a\n" for number in range(70_000)).encode()) is not None
+    found = codes.parse(b"1,Lyon\n2,a\nNA,a\n3,Bonn\n4,Lyon\n")
+    assert found is not None
+    cities = found[1]
+    assert isinstance(cities, CodedTexts)
+    assert (cities.new.to_list(), cities.codes.tolist()) == (["Lyon", "Bonn"], [1, 0, 0, 2, 1])
+
+
+def test_a_mark_of_bytes_in_a_cell_is_a_part_of_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"\xef\xbb\xbfa,b\n" + b"\xef\xbb\xbfx,1\n" * 3)
+    monkeypatch.setattr(csv, "chunks", partial(in_chunks, size=8))
+    as_texts, as_codes = both(path, monkeypatch)
+    assert as_codes == as_texts
+    assert [one[3] for one in as_texts[2]] == [["\ufeffx"], [1]]
 
 
 def test_what_is_unusual_leaves_nothing_behind() -> None:

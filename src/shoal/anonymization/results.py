@@ -259,10 +259,15 @@ class Anonymized(Result):
         dropped = self.policy.with_role("identifier")
         return engine_of(self.table).assign(self.table, self.polars, changed=changed, dropped=dropped)
 
-    def as_released(self, written: int, output: Any, manifest: Any, plan: Any = None) -> Anonymized:
-        """The same, with where its release is and how many records it holds."""
-        path = None if plan is None else str(plan)
-        return replace(self, written=written, output=str(output), manifest=str(manifest), plan_path=path)
+    def as_released(self, written: int, output: Any, manifest: Any, plan: Any = None, removed: int = 0) -> Anonymized:
+        """The same, with where its release is, how many records it holds, and how many suppressed ones it does not."""
+        path, found = None if plan is None else str(plan), self.findings
+        if removed:
+            left = max(found.suppressed_rows - removed, 0)
+            found = replace(found, removed_rows=removed, suppressed_rows=left)
+        return replace(
+            self, findings=found, written=written, output=str(output), manifest=str(manifest), plan_path=path
+        )
 
     def as_refused(self, why: str) -> Anonymized:
         """The same, refused: nothing was written."""
@@ -281,6 +286,8 @@ class Anonymized(Result):
         all_of_them = found.records if self.written is None else self.written
         said = f"{counted(all_of_them, 'record')} {'anonymised' if self.written is None else 'released'}"
         said += f"{said_of(all_of_them, found.suppressed_rows, f'{among} {least:,}{where}')}."
+        if found.removed_rows:
+            said += f" {counted(found.removed_rows, 'suppressed record')} removed: left in, they would break the policy."
         if self.verdict == "refused":
             said += " The policy does not hold."
         if self.verdict == "undecided":

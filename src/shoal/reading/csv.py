@@ -196,8 +196,9 @@ class _Reader:
     def _split(self, block: bytes, columns: Mapping[str, pl.DataType]) -> pl.DataFrame:
         if not block:
             return pl.DataFrame(schema=columns)
+        # the mark of the file's start is gone already: polars would take the same character in a cell for it
         return pl.read_csv(
-            block,
+            codecs.BOM_UTF8 + block if block.startswith(codecs.BOM_UTF8) else block,
             has_header=False,
             separator=self.delimiter,
             schema={**self.schema, **columns},

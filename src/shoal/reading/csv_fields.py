@@ -187,7 +187,7 @@ def code_fields(
                 if length != _NONE or quoted:
                     number = _number(data, start, stop)
                     if number == NOTHING:
-                        state[COLUMN] = column - _ONE
+                        state[USED], state[COLUMN] = used, column - _ONE
                         return NOT_A_NUMBER
                 numbers[place, row] = number
         row += _ONE

@@ -89,7 +89,8 @@ def _check(
             about = chunk[3]
             if columns is None or about[3][0].decode() in columns:
                 start, found = _check_chunk(data, about, group[3], flat=len(about[3]) == 1)
-                pages[start] = found
+                if found:
+                    pages[start] = found
     return int(rows)
 
 
@@ -118,6 +119,8 @@ def _check_chunk(data: mmap.mmap, about: dict[int, Any], rows: int, flat: bool) 
     chunk says."""
     kind, values = about[1], about[5]
     start = about[9] if about.get(11) is None else min(about[9], about[11])
+    if rows == values == about[7] == 0:  # a group without rows may be said to be anywhere
+        return start, []
     _hold(values >= 0, not flat or values == rows, start >= 4, about[7] >= 0, start + about[7] <= len(data) - 8)
     seen, found = 0, list(_pages(data, start, start + about[7]))
     for header, _ in found:

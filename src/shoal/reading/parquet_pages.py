@@ -106,7 +106,7 @@ class CodedFile:
         """None where no wanted column is read so, or polars reads its first rows otherwise."""
         about, schema = footer.about, scan.collect_schema()
         rows = [group[3] for group in about[4]]
-        if max(rows, default=0) > _ROWS:
+        if max(rows, default=0) > _ROWS or not all(rows):
             return None
         flat = len(about[2]) == len(footer.names) + 1
         places = {name: place for place, name in enumerate(footer.names)} if flat else {}

@@ -130,7 +130,7 @@ def _left(result: Anonymized, output: str | Path, source: Any, writing: Writing)
         made = _released(result, output, source, writing)
     except Refused as refusal:
         return result.as_refused(str(refusal))
-    return result.as_released(made.written, made.output, made.manifest, made.plan)
+    return result.as_released(made.written, made.output, made.manifest, made.plan, made.removed_rows)
 
 
 def release_perturbed(
