@@ -152,9 +152,9 @@ def search() -> None:
     """Searches in process, local suppression, detection, microaggregation, least loss."""
     title("Searches")
     for job, name, peer in (
-        ("closeness", "0.2-closeness, Adult, any suppression", Peer("ARX", 2.0)),
-        ("discernibility", "discernibility, Adult", None),
-        ("average", "average class size, Adult", None),
+        ("closeness", "search alone: 0.2-closeness, Adult, any suppression", Peer("ARX", 2.0)),
+        ("discernibility", "search alone: discernibility, Adult", None),
+        ("average", "search alone: average class size, Adult", None),
     ):
         cost = measure(__file__, job)
         race(name, cost.cpu, "CPU s", 0.3, peer, cost.memory)

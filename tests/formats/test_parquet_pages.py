@@ -198,3 +198,13 @@ def test_a_file_without_texts_is_left_to_polars(tmp_path: Path) -> None:
     path = tmp_path / "numbers.parquet"
     _frame().select("whole", "day").write_parquet(path)
     assert not _known(path)
+
+
+@pytest.mark.parametrize("sizes", [[0, ROWS], [300, 0, ROWS - 300], [ROWS, 0], [0, 0, ROWS, 0]])
+def test_groups_without_rows(sizes: list[int], tmp_path: Path) -> None:
+    whole, path, start = pa.table({"a": [f"x{n % 7}" for n in range(ROWS)]}), tmp_path / "t.parquet", 0
+    with pq.ParquetWriter(path, whole.schema) as writer:
+        for size in sizes:
+            writer.write_table(whole.slice(start, size))
+            start += size
+    assert read(path)["a"].decode().to_list() == whole["a"].to_pylist()

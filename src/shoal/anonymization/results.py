@@ -287,7 +287,9 @@ class Anonymized(Result):
         said = f"{counted(all_of_them, 'record')} {'anonymised' if self.written is None else 'released'}"
         said += f"{said_of(all_of_them, found.suppressed_rows, f'{among} {least:,}{where}')}."
         if found.removed_rows:
-            said += f" {counted(found.removed_rows, 'suppressed record')} removed: left in, they would break the policy."
+            said += (
+                f" {counted(found.removed_rows, 'suppressed record')} removed: left in, they would break the policy."
+            )
         if self.verdict == "refused":
             said += " The policy does not hold."
         if self.verdict == "undecided":

@@ -119,7 +119,7 @@ def _check_chunk(data: mmap.mmap, about: dict[int, Any], rows: int, flat: bool) 
     chunk says."""
     kind, values = about[1], about[5]
     start = about[9] if about.get(11) is None else min(about[9], about[11])
-    if rows == values == about[7] == 0:  # a group without rows may be said to be anywhere
+    if flat and rows == values == 0:  # nothing is read of a group without rows, which may be said to be anywhere
         return start, []
     _hold(values >= 0, not flat or values == rows, start >= 4, about[7] >= 0, start + about[7] <= len(data) - 8)
     seen, found = 0, list(_pages(data, start, start + about[7]))

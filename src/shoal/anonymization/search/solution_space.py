@@ -136,7 +136,7 @@ def why(chosen: Solution | None, others: Sequence[Solution], optimal: bool, tota
             "of the records suppressed."
         )
     proof = (
-        f"no other of the {total:,} generalisations that keep the policy has a lower {options.minimize}"
+        f"none of the {total:,} generalisations keeps the policy with a lower {options.minimize}"
         if optimal
         else f"it is the best found of {total:,} generalisations in the time that was given"
     )
