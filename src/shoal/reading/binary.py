@@ -53,7 +53,7 @@ def open_parquet(path: Path, keys: dict[str, str], memory: str | int | None = No
             """In codes where the pages are known, and the file is a small part of what a table may take."""
             pages = dict[int, list[PageAt]]()
             check_parquet(path, set(columns), footer, pages)
-            size, rows = path.stat().st_size, max(int(footer.about[3]), 1)
+            size, rows = path.stat().st_size, int(footer.about[3])
             file = None
             if rows >= FROM_ROWS and size * _SHARE_OF_MEMORY <= memory_budget(memory):
                 from shoal.reading.parquet_pages import CodedFile, has_loops
