@@ -15,7 +15,7 @@ import polars as pl
 _WHOLE = r"^(0|-?[1-9][0-9]{0,17})$"
 _FIRST_SIGNS = "-0123456789"
 _HEAD = 1 << 16
-_QUOTE, _RETURN = b'"', b"\r"
+_QUOTE, _RETURN, _EMPTY_TEXT = b'"', b"\r", b'""'
 
 Split = Callable[[bytes, Mapping[str, pl.DataType]], pl.DataFrame]
 
@@ -34,7 +34,8 @@ class WholeNumbers:
         """All columns of a block, numbers as numbers; None where the block must be parsed as text."""
         if self._numbers is None:
             self._numbers = self._found_in(block)
-        if not self._numbers.intersection(self._wanted):
+        # as a number, an empty text in quotes would be a missing one
+        if not self._numbers.intersection(self._wanted) or _EMPTY_TEXT in block:
             return None
         schema = {name: pl.Int64() if name in self._numbers else pl.String() for name in self._columns}
         try:
