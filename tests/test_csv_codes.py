@@ -15,7 +15,7 @@ from shoal.errors import InputError
 from shoal.reading import Options, csv, csv_codes, csv_fields, read
 from shoal.reading import bytes as file_bytes
 from shoal.reading.csv_codes import FieldCodes
-from shoal.table.coded_texts import CodedTexts
+from shoal.table.coded import CodedTexts
 
 PLAIN = ["", "a", "7", "07", "-3", "0", "-0", "1.5", "1.50", "NA", "2024-05-06", "1e+5", " ", "é", "Married-civ-spouse"]
 LONG = ["1234567", "12345678", "123456789012345678", "1234567890123456789", "abcdefgh", "x" * 15, "x" * 16, "x" * 17]

@@ -17,7 +17,7 @@ from shoal.reading.csv import NotInEncoding
 from shoal.reading.files import Found, Options, Overflow, Source, declaring, find_files, open_file
 from shoal.reading.unchanged import check_unchanged, states_of
 from shoal.table import Table, check_names
-from shoal.table.coded_texts import CodedBatch
+from shoal.table.coded import CodedBatch
 from shoal.table.encode import ColumnEncoder
 from shoal.table.text_types import has_decimal_commas, has_missing_words
 

@@ -19,7 +19,7 @@ from shoal.reading.bytes import CHUNK, LONGEST_RECORD, Compression, chunks, reco
 from shoal.reading.csv_numbers import WholeNumbers
 from shoal.reading.files import Options, Source
 from shoal.table import Array
-from shoal.table.coded_texts import CodedBatch
+from shoal.table.coded import CodedBatch
 
 DELIMITERS = ",;\t|"
 MOST_HEADERS = 1_000_000

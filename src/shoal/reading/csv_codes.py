@@ -16,7 +16,7 @@ from shoal.compiled.words import words_of
 from shoal.reading import csv_fields as fields
 from shoal.reading.csv_numbers import are_whole
 from shoal.table import Array, smallest_unsigned
-from shoal.table.coded_texts import CodedTexts
+from shoal.table.coded import CodedTexts
 
 # entries of a dictionary at first, and how many times as many it has when these are not enough
 _FIRST, _TIMES = 128, 4

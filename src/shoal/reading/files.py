@@ -23,7 +23,7 @@ from shoal.wording import in_words
 if TYPE_CHECKING:
     from shoal.reading.parquet_pages import RowGroups
     from shoal.table import Table
-    from shoal.table.coded_texts import CodedBatch
+    from shoal.table.coded import CodedBatch
     from shoal.table.spill import Spill
 
 _DATABASES = {".db": "sqlite", ".sqlite": "sqlite", ".sqlite3": "sqlite", ".duckdb": "duckdb"}

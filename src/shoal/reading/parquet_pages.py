@@ -23,7 +23,8 @@ from shoal.reading.parquet_check import Footer, PageAt
 from shoal.reading.parquet_dictionaries import TEXT, numbers, texts_of, united_texts
 from shoal.reading.thrift import varint
 from shoal.table import Array, smallest_unsigned
-from shoal.table.encode import InCodes, ranked
+from shoal.table.coded import InCodes
+from shoal.table.encode import ranked
 
 # rows of a batch, and of one group of rows at most
 _ROWS = 1 << 24

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.table.encode import ColumnEncoder, FileTexts, Part, PartOnDisk
+from shoal.table.coded import FileTexts
+from shoal.table.encode import ColumnEncoder, Part, PartOnDisk
 from shoal.table.integers import Integers
 from shoal.table.spill import Spill, SpilledFile
 
