@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
@@ -60,8 +61,15 @@ class MissingColumns(InputError, KeyError):
 
 
 def _closest(name: str, present: list[str]) -> list[str]:
-    by_lower = {other.lower(): other for other in reversed(present)}
-    return [by_lower[found] for found in get_close_matches(name.lower(), by_lower, n=1, cutoff=0.6)]
+    """One that is spelled alike but for capitals, else one that has the name as a word, else one that looks alike.
+
+    >>> _closest("age", ["charge", "age_yrs"]), _closest("Age", ["age_yrs", "age"]), _closest("agee", ["charge", "age"])
+    (['age_yrs'], ['age'], ['age'])
+    """
+    by_lower, asked = {other.lower(): other for other in reversed(present)}, name.lower()
+    words = [found for found in by_lower if asked and asked in re.split(r"[^a-z0-9]+", found)]
+    alike = [asked] if asked in by_lower else words[-1:] or get_close_matches(asked, by_lower, n=1, cutoff=0.6)
+    return [by_lower[found] for found in alike]
 
 
 def quoted(names: Iterable[str]) -> str:
