@@ -25,7 +25,7 @@ FROM_ROWS = 1 << 18
 _SHARE_OF_MEMORY = 16
 
 
-def open_parquet(path: Path, keys: dict[str, str], memory: str | int | None = None) -> Source:
+def open_parquet(path: Path, keys: dict[str, str], memory: str | int | None = None, generally: bool = False) -> Source:
     """A Parquet file; `key=value` folders above it become columns that the file itself does not have."""
     footer = check_parquet(path, ())
     check_names(footer.names, str(path))
@@ -55,7 +55,7 @@ def open_parquet(path: Path, keys: dict[str, str], memory: str | int | None = No
             check_parquet(path, set(columns), footer, pages)
             size, rows = path.stat().st_size, int(footer.about[3])
             file = None
-            if rows >= FROM_ROWS and size * _SHARE_OF_MEMORY <= memory_budget(memory):
+            if not generally and rows >= FROM_ROWS and size * _SHARE_OF_MEMORY <= memory_budget(memory):
                 from shoal.reading.parquet_pages import CodedFile, has_loops
 
                 file = CodedFile.of(path, footer, pages, keyed(scan), columns) if has_loops() else None

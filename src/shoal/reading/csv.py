@@ -55,7 +55,7 @@ def open_csv(path: Path, compression: Compression, options: Options) -> Source:
     if head[start : start + _end_of_first_record(head[start:])].count(delimiter.encode()) >= MOST_HEADERS:
         raise InputError(f"{path} has more than {MOST_HEADERS:,} columns.", "That is no table; look at its first line.")
     names = names_of_header(_first_record(head[start:], delimiter))
-    reader = _Reader(path, compression, encoding, delimiter, names)
+    reader = _Reader(path, compression, encoding, delimiter, names, options.generally)
     source = Source(path, names, reader.batches, from_text_file=True, typed_batches=reader.typed_batches)
     source.header_in_doubt = looks_like_data(names)
     if encoding not in ("utf-8", "utf-16"):
@@ -104,9 +104,11 @@ def looks_like_data(names: list[str]) -> bool:
 class _Reader:
     """Parses the file's blocks; knows its line numbers, for messages."""
 
-    def __init__(self, path: Path, compression: Compression, encoding: str, delimiter: str, names: list[str]) -> None:
+    def __init__(
+        self, path: Path, compression: Compression, encoding: str, delimiter: str, names: list[str], generally: bool
+    ) -> None:
         self.path, self.compression, self.encoding, self.delimiter = path, compression, encoding, delimiter
-        self.names = names
+        self.names, self.generally = names, generally
         # the parser knows the columns by position: any text may be a header
         self.schema = {f"column_{index}": pl.String() for index in range(1, len(names) + 1)}
         self.last = f"column_{len(names)}"
@@ -125,7 +127,7 @@ class _Reader:
         from shoal.reading.csv_codes import is_worth_it
         from shoal.threads import ahead
 
-        coded = is_worth_it(size, self.delimiter)
+        coded = not self.generally and is_worth_it(size, self.delimiter)
         yield from ahead(self._coded_batches(columns, numbers) if coded else self._batches(columns, numbers))
 
     def _coded_batches(

@@ -50,6 +50,9 @@ class Options:
     released: bool | None = None
     # columns of a release in which nothing but an empty cell is missing: its quasi-identifiers
     only_empty: frozenset[str] = frozenset()
+    # read large files by the general reader, not from bytes or pages straight to codes: whoever verifies does not share
+    # the reader, nor its faults, with the one that wrote
+    generally: bool = False
     # what works on the rows (local, spark), and where Spark runs
     engine: str | None = None
     master: str | None = None

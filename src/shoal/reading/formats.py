@@ -13,7 +13,7 @@ Opener = Callable[[Found, Options, bytes], Source]
 def _parquet(found: Found, options: Options, head: bytes) -> Source:
     from shoal.reading.binary import open_parquet
 
-    return open_parquet(found.path, found.keys, options.memory)
+    return open_parquet(found.path, found.keys, options.memory, options.generally)
 
 
 def _arrow(found: Found, options: Options, head: bytes) -> Source:

@@ -72,6 +72,7 @@ def verify(
     if known_from is not None and original is None:
         raise InputError("known_from is given without the original, whose ids say whose note is whose.", "Give both.")
     more = None if known_from is None else _known(known_from)
+    options = replace(options or Options(), generally=True)
     release = _release(source, options)
     manifest = None if release is None else release.manifest_or_none
     decided = _policy(policy, manifest)
