@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import brute
 from shoal import compiled
+from shoal.table import classes as kernel
 from shoal.table.classes import (
     MANY,
     Coded,
@@ -159,3 +160,34 @@ def test_classes_of_many_rows_are_numbered_as_those_of_few(
     assert count == len(there)
     assert found.dtype == np.int64
     assert np.array_equal(found, numbers)
+
+
+@given(st.lists(st.integers(0, 5), min_size=1, max_size=60), st.integers(1, 7))
+def test_the_first_row_of_each_class_is_found_block_by_block(numbers: list[int], block: int) -> None:
+    """Whether all classes are met in the first block or in the last."""
+    _, dense = np.unique(numbers, return_inverse=True)
+    classes = int(dense.max()) + 1
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel, "_BLOCK", block)
+        found = kernel.first_row_of_each_class(dense, classes)
+    assert found.tolist() == [dense.tolist().index(number) for number in range(classes)]
+
+
+@given(st.integers(0, 2**32 - 1), st.lists(st.integers(1, 9), min_size=1, max_size=4), st.booleans())
+def test_a_few_keys_are_counted_as_many_are(seed: int, radices: list[int], whole: bool) -> None:
+    """A table of counts instead of sorted keys: the same tuples, of the same types, in the same order."""
+    random = np.random.default_rng(seed)
+    columns = {
+        f"c{place}": Coded(random.integers(0, radix if whole else (radix + 1) // 2, 300).astype(np.uint8), radix)
+        for place, radix in enumerate(radices)
+    }
+    by_sorting = CountTable.of(columns)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kernel, "MANY", 0)
+        patch.setattr(kernel, "rows_counted_at_once", lambda _: 64)
+        by_counting = CountTable.of(columns)
+    assert by_counting.counts.tolist() == by_sorting.counts.tolist()
+    assert by_counting.counts.dtype == by_sorting.counts.dtype
+    for name in columns:
+        assert by_counting.tuples[name].codes.tolist() == by_sorting.tuples[name].codes.tolist()
+        assert by_counting.tuples[name].codes.dtype == by_sorting.tuples[name].codes.dtype

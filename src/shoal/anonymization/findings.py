@@ -90,8 +90,11 @@ def findings_of(
     records = table.records
     class_of_row, count = classes
     kept = class_of_row >= 0
-    sizes = np.bincount(class_of_row[kept], None if records is None else records[kept], count).astype(np.int64)
-    if not kept.all():
+    if everywhere := bool(kept.all()):
+        sizes = np.bincount(class_of_row, records, count).astype(np.int64)
+    else:
+        sizes = np.bincount(class_of_row[kept], None if records is None else records[kept], count).astype(np.int64)
+    if not everywhere:
         # suppressed rows are alike: for what is learnt about them they are one class
         class_of_row, count = np.where(kept, class_of_row, count), count + 1
     uniques, undecided = int((sizes == 1).sum()), 0
@@ -182,9 +185,13 @@ def evidence_of_result(
         read = Table({**shown, **beside}, table.rows, records=table.records)
         return evidence_of(read, names, policy, levels, starred)[0]
     stars = np.logical_and.reduce([column.suppressed for column in released.values()])
-    rows = class_of_each_row(Coded(class_of_row[~stars], int(class_of_row.max(initial=0)) + 1))[0]
-    class_of_row = np.full(table.rows, -1, np.int64)
-    class_of_row[~stars] = rows
+    cardinality = int(class_of_row.max(initial=0)) + 1
+    if stars.any():
+        rows = class_of_each_row(Coded(class_of_row[~stars], cardinality))[0]
+        class_of_row = np.full(table.rows, -1, np.int64)
+        class_of_row[~stars] = rows
+    else:
+        class_of_row = class_of_each_row(Coded(class_of_row, cardinality))[0]
     sensitive = {name: table[name] for model in policy.models for name in model.needs}
     trees = trees_of(policy, list(sensitive.values()))
     return evidence_of_rows(class_of_row, sensitive, weights=table.records, trees=trees)

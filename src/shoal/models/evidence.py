@@ -80,8 +80,8 @@ def evidence_of_rows(
     }
     first = np.zeros(0, np.int64)
     if keys and count:
-        rows = np.flatnonzero(kept)
-        first = rows[first_row_of_each_class(class_of_row[rows], count)]
+        first = first_row_of_each_class(classes, count)
+        first = first if everywhere else np.flatnonzero(kept)[first]
     return Evidence(
         sizes,
         records=len(class_of_row) if weights is None else int(weights.sum()),

@@ -115,8 +115,10 @@ class ReleasedColumns:
 
 def star_of_each_row(column: Column, form: ColumnForm) -> Array:
     """Per row: whether a released column is `*` as its form means it."""
-    stars = starred(column, form)
-    return stars[column.codes] if stars.any() else np.zeros(len(column.codes), bool)
+    found = np.zeros(len(column.codes), bool)
+    for code in np.flatnonzero(starred(column, form)).tolist():
+        found |= column.codes == code
+    return found
 
 
 def released_columns(

@@ -15,6 +15,7 @@ import numpy as np
 from shoal.dataclasses import dataclass
 from shoal.table import Array, smallest_unsigned
 from shoal.table.sorting import STRETCH, lengths_of_runs, run_lengths, run_starts, sorted_keys
+from shoal.table.table import rows_counted_at_once
 
 # Rows packed at once, so that a key stays in the cache while every column is added to it.
 _BLOCK = 1 << 16
@@ -22,6 +23,8 @@ _BLOCK = 1 << 16
 _DENSE = 1 << 20
 # From so many rows on a compiled loop is worth being loaded, and up to so many classes are found without sorting.
 MANY, _FEW_CLASSES = 1 << 17, 1 << 16
+# Up to so many keys are counted in a table that stays in the cache, whatever the rows.
+_FEW_KEYS = 1 << 17
 
 
 class Codes(Protocol):
@@ -119,7 +122,11 @@ def class_of_each_row(key: Coded) -> tuple[Array, int]:
     if _is_dense(key):
         present = np.bincount(key.codes, minlength=1) > 0
         numbers = np.cumsum(present) - 1
-        return numbers[key.codes], int(numbers[-1]) + 1
+        classes = np.empty(len(key.codes), np.int64)
+        for start in range(0, len(classes), _BLOCK):
+            here = slice(start, start + _BLOCK)
+            classes[here] = numbers.take(key.codes[here])
+        return classes, int(numbers[-1]) + 1
     if len(key.codes) >= MANY and (found := _class_of_many(key)) is not None:
         return found
     order, ordered = sorted_with_order(key)
@@ -164,8 +171,16 @@ def first_row_of_each_class(class_of_row: Array, classes: int) -> Array:
     >>> first_row_of_each_class(np.array([1, 0, 1]), 2).tolist()
     [1, 0]
     """
-    first = np.empty(classes, np.int64)
-    first[class_of_row[::-1]] = np.arange(len(class_of_row))[::-1]  # the last written is the first row
+    first = np.full(classes, -1, np.int64)
+    look = _BLOCK
+    for start in range(0, len(class_of_row), _BLOCK):
+        here = class_of_row[start : start + _BLOCK]
+        new = np.flatnonzero(first.take(here) < 0)[::-1]
+        first[here[new]] = start + new  # the last written is the first row
+        if start + _BLOCK == look:  # after 1, 2, 4, … blocks: a few classes are all met early
+            if (first >= 0).all():
+                break
+            look *= 2
     return first
 
 
@@ -251,6 +266,17 @@ def _runs_with_weights(key: Coded, weights: Array) -> tuple[Array, Array]:
     return ordered[starts], sums
 
 
+def _counts_of_keys(columns: Sequence[Codes], limit: int) -> Array:
+    """How many rows have each key of a few, block by block: no key of all rows is kept."""
+    columns = [column for column in columns if column.cardinality > 1] or list(columns[:1])
+    counts = np.zeros(limit, np.int64)
+    block = rows_counted_at_once(limit)
+    for start in range(0, len(columns[0].codes), block):
+        here = [Coded(column.codes[start : start + block], column.cardinality) for column in columns]
+        counts += np.bincount(pack_within(here, limit).codes, minlength=limit)
+    return counts
+
+
 @dataclass(frozen=True)
 class Distinct:
     """The distinct tuples of some columns as their keys, in order, with the number of records of each.
@@ -267,6 +293,10 @@ class Distinct:
     def of(cls, columns: Sequence[Codes], weights: Array | None = None) -> Distinct:
         """Count the rows of columns."""
         radices = [column.cardinality for column in columns]
+        if weights is None and len(columns[0].codes) >= MANY and product(radices) <= _FEW_KEYS:
+            counts = _counts_of_keys(columns, product(radices))
+            present = np.flatnonzero(counts)
+            return cls(counts[present], lambda: unpack(present.astype(np.uint32), radices))
         key = pack(columns)
         if key.cardinality != product(radices):
             return cls._of_refined(columns, key, weights)

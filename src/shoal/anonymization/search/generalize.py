@@ -157,15 +157,21 @@ class Generalized:
 
 def score_of(found: Generalized, grid: Grid) -> float:
     """The score of all rounds together, by the measure of a grid: every record at the level of its own round."""
-    rounds, weights = found.round_of_row, found.space.weights
+    space, weights = found.space, found.space.weights
+    if space.unit_of_row is None:  # by tuples, each of which has one round
+        rounds, weights = found.round_of_unit, space.tuples.counts
+        codes = [space.tuples.tuples[column.name].codes for column in space.columns]
+    else:
+        rounds = found.round_of_row
+        codes = [column.codes for column in space.columns]
     gains = np.zeros(len(grid.axes))
     levels = np.array(found.rounds[0])
-    for j, (axis, column) in enumerate(zip(grid.axes, found.space.columns, strict=True)):
+    for j, (axis, own) in enumerate(zip(grid.axes, codes, strict=True)):
         total = 0.0
         for number in range(-1, len(found.rounds)):
             here = rounds == number
             counted = None if weights is None else weights[here]
-            records = np.bincount(column.codes[here], counted, minlength=len(axis.costs.suppressed))
+            records = np.bincount(own[here], counted, minlength=len(axis.costs.suppressed))
             cost = axis.costs.suppressed if number < 0 else axis.costs.levels[found.rounds[number][j]]
             total += float((records * cost).sum())
         # what the kernels take is the difference to all records at the first round's level
