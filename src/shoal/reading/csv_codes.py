@@ -15,6 +15,7 @@ from shoal.compiled import at_hand
 from shoal.compiled.words import words_of
 from shoal.reading import csv_fields as fields
 from shoal.reading.csv_numbers import are_whole
+from shoal.reading.repeated_lines import RepeatedLines
 from shoal.table import Array, smallest_unsigned
 from shoal.table.coded import CodedTexts
 
@@ -54,6 +55,10 @@ class FieldCodes:
         self._kept, self._used, self._failed = np.zeros(1 << 12, np.uint64), 0, 0
         self._data, self._codes = np.zeros(0, np.uint8), np.zeros((0, 0), np.uint16)
         self._found = np.zeros((0, 0), np.int64)
+        # lines that come again, the codes of the fields of each, and the line of each row of a block
+        self._lines: RepeatedLines | None = RepeatedLines()
+        self._codes_of_lines = np.zeros((count, 0), np.uint16)
+        self._line_of_row: Array | None = None
 
     @property
     def given_up(self) -> bool:
@@ -68,13 +73,35 @@ class FieldCodes:
     def parse(self, block: bytes | memoryview) -> dict[int, CodedTexts | pl.Series] | None:
         """The wanted columns of whole records but for `texts`; None where the block must be parsed elsewhere."""
         before, used = self._counts.copy(), self._used
-        rows = self._coded(self._with_padding(block), len(block))
+        rows = self._coded_by_lines(block)
+        if rows is None:
+            rows = self._coded(self._with_padding(block), len(block))
         if rows is None or self.given_up:
             self._forget(before, used)
             self._failed += 1
             return None
         self._failed = 0
         return {column: self._column(column, rows) for column in self._wanted if self._kinds[column] != fields.SKIPPED}
+
+    def _coded_by_lines(self, block: bytes | memoryview) -> int | None:
+        """Code the lines of a block that were not there before, once each; None where it is not made of such lines."""
+        self._line_of_row = None
+        if self._lines is None:
+            return None
+        known, counts, used, numbers = self._lines.count, self._counts.copy(), self._used, self._numbers
+        kinds, places = self._kinds.copy(), self._places.copy()
+        found = self._lines.numbered(self._with_padding(block), len(block), len(kinds))
+        if found is not None:
+            self._line_of_row, new = found
+            rows = self._coded(self._with_padding(new), len(new)) if len(new) else 0
+            # as many records as lines: each of them is a record, wherever it stands
+            if rows == self._lines.count - known and np.array_equal(kinds, self._kinds):
+                self._codes_of_lines = np.hstack([self._codes_of_lines, self._codes[:, :rows]])
+                return len(self._line_of_row)
+            self._forget(counts, used)
+            self._kinds, self._places, self._numbers = kinds, places, numbers
+        self._lines = self._line_of_row = None
+        return None
 
     def _with_padding(self, block: bytes | memoryview) -> Array:
         if len(self._data) < len(block) + fields.PADDING:
@@ -156,8 +183,13 @@ class FieldCodes:
         known, count = int(self._known[place]), int(self._counts[place])
         self._known[place] = count
         # the code of no text is the widest of any type
-        codes = self._codes[place, :rows].astype(smallest_unsigned(count + 1))
+        codes = self._codes_of_rows(place, rows, smallest_unsigned(count + 1))
         return CodedTexts(codes, self._texts(place, known), known)
+
+    def _codes_of_rows(self, place: int, rows: int, dtype: np.dtype[Any]) -> Array:
+        if self._line_of_row is None:
+            return self._codes[place, :rows].astype(dtype)
+        return np.asarray(self._codes_of_lines[place].astype(dtype).take(self._line_of_row))
 
 
 def _space(array: Array, count: int, rows: int, dtype: Any) -> Array:
