@@ -159,3 +159,16 @@ def test_classes_of_many_rows_are_numbered_as_those_of_few(
     assert count == len(there)
     assert found.dtype == np.int64
     assert np.array_equal(found, numbers)
+
+
+@pytest.mark.parametrize("left_out", [1, 7, 10])
+def test_many_keys_that_differ_in_their_lowest_bits_alone(left_out: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys that do not stand beside their rows in one word: rows alike in what does are told apart by the rest."""
+    monkeypatch.setattr(compiled, "at_hand", lambda loop: True)
+    random, bits = np.random.default_rng(left_out), 64 - (MANY - 1).bit_length() + left_out
+    heads = random.integers(0, 1 << (bits - left_out), 200_000, dtype=np.uint64)
+    keys = random.choice(heads, MANY) << np.uint64(left_out) | random.integers(0, 1 << left_out, MANY, dtype=np.uint64)
+    found, count = class_of_each_row(Coded(keys, 1 << bits))
+    there, numbers = np.unique(keys, return_inverse=True)
+    assert (count, found.dtype) == (len(there), np.int64)
+    assert np.array_equal(found, numbers)
