@@ -191,3 +191,16 @@ def test_a_few_keys_are_counted_as_many_are(seed: int, radices: list[int], whole
     for name in columns:
         assert by_counting.tuples[name].codes.tolist() == by_sorting.tuples[name].codes.tolist()
         assert by_counting.tuples[name].codes.dtype == by_sorting.tuples[name].codes.dtype
+
+
+@pytest.mark.parametrize("left_out", [1, 7, 10])
+def test_many_keys_that_differ_in_their_lowest_bits_alone(left_out: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keys that do not stand beside their rows in one word: rows alike in what does are told apart by the rest."""
+    monkeypatch.setattr(compiled, "at_hand", lambda loop: True)
+    random, bits = np.random.default_rng(left_out), 64 - (MANY - 1).bit_length() + left_out
+    heads = random.integers(0, 1 << (bits - left_out), 200_000, dtype=np.uint64)
+    keys = random.choice(heads, MANY) << np.uint64(left_out) | random.integers(0, 1 << left_out, MANY, dtype=np.uint64)
+    found, count = class_of_each_row(Coded(keys, 1 << bits))
+    there, numbers = np.unique(keys, return_inverse=True)
+    assert (count, found.dtype) == (len(there), np.int64)
+    assert np.array_equal(found, numbers)

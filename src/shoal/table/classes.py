@@ -21,6 +21,8 @@ from shoal.table.table import rows_counted_at_once
 _BLOCK = 1 << 16
 # Counting in a dense table beats sorting while the table fits the cache.
 _DENSE = 1 << 20
+# Bits of keys that may be left out where they are sorted beside their rows in one word.
+_LEFT_OUT = 10
 # From so many rows on a compiled loop is worth being loaded, and up to so many classes are found without sorting.
 MANY, _FEW_CLASSES = 1 << 17, 1 << 16
 # Up to so many keys are counted in a table that stays in the cache, whatever the rows.
@@ -145,7 +147,8 @@ def _class_of_many(key: Coded) -> tuple[Array, int] | None:
     from shoal.table import loops
 
     bits = (len(key.codes) - 1).bit_length()
-    if key.cardinality << bits > 1 << 64 or not at_hand(loops.number_as_they_come):
+    left_out = max((key.cardinality - 1).bit_length() + bits - 64, 0)
+    if left_out > _LEFT_OUT or not at_hand(loops.number_as_they_come):
         return None
     classes, distinct = np.empty(len(key.codes), np.int64), np.empty(_FEW_CLASSES, np.uint64)
     codes = key.codes if key.codes.dtype == np.uint32 else key.codes.astype(np.uint64, copy=False)
@@ -155,12 +158,18 @@ def _class_of_many(key: Coded) -> tuple[Array, int] | None:
         place = np.empty(count, np.int64)
         place[np.argsort(distinct[:count])] = np.arange(count)
         return place.take(classes), count
-    return classes, loops.number_in_order(_sorted_with_rows(codes, bits), bits, classes)
+    words = _sorted_with_rows(codes, bits, left_out)
+    if not left_out:
+        return classes, loops.number_in_order(words, bits, classes)
+    return classes, loops.number_in_runs(words, codes, bits, left_out, np.zeros(1 << left_out, np.int64), classes)
 
 
-def _sorted_with_rows(codes: Array, bits: int) -> Array:
-    """Keys and, in their low bits, their rows, in order: sorting words is twice as fast as sorting an index."""
-    words = codes.astype(np.uint64) << np.uint64(bits)
+def _sorted_with_rows(codes: Array, bits: int, left_out: int = 0) -> Array:
+    """Keys (without so many of their low bits) and, in their low bits, their rows, in order: sorting words is twice as
+    fast as sorting an index."""
+    words = codes.astype(np.uint64)
+    words >>= np.uint64(left_out)
+    words <<= np.uint64(bits)
     words |= np.arange(len(words), dtype=np.uint64)
     return sorted_keys(words)
 

@@ -123,6 +123,35 @@ def number_in_order(words: Array, bits: int, numbers: Array) -> int:
 
 
 @compiled
+def number_in_runs(words: Array, keys: Array, bits: int, left_out: int, seen: Array, numbers: Array) -> int:
+    """As `number_in_order`, where the words lack so many of the lowest bits of their keys: rows that are alike in the
+    others are numbered by these. `seen` has a number for each value of them, 0 before and after."""
+    rows, low = np.uint64((1 << bits) - 1), np.uint64((1 << left_out) - 1)
+    shift = np.uint64(bits)
+    count = start = 0
+    while start < len(words):
+        end = start + 1
+        while end < len(words) and words[end] >> shift == words[start] >> shift:
+            end += 1
+        least, most = low, np.uint64(0)
+        for i in range(start, end):
+            rest = keys[words[i] & rows] & low
+            seen[rest] = 1
+            least, most = min(least, rest), max(most, rest)
+        for rest in range(least, most + np.uint64(1)):
+            if seen[rest]:
+                count += 1
+                seen[rest] = count
+        for i in range(start, end):
+            row = words[i] & rows
+            numbers[row] = seen[keys[row] & low] - 1
+        for rest in range(least, most + np.uint64(1)):
+            seen[rest] = 0
+        start = end
+    return count
+
+
+@compiled
 def number_as_they_come(keys: Array, slots: Array, distinct: Array, numbers: Array) -> int:
     """Number keys in the order in which they come first, which `distinct` has then; -1 if they are too many for it.
 
@@ -160,3 +189,4 @@ def rehearse() -> None:
         number_as_they_come(words.astype(kind), np.zeros(8, np.int32), found, classes)
     found.flags.writeable = False  # as polars gives what it sorted
     number_in_order(found, 2, classes)
+    number_in_runs(found, words, 2, 1, np.zeros(2, np.int64), classes)

@@ -9,14 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import cached_property
 from math import prod
-from typing import Any
 
 import numpy as np
 
-from shoal.anonymization.search import kernels
+from shoal.anonymization.search import kernels, packed_kernels
 from shoal.anonymization.search.grid import Grid
 from shoal.anonymization.search.sources import KEYS, RolledUp, has_ranks, is_worth_keeping, rank_scratch, slots
-from shoal.compiled import compiled
 from shoal.dataclasses import dataclass
 from shoal.table import Array
 
@@ -133,14 +131,18 @@ class PackedTables(RolledUp[PackedTable]):
         table, total = keys_of(parts, sizes)
         if has_ranks(total, size):
             marks, ranks = rank_scratch(total)
-            count = _mark(source.codes, source.starts, table, marks, ranks)
-            keys, counts = _collect(source.codes, source.starts, table, source.counts, marks, ranks, count)
+            given = (source.codes, source.starts, table.astype(np.uint32))
+            count = packed_kernels.mark(*given, marks, ranks)
+            if not is_worth_keeping(count, size):
+                return None
+            counts = packed_kernels.collect(*given, source.counts, marks, ranks, count)
+            keys = packed_kernels.marked_keys(marks, count)
         else:
             keys, counts = counted_by_hash(source, table, total)
-            count = len(keys)
-        if not is_worth_keeping(count, size):
-            return None
-        codes = list(_parts_of_keys(keys, np.array(sizes)))
+            if not is_worth_keeping(len(keys), size):
+                return None
+        codes: Array = np.zeros((len(sizes), len(keys)), _narrow(sizes))
+        packed_kernels.parts_of_keys(keys, np.array(sizes), codes)
         nodes: list[Array] = [np.zeros(0, np.int64)] * len(self.grid.axes)
         for group, columns in enumerate(self.groups):
             for j in columns:
@@ -169,8 +171,8 @@ class PackedLook:
         found = np.zeros(source.starts[-1])
         size = len(source)
         if total <= min(len(self._cells), max(1 << 16, _CELLS * size)):
-            given = (source.codes, source.starts, table, total, source.counts, source.capped)
-            lost = _small_classes(*given, self.k, self.limit, self._cells, self._places, found)
+            given = (source.codes, source.starts, table.astype(np.uint32), total, source.counts, source.capped)
+            lost = packed_kernels.small_classes(*given, self.k, self.limit, self._cells, self._places, found)
         else:
             place, count = by_hash(source, table, total)
             sizes = kernels.sizes_of(place, source.counts, count)
@@ -195,26 +197,32 @@ def _packed(grid: Grid, groups: Sequence[Sequence[int]]) -> PackedTable:
     for columns in groups:
         key, product = np.zeros(len(grid.tuples), np.int32), 1
         for j in columns:
-            _add_codes(key, grid.tuples.tuples[grid.axes[j].name].codes.astype(np.int32, copy=False), product)
+            packed_kernels.add_codes(
+                key, grid.tuples.tuples[grid.axes[j].name].codes.astype(np.int32, copy=False), product
+            )
             product *= len(grid.axes[j].fitted.codes[0])
         marks, ranks = rank_scratch(product)
-        present = np.zeros(_mark_keys(key, marks, ranks), np.int64)
-        _number_keys(key, marks, ranks, present)
+        present = np.zeros(packed_kernels.mark_keys(key, marks, ranks), np.int64)
+        packed_kernels.number_keys(key, marks, ranks, present)
         every.append(key)
         for j in columns:
             card = len(grid.axes[j].fitted.codes[0])
             present, codes = np.divmod(present, card)
             nodes[j] = grid.axes[j].fitted.codes[0][codes]
-    return _table(grid.bottom, every, grid.tuples.counts.astype(np.int32), nodes, groups)
+    packed: Array = np.array(every, dtype=_narrow([len(nodes[columns[0]]) for columns in groups]))
+    return _table(grid.bottom, packed, grid.tuples.counts.astype(np.int32), nodes, groups)
 
 
 def _table(
-    levels: Array, codes: Sequence[Array], counts: Array, nodes: Sequence[Array], groups: Sequence[Sequence[int]]
+    levels: Array, codes: Array, counts: Array, nodes: Sequence[Array], groups: Sequence[Sequence[int]]
 ) -> PackedTable:
     lengths = [len(nodes[columns[0]]) for columns in groups]
-    narrow: type = np.uint16 if max(lengths) <= 1 << 16 else np.int32
-    packed = np.array([part.astype(narrow) for part in codes])
-    return PackedTable(levels, packed, counts, np.append(0, np.cumsum(lengths)), nodes)
+    return PackedTable(levels, codes, counts, np.append(0, np.cumsum(lengths)), nodes)
+
+
+def _narrow(sizes: Sequence[int]) -> type:
+    """What the codes of groups take: what a look costs is mostly reading them."""
+    return np.uint16 if max(sizes) <= 1 << 16 else np.int32
 
 
 def keys_of(parts: Sequence[Array], sizes: Sequence[int]) -> tuple[Array, int]:
@@ -237,7 +245,7 @@ def counted_by_hash(source: PackedTable, table: Array, total: int) -> tuple[Arra
     """The keys of a source's classes and the records of each."""
     place, count = by_hash(source, table, total)
     keys = np.zeros(count, np.int64)
-    _note_keys(source.codes, source.starts, table, place, keys)
+    packed_kernels.note_keys(source.codes, source.starts, table, place, keys)
     return keys, kernels.sizes_of(place, source.counts, count).astype(np.int32)
 
 
@@ -283,145 +291,7 @@ def _dependences(grid: Grid) -> list[tuple[float, int, int]]:
 def _renumbered(keys: Array, product: int) -> tuple[Array, int]:
     """Keys below a product, numbered without gaps, and how many there are."""
     if product <= max(1 << 16, 16 * len(keys)):
-        found: tuple[Array, int] = _by_stamp(keys, np.full(product, -1, np.int64))
+        found: tuple[Array, int] = packed_kernels.by_stamp(keys, np.full(product, -1, np.int64))
         return found
     present, number = np.unique(keys, return_inverse=True)
     return number, len(present)
-
-
-@compiled
-def _add_codes(keys: Array, codes: Array, weight: int) -> None:
-    for t in range(len(keys)):
-        keys[t] += codes[t] * weight
-
-
-@compiled
-def _mark_keys(keys: Array, marks: Array, ranks: Array) -> int:
-    """Set a bit for each key that there is; how many there are, and in `ranks` how many before each word."""
-    for t in range(len(keys)):
-        marks[keys[t] >> 6] |= np.uint64(1) << np.uint64(keys[t] & 63)
-    count = 0
-    for i in range(len(marks)):
-        ranks[i] = count
-        count += kernels.bits(marks[i])
-    return count
-
-
-@compiled
-def _number_keys(keys: Array, marks: Array, ranks: Array, present: Array) -> None:
-    """Number the keys in their order; `present` is the key of each number."""
-    for t in range(len(keys)):
-        key = np.int64(keys[t])
-        before = marks[key >> 6] & ((np.uint64(1) << np.uint64(key & 63)) - np.uint64(1))
-        keys[t] = ranks[key >> 6] + kernels.bits(before)
-        present[keys[t]] = key
-
-
-@compiled
-def _by_stamp(keys: Array, stamp: Array) -> Any:
-    found = np.zeros(len(keys), np.int64)
-    count = 0
-    for i in range(len(keys)):
-        if stamp[keys[i]] < 0:
-            stamp[keys[i]] = count
-            count += 1
-        found[i] = stamp[keys[i]]
-    return found, count
-
-
-@compiled
-def _small_classes(
-    codes: Array,
-    starts: Array,
-    table: Array,
-    total: int,
-    counts: Array,
-    capped: Array,
-    k: int,
-    limit: int,
-    cells: Array,
-    places: Array,
-    found: Array,
-) -> int:
-    """Records in classes below k, counted up to k in a cell for each key; within the limit also by code (`found`)."""
-    groups, tuples = codes.shape
-    cells[:total] = 0
-    for t in range(tuples):
-        key = 0
-        for g in range(groups):
-            key += table[starts[g] + codes[g, t]]
-        places[t] = key
-        cells[key] = min(np.int64(cells[key]) + np.int64(capped[t]), k)
-    lost = 0
-    for i in range(total):
-        if cells[i] < k:
-            lost += int(cells[i])
-    if lost <= limit:
-        # the tuples that are lost, without a branch that cannot be foreseen
-        gone = 0
-        for t in range(tuples):
-            key = places[t]
-            places[gone] = t
-            gone += int(cells[key] < k)
-        for i in range(gone):
-            t = places[i]
-            for g in range(groups):
-                found[starts[g] + codes[g, t]] += counts[t]
-    return lost
-
-
-@compiled
-def _mark(codes: Array, starts: Array, table: Array, marks: Array, ranks: Array) -> int:
-    """Set a bit for each key that there is; how many there are, and in `ranks` how many before each word."""
-    groups, tuples = codes.shape
-    for t in range(tuples):
-        key = 0
-        for g in range(groups):
-            key += table[starts[g] + codes[g, t]]
-        marks[key >> 6] |= np.uint64(1) << np.uint64(key & 63)
-    count = 0
-    for i in range(len(marks)):
-        ranks[i] = count
-        count += kernels.bits(marks[i])
-    return count
-
-
-@compiled
-def _collect(codes: Array, starts: Array, table: Array, counts: Array, marks: Array, ranks: Array, classes: int) -> Any:
-    """The keys that are marked, in order, and the records of each."""
-    groups, tuples = codes.shape
-    keys = np.zeros(classes, np.int64)
-    sizes = np.zeros(classes, np.int32)
-    for t in range(tuples):
-        key = 0
-        for g in range(groups):
-            key += table[starts[g] + codes[g, t]]
-        before = marks[key >> 6] & ((np.uint64(1) << np.uint64(key & 63)) - np.uint64(1))
-        place = ranks[key >> 6] + kernels.bits(before)
-        keys[place] = key
-        sizes[place] += counts[t]
-    return keys, sizes
-
-
-@compiled
-def _parts_of_keys(keys: Array, sizes: Array) -> Array:
-    """The code of each group in keys."""
-    found = np.zeros((len(sizes), len(keys)), np.int32)
-    for i in range(len(keys)):
-        rest = keys[i]
-        for g in range(len(sizes) - 1, -1, -1):
-            above = rest // sizes[g]
-            found[g, i] = rest - above * sizes[g]
-            rest = above
-    return found
-
-
-@compiled
-def _note_keys(codes: Array, starts: Array, table: Array, place: Array, keys: Array) -> None:
-    """The key of each class."""
-    groups, tuples = codes.shape
-    for t in range(tuples):
-        key = 0
-        for g in range(groups):
-            key += table[starts[g] + codes[g, t]]
-        keys[place[t]] = key
