@@ -17,7 +17,7 @@ BIRTH = words(
     nasc""",
     block="weight, place, city, country, order, rate, luogo, ort, lieu, lugar, comune, plaats, peso, gewicht",
 )
-_YEAR_WORDS = words(
+YEAR_OF_BIRTH = words(
     """year of birth, birth year, yob, yearofbirth, byear, anno di nascita, anno nascita, geburtsjahr, gebjahr,
     annee de naissance, annee naissance, ano de nacimiento, anio nacimiento, ano nacimiento, geboortejaar, ano de
     nascimento""",
@@ -54,7 +54,7 @@ def _dates(column: Column) -> Iterator[Finding]:
 
 def _years(column: Column) -> Iterator[Finding]:
     """Whole numbers that can be years of birth, under a header that says so."""
-    strength, word = _YEAR_WORDS.heard(column.header)
+    strength, word = YEAR_OF_BIRTH.heard(column.header)
     if not strength:
         strength, word = BIRTH.heard(column.header)
     if column.numbers is None or not strength:

@@ -19,7 +19,7 @@ EVENTS = words(
     weak="time, day, on, at, ts, start, end, begin, giorno, tag, jour, dia, ora",
     block="update count, data type",
 )
-_YEAR = words("year, anno, jahr, annee, ano, anio, jaar, yr, fiscal year, admission year, adm year", block="born")
+YEAR = words("year, anno, jahr, annee, ano, anio, jaar, yr, fiscal year, admission year, adm year", block="born")
 _QUARTER = words("quarter, qtr, trimestre, quartal, trimester, kwartaal, adm qtr")
 _MONTH = words("month, mese, monat, mois, mes, maand, mth")
 _SECONDS = words(
@@ -38,7 +38,7 @@ def recognise(column: Column) -> Iterator[Finding]:
         return
     yield from _dates(column)
     if column.numbers is not None and column.whole:
-        yield from _part(column, "year", _YEAR, (1800, 2100))
+        yield from _part(column, "year", YEAR, (1800, 2100))
         yield from _part(column, "quarter", _QUARTER, (1, 4))
         yield from _part(column, "month", _MONTH, (1, 12))
         low, high = _SECONDS_LIMITS

@@ -140,7 +140,7 @@ def quality(
         float(np.mean(bits)) if len(bits) == len(cells) else None,
         discernibility(sizes, suppressed, before.rows),
         average_class_size(sizes, suppressed, before.rows) if before.rows else 0.0,
-        _information_loss(_pairs(before, after, names)),
+        information_loss_of_labels(before, after, names),
         None if aim is None else accuracy_of(features, aim),
         {name: cell.loss for name, cell in zip(names, cells, strict=True)},
         analysed(features, aim) if analysis and before.rows else None,
@@ -249,9 +249,15 @@ def _classes(after: Table, names: Sequence[str]) -> tuple[Array, int]:
     return np.bincount(classes, minlength=count), int(stars.sum())
 
 
-def _information_loss(pairs: Sequence[tuple[Column, Column]]) -> float | None:
-    """Sánchez et al., Eqs 3-4, from the ends that were written; `*` is the whole range."""
-    squares = np.zeros(len(pairs[0][0].codes))
+def information_loss_of_labels(before: Table, after: Table, names: Sequence[str]) -> float | None:
+    """Sánchez et al., Eqs 3-4, from the ends that were written; `*` is the whole range. None where a label has none.
+
+    >>> old, new = read({"age": [30, 34]}), read({"age": ["[30;34]", "[30;34]"]})
+    >>> round(information_loss_of_labels(old, new, ["age"]), 6)
+    1.414214
+    """
+    pairs = _pairs(before, after, names)
+    squares = np.zeros(before.rows)
     for old, new in pairs:
         if old.nulls or new.nulls or not (old.dtype.is_numeric() or old.dtype.is_temporal()):
             return None

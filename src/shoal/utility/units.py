@@ -57,11 +57,16 @@ def _longer(days: float) -> tuple[float, str]:
 
 
 def _of_numbers(column: Column) -> str:
-    """What a column of ages or years counts."""
+    """What a column of ages or years counts, which only its header can tell."""
     from shoal.kinds import age, date_of_birth, event_date
     from shoal.kinds.base import DECIDED, ColumnView
     from shoal.kinds.column import Column as Recognised
+    from shoal.kinds.header import read_header
 
+    header = read_header(column.name)
+    words = (age.AGE, date_of_birth.YEAR_OF_BIRTH, date_of_birth.BIRTH, event_date.YEAR)
+    if not any(book.heard(header)[0] for book in words):
+        return ""
     counts = column.frequencies()
     view = Recognised(ColumnView(column.name, column.values, counts, int(counts.sum()) + column.nulls))
     for recognise in (age.recognise, date_of_birth.recognise, event_date.recognise):

@@ -261,11 +261,10 @@ def _with_information_loss(result: Anonymized, prepared: Prepared) -> Anonymized
     of_records = prepared.space.weights is None or result.table.records is not None
     if not ordered or result.table.total > _MEASURED or not of_records:
         return result
-    from shoal.utility.quality import quality
+    from shoal.utility.quality import information_loss_of_labels
 
-    before, after = result.table.expanded(), result.shown.expanded()
-    figures = quality(before, after, names, hierarchies=dict(prepared.trees), analysis=False)
-    return replace(result, findings=replace(result.findings, information_loss=figures.information_loss))
+    lost = information_loss_of_labels(result.table.expanded(), result.shown.expanded(), names)
+    return replace(result, findings=replace(result.findings, information_loss=lost))
 
 
 def _loss(solved: Generalized, options: SearchOptions) -> float:

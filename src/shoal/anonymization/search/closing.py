@@ -27,18 +27,21 @@ _DEARER = 0.3
 
 
 class OpenNodes:
-    """The nodes that may be better than the best found, with what is known of each."""
+    """The nodes that may be better than the best found, with what is known of each.
 
-    def __init__(self, levels: Array, bounds: Array) -> None:
-        self.levels, self.bounds = levels, bounds
+    They stand in the order of their levels; `changes` is the first column in which each differs from the one before.
+    """
+
+    def __init__(self, levels: Array, bounds: Array, changes: Array) -> None:
+        self.levels, self.bounds, self.changes = levels, bounds, changes
 
     @classmethod
     def under(cls, grid: Grid, target: float, most: int) -> OpenNodes | None:
         """All nodes whose levels alone cost less than the target; none if there are more than `most`."""
         found = np.zeros((most, len(grid.axes)), np.uint16)
-        bounds = np.zeros(most)
-        count = _list_open(grid.free_factors, grid.low, grid.high, target, found, bounds)
-        return None if count > most else cls(found[:count].copy(), bounds[:count].copy())
+        bounds, changes = np.zeros(most), np.zeros(most, np.uint16)
+        count = _list_open(grid.free_factors, grid.low, grid.high, target, found, bounds, changes)
+        return None if count > most else cls(found[:count], bounds[:count], changes[:count])
 
     def __len__(self) -> int:
         return len(self.bounds)
@@ -51,7 +54,7 @@ class OpenNodes:
     def lowest_first(self) -> OpenNodes:
         """The one that may be the best of all, alone."""
         place = self.bounds.argmin()
-        return OpenNodes(self.levels[place : place + 1], self.bounds[place : place + 1])
+        return OpenNodes(self.levels[place : place + 1], self.bounds[place : place + 1], np.zeros(1, np.uint16))
 
     def some(self, most: int) -> Array:
         """The levels of so many of them at most, evenly chosen."""
@@ -62,8 +65,8 @@ class OpenNodes:
         at = np.array(outcome.levels, np.uint16)
         lost = outcome.below is None
         factors = grid.free_factors if outcome.below is None else grid.factors(outcome.below)
-        left = _close_open(self.levels, self.bounds, at, factors, lost, target)
-        self.levels, self.bounds = self.levels[:left], self.bounds[:left]
+        left = _close_open(self.levels, self.bounds, self.changes, at, factors, lost, target)
+        self.levels, self.bounds, self.changes = self.levels[:left], self.bounds[:left], self.changes[:left]
 
 
 class Forecast:
@@ -215,13 +218,16 @@ def _close_next(search: Search, nodes: OpenNodes, forecast: Forecast, lowest: bo
 
 
 @compiled
-def _list_open(factors: Array, low: Array, high: Array, target: float, found: Array, bounds: Array) -> int:
+def _list_open(
+    factors: Array, low: Array, high: Array, target: float, found: Array, bounds: Array, changes: Array
+) -> int:
     """List the nodes whose product is below the target, depth first; how many there are, or one more than fit."""
     columns = len(low)
     at = low.copy()
     prefix = np.ones(columns + 1)
     count = 0
     j = 0
+    changed = 0
     while j >= 0:
         # factors rise with the level: what is too much stays so
         if at[j] > high[j] or prefix[j] * factors[j, at[j]] >= target:
@@ -229,6 +235,7 @@ def _list_open(factors: Array, low: Array, high: Array, target: float, found: Ar
             j -= 1
             if j >= 0:
                 at[j] += 1
+                changed = min(changed, j)
             continue
         prefix[j + 1] = prefix[j] * factors[j, at[j]]
         if j < columns - 1:
@@ -239,39 +246,49 @@ def _list_open(factors: Array, low: Array, high: Array, target: float, found: Ar
         for i in range(columns):
             found[count, i] = at[i]
         bounds[count] = prefix[columns]
+        changes[count] = changed
+        changed = j
         count += 1
         at[j] += 1
     return count
 
 
 @compiled
-def _close_open(levels: Array, bounds: Array, at: Array, factors: Array, lost: bool, target: float) -> int:
+def _close_open(
+    levels: Array, bounds: Array, changes: Array, at: Array, factors: Array, lost: bool, target: float
+) -> int:
     """Raise the bounds of open nodes at or below a node, which is closed itself, and move those that stay open to the
-    front; how many they are. `lost`: none of them is feasible."""
+    front; how many they are. `lost`: none of them is feasible. What neighbours have in common is worked out once."""
     left = 0
     columns = len(at)
+    prefix = np.ones(columns + 1)
+    below = columns  # so many columns are at or below the node's before one is above it
+    changed = columns  # the first column that changed since the last node that stays
     for i in range(len(bounds)):
         bound = bounds[i]
-        below = True
-        for j in range(columns):
-            if levels[i, j] > at[j]:
-                below = False
-                break
-        if below:
+        first = changes[i]
+        changed = min(changed, first)
+        if first <= below:
+            below = first
+            while below < columns and levels[i, below] <= at[below]:
+                prefix[below + 1] = prefix[below] * factors[below, levels[i, below]]
+                below += 1
+        if below == columns:
             if lost:
                 continue
-            same = True
-            product = 1.0
-            for j in range(columns):
-                product *= factors[j, levels[i, j]]
-                same = same and levels[i, j] == at[j]
-            if same:
+            j = columns - 1
+            while j >= 0 and levels[i, j] == at[j]:
+                j -= 1
+            if j < 0:
                 continue
-            bound = max(bound, product)
+            bound = max(bound, prefix[columns])
         if bound < target:
-            for j in range(columns):
-                levels[left, j] = levels[i, j]
+            if left < i:
+                for j in range(columns):
+                    levels[left, j] = levels[i, j]
             bounds[left] = bound
+            changes[left] = changed
+            changed = columns
             left += 1
     return left
 
