@@ -21,7 +21,7 @@ from shoal.attacks.inference import BackgroundKnowledge, CertainValue, LikelyVal
 from shoal.attacks.linkability import in_both
 from shoal.attacks.linking.link import Linkage
 from shoal.attacks.opening import subject_of
-from shoal.attacks.singling_out import Conditions, conditions_of, isolated
+from shoal.attacks.singling_out import Conditions, Population, conditions_of, isolated
 from shoal.attacks.twin import halves, method_of, twin_of
 from shoal.cli.app import app
 from shoal.reading import read
@@ -61,7 +61,7 @@ def false_alarms(seeds: int, rows: int, method: str | None) -> tuple[Counter[str
         release, ours, theirs = (population(rows, 3 * seed + number) for number in range(3))
         source: Any = release
         if method is not None:
-            source = shoal.anonymize(release, shoal.Policy(columns=ROLES), k=3, method=method)
+            source = shoal.anonymize(release, shoal.Policy(columns=ROLES), k=3, method=method).frame
         subject = subject_of(source, ours, theirs, {"columns": ROLES}, None, None, 500, seed)
         for found in battery(subject):
             if found.excess_low is not None and found.excess_high is not None:
@@ -127,15 +127,16 @@ def test_a_control_half_the_size_raises_no_false_alarm() -> None:
 
 
 def beliefs(entries: list[tuple[int, int, float]], truth: list[int], numbers: list[float] | None = None) -> Believed:
+    """Every target is a point in a box of its own."""
     target, value, records = (np.array(part) for part in zip(*entries, strict=True))
-    shares = np.array([0.5, 0.3, 0.2])
+    every = np.arange(len(truth) + 1)
     own = None if numbers is None else np.array([numbers[code] if code >= 0 else np.nan for code in truth])
-    return Believed(
-        target,
-        value,
-        records.astype(float),
+    return Believed.of(
+        (every, every[:-1]),
+        (np.searchsorted(target, every), value, records.astype(np.int64)),
+        every[:-1],
         np.array(truth),
-        shares,
+        np.array([0.5, 0.3, 0.2]),
         None if numbers is None else np.array(numbers),
         own,
     )
@@ -189,7 +190,8 @@ def test_conditions_that_isolate_by_hand() -> None:
     rows = np.array([[0, 0], [1, 1], [2, 2], [2, 2]])
     uses = np.array([[True, True], [True, True], [True, False], [False, True]])
     sharp = np.array([True, True, True, False])
-    assert isolated(subject, ["age", "job"], Conditions(rows, uses, sharp), read(people)).tolist() == [1, 0, 1, 0]
+    met = Population.of(subject, ["age", "job"], read(people))
+    assert isolated(met, Conditions(rows, uses, sharp)).tolist() == [1, 0, 1, 0]
     made = conditions_of(subject, ["age", "job"], 3, np.random.default_rng(0))
     for row, used, alone in zip(made.rows[:, 0], made.uses, made.sharp, strict=True):
         names = [name for name, chosen in zip(["age", "job"], used, strict=True) if chosen]

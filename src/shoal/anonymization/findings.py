@@ -12,7 +12,7 @@ from shoal.dataclasses import dataclass
 from shoal.judgement.disclosure import attribute_disclosure
 from shoal.judgement.evidence import evidence_of, trees_of
 from shoal.models import Evidence, TCloseness, Verdict
-from shoal.models.distances import Labels, ordered_distance
+from shoal.models.distances import Labels, farthest_class
 from shoal.models.evidence import evidence_of_rows
 from shoal.policy import Policy
 from shoal.ranges.boxed import Boxed
@@ -89,6 +89,11 @@ def findings_of(
     """
     records = table.records
     class_of_row, count = classes
+    stars = [column.suppressed for column in released.values()]
+    lost = np.asarray(np.logical_and.reduce(stars))
+    near = None
+    if close is not None:
+        near = _closeness(np.where(lost, -1, class_of_row), count, table[close.sensitive], records)
     kept = class_of_row >= 0
     if everywhere := bool(kept.all()):
         sizes = np.bincount(class_of_row, records, count).astype(np.int64)
@@ -105,15 +110,6 @@ def findings_of(
     for condition in conditions:
         found = attribute_disclosure(class_of_row, count, condition.meets(table[condition.column]), records)
         disclosed.append(Disclosed(condition.text, found.records, found.disclosed, found.share))
-    near = None
-    column = None if close is None else table[close.sensitive]
-    if column is not None and (column.dtype.is_numeric() or column.dtype.is_temporal()):
-        near = {
-            labels: float(ordered_distance(class_of_row, count, column, labels, records).max())
-            for labels in (get_args(Labels) if records is None else ("values",))
-        }
-    stars = [column.suppressed for column in released.values()]
-    lost = np.asarray(np.logical_and.reduce(stars))
     return Findings(
         records=table.total if weights is None else int(weights.sum()),
         k=int(sizes.min()) if len(sizes) else 0,
@@ -131,6 +127,15 @@ def findings_of(
         change=None if boxed is None else change_of(columns, boxed, means, records),
         cost=cost or _cost(columns, boxed, released, means, weights),
     )
+
+
+def _closeness(class_of_row: Array, classes: int, column: Column, records: Array | None) -> dict[str, float] | None:
+    """How far the farthest class is, as t-closeness judges them: suppressed rows are in none."""
+    if not (column.dtype.is_numeric() or column.dtype.is_temporal()):
+        return None
+    ways = get_args(Labels) if records is None else ("values",)
+    far = {labels: farthest_class(class_of_row, classes, column, labels, records) for labels in ways}
+    return {labels: figure for labels, figure in far.items() if figure is not None} or None
 
 
 def _cost(

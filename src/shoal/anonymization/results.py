@@ -444,11 +444,20 @@ def _suppressed(outcome: SuppressionOutcome, k: int) -> list[Section]:
     return shown
 
 
+def _of_what_classes(found: Findings) -> str:
+    """What the farthest class is the farthest of."""
+    said = "the farthest class is one of the classes that t-closeness judges, by the distance over values"
+    apart = found.suppressed_rows - found.removed_rows
+    return f"{said}; {counted(apart, 'suppressed record')} apart, which are in no class" if apart > 0 else said
+
+
 def _notes(result: Anonymized) -> list[str]:
     notes = decision_notes(result.decisions)
     notes += [] if result.scrubbed_text is None else result.scrubbed_text.notes()
     if result.not_measured:
         notes.append(f"worked on disk, where {in_words(result.not_measured)} is not measured")
+    if result.findings.closeness:
+        notes.append(_of_what_classes(result.findings))
     if result.output is None:
         return notes
     notes += [f"data {result.output}, manifest {result.manifest}"]

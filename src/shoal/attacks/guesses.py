@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import cached_property
+from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -12,75 +12,77 @@ from shoal.attacks.subject import Subject
 from shoal.dataclasses import dataclass
 from shoal.table import Array, Column, Table
 from shoal.table.classes import Coded, CountTable
+from shoal.threads import in_threads, processors
 
 # numbers with more distinct values are guessed by their median, and right within a share of the value
 _MOST_CATEGORIES = 20
 NEAR = 0.05
+# so few are not worth a thread
+_FEW_POINTS = 100
 
 
 @dataclass(frozen=True)
 class Believed:
-    """Of some targets: entry e says that `records[e]` candidates of target `target[e]` have the value `value[e]`.
+    """What the candidates of some targets say about a sensitive column, target by target.
 
-    Values are codes of the released column; `truth` are the targets' own, -1 where the release does not have it and -2
-    where it is missing. `shares`: how frequent each value is in the whole release.
+    Values are codes of the released column, which are in order; `truth` are the targets' own, -1 where the release does
+    not have it and -2 where it is missing. `shares`: how frequent each value is in the whole release. `distinct`: how
+    many different values the candidates have, `own`: how many of them have the target's; the probability that a value
+    that most of them have is the target's (`frequent`), or the one most over-represented (`lifted`), ties shared.
     """
 
-    target: Array
-    value: Array
-    records: Array
     truth: Array
     shares: Array
     numbers: Array | None
     true_numbers: Array | None
+    distinct: Array
+    own: Array
+    frequent: Array
+    lifted: Array
+    median: Array
+    least: Array
+    greatest: Array
 
-    @property
-    def targets(self) -> int:
-        return len(self.truth)
+    @classmethod
+    def of(
+        cls,
+        pairs: tuple[Array, Array],
+        cells: tuple[Array, Array, Array],
+        point_of_target: Array,
+        truth: Array,
+        shares: Array,
+        numbers: Array | None = None,
+        true_numbers: Array | None = None,
+    ) -> Believed:
+        """From the boxes of each point (`starts`, boxes) and the values of each box (`starts`, values, records)."""
+        from shoal.attacks.kernels import believe
 
-    @cached_property
-    def total(self) -> Array:
-        """The candidates of each target whose value is known."""
-        return np.bincount(self.target, self.records, minlength=self.targets)
+        points = len(pairs[0]) - 1
+        members = np.argsort(point_of_target, kind="stable")
+        targets = np.searchsorted(point_of_target[members], np.arange(points + 1)), members
+        found = np.zeros((len(truth), 8))
+        parts = 4 * processors() if points > _FEW_POINTS else 1
+        cuts = np.linspace(0, points, parts + 1).astype(np.int64).tolist()
+        in_threads(
+            lambda part: believe(pairs, cells, targets, truth, shares, *part, found),
+            list(pairwise(cuts)),
+        )
+        values = found[:, 5:].astype(np.int64).T
+        return cls(truth, shares, numbers, true_numbers, *found[:, 1:5].T, *values)
 
-    @cached_property
-    def distinct(self) -> Array:
-        """How many different values the candidates of each target have."""
-        return np.bincount(self.target, minlength=self.targets)
-
-    def best(self, score: Array) -> Array:
-        """The probability of being right who takes of each target the value with the greatest score, ties shared."""
-        top = np.full(self.targets, -np.inf)
-        np.maximum.at(top, self.target, score)
-        chosen = score >= top[self.target] - 1e-12
-        ties = np.bincount(self.target[chosen], minlength=self.targets)
-        right = np.bincount(self.target[chosen & (self.value == self.truth[self.target])], minlength=self.targets)
-        found = np.divide(right, ties, out=np.zeros(self.targets), where=ties > 0)
-        return np.where(ties > 0, found, self.without_candidates())
-
-    def without_candidates(self) -> Array:
-        """Who fits no record is guessed to have the most frequent value."""
+    def right(self, probability: Array) -> Array:
+        """The probability of being right: who fits no record is guessed to have the most frequent value."""
         if not len(self.shares):
-            return np.zeros(self.targets)
+            return np.zeros(len(self.truth))
         modes = np.flatnonzero(self.shares == self.shares.max())
-        return np.isin(self.truth, modes) / len(modes)
+        return np.where(self.distinct > 0, probability, np.isin(self.truth, modes) / len(modes))
 
     def median_is_near(self) -> Array:
-        """Whether the median of the candidates' numbers is near the target's own."""
+        """Whether the median of the candidates' numbers is near the target's own; of no candidates, that of all."""
         assert self.numbers is not None
         assert self.true_numbers is not None
-        order = np.lexsort((self.value, self.target))
-        target, records = self.target[order], self.records[order]
-        before = np.cumsum(records) - records
-        first = np.flatnonzero(np.diff(target, prepend=-1))
-        start = np.zeros(self.targets)
-        start[target[first]] = before[first]
-        within = before - start[target] + records
-        reached = np.flatnonzero(within * 2 >= self.total[target])
-        middle = np.full(self.targets, np.nan)
-        middle[target[reached][::-1]] = self.numbers[self.value[order][reached]][::-1]  # the first that reaches half
         overall = self.numbers[np.searchsorted(np.cumsum(self.shares), 0.5 - 1e-12)] if len(self.shares) else np.nan
-        return near(np.where(np.isnan(middle), overall, middle), self.true_numbers)
+        return near(np.where(self.distinct > 0, self.numbers[self.median], overall), self.true_numbers)
 
 
 def near(guess: Array, truth: Array) -> Array:
@@ -119,20 +121,13 @@ def believed(subject: Subject, people: Table, name: str, linked: Linkage) -> Bel
             "value": Coded(column.codes[known], max(column.cardinality, 1)),
         }
     )
-    cells = pl.DataFrame(
-        {key: one.codes.astype(np.int64) for key, one in boxes.tuples.items()} | {"records": boxes.counts}
-    )
-    starts, listed = linked.pairs
-    pairs = pl.DataFrame({"point": np.repeat(np.arange(len(starts) - 1), np.diff(starts)), "box": listed})
-    by_point = pairs.join(cells, on="box").group_by("point", "value").agg(pl.col("records").sum())
-    targets = pl.DataFrame({"point": linked.point_of_row, "target": np.arange(people.rows)})
-    entries = targets.join(by_point, on="point").sort("target", "value")
+    starts = np.searchsorted(boxes.tuples["box"].codes, np.arange(len(linked.boxes.low) + 1))
     counts = np.bincount(column.codes[known], minlength=len(column.values))[: len(column.values)]
     numbers = column.values.cast(pl.Float64).to_numpy() if is_number(column) else None
-    return Believed(
-        entries["target"].to_numpy(),
-        entries["value"].to_numpy(),
-        entries["records"].to_numpy().astype(np.float64),
+    return Believed.of(
+        linked.pairs,
+        (starts, boxes.tuples["value"].codes.astype(np.int64), boxes.counts.astype(np.int64)),
+        linked.point_of_row.astype(np.int64),
         own_codes(people[name], column),
         counts / max(counts.sum(), 1),
         numbers,

@@ -81,7 +81,10 @@ class ClassInference(ABC):
     ) -> tuple[Array, dict[str, float]]:
         total, known, rates = np.zeros(people.rows), np.zeros(people.rows), {}
         for name in columns:
-            found = believed(subject, people, name, linked)
+            at = (name, people is subject.people[0])
+            if at not in subject.beliefs:
+                subject.beliefs[at] = believed(subject, people, name, linked)
+            found = subject.beliefs[at]
             there = found.truth != -2
             scores = np.where(there, self.scores(found), 0.0)
             total, known = total + scores, known + there
@@ -115,7 +118,7 @@ class LikelyValue(ClassInference):
     )
 
     def scores(self, found: Believed) -> Array:
-        return found.best(found.records) if found.numbers is None else found.median_is_near()
+        return found.right(found.frequent) if found.numbers is None else found.median_is_near()
 
 
 class CertainValue(ClassInference):
@@ -133,9 +136,7 @@ class CertainValue(ClassInference):
         return [*super().remarks(subject), *([said] if few else [])]
 
     def scores(self, found: Believed) -> Array:
-        one = found.distinct[found.target] == 1
-        hit = one & (found.value == found.truth[found.target])
-        return np.bincount(found.target[hit], minlength=found.targets).astype(np.float64)
+        return np.asarray((found.distinct == 1) & (found.own > 0), np.float64)
 
 
 def _of_two_values(subject: Subject) -> list[str]:
@@ -174,8 +175,7 @@ class BackgroundKnowledge(ClassInference):
         return [name for name in sensitive_of(subject) if name not in few and not is_number(subject.table[name])]
 
     def scores(self, found: Believed) -> Array:
-        own = np.bincount(found.target[found.value == found.truth[found.target]], minlength=found.targets)
-        return ((own > 0) & (found.distinct <= 2)).astype(np.float64)
+        return np.asarray((found.own > 0) & (found.distinct <= 2), np.float64)
 
 
 class Skewness(ClassInference):
@@ -193,8 +193,7 @@ class Skewness(ClassInference):
         return [name for name in sensitive_of(subject) if not is_number(subject.table[name])]
 
     def scores(self, found: Believed) -> Array:
-        share = found.records / np.maximum(found.total[found.target], 1)
-        return found.best(share - found.shares[found.value])
+        return found.right(found.lifted)
 
 
 class Similarity(ClassInference):
@@ -211,9 +210,7 @@ class Similarity(ClassInference):
     def scores(self, found: Believed) -> Array:
         assert found.numbers is not None
         assert found.true_numbers is not None
-        low, high = np.full(found.targets, np.inf), np.full(found.targets, -np.inf)
-        np.minimum.at(low, found.target, found.numbers[found.value])
-        np.maximum.at(high, found.target, found.numbers[found.value])
-        close = high - low <= NEAR * np.minimum(np.abs(low), np.abs(high))
+        low, high = found.numbers[found.least], found.numbers[found.greatest]
+        close = (found.distinct > 0) & (high - low <= NEAR * np.minimum(np.abs(low), np.abs(high)))
         right = (low <= found.true_numbers) & (found.true_numbers <= high)
         return np.asarray(close & right, np.float64)

@@ -10,24 +10,27 @@ are taken, and the conditions from their records.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from typing import ClassVar
 
 import numpy as np
-import polars as pl
 
 from shoal.attacks.base import AttackOutcome, Criterion
 from shoal.attacks.common import released_columns
 from shoal.attacks.linking.columns import Cells, as_places, cells_of
-from shoal.attacks.linking.link import Boxes, Linkage, masks_of
+from shoal.attacks.linking.link import masks_of
 from shoal.attacks.subject import Subject, person_of_row
 from shoal.dataclasses import dataclass
 from shoal.policy import Policy
 from shoal.table import Array, Table
-from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class, pack
+from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class, pack, sorted_with_order
+from shoal.threads import in_threads, processors
 from shoal.wording import percent
 
 # random orders in which columns are added to conditions
 _ORDERS = 8
+# so few conditions are not worth a thread
+_FEW = 100
 
 
 @dataclass(frozen=True)
@@ -64,34 +67,33 @@ class SinglingOut:
             among = np.sort(subject.place[kept][subject.place[kept] >= 0])
         conditions = conditions_of(subject, names, min(subject.targets, len(among)), generator, among)
         mixed = replace(conditions, rows=generator.permuted(conditions.rows, axis=0))
-        scores, least = isolated(subject, names, conditions, ours), None
+        inside = Population.of(subject, names, ours)
+        scores, least = isolated(inside, conditions), None
         notes = (
             ["a condition that fits several released records counts as failed"] if not conditions.sharp.all() else []
         )
-        notes += self._what_helped(subject, names, conditions, scores, ours)
+        notes += self._what_helped(names, conditions, scores, inside)
         if subject.place is None and len(kept) < subject.original.rows:
             least, scores = scores, alone_in_part(subject, names, conditions, ours)
         return AttackOutcome.of(
             self.name,
             self.criterion,
             scores,
-            None if theirs is None else isolated(subject, names, conditions, theirs),
-            baseline=float(isolated(subject, names, mixed, ours).mean()),
+            None if theirs is None else isolated(Population.of(subject, names, theirs), conditions),
+            baseline=float(isolated(inside, mixed).mean()),
             least=least,
             unknown=subject.persons_unknown,
             notes=notes,
         )
 
-    def _what_helped(
-        self, subject: Subject, names: list[str], conditions: Conditions, scores: Array, people: Table
-    ) -> list[str]:
+    def _what_helped(self, names: list[str], conditions: Conditions, scores: Array, people: Population) -> list[str]:
         """The column that most conditions that isolate somebody use, and what is left without it."""
         if not scores.any() or len(names) < 2:
             return []
         place = int(conditions.uses[scores > 0].mean(axis=0).argmax())
         without = conditions.uses.copy()
         without[:, place] = False
-        left = isolated(subject, names, replace(conditions, uses=without), people).mean()
+        left = isolated(people, replace(conditions, uses=without)).mean()
         if left >= scores.mean():
             return []
         share = percent(float(conditions.uses[scores > 0][:, place].mean()))
@@ -170,9 +172,9 @@ def _codes(subject: Subject, name: str) -> Coded:
     return Coded(subject.table[name].codes, subject.table[name].cardinality)
 
 
-def isolated(subject: Subject, names: list[str], conditions: Conditions, people: Table) -> Array:
+def isolated(people: Population, conditions: Conditions) -> Array:
     """Which conditions exactly one of these people meets; one that is not sharp fails."""
-    return np.asarray(meeting(subject, names, conditions, people) == 1, np.float64)
+    return np.asarray(people.meeting(conditions, limit=2) == 1, np.float64)
 
 
 def alone_in_part(subject: Subject, names: list[str], conditions: Conditions, part: Table) -> Array:
@@ -182,59 +184,72 @@ def alone_in_part(subject: Subject, names: list[str], conditions: Conditions, pa
     """
     assert subject.original is not None
     size, all_of_them = (size_of(table, subject.policy) for table in (part, subject.original))
-    met = meeting(subject, names, conditions, subject.original)
+    met = Population.of(subject, names, subject.original).meeting(conditions, limit=all_of_them + 1)
     return np.where(met > 0, (1 - (size - 1) / max(all_of_them - 1, 1)) ** np.maximum(met - 1, 0), 0.0)
 
 
-def meeting(subject: Subject, names: list[str], conditions: Conditions, people: Table) -> Array:
-    """How many of these people meet each condition; nobody does one that is not sharp."""
-    cells = [
-        as_conditions(cells_of(subject.released, name, people[name], "value"), subject, people, name) for name in names
-    ]
-    asked_cells = [replace(cell, codes=cell.codes[conditions.rows[:, at]]) for at, cell in enumerate(cells)]
-    boxes = _boxes(asked_cells, conditions.uses)
-    points = [people[name] for name in names]
-    point_of_row, count = class_of_each_row(pack([Coded(one.codes, max(one.cardinality, 1)) for one in points]))
-    first = np.unique(point_of_row, return_index=True)[1]
-    asked = np.stack([one.codes[first].astype(np.int32) for one in points], axis=1)
-    starts, met = Linkage(_only(boxes, conditions.sharp), np.ascontiguousarray(asked), point_of_row).pairs
-    condition = np.flatnonzero(conditions.sharp)[met]
-    persons = person_of_row(people, subject.policy)
-    if persons is None:
-        weight = np.repeat(np.bincount(point_of_row, minlength=count), np.diff(starts))
-        return np.bincount(condition, weight, minlength=len(conditions.sharp))
-    pairs = pl.DataFrame({"condition": condition, "point": np.repeat(np.arange(count), np.diff(starts))})
-    owners = pl.DataFrame({"point": point_of_row, "person": persons}).unique()
-    found = pairs.join(owners, on="point").group_by("condition").agg(pl.col("person").n_unique())
-    people_of = np.zeros(len(conditions.sharp))
-    people_of[found["condition"].to_numpy()] = found["person"].to_numpy()
-    return people_of
+@dataclass(frozen=True)
+class Population:
+    """People of whom conditions are asked: what of them the released cells hold, and their rows in every order."""
+
+    cells: list[Cells]
+    points: Array
+    orders: Array
+    starts: tuple[Array, Array]
+    owner: Array
+
+    @classmethod
+    def of(cls, subject: Subject, names: list[str], people: Table) -> Population:
+        """People by some columns; an owner of several rows is one."""
+        cells = [
+            as_conditions(cells_of(subject.released, name, people[name], "value"), subject, people, name)
+            for name in names
+        ]
+        columns = [people[name] for name in names]
+        sizes = [max(cell.atoms, column.cardinality) for cell, column in zip(cells, columns, strict=True)]
+        coded = [Coded(column.codes, size) for column, size in zip(columns, sizes, strict=True)]
+        counts = [np.bincount(one.codes, minlength=one.cardinality) for one in coded]
+        persons = person_of_row(people, subject.policy)
+        return cls(
+            cells,
+            np.stack([one.codes.astype(np.int32) for one in coded], axis=1),
+            np.stack([sorted_with_order(one)[0].astype(np.int32) for one in coded]),
+            (
+                np.concatenate([[0], np.cumsum([size + 1 for size in sizes])]),
+                np.concatenate([np.concatenate([[0], np.cumsum(count)]) for count in counts]),
+            ),
+            np.arange(people.rows) if persons is None else np.unique(persons, return_inverse=True)[1],
+        )
+
+    def meeting(self, conditions: Conditions, limit: int) -> Array:
+        """How many of these people meet each condition, counted up to a limit; nobody does one that is not sharp."""
+        from shoal.attacks.kernels import met_by
+
+        asked = [replace(cell, codes=cell.codes[conditions.rows[:, at]]) for at, cell in enumerate(self.cells)]
+        (low, high, mask_at, masks), sharp = _boxes(asked, conditions.uses), np.flatnonzero(conditions.sharp)
+        given = (low[sharp], high[sharp], mask_at[sharp] if len(mask_at) else mask_at, masks)
+        met = np.zeros(len(sharp), np.int64)
+        parts = 4 * processors() if len(sharp) > _FEW else 1
+        cuts = np.linspace(0, len(sharp), parts + 1).astype(np.int64).tolist()
+        in_threads(
+            lambda part: met_by(given, self.points, self.orders, self.starts, self.owner, limit, part[0], part[1], met),
+            list(pairwise(cuts)),
+        )
+        found = np.zeros(len(conditions.sharp))
+        found[sharp] = met
+        return found
 
 
-def _boxes(cells: list[Cells], uses: Array) -> Boxes:
-    """A box for each condition; columns that it does not use hold everything."""
-    every = np.arange(len(uses))
+def _boxes(cells: list[Cells], uses: Array) -> tuple[Array, Array, Array, Array]:
+    """A box for each condition: its ends and where its masks start, and the masks; columns that it does not use hold
+    everything."""
     low = np.stack([cell.low[cell.codes] for cell in cells], axis=1).astype(np.int32)
     high = np.stack([cell.high[cell.codes] for cell in cells], axis=1).astype(np.int32)
     top = np.array([cell.atoms - 1 for cell in cells], np.int32)
-    mask_at, masks = masks_of(cells, every)
+    mask_at, masks = masks_of(cells, np.arange(len(uses)))
     if len(mask_at):
         mask_at = np.where(uses, mask_at, -1)
-    return Boxes(
-        tuple(cells), every, np.where(uses, low, 0), np.where(uses, high, top), np.ones(len(uses)), mask_at, masks
-    )
-
-
-def _only(boxes: Boxes, kept: Array) -> Boxes:
-    """Some of the boxes."""
-    return replace(
-        boxes,
-        low=np.ascontiguousarray(boxes.low[kept]),
-        high=np.ascontiguousarray(boxes.high[kept]),
-        weight=boxes.weight[kept],
-        mask_at=boxes.mask_at[kept] if len(boxes.mask_at) else boxes.mask_at,
-        box_of_row=np.arange(int(kept.sum())),
-    )
+    return np.where(uses, low, 0), np.where(uses, high, top), mask_at, masks
 
 
 def as_conditions(cells: Cells, subject: Subject, people: Table, name: str) -> Cells:

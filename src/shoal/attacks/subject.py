@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -122,6 +123,11 @@ class Subject:
         """Both against the release, by all columns that the attacker knows."""
         ours, theirs = self.people
         return self.linkage(ours), None if theirs is None else self.linkage(theirs)
+
+    @cached_property
+    def beliefs(self) -> dict[tuple[str, bool], Any]:
+        """What the candidates of both say about a sensitive column, once an attack has asked: others ask for it too."""
+        return {}
 
     def linkage(self, people: Table, on: Iterable[str] | None = None) -> Linkage:
         """People against the release, by some columns that the attacker knows."""

@@ -139,3 +139,25 @@ def ordered_distance(
     whole = Whole(counts, missing=missing)
     spread = Spread(found.classes.astype(np.int64), found.codes.astype(np.int64), found.counts, whole)
     return distance_of_cells(spread, "ordered")
+
+
+def farthest_class(
+    class_of_row: Array,
+    classes: int,
+    confidential: Column,
+    labels: Labels = "values",
+    weights: Array | None = None,
+) -> float | None:
+    """The ordered distance of the farthest class; suppressed rows (-1) are part of the whole table, but of no class.
+
+    None where every row is suppressed.
+
+    >>> from shoal.reading import read
+    >>> charge = read({"charge": [10, 20, 30, 40]})["charge"]
+    >>> [round(farthest_class(np.array(rows), 1, charge), 4) for rows in ([0, -1, -1, 0], [0, 0, -1, -1])]
+    [0.1667, 0.3333]
+    """
+    apart = class_of_row < 0
+    found = ordered_distance(np.where(apart, classes, class_of_row), classes + 1, confidential, labels, weights)
+    judged = found[:-1] if apart.any() else found
+    return float(judged.max()) if len(judged) else None

@@ -13,6 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from shoal.anonymization.households import refuses_households
 from shoal.anonymization.results import Anonymized
 from shoal.errors import InputError
+from shoal.hierarchy.chosen import given_hierarchies
 from shoal.models import TCloseness
 from shoal.policy import Policy, share_of
 from shoal.table import Table
@@ -167,6 +168,15 @@ def k_of(policy: Policy) -> int | None:
 def t_closeness_of(policy: Policy) -> TCloseness | None:
     """The model of t-closeness, if there is one."""
     return next((model for model in policy.models if isinstance(model, TCloseness)), None)
+
+
+def closeness_told(policy: Policy) -> TCloseness | None:
+    """The model of t-closeness whose farthest class is told: it is judged over an order, and classes are of records."""
+    close = t_closeness_of(policy)
+    if close is None or policy.person is not None or close.distance not in ("auto", "ordered"):
+        return None
+    tree = given_hierarchies(policy.hierarchies, [close.sensitive]) if close.distance == "auto" else None
+    return None if tree else close
 
 
 def takes_records_only(policy: Policy) -> str | None:

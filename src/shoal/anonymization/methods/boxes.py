@@ -14,7 +14,7 @@ from shoal.anonymization.findings import Findings, evidence_of_result, findings_
 from shoal.anonymization.group_check import GroupCheck
 from shoal.anonymization.grouping import is_plain
 from shoal.anonymization.households import Nested, one_of_them
-from shoal.anonymization.methods.base import Method, t_closeness_of
+from shoal.anonymization.methods.base import Method, closeness_told
 from shoal.anonymization.results import Anonymized
 from shoal.anonymization.units import mean_weights, suppressed_rows_of, units_of, varies_within_persons
 from shoal.errors import InputError
@@ -71,7 +71,7 @@ class BoxMethod(Method):
         shown = [column.encoded[0] for column in released.values()] if means else []
         classes = class_of_each_row(pack(shown)) if shown else boxed.class_of_each_row()
         classes = without_suppressed(classes, list(released.values()))
-        close = t_closeness_of(policy)
+        close = closeness_told(policy)
         findings = findings_of(table, columns, boxed, released, classes, conditions, close, means, weights=weights)
         findings = _without_order(findings, columns)
         if all(column.nature in ("truthful", "unchanged") for column in released.values()):
@@ -132,7 +132,7 @@ class BoxesOnDisk(BoxesByColumn):
             column.name: released_on_disk(column, boxed.along(column.name), self.interval) for column in columns
         }
         counted = counted_classes(table, released, policy, conditions)
-        close = t_closeness_of(policy)
+        close = closeness_told(policy)
         findings = findings_of_boxes(table, columns, boxed, released, counted, conditions, close)
         models = judged(policy, counted.evidence(policy))
         parameters = {**self.parameters_of(policy), "interval": self.interval}

@@ -10,7 +10,7 @@ from pydantic import BeforeValidator, Field
 
 from shoal.anonymization.findings import evidence_of_result, findings_of, judged
 from shoal.anonymization.households import one_of_them
-from shoal.anonymization.methods.base import Importance, Method, Share, t_closeness_of
+from shoal.anonymization.methods.base import Importance, Method, Share, closeness_told
 from shoal.anonymization.outcomes import LatticeOutcome
 from shoal.anonymization.results import Anonymized
 from shoal.errors import InputError
@@ -232,7 +232,7 @@ def generalized(
     columns = table.select(policy.quasi_identifiers)
     classes = shown.class_of_row, shown.classes
     cost = cost_of_labels(columns, shown.columns, prepared.trees, space.weights)
-    findings = findings_of(table, columns, None, shown.columns, classes, conditions, t_closeness_of(policy), cost=cost)
+    findings = findings_of(table, columns, None, shown.columns, classes, conditions, closeness_told(policy), cost=cost)
     if space.weights is not None:
         lost = int(space.weights[solved.round_of_row < 0].sum())
         findings = replace(findings, records=int(space.weights.sum()), suppressed_rows=lost)

@@ -11,7 +11,7 @@ import polars as pl
 from pydantic import Field
 
 from shoal.anonymization.findings import evidence_of_result, findings_of, judged
-from shoal.anonymization.methods.base import Method, k_of, t_closeness_of, takes_records_only
+from shoal.anonymization.methods.base import Method, closeness_told, k_of, takes_records_only
 from shoal.anonymization.outcomes import StrategyFigures
 from shoal.anonymization.results import Anonymized
 from shoal.anonymization.transforms.election import elect, every_combination
@@ -69,7 +69,7 @@ class Recode(Method):
         columns = table.select(policy.quasi_identifiers)
         released, parameters, strategies = self.recoded(columns, k_of(policy) or 2)
         classes = class_of_each_row(pack([column.encoded[0] for column in released.values()]))
-        findings = findings_of(table, columns, None, released, classes, conditions, t_closeness_of(policy))
+        findings = findings_of(table, columns, None, released, classes, conditions, closeness_told(policy))
         models = judged(policy, evidence_of_result(table, policy, released, classes[0]))
         findings = replace(findings, strategies=strategies)
         result = Anonymized(self.name, models, findings, table, policy, parameters, released)

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from shoal.anonymization.findings import evidence_of_result, findings_of, judged
 from shoal.anonymization.households import households_of, of_households, one_of_them
-from shoal.anonymization.methods.base import NEEDS_K, Importance, Method, k_of, t_closeness_of
+from shoal.anonymization.methods.base import NEEDS_K, Importance, Method, closeness_told, k_of
 from shoal.anonymization.methods.boxes import with_members
 from shoal.anonymization.outcomes import ReadingFigures, SubsetFigures, SuppressionOutcome
 from shoal.anonymization.results import Anonymized
@@ -86,7 +86,7 @@ class Suppress(Method):
         released, classes = shown(cells)
         evidence = evidence_of_result(table, policy, released, classes[0], shown_values=True)
         models = judged(policy, evidence)
-        close = t_closeness_of(policy)
+        close = closeness_told(policy)
         findings = findings_of(table, columns, None, released, classes, conditions, close, weights=weights)
         if not units.plain:
             findings = with_members(findings, evidence)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from shoal.anonymization.findings import judged
-from shoal.anonymization.methods.base import t_closeness_of
+from shoal.anonymization.methods.base import closeness_told
 from shoal.anonymization.on_disk.limits import BYTES_PER_ROW
 from shoal.anonymization.on_disk.measured import classes_of
 from shoal.anonymization.results import Anonymized
@@ -49,7 +49,7 @@ def generalised_on_disk(
         modified_rows=int(records[modified_rows(list(found.columns.values()))].sum()),
         suppressed_cells=int(sum(records[column.suppressed].sum() for column in found.columns.values())),
         attribute_disclosure=classes.disclosed(conditions),
-        closeness=classes.closeness(t_closeness_of(policy)),
+        closeness=classes.closeness(closeness_told(policy)),
     )
     own = found.policy.model_copy(update={"count": None})
     plan = None if found.plan is None else replace(found.plan, policy=own)

@@ -13,7 +13,7 @@ from shoal.dataclasses import dataclass
 from shoal.judgement.disclosure import attribute_disclosure
 from shoal.judgement.evidence import trees_of
 from shoal.models import Evidence, TCloseness
-from shoal.models.distances import ordered_distance
+from shoal.models.distances import farthest_class
 from shoal.models.evidence import evidence_of_rows
 from shoal.policy import Policy
 from shoal.policy.conditions import ColumnCondition
@@ -67,8 +67,8 @@ class CountedClasses:
         column = None if close is None else self.columns[close.sensitive]
         if column is None or not (column.dtype.is_numeric() or column.dtype.is_temporal()):
             return None
-        classes = np.where(self.class_of_tuple < 0, self.classes, self.class_of_tuple)
-        return {"values": float(ordered_distance(classes, self.classes + 1, column, "values", self.records).max())}
+        far = farthest_class(self.class_of_tuple, self.classes, column, "values", self.records)
+        return None if far is None else {"values": far}
 
 
 def counted_classes(
