@@ -16,6 +16,7 @@ _BLOCK = 1024
 
 @compiled
 def add_codes(keys: Array, codes: Array, weight: int) -> None:
+    """Add the codes of one more group to the keys, with its weight."""
     for t in range(len(keys)):
         keys[t] += codes[t] * weight
 
@@ -44,6 +45,7 @@ def number_keys(keys: Array, marks: Array, ranks: Array, present: Array) -> None
 
 @compiled
 def by_stamp(keys: Array, stamp: Array) -> Any:
+    """Number the keys as they come; `stamp` holds the number of each key, -1 before it came."""
     found = np.zeros(len(keys), np.int64)
     count = 0
     for i in range(len(keys)):
