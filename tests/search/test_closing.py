@@ -7,7 +7,8 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from shoal.anonymization.search.closing import _close_open, _list_open
+from shoal.anonymization.search.closing import OpenNodes, _close_open, _list_open, _place_of
+from shoal.anonymization.search.evaluate import Outcome
 
 
 def _first_changes(levels: list[tuple[int, ...]]) -> list[int]:
@@ -54,3 +55,37 @@ def test_nodes_are_listed_and_closed_as_the_definitions_say(seed: int) -> None:
         assert [tuple(row) for row in levels.tolist()] == list(expected)
         assert bounds.tolist() == list(expected.values())
         assert not left or changes.tolist() == _first_changes(list(expected))
+
+
+class _Grid:
+    """As much of a grid as closing looks at: what is lost multiplies every factor."""
+
+    def __init__(self, chance: np.random.Generator, columns: int) -> None:
+        self.axes, self.low, self.high = range(columns), np.zeros(columns, np.int64), np.full(columns, 3)
+        self.free_factors = 1 + np.cumsum(chance.random((columns, 4)) * 0.2, axis=1)
+
+    def factors(self, gains: np.ndarray) -> np.ndarray:
+        return self.free_factors * (1 + gains)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_several_nodes_close_what_each_closes_by_itself(seed: int) -> None:
+    chance = np.random.default_rng(seed)
+    grid = _Grid(chance, 4)
+    told = [None, np.zeros((4, 4)), np.zeros((4, 4)), chance.random((4, 4)) * 0.1]
+    outcomes = [
+        Outcome(tuple(chance.integers(0, 4, 4).tolist()), 0, True, 1.0, 0, told[int(chance.integers(seed > 3, 4))])
+        for _ in range(9)
+    ]
+    together, alone = (OpenNodes.under(grid, 2.0, 300) for _ in range(2))  # type: ignore[arg-type]
+    assert together is not None
+    assert alone is not None
+    together.close_several(outcomes, grid, 1.9)  # type: ignore[arg-type]
+    for outcome in outcomes:
+        alone.close(outcome, grid, 1.9)  # type: ignore[arg-type]
+    assert together.levels.tolist() == alone.levels.tolist()
+    assert together.bounds.tolist() == alone.bounds.tolist()
+    assert together.changes.tolist() == alone.changes.tolist()
+    places = [_place_of(alone.levels, node) for node in alone.levels]
+    assert places == list(range(len(alone)))
+    assert _place_of(alone.levels, np.full(4, 9, np.uint16)) == -1
