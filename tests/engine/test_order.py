@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import polars as pl
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
@@ -11,6 +12,7 @@ from hypothesis.extra import numpy as hnp
 from shoal.anonymization.sampling import sample_of
 from shoal.policy import Policy
 from shoal.reading import read
+from shoal.table import loops
 from shoal.table.classes import Coded
 from shoal.table.order import key_of, row_hashes, sample_rows, secret_order, shuffled_order, siphash
 
@@ -127,3 +129,11 @@ def test_the_sample_of_a_sorted_table_is_that_of_a_mixed_one() -> None:
     ages = parts[0]["age"].to_numpy()
     # 500 of 5,000 without replacement: the mean's standard error is 20.8 / sqrt(500) * sqrt(0.9)
     assert abs(ages.mean() - frame["age"].to_numpy().mean()) < 5 * 20.8 / np.sqrt(500)
+
+
+@pytest.mark.parametrize(("rows", "size"), [(9, 4), (5, 5), (5, 0), (5, 9), (300_000, 2_000)])
+def test_a_sample_is_the_first_rows_of_the_secret_order(rows: int, size: int) -> None:
+    loops.rehearse()  # many rows are hashed by a loop, where it is at hand
+    chance = np.random.default_rng(rows)
+    columns = [Coded(chance.integers(0, 3, rows), 3), Coded(chance.integers(0, rows, rows), rows)]
+    assert sample_rows(columns, size, 7).tolist() == sorted(secret_order(columns, 7)[:size].tolist())

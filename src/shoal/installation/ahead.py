@@ -135,8 +135,9 @@ def rows() -> None:
     from shoal.ranges import loops as of_ranges
     from shoal.releases import parquet_loops
     from shoal.table import loops
+    from shoal.utility import farthest
 
-    for module in (loops, of_ranges, parquet_loops):
+    for module in (loops, of_ranges, parquet_loops, farthest):
         module.rehearse()
 
 

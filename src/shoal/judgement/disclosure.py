@@ -27,7 +27,6 @@ def attribute_disclosure(class_of_row: Array, classes: int, meets: Array, weight
     >>> attribute_disclosure(np.array([0, 0, 1, 1]), 2, np.array([True, True, True, False]))
     Disclosure(records=3, disclosed=2)
     """
-    ones = np.ones(len(class_of_row), np.int64) if weights is None else weights
-    sizes = np.bincount(class_of_row, ones, minlength=classes).astype(np.int64)
-    meeting = np.bincount(class_of_row[meets], ones[meets], minlength=classes).astype(np.int64)
+    sizes = np.bincount(class_of_row, weights, classes).astype(np.int64)
+    meeting = np.bincount(class_of_row[meets], None if weights is None else weights[meets], classes).astype(np.int64)
     return Disclosure(int(meeting.sum()), int(sizes[sizes == meeting].sum()))

@@ -128,13 +128,31 @@ def ordered_distance(
     >>> ordered_distance(np.array([0, 0, 1, 1]), 2, charge).tolist()
     [0.3333333333333333, 0.3333333333333333]
     """
-    codes = Coded(confidential.codes, confidential.cardinality)
     if labels == "ranks":
-        ranks = np.empty(len(confidential.codes), np.int64)
-        ranks[sorted_with_order(codes)[0]] = np.arange(len(ranks))
-        codes = Coded(ranks, len(ranks))
+        return distance_by_ranks(class_of_row, classes, ranks_of(confidential), weights)
+    codes = Coded(confidential.codes, confidential.cardinality)
+    return _distance_by_codes(class_of_row, classes, codes, confidential.nulls > 0, weights)
+
+
+def ranks_of(confidential: Column) -> Array:
+    """The rank of each record among all, ties by row.
+
+    >>> from shoal.reading import read
+    >>> ranks_of(read({"charge": [20, 10, 20]})["charge"]).tolist()
+    [1, 0, 2]
+    """
+    ranks = np.empty(len(confidential.codes), np.int64)
+    ranks[sorted_with_order(Coded(confidential.codes, confidential.cardinality))[0]] = np.arange(len(ranks))
+    return ranks
+
+
+def distance_by_ranks(class_of_row: Array, classes: int, ranks: Array, weights: Array | None = None) -> Array:
+    """The ordered distance of each class over ranks that are known."""
+    return _distance_by_codes(class_of_row, classes, Coded(ranks, len(ranks)), False, weights)
+
+
+def _distance_by_codes(class_of_row: Array, classes: int, codes: Coded, missing: bool, weights: Array | None) -> Array:
     found = sensitive_counts(class_of_row, classes, codes, weights)
-    missing = labels == "values" and confidential.nulls > 0
     counts = np.bincount(codes.codes, weights, minlength=codes.cardinality).astype(np.int64)
     whole = Whole(counts, missing=missing)
     spread = Spread(found.classes.astype(np.int64), found.codes.astype(np.int64), found.counts, whole)

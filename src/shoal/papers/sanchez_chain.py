@@ -102,10 +102,15 @@ def _correlations(columns: Sequence[tuple[Array, Array]], known: Sequence[Array]
     rows, width = len(columns[0][0]), len(columns)
     middle = np.array([values.mean() for _, values in columns])
     count, total, squares, products = (np.zeros((width, width)) for _ in range(4))
+    apart = [(codes, values - own) for (codes, values), own in zip(columns, middle.tolist(), strict=True)]
+    whole, cells_there = np.empty((min(_BLOCK, rows), width)), np.ones((min(_BLOCK, rows), width))
     for start in range(0, rows, _BLOCK):
-        part = slice(start, start + _BLOCK)
-        block = np.stack([values[codes[part]] for codes, values in columns], axis=1) - middle
-        there = np.ones_like(block) if known is None else np.stack([cells[part] for cells in known], axis=1) * 1.0
+        part = slice(start, min(start + _BLOCK, rows))
+        block, there = whole[: part.stop - start], cells_there[: part.stop - start]
+        for place, (codes, values) in enumerate(apart):
+            block[:, place] = np.take(values, codes[part], mode="clip")
+            if known is not None:
+                there[:, place] = known[place][part]
         block *= there
         count += there.T @ there
         total += block.T @ there  # the sum of column i where j is known

@@ -12,24 +12,24 @@ from shoal import progress
 from shoal.anonymization.partition import Effort, partition
 from shoal.anonymization.transforms.mask import AGE_GROUPS, COARSE_AGE_GROUPS, Step, mask, masked_uniques
 from shoal.anonymization.transforms.sorted_clusters import (
-    by_distance,
     close_clusters,
     closeness_bound,
     cut,
+    order_of_distances,
     sorted_clusters,
 )
 from shoal.dataclasses import dataclass
 from shoal.judgement.disclosure import attribute_disclosure
-from shoal.models.distances import ordered_distance
+from shoal.models.distances import distance_by_ranks, ordered_distance, ranks_of
 from shoal.papers.sanchez_chain import by_value, chain, masked_cells
 from shoal.papers.sanchez_printed import KS
-from shoal.ranges.boxed import Boxed, numbers
+from shoal.ranges.boxed import Boxed, distance_to_zero, numbers, spread
 from shoal.reading import read
 from shoal.sample import sample_data
 from shoal.sample.discharges import CENSUS, QUASI_IDENTIFIERS, SPATIAL, TEMPORAL
 from shoal.table import Array, Column
 from shoal.table.classes import Coded, class_of_each_row, class_sizes, pack
-from shoal.utility.loss import information_loss, moments
+from shoal.utility.loss import moments, total_information_loss
 
 # what an attacker may know: census data, where, when
 KNOWLEDGE = {
@@ -83,10 +83,20 @@ class Discharges:
         return np.asarray((numbers(self.charge) > HIGH_CHARGE)[self.charge.codes])
 
     @cached_property
-    def records_alike(self) -> Array:
-        """For each record, how many share its nine values, itself included."""
+    def as_it_is(self) -> tuple[Array, dict[str, Any]]:
+        """For each record, how many share its nine values, itself included; and what these give away."""
         classes, count = class_of_each_row(pack(self.columns))
-        return np.bincount(classes, minlength=count).astype(np.uint32)[classes]
+        return np.bincount(classes, minlength=count).astype(np.uint32)[classes], self.of_classes(classes, count)
+
+    @cached_property
+    def spreads(self) -> dict[str, float]:
+        """The spread of each column."""
+        return {column.name: spread(column) for column in self.columns}
+
+    @cached_property
+    def distance(self) -> Array:
+        """How far each record is from the record of zeros."""
+        return distance_to_zero(self.columns, self.spreads)
 
     def select(self, names: Sequence[str]) -> list[Column]:
         by_name = {column.name: column for column in self.columns}
@@ -106,10 +116,10 @@ class Discharges:
     def of_boxes(self, boxed: Boxed, classes: tuple[Array, int], k: int) -> dict[str, Any]:
         """The same for boxes, what they lost, and what became of the records that were safe before."""
         wide = np.logical_or.reduce([side.wide for side in boxed.sides.values()])[boxed.box_of_row]
-        safe = self.records_alike >= k
+        safe = self.as_it_is[0] >= k
         return {
             **self.of_classes(*classes),
-            "information_loss": information_loss(self.columns, boxed).total,
+            "information_loss": total_information_loss(self.columns, boxed, self.spreads),
             "safe_records": int(safe.sum()),
             "changed_safe_records": int((safe & wide).sum()),
         }
@@ -126,9 +136,8 @@ def knowledge(table: Discharges) -> dict[str, int]:
 
 def original(table: Discharges) -> dict[str, Any]:
     """The table before anything is done to it."""
-    classes, count = class_of_each_row(pack(table.columns))
     return {
-        **table.of_classes(classes, count),
+        **table.as_it_is[1],
         "high_charges": int(table.high.sum()),
         "no_charges": int(np.count_nonzero((numbers(table.charge) == 0)[table.charge.codes])),
     }
@@ -144,7 +153,7 @@ def correlations(table: Discharges) -> dict[str, float]:
 
 def k_anonymity(table: Discharges) -> dict[str, dict[str, Any]]:
     """Algorithm S2 by k."""
-    found, order = {}, by_distance(table.columns)
+    found, order = {}, order_of_distances(table.distance)
     for number, k in enumerate(KS):
         progress.report("Algorithm S2", number, len(KS))
         boxed = sorted_clusters(table.columns, k, order=order)
@@ -154,20 +163,20 @@ def k_anonymity(table: Discharges) -> dict[str, dict[str, Any]]:
 
 def closeness(table: Discharges) -> dict[str, dict[str, Any]]:
     """Algorithm S4 by k: with the bound that is printed, and the largest distance that was measured."""
-    found = {}
+    found, ranks = {}, ranks_of(table.charge)
+    by_charge = np.empty_like(ranks)
+    by_charge[ranks] = np.arange(table.rows)
     for number, k in enumerate(KS):
         progress.report("Algorithm S4", number, len(KS))
-        boxed = close_clusters(table.columns, table.charge, k)
+        boxed = close_clusters(table.columns, table.charge, k, ordered=by_charge, distance=table.distance)
         sizes, classes = cut(table.rows, k), boxed.class_of_each_row()
         found[str(k)] = {
             **table.of_boxes(boxed, classes, k),
             "cluster_size": sizes.size,
             "remainder": sizes.rest,
             "bound": closeness_bound(table.rows, k),
-            **{
-                f"largest_distance_{labels}": float(ordered_distance(*classes, table.charge, labels).max())
-                for labels in ("ranks", "values")
-            },
+            "largest_distance_ranks": float(distance_by_ranks(*classes, ranks).max()),
+            "largest_distance_values": float(ordered_distance(*classes, table.charge).max()),
         }
     return found
 
@@ -195,7 +204,7 @@ def masking(table: Discharges, seed: int) -> tuple[dict[str, dict[str, Any]], di
             if name == "seven"
             else uniques["CST"],
             "uniques": uniques["CST"],
-            "information_loss": information_loss(nine, masked.boxed).total,
+            "information_loss": total_information_loss(nine, masked.boxed, table.spreads),
             "by_race": by_value(table.select(["race"])[0], hidden["race"]),
             "by_age": by_value(table.select(["age_yrs"])[0], hidden["age_yrs"]),
         }

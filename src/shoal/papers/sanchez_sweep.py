@@ -16,12 +16,14 @@ from shoal.dataclasses import dataclass
 from shoal.papers.sanchez_methods import Discharges, disclosed_by
 from shoal.ranges.boxed import numbers, spread
 from shoal.sample.discharges import CENSUS, SPATIAL, TEMPORAL
-from shoal.table import Array, Column
+from shoal.table import Array, Column, smallest_unsigned
 from shoal.table.classes import Coded, class_sizes, pack
 
 # None: as it is
 RESOLUTIONS: Mapping[str, int | None] = {"max": None, "32": 32, "16": 16, "8": 8, "4": 4, "2": 2}
 COARSENED = ("32", "16", "8", "2")
+# rows that stay in the cache while something is done with them
+_BLOCK = 1 << 16
 MODES: tuple[CutOver, ...] = ("range", "labels")
 
 
@@ -33,8 +35,10 @@ class Part:
     squares: Array
 
 
-def part(columns: Sequence[Column], resolution: int | None, labels: CutOver) -> Part:
-    """Coarsen columns.
+def part(
+    columns: Sequence[Column], resolution: int | None, labels: CutOver, spreads: Mapping[str, float] | None = None
+) -> Part:
+    """Coarsen columns; `spreads` are theirs, where they are known.
 
     >>> from shoal.reading import read
     >>> found = part(read({"age": [0, 1, 2, 3]}).select(["age"]), 2, "range")
@@ -42,18 +46,33 @@ def part(columns: Sequence[Column], resolution: int | None, labels: CutOver) -> 
     ([0, 0, 1, 1], [0.6, 0.6, 0.6, 0.6])
     """
     squares = np.zeros(len(columns[0].codes))
-    keys: list[Any] = []
+    if resolution is None:
+        return Part(pack(columns), squares)
+    keys: list[Coded] = []
     for column in columns:
-        if resolution is None:
-            keys.append(column)
-            continue
-        values, sigma = numbers(column), spread(column)
+        values, sigma = numbers(column), spread(column) if spreads is None else spreads[column.name]
         low, high = intervals(values, resolution, labels)
         which = np.searchsorted(low, values, side="right") - 1
-        keys.append(Coded(which.astype(np.uint32)[column.codes], len(low)))
+        key = Coded(np.empty(len(squares), smallest_unsigned(len(low))), len(low))
+        keys.append(key)
+        _spread_over(which.astype(key.codes.dtype), column.codes, key.codes)
         if sigma > 0:
-            squares += ((np.maximum(high[which] - values, values - low[which]) / sigma) ** 2)[column.codes]
+            _add_to(squares, (np.maximum(high[which] - values, values - low[which]) / sigma) ** 2, column.codes)
     return Part(pack(keys), squares)
+
+
+def _spread_over(of_code: Array, codes: Array, found: Array) -> None:
+    """What belongs to the code of each row, block by block."""
+    for start in range(0, len(codes), _BLOCK):
+        here = slice(start, start + _BLOCK)
+        np.take(of_code, codes[here], out=found[here], mode="clip")
+
+
+def _add_to(total: Array, of_code: Array, codes: Array) -> None:
+    """The same, added to what is there."""
+    for start in range(0, len(codes), _BLOCK):
+        here = slice(start, start + _BLOCK)
+        total[here] += np.take(of_code, codes[here], mode="clip")
 
 
 def sweep(table: Discharges) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -63,12 +82,14 @@ def sweep(table: Discharges) -> tuple[dict[str, Any], dict[str, Any]]:
     found: dict[str, Any] = {}
     coarse: dict[str, Any] = {}
     for place, labels in enumerate(MODES):
-        inner = {name: as_is[1] if r is None else part(census, r, labels) for name, r in RESOLUTIONS.items()}
+        inner = {
+            name: as_is[1] if r is None else part(census, r, labels, table.spreads) for name, r in RESOLUTIONS.items()
+        }
         uniques, loss = {}, {}
         coarse[labels] = {}
         for number, (first, resolution) in enumerate(RESOLUTIONS.items()):
             progress.report("resolutions", number + place * len(RESOLUTIONS), len(MODES) * len(RESOLUTIONS))
-            outer = as_is[0] if resolution is None else part(spacetime, resolution, labels)
+            outer = as_is[0] if resolution is None else part(spacetime, resolution, labels, table.spreads)
             for second, other in inner.items():
                 uniques[f"{first},{second}"] = int(np.count_nonzero(class_sizes([outer.key, other.key]) == 1))
                 loss[f"{first},{second}"] = _loss(outer, other, len(table.columns))

@@ -78,10 +78,10 @@ def _turned(word: Number, by: int) -> Number:
 
 
 @compiled
-def siphash_places(k0: Number, k1: Number, first: int, found: Array) -> None:
-    """SipHash-2-4 of the numbers from `first` on, under a key of two words."""
-    for place in range(len(found)):
-        word = np.uint64(first + place)
+def siphash_words(k0: Number, k1: Number, words: Array) -> None:
+    """Each word becomes its SipHash-2-4, under a key of two words."""
+    for place in range(len(words)):
+        word = words[place]
         v0, v1 = k0 ^ np.uint64(0x736F6D6570736575), k1 ^ np.uint64(0x646F72616E646F6D)
         v2, v3 = k0 ^ np.uint64(0x6C7967656E657261), k1 ^ np.uint64(0x7465646279746573)
         for step in range(8):
@@ -103,7 +103,7 @@ def siphash_places(k0: Number, k1: Number, first: int, found: Array) -> None:
             v2 += v1
             v1 = _turned(v1, 17) ^ v2
             v2 = _turned(v2, 32)
-        found[place] = v0 ^ v1 ^ v2 ^ v3
+        words[place] = v0 ^ v1 ^ v2 ^ v3
 
 
 @compiled
@@ -183,10 +183,11 @@ def rehearse() -> None:
     table, keys = np.zeros(8, np.int32), np.empty(8, np.uint64)
     number_keys(words, words, 0, table, 3, keys, 0, numbers, np.empty(4, np.int64))
     place_keys(keys, 2, np.zeros(8, np.int32), 3)
-    siphash_places(np.uint64(1), np.uint64(2), 0, words)
+    siphash_words(np.uint64(1), np.uint64(2), words.copy())
     for kind in (np.uint32, np.uint64):
         classes, found = np.empty(3, np.int64), np.zeros(3, np.uint64)
         number_as_they_come(words.astype(kind), np.zeros(8, np.int32), found, classes)
-    found.flags.writeable = False  # as polars gives what it sorted
-    number_in_order(found, 2, classes)
-    number_in_runs(found, words, 2, 1, np.zeros(2, np.int64), classes)
+    ordered = np.arange(3, dtype=np.uint64)  # key 0, and a row in the low bits
+    ordered.flags.writeable = False  # as polars gives what it sorted
+    number_in_order(ordered, 2, classes)
+    number_in_runs(ordered, words, 2, 1, np.zeros(2, np.int64), classes)

@@ -48,20 +48,19 @@ def shuffled_order(rows: int, seed: int) -> Array:
     >>> shuffled_order(8, 7).tolist()
     [7, 1, 2, 0, 6, 4, 5, 3]
     """
-    return _by_hash(_hashes_of_places(rows, key_of(seed)))
+    return _by_hash(_hashed(np.arange(rows, dtype=_U), key_of(seed)))
 
 
-def _hashes_of_places(rows: int, key: tuple[int, int]) -> Array:
-    """The keyed hash of each row's position; of many rows by a compiled loop."""
-    if rows >= _MANY:
+def _hashed(words: Array, key: tuple[int, int]) -> Array:
+    """The keyed hash of each word, which many words become themselves, by a compiled loop."""
+    if len(words) >= _MANY:
         from shoal.compiled import at_hand
-        from shoal.table.loops import siphash_places
+        from shoal.table.loops import siphash_words
 
-        if at_hand(siphash_places):
-            found = np.empty(rows, _U)
-            siphash_places(_U(key[0]), _U(key[1]), 0, found)
-            return found
-    return siphash(np.arange(rows, dtype=_U), key)
+        if at_hand(siphash_words):
+            siphash_words(_U(key[0]), _U(key[1]), words)
+            return words
+    return siphash(words, key)
 
 
 def released_order(rows: int, seed: int | None, removed: Sequence[int] = ()) -> Array | None:
@@ -100,8 +99,21 @@ def _by_hash(hashes: Array) -> Array:
 
 
 def sample_rows(columns: Sequence[Codes], size: int, seed: int) -> Array:
-    """So many rows drawn without replacement, in the order in which they came."""
-    return np.sort(secret_order(columns, seed)[:size])
+    """So many rows drawn without replacement, in the order in which they came: the first of the secret order.
+
+    >>> from shoal.table.classes import Coded
+    >>> sample_rows([Coded(np.array([2, 0, 1, 0]), 3)], 2, seed=7).tolist()
+    [0, 1]
+    """
+    hashes = row_hashes(columns, seed)
+    if not 0 < size < len(hashes):
+        return np.sort(_by_hash(hashes)[:size])
+    last = np.partition(hashes, size - 1)[size - 1]
+    drawn = np.flatnonzero(hashes <= last)
+    if len(drawn) > size:  # hashes that are equal: the first rows
+        below = np.flatnonzero(hashes < last)
+        drawn = np.sort(np.concatenate([below, np.flatnonzero(hashes == last)[: size - len(below)]]))
+    return drawn
 
 
 def row_hashes(columns: Sequence[Codes], seed: int) -> Array:
@@ -115,7 +127,7 @@ def row_hashes(columns: Sequence[Codes], seed: int) -> Array:
     rank = np.cumsum(new, dtype=_U) - _U(1)
     number = np.arange(len(ordered), dtype=_U) - starts.astype(_U)[rank.astype(np.int64)]
     found = np.empty(len(ordered), _U)
-    found[order] = siphash(rank << _U(32) | number, key_of(seed))
+    found[order] = _hashed(rank << _U(32) | number, key_of(seed))
     return found
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -56,6 +56,25 @@ def information_loss(columns: Sequence[Column], boxed: Boxed, weights: Array | N
     return InformationLoss(
         total / (records * len(columns)), {name: float(lost / records) for name, lost in by_column.items()}
     )
+
+
+def total_information_loss(
+    columns: Sequence[Column], boxed: Boxed, spreads: Mapping[str, float] | None = None
+) -> float:
+    """The same of all columns together, where nothing else is asked for: many rows straight from their boxes.
+
+    `spreads` are those of the columns, where they are known.
+
+    >>> from shoal.reading import read
+    >>> from shoal.anonymization.transforms.sorted_clusters import sorted_clusters
+    >>> columns = read({"age": [30, 34]}).select(["age"])
+    >>> round(total_information_loss(columns, sorted_clusters(columns, 2)), 6)
+    1.414214
+    """
+    from shoal.utility.farthest import total_of_many
+
+    found = total_of_many(columns, boxed, spreads)
+    return information_loss(columns, boxed).total if found is None else found
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@ and each is closed by as coarse a node as rules it out, which closes many others
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -67,6 +68,18 @@ class OpenNodes:
         factors = grid.free_factors if outcome.below is None else grid.factors(outcome.below)
         left = _close_open(self.levels, self.bounds, self.changes, at, factors, lost, target)
         self.levels, self.bounds, self.changes = self.levels[:left], self.bounds[:left], self.changes[:left]
+
+    def close_several(self, outcomes: Sequence[Outcome], grid: Grid, target: float) -> None:
+        """The same of several nodes. One that loses no record tells about itself alone: it is marked, and goes with
+        what others close."""
+        silent = [one for one in outcomes if one.below is not None and not one.below.any()]
+        for outcome in silent[1:]:
+            place = _place_of(self.levels, np.array(outcome.levels, np.uint16))
+            if place >= 0:
+                self.bounds[place] = np.inf
+        telling = [one for one in outcomes if one.below is None or one.below.any()]
+        for outcome in [*silent[:1], *telling]:
+            self.close(outcome, grid, target)
 
 
 class Forecast:
@@ -164,8 +177,9 @@ def close_all(search: Search, limit: int, most: int) -> float | None:
     if nodes is None:
         return None
     forecast = Forecast(grid, limit)
+    nodes.close_several(list(search.seen.values()), grid, search.target)
     for outcome in search.seen.values():
-        _note(search, nodes, forecast, outcome)
+        forecast.note(outcome)
     _improve(search, nodes, forecast)
     half = search.time_left / 2
     while len(nodes) and not search.late:
@@ -291,6 +305,24 @@ def _close_open(
             changed = columns
             left += 1
     return left
+
+
+@compiled
+def _place_of(levels: Array, at: Array) -> int:
+    """Where a node stands among nodes in the order of their levels; -1 if it is not there."""
+    first, last = 0, len(levels)
+    while first < last:
+        middle = (first + last) // 2
+        j = 0
+        while j < len(at) and levels[middle, j] == at[j]:
+            j += 1
+        if j == len(at):
+            return middle
+        if levels[middle, j] < at[j]:
+            first = middle + 1
+        else:
+            last = middle
+    return -1
 
 
 @compiled

@@ -22,6 +22,8 @@ AGE_GROUPS = [0, 1, *range(5, 90, 5)]
 COARSE_AGE_GROUPS = [0, 1, 20, 35, 65]
 # an odd factor: it tells keys of 64 bits apart as they were, but by their high bits
 _ODD = np.uint64(0x9E3779B97F4A7C15)
+# rows that stay in the cache while something is done with them
+_BLOCK = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -169,8 +171,7 @@ def _may_be_in(some: Array, hashes: Array) -> Array:
 
 def _cells(columns: Sequence[Column], states: dict[str, list[_State]], level: int, rows: Array) -> Coded:
     """A key for each of some rows, equal where their boxes at a level are."""
-    now = [(column, states[column.name][level]) for column in columns]
-    return pack([Coded(state.group[column.codes[rows]], len(state.low)) for column, state in now])
+    return pack([states[column.name][level].of(column.codes[rows]) for column in columns])
 
 
 def _runs(key: Coded) -> tuple[Array, Array]:
@@ -206,6 +207,11 @@ class _State:
     low: Array
     high: Array
     group: Array
+    groups: int
+
+    def of(self, codes: Array) -> Coded:
+        """The group of each of some codes; each value has its own where none was changed."""
+        return Coded(codes if self.groups == len(self.low) else self.group[codes], len(self.low))
 
 
 def _states(columns: Sequence[Column], steps: Sequence[Step]) -> dict[str, list[_State]]:
@@ -222,16 +228,14 @@ def _states(columns: Sequence[Column], steps: Sequence[Step]) -> dict[str, list[
 
 def _state(low: Array, high: Array) -> _State:
     distinct, group = np.unique(low, return_inverse=True)
-    return _State(low, high, group.reshape(-1).astype(smallest_unsigned(len(distinct))))
+    return _State(low, high, group.reshape(-1).astype(smallest_unsigned(len(distinct))), len(distinct))
 
 
 def _alone(states: Sequence[_State], columns: Sequence[Column], rows: Array) -> Array:
     """Which of some rows are alone with their values at a level, among these rows."""
     if not len(rows):
         return np.zeros(0, bool)
-    coded = [
-        Coded(state.group[column.codes[rows]], len(state.low)) for state, column in zip(states, columns, strict=True)
-    ]
+    coded = [state.of(column.codes[rows]) for state, column in zip(states, columns, strict=True)]
     first, lengths = _runs(pack(coded))
     alone = np.zeros(len(rows), bool)
     alone[first[lengths == 1]] = True
@@ -246,9 +250,14 @@ def _boxed(columns: Sequence[Column], states: dict[str, list[_State]], level_of_
         ends = np.stack([[state.low, state.high] for state in states[column.name]], axis=1).reshape(2, -1)
         # the ranges that a column takes at any level, in their order
         distinct, which = np.unique(ends, axis=1, return_inverse=True)
-        entries = level_of_row * np.int64(len(column.values))
-        entries += column.codes
-        coded.append(Coded(which.reshape(-1).astype(smallest_unsigned(distinct.shape[1]))[entries], distinct.shape[1]))
+        narrow = which.reshape(-1).astype(smallest_unsigned(distinct.shape[1]))
+        codes = np.empty(len(level_of_row), narrow.dtype)
+        for start in range(0, len(codes), _BLOCK):
+            here = slice(start, start + _BLOCK)
+            entries = level_of_row[here] * np.int64(len(column.values))
+            entries += column.codes[here]
+            np.take(narrow, entries, out=codes[here], mode="clip")
+        coded.append(Coded(codes, distinct.shape[1]))
         ranges[column.name] = distinct[0], distinct[1]
     box_of_row, count = class_of_each_row(pack(coded))
     first = first_row_of_each_class(box_of_row, count)

@@ -28,11 +28,15 @@ def by_distance(columns: Sequence[Column], spreads: Mapping[str, float] | None =
     >>> by_distance(read({"age": [51, 30, 34]}).select(["age"])).tolist()
     [1, 2, 0]
     """
-    return _order(distance_to_zero(columns, spreads))
+    return order_of_distances(distance_to_zero(columns, spreads))
 
 
-def _order(distances: Array) -> Array:
-    """The stable order of numbers that are not negative: that of their bits."""
+def order_of_distances(distances: Array) -> Array:
+    """The stable order of numbers that are not negative: that of their bits.
+
+    >>> order_of_distances(np.array([2.5, 0.0, 2.5])).tolist()
+    [1, 0, 2]
+    """
     return order_of_words(distances.view(np.uint64))
 
 
@@ -102,23 +106,31 @@ def closeness_bound(rows: int, k: int) -> float:
 
 
 def close_clusters(
-    columns: Sequence[Column], confidential: Column, k: int, t: float | None = None, remainder: Remainder = "top"
+    columns: Sequence[Column],
+    confidential: Column,
+    k: int,
+    t: float | None = None,
+    remainder: Remainder = "top",
+    ordered: Array | None = None,
+    distance: Array | None = None,
 ) -> Boxed:
     """Algorithm S4: cluster j takes the j-th record, by distance, of every stretch of the confidential order.
 
     The records left over are the largest (`top`, as published) or from the middle of the order, which breaks the bound
-    less often.
+    less often. `ordered`, the rows in the confidential order, and `distance`, that of each to the record of zeros, are
+    worked out where they are not known.
     """
     rows = len(columns[0].codes)
     sizes = cut(rows, k, t)
-    ordered, _ = sorted_with_order(Coded(confidential.codes, confidential.cardinality))
+    if ordered is None:
+        ordered, _ = sorted_with_order(Coded(confidential.codes, confidential.cardinality))
     if remainder == "middle" and sizes.rest:
         ordered = _rest_last(ordered, sizes)
-    distance = distance_to_zero(columns)
+    distance = distance_to_zero(columns) if distance is None else distance
     main = ordered[: sizes.size * sizes.clusters].reshape(sizes.size, sizes.clusters)
-    main = np.stack([stretch[_order(distance[stretch])] for stretch in main])
+    main = np.stack([stretch[order_of_distances(distance[stretch])] for stretch in main])
     rest = ordered[sizes.size * sizes.clusters :]
-    rest = rest[_order(distance[rest])]
+    rest = rest[order_of_distances(distance[rest])]
     return box_clusters(columns, *_interleave(main.T, rest))
 
 
