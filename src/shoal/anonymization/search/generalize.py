@@ -157,26 +157,35 @@ class Generalized:
 
 def score_of(found: Generalized, grid: Grid) -> float:
     """The score of all rounds together, by the measure of a grid: every record at the level of its own round."""
-    space, weights = found.space, found.space.weights
-    if space.unit_of_row is None:  # by tuples, each of which has one round
-        rounds, weights = found.round_of_unit, space.tuples.counts
-        codes = [space.tuples.tuples[column.name].codes for column in space.columns]
-    else:
-        rounds = found.round_of_row
-        codes = [column.codes for column in space.columns]
+    records = _records_of_rounds(found, grid)
     gains = np.zeros(len(grid.axes))
     levels = np.array(found.rounds[0])
-    for j, (axis, own) in enumerate(zip(grid.axes, codes, strict=True)):
+    for j, axis in enumerate(grid.axes):
         total = 0.0
-        for number in range(-1, len(found.rounds)):
-            here = rounds == number
-            counted = None if weights is None else weights[here]
-            records = np.bincount(own[here], counted, minlength=len(axis.costs.suppressed))
+        for number, of_codes in enumerate(records[j], start=-1):
             cost = axis.costs.suppressed if number < 0 else axis.costs.levels[found.rounds[number][j]]
-            total += float((records * cost).sum())
+            total += float((of_codes * cost).sum())
         # what the kernels take is the difference to all records at the first round's level
         gains[j] = total - grid.sums[j, levels[j]]
     return grid.score(grid.product(levels, gains))
+
+
+def _records_of_rounds(found: Generalized, grid: Grid) -> list[list[Array]]:
+    """How many records of each code were suppressed and settled in each round, by column; the first round, which mostly
+    has the most, has what the others leave."""
+    space = found.space
+    if space.unit_of_row is None:
+        rounds, counts = found.round_of_unit, space.tuples.counts
+        codes = [space.tuples.tuples[axis.name].codes for axis in grid.axes]
+    else:
+        rounds, codes = found.round_of_row, [column.codes for column in space.columns]
+        counts = np.ones(len(rounds), np.int64) if space.weights is None else space.weights
+    others = [np.flatnonzero(rounds == number) for number in (-1, *range(1, len(found.rounds)))]
+    records = []
+    for axis, of_column in zip(grid.axes, codes, strict=True):
+        counted = [np.bincount(of_column[here], counts[here], len(axis.records)) for here in others]
+        records.append([counted[0], axis.records - sum(counted), *counted[1:]])
+    return records
 
 
 def make_space(

@@ -40,11 +40,6 @@ class Grid:
     tuples: CountTable
     axes: Sequence[Axis]
     measure: ColumnMeasure
-    # compound columns: their codes per tuple, where their tables start, their members and the codes that they pack
-    codes: Array = field(repr=False)
-    starts: Array = field(repr=False)
-    members: Array = field(repr=False)
-    unpacked: Array = field(repr=False)
     # nodes and costs of all columns and levels, one after the other
     nodes: Array = field(repr=False)
     costs: Array = field(repr=False)
@@ -58,6 +53,31 @@ class Grid:
     @cached_property
     def records(self) -> int:
         return self.tuples.records
+
+    @cached_property
+    def _compounds(self) -> tuple[Array, Array, Array, Array]:
+        groups = _groups([len(axis.fitted.codes[0]) for axis in self.axes])
+        return _compounds(self.axes, self.tuples, groups)
+
+    @property
+    def codes(self) -> Array:
+        """The codes of compound columns, tuple by tuple."""
+        return self._compounds[0]
+
+    @property
+    def starts(self) -> Array:
+        """Where the tables of compound columns start."""
+        return self._compounds[1]
+
+    @property
+    def members(self) -> Array:
+        """The columns of each compound."""
+        return self._compounds[2]
+
+    @property
+    def unpacked(self) -> Array:
+        """The codes that compound codes pack."""
+        return self._compounds[3]
 
     @cached_property
     def low(self) -> Array:
@@ -186,9 +206,7 @@ def make_grid(
         if not 0 < weight < float("inf"):
             raise InputError(f"The weight of column '{name}' is not above 0.", "Use 1 for the usual weight.")
         axes.append(Axis(name, fitted, chosen.costs(fitted, records), records, weight, low, high))
-    groups = _groups([len(axis.fitted.codes[0]) for axis in axes])
-    codes, starts, members, unpacked = _compounds(axes, tuples, groups)
-    return Grid(tuples, axes, chosen, codes, starts, members, unpacked, *_flat(axes))
+    return Grid(tuples, axes, chosen, *_flat(axes))
 
 
 def _groups(cardinalities: Sequence[int]) -> list[list[int]]:

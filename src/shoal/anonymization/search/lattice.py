@@ -24,9 +24,9 @@ from shoal.policy import Policy
 from shoal.policy.survey import population_size
 from shoal.ranges.columns import Nature, ReleasedColumns, as_it_was, spread_over
 from shoal.ranges.forms import ColumnForm, escape
-from shoal.table import Array, Table
-from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class, pack
-from shoal.table.encode import encode
+from shoal.table import Array, Table, smallest_unsigned
+from shoal.table.classes import Coded, class_of_each_row, pack
+from shoal.table.encode import encode, look_up
 from shoal.table.rows import Rows, counting_records
 from shoal.table.texts import texts_of
 from shoal.table.type_words import type_word
@@ -134,30 +134,23 @@ class Relabelled:
 
 
 def relabel(found: Generalized, labels_are_names: bool = False) -> Relabelled:
-    """Write every row with the labels of its round; what was never settled is `*` throughout.
-
-    What is equal is written once: rows are dealt with as distinct (tuple, round) pairs, and spread over the table last.
-    """
-    space = found.space
-    if space.unit_of_row is None:
-        of_row, rounds = space.tuple_of_row, found.round_of_unit
-        codes = [space.tuples.tuples[column.name].codes for column in space.columns]
-    else:
-        pairs = Coded(space.tuple_of_row, len(space.tuples)), Coded(found.round_of_row + 1, len(found.rounds) + 1)
-        of_row, count = class_of_each_row(pack(pairs))
-        first = first_row_of_each_class(of_row, count)
-        rounds = found.round_of_row[first]
-        codes = [column.codes[first] for column in space.columns]
+    """Write every row with the labels of its round; what was never settled is `*` throughout."""
+    space, count = found.space, len(found.rounds)
+    of_row = space.tuple_of_row if space.unit_of_row is None else space.unit_of_row
+    rows = _RoundOf(found.round_of_unit.astype(np.int32)[of_row], count)
+    # what is equal is put into classes once: distinct tuples, where each is of one round
+    alike = rows if space.unit_of_row is not None else _RoundOf(found.round_of_unit, count)
     columns, keys = {}, []
     for place, column in enumerate(space.columns):
-        labels, label, changed = _labels(found, place, codes[place], rounds)
-        keys.append(Coded(label, len(labels)))
-        if not changed.any():
+        labels, label, changed = _labels(found, place)
+        codes = column.codes if alike is rows else space.tuples.tuples[column.name].codes
+        which = alike.place(codes, column.cardinality)
+        keys.append(Coded(look_up(which, label.astype(smallest_unsigned(len(labels))), 0), len(labels)))
+        there = np.bincount(which, minlength=len(label)) > 0
+        if not (changed & there).any():
             columns[column.name] = as_it_was(column)
         else:
-            used = np.flatnonzero(np.bincount(label, minlength=len(labels)))
-            number = np.zeros(len(labels), np.int64)
-            number[used] = np.arange(len(used))
+            used = np.unique(label[there])
             texts = pl.Series(column.name, labels, dtype=pl.String).gather(used)
             is_text = column.values.dtype == pl.String
             form = ColumnForm(
@@ -168,36 +161,52 @@ def relabel(found: Generalized, labels_are_names: bool = False) -> Relabelled:
                 labels_are_names=labels_are_names,
             )
             nature: Nature = "named" if labels_are_names else "truthful"
-            shown = spread_over(encode(texts), number[label]).take(of_row)
-            columns[column.name] = ReleasedColumns.in_codes([shown], nature, changed[of_row], form)
-    kept = np.flatnonzero(rounds >= 0)
-    classes, count = class_of_each_row(pack([Coded(key.codes[kept], key.cardinality) for key in keys]))
-    class_of_pair = np.full(len(rounds), -1, np.int64)
-    class_of_pair[kept] = classes
-    return Relabelled(columns, class_of_pair[of_row], count)
+            which = which if alike is rows else rows.place(column.codes, column.cardinality)
+            shown = spread_over(encode(texts).take(np.searchsorted(used, label).clip(max=len(used) - 1)), which)
+            columns[column.name] = ReleasedColumns.in_codes([shown], nature, look_up(which, changed, 0), form)
+    kept = np.flatnonzero(alike.rounds >= 0)
+    key = pack(keys)
+    classes, number = class_of_each_row(Coded(key.codes[kept], key.cardinality))
+    class_of_each = np.full(len(alike.rounds), -1, np.int64)
+    class_of_each[kept] = classes
+    return Relabelled(columns, class_of_each if alike is rows else class_of_each[of_row], number)
 
 
-def _labels(found: Generalized, place: int, codes: Array, rounds: Array) -> tuple[list[str | None], Array, Array]:
-    """The labels of a column; which of them each code gets in its round, and whether it says something else."""
+class _RoundOf:
+    """The round of each row or tuple (-1: it is suppressed), and where its codes stand in tables by round and code."""
+
+    def __init__(self, rounds: Array, count: int) -> None:
+        self.rounds, self.count = rounds, count
+        self.lost = np.flatnonzero(rounds < 0)
+
+    def place(self, codes: Array, cardinality: int) -> Array:
+        """A place for each code in each round, one after the other, and one for all that is suppressed."""
+        narrow = smallest_unsigned(cardinality * self.count + 1)
+        found = codes.astype(narrow)
+        if self.count > 1:
+            found += (np.maximum(self.rounds, 0) * cardinality).astype(narrow)
+        found[self.lost] = cardinality * self.count
+        return found
+
+
+def _labels(found: Generalized, place: int) -> tuple[list[str | None], Array, Array]:
+    """The labels of a column; which of them each code gets in each round and what is suppressed gets, one after the
+    other, and whether it says something else."""
     column = found.space.columns[place]
     fitted = found.space.fitted[column.name]
     own = [*texts_of(column.values).to_list(), *([None] if column.nulls else [])]
     is_text = column.values.dtype == pl.String
     escaped = [*escape(column.values).to_list(), *([None] if column.nulls else [])] if is_text else own
     numbers: dict[str | None, int] = {}
-    label, changed = np.zeros(len(codes), np.int64), np.ones(len(codes), bool)
-    for number, levels in enumerate(found.rounds):
+    label, changed = [], []
+    for levels in found.rounds:
         level = levels[place]
         texts = own if level == 0 else [fitted.labels[level][node] for node in fitted.codes[level]]
         alone = np.bincount(fitted.codes[level])[fitted.codes[level]] == 1
         # a value that still stands for itself is a text of the original, whatever it looks like
         itself = [level == 0 or (single and text == leaf) for text, leaf, single in zip(texts, own, alone, strict=True)]
         shown = [raw if same else text for raw, text, same in zip(escaped, texts, itself, strict=True)]
-        of_code = np.array([numbers.setdefault(text, len(numbers)) for text in shown], np.int64)
-        differs = np.array([text != leaf for text, leaf in zip(texts, own, strict=True)], bool)
-        here = rounds == number
-        label[here], changed[here] = of_code[codes[here]], differs[codes[here]]
-    lost = rounds < 0
-    if lost.any():
-        label[lost] = numbers.setdefault("*", len(numbers))
-    return list(numbers), label, changed
+        label += [numbers.setdefault(text, len(numbers)) for text in shown]
+        changed += [text != leaf for text, leaf in zip(texts, own, strict=True)]
+    label.append(numbers.setdefault("*", len(numbers)))
+    return list(numbers), np.array(label), np.array([*changed, True])
