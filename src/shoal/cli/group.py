@@ -13,6 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
 from shoal.cli.commands import COMMANDS, Entry
+from shoal.cli.settings import note_options
 
 MARKUP: Literal["markdown"] = "markdown"
 # digits of a number that needs no look at it
@@ -60,6 +61,7 @@ def load(name: str) -> Any:
 def _parse_args(command: Any, parse_args: Callable[..., list[str]], ctx: Any, args: list[str]) -> list[str]:
     for parameter in command.get_params(ctx):
         _spare_pydantic(parameter)
+    note_options(command)
     try:
         return parse_args(ctx, args)
     except Exception as error:

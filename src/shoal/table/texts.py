@@ -26,6 +26,32 @@ def check_have_texts(columns: Iterable[Column]) -> None:
             )
 
 
+# the years from -262000 to 262000, in days from 1970: polars writes 142 years more, for decades around a date
+_FIRST_DAY, _LAST_DAY = -96_413_063, 94_974_372
+_PER_DAY = {"ms": 86_400_000, "us": 86_400_000_000, "ns": 86_400_000_000_000}
+
+
+def check_dates(columns: Iterable[Column]) -> None:
+    """Refuse dates that have no text: of years far from ours, as a wrong unit of time or a filler makes them.
+
+    >>> from shoal.table.encode import encode
+    >>> check_dates([encode(pl.Series("born", [94_974_373]).cast(pl.Date))])
+    Traceback (most recent call last):
+    shoal.errors.InputError: Column 'born' holds dates past the year 262000, or before -262000. ...
+    """
+    for column in columns:
+        kind = column.values.dtype
+        if not (kind == pl.Date or isinstance(kind, pl.Datetime)) or not len(column.values):
+            continue
+        per_day = 1 if kind == pl.Date else _PER_DAY[kind.time_unit]  # type: ignore[attr-defined]
+        days = column.values.to_physical() // per_day
+        if not days.is_between(_FIRST_DAY, _LAST_DAY).all():
+            raise InputError(
+                f"Column '{column.name}' holds dates past the year 262000, or before -262000.",
+                "Correct them (is the unit of time right?), leave them empty, or give the column as text or numbers.",
+            )
+
+
 def texts_of(values: pl.Series) -> pl.Series:
     """Values as they are written; 5.0 is written 5, for other libraries keep whole numbers beside nulls as floats."""
     if values.dtype == pl.Duration or values.dtype == pl.Time:  # the cast leaves out fractions of a second
