@@ -8,7 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.models.closest_part import Tree, must_lose
+from shoal.models.closest_part import Tree, least_within, must_lose
 from shoal.models.distances import distance_of_cells
 from shoal.models.spread import Spread, Whole
 
@@ -41,6 +41,20 @@ def test_no_part_within_t_is_larger(whole: list[int], members: list[int], t: flo
     within = parts[distances(parts, table, hierarchical) <= t + 1e-12]
     largest = int(within.sum(axis=1).max(initial=0))
     assert largest <= kept < own.sum()
+
+
+@settings(max_examples=100)
+@given(
+    whole=st.lists(st.integers(1, 30), min_size=LEAVES, max_size=LEAVES),
+    t=st.sampled_from([0.0, 0.01, 0.05, 0.1, 0.2, 0.35, 0.5]),
+    hierarchical=st.booleans(),
+)
+def test_no_fewer_members_are_within_t(whole: list[int], t: float, hierarchical: bool) -> None:
+    """Of all classes of up to six members the smallest that is within t."""
+    table, most = Whole(np.array(whole), tree=TREE), 7
+    parts = np.array([part for part in product(range(most), repeat=LEAVES) if 0 < sum(part) < most])
+    within = parts[distances(parts, table, hierarchical) <= t + 1e-12]
+    assert least_within(t, Tree(table, hierarchical), most) == within.sum(axis=1).min(initial=most)
 
 
 def test_by_hand() -> None:

@@ -59,6 +59,44 @@ def must_lose(spread: Spread, tree: Tree, far: Array, t: float) -> Array:
     return lost
 
 
+def least_within(t: float, tree: Tree, most: int) -> int:
+    """The fewest members that can be within t of the whole table, whatever their values; `most` where it is more.
+
+    One member after the other gets the value that adds least, which is the best for all of them: the distance is a sum
+    of convex functions, one of every branch of the tree.
+
+    >>> least_within(0.25, Tree(Whole(np.array([10, 10])), False), 9)  # 1 of 1 is 0.5 away, 1 of 2 is not
+    2
+    """
+    return int(_least_within(t, most, tree.shares, tree.first, tree.parent))
+
+
+@compiled
+def _least_within(t: float, most: int, shares: Array, first: Array, parent: Array) -> int:
+    height = len(first) - 2
+    held = np.zeros(len(shares))
+    for size in range(1, most):
+        held[:] = 0.0
+        cost = 0.0
+        for _ in range(size):
+            best, added = -1, np.inf
+            for leaf in range(first[1]):
+                node, more = leaf, 0.0
+                for _ in range(height):
+                    more += min(max(held[node] + 1 - size * shares[node], 0.0), 1.0)
+                    node = parent[node]
+                if more < added:
+                    best, added = leaf, more
+            cost += added
+            node = best
+            for _ in range(height):
+                held[node] += 1
+                node = parent[node]
+        if cost <= (t * height + _SAME) * size:
+            return size
+    return most
+
+
 @compiled
 def _lost_shares(
     which: Array,
@@ -80,12 +118,15 @@ def _lost_shares(
         for e in range(ends[i], ends[i + 1]):
             members[leaf[codes[e]]] += counts[e]
             size += counts[e]
-        lost[i] = 1 - most_kept(members, size, t, shares, first, parent, work) / size
+        lost[i] = 1 - most_kept(members, size, 1, t, shares, first, parent, work) / size
 
 
 @compiled_part
-def most_kept(members: Array, size: int, t: float, shares: Array, first: Array, parent: Array, work: Array) -> int:
-    """An upper bound of the members in a part within t of a class that is not, `members[leaf]` of each value.
+def most_kept(
+    members: Array, size: int, least: int, t: float, shares: Array, first: Array, parent: Array, work: Array
+) -> int:
+    """An upper bound of the members in a part within t of a class that is not, `members[leaf]` of each value; 0 where
+    no part of `least` members is.
 
     The least cost of keeping S members, less what t allows, is convex in S and 0 at the largest S: Newton's method from
     above never passes it.
@@ -100,9 +141,10 @@ def most_kept(members: Array, size: int, t: float, shares: Array, first: Array, 
             break
         step = over / (slope - allowed)
         kept = max(kept - step, 0.0)
-        if step < 0.1:
+        if step < 0.1 or kept + 1 < least:
             break
-    return min(int(kept + 1e-3 + 1e-6), size - 1)
+    most = min(int(kept + 1e-3 + 1e-6), size - 1)
+    return most if most >= least else 0
 
 
 @compiled_part
@@ -119,15 +161,14 @@ def least_cost(members: Array, kept: float, shares: Array, first: Array, parent:
             amounts[node, s] = 0.0
             slopes[node, s] = 0.0
     for leaf in range(first[1]):
-        if members[leaf] > 0:
-            above, left = parent[leaf], kept * shares[leaf]
-            if members[leaf] < left - _SAME:
-                amounts[above, 0] += members[leaf]
-            else:
-                amounts[above, 0] += left
-                slopes[above, 0] += shares[leaf]
-                amounts[above, 1] += members[leaf] - left
-                slopes[above, 1] -= shares[leaf]
+        # without a branch: which values are too many changes from one to the next
+        above, left, share = parent[leaf], kept * shares[leaf], shares[leaf]
+        within = min(float(members[leaf]), left)
+        used_up = share if members[leaf] >= left - _SAME else 0.0
+        amounts[above, 0] += within
+        slopes[above, 0] += used_up
+        amounts[above, 1] += members[leaf] - within
+        slopes[above, 1] -= used_up
     for level in range(1, height):
         for node in range(first[level], first[level + 1]):
             left, left_slope = kept * shares[node], shares[node]
@@ -135,10 +176,9 @@ def least_cost(members: Array, kept: float, shares: Array, first: Array, parent:
             over = over_slope = 0.0
             for s in range(level + 1):
                 amount, slope = amounts[node, s], slopes[node, s]
-                if amount < left - _SAME or (amount <= left + _SAME and slope >= left_slope):
-                    within, within_slope = amount, slope
-                else:
-                    within, within_slope = left, left_slope
+                whole = (amount < left - _SAME) | ((amount <= left + _SAME) & (slope >= left_slope))
+                within = amount if whole else left
+                within_slope = slope if whole else left_slope
                 left -= within
                 left_slope -= within_slope
                 amounts[above, s] += within + over
@@ -151,10 +191,9 @@ def least_cost(members: Array, kept: float, shares: Array, first: Array, parent:
     cost = cost_slope = 0.0
     for s in range(height + 1):
         amount, slope = amounts[top, s], slopes[top, s]
-        if amount < left - _SAME or (amount <= left + _SAME and slope >= left_slope):
-            within, within_slope = amount, slope
-        else:
-            within, within_slope = left, left_slope
+        whole = (amount < left - _SAME) | ((amount <= left + _SAME) & (slope >= left_slope))
+        within = amount if whole else left
+        within_slope = slope if whole else left_slope
         left -= within
         left_slope -= within_slope
         cost += s * within

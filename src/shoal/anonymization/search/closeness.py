@@ -10,24 +10,32 @@ import numpy as np
 from shoal.compiled import compiled
 from shoal.models import KAnonymity, Model, TCloseness
 from shoal.models.base import TOLERANCE
-from shoal.models.closest_part import Tree, most_kept
+from shoal.models.closest_part import Tree, least_within, most_kept
 from shoal.table import Array
 
 # entries of a dense (class, sensitive code) table
 _DENSE = 1 << 22
+# values times the square of members up to which the fewest members are asked for that can be within t
+_ASKED = 1 << 20
 
 
 class ClosenessLoop:
     """Judges classes by k and t, and says how much of each a finer node can keep."""
 
-    def __init__(self, k: int, model: TCloseness, tree: Tree) -> None:
+    def __init__(self, k: int, model: TCloseness, tree: Tree, members: int) -> None:
         self.name, self.k, self.t, self.tree = model.sensitive, k, model.t, tree
         self.labels = tree.nodes.shape[1]
+        # narrow counts: tables of classes and values stay in the cache
+        self.counts: type = np.int32 if members < 1 << 31 else np.int64
         self._work = tree.scratch()
 
     @classmethod
     def of(cls, models: Sequence[Model], sensitive: Mapping[str, Any]) -> ClosenessLoop | None:
-        """The loop, if these are its models: k-anonymity and one closeness with nothing missing and no order."""
+        """The loop, if these are its models: k-anonymity and one closeness with nothing missing and no order.
+
+        Classes that are too small to be within t, whatever their values are, count as those below k: no finer node
+        keeps them.
+        """
         sizes = [model.k for model in models if isinstance(model, KAnonymity)]
         others = [model for model in models if isinstance(model, TCloseness)]
         if len(others) != 1 or len(sizes) + 1 != len(models):
@@ -37,7 +45,10 @@ class ClosenessLoop:
         if way == "ordered" or whole.unknown_members or whole.members is not None:
             return None
         tree = Tree(whole, way == "hierarchical")
-        return cls(max(sizes, default=1), others[0], tree) if tree.height else None
+        if not tree.height:
+            return None
+        least = least_within(others[0].t + TOLERANCE, tree, int((_ASKED / len(tree.shares)) ** 0.5))
+        return cls(max([*sizes, least]), others[0], tree, int(whole.counts.sum()))
 
     def fits(self, classes: int) -> bool:
         """Whether a table of all classes and values is small enough."""
@@ -57,7 +68,7 @@ class ClosenessLoop:
     def judge(self, place: Array, sizes: Array, entries: Any) -> tuple[Array, Array]:
         """Which classes are bad, and how many members of each can be kept at most below."""
         bad, number = np.zeros(len(sizes), np.bool_), np.zeros(len(sizes), np.int32)
-        spread = np.zeros((int(np.count_nonzero(sizes >= self.k)) + 1) * self.leaves, np.int64)
+        spread: Array = np.zeros((int(np.count_nonzero(sizes >= self.k)) + 1) * self.leaves, self.counts)
         of_tuple, code, count = entries.narrow
         counted = (place, sizes, of_tuple, code, count)
         count_and_judge(*counted, self.k, self.t, TOLERANCE, *self.arrays, number, spread, bad)
@@ -105,22 +116,23 @@ def count_and_judge(
     for e in range(len(entry_tuple)):
         spread[number[place[entry_tuple[e]]] + leaf[entry_code[e]]] += entry_count[e]
     inner = np.zeros(len(shares))
-    own = np.zeros(leaves)
     for c in range(len(sizes)):
         if bad[c]:
             continue
-        for node in range(leaves):
-            own[node] = spread[number[c] + node] / sizes[c]
-        inner[leaves:] = 0.0
+        own = spread[number[c] : number[c] + leaves]
+        allowed = (t + tolerance) * height * sizes[c]
         far = 0.0
         for node in range(leaves):
-            inner[parent[node]] += own[node]
-            far += max(own[node] - shares[node], 0.0)
+            far += max(own[node] - sizes[c] * shares[node], 0.0)
         # what is too far already only gets farther
-        for node in range(leaves, first[height] if far / height <= t + tolerance else leaves):
-            inner[parent[node]] += inner[node]
-            far += max(inner[node] - shares[node], 0.0)
-        bad[c] = far / height > t + tolerance
+        if far <= allowed:
+            inner[leaves:] = 0.0
+            for node in range(leaves):
+                inner[parent[node]] += own[node]
+            for node in range(leaves, first[height]):
+                inner[parent[node]] += inner[node]
+                far += max(inner[node] - sizes[c] * shares[node], 0.0)
+        bad[c] = far > allowed
 
 
 @compiled
@@ -145,5 +157,4 @@ def most_kept_of_all(
             kept[c] = sizes[c]
         elif sizes[c] >= k:
             own = spread[number[c] : number[c] + leaves]
-            most = most_kept(own, sizes[c], t, shares, first, parent, work)
-            kept[c] = most if most >= k else 0
+            kept[c] = most_kept(own, sizes[c], k, t, shares, first, parent, work)

@@ -339,6 +339,14 @@ class Evaluator:
         product = self.grid.product(levels, gains) if gains is not None and feasible else np.inf
         return Outcome(tuple(levels.tolist()), suppressed, feasible, product, suppressed, below)
 
+    @cached_property
+    def stars(self) -> Array:
+        """Whether values can be `*` at each level of a column."""
+        found = np.zeros(self.grid.sums.shape, np.bool_)
+        for j, stars in enumerate(self._stars):
+            found[j, : len(stars)] = np.array(stars) >= 0
+        return found
+
     def has_nothing(self, levels: Array) -> bool:
         """Whether rows can be `*` everywhere: at the top all are, in uneven trees some are below it."""
         return all(stars[level] >= 0 for stars, level in zip(self._stars, levels.tolist(), strict=True))

@@ -37,7 +37,7 @@ class Glances:
         place, number = np.zeros((2, tuples), np.int32)
         self._scratch = (place, stamp, *np.zeros((4, max(tuples, 1)), np.int64), number)
         self._bad, self._gone = np.zeros(tuples, np.bool_), np.zeros(grid.starts[-1])
-        self._spread = np.zeros(0, np.int64)
+        self._spread: Array = np.zeros(0, loop.counts)
         table = np.zeros(grid.starts[-1], np.int64)
         self._keys_given = (grid.members, grid.unpacked, grid.starts, grid.nodes, grid.offsets, grid.cards, table)
         self._judge_given = (loop.k, loop.t, TOLERANCE, *loop.arrays, loop.tree.scratch())
@@ -49,27 +49,25 @@ class Glances:
         """They are for this pair of models."""
         return None if evaluate.closeness is None else cls(evaluate, evaluate.closeness)
 
-    def sources(self, nodes: Sequence[Array]) -> tuple[list[tuple[Source, list[Array]]], list[Array]]:
+    def sources(self, nodes: Sequence[Array]) -> tuple[list[tuple[Source, Array]], list[Array]]:
         """What nodes can be counted from, with those that have it in common; and those that cannot be glanced at."""
-        found: dict[int, tuple[Source, list[Array]]] = {}
-        others = []
-        for levels in nodes:
-            self.evaluate.sources.below(levels)
-        for levels in nodes:
-            source = self.evaluate.sources.nearest(levels)
-            fits = self.loop.fits(self._most(source)) and self.grid.cells(levels) < 1 << 62
-            if not fits or self.evaluate.has_nothing(levels):
-                others.append(levels)
+        every, columns = np.array(nodes, np.int64).reshape(-1, len(self.grid.axes)), np.arange(len(self.grid.axes))
+        keys = self.grid.cards[columns, every].prod(axis=1, dtype=np.float64)
+        fit = (keys < 1 << 62) & ~self.evaluate.stars[columns, every].all(axis=1)
+        parts, others = [], list(every[~fit])
+        for source, places in self.evaluate.sources.below_all(every[fit]):
+            if self.loop.fits(self._most(source)):
+                parts.append((source, every[fit][places]))
             else:
-                found.setdefault(id(source), (source, []))[1].append(levels)
-        return list(found.values()), others
+                others += list(every[fit][places])
+        return parts, others
 
-    def look(self, search: Search, source: Source, nodes: Sequence[Array], bounds: Array, strides: Array) -> None:
+    def look(self, search: Search, source: Source, nodes: Array, bounds: Array, strides: Array) -> None:
         """Look at nodes that are counted from the same source, and close what can be closed."""
         grid, loop, limit = self.grid, self.loop, self.evaluate.limit
         needed = (self._most(source) + 1) * loop.leaves
         if len(self._spread) < needed:
-            self._spread = np.zeros(needed, np.int64)
+            self._spread = np.zeros(needed, loop.counts)
         of_tuple, code, count = source.sensitive[loop.name].narrow
         counted = (source.levels, source.codes, source.counts, of_tuple, code, count)
         found = np.zeros((4, len(nodes)), np.int64)
@@ -77,13 +75,13 @@ class Glances:
         scratch = (*self._scratch, self._spread, self._bad, self._gone)
         hints = (*grid.least_gains, self.part, bounds, strides, grid.low, search.target, limit)
         given: Any = (*self._keys_given, *counted, *scratch, *self._judge_given, *self._cost_given, *hints)
-        every: Any = (np.array(nodes), *given, found, products, below)
+        every: Any = (nodes.copy(), *given, found, products, below)
         _glance_at_all(*every)
+        levels = nodes.tolist()
         for at, (suppressed, kept, lost, asked) in enumerate(found.T.tolist()):
             feasible = suppressed <= limit and kept > 0
             told = self._nothing if not asked else None if lost > limit else below[at]
-            levels = tuple(nodes[at].tolist())
-            search.note(Outcome(levels, suppressed, feasible, float(products[at]), lost, told))
+            search.note(Outcome(tuple(levels[at]), suppressed, feasible, float(products[at]), lost, told))
 
     def _most(self, source: Source) -> int:
         """How many classes with k members a node can have."""
@@ -148,6 +146,10 @@ def _glance_at_all(
     """For each node the members that are suppressed, how many classes are kept, the members that finer ones lose, and
     whether it was asked for these; its product, and what finer ones cost more. What it closes is closed."""
     tuples = codes.shape[1]
+    every = np.zeros(len(gone))
+    for i in range(tuples):
+        for c in range(len(codes)):
+            every[starts[c] + codes[c, i]] += counts[i]
     for node in range(len(all_levels)):
         levels = all_levels[node]
         total = kernels.look_up(levels, members, unpacked, starts, nodes, offsets, cards, table)
@@ -168,11 +170,12 @@ def _glance_at_all(
         for j in range(len(levels)):
             at += (levels[j] - low[j]) * strides[j]
         if not worth or (suppressed <= limit and kept > 0):
-            gone[:] = 0
+            # few are kept where much is lost, so that these are taken from all
+            gone[:] = every
             for i in range(tuples):
-                if bad[place[i]]:
+                if not bad[place[i]]:
                     for c in range(len(codes)):
-                        gone[starts[c] + codes[c, i]] += counts[i]
+                        gone[starts[c] + codes[c, i]] -= counts[i]
             gains = kernels.gains(gone, levels, members, unpacked, starts, costs, tops, offsets, first)
             if suppressed <= limit and kept > 0:
                 products[node] = kernels.product_of(levels, sums, gains, bases, scales, weights, geometric)

@@ -328,20 +328,24 @@ def gains_below(
     on the difference is theirs too, below it is the smallest under their node (`least`).
     """
     compounds, width = members.shape
+    of_code = np.zeros(len(tops))
     for c in range(compounds):
         for m in range(width):
             j = members[c, m]
             if j < 0:
                 break
             for i in range(starts[c], starts[c + 1]):
-                if found[i] > 0:
-                    code = unpacked[m, i]
-                    top = tops[first[j] + code]
-                    node = nodes[offsets[j, at[j]] + code]
-                    for level in range(at[j]):
-                        result[j, level] += found[i] * least[least_at[j, at[j], level] + node]
-                    for level in range(at[j], levels[j] + 1):
-                        result[j, level] += found[i] * (top - costs[offsets[j, level] + code])
+                of_code[first[j] + unpacked[m, i]] += found[i]
+    for j in range(len(levels)):
+        last = first[j + 1] if j + 1 < len(first) else len(tops)
+        for code in range(last - first[j]):
+            lost = of_code[first[j] + code]
+            if lost > 0:
+                node = nodes[offsets[j, at[j]] + code]
+                for level in range(at[j]):
+                    result[j, level] += lost * least[least_at[j, at[j], level] + node]
+                for level in range(at[j], levels[j] + 1):
+                    result[j, level] += lost * (tops[first[j] + code] - costs[offsets[j, level] + code])
 
 
 @compiled

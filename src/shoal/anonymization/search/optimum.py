@@ -36,6 +36,8 @@ _OPEN = 1 << 21
 _WORTH_A_THREAD = 50_000
 # nodes that are glanced at before the clock is looked at
 _GLANCES = 32
+# nodes whose finer neighbours are no better before the search for a good start ends
+_PATIENCE = 4
 # nodes of equal bound that are looked at for the sake of fewer suppressed records
 _TIES = 1000
 
@@ -131,8 +133,12 @@ def find_best(grid: Grid, evaluate: Evaluator, minimize: str = "loss", time_limi
     if minimize in CLASS_MEASURES:
         by_classes = _by_classes if grid.size <= _LISTED and evaluate.limit else _walk
         return by_classes(search, evaluate, minimize)
-    descend(search, grid.high)
-    bound = _by_node(search, evaluate) if grid.size <= _LISTED else _of_many(search, evaluate.limit)
+    # large tables are looked at by two threads instead
+    listed = grid.size <= _LISTED
+    glances = Glances.of(evaluate) if listed and evaluate.limit and search.other is None else None
+    if glances is None:
+        descend(search, grid.high)
+    bound = _by_node(search, evaluate.limit, glances) if listed else _of_many(search, evaluate.limit)
     optimal = not np.isfinite(bound) or bound >= search.target
     # sums of classes that were rolled up differ in their last digits
     best = None if search.best is None else evaluate.exactly(np.array(search.best.levels))
@@ -163,7 +169,7 @@ def _finer(grid: Grid, levels: Array) -> Iterator[Array]:
 # lattices that fit into memory
 
 
-def _by_node(search: Search, evaluate: Evaluator) -> float:
+def _by_node(search: Search, limit: int, glances: Glances | None) -> float:
     """Close nodes until none can be better; the lowest bound of what is still open (infinite: nothing is)."""
     grid = search.grid
     low, high = grid.low, grid.high
@@ -173,15 +179,12 @@ def _by_node(search: Search, evaluate: Evaluator) -> float:
     kernels.raise_bounds(bounds, strides, low, high, grid.free_factors, np.inf)
     for outcome in search.seen.values():
         _close(search, bounds, strides, outcome)
-    if evaluate.limit == 0:
+    if limit == 0:
         done = _by_chains(search, bounds, strides, extents)
+    elif glances is None:
+        done = _coarsest_first(search, bounds, strides, extents)
     else:
-        # large tables are looked at by two threads instead
-        glances = Glances.of(evaluate) if search.other is None else None
-        if glances is None:
-            done = _coarsest_first(search, bounds, strides, extents)
-        else:
-            done = _by_glances(search, glances, bounds, strides, extents)
+        done = _by_glances(search, glances, bounds, strides, extents)
     if not done:
         return kernels.lowest(bounds)
     _settle_ties(search, bounds, strides, extents)
@@ -210,19 +213,48 @@ def _coarsest_first(search: Search, bounds: Array, strides: Array, extents: Arra
 
 def _by_glances(search: Search, glances: Glances, bounds: Array, strides: Array, extents: Array) -> bool:
     """The same, where all open nodes of a height are glanced at together; whether there was time."""
+    if not _go_down(search, glances, bounds, strides):
+        return False
     heights = _heights(bounds, strides, extents)
     for height in range(int(heights.max()), -1, -1):
         places = np.flatnonzero((heights == height) & (bounds < search.target))
-        parts, others = glances.sources(list(search.grid.low + places[:, None] // strides % extents))
-        for source, nodes in parts:
-            for start in range(0, len(nodes), _GLANCES):
-                if search.late:
-                    return False
-                glances.look(search, source, nodes[start : start + _GLANCES], bounds, strides)
-        for levels in others:
+        nodes = list(search.grid.low + places[:, None] // strides % extents)
+        if not _glance_at(search, glances, nodes, bounds, strides):
+            return False
+    return True
+
+
+def _go_down(search: Search, glances: Glances, bounds: Array, strides: Array) -> bool:
+    """From the top to nodes below the best found, as long as some of them are better: whether there was time."""
+    below: list[tuple[float, tuple[int, ...]]] = []
+    missed, nodes = 0, [search.grid.high]
+    while nodes and missed < _PATIENCE:
+        best = search.best
+        if not _glance_at(search, glances, nodes, bounds, strides):
+            return False
+        missed = 0 if search.best is not best or best is None else missed + 1
+        for levels in map(tuple, np.array(nodes).tolist()):
+            heappush(below, (search.seen[levels].product, levels))
+        nodes = []
+        while below and not nodes:
+            _, levels = heappop(below)
+            finer = _finer(search.grid, np.array(levels))
+            nodes = [node for node in finer if tuple(node.tolist()) not in search.seen]
+    return True
+
+
+def _glance_at(search: Search, glances: Glances, nodes: list[Array], bounds: Array, strides: Array) -> bool:
+    """Glance at nodes, or look at those where that cannot be; whether there was time."""
+    parts, others = glances.sources(nodes)
+    for source, own in parts:
+        for start in range(0, len(own), _GLANCES):
             if search.late:
                 return False
-            _close(search, bounds, strides, search.look(levels))
+            glances.look(search, source, own[start : start + _GLANCES], bounds, strides)
+    for levels in others:
+        if search.late:
+            return False
+        _close(search, bounds, strides, search.look(levels))
     return True
 
 

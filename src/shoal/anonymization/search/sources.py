@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Mapping, Sequence, Sized
 from functools import cached_property
 from threading import Lock
@@ -111,6 +111,34 @@ class RolledUp(Generic[T]):
                     source = self.nearest(levels)
             return source
 
+    def below_all(self, nodes: Array) -> list[tuple[T, Array]]:
+        """The same for nodes (one a row) that are looked at together: what each is rolled up from, with its places."""
+        every = np.arange(len(nodes))
+        if not self.rolls_up or not len(nodes):
+            return [(self.bottom, every)] if len(nodes) else []
+        with self._lock:
+            for floor in self._floors:
+                for key, looks in Counter(map(tuple, floor[self._columns, nodes].tolist())).items():
+                    if key not in self._kept and key not in self._not_worth:
+                        size = len(self.nearest(np.array(key)))
+                        self._spent[key] = self._spent.get(key, 0) + looks * size
+                        if self._spent[key] >= _LOOKS * size:
+                            self._keep(key)
+            if not self._kept:
+                return [(self.bottom, every)]
+            fine = np.ones((len(nodes), len(self._levels) + 1), np.bool_)
+            for j in self._columns:
+                fine[:, :-1] &= self._levels[:, j] <= nodes[:, j, None]
+            first = fine.argmax(axis=1)
+            return [(self._number(at), np.flatnonzero(first == at)) for at in np.unique(first).tolist()]
+
+    def _number(self, at: int) -> T:
+        """One of those that are kept, the smallest first; behind them the distinct tuples."""
+        if at == len(self._order):
+            return self.bottom
+        self._kept.move_to_end(self._order[at])
+        return self._kept[self._order[at]]
+
     @property
     def room(self) -> int:
         """How many classes are kept of all nodes."""
@@ -128,9 +156,7 @@ class RolledUp(Generic[T]):
             fine: Array = np.asarray((self._levels <= levels).all(axis=1))
             first = int(fine.argmax())
             if fine[first]:
-                key = self._order[first]
-                self._kept.move_to_end(key)
-                return self._kept[key]
+                return self._number(first)
         return self.bottom
 
     def _keep(self, key: tuple[int, ...]) -> bool:
