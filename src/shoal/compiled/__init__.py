@@ -11,7 +11,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar, cast
 
 from shoal.compiled.kept import folder
-from shoal.compiled.loop import Loop
+from shoal.compiled.loop import InLanes, Loop
 from shoal.compiled.ready import STEP, Rehearsal, at_hand, is_ready, make_ready, run_here
 
 __all__ = [
@@ -21,6 +21,7 @@ __all__ = [
     "Rehearsal",
     "at_hand",
     "compiled",
+    "compiled_in_lanes",
     "compiled_inside",
     "compiled_loosely",
     "compiled_once",
@@ -63,3 +64,8 @@ def compiled_inside(function: Function) -> Function:
 def compiled_loosely(function: Function) -> Function:
     """The same, where sums may be taken in any order: the processor then takes many numbers at once."""
     return _loop(function, fastmath=True, forceinline=True)
+
+
+def compiled_in_lanes(function: Function) -> Function:
+    """A function that `compiled/vectors.py` has machine code for, by its name; what stands here says what that does."""
+    return cast(Function, InLanes(function))

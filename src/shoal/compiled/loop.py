@@ -5,13 +5,13 @@ from __future__ import annotations
 import inspect
 import threading
 from collections.abc import Callable
-from functools import cached_property, update_wrapper
+from functools import cache, cached_property, update_wrapper
 from typing import Any
 
 import numpy as np
 
 from shoal.compiled import kept, machine
-from shoal.compiled.stamp import stamp
+from shoal.compiled.stamp import of_module, stamp
 
 # divisions by zero give inf, as in numpy: a branch that raises in every loop would double the time to compile it
 _COMMON = {"nogil": True, "boundscheck": False, "error_model": "numpy", "no_cfunc_wrapper": True}
@@ -116,3 +116,28 @@ class Loop:
             return bool(file._load_index())
         except OSError:
             return True
+
+
+class InLanes(Loop):
+    """A function whose machine code is written by hand, as a part of the loops that call it; here it is Python."""
+
+    def __init__(self, function: Callable[..., Any]) -> None:
+        super().__init__(function, {"written": _written()})
+
+    def __call__(self, *arguments: Any, **named: Any) -> Any:
+        return self.py_func(*arguments, **named)
+
+    @cached_property
+    def _part(self) -> Any:
+        from shoal.compiled import vectors
+
+        return vectors.function_type(self)
+
+    @property
+    def _numba_type_(self) -> Any:
+        return self._part
+
+
+@cache
+def _written() -> str:
+    return of_module("shoal.compiled.vectors")

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterator
+from importlib.util import find_spec
 from types import CodeType, FunctionType, ModuleType
-from typing import Any
+from typing import Any, cast
 
 _CONSTANTS = (bool, int, float, complex, str, bytes, tuple, type(None))
 
@@ -40,6 +41,13 @@ def stamp(loop: Any) -> str:
             elif hasattr(value, "tobytes"):  # an array or a number of numpy
                 parts.append(f"{name}={value.dtype} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}")
     return hashlib.sha256("\n".join(sorted(parts)).encode()).hexdigest()
+
+
+def of_module(name: str) -> str:
+    """A digest of a module as it would be loaded, without loading it."""
+    spec = find_spec(name)
+    code = cast(Any, spec.loader).get_code(name) if spec else None
+    return hashlib.sha256(_of_code(code).encode()).hexdigest() if code else ""
 
 
 def _of_code(code: CodeType) -> str:

@@ -10,8 +10,8 @@ import numpy as np
 from shoal.anonymization.partition import box
 from shoal.anonymization.partition.blocks import arrange, greedy_blocks, identical_first
 from shoal.anonymization.partition.sorting import rank
-from shoal.anonymization.partition.tree import nearest, take_out, tree_of
-from shoal.compiled import compiled, compiled_once
+from shoal.anonymization.partition.wide_tree import LANES, leave, nearest_left, wide_tree
+from shoal.compiled import compiled, compiled_in_lanes, compiled_once
 from shoal.table import Array
 
 
@@ -34,69 +34,79 @@ def peel(rows: Array, k: int, wanted: int, group: Array, groups: int) -> int:
     (fewer than k) is -1. How many groups there are.
     """
     outermost = outermost_first(rows)
-    tree = tree_of(rows)
-    found, far = np.empty(max(wanted, k), np.int64), np.empty(max(wanted, k), rows.dtype)
-    scratch = np.empty((3, rows.shape[1]), rows.dtype)
+    tree = wide_tree(rows)
+    most, columns, room = max(wanted, k), rows.shape[1], LANES * len(tree.levels)
     group[:] = -1
-    peel_loop(rows, *tree, outermost, k, wanted, group, groups, found, far, scratch, np.empty(64, np.int64),
-          np.empty(64, rows.dtype))  # fmt: skip
+    peel_loop(
+        *tree, outermost, k, wanted, group, groups, np.empty(most, np.int64), np.empty(most, np.float32),
+        np.empty(columns, np.float32), np.zeros((most // LANES + 1, columns, LANES), np.float32),
+        np.empty((2, columns), np.float32), np.empty(LANES),
+        np.empty(room, np.int64), np.empty(room, np.float32), np.empty(LANES, np.float32),
+    )  # fmt: skip
     return groups + len(rows) // k
 
 
 @compiled
 def peel_loop(
-    rows: Array, names: Array, starts: Array, live: Array, low: Array, high: Array, where: Array, outermost: Array,
-    k: int, wanted: int, group: Array, groups: int, found: Array, far: Array, scratch: Array,
-    stack: Array, apart: Array,
+    leaves: Array, low: Array, high: Array, levels: Array, slots: Array, names: Array, outermost: Array,
+    k: int, wanted: int, group: Array, groups: int, found: Array, far: Array, row: Array, near: Array, ends: Array,
+    wide: Array, stack: Array, apart: Array, lanes: Array,
 ) -> None:  # fmt: skip
-    """The loop of `peel`; the first two rows of `scratch` are the box of a group, the third its first record."""
-    row, left = scratch[2], len(rows)
+    """The loop of `peel`; what comes after `groups` is for its own use."""
+    left = len(outermost)
     for name in outermost:
         if group[name] >= 0:
             continue
         if left < k:
             break
-        place = where[name]
+        slot = np.int64(slots[name])
         for j in range(len(row)):
-            row[j] = rows[place, j]
-        leaf = take_out(rows, names, starts, live, low, high, where, name)
+            row[j] = leaves[slot // LANES, j, slot % LANES]
+        leave(leaves, low, high, levels, slot)
         group[name] = groups
         asked = min(wanted, left - 1)
-        held = nearest(rows, names, starts, live, low, high, row, leaf, asked, found, far, stack, apart)
+        held = nearest_left(
+            leaves, low, high, levels, names, row, slot // LANES, asked, found, far, stack, apart, lanes
+        )
         if held > k - 1:
-            _keep_narrow(rows, where, row, found, held, k, scratch)
+            for j in range(len(row)):
+                ends[0, j] = ends[1, j] = row[j]
+                for i in range(held):
+                    near[i // LANES, j, i % LANES] = leaves[found[i] // LANES, j, found[i] % LANES]
+            _keep_narrow(near, found, held, k, ends, wide)
         for i in range(k - 1):
-            take_out(rows, names, starts, live, low, high, where, found[i])
-            group[found[i]] = groups
+            leave(leaves, low, high, levels, found[i])
+            group[names[found[i]]] = groups
         groups += 1
         left -= k
 
 
+@compiled_in_lanes
+def widths(near: Array, block: int, ends: Array, wide: Array) -> None:
+    """The squared diagonals of a box, were it to hold each of 16 records too."""
+    wide[:] = 0
+    for j in range(near.shape[1]):
+        wide += (np.maximum(near[block, j], ends[1, j]) - np.minimum(near[block, j], ends[0, j])) ** 2
+
+
 @compiled_once
-def _keep_narrow(rows: Array, where: Array, row: Array, found: Array, held: int, k: int, scratch: Array) -> None:
+def _keep_narrow(near: Array, found: Array, held: int, k: int, ends: Array, wide: Array) -> None:
     """Bring to the front those of the nearest that widen the box least, one after the other."""
-    for j in range(len(row)):
-        scratch[0, j] = scratch[1, j] = row[j]
+    columns = near.shape[1]
     for n in range(k - 1):
         best, best_wide = n, np.inf
-        for i in range(n, held):
-            wide = 0.0
-            other = where[found[i]]
-            for j in range(len(row)):
-                x, bottom, top = rows[other, j], scratch[0, j], scratch[1, j]
-                bottom = x if x < bottom else bottom
-                top = x if x > top else top
-                wide += (top - bottom) * (top - bottom)
-                if wide >= best_wide:
-                    break
-            if wide < best_wide:
-                best, best_wide = i, wide
+        for block in range(n // LANES, (held + LANES - 1) // LANES):
+            widths(near, block, ends, wide)
+            start = block * LANES
+            for i in range(max(n, start), min(held, start + LANES)):
+                if wide[i - start] < best_wide:
+                    best, best_wide = i, wide[i - start]
         found[n], found[best] = found[best], found[n]
-        other = where[found[n]]
-        for j in range(len(row)):
-            x = rows[other, j]
-            scratch[0, j] = x if x < scratch[0, j] else scratch[0, j]
-            scratch[1, j] = x if x > scratch[1, j] else scratch[1, j]
+        for j in range(columns):
+            x = near[best // LANES, j, best % LANES]
+            near[best // LANES, j, best % LANES] = near[n // LANES, j, n % LANES]
+            ends[0, j] = x if x < ends[0, j] else ends[0, j]
+            ends[1, j] = x if x > ends[1, j] else ends[1, j]
 
 
 @compiled

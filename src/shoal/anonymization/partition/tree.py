@@ -16,6 +16,7 @@ from shoal.compiled import Number, compiled, compiled_inside, compiled_once, com
 from shoal.table import Array
 
 LEAF = 32
+_SAMPLE = 128
 
 
 @compiled_once
@@ -57,7 +58,7 @@ def _swap(rows: Array, names: Array, a: int, b: int) -> None:
 @compiled_once
 def _widest(rows: Array, start: int, stop: int) -> int:
     """The column that varies most; of many records a sample tells."""
-    step = max(1, (stop - start) // 1024)
+    step = max(1, (stop - start) // _SAMPLE)
     best, best_column = -1.0, 0
     for j in range(rows.shape[1]):
         base = rows[start, j]
@@ -77,10 +78,7 @@ def _widest(rows: Array, start: int, stop: int) -> int:
 
 def depth_of(size: int) -> int:
     """How many times records are halved until leaves are small."""
-    depth = 0
-    while (size >> depth) > LEAF:
-        depth += 1
-    return depth
+    return (size // (LEAF + 1)).bit_length()
 
 
 @compiled_part
@@ -102,10 +100,10 @@ class Tree(NamedTuple):
     where: Array
 
 
-def tree_of(rows: Array) -> Tree:
-    """Order the records as a tree, in place."""
+def tree_of(rows: Array, depth: int | None = None) -> Tree:
+    """Order the records as a tree, in place; its depth is that of small leaves, where it is not given."""
     size, columns = rows.shape
-    nodes = 2 ** (depth_of(size) + 1) - 1
+    nodes = 2 ** ((depth_of(size) if depth is None else depth) + 1) - 1
     starts, live, stops = np.empty(nodes, np.int64), np.empty(nodes, np.int64), np.empty(nodes, np.int64)
     low, high = np.empty((nodes, columns), rows.dtype), np.empty((nodes, columns), rows.dtype)
     tree = Tree(np.arange(size), starts, live, low, high, np.empty(size, np.int64))
