@@ -83,9 +83,10 @@ def large_search() -> None:
     import numpy as np
 
     from shoal.anonymization.search import class_kernels, kernels
-    from shoal.anonymization.search.rehearsals import look_at_packed
+    from shoal.anonymization.search.rehearsals import look_at_packed, narrow_few
 
     look_at_packed()
+    narrow_few()
     class_kernels.lowest_open(np.ones((4, 2)), np.ones(7), np.ones(2, bool))
     codes, starts, table = np.zeros((1, 64), np.int32), np.array([0, 1]), np.zeros(1, np.int64)
     kernels.classes_by_sample(codes, starts, table, np.full(1024, -1, np.int32))

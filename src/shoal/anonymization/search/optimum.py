@@ -20,6 +20,7 @@ from shoal.anonymization.search import kernels
 from shoal.anonymization.search.class_order import ClassOrder
 from shoal.anonymization.search.class_search import SAME, ClassLook, strides_of
 from shoal.anonymization.search.closing import close_all
+from shoal.anonymization.search.deepening import boxes_for, raise_bound
 from shoal.anonymization.search.evaluate import Evaluator, Outcome
 from shoal.anonymization.search.glances import Glances
 from shoal.anonymization.search.grid import Grid
@@ -53,6 +54,8 @@ class Search:
     seen: dict[tuple[int, ...], Outcome] = field(default_factory=dict)
     # a second pair of eyes where a look takes long enough to be worth a thread
     other: Callable[[Array], Outcome] | None = None
+    # looks at classes alone, which are not kept
+    counted: int = 0
 
     def look(self, levels: Array) -> Outcome:
         """Look at a node, once."""
@@ -138,13 +141,14 @@ def find_best(grid: Grid, evaluate: Evaluator, minimize: str = "loss", time_limi
     glances = Glances.of(evaluate) if listed and evaluate.limit and search.other is None else None
     if glances is None:
         descend(search, grid.high)
-    bound = _by_node(search, evaluate.limit, glances) if listed else _of_many(search, evaluate.limit)
+    bound = _by_node(search, evaluate.limit, glances) if listed else _of_many(search, evaluate)
     optimal = not np.isfinite(bound) or bound >= search.target
     # sums of classes that were rolled up differ in their last digits
     best = None if search.best is None else evaluate.exactly(np.array(search.best.levels))
     score = None if best is None else grid.score(best.product)
     lower = score if optimal else grid.score(bound)
-    return Optimum(best, score, lower, optimal, grid.size, len(search.seen), list(search.seen.values()))
+    checked = len(search.seen) + search.counted
+    return Optimum(best, score, lower, optimal, grid.size, checked, list(search.seen.values()))
 
 
 def descend(search: Search, levels: Array) -> None:
@@ -327,10 +331,14 @@ def _chain(search: Search, levels: Array) -> list[Outcome]:
 # larger lattices
 
 
-def _of_many(search: Search, limit: int) -> float:
+def _of_many(search: Search, evaluate: Evaluator) -> float:
     """By a list of the nodes that may be better than the best, or by boxes of nodes where these are too many."""
-    bound = close_all(search, limit, _OPEN)
-    return _by_boxes(search) if bound is None else bound
+    bound = close_all(search, evaluate.limit, _OPEN)
+    if bound is not None:
+        return bound
+    _polish(search)
+    boxes = boxes_for(evaluate)
+    return _by_boxes(search) if boxes is None else raise_bound(search, boxes)
 
 
 def _by_boxes(search: Search) -> float:
@@ -338,7 +346,6 @@ def _by_boxes(search: Search) -> float:
     bound all of them. The box with the lowest bound is split, so the bound of what is left only rises."""
     grid = search.grid
     free = grid.free_factors
-    _polish(search)
     queue: list[tuple[float, int, tuple[int, ...], tuple[int, ...]]] = []
     made = 0
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from shoal.anonymization.search import kernels
+from shoal.anonymization.search.boxes import Boxes
 from shoal.anonymization.search.generalize import SearchOptions
 from shoal.anonymization.search.lattice import Prepared, prepare, solve
 from shoal.anonymization.search.packed import PackedLook, PackedTables, counted_by_hash, keys_of
@@ -32,6 +33,14 @@ def look_at_packed() -> None:
         look(levels)
         tables.roll_up(levels, tables.bottom)
     counted_by_hash(tables.bottom, *keys_of(*tables.parts(tables.bottom, tables.grid.low)))
+
+
+def narrow_few() -> None:
+    """What is done only with more nodes than can be listed: all of them as one box, narrowed and split."""
+    prepared = _few()
+    boxes = Boxes(prepared.space.grid(prepared.options), 3, 4)
+    boxes.start()
+    boxes.run(0.5, 10)
 
 
 SEARCH = Rehearsal(__name__, "search_few", kernels.class_of_each_tuple)
