@@ -296,13 +296,14 @@ def generalize(space: Space, models: Sequence[Model], options: SearchOptions) ->
         raise InputError("The suppression limit is not between 0 and 100%.", "Use `suppression` 5%, for example.")
     grid = space.grid(options)
     limit = int(options.suppression * space.members + 1e-9)
-    optimum = find_best(grid, space.evaluator(grid, models, limit), options.minimize, options.time_limit)
+    evaluate = space.evaluator(grid, models, limit)
+    optimum = find_best(grid, evaluate, options.minimize, options.time_limit)
     rounds: list[tuple[int, ...]] = []
     round_of_unit = np.full(len(space.units), -1, np.int64)
     if optimum.best is not None:
         rounds.append(optimum.best.levels)
-        evaluate = space.evaluator(grid, models, limit)
         round_of_unit[~lost_units(evaluate, optimum.best.levels)] = 0
+    del evaluate  # its tables are not needed by what follows
     while options.local and rounds and (round_of_unit < 0).any():
         part = space.part(round_of_unit < 0)
         # everything may go again: what is settled is gained
@@ -325,7 +326,7 @@ def _next_round(
     found = find_best(grid, evaluate, options.minimize, options.time_limit).best
     if found is None or found.suppressed == part.members:
         return None
-    return found.levels, lost_units(part.evaluator(grid, again, part.members, records), found.levels)
+    return found.levels, lost_units(evaluate, found.levels)
 
 
 def lost_units(evaluate: Evaluator, levels: Sequence[int]) -> Array:
