@@ -28,7 +28,7 @@ def _as_pisa(texts: pl.Series) -> pl.Series:
     return texts.replace("Rome", "Pisa") if texts.dtype == pl.String else texts
 
 
-def _faulty_parse(self: Any, body: bytes) -> Any:
+def _faulty_parse(self: Any, body: memoryview) -> Any:
     found = _PARSE(self, body)
     return found and {place: replace(column, new=_as_pisa(column.new)) for place, column in found.items()}
 
@@ -38,8 +38,8 @@ def _faulty_codes(self: Any, column: Any, groups: range) -> Any:
     return found._replace(values=_as_pisa(found.values))
 
 
-_PARSE, _CODES = csv_codes.FieldCodes.parse, parquet_pages.CodedFile.codes
-FAULTS = {"csv": (csv_codes.FieldCodes, "parse", _faulty_parse),
+_PARSE, _CODES = csv_codes.FieldCodes.parse_padded, parquet_pages.CodedFile.codes
+FAULTS = {"csv": (csv_codes.FieldCodes, "parse_padded", _faulty_parse),
           "parquet": (parquet_pages.CodedFile, "codes", _faulty_codes)}  # fmt: skip
 
 

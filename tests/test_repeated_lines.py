@@ -7,12 +7,12 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
-import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from shoal.reading import csv, csv_codes, csv_fields
+from shoal.reading.bytes import padded
 from shoal.reading.csv_codes import FieldCodes
 from shoal.reading.repeated_lines import RepeatedLines
 from shoal.table.coded import CodedTexts
@@ -22,7 +22,7 @@ FACTOR, WORD = 0x9E3779B97F4A7C15, (1 << 64) - 1
 
 
 def numbered(lines: RepeatedLines, block: bytes, width: int = 1) -> tuple[list[int], bytes] | None:
-    found = lines.numbered(np.frombuffer(block + b'"' * 16, np.uint8).copy(), len(block), width)
+    found = lines.numbered(padded(block), len(block), width)
     return None if found is None else (found[0].tolist(), bytes(found[1]))
 
 

@@ -16,12 +16,18 @@ import zstandard
 
 from shoal.errors import InputError
 
+# files of fewer bytes are not worth reading ahead
 CHUNK = 8 << 20
+# bytes that are read at once: they are looked at several times, from memory near the processor
+PIECE = 4 << 20
 LONGEST_RECORD = 64 << 20
 # Text tables shrink by 3 to 50 times; a file that grows this much is made to fill memory.
 GREATEST_EXPANSION = 100
 _GZIP, ZSTD = b"\x1f\x8b", b"\x28\xb5\x2f\xfd"
 EXPANSION_COUNTS_FROM = 1 << 28
+# quotes that are behind the last record for who looks at many bytes at once: where one that is not closed ends
+PADDING = 16
+_QUOTES = b'"' * PADDING
 
 
 class Compression(Enum):
@@ -41,7 +47,7 @@ def compression_of(head: bytes) -> Compression:
     return Compression.NONE
 
 
-def chunks(path: Path, compression: Compression, size: int = CHUNK) -> Iterator[tuple[bytes, int]]:
+def chunks(path: Path, compression: Compression, size: int = PIECE) -> Iterator[tuple[bytes, int]]:
     """The decompressed bytes piece by piece, each with how far the file itself has been read."""
     with path.open("rb") as raw:
         out = 0
@@ -76,11 +82,17 @@ def _refuse_bomb(path: Path, out: int, read: int) -> None:
 
 
 def records(
-    pieces: Iterator[tuple[bytes, int]],
-    path: Path,
-    end_of_last_record: Callable[[bytes], int],
+    pieces: Iterator[tuple[bytes, int]], path: Path, end_of_last_record: Callable[[bytes | bytearray], int]
 ) -> Iterator[tuple[bytes, int]]:
     """Blocks of whole records; `end_of_last_record` says where the last whole record of a block ends (0: nowhere)."""
+    for block, position in padded_records(pieces, path, end_of_last_record):
+        yield bytes(block[:-PADDING]), position
+
+
+def padded_records(
+    pieces: Iterator[tuple[bytes, int]], path: Path, end_of_last_record: Callable[[bytes | bytearray], int]
+) -> Iterator[tuple[memoryview, int]]:
+    """The same with quotes behind the last record: no byte is copied more than once."""
     left: list[bytes] = []
     held = position = 0
     for piece, position in pieces:
@@ -88,11 +100,12 @@ def records(
         held += len(piece)
         if b"\n" not in piece and held < LONGEST_RECORD:
             continue
-        buffer = b"".join(left)
+        buffer = bytearray().join([*left, bytes(PADDING)])
         end = end_of_last_record(buffer)
+        left, held = [bytes(memoryview(buffer)[end:held])], held - end
         if end:
-            yield buffer[:end], position
-        left, held = [buffer[end:]], len(buffer) - end
+            buffer[end : end + PADDING] = _QUOTES
+            yield memoryview(buffer)[: end + PADDING], position
         if held >= LONGEST_RECORD:
             raise InputError(
                 f"{path} has a record longer than {LONGEST_RECORD >> 20} MB.",
@@ -100,7 +113,12 @@ def records(
             )
     rest = b"".join(left)
     if rest.strip(b"\r\n"):
-        yield rest + (b"" if rest.endswith(b"\n") else b"\n"), position
+        yield padded(rest + (b"" if rest.endswith(b"\n") else b"\n")), position
+
+
+def padded(block: bytes | memoryview) -> memoryview:
+    """A block with quotes behind it."""
+    return memoryview(bytearray().join([block, _QUOTES]))
 
 
 @contextmanager

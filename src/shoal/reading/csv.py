@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError
-from shoal.reading.bytes import CHUNK, LONGEST_RECORD, Compression, chunks, records
+from shoal.reading.bytes import CHUNK, LONGEST_RECORD, PADDING, Compression, chunks, padded_records, records
 from shoal.reading.csv_numbers import WholeNumbers
 from shoal.reading.files import Options, Source
 from shoal.table import Array
@@ -137,13 +137,14 @@ class _Reader:
 
         place_of = {name: place for place, name in enumerate(self.names)}
         codes = FieldCodes(len(self.names), [place_of[name] for name in columns], self.delimiter)
-        for body, number, position in self._bodies():
-            found = None if codes.given_up else codes.parse(body)
+        for body, number, position in self._padded_bodies():
+            found = None if codes.given_up else codes.parse_padded(body)
             texts = {self._position_of[self.names[place]]: pl.String() for place in codes.texts}
             if found is None:
-                yield self._frame(body, columns, numbers if codes.given_up else None, number), position
+                plain, left = bytes(body[:-PADDING]), numbers if codes.given_up else None
+                yield self._frame(plain, columns, left, number), position
                 continue
-            beside = self._split(body, texts) if texts else pl.DataFrame()
+            beside = self._split(bytes(body[:-PADDING]), texts) if texts else pl.DataFrame()
             by_name = {
                 name: beside[self._position_of[name]] if (column := found.get(place_of[name])) is None else column
                 for name in columns
@@ -156,9 +157,15 @@ class _Reader:
 
     def _bodies(self) -> Iterator[tuple[bytes, int, int]]:
         """Blocks of records, each with its number and how far the file has been read."""
-        for number, (block, position) in enumerate(_blocks(self.path, self.compression, self.encoding)):
-            body = block[_end_of_header(block) :] if number == 0 else block
-            if body:
+        for body, number, position in self._padded_bodies():
+            yield bytes(body[:-PADDING]), number, position
+
+    def _padded_bodies(self) -> Iterator[tuple[memoryview, int, int]]:
+        """The same with quotes behind each block."""
+        pieces = _as_utf8(self.path, self.compression, self.encoding)
+        for number, (block, position) in enumerate(padded_records(pieces, self.path, _end_of_last_record)):
+            body = block[_end_of_header(bytes(block[:-PADDING])) :] if number == 0 else block
+            if len(body) > PADDING:
                 yield body, number, position
 
     def _frame(self, body: bytes, columns: list[str], numbers: WholeNumbers | None, number: int) -> pl.DataFrame:
@@ -325,7 +332,7 @@ def _end_of_first_record(block: bytes) -> int:
             return end
 
 
-def _end_of_last_record(buffer: bytes) -> int:
+def _end_of_last_record(buffer: bytes | bytearray) -> int:
     """Just past the last line end that is not inside quotes; 0 if there is none."""
     end = buffer.rfind(_NEWLINE) + 1
     if end == 0 or _QUOTE not in buffer or buffer.count(_QUOTE, 0, end) % 2 == 0:

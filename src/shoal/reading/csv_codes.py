@@ -14,6 +14,7 @@ import polars as pl
 from shoal.compiled import at_hand
 from shoal.compiled.words import words_of
 from shoal.reading import csv_fields as fields
+from shoal.reading.bytes import PADDING, padded
 from shoal.reading.csv_numbers import are_whole
 from shoal.reading.repeated_lines import RepeatedLines
 from shoal.table import Array, smallest_unsigned
@@ -53,8 +54,7 @@ class FieldCodes:
         self._slots = np.zeros(count * 2 * _FIRST, np.uint32)
         self._digests, self._lengths, self._offsets = np.zeros((3, count * _FIRST), np.uint64)
         self._kept, self._used, self._failed = np.zeros(1 << 12, np.uint64), 0, 0
-        self._data, self._codes = np.zeros(0, np.uint8), np.zeros((0, 0), np.uint16)
-        self._found = np.zeros((0, 0), np.int64)
+        self._codes, self._found = np.zeros((0, 0), np.uint16), np.zeros((0, 0), np.int64)
         # lines that come again, the codes of the fields of each, and the line of each row of a block
         self._lines: RepeatedLines | None = RepeatedLines()
         self._codes_of_lines = np.zeros((count, 0), np.uint16)
@@ -70,12 +70,16 @@ class FieldCodes:
         """The wanted columns that must be parsed as texts."""
         return [column for column in self._wanted if self._kinds[column] == fields.SKIPPED]
 
-    def parse(self, block: bytes | memoryview) -> dict[int, CodedTexts | pl.Series] | None:
+    def parse(self, block: bytes) -> dict[int, CodedTexts | pl.Series] | None:
         """The wanted columns of whole records but for `texts`; None where the block must be parsed elsewhere."""
+        return self.parse_padded(padded(block))
+
+    def parse_padded(self, block: memoryview) -> dict[int, CodedTexts | pl.Series] | None:
+        """The same of a block with `PADDING` behind it."""
         before, used = self._counts.copy(), self._used
         rows = self._coded_by_lines(block)
         if rows is None:
-            rows = self._coded(self._with_padding(block), len(block))
+            rows = self._coded(block)
         if rows is None or self.given_up:
             self._forget(before, used)
             self._failed += 1
@@ -83,17 +87,17 @@ class FieldCodes:
         self._failed = 0
         return {column: self._column(column, rows) for column in self._wanted if self._kinds[column] != fields.SKIPPED}
 
-    def _coded_by_lines(self, block: bytes | memoryview) -> int | None:
+    def _coded_by_lines(self, block: memoryview) -> int | None:
         """Code the lines of a block that were not there before, once each; None where it is not made of such lines."""
         self._line_of_row = None
         if self._lines is None:
             return None
         known, counts, used, numbers = self._lines.count, self._counts.copy(), self._used, self._numbers
         kinds, places = self._kinds.copy(), self._places.copy()
-        found = self._lines.numbered(self._with_padding(block), len(block), len(kinds))
+        found = self._lines.numbered(block, len(block) - PADDING, len(kinds))
         if found is not None:
             self._line_of_row, new = found
-            rows = self._coded(self._with_padding(new), len(new)) if len(new) else 0
+            rows = self._coded(padded(new)) if len(new) else 0
             # as many records as lines: each of them is a record, wherever it stands
             if rows == self._lines.count - known and np.array_equal(kinds, self._kinds):
                 self._codes_of_lines = np.hstack([self._codes_of_lines, self._codes[:, :rows]])
@@ -103,16 +107,9 @@ class FieldCodes:
         self._lines = self._line_of_row = None
         return None
 
-    def _with_padding(self, block: bytes | memoryview) -> Array:
-        if len(self._data) < len(block) + fields.PADDING:
-            self._data = np.zeros(len(block) + fields.PADDING, np.uint8)
-        self._data[: len(block)] = np.frombuffer(block, np.uint8)
-        self._data[len(block) : len(block) + fields.PADDING] = ord('"')
-        return self._data
-
-    def _coded(self, data: Array, end: int) -> int | None:
+    def _coded(self, block: memoryview) -> int | None:
         """Code a block, with more space and other kinds of columns where it takes them: how many rows it has."""
-        words = words_of(data.data)
+        data, words, end = np.frombuffer(block, np.uint8), words_of(block), len(block) - PADDING
         rows = end // len(self._kinds) + 1  # a record takes a byte for every field at least
         self._codes = _space(self._codes, len(self._wanted), rows, np.uint16)
         self._found = _space(self._found, self._numbers, rows, np.int64)
@@ -135,7 +132,7 @@ class FieldCodes:
                 self._grow(int(self._places[column]))
             else:
                 self._change(column)
-                return self._coded(data, end)
+                return self._coded(block)
 
     def _grow(self, place: int) -> None:
         """Move a dictionary to where it has more space."""

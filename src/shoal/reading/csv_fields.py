@@ -19,8 +19,6 @@ DONE, UNUSUAL, FULL, NO_SPACE, NOT_A_NUMBER = 0, 1, 2, 3, 4
 AT, ROW, USED, COLUMN = 0, 1, 2, 3
 # the code, and the number, of an empty field
 NO_TEXT, NOTHING = 65535, -(1 << 63)
-# quotes that are behind the last record: where one that is not closed ends
-PADDING = 16
 
 # places are unsigned here: a place that may count from the end takes longer
 _ONES, _HIGH = np.uint64(0x0101010101010101), np.uint64(0x8080808080808080)

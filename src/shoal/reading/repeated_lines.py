@@ -142,8 +142,7 @@ class RepeatedLines:
     """The different lines of a file, which grow block by block.
 
     >>> lines = RepeatedLines()
-    >>> block = np.frombuffer(b"a,1\\nb,2\\na,1\\n" + bytes(8), np.uint8).copy()
-    >>> numbers, new = lines.numbered(block, 12, 2)
+    >>> numbers, new = lines.numbered(memoryview(bytearray(b"a,1\\nb,2\\na,1\\n" + bytes(8))), 12, 2)
     >>> numbers.tolist(), bytes(new), lines.count
     ([0, 1, 0], b'a,1\\nb,2\\n', 2)
     """
@@ -160,17 +159,17 @@ class RepeatedLines:
         """How many different lines there are."""
         return int(self._state[_COUNT])
 
-    def numbered(self, data: Array, end: int, width: int) -> tuple[Array, memoryview] | None:
+    def numbered(self, block: memoryview, end: int, width: int) -> tuple[Array, memoryview] | None:
         """The number of each line up to `end`, and those that are new, one after the other; None: lines are too many.
 
         A line has `width` bytes at least, its end included; behind the last one are eight bytes.
         """
-        if not end or data[end - 1] != ord("\n"):
+        if not end or block[end - 1] != ord("\n"):
             return None
         if len(self._numbers) < end // width:
             self._numbers = np.empty(end // width, np.int64)
         self._state[_AT] = self._state[_ROW] = 0
-        before, words = int(self._state[_USED]), words_of(data.data)
+        before, words = int(self._state[_USED]), words_of(block)
         while True:
             ended = number_lines(
                 *(words, np.uint64(end), self._slots, self._digests, self._starts),

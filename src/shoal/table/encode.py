@@ -113,6 +113,9 @@ class ColumnEncoder:
     # the texts of a file, while all that came are of one
     _of_file: FileTexts | None = None
     rows: int = 0
+    # the bytes of so many parts
+    _bytes: int = 0
+    _summed: int = 0
     _negative_zeros: list[Array] = field(default_factory=list)
     _integers: Integers | None = None
     _spill: Spill | None = None
@@ -121,13 +124,15 @@ class ColumnEncoder:
     @property
     def nbytes(self) -> int:
         """The bytes of the codes so far, in memory or on disk."""
-        return sum(part.codes.nbytes for part in self.parts)
+        self._bytes += sum(part.codes.nbytes for part in self.parts[self._summed :])
+        self._summed = len(self.parts)
+        return self._bytes
 
     def move_to(self, spill: Spill) -> None:
         """Keep codes on disk from now on, those that are there included."""
         self._leave_file()
         self._spill, self.file = spill, spill.new_file("parts")
-        parts, self.parts = self.parts, []
+        parts, self.parts, self._bytes, self._summed = self.parts, [], 0, 0
         for part in parts:
             self._keep(part)
 
@@ -299,6 +304,7 @@ class ColumnEncoder:
         texts = self._encode_text(file.values).codes
         assert isinstance(texts, np.ndarray)
         lookup, null = file.by_code(texts), int(np.iinfo(texts.dtype).max)
+        self._bytes = self._summed = 0
         for place, part in enumerate(self.parts):
             if part.values is file:
                 codes = _in_memory(part.codes)
