@@ -88,14 +88,28 @@ def count_numbered(
     """As `class_of_each_tuple` by the keys of tuples, and the sizes of classes."""
     tuples = len(counts)
     classes = 0
-    direct = total <= min(len(stamp), STAMPED * tuples)
+    if total <= min(len(stamp), STAMPED * tuples):
+        for t in range(tuples):
+            key = keys[t]
+            found = stamp[key]
+            if found < 0:
+                found = classes
+                stamp[key] = found
+                keys_of_classes[found] = key
+                sizes[found] = 0
+                classes += 1
+            place[t] = found
+            sizes[found] += counts[t]
+        for c in range(classes):
+            stamp[keys_of_classes[c]] = -1
+        return classes
     mask = 1023
     while mask < 2 * tuples:
         mask = 2 * mask + 1
     mask = min(mask, len(stamp) - 1)
     for t in range(tuples):
         key = keys[t]
-        slot = key if direct else hash_slot(key, mask)
+        slot = hash_slot(key, mask)
         found = stamp[slot]
         while found >= 0 and keys_of_classes[found] != key:
             slot = (slot + 1) & mask
@@ -109,7 +123,7 @@ def count_numbered(
         place[t] = found
         sizes[found] += counts[t]
     for c in range(classes):
-        slot = keys_of_classes[c] if direct else hash_slot(keys_of_classes[c], mask)
+        slot = hash_slot(keys_of_classes[c], mask)
         while stamp[slot] != c:
             slot = (slot + 1) & mask
         keys_of_classes[c] = slot

@@ -13,7 +13,7 @@ from shoal.anonymization.search.class_kernels import count_numbered, fill_keys
 from shoal.anonymization.search.closeness import ClosenessLoop, count_and_judge, most_kept_of_all
 from shoal.anonymization.search.evaluate import Evaluator, Outcome
 from shoal.anonymization.search.sources import Source, slots
-from shoal.compiled import compiled
+from shoal.compiled import compiled, compiled_part
 from shoal.models.base import TOLERANCE
 from shoal.table import Array
 
@@ -189,15 +189,13 @@ def _glance_at_all(
         found[0, node], found[1, node] = suppressed, kept
         if worth:
             most_kept_of_all(sizes[:classes], number, spread, bad, k, t, shares, first_of_level, parent, work, most)
-            shares_lost = np.zeros(classes)
             for c in range(classes):
                 found[2, node] += sizes[c] - most[c]
-                shares_lost[c] = (sizes[c] - most[c]) / sizes[c]
             found[3, node] = 1
             factors = np.full(sums.shape, np.inf)
             if found[2, node] <= limit:
-                lost = kernels.lost_records(codes, starts, place, counts, bad, shares_lost, len(gone))
-                for which, known in ((1, source_levels), (2, levels)):
+                lost = _lost_below(codes, starts, place, counts, bad, sizes, most, len(gone))
+                for which, known in ((0, source_levels), (1, levels)):
                     kernels.gains_below(
                         lost[which], known, levels, members, unpacked, starts, costs, tops, nodes,
                         offsets, first, least, least_at, below[node],
@@ -206,3 +204,20 @@ def _glance_at_all(
             closed = kernels.raise_bounds(bounds, strides, low, levels, factors, target)
             part[0] = min(part[0] * part[1], 1.0) if closed > part[2] else part[0] / part[1]
         bounds[at] = np.inf
+
+
+@compiled_part
+def _lost_below(
+    codes: Array, starts: Array, place: Array, counts: Array, bad: Array, sizes: Array, most: Array, width: int
+) -> Array:
+    """Records of each compound code in classes that every finer node loses whole, and shares of those that it keeps
+    `most` members of at most."""
+    found = np.zeros((2, width))
+    for i in range(codes.shape[1]):
+        c = place[i]
+        if bad[c]:
+            which = 0 if most[c] == 0 else 1
+            lost = counts[i] * ((sizes[c] - most[c]) / sizes[c])
+            for compound in range(len(codes)):
+                found[which, starts[compound] + codes[compound, i]] += lost
+    return found

@@ -38,7 +38,7 @@ _WORTH_A_THREAD = 50_000
 # nodes that are glanced at before the clock is looked at
 _GLANCES = 32
 # nodes whose finer neighbours are no better before the search for a good start ends
-_PATIENCE = 4
+_PATIENCE = 2
 # nodes of equal bound that are looked at for the sake of fewer suppressed records
 _TIES = 1000
 
