@@ -10,7 +10,8 @@ import pytest
 
 from shoal.cli.app import app
 from shoal.cli.console import show_error
-from shoal.cli.settings import OPTIONS, _running, with_flags
+from shoal.cli.group import flags
+from shoal.cli.settings import OPTIONS, with_flags
 from shoal.errors import InputError
 
 ANONYMIZE = ["anonymize", "FILE", "--qi", "age,sex", "-o", "OUT", "-k", "3"]
@@ -49,15 +50,14 @@ def test_no_error_names_a_setting_that_the_command_has_an_option_for(
         app([files.get(word, word) for word in arguments], standalone_mode=False)
     show_error(refused.value)
     said = capsys.readouterr().err
-    for setting, option in _running.items():
+    for setting, option in {**flags(), **OPTIONS}.items():
         assert f"`{setting}`" not in said, option
         assert "_" not in setting or not re.search(rf"(?<!')\b{setting}\b", said), option
     assert flag is None or re.search(rf"(?<!\w){flag}\b", said)
 
 
-def test_settings_in_a_policy_or_a_type_and_names_from_the_data_stay(monkeypatch: pytest.MonkeyPatch) -> None:
-    flags = {"weight": "--weight", "missing": "--missing", "suppression": "--suppression", "null_rule": "--null-rule"}
-    monkeypatch.setattr("shoal.cli.settings._running", flags)
+def test_settings_in_a_policy_or_a_type_and_names_from_the_data_stay() -> None:
+    given = {"weight": "--weight", "missing": "--missing", "suppression": "--suppression", "null_rule": "--null-rule"}
     for stays in (
         "Leave `weight` out of the policy.",
         "Set `suppression` in the policy.",
@@ -66,6 +66,6 @@ def test_settings_in_a_policy_or_a_type_and_names_from_the_data_stay(monkeypatch
         "See docs/null_rule.md.",
         "Set `quasi_identifiers`.",
     ):
-        assert with_flags(stays) == stays
-    assert with_flags("Give null_rule or `weight`.") == "Give --null-rule or --weight."
+        assert with_flags(stays, given) == stays
+    assert with_flags("Give null_rule or `weight`.", given) == "Give --null-rule or --weight."
     assert OPTIONS["quasi_identifiers"] == "--qi"

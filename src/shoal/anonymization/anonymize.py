@@ -19,6 +19,7 @@ from shoal.dataclasses import dataclass
 from shoal.detection.undecided import Decisions, decisions_about
 from shoal.engine import engine_of
 from shoal.errors import InputError, as_names
+from shoal.hierarchy.chosen import check_files
 from shoal.manifest.columns import decided_names
 from shoal.models import AnyModel, KAnonymity
 from shoal.policy import Policy, as_policy
@@ -133,6 +134,9 @@ def asked(
     chosen = method_named(method, method_options, as_given.method)
     rules = decided(as_given, as_names(quasi_identifiers), as_names(sensitive), k, l, t, models, decide)
     conditions = _conditions(disclosure)
+    check_files(rules.hierarchies)
+    if chosen is not None:
+        chosen.check_given()
     engine, reading = engine_of(source, options), declaring(options, rules.types)
     if engine.keeps_rows and (texts := rules.with_role("text")):  # they would leave as they are
         raise InputError(

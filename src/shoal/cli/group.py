@@ -13,7 +13,6 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
 from shoal.cli.commands import COMMANDS, Entry
-from shoal.cli.settings import note_options
 
 MARKUP: Literal["markdown"] = "markdown"
 # digits of a number that needs no look at it
@@ -26,6 +25,20 @@ _INSTEAD = {
     ("publish", "--memory"): "Set the variable SHOAL_MEMORY instead: it holds for every step of publish.",
     ("publish", "--spill-dir"): "Set the variable SHOAL_SPILL instead: it holds for every step of publish.",
 }
+
+
+# the command that was called last: errors name its options
+_called: list[Any] = []
+
+
+def flags() -> dict[str, str]:
+    """The options of the command that was called, by the names that Python gives them."""
+    found = {}
+    for parameter in [one for command in _called for one in command.params]:
+        written = [flag for flag in getattr(parameter, "opts", []) if flag.startswith("-")]
+        if written:
+            found[max(written, key=len).lstrip("-").replace("-", "_")] = written[0]
+    return found
 
 
 class LazyGroup(TyperGroup):
@@ -61,7 +74,7 @@ def load(name: str) -> Any:
 def _parse_args(command: Any, parse_args: Callable[..., list[str]], ctx: Any, args: list[str]) -> list[str]:
     for parameter in command.get_params(ctx):
         _spare_pydantic(parameter)
-    note_options(command)
+    _called[:] = [command]
     try:
         return parse_args(ctx, args)
     except Exception as error:

@@ -6,9 +6,8 @@ Messages of the library name parameters as Python has them; `InputError.settings
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from functools import partial
-from typing import Any
 
 # where the option is not the parameter with dashes
 OPTIONS = {
@@ -52,34 +51,23 @@ def as_options(text: str, settings: Iterable[str]) -> str:
     return f"{text.removesuffix('.')} ({', '.join(unnamed)})." if text else f"See {', '.join(unnamed)}."
 
 
-# the options of the command that runs, by the names that settings have in Python
-_running: dict[str, str] = {}
 # in a policy or in the type of a column, a setting is called as in Python
 _ELSEWHERE = r"(?!(?: or `[a-z_]+`)? (?:in|of|out of) (?:the|a|its) (?:policy|type))"
 _QUOTED, _BARE = r"(?<!under )`([a-z_]+)`" + _ELSEWHERE, r"(?<![\w'\"`/.-])([a-z]+(?:_[a-z]+)+)(?![\w'\"`/.=-])"
 _NAMED = re.compile(f"{_QUOTED}|{_BARE}{_ELSEWHERE}")
 
 
-def note_options(command: Any) -> None:
-    """Remember the options of the command that is called: messages of the library name them as Python has them."""
-    _running.clear()
-    for parameter in command.params:
-        flags = [flag for flag in getattr(parameter, "opts", []) if flag.startswith("-")]
-        if flags:
-            _running[max(flags, key=len).lstrip("-").replace("-", "_")] = flags[0]
-    _running.update({setting: flag for setting, flag in OPTIONS.items() if flag in _running.values()})
-
-
-def with_flags(text: str) -> str:
-    """A message in which the settings that this command has an option for are called by it.
+def with_flags(text: str, flags: Mapping[str, str]) -> str:
+    """A message in which settings that the command has an option for are called by it.
 
     Settings are written `so`, or have an underscore; what stands in other quotes is a name from the data.
 
-    >>> _running["null_rule"] = "--null-rule"
-    >>> with_flags("Set `null_rule`, or null_rule in Python; the column 'null_rule' and `rows` are something else.")
-    "Set --null-rule, or --null-rule in Python; the column 'null_rule' and `rows` are something else."
+    >>> flags = {"null_rule": "--null-rule"}
+    >>> with_flags("Set `null_rule`, or null_rule in Python; the column 'null_rule' and `rows` are others.", flags)
+    "Set --null-rule, or --null-rule in Python; the column 'null_rule' and `rows` are others."
     """
-    return _NAMED.sub(lambda found: _running.get(found[1] or found[2], found[0]), text)
+    named = {**flags, **{setting: flag for setting, flag in OPTIONS.items() if flag in flags.values()}}
+    return _NAMED.sub(lambda found: named.get(found[1] or found[2], found[0]), text)
 
 
 def _written(setting: str, found: re.Match[str]) -> str:

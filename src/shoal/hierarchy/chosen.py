@@ -32,6 +32,25 @@ def given_hierarchies(given: Any, columns: Iterable[str]) -> dict[str, Hierarchy
     return {name: _tree(given[name], name) for name in names if name in given}
 
 
+def check_files(given: Any) -> None:
+    """Refuse a folder or a file of hierarchies that is not there, without reading any.
+
+    >>> check_files({"age": "/no/age.csv"})
+    Traceback (most recent call last):
+    shoal.errors.InputError: There is no file /no/age.csv. ...
+    """
+    if not given:
+        return
+    if isinstance(given, (str, Path)):
+        from shoal.hierarchy.given import files_in
+
+        files_in(given)
+    elif isinstance(given, Mapping):
+        for one in given.values():
+            if isinstance(one, (str, Path)) and not Path(one).exists():
+                raise InputError(f"There is no file {one}.", "Name the file that holds the hierarchy.")
+
+
 def _tree(given: Any, name: str) -> Hierarchy:
     if isinstance(given, Hierarchy):
         return given

@@ -46,6 +46,8 @@ def share_of(given: Any) -> float:
         share = number_of(given)
     except ValueError:
         raise ValueError("a share is a number such as 0.05 or 5%") from None
+    if 1 < share <= 100:
+        raise ValueError(f"a share lies between 0 and 1, or between 0% and 100%: write {float(share):g}% for percent")
     if not 0 <= share <= 1:
         raise ValueError("a share lies between 0 and 1, or between 0% and 100%")
     return float(share)

@@ -20,7 +20,6 @@ from shoal.table import Table, check_names
 from shoal.table.coded import CodedBatch
 from shoal.table.encode import ColumnEncoder
 from shoal.table.text_types import has_decimal_commas, has_missing_words
-from shoal.table.texts import check_dates
 
 if TYPE_CHECKING:
     from shoal.databases.base import Rows
@@ -402,7 +401,10 @@ class _Encoders:
             raise InputError(f"{name} has no rows.", "Nothing can be measured on an empty table.")
         found = _of_each(ColumnEncoder.finish, list(self._encoders.values()), self._rows)
         columns = dict(zip(self._encoders, found, strict=True))
-        check_dates(found)
+        if any(column.values.dtype.is_temporal() for column in found):
+            from shoal.table.texts import check_dates
+
+            check_dates(found)
         if self._text and (
             doubtful := [column.name for column in columns.values() if has_missing_words(column.values)]
         ):

@@ -13,7 +13,7 @@ from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationEr
 from shoal.anonymization.households import refuses_households
 from shoal.anonymization.results import Anonymized
 from shoal.errors import InputError
-from shoal.hierarchy.chosen import given_hierarchies
+from shoal.hierarchy.chosen import check_files, given_hierarchies
 from shoal.models import TCloseness
 from shoal.policy import Policy, share_of
 from shoal.table import Table
@@ -60,6 +60,16 @@ class Method(MethodOptions, ABC):
     by_default: ClassVar[bool] = False
     # whether it changes tables that do not fit in memory, block by block on disk (`change_on_disk`)
     past_memory: ClassVar[bool] = False
+
+    def lacks(self) -> str | None:
+        """What it needs (`needs a resolution …`) that no table has: it is refused before one is read."""
+        return None
+
+    def check_given(self) -> None:
+        """Refuse what is wrong whatever the table is: options that are missing, hierarchies that are not there."""
+        if (reason := self.lacks()) is not None:
+            raise InputError(f"The method {self.name} {reason}.", "Name another method, or change the policy.")
+        check_files(getattr(self, "hierarchies", None))
 
     def allowed(self, table: Table, policy: Policy) -> str | None:
         """Why this method cannot be used here (`needs k …`), or None where it can."""

@@ -29,11 +29,13 @@ class Coarsen(BoxesOnDisk):
     resolution: int | None = Field(default=None, ge=1, description="Into how many intervals; it must be given.")
     cut_over: CutOver = Field(default="range", description="Cut the whole range, or the values (labels) that occur.")
 
+    def lacks(self) -> str | None:
+        """A resolution."""
+        return "needs a resolution: set `resolution` to 16, for example" if self.resolution is None else None
+
     def allowed(self, table: Table, policy: Policy) -> str | None:
-        """Numbers and dates, and a resolution."""
-        if self.resolution is None:
-            return "needs a resolution: set `resolution` to 16, for example"
-        return needs_numbers(table, policy)
+        """Numbers and dates."""
+        return self.lacks() or needs_numbers(table, policy)
 
     def by_tuple(self, policy: Policy) -> int | None:
         """Equal records lie in the same intervals."""

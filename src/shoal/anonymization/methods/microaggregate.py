@@ -42,7 +42,9 @@ class Microaggregate(CategoryMethod):
         default="mean",
         description="How groups are written: the records' mean, [20;29], 20-29, two columns, or the middle.",
     )
-    effort: Effort = Field(default="default", description="How much time is spent to lose less.")
+    effort: Effort = Field(
+        default="default", description="How much time to spend on less loss: 1, 2 or 6 passes of exchanges."
+    )
     mdav: bool = Field(default=False, description="The published algorithm MDAV, exactly.")
     strata: list[str] = Field(default=[], description="Groups never cross these columns.")
     importance: Importance = Field(default={}, description="How much a column matters; the policy's, otherwise 1.")
@@ -52,11 +54,17 @@ class Microaggregate(CategoryMethod):
     def _names(cls, value: Any) -> Any:
         return as_names(value)
 
+    def lacks(self) -> str | None:
+        """MDAV is what it is: it takes no effort."""
+        if self.mdav and self.effort != "default":
+            return "has no `effort` with `mdav`, which is the published algorithm: leave one of them out"
+        return None
+
     def allowed(self, table: Table, policy: Policy) -> str | None:
         """A k, and models that are judged group by group."""
         if policy.count is not None and self.mdav:
             return "has no MDAV for tables of counts (`count`): leave out `mdav`"
-        reason = needs_k(policy) or fits_groups(policy) or groups_persons(policy, table, self.strata)
+        reason = self.lacks() or needs_k(policy) or fits_groups(policy) or groups_persons(policy, table, self.strata)
         return reason or self._household_reason(table, policy)
 
     def _household_reason(self, table: Table, policy: Policy) -> str | None:

@@ -45,7 +45,9 @@ class Mondrian(CategoryMethod):
     source: ClassVar[str] = "LeFevre et al., improved"
     by_default: ClassVar[bool] = True
 
-    effort: Effort = Field(default="default", description="How much time is spent to lose less.")
+    effort: Effort = Field(
+        default="default", description="How much time to spend on less loss: 0, 1 or 3 passes of exchanges."
+    )
     cuts: Cuts = Field(default="best", description="Cut by least loss, or at medians as published (strict, relaxed).")
     importance: Importance = Field(default={}, description="How much a column matters; the policy's, otherwise 1.")
     plan: bool = Field(

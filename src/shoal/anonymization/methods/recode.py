@@ -56,11 +56,15 @@ class Recode(Method):
         default=False, description="Try all combinations; elect the one with fewest uniques, then fewest changed rows."
     )
 
-    def allowed(self, table: Table, policy: Policy) -> str | None:
+    def lacks(self) -> str | None:
         """Something to recode."""
         if not self.generalize and not self.search:
             return "needs something to recode: `generalize` (what each column becomes) or `search`"
-        return takes_records_only(policy)
+        return None
+
+    def allowed(self, table: Table, policy: Policy) -> str | None:
+        """Something to recode, and records."""
+        return self.lacks() or takes_records_only(policy)
 
     def change(
         self, table: Table, policy: Policy, conditions: Sequence[ColumnCondition] = (), k_without_policy: bool = False

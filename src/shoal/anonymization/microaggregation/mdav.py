@@ -12,6 +12,7 @@ from math import ceil
 
 import numpy as np
 
+from shoal import progress
 from shoal.anonymization.microaggregation.sectors import farthest, sectors_of
 from shoal.anonymization.partition.tree import nearest, take_out, tree_of
 from shoal.compiled import Number, compiled, compiled_part
@@ -19,6 +20,8 @@ from shoal.table import Array
 
 # sectors are made anew, around the mean of what is left, when this share of their records is left
 _ANEW = 0.4
+# how often it is told how far it is
+_REPORTS = 100
 
 
 @compiled_part
@@ -51,7 +54,11 @@ def mdav(points: Array, k: int) -> tuple[Array, int]:
     tree, left, groups = tree_of(rows), size, 0
     while left >= 2 * k:
         least = max(2 * k, ceil(_ANEW * left))
-        groups = _mdav(points, group, total, rest, left, groups, k, least, rows, *tree, *sectors)
+        while left >= least:  # in parts, so that it can be told how far it is
+            progress.report("grouping", size - left, size)
+            until, before = max(least, left - max(size // _REPORTS, 2 * k)), groups
+            groups = _mdav(points, group, total, rest, left, groups, k, until, rows, *tree, *sectors)
+            left -= k * (groups - before)
         del sectors
         remaining = np.flatnonzero(group < 0)
         left = len(remaining)
