@@ -17,14 +17,29 @@ from shoal.table import Array
 
 def outermost_first(rows: Array) -> Array:
     """Records by their distance from the middle, farthest first."""
-    far = np.zeros(len(rows))
-    for j in range(rows.shape[1]):
-        # added up one after the other: whatever the processor, the same sum
-        middle = np.cumsum(rows[:, j], dtype=np.float64)[-1] / len(rows)
-        far -= (rows[:, j] - middle) ** 2
+    far = np.empty(len(rows))
+    inwards(rows, far, np.empty(rows.shape[1]))
     ranked = np.arange(len(rows))
     rank(far, ranked)
     return ranked
+
+
+@compiled
+def inwards(rows: Array, far: Array, middle: Array) -> None:
+    """Minus the squared distances from the middle; sums are taken one after the other, whatever the processor."""
+    columns = rows.shape[1]
+    for j in range(columns):
+        middle[j] = 0
+    for i in range(len(rows)):
+        for j in range(columns):
+            middle[j] += rows[i, j]
+    for j in range(columns):
+        middle[j] /= len(rows)
+    for i in range(len(rows)):
+        far[i] = 0
+        for j in range(columns):
+            side = rows[i, j] - middle[j]
+            far[i] -= side * side
 
 
 def peel(rows: Array, k: int, wanted: int, group: Array, groups: int) -> int:

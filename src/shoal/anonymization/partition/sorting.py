@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.compiled import compiled, compiled_once
+from shoal.compiled import compiled, compiled_inside, compiled_once
 from shoal.table import Array
 
 # shorter stretches are sorted by insertion
@@ -17,6 +17,10 @@ def rank(keys: Array, ranked: Array) -> None:
 
     What is equal comes out in an order that depends on the keys alone, the same on every machine.
     """
+    # the keys move along: to look up each through its number would miss the cache
+    own = np.empty(len(ranked), keys.dtype)
+    for i in range(len(ranked)):
+        own[i] = keys[ranked[i]]
     stack = np.empty(128, np.int64)
     depth = 2
     stack[0], stack[1] = 0, len(ranked) - 1
@@ -24,7 +28,7 @@ def rank(keys: Array, ranked: Array) -> None:
         depth -= 2
         low, high = stack[depth], stack[depth + 1]
         while high - low >= _SHORT:
-            middle = _part(keys, ranked, low, high)
+            middle = _part(own, ranked, low, high)
             # the larger side waits: the stack never grows past the logarithm of the records
             if high - middle > middle - low:
                 stack[depth], stack[depth + 1] = middle + 1, high
@@ -34,35 +38,41 @@ def rank(keys: Array, ranked: Array) -> None:
                 low = middle + 1
             depth += 2
         for i in range(low + 1, high + 1):
-            one, at = ranked[i], i
-            while at > low and keys[one] < keys[ranked[at - 1]]:
-                ranked[at] = ranked[at - 1]
+            key, one, at = own[i], ranked[i], i
+            while at > low and key < own[at - 1]:
+                own[at], ranked[at] = own[at - 1], ranked[at - 1]
                 at -= 1
-            ranked[at] = one
+            own[at], ranked[at] = key, one
 
 
 @compiled_once
-def _part(keys: Array, ranked: Array, low: int, high: int) -> int:
+def _part(own: Array, ranked: Array, low: int, high: int) -> int:
     """Move what is smaller than the median of three to the front; the place of that median."""
     middle = (low + high) >> 1
     for a, b in ((low, middle), (middle, high), (low, middle)):
-        if keys[ranked[b]] < keys[ranked[a]]:
-            ranked[a], ranked[b] = ranked[b], ranked[a]
-    pivot = keys[ranked[middle]]
-    ranked[high], ranked[middle] = ranked[middle], ranked[high]
+        if own[b] < own[a]:
+            _exchange(own, ranked, a, b)
+    pivot = own[middle]
+    _exchange(own, ranked, high, middle)
     i, j = low, high - 1
     while True:
-        while i < high and keys[ranked[i]] < pivot:
+        while i < high and own[i] < pivot:
             i += 1
-        while j >= low and pivot < keys[ranked[j]]:
+        while j >= low and pivot < own[j]:
             j -= 1
         if i >= j:
             break
-        ranked[i], ranked[j] = ranked[j], ranked[i]
+        _exchange(own, ranked, i, j)
         i += 1
         j -= 1
-    ranked[i], ranked[high] = ranked[high], ranked[i]
+    _exchange(own, ranked, i, high)
     return i
+
+
+@compiled_inside
+def _exchange(own: Array, ranked: Array, a: int, b: int) -> None:
+    own[a], own[b] = own[b], own[a]
+    ranked[a], ranked[b] = ranked[b], ranked[a]
 
 
 @compiled_once
