@@ -48,7 +48,8 @@ def raise_bound(search: Search, boxes: Boxes) -> float:
     step, last = (_goal(search) - known) / _STEPS, 0
     target = known
     while not search.late:
-        target = min(known + step, _goal(search))
+        # what would leave less than half a step is taken with it
+        target = known + step if known + 1.5 * step < _goal(search) else _goal(search)
         if not _prove(search, boxes, target):
             found = max(known, min(target, _goal(search), boxes.least_open()))
             return float(np.exp(found - _ROUNDING))
