@@ -171,7 +171,8 @@ def _glance_at_all(
             at += (levels[j] - low[j]) * strides[j]
         if not worth or (suppressed <= limit and kept > 0):
             # few are kept where much is lost, so that these are taken from all
-            gone[:] = every
+            for code in range(len(gone)):
+                gone[code] = every[code]
             for i in range(tuples):
                 if not bad[place[i]]:
                     for c in range(len(codes)):
