@@ -19,6 +19,7 @@ from shoal.anonymization.partition import Effort, grouped, partition
 from shoal.anonymization.partition.bound import nearest_neighbour_bound
 from shoal.anonymization.partition.coordinates import coordinates
 from shoal.anonymization.partition.groups import Groups, blocked, improved, loss, peeled
+from shoal.anonymization.partition.near_middles import near_middles
 from shoal.anonymization.transforms.sorted_clusters import sorted_clusters
 from shoal.errors import InputError
 from shoal.models.distances import ordered_distance
@@ -147,6 +148,18 @@ def test_the_same_seed_gives_the_same_groups_whatever_the_threads(
 
 
 # how little is lost
+
+
+@pytest.mark.parametrize(("size", "columns"), [(2, 2), (5, 1), (33, 3), (700, 9), (5000, 4)])
+def test_near_middles_are_as_near_as_those_of_brute_force(size: int, columns: int) -> None:
+    generator = np.random.default_rng(size)
+    points = (generator.integers(0, 12, (size, columns)) / 8).astype(np.float32)  # many ties, sums without rounding
+    asked = generator.permutation(size)[:100]
+    found = near_middles(points, np.arange(0, size, 7), asked, 8)
+    for name, near in zip(asked, found, strict=True):
+        apart = ((points - points[name]) ** 2).sum(axis=1)
+        assert len({name, *near}) == len(near) + 1 == min(8, size - 1) + 1
+        assert apart[near].tolist() == np.sort(np.delete(apart, name))[:8].tolist()
 
 
 def test_local_search_never_raises_the_loss() -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, get_args
 
 import numpy as np
 
-from shoal.anonymization.partition.kinds import Cuts, Effort, FailsPolicy
+from shoal.anonymization.partition.kinds import Cuts, Effort, FailsPolicy, Pass
 from shoal.errors import check_choice
 from shoal.ranges.boxed import Boxed, box_clusters, check_k
 from shoal.ranges.nodes import ColumnTree
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 # fast: blocks of so many records
 _BLOCK = 1024
 # the others: segments of so many records, nearest ones looked at for each member, passes of local search
-_STEPS = {"default": (1 << 16, 2, 1), "best": (1 << 18, 4, 3)}
+_STEPS = {"default": (1 << 16, 2, [Pass(begin=0.95, cycles=0.6)]), "best": (1 << 18, 4, [Pass()] * 3)}
 # of rows that stand for many people
 _PASSES = {"fast": 0, "default": 2, "best": 6}
 # few records: the best of several searches

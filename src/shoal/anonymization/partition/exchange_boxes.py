@@ -1,274 +1,264 @@
-"""Exchange records between the groups of a block while that lowers the information loss.
+"""Exchange records between near groups while that lowers the information loss.
 
-What cannot win is passed over by exact bounds: (a) members of a group are at least as far from its box's farthest
-corner as from each other, so records of two boxes with a gap between them cost at least the gap each; (b) a box without
-a record is no larger than with another in its place, so cost(A-i) + far(j, A-i) + cost(B-j) + far(i, B-j) is a bound;
-(c) the core of a box, what is left whichever one member goes, lies in every A-i, so far(j, core A) <= far(j, A-i).
+A group that loses much looks for what would help it: a record of a near group in the place of one of its own. That one
+takes the other's place (a swap), or the place of a third group's record, which goes to where the first came from (a
+cycle), or joins a third group if the first has records to spare (a path); or a record just moves, or the whole group is
+dissolved into its neighbours. In every cycle that gains there is a place to start from at which each step so far gained
+too, so only steps that do are followed. Bounds pass over the rest: a box without a record is no larger than with
+another in its place, so cost(B-j) + far(i, B-j) is at most the cost of B with i in the place of j; and the core of a
+box, what is left whichever one member goes, lies in every B-j.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from shoal.anonymization.partition import box
-from shoal.anonymization.partition.near_groups import nearest_groups, trade
-from shoal.compiled import Number, compiled, compiled_inside, compiled_once, compiled_part
+from shoal.anonymization.partition.exchange_costs import (
+    LEAST,
+    WHOLE,
+    WITHOUT,
+    cost_joined,
+    cost_replaced,
+    far_core,
+    far_whole,
+    far_without,
+    renew,
+)
+from shoal.compiled import Number, compiled, compiled_once, compiled_part
 from shoal.table import Array
 
-_SWEEPS = 2
-# a gain must be larger than the rounding of the costs (share of the cost of both groups)
+# exchanges that one group may begin in a row: so many times k
+_TRIES = 8
+# a third group of a cycle is one of so many nearest
+_THIRD = 4
+# a gain must be larger than the rounding of the costs (share of the cost of a group)
 _SURE = np.float32(2e-5)
-# no member; an int64 rather than a literal, for which every function would be compiled once more
 _NOBODY = np.int64(-1)
 
-# Boxes by number: g is that of group g, then come the cores (what is left whichever one member goes), then the boxes
-# without one member, and a last one as scratch.
-
-
-@compiled_inside
-def _core(members: Array, g: Number) -> Number:
-    return len(members) + g
-
-
-@compiled_inside
-def _without(members: Array, g: Number, s: Number) -> Number:
-    return len(members) * 2 + g * members.shape[1] + s
+# `plan` is an exchange: groups b, a, c and the members j of b, i of a, l of c, or -1
+_B, _A, _C, _J, _I, _L = range(6)
 
 
 @compiled_part
-def _fit(
-    xs: Array, members: Array, sizes: Array, g: Number, without: Number, low: Array, high: Array, to: Number
-) -> None:
-    """The box of all members of a group but one (or of all, -1)."""
-    first = 1 if without == 0 else 0
-    box.start(low, high, to, xs, members[g, first])
-    for s in range(first + 1, sizes[g]):
-        if s != without:
-            box.widen(low, high, to, xs, members[g, s])
-
-
-@compiled_part
-def _renew(
-    xs: Array, members: Array, sizes: Array, low: Array, high: Array, cost: Array, cost_without: Array, g: Number
-) -> None:
-    """The box and the cost of a group, whole and without each member."""
-    _fit(xs, members, sizes, g, _NOBODY, low, high, g)
-    total = np.float32(0)
-    for s in range(sizes[g]):
-        total += box.far_corner(xs, members[g, s], low, high, g)
-    cost[g] = total
-    core = _core(members, g)
-    for j in range(xs.shape[1]):
-        low[core, j] = low[g, j]
-        high[core, j] = high[g, j]
-    for out in range(sizes[g]):
-        left = _without(members, g, out)
-        _fit(xs, members, sizes, g, out, low, high, left)
-        total = np.float32(0)
-        for s in range(sizes[g]):
-            if s != out:
-                total += box.far_corner(xs, members[g, s], low, high, left)
-        cost_without[g, out] = total
-        for j in range(xs.shape[1]):
-            low[core, j] = low[left, j] if low[left, j] > low[core, j] else low[core, j]
-            high[core, j] = high[left, j] if high[left, j] < high[core, j] else high[core, j]
-
-
-@compiled_part
-def _cost_with(
-    xs: Array, members: Array, sizes: Array, g: Number, without: Number, low: Array, high: Array, b: Number, i: Number,
-    limit: Number,
-) -> Number:  # fmt: skip
-    """The cost of a group, whose box is b without one member (-1: with all), with another record i.
-
-    It is inf once it passes the limit.
-    """
-    scratch = len(low) - 1
-    box.widened(low, high, b, xs, i, scratch)
-    total = box.far_corner(xs, i, low, high, scratch)
-    for s in range(sizes[g]):
-        if s != without:
-            total += box.far_corner(xs, members[g, s], low, high, scratch)
-            if total >= limit:
-                return np.float32(np.inf)
-    return total
-
-
-@compiled_once
-def _best_swap(
-    xs: Array, members: Array, sizes: Array, low: Array, high: Array, cost_without: Array,
-    a: Number, b: Number, best: Number, fars: Array,
-) -> tuple[int, int, Number]:  # fmt: skip
-    """The members of two groups whose swap costs least, if less than `best`, and what it costs."""
-    out_a, out_b = -1, -1
-    for i in range(sizes[a]):
-        fars[0, i] = cost_without[a, i] + box.far_corner(xs, members[a, i], low, high, _core(members, b))
-    for j in range(sizes[b]):
-        fars[1, j] = cost_without[b, j] + box.far_corner(xs, members[b, j], low, high, _core(members, a))
-    for i in range(sizes[a]):
-        row_a, box_a = members[a, i], _without(members, a, i)
-        for j in range(sizes[b]):
-            if fars[0, i] + fars[1, j] >= best:
-                continue
-            row_b, box_b = members[b, j], _without(members, b, j)
-            bound = cost_without[a, i] + cost_without[b, j] + box.far_corner(xs, row_b, low, high, box_a)
-            if bound >= best or bound + box.far_corner(xs, row_a, low, high, box_b) >= best:
-                continue
-            new = _cost_with(xs, members, sizes, a, i, low, high, box_a, row_b, best - cost_without[b, j])
-            if new < np.inf:
-                new += _cost_with(xs, members, sizes, b, j, low, high, box_b, row_a, best - new)
-                if new < best:
-                    best, out_a, out_b = new, i, j
-    return out_a, out_b, best
+def _note(plan: Array, a: Number, c: Number, j: Number, i: Number, member: Number) -> None:
+    plan[_A], plan[_C], plan[_J], plan[_I], plan[_L] = a, c, j, i, member
 
 
 @compiled_part
 def _best_move(
-    xs: Array, members: Array, sizes: Array, low: Array, high: Array, cost: Array, cost_without: Array,
-    a: Number, b: Number, best: Number,
-) -> tuple[int, Number]:  # fmt: skip
-    """The member of a whose move to b costs least, if less than `best`, and what it costs."""
-    out = -1
-    for i in range(sizes[a]):
-        left = cost_without[a, i]
-        if left + cost[b] + box.far_corner(xs, members[a, i], low, high, b) < best:
-            new = left + _cost_with(xs, members, sizes, b, _NOBODY, low, high, b, members[a, i], best - left)
-            if new < best:
-                best, out = new, i
-    return out, best
+    xs: Array, members: Array, sizes: Array, ends: Array, costs: Array, b: Number, a: Number, best: Number, plan: Array
+) -> Number:
+    """A member of b that moves to a; the largest gain."""
+    for j in range(sizes[b]):
+        limit = costs[a, WHOLE] + costs[b, WHOLE] - costs[b, WITHOUT + j] - best
+        far = far_whole(xs, members[b, j], ends, a)
+        if costs[a, WHOLE] + far < limit:
+            new = cost_joined(xs, members, sizes, ends, a, members[b, j], far, limit)
+            if new < limit:
+                best = best + limit - new
+                _note(plan, a, _NOBODY, j, _NOBODY, _NOBODY)
+    return best
 
 
 @compiled_part
-def _best_of_pair(
-    xs: Array, members: Array, sizes: Array, low: Array, high: Array, cost: Array, cost_without: Array,
-    a: Number, b: Number, k: int, fars: Array,
-) -> tuple[int, int]:  # fmt: skip
-    """The best exchange of two groups: a swap (i, j), a move (i, -1) from a to b or (-1, j) from b to a, or none."""
-    now, most = cost[a] + cost[b], members.shape[1]
-    best = now - _SURE * now
-    gap = box.gap(low, high, a, b)
-    out_a, out_b = -1, -1
-    if now <= 0 or gap * (min(sizes[a], sizes[b]) + 1) >= best:
-        return out_a, out_b
-    if gap * (sizes[a] + sizes[b]) < best:
-        out_a, out_b, best = _best_swap(xs, members, sizes, low, high, cost_without, a, b, best, fars)
-    if sizes[a] > k and sizes[b] < most:
-        out, best = _best_move(xs, members, sizes, low, high, cost, cost_without, a, b, best)
-        if out >= 0:
-            out_a, out_b = out, -1
-    if sizes[b] > k and sizes[a] < most:
-        out, best = _best_move(xs, members, sizes, low, high, cost, cost_without, b, a, best)
-        if out >= 0:
-            out_a, out_b = -1, out
-    return out_a, out_b
+def _best_third(
+    xs: Array, members: Array, sizes: Array, ends: Array, costs: Array,
+    a: Number, i: Number, b: Number, j: Number, c: Number, k: int, gained: Number, best: Number, plan: Array,
+) -> Number:  # fmt: skip
+    """Member j of b goes to c, where it joins or takes the place of one that goes to a; the largest gain."""
+    one = members[b, j]
+    if sizes[a] > k and sizes[c] < members.shape[1]:
+        limit = costs[c, WHOLE] + gained + costs[a, WHOLE] - costs[a, WITHOUT + i] - best
+        far = far_whole(xs, one, ends, c)
+        if costs[c, WHOLE] + far < limit:
+            new = cost_joined(xs, members, sizes, ends, c, one, far, limit)
+            if new < limit:
+                best = best + limit - new
+                _note(plan, a, c, j, i, _NOBODY)
+    for s in range(sizes[c]):
+        limit = costs[c, WHOLE] + gained - best
+        far = far_without(xs, one, ends, c, members[c, s])
+        if costs[c, WITHOUT + s] + far >= limit:
+            continue
+        new = cost_replaced(xs, members, sizes, ends, c, s, one, far, limit)
+        if new >= limit:
+            continue
+        limit = costs[a, WHOLE] + gained + costs[c, WHOLE] - new - best
+        far = far_without(xs, members[c, s], ends, a, members[a, i])
+        if costs[a, WITHOUT + i] + far >= limit:
+            continue
+        new = cost_replaced(xs, members, sizes, ends, a, i, members[c, s], far, limit)
+        if new < limit:
+            best = best + limit - new
+            _note(plan, a, c, j, i, s)
+    return best
+
+
+@compiled_part
+def _best_exchange(
+    xs: Array, members: Array, sizes: Array, ends: Array, costs: Array, near: Array, b: Number, a: Number, k: int,
+    long_from: float, plan: Array,
+) -> bool:  # fmt: skip
+    """The exchange that begins with a record of a that is better for b, and gains most; whether there is one."""
+    best = sure = _SURE * costs[b, WHOLE]
+    plan[_B] = b
+    if sizes[b] > k and 0 < sizes[a] < members.shape[1]:
+        best = _best_move(xs, members, sizes, ends, costs, b, a, best, plan)
+    for i in range(sizes[a]):
+        one = members[a, i]
+        if costs[b, LEAST] + far_core(xs, one, ends, b) >= costs[b, WHOLE] - best:
+            continue
+        for j in range(sizes[b]):
+            limit = costs[b, WHOLE] - best
+            far = far_without(xs, one, ends, b, members[b, j])
+            if costs[b, WITHOUT + j] + far >= limit:
+                continue
+            new = cost_replaced(xs, members, sizes, ends, b, j, one, far, limit)
+            if new >= limit:
+                continue
+            gained = costs[b, WHOLE] - new
+            limit = costs[a, WHOLE] + gained - best
+            far = far_without(xs, members[b, j], ends, a, one)
+            if costs[a, WITHOUT + i] + far < limit:
+                new = cost_replaced(xs, members, sizes, ends, a, i, members[b, j], far, limit)
+                if new < limit:
+                    best = best + limit - new
+                    _note(plan, a, _NOBODY, j, i, _NOBODY)
+            if costs[b, WHOLE] < long_from:
+                continue
+            for other in range(min(_THIRD, near.shape[1])):
+                c = np.int64(near[b, other])
+                if c == a or sizes[c] == 0:
+                    continue
+                joins = sizes[a] > k and sizes[c] < members.shape[1]
+                bound = costs[c, LEAST] + far_core(xs, members[b, j], ends, c)
+                if joins or bound < costs[c, WHOLE] + gained - best:
+                    best = _best_third(xs, members, sizes, ends, costs, a, i, b, j, c, k, gained, best, plan)
+    return bool(best > sure)
+
+
+@compiled_once
+def _make(members: Array, sizes: Array, plan: Array) -> None:
+    """Make an exchange."""
+    b, a, c, j, i = plan[_B], plan[_A], plan[_C], plan[_J], plan[_I]
+    leaves_b = members[b, j]
+    if i < 0:
+        members[a, sizes[a]] = leaves_b
+        sizes[a] += 1
+        sizes[b] -= 1
+        members[b, j] = members[b, sizes[b]]
+        return
+    members[b, j] = members[a, i]
+    if c < 0:
+        members[a, i] = leaves_b
+    elif plan[_L] < 0:
+        members[c, sizes[c]] = leaves_b
+        sizes[c] += 1
+        sizes[a] -= 1
+        members[a, i] = members[a, sizes[a]]
+    else:
+        members[a, i] = members[c, plan[_L]]
+        members[c, plan[_L]] = leaves_b
 
 
 @compiled_part
 def _dissolved(
-    xs: Array, members: Array, sizes: Array, low: Array, high: Array, cost: Array, cost_without: Array,
+    xs: Array, members: Array, sizes: Array, ends: Array, costs: Array,
     a: Number, near: Array, gone_to: Array,
 ) -> bool:  # fmt: skip
     """Give all members of a group to near groups, if those have room and that costs less than the group did."""
     most = members.shape[1]
-    limit = cost[a] - _SURE * cost[a]
+    limit = costs[a, WHOLE] - _SURE * costs[a, WHOLE]
     bound = np.float32(0)
     for s in range(sizes[a]):
         least = np.float32(np.inf)
         for nth in range(near.shape[1]):
-            b = near[a, nth]
+            b = np.int64(near[a, nth])
             if 0 < sizes[b] < most:
-                least = min(least, box.far_corner(xs, members[a, s], low, high, b))
+                least = min(least, far_whole(xs, members[a, s], ends, b))
         bound += least
         if bound >= limit:
             return False
     added = np.float32(0)
     done = 0
     while done < sizes[a]:
-        best, to = np.float32(np.inf), _NOBODY
+        best, to = limit - added, _NOBODY
         for nth in range(near.shape[1]):
-            b = near[a, nth]
+            b = np.int64(near[a, nth])
             if 0 < sizes[b] < most:
-                new = _cost_with(xs, members, sizes, b, _NOBODY, low, high, b, members[a, done], np.float32(np.inf))
-                if new - cost[b] < best:
-                    best, to = new - cost[b], b
-        if to < 0 or added + best >= limit:
+                far = far_whole(xs, members[a, done], ends, b)
+                new = cost_joined(xs, members, sizes, ends, b, members[a, done], far, costs[b, WHOLE] + best)
+                if new - costs[b, WHOLE] < best:
+                    best, to = new - costs[b, WHOLE], b
+        if to < 0:
             break
         members[to, sizes[to]] = members[a, done]
         sizes[to] += 1
-        _renew(xs, members, sizes, low, high, cost, cost_without, to)
+        renew(xs, members, sizes, ends, costs, to)
         added += best
         gone_to[done] = to
         done += 1
     if done == sizes[a]:
         sizes[a] = 0
+        costs[a, WHOLE] = 0
         return True
     for s in range(done - 1, -1, -1):
         sizes[gone_to[s]] -= 1
-        _renew(xs, members, sizes, low, high, cost, cost_without, gone_to[s])
+        renew(xs, members, sizes, ends, costs, gone_to[s])
     return False
 
 
-@compiled_once
-def _exchange(xs: Array, members: Array, sizes: Array, k: int) -> int:
-    """Exchange records between the groups of a block until little is gained; how many exchanges were made."""
-    groups, most = members.shape
-    columns = xs.shape[1]
-    boxes = groups * (2 + most) + 1
-    low, high = np.empty((boxes, columns), np.float32), np.empty((boxes, columns), np.float32)
-    cost, cost_without = np.empty(groups, np.float32), np.empty((groups, most), np.float32)
-    centres = np.empty((groups, columns), np.float32)
-    for g in range(groups):
-        _renew(xs, members, sizes, low, high, cost, cost_without, g)
-        for j in range(columns):
-            centres[g, j] = low[g, j] + high[g, j]
-    near = nearest_groups(centres)
-    fars, gone_to = np.empty((groups, most), np.float32), np.empty(most, np.int64)
-    # when a group last changed, and when a pair was last looked at
-    changed, looked = np.empty(groups, np.int64), np.empty((groups, groups), np.int64)
-    for a in range(groups):
-        changed[a] = 1
-        for b in range(groups):
-            looked[a, b] = 0
-    clock, made = 1, 0
-    for _ in range(_SWEEPS):
-        before = made
-        for a in range(groups):
-            if sizes[a] > 0 and _dissolved(xs, members, sizes, low, high, cost, cost_without, a, near, gone_to):
-                made += 1
-                clock += 1
-                for nth in range(near.shape[1]):
-                    changed[near[a, nth]] = clock
-            for nth in range(near.shape[1]):
-                b = near[a, nth]
-                if sizes[a] == 0 or sizes[b] == 0:
-                    continue
-                first, second = min(a, b), max(a, b)
-                while changed[a] > looked[first, second] or changed[b] > looked[first, second]:
-                    looked[first, second] = clock
-                    out_a, out_b = _best_of_pair(xs, members, sizes, low, high, cost, cost_without, a, b, k, fars)
-                    if out_a < 0 and out_b < 0:
-                        break
-                    trade(members, sizes, a, b, out_a, out_b)
-                    made += 1
-                    clock += 1
-                    changed[a] = changed[b] = clock
-                    _renew(xs, members, sizes, low, high, cost, cost_without, a)
-                    _renew(xs, members, sizes, low, high, cost, cost_without, b)
-        if made == before:
-            break
-    return made
+@compiled_part
+def _is_new(changed: Array, looked: Array, near: Array, b: Number) -> bool:
+    """Whether a group or one near it changed since it was last looked at."""
+    newest = changed[b]
+    for nth in range(near.shape[1]):
+        newest = max(newest, changed[near[b, nth]])
+    return bool(newest > looked[b])
 
 
 @compiled
-def exchange_boxes(xs: Array, members: Array, sizes: Array, edges: Array, first_record: Array, k: int) -> int:
-    """Exchange records within each of some blocks; members are numbered from their block's first record on.
+def exchange_boxes(
+    xs: Array, members: Array, sizes: Array, asked: Array, near: Array, k: int, sweeps: int,
+    both_ways: bool, long_from: float, ends: Array, costs: Array,
+    changed: Array, looked: Array, plan: Array, gone_to: Array,
+) -> int:  # fmt: skip
+    """Exchange records: the groups `asked` begin, near[g] are those near g; the last arguments are for its own use.
 
     How many exchanges were made.
     """
-    made = 0
-    for block in range(len(edges) - 1):
-        a, b = edges[block], edges[block + 1]
-        if b - a > 1:
-            records = xs[first_record[block] : first_record[block + 1]]
-            made += _exchange(records, members[a:b], sizes[a:b], k)
+    for g in range(len(members)):
+        renew(xs, members, sizes, ends, costs, np.int64(g))
+    clock, made = 1, 0
+    for _ in range(sweeps):
+        before = made
+        for b in asked:
+            if sizes[b] == 0 or not _is_new(changed, looked, near, b):
+                continue
+            looked[b] = clock
+            if _dissolved(xs, members, sizes, ends, costs, b, near, gone_to):
+                made += 1
+                clock += 1
+                for nth in range(near.shape[1]):
+                    changed[near[b, nth]] = clock
+                continue
+            nth = tries = 0
+            while nth < near.shape[1] and tries < _TRIES * k:
+                a = np.int64(near[b, nth])
+                found = _best_exchange(xs, members, sizes, ends, costs, near, b, a, k, long_from, plan)
+                if not found and both_ways and sizes[a] > 0:
+                    found = _best_exchange(xs, members, sizes, ends, costs, near, a, b, k, long_from, plan)
+                if not found:
+                    nth += 1
+                    continue
+                _make(members, sizes, plan)
+                tries += 1
+                clock += 1
+                for g in plan[:3]:
+                    if g >= 0:
+                        renew(xs, members, sizes, ends, costs, g)
+                        changed[g] = clock
+            made += tries
+        if made == before:
+            break
     return made

@@ -2,13 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from shoal.anonymization.partition.blocks import group_blocks
 from shoal.anonymization.partition.cut_tree import cut
-from shoal.anonymization.partition.local_search import BLOCK, LEAST, improve_blocks, middles, total_cost
+from shoal.anonymization.partition.kinds import Pass
+from shoal.anonymization.partition.local_search import (
+    BLOCK,
+    LEAST,
+    REGION,
+    Search,
+    improve_blocks,
+    improve_region,
+    middles,
+    total_cost,
+)
 from shoal.anonymization.partition.one_column import cheapest_runs
 from shoal.anonymization.partition.peel import peel_segment
 from shoal.dataclasses import dataclass
@@ -22,6 +33,10 @@ _BLOCKS_A_TASK = 1000
 _JITTER = 0.6
 _SMALL = 1 << 16
 _MANY_ALIKE = 0.05
+# cycles of three groups are looked for up to this k: their number grows with its cube
+_MOST_IN_CYCLES = 10
+_THOROUGH = Pass()
+_LEAST_COST = float(np.finfo(np.float32).tiny)
 
 
 def number_type(count: int) -> type[np.signedinteger[Any]]:
@@ -89,7 +104,7 @@ def peeled(rows: Array, k: int, segment: int, nearest: int) -> Groups:
     return groups
 
 
-def improved(groups: Groups, k: int, seed: int, squares: bool = False) -> Groups:
+def improved(groups: Groups, k: int, seed: int, squares: bool = False, how: Pass = _THOROUGH) -> Groups:
     """One pass of local search, for less information loss or a smaller sum of squares.
 
     Groups larger than 2k-1 stay as they are.
@@ -97,11 +112,11 @@ def improved(groups: Groups, k: int, seed: int, squares: bool = False) -> Groups
     """
     rows, starts, records = groups.rows, groups.starts, len(groups.rows)
     middle = np.empty((len(starts), rows.shape[1]), np.float32)
-    lengths, costly = np.empty(len(starts), np.int64), np.empty(len(starts), bool)
-    middles(rows, starts, records, middle, lengths, costly)
+    lengths, cost = np.empty(len(starts), np.int64), np.empty(len(starts), np.float32)
+    middles(rows, starts, records, middle, lengths, cost)
     taken = lengths <= 2 * k - 1
-    if records > _SMALL and lengths[~costly].sum() > _MANY_ALIKE * records:
-        taken &= costly
+    if records > _SMALL and lengths[cost == 0].sum() > _MANY_ALIKE * records:
+        taken &= cost > 0
     numbers = np.flatnonzero(taken).astype(groups.order.dtype)
     if len(numbers) < 2:
         return groups
@@ -109,48 +124,74 @@ def improved(groups: Groups, k: int, seed: int, squares: bool = False) -> Groups
     stay = ~np.repeat(taken, lengths)
     moving = records - int(np.count_nonzero(stay))
     new.rows[moving:], new.order[moving:], new.first[moving:] = rows[stay], groups.order[stay], groups.first[stay]
-    edges = _blocks_of_groups(middle[numbers], numbers, seed)
+    middle = middle[numbers]
+    edges = _blocks_of_groups(middle, numbers, BLOCK if squares else REGION, seed)
     places = np.concatenate([[0], np.cumsum(lengths[numbers])])
 
-    def work(task: int) -> None:
+    def exchange(task: int) -> None:
         some = edges[task : task + _BLOCKS_A_TASK + 1]
         improve_blocks(
-            rows, groups.order, starts, lengths, numbers, some, k, squares,
+            rows, groups.order, starts, lengths, numbers, some, k,
             new.rows, new.order, new.first, int(places[some[0]]),
         )  # fmt: skip
 
-    in_threads(work, range(0, len(edges) - 1, _BLOCKS_A_TASK), "exchanging")
+    if squares:
+        in_threads(exchange, range(0, len(edges) - 1, _BLOCKS_A_TASK), "exchanging")
+        return new
+    search = _search(how, cost, k)
+
+    def exchange_in_region(region: int) -> None:
+        a, b = int(edges[region]), int(edges[region + 1])
+        improve_region(
+            rows, groups.order, starts, lengths, cost, numbers[a:b], middle[a:b], k, search,
+            new.rows, new.order, new.first, int(places[a]),
+        )  # fmt: skip
+
+    in_threads(exchange_in_region, range(len(edges) - 1), "exchanging")
     return new
 
 
-def _blocks_of_groups(middle: Array, numbers: Array, seed: int) -> Array:
-    """Cut groups by their middles; `numbers` are reordered block by block. Where blocks start, and the end."""
+def _search(how: Pass, cost: Array, k: int) -> Search:
+    """How a pass looks for exchanges, in figures of these groups."""
+    ranked = np.sort(cost)[::-1]
+    summed = np.cumsum(ranked, dtype=np.float64)
+    # what the cheapest of those groups costs that lose a share of all; more than nothing
+    begin, cycles = (
+        max(float(ranked[min(int(np.searchsorted(summed, share * summed[-1])), len(ranked) - 1)]), _LEAST_COST)
+        for share in (how.begin, how.cycles)
+    )
+    return Search(begin, cycles if k <= _MOST_IN_CYCLES else np.inf, how.near, how.sweeps)
+
+
+def _blocks_of_groups(middle: Array, numbers: Array, most: int, seed: int) -> Array:
+    """Cut groups by their middles; both are reordered block by block. Where blocks start, and the end."""
     count = len(numbers)
     first = np.zeros(count, bool)
-    cut(middle, numbers, 0, count, max(_SMALLEST_PART, count // _PARTS), LEAST, _JITTER, seed, first)
-    in_threads(lambda piece: cut(middle, numbers, *piece, BLOCK, LEAST, _JITTER, seed, first), _pieces(first))
+    part = max(_SMALLEST_PART, most, count // _PARTS)
+    cut(middle, numbers, 0, count, part, LEAST, _JITTER, seed, first)
+    in_threads(lambda piece: cut(middle, numbers, *piece, most, LEAST, _JITTER, seed, first), _pieces(first))
     return np.append(np.flatnonzero(first), count)
 
 
-def searched(rows: Array, k: int, segment: int, nearest: int, passes: int, seed: int) -> Groups:
+def searched(rows: Array, k: int, segment: int, nearest: int, passes: Sequence[Pass], seed: int) -> Groups:
     """Groups from the outside in, then improved; `nearest` records are looked at for each member of a group."""
     if rows.shape[1] == 1:
         order, first = cheapest_runs(rows[:, 0], k)
         groups = Groups(rows[order], order.astype(number_type(len(order))), first)
     else:
         groups = peeled(rows, k, segment, 1 if k == 2 else nearest * k)
-    for number in range(passes):
-        groups = improved(groups, k, seed + number)
+    for number, how in enumerate(passes):
+        groups = improved(groups, k, seed + number, how=how)
     return groups
 
 
-def restarted(groups: Groups, k: int, segment: int, nearest: int, passes: int, seed: int) -> Groups:
+def restarted(groups: Groups, k: int, segment: int, nearest: int, passes: Sequence[Pass], seed: int) -> Groups:
     """The same search of the same records from another start: grouped first with the columns stretched at random."""
     stretch = np.exp(np.random.default_rng(seed).uniform(-1, 1, groups.rows.shape[1])).astype(np.float32)
     start = peeled(groups.rows * stretch, k, segment, 1 if k == 2 else nearest * k)
     found = Groups(groups.rows[start.order], groups.order[start.order], start.first)
-    for number in range(passes):
-        found = improved(found, k, seed + number)
+    for number, how in enumerate(passes):
+        found = improved(found, k, seed + number, how=how)
     return found
 
 

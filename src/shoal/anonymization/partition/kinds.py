@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from shoal.table import Array
 
@@ -13,3 +13,16 @@ Effort = Literal["fast", "default", "best"]
 Cuts = Literal["best", "strict", "relaxed"]
 # which groups a policy does not allow, from the group of each row (-1: in none) and how many groups there are
 FailsPolicy = Callable[[Array, int], Array]
+
+
+class Pass(NamedTuple):
+    """How thorough a pass of local search is.
+
+    Groups that lose the share `begin` of all that is lost begin exchanges, those that lose `cycles` of it begin cycles
+    of three too; the others only take part. Each looks at so many near groups, and so many times at most.
+    """
+
+    begin: float = 1.0
+    cycles: float = 1.0
+    near: int = 8
+    sweeps: int = 1

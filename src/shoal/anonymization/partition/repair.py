@@ -42,8 +42,8 @@ def _merged(groups: Groups, refused: Array) -> Groups:
     starts = groups.starts
     count = len(starts)
     middle = np.empty((count, groups.rows.shape[1]), np.float32)
-    lengths, costly = np.empty(count, np.int64), np.empty(count, bool)
-    middles(groups.rows, starts, len(groups.rows), middle, lengths, costly)
+    lengths, cost = np.empty(count, np.int64), np.empty(count, np.float32)
+    middles(groups.rows, starts, len(groups.rows), middle, lengths, cost)
     numbers, first = np.arange(count, dtype=groups.order.dtype), np.zeros(count, bool)
     cut(middle, numbers, 0, count, _BLOCK, 2, 0.0, 0, first)
     new_number = _join_nearest(middle, numbers, np.append(np.flatnonzero(first), count), refused)
