@@ -20,6 +20,13 @@ DONE, PAUSED, OFFERED = 0, 1, 2
 
 
 @compiled_part
+def _copy(these: Array, there: Array) -> None:
+    """Copy in a loop: what assigns an array asks for shapes and cannot be kept as machine code."""
+    for i in range(len(these)):
+        there[i] = these[i]
+
+
+@compiled_part
 def _count(place: Array, classes: int, table: Any, j: int, level: int, cells: Array) -> int:
     """Count the members, up to k, of the classes that these make with a column at a level; how many there can be."""
     codes, counts, nodes, offsets, cards, limits = table
@@ -236,8 +243,12 @@ def search_boxes(
         if alive and _halve(low[d], high[d], factors[d], split[d]):
             if at[2] >= stop:
                 return PAUSED
-            j, middle = split[d]
-            low[d + 1], high[d + 1], gains[d + 1], told[d + 1] = low[d], high[d], gains[d], told[d]
+            j, middle = split[d, 0], split[d, 1]
+            told[d + 1, 0], told[d + 1, 1] = told[d, 0], told[d, 1]
+            _copy(low[d], low[d + 1])
+            _copy(high[d], high[d + 1])
+            for column in range(gains.shape[1]):
+                _copy(gains[d, column], gains[d + 1, column])
             high[d + 1, j] = middle
             unchecked[d + 1, :] = True
             lost = 0
@@ -245,7 +256,7 @@ def search_boxes(
                 at[2] += 1
                 lost = _refine(place[d], place[d + 1], told[d + 1], table, j, middle, cells, gone)
             else:
-                place[d + 1] = place[d]
+                _copy(place[d], place[d + 1])
             if told[d + 1, 1] <= limits[1]:
                 _lose(gains[d + 1], high[d + 1], table, prices, gone, lost)
                 at[0], at[1] = d + 1, 1
