@@ -46,7 +46,8 @@ class Mondrian(CategoryMethod):
     by_default: ClassVar[bool] = True
 
     effort: Effort = Field(
-        default="default", description="How much time to spend on less loss: 0, 1 or 3 passes of exchanges."
+        default="default",
+        description="How much time to spend on less loss: no pass of exchanges, one, or several thorough ones.",
     )
     cuts: Cuts = Field(default="best", description="Cut by least loss, or at medians as published (strict, relaxed).")
     importance: Importance = Field(default={}, description="How much a column matters; the policy's, otherwise 1.")

@@ -24,11 +24,13 @@ if TYPE_CHECKING:
 # fast: blocks of so many records
 _BLOCK = 1024
 # the others: segments of so many records, nearest ones looked at for each member, passes of local search
-_STEPS = {"default": (1 << 16, 2, [Pass(begin=0.95, cycles=0.6)]), "best": (1 << 18, 4, [Pass()] * 3)}
+_STEPS = {"default": (1 << 16, 2, [Pass(begin=0.92, cycles=0.3)]), "best": (1 << 18, 4, [Pass()] * 3)}
 # of rows that stand for many people
 _PASSES = {"fast": 0, "default": 2, "best": 6}
-# few records: the best of several searches
-_FEW, _RESTARTS = 1 << 14, 16
+# few records: the best of several searches, fewer where records, k and columns make each long
+_FEW, _RESTARTS, _LONG = 1 << 14, 16, 1 << 20
+# many records: so many passes at most, each further one takes long and wins 1% at best
+_MANY, _PASSES_OF_MANY = 1 << 20, 2
 
 __all__ = ["Cuts", "Effort", "FailsPolicy", "coordinates_of", "counted_groups", "grouped", "partition"]
 
@@ -99,9 +101,12 @@ def grouped(rows: Array, k: int, effort: Effort, cuts: Cuts, seed: int, fails_po
     else:
         if rows.shape[1] > 1:
             make_ready([EXCHANGE, GROUP])
-        groups = searched(rows, k, *_STEPS[effort], seed)
+        segment, nearest, passes = _STEPS[effort]
+        passes = passes[:_PASSES_OF_MANY] if len(rows) > _MANY else passes
+        groups = searched(rows, k, segment, nearest, passes, seed)
     if effort == "best" and len(rows) <= _FEW:
-        others = [restarted(groups, k, *_STEPS[effort], seed + number) for number in range(1, _RESTARTS)]
+        restarts = min(_RESTARTS, max(1, _RESTARTS * _LONG // (rows.size * k)))
+        others = [restarted(groups, k, *_STEPS[effort], seed + number) for number in range(1, restarts)]
         groups = min([groups, *others], key=loss)
     if fails_policy is None:
         return groups
