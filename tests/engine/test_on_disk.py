@@ -8,6 +8,8 @@ import signal
 import stat
 import subprocess
 import sys
+import threading
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -370,3 +372,24 @@ def test_a_run_that_was_killed_while_it_read_goes_on_with_the_next_file(
     assert [path.stem for path in opened] == ["0", "3", "4"]  # the first shows that the table is large
     assert found == risk_of(folder, "1GB")
     assert not list(own_folder.iterdir())
+
+
+def test_threads_that_take_a_new_file_at_once_take_different_ones(own_folder: Path) -> None:
+    """Columns are written by several threads: two in one file would be codes of neither."""
+    threads, times = 8, 40
+    together = threading.Barrier(threads)
+    with Spill(parent=own_folder) as folder:
+        folder.start(1)
+
+        def take(_: int) -> list[Path]:
+            taken = []
+            for _ in range(times):
+                together.wait()
+                file = folder.new_file("codes")
+                file.close()
+                taken.append(file.path)
+            return taken
+
+        with ThreadPoolExecutor(threads) as pool:
+            paths = [path for taken in pool.map(take, range(threads)) for path in taken]
+    assert len({*paths}) == threads * times

@@ -142,9 +142,13 @@ class Spill:
                     os.close(lock)
 
     def new_file(self, word: str) -> SpilledFile:
-        """A file of the folder that neither this run nor one before it has."""
-        names = (f"{word}-{number}" for number in itertools.count())
-        return self.file(next(name for name in names if not (self.folder / name).exists()))
+        """A file of the folder that neither this run nor one before it has, nor another thread takes meanwhile."""
+        for number in itertools.count():
+            path = self.folder / f"{word}-{number}"
+            with suppress(FileExistsError):
+                os.close(os.open(path, os.O_CREAT | os.O_EXCL, 0o600))  # looking first would let two take one name
+                break
+        return SpilledFile(path)
 
     def file(self, name: str) -> SpilledFile:
         """A new file of the folder."""
