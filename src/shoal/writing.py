@@ -288,7 +288,7 @@ def write_whole(path: Path, write: Callable[[Path], object]) -> None:
 
 def write_json(path: Path, content: dict[str, Any], mode: int) -> None:
     """JSON, whole or not at all, readable by those it is for from its first byte on."""
-    write_bytes(path, json.dumps(content, ensure_ascii=False, indent=2).encode(), mode)
+    write_bytes(path, json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False).encode(), mode)
 
 
 def write_bytes(path: Path, content: bytes, mode: int) -> None:

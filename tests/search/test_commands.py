@@ -144,6 +144,7 @@ BAD = [
     (("--importance", "town=heavy"), "importance"),
     (("--importance", "town=0"), "importance"),
     (("--importance", "town=nan"), "importance"),
+    (("--importance", "town=1e300"), "importance"),
     (("--importance", "illness=2"), "illness"),
     (("--time-limit", "0"), "time"),
     (("--model", "beauty"), "beauty"),

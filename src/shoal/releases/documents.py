@@ -61,7 +61,7 @@ class ReleaseDocuments:
 
 
 def _bytes(content: dict[str, Any]) -> bytes:
-    return json.dumps(content, ensure_ascii=False, indent=2).encode()
+    return json.dumps(content, ensure_ascii=False, indent=2, allow_nan=False).encode()
 
 
 @dataclass(frozen=True)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 
 from shoal.anonymization.households import refuses_households
+from shoal.anonymization.importance import relative_importance
 from shoal.anonymization.results import Anonymized
 from shoal.errors import InputError
 from shoal.hierarchy.chosen import check_files, given_hierarchies
@@ -131,6 +132,16 @@ class Method(MethodOptions, ABC):
             if unknown := [name for name in about if name not in names]:
                 where = f"The list of quasi-identifiers, which `{option}` is about,"
                 raise InputError.missing_columns(unknown, names, where)
+        if "importance" in type(self).model_fields:
+            self.relative_importance(policy)
+
+    def importance_by(self, policy: Policy) -> dict[str, float]:
+        """The importance of columns: what is given here, otherwise what the policy says."""
+        return dict(getattr(self, "importance", None) or policy.importance)
+
+    def relative_importance(self, policy: Policy) -> dict[str, float]:
+        """The same of every quasi-identifier, in numbers to count with."""
+        return relative_importance(self.importance_by(policy), policy.quasi_identifiers)
 
 
 def refuse_unknown(kind: type[MethodOptions], options: Mapping[str, Any]) -> None:

@@ -97,7 +97,7 @@ class Lattice(Method):
         return SearchOptions(
             policy.suppression if self.suppression is None else self.suppression,
             self.minimize or policy.minimize,
-            self.importance or policy.importance,
+            self.importance_by(policy),
             self.levels or policy.levels,
             self.time_limit,
             self.local,

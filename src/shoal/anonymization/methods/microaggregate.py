@@ -94,7 +94,7 @@ class Microaggregate(CategoryMethod):
         """The boxes of the groups."""
         trees = _used(near)
         k, close = k_of(policy) or 0, t_closeness_of(policy)
-        importance, columns = dict(self.importance or policy.importance), table.select(policy.quasi_identifiers)
+        importance, columns = self.relative_importance(policy), table.select(policy.quasi_identifiers)
         if is_plain(table, policy):
             boxed = microaggregate(
                 columns,
@@ -116,7 +116,7 @@ class Microaggregate(CategoryMethod):
             "effort": self.effort,
             "mdav": self.mdav,
             "strata": list(self.strata),
-            "importance": importance,
+            "importance": self.importance_by(policy),
             **({"t": close.t} if close else {}),
         }
         return boxed, parameters

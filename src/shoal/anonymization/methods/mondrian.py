@@ -75,7 +75,7 @@ class Mondrian(CategoryMethod):
 
     def grouped(self, table: Table, policy: Policy, near: Mapping[str, Labelling]) -> tuple[Boxed, dict[str, Any]]:
         """The boxes of the groups."""
-        k, importance = k_of(policy) or 0, self.importance_by(policy)
+        k, importance = k_of(policy) or 0, self.relative_importance(policy)
         trees = {name: labelling.on_column for name, labelling in near.items()}
         if is_plain(table, policy):
             boxed = partition(
@@ -90,7 +90,7 @@ class Mondrian(CategoryMethod):
         else:
             make: MakeGroups = partial(self._groups, policy=policy, trees=trees)
             boxed = boxes_by_unit(table, policy, k, make)
-        return boxed, {"k": k, "effort": self.effort, "cuts": self.cuts, "importance": importance}
+        return boxed, self._parameters(policy)
 
     def by_tuple(self, policy: Policy) -> int | None:
         """Large tables are cut into parts, where k-anonymity is all that is asked for."""
@@ -105,16 +105,16 @@ class Mondrian(CategoryMethod):
             return super().parted(table, policy, near)
         from shoal.anonymization.partition.in_parts import partition_tuples
 
-        k, importance = k_of(policy) or 0, self.importance_by(policy)
+        k, importance = k_of(policy) or 0, self.relative_importance(policy)
         trees = {name: labelling.on_column for name, labelling in near.items()}
         parted, boxed = partition_tuples(table, policy.quasi_identifiers, k, self.effort, importance, trees)
-        return parted, boxed, {"k": k, "effort": self.effort, "cuts": self.cuts, "importance": importance}
+        return parted, boxed, self._parameters(policy)
 
     def _groups(
         self, columns: Sequence[Column], units: Units, k: int, *, policy: Policy, trees: Mapping[str, ColumnTree]
     ) -> GroupUnits:
         """Groups of some units by some columns."""
-        points = coordinates_of(columns, about(columns, self.importance_by(policy)), about(columns, trees))
+        points = coordinates_of(columns, about(columns, self.relative_importance(policy)), about(columns, trees))
 
         def group(some: Array, fails_policy: FailsPolicy | None) -> Array:
             if units.people is not None:
@@ -137,7 +137,7 @@ class Mondrian(CategoryMethod):
         from shoal.anonymization.methods.by_cuts import find_cuts
 
         columns, fails = table.select(policy.quasi_identifiers), groups_that_fail(table, policy)
-        k, importance = k_of(policy) or 0, self.importance_by(policy)
+        k, importance = k_of(policy) or 0, self.relative_importance(policy)
         check_k(k, table.rows)
         cells, cuts = find_cuts(columns, k, self.cuts, importance, fails, near)
         options = self.model_dump(mode="json", exclude_defaults=True, exclude={"hierarchies", "importance", "plan"})
@@ -152,6 +152,6 @@ class Mondrian(CategoryMethod):
         result = self.measured(table, plan.policy, conditions, boxed, parameters)
         return replace(result, plan=plan, findings=replace(result.findings, unseen_rows=nowhere))
 
-    def importance_by(self, policy: Policy) -> dict[str, float]:
-        """What is given here, otherwise what the policy says."""
-        return dict(self.importance or policy.importance)
+    def _parameters(self, policy: Policy) -> dict[str, Any]:
+        importance = self.importance_by(policy)
+        return {"k": k_of(policy) or 0, "effort": self.effort, "cuts": self.cuts, "importance": importance}

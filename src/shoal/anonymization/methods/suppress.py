@@ -72,7 +72,7 @@ class Suppress(Method):
         reading = "strict" if policy.person is not None else self.reading
         policy, k, kept, size = policy_to_keep(policy, k_without_policy, reading, self.subset_size)
         columns, units = table.select(policy.quasi_identifiers), units_of(table, policy)
-        importance = dict(self.importance or policy.importance)
+        importance = self.relative_importance(policy)
 
         def few_cells(columns: Sequence[Column], people: Array | None = None) -> Suppressed:
             return suppress(columns, k, kept, importance, size, policy.null_rule, people)
@@ -111,7 +111,7 @@ class Suppress(Method):
             loss=_loss(cells, weights),
             suppression=SuppressionOutcome(kept, readings, cells.cells_by_column, cells.least_cells, subset),
         )
-        parameters = {"k": k, "reading": kept, "importance": importance, "subset_size": size}
+        parameters = {"k": k, "reading": kept, "importance": self.importance_by(policy), "subset_size": size}
         return Anonymized(self.name, models, findings, table, policy, parameters, released)
 
 

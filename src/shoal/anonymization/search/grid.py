@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from shoal.anonymization.importance import relative_importance
 from shoal.anonymization.search import kernels
 from shoal.anonymization.search.measures import COLUMN_MEASURES, ColumnMeasure, Costs
 from shoal.dataclasses import dataclass
@@ -193,6 +194,7 @@ def make_grid(
 ) -> Grid:
     """Lay out the search space; `levels` are the least and greatest level allowed of a column."""
     chosen = COLUMN_MEASURES[minimize]
+    weights = relative_importance(importance or {}, list(columns))
     axes = []
     for name, fitted in columns.items():
         records = np.bincount(tuples.tuples[name].codes, tuples.counts, minlength=len(fitted.codes[0]))
@@ -202,10 +204,7 @@ def make_grid(
             raise InputError(
                 f"Levels {low} to {high} of column '{name}' are not between 0 and {top}.", "Choose others."
             )
-        weight = (importance or {}).get(name, 1.0)
-        if not 0 < weight < float("inf"):
-            raise InputError(f"The weight of column '{name}' is not above 0.", "Use 1 for the usual weight.")
-        axes.append(Axis(name, fitted, chosen.costs(fitted, records), records, weight, low, high))
+        axes.append(Axis(name, fitted, chosen.costs(fitted, records), records, weights[name], low, high))
     return Grid(tuples, axes, chosen, *_flat(axes))
 
 
