@@ -289,7 +289,9 @@ def decimals_of(column: Column) -> int | None:
     if not column.values.dtype.is_float():
         return None
     values = column.values.to_numpy()
-    return next((digits for digits in range(_MOST_DECIMALS + 1) if (np.round(values, digits) == values).all()), None)
+    with np.errstate(over="ignore", invalid="ignore"):  # a number that is too large to be rounded is not equal
+        equal = (digits for digits in range(_MOST_DECIMALS + 1) if (np.round(values, digits) == values).all())
+        return next(equal, None)
 
 
 def _mean(column: Column, side: Side, boxed: Boxed, weights: Array | None) -> pl.Series:
