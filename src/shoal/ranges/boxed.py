@@ -11,6 +11,7 @@ import polars as pl
 
 from shoal.dataclasses import dataclass
 from shoal.errors import InputError
+from shoal.ranges.exponents import exponent_of, in_unit, out_of_unit
 from shoal.ranges.parsing import RangeColumn, Spacing, runs, spaced
 from shoal.table import Array, Column, smallest_unsigned
 from shoal.table.classes import (
@@ -275,13 +276,26 @@ def spread(column: Column) -> float:
     >>> spread(read({"x": [1, 3]})["x"])
     1.4142135623730951
     """
+    _, sigma, exponent = places_and_spread(column)
+    return float(out_of_unit(np.asarray(sigma), exponent))
+
+
+def places_and_spread(column: Column) -> tuple[Array, float, int]:
+    """Where values lie and their spread, in units of 2^exponent: numbers of any size have a spread in theirs.
+
+    >>> from shoal.reading import read
+    >>> places_and_spread(read({"x": [-1.5e308, 1.5e308]})["x"])[1].__round__(3), spread(read({"x": [1, 3]})["x"])
+    (1.18, 1.4142135623730951)
+    """
     values = places(column)
+    exponent = exponent_of(values)
+    values = in_unit(values, exponent)
     counts = column.frequencies()
     total = counts.sum()
     if total < 2:
-        return 0.0
+        return values, 0.0, exponent
     mean = (counts * values).sum() / total
-    return float(np.sqrt((counts * (values - mean) ** 2).sum() / (total - 1)))
+    return values, float(np.sqrt((counts * (values - mean) ** 2).sum() / (total - 1))), exponent
 
 
 def distance_to_zero(columns: Sequence[Column], spreads: Mapping[str, float] | None = None) -> Array:

@@ -13,6 +13,7 @@ import polars as pl
 from shoal.dataclasses import dataclass
 from shoal.errors import InputError, check_choice
 from shoal.ranges.boxed import ALL_MISSING, Boxed, Sets, Side, places
+from shoal.ranges.exponents import exponent_of, in_unit, middles, out_of_unit
 from shoal.ranges.forms import ColumnForm, escape, starred
 from shoal.ranges.nodes import Nodes
 from shoal.ranges.parsing import STAR, set_labels
@@ -186,7 +187,7 @@ def _written(column: Column, side: Side, form: Form) -> tuple[list[pl.Series], N
     if form == "midpoint":
         _check_has_middle(column)
         _check_exact(side.scale, column)
-        middle = _known(pl.Series((side.scale[side.low] + side.scale[side.high]) / 2), side)
+        middle = _known(pl.Series(middles(side.scale, side.low, side.high)), side)
         return [middle.alias(column.name)], "representative", ColumnForm(kind="midpoint", type=kind)
     how = ColumnForm(kind="range", type=kind, brackets="-" if form == "dash" else "[;]")
     return [_labelled(column.name, scale, side, form)], "truthful", how
@@ -288,7 +289,9 @@ def decimals_of(column: Column) -> int | None:
     if not column.values.dtype.is_float():
         return None
     values = column.values.to_numpy()
-    return next((digits for digits in range(_MOST_DECIMALS + 1) if (np.round(values, digits) == values).all()), None)
+    with np.errstate(over="ignore", invalid="ignore"):  # a number that is too large to be rounded is not equal
+        equal = (digits for digits in range(_MOST_DECIMALS + 1) if (np.round(values, digits) == values).all())
+        return next(equal, None)
 
 
 def _mean(column: Column, side: Side, boxed: Boxed, weights: Array | None) -> pl.Series:
@@ -303,8 +306,10 @@ def _mean(column: Column, side: Side, boxed: Boxed, weights: Array | None) -> pl
         values = places(column)
         _check_exact(values, column)
         counts = np.bincount(boxes, weights, boxed.boxes)
+        exponent = exponent_of(values)
+        values = in_unit(values, exponent)
         means = np.bincount(boxes, (values - values[0])[codes] * weights, boxed.boxes)
-        means = means / np.where(counts > 0, counts, 1) + values[0]
+        means = out_of_unit(means / np.where(counts > 0, counts, 1) + values[0], exponent)
         means = np.where(side.wide, means, side.scale[side.low])
         whole = column.dtype.is_temporal() or _has_order(column)
         shown = _in_type(np.round(means), column) if whole else pl.Series(means)

@@ -9,6 +9,7 @@ import polars as pl
 
 from shoal.judgement.checks import Check
 from shoal.ranges.columns import decimals_of
+from shoal.ranges.exponents import exponent_of, in_unit
 from shoal.ranges.forms import ColumnForm
 from shoal.table import Array, Column
 from shoal.table.classes import class_of_each_row, pack
@@ -32,15 +33,17 @@ def is_mean(
     if not (original.dtype.is_numeric() or original.dtype.is_temporal()):
         return _is_mode(title, shown, original, classes, weights, records)
     values = texts_free_numbers(original)
+    exponent = max(exponent_of(values[known]), 0)
+    values, told = in_unit(values, exponent), in_unit(texts_free_numbers(shown), exponent)
     means = np.bincount(classes[known], ((values - values[known][:1].sum()) * weights)[known], count)
     sizes = np.bincount(classes[known], weights[known], minlength=count)
     with np.errstate(invalid="ignore", divide="ignore"):
         means = means / sizes + values[known][:1].sum()
-    told = texts_free_numbers(shown)
     span = float(np.ptp(values[known])) if known.any() else 0.0
     places = original.declared is not None and original.declared.has_order
     near = 1.0 if original.dtype.is_temporal() else max(span, float(np.abs(values[known]).max(initial=0))) * 1e-9
-    near += 0.5 if places else 0.0 if form.decimals is None else 0.5 * 10.0**-form.decimals
+    rounded = 0.5 if places else 0.0 if form.decimals is None else 0.5 * 10.0**-form.decimals
+    near += float(in_unit(np.asarray(rounded), exponent))
     wrong = known & ~(np.abs(told - means[classes]) <= near)
     wrong |= shown.is_null() & known
     many = int(wrong.sum() if records is None else records[wrong].sum())

@@ -11,6 +11,7 @@ from shoal.dataclasses import dataclass
 from shoal.hierarchy import Hierarchy, fit
 from shoal.ranges.boxed import Boxed, Sets, Side, has_order
 from shoal.ranges.columns import ReleasedColumns
+from shoal.ranges.exponents import mean_of, widths
 from shoal.ranges.parsing import STAR, as_numbers, ends_of, sets_in
 from shoal.table import Array, Column
 from shoal.table.classes import Coded, CountTable
@@ -80,7 +81,7 @@ def _of_side(column: Column, side: Side, of_boxes: Array) -> Widened:
     records, starred = np.bincount(which, of_boxes, len(first)).astype(of_boxes.dtype), side.starred[first]
     if isinstance(side, Sets):
         return Widened(records, starred, None, np.diff(side.starts)[side.set_of_box[first]])
-    width = in_days(side.scale[side.high[first]] - side.scale[side.low[first]], column.values.dtype)
+    width = in_days(widths(side.scale[side.low[first]], side.scale[side.high[first]]), column.values.dtype)
     return Widened(records, starred, width, None)
 
 
@@ -150,8 +151,8 @@ def _widths(column: Column, shown: Column, was: Array, code: Array, tree: Hierar
         for place, under in _below(column, shown, tree):
             least[place] = min(least[place], values[:-1][under].min())
             most[place] = max(most[place], values[:-1][under].max())
-    hull = np.where(np.isfinite(least), most - least, 0.0)[code]
-    return np.asarray(np.where(says, high - low, hull))
+    hull = np.where(np.isfinite(least), widths(least, most), 0.0)[code]
+    return np.asarray(np.where(says, widths(low, high), hull))
 
 
 def _sizes(column: Column, shown: Column, was: Array, code: Array, tree: Hierarchy | None) -> Array:
@@ -184,7 +185,7 @@ def _cost(column: Column, cells: Widened, means: bool) -> ColumnCost:
     unchanged, unknown = (records - others - hidden) / total if records else 1.0, hidden / total
     within = members = None
     if others and cells.width is not None:
-        within = float((cells.width * cells.records)[changed].sum()) / others
+        within = mean_of(cells.width[changed], cells.records[changed])
     if others and cells.size is not None:
         members = float((cells.size * cells.records)[changed].sum()) / others
     if unchanged == 1.0:

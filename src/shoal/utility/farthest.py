@@ -8,6 +8,7 @@ import numpy as np
 
 from shoal.compiled import at_hand, compiled
 from shoal.ranges.boxed import Boxed, places, spread
+from shoal.ranges.exponents import exponent_of
 from shoal.table import Array, Column
 
 # rows whose roots are summed up together, as everywhere
@@ -50,7 +51,7 @@ def total_of_many(columns: Sequence[Column], boxed: Boxed, spreads: Mapping[str,
     longest = max(max(len(side.scale), len(column.values)) for side, column in zip(sides, columns, strict=True))
     if rows < _MANY or longest > np.iinfo(_NARROW).max or any(side.missing is not None for side in sides):
         return None
-    if any(column.nulls for column in columns) or not at_hand(squares_of_rows):
+    if any(column.nulls or exponent_of(places(column)) for column in columns) or not at_hand(squares_of_rows):
         return None
     spreads = {column.name: spread(column) for column in columns} if spreads is None else spreads
     moving = [column for column in columns if spreads[column.name] > 0]

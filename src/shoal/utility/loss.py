@@ -7,7 +7,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from shoal.dataclasses import dataclass
-from shoal.ranges.boxed import SOME_MISSING, Boxed, has_order, numbers, places, spread
+from shoal.ranges.boxed import SOME_MISSING, Boxed, has_order, numbers, places_and_spread
+from shoal.ranges.exponents import exponent_of, in_unit, middles
 from shoal.table import Array, Column
 from shoal.table.rows import occurrences
 
@@ -37,9 +38,8 @@ def information_loss(columns: Sequence[Column], boxed: Boxed, weights: Array | N
     >>> round(information_loss(columns, sorted_clusters(columns, 2)).total, 6)
     1.414214
     """
-    rows, spreads = len(columns[0].codes), {column.name: spread(column) for column in columns}
-    total, by_column = 0.0, dict.fromkeys(spreads, 0.0)
-    moving = [_Farthest.of(column, boxed.along(column.name)) for column in columns if spreads[column.name] > 0]
+    rows, total, by_column = len(columns[0].codes), 0.0, {column.name: 0.0 for column in columns}
+    moving = [found for column in columns if (found := _Farthest.of(column, boxed)) is not None]
     # block by block, so that rows on disk give the same sums to the last digit
     for start in range(0, rows, _BLOCK):
         block = slice(start, min(start + _BLOCK, rows))
@@ -47,7 +47,7 @@ def information_loss(columns: Sequence[Column], boxed: Boxed, weights: Array | N
         squares = np.zeros(block.stop - start)
         for corner in moving:
             farthest = corner.of_rows(block)
-            farthest /= spreads[corner.column.name]
+            farthest /= corner.spread
             by_column[corner.column.name] += float((farthest * weight).sum())
             farthest *= farthest
             squares += farthest
@@ -87,15 +87,21 @@ class _Farthest:
     low: Array
     high: Array
     whole: Array | None
+    spread: float
 
     @classmethod
-    def of(cls, column: Column, ranges: Boxed) -> _Farthest:
-        side, values = ranges.sides[column.name], places(column)
-        whole = None
+    def of(cls, column: Column, boxed: Boxed) -> _Farthest | None:
+        """In the unit of the column; none of a column that does not vary."""
+        values, sigma, exponent = places_and_spread(column)
+        if sigma == 0:
+            return None
+        ranges = boxed.along(column.name)
+        side, whole = ranges.sides[column.name], None
         if side.missing is not None:
             whole = np.where(side.missing == SOME_MISSING, values[-1] - values[0], 0.0)
             values = np.append(values, np.nan)
-        return cls(column, values, ranges.box_of_row, side.scale[side.low], side.scale[side.high], whole)
+        low, high = (in_unit(side.scale[end], exponent) for end in (side.low, side.high))
+        return cls(column, values, ranges.box_of_row, low, high, whole, sigma)
 
     def of_rows(self, rows: slice) -> Array:
         ranges = self.range_of_row[rows].astype(np.intp, copy=False)
@@ -141,6 +147,9 @@ def change_of(
     if not columns:
         return None
     values = [numbers(column) for column in columns]
+    # changes are in units of the spread, so that each column may have a unit of its own
+    units = [exponent_of(value) for value in values]
+    values = [in_unit(value, unit) for value, unit in zip(values, units, strict=True)]
     if means:
         sizes, ones = np.bincount(boxed.box_of_row, weights), 1 if weights is None else weights
         shown = [
@@ -148,7 +157,7 @@ def change_of(
             for c, v in zip(columns, values, strict=True)
         ]
     else:
-        shown = [_middles(boxed.along(column.name), column.name) for column in columns]
+        shown = [_middles(boxed.along(c.name), c.name, unit) for c, unit in zip(columns, units, strict=True)]
     before = moments([(column.codes, value) for column, value in zip(columns, values, strict=True)], weights)
     after = moments(shown, weights)
     names = [column.name for column in columns]
@@ -161,13 +170,13 @@ def change_of(
     )
 
 
-def _middles(boxed: Boxed, name: str) -> tuple[Array, Array]:
-    """The ranges of one column: which of them each row has, in their order, and the middle of each."""
+def _middles(boxed: Boxed, name: str, exponent: int) -> tuple[Array, Array]:
+    """The ranges of one column: which of them each row has, in their order, and the middle of each, in a unit."""
     side = boxed.sides[name]
     which, first = side.distinct()
-    middles = (side.scale[side.low[first]] + side.scale[side.high[first]]) / 2
+    found = middles(in_unit(side.scale, exponent), side.low[first], side.high[first])
     same = len(first) == len(which) and bool((which == np.arange(len(which))).all())
-    return boxed.box_of_row if same else which[boxed.box_of_row], middles
+    return boxed.box_of_row if same else which[boxed.box_of_row], found
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,14 @@ from typing import Any
 import numpy as np
 
 from shoal.errors import InputError
-from shoal.ranges.boxed import has_order, places, spread
+from shoal.ranges.boxed import has_order, places_and_spread
 from shoal.ranges.nodes import ColumnTree
 from shoal.table import Array, Column
 
 # with more categories than this, they lie by their order instead of all apart
 MOST_APART = 32
+# coordinates lie between these: the square of a distance of many columns is a number in single precision
+_LARGEST, _LEAST = 2.0**40, 2.0**-20
 
 
 def coordinates(
@@ -62,7 +64,11 @@ def _gathered(
 ) -> Array:
     importance = dict(importance or {})
     _check_importance(importance, columns)
-    tables = [(places_of(column) * importance.get(column.name, 1.0)).astype(dtype) for column in columns]
+    places = [places_of(column) for column in columns]
+    weights = _weights(places, [float(importance.get(column.name, 1.0)) for column in columns])
+    tables = [(place * weight).astype(dtype) for place, weight in zip(places, weights, strict=True)]
+    for column, table in zip(columns, tables, strict=True):
+        check_points(table, f"Column '{column.name}' has")
     rows = np.empty((len(columns[0].codes), sum(table.shape[1] for table in tables)), dtype)
     at = 0
     for column, table in zip(columns, tables, strict=True):
@@ -72,15 +78,53 @@ def _gathered(
     return rows
 
 
+def _weights(places: Sequence[Array], weights: Sequence[float]) -> list[float]:
+    """Weights by which all coordinates are of a size that can be squared; those of ordinary size stay as they are.
+
+    Only what one column weighs against another matters, so all are divided by the same power of two. Columns that are
+    lost beside the heaviest still tell records apart that are alike in that one.
+    """
+    sizes = [float(np.abs(place).max(initial=0.0)) for place in places]
+    heights = [
+        int(np.frexp(size)[1]) + int(np.frexp(weight)[1]) if size > 0 and weight > 0 else None
+        for size, weight in zip(sizes, weights, strict=True)
+    ]
+    known = [height for height in heights if height is not None]
+    top, most, least = max(known, default=0), int(np.log2(_LARGEST)), int(np.log2(_LEAST))
+    if least <= top <= most:
+        return list(weights)
+    down = top - most if top > most else top
+    found = []
+    for weight, height in zip(weights, heights, strict=True):
+        up = 0 if height is None else max(0, least - (height - down))
+        found.append(float(np.ldexp(weight, up - down)) if height is not None else 0.0)
+    return found
+
+
+def check_points(rows: Array, what: str = "Some columns have") -> None:
+    """Refuse points that are nowhere: compiled loops take for granted that every distance is a number.
+
+    >>> check_points(np.array([[1.0, float("nan")]]))
+    Traceback (most recent call last):
+    shoal.errors.InputError: Some columns have values that cannot be compared by distance. Leave them out of the ...
+    """
+    if rows.size and not (np.isfinite(rows.min()) and np.isfinite(rows.max())):
+        raise InputError(
+            f"{what} values that cannot be compared by distance.",
+            "Leave them out of the quasi-identifiers, or lower their `importance`.",
+        )
+
+
 def _lines(columns: Sequence[Column], trees: Mapping[str, ColumnTree]) -> dict[str, Array]:
     """The places of columns with a tree, as far from end to end as the other numbers and dates are on average."""
     if not trees:
         return {}
     ranges = []
     for column in columns:
-        if column.name not in trees and has_order(column) and (sigma := spread(column)) > 0:
-            values = places(column)
-            ranges.append((values[-1] - values[0]) / sigma)
+        if column.name not in trees and has_order(column):
+            values, sigma, _ = places_and_spread(column)
+            if sigma > 0:
+                ranges.append((values[-1] - values[0]) / sigma)
     width = float(np.mean(ranges)) if ranges else 1.0
     return {name: tree.line() * width for name, tree in trees.items()}
 
@@ -91,7 +135,7 @@ def _along(column: Column, lines: Mapping[str, Array]) -> Array:
         found = lines[column.name]
         top, range_ = found.max(initial=0.0), found.max(initial=0.0) - found.min(initial=0.0)
     else:
-        found, sigma = places(column), spread(column)
+        found, sigma, _ = places_and_spread(column)
         found = (found - found.mean()) / sigma if sigma > 0 else np.zeros(len(found))
         top, range_ = (found[-1], found[-1] - found[0]) if len(found) else (0.0, 0.0)
     if column.nulls:

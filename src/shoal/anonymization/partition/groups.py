@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from shoal.anonymization.partition.blocks import group_blocks
+from shoal.anonymization.partition.coordinates import check_points
 from shoal.anonymization.partition.cut_tree import cut
 from shoal.anonymization.partition.kinds import Pass
 from shoal.anonymization.partition.local_search import (
@@ -55,6 +56,7 @@ class Groups:
     @classmethod
     def of(cls, rows: Array) -> Groups:
         """One group of all; `rows` is taken over and will be reordered."""
+        check_points(rows)
         first = np.zeros(len(rows), bool)
         first[:1] = True
         return cls(rows, np.arange(len(rows), dtype=number_type(len(rows))), first)

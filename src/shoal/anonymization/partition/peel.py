@@ -12,6 +12,7 @@ from shoal.anonymization.partition.blocks import arrange, greedy_blocks, identic
 from shoal.anonymization.partition.sorting import rank
 from shoal.anonymization.partition.wide_tree import LANES, leave, nearest_left, wide_tree
 from shoal.compiled import compiled, compiled_in_lanes, compiled_once
+from shoal.errors import InputError
 from shoal.table import Array
 
 
@@ -52,13 +53,18 @@ def peel(rows: Array, k: int, wanted: int, group: Array, groups: int) -> int:
     tree = wide_tree(rows)
     most, columns, room = max(wanted, k), rows.shape[1], LANES * len(tree.levels)
     group[:] = -1
-    peel_loop(
+    made = peel_loop(
         *tree, outermost, k, wanted, group, groups, np.empty(most, np.int64), np.empty(most, np.float32),
         np.empty(columns, np.float32), np.zeros((most // LANES + 1, columns, LANES), np.float32),
         np.empty((2, columns), np.float32), np.empty(LANES),
         np.empty(room, np.int64), np.empty(room, np.float32), np.empty(LANES, np.float32),
     )  # fmt: skip
-    return groups + len(rows) // k
+    if made < groups + len(rows) // k:
+        raise InputError(
+            "Records could not be grouped: some have no distance from the others.",
+            "Leave columns with extreme values out of the quasi-identifiers.",
+        )
+    return made
 
 
 @compiled
@@ -66,8 +72,8 @@ def peel_loop(
     leaves: Array, low: Array, high: Array, levels: Array, slots: Array, names: Array, outermost: Array,
     k: int, wanted: int, group: Array, groups: int, found: Array, far: Array, row: Array, near: Array, ends: Array,
     wide: Array, stack: Array, apart: Array, lanes: Array,
-) -> None:  # fmt: skip
-    """The loop of `peel`; what comes after `groups` is for its own use."""
+) -> int:  # fmt: skip
+    """The loop of `peel`, and how many groups there are; what comes after `groups` is for its own use."""
     left = len(outermost)
     for name in outermost:
         if group[name] >= 0:
@@ -83,6 +89,8 @@ def peel_loop(
         held = nearest_left(
             leaves, low, high, levels, names, row, slot // LANES, asked, found, far, stack, apart, lanes
         )
+        if held < k - 1:  # never where all distances are numbers
+            break
         if held > k - 1:
             for j in range(len(row)):
                 ends[0, j] = ends[1, j] = row[j]
@@ -94,6 +102,7 @@ def peel_loop(
             group[names[found[i]]] = groups
         groups += 1
         left -= k
+    return groups
 
 
 @compiled_in_lanes
