@@ -221,7 +221,7 @@ def test_what_is_preferred_decides_and_is_said(people: pl.DataFrame) -> None:
     assert "suppresses least" in few.reason
     with pytest.raises(InputError, match="prefer"):
         shoal.anonymize(people, **asked, prefer="most")
-    with pytest.raises(InputError, match="no option prefer"):
+    with pytest.raises(InputError, match="no option `prefer`"):
         shoal.anonymize(people, **asked, method="mondrian", prefer="least-loss")
 
 

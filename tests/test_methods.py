@@ -59,15 +59,15 @@ def test_a_method_object_is_the_same_as_its_name_and_options(tmp_path: Path) -> 
     ],
 )
 def test_an_option_of_another_method_is_refused_by_name(method: str, option: dict[str, Any]) -> None:
-    with pytest.raises(InputError, match=f"{method} has no option {next(iter(option))}") as refused:
+    with pytest.raises(InputError, match=f"{method} has no option `{next(iter(option))}`") as refused:
         shoal.anonymize(PEOPLE, **QI, method=method, **option)
     assert all(name in str(refused.value.cure) for name in METHODS[method].model_fields)
 
 
 def test_options_without_a_method() -> None:
-    with pytest.raises(InputError, match="No method has an option colour"):
+    with pytest.raises(InputError, match="No method has an option `colour`"):
         shoal.anonymize(PEOPLE, **QI, colour="red")
-    with pytest.raises(InputError, match="strata, suppression together"):
+    with pytest.raises(InputError, match="`strata`, `suppression` together"):
         shoal.anonymize(PEOPLE, **QI, strata=["pay"], suppression=0.1)
     trees = {"sex": [["f", "*"], ["m", "*"]]}
     result = shoal.anonymize(PEOPLE, **QI, hierarchies=trees)
@@ -99,7 +99,7 @@ def test_a_column_that_is_not_there_is_refused(options: dict[str, Any]) -> None:
 def test_a_policy_that_names_no_method_is_refused_with_its_line(tmp_path: Path) -> None:
     path = tmp_path / "p.yaml"
     path.write_text("columns: {age: quasi-identifier}\nmethod: {name: lattice, effort: best}\n")
-    with pytest.raises(InputError, match=r"line 2.*no option effort"):
+    with pytest.raises(InputError, match=r"line 2.*no option `effort`"):
         shoal.anonymize(PEOPLE, path, k=2)
     path.write_text("columns: {age: quasi-identifier}\nmethod: latice\n")
     with pytest.raises(InputError, match=r"line 2.*Did you mean 'lattice'"):
@@ -109,9 +109,9 @@ def test_a_policy_that_names_no_method_is_refused_with_its_line(tmp_path: Path) 
 def test_options_beside_a_method_object_are_refused() -> None:
     with pytest.raises(InputError, match="beside a method object"):
         shoal.anonymize(PEOPLE, **QI, method=shoal.Mondrian(), effort="best")
-    with pytest.raises(InputError, match="has no option colour"):
+    with pytest.raises(InputError, match="has no option `colour`"):
         shoal.Mondrian(colour="red")  # type: ignore[call-arg]
-    with pytest.raises(InputError, match="effort is not known"):
+    with pytest.raises(InputError, match="`effort` is not known"):
         shoal.Mondrian(effort="most")  # type: ignore[arg-type]
 
 

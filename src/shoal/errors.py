@@ -20,6 +20,8 @@ class InputError(ShoalError, ValueError):
     """
 
     exit_code = 2
+    # whether it is about what a file says, where settings are called as in Python by every front end
+    in_a_file = False
 
     def __init__(self, what: str, cure: str | None = None, *, settings: Iterable[str] | str | None = None) -> None:
         self.what = what

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import polars as pl
 import pytest
 from labelled_columns import columns
 
+import shoal
 from shoal.detection.column_types import _SIGNS_OF_DATES, propose_type
 from shoal.detection.reminders import _FILES_THAT_CHANGE_A_TYPE, _in_words, _looks_like, types_to_declare, view_of
 from shoal.kinds import FILES, find_kinds
@@ -73,6 +77,26 @@ def test_a_policy_is_reminded_of_an_order() -> None:
     table = table_of("size", [*SCALE, *SCALE])
     [note] = types_to_declare(table, Policy(columns={"size": "quasi-identifier"}))
     assert note.startswith("size looks like words that come in an order: declare it in `types`")
+
+
+@pytest.mark.parametrize("method", ["lattice", "mondrian"])
+@pytest.mark.parametrize("column", ["size", "ize"])
+def test_a_column_with_a_hierarchy_has_an_order_already(method: str, column: str, tmp_path: Path) -> None:
+    frame = pl.DataFrame({column: SCALE * 4, "age": [20, 30, 40, 50] * 3})
+    rows = [["low", "little", "*"], ["medium", "little", "*"], ["high", "much", "*"]]
+    folder = tmp_path / "size_trees"  # whose name holds those of the columns
+    folder.mkdir()
+
+    def notes(policy: dict[str, Any], **options: Any) -> list[str]:
+        roles = {"columns": {column: "quasi-identifier", "age": "quasi-identifier"}}
+        found = shoal.anonymize(frame, policy={**roles, **policy}, k=2, method=method, **options)
+        assert found.with_roles({}).decisions.notes == found.decisions.notes
+        return [note for note in found.decisions.notes if "come in an order" in note]
+
+    assert len(notes({})) == len(notes({"hierarchies": str(folder)})) == len(notes({}, hierarchies=folder)) == 1
+    (folder / f"{column}.csv").write_text("\n".join(";".join(row) for row in rows))
+    for given in (str(folder), {column: rows}):
+        assert notes({"hierarchies": given}) == notes({}, hierarchies=given) == []
 
 
 def test_what_is_read_as_a_date_has_the_signs_of_one() -> None:

@@ -296,10 +296,10 @@ def test_a_missing_value_is_held_by_a_star_and_by_nothing_else(tmp_path: Path) -
     [
         ({"importance": {"nothing": 2.0}}, "nothing"),
         ({"importance": {"age": 0.0}}, "above 0"),
-        ({"importance": {"age": float("nan")}}, "importance.age"),
+        ({"importance": {"age": float("nan")}}, "`importance` of column 'age' is not a finite number"),
         ({"subset_size": 3}, "combinations of 3 out of 2"),
         ({"subset_size": 1, "reading": "strict"}, "wildcard reading only"),
-        ({"reading": "loose"}, "reading is not known"),
+        ({"reading": "loose"}, "`reading` is not known"),
         ({"k": 400}, "cannot be 400 alike"),
         ({"k": None}, "needs k"),
     ],

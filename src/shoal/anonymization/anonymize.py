@@ -19,7 +19,7 @@ from shoal.dataclasses import dataclass
 from shoal.detection.undecided import Decisions, decisions_about
 from shoal.engine import engine_of
 from shoal.errors import InputError, as_names
-from shoal.hierarchy.chosen import check_files
+from shoal.hierarchy.chosen import check_files, columns_with_trees
 from shoal.manifest.columns import decided_names
 from shoal.models import AnyModel, KAnonymity
 from shoal.policy import Policy, as_policy
@@ -96,22 +96,26 @@ class Asked:
         return decisions_about(self.table, undecided, [], self.policy.quasi_identifiers)
 
     def run(self) -> Anonymized:
-        """Change the table."""
+        """Change the table, and say what nobody decided about it."""
+        trees = self.options.get("hierarchies") or getattr(self.method, "hierarchies", None) or self.policy.hierarchies
+        known = frozenset(columns_with_trees(trees, self.policy.quasi_identifiers))
+        return replace(self._changed(), with_trees=known).looked_at()
+
+    def _changed(self) -> Anonymized:
         progress.report("anonymising", 0)
         if self.on_disk is not None and self.method is not None:
-            return changed_on_disk(self.method, self.table, self.policy, self.conditions, self.on_disk).looked_at()
+            return changed_on_disk(self.method, self.table, self.policy, self.conditions, self.on_disk)
         if self.method is not None:
             result = self.method.run(self.table, self.policy, self.conditions, self.k_without_policy)
             task = Task(self.policy, self.conditions, self.k_without_policy)
             by_model = cost_by_model(self.method, self.table, task, candidate_of(result, result.seconds))
-            return replace(result, findings=replace(result.findings, cost_by_model=by_model)).looked_at()
+            return replace(result, findings=replace(result.findings, cost_by_model=by_model))
         from shoal.anonymization.chooser import choose
 
         options = dict(self.options)
         limit = _time_limit(options.pop("time_limit", TIME_LIMIT))
         prefer = options.pop("prefer", None)
-        chosen = choose(self.table, self.policy, options, limit, self.conditions, self.k_without_policy, prefer)
-        return chosen.looked_at()
+        return choose(self.table, self.policy, options, limit, self.conditions, self.k_without_policy, prefer)
 
 
 def asked(

@@ -86,6 +86,8 @@ class Anonymized(Result):
     original: str | None = left_out(default=None)  # the file that was read, quoted for a shell
     # columns whose roles in the policy are not what a person wrote into it
     decided_by: Mapping[str, DecidedBy] = left_out(default_factory=dict)
+    # quasi-identifiers for which hierarchies were given; the policy keeps those alone whose nodes are released
+    with_trees: frozenset[str] = left_out(default=frozenset())
     plan_path: str | None = where_known()
     refusal: str | None = where_known()
     # what was replaced in columns of free text, without small counts; and the columns themselves
@@ -147,7 +149,7 @@ class Anonymized(Result):
 
     def looked_at(self) -> Anonymized:
         """The same, with what nobody decided; columns that point at people make it `undecided`. Text is scrubbed."""
-        found = decisions_of(self)
+        found = decisions_of(self, self.with_trees)
         verdict = "undecided" if found.stopping and self.verdict == "holds" else self.verdict
         text = self._scrubbed()
         told = None if text is None else text.in_public()

@@ -30,13 +30,15 @@ def show_error(error: BaseException) -> int:
         code, what, cure = error.exit_code, str(error), ""
     if isinstance(error, InputError):
         from shoal.cli.group import flags
-        from shoal.cli.settings import as_options, with_flags
+        from shoal.cli.settings import as_options, option_of, with_flags
 
         # a setting such as `count` is also a word of the language: there only the cure means the setting
         named = [setting for setting in error.settings if "_" in setting and setting in error.what]
-        what, cure = as_options(error.what, named), error.cure or ""
-        cure = as_options(cure, [setting for setting in error.settings if setting not in named or setting in cure])
-        what, cure = with_flags(what, flags()), with_flags(cure, flags())
+        known = {} if error.in_a_file else flags()
+        what, cure = with_flags(as_options(error.what, named), known), error.cure or ""
+        said = [setting for setting in error.settings if setting in named or option_of(setting) in what.split()]
+        cure = as_options(cure, [setting for setting in error.settings if setting not in said or setting in cure])
+        cure = with_flags(cure, known)
     err.print(Text("error: ", style="bold red") + Text(printable(what)), soft_wrap=True)
     if cure:
         err.print(Text(printable(cure), style="cyan"), soft_wrap=True)

@@ -53,21 +53,31 @@ def as_options(text: str, settings: Iterable[str]) -> str:
 
 # in a policy or in the type of a column, a setting is called as in Python
 _ELSEWHERE = r"(?!(?: or `[a-z_]+`)? (?:in|of|out of) (?:the|a|its) (?:policy|type))"
-_QUOTED, _BARE = r"(?<!under )`([a-z_]+)`" + _ELSEWHERE, r"(?<![\w'\"`/.-])([a-z]+(?:_[a-z]+)+)(?![\w'\"`/.=-])"
+_QUOTED, _BARE = r"(?<!under )`([a-z_]+)`" + _ELSEWHERE, r"(?<![\w'\"`/.-])([a-z]+(?:_[a-z]+)+)(?![\w'\"`/=-]|\.\w)"
 _NAMED = re.compile(f"{_QUOTED}|{_BARE}{_ELSEWHERE}")
+_IN_BACKQUOTES = re.compile(_QUOTED)
+# names of columns follow, without quotes
+_COLUMNS = "The columns are: "
+# sentences start with a capital letter: what starts with a small one, and says what it is not, is on a setting
+_FIRST = re.compile(r"([a-z]+)(?=(?: '.*?')? is not (?:known\b|above |a whole number\b)| is -?\d+\.$)")
 
 
 def with_flags(text: str, flags: Mapping[str, str]) -> str:
     """A message in which settings that the command has an option for are called by it.
 
-    Settings are written `so`, or have an underscore; what stands in other quotes is a name from the data.
+    Settings are written `so`, or have an underscore; what stands in other quotes is a name from the data. A setting of
+    one word needs no quotes where a message starts with it and refuses its value.
 
     >>> flags = {"null_rule": "--null-rule"}
     >>> with_flags("Set `null_rule`, or null_rule in Python; the column 'null_rule' and `rows` are others.", flags)
     "Set --null-rule, or --null-rule in Python; the column 'null_rule' and `rows` are others."
     """
     named = {**flags, **{setting: flag for setting, flag in OPTIONS.items() if flag in flags.values()}}
-    return _NAMED.sub(lambda found: named.get(found[1] or found[2], found[0]), text)
+    text, columns, rest = text.partition(_COLUMNS)
+    text = _NAMED.sub(lambda found: named.get(found[1] or found[2], found[0]), text)
+    text += columns + _IN_BACKQUOTES.sub(lambda found: named.get(found[1], found[0]), rest)
+    first = _FIRST.match(text)
+    return text if first is None else named.get(first[1], first[1]) + text[first.end() :]
 
 
 def _written(setting: str, found: re.Match[str]) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -11,6 +11,7 @@ import polars as pl
 from shoal.detection.column_types import kinds_that_join, propose_text_type, propose_type
 from shoal.detection.named_by_header import is_household, looks_like_weights
 from shoal.detection.roles import NEARLY_ALL
+from shoal.hierarchy.chosen import columns_with_trees
 from shoal.kinds import DECIDED, ColumnView, find_kinds
 from shoal.table import Array, Column, Table
 from shoal.table.column_type import ColumnType
@@ -82,14 +83,18 @@ def other_weights(table: Table, policy: Policy, leaving: Sequence[str]) -> list[
     ]
 
 
-def types_to_declare(table: Table, policy: Policy) -> list[str]:
-    """Quasi-identifiers of text that seem to be something else: as texts they are generalised by their letters."""
+def types_to_declare(table: Table, policy: Policy, with_trees: Collection[str] = ()) -> list[str]:
+    """Quasi-identifiers of text that seem to be something else: as texts they are generalised by their letters.
+
+    Those for which the policy gives a hierarchy, or that have one beside it (`with_trees`), are generalised by it.
+    """
     notes = []
+    known = columns_with_trees(policy.hierarchies, policy.quasi_identifiers).union(with_trees)
     for name in policy.quasi_identifiers:
         column = table.columns.get(name)
         if column is None or column.declared is not None or column.values.dtype != pl.String or not len(column.values):
             continue
-        if name not in policy.hierarchies and (looks := _looks_like(column, table.total)) is not None:
+        if name not in known and (looks := _looks_like(column, table.total)) is not None:
             notes.append(
                 f"{name} {looks}: declare it in `types` (docs/types.md); it was read as texts without an order"
             )

@@ -124,8 +124,8 @@ class Decidable(Protocol):
     def manifest_columns(self) -> list[ColumnEntry]: ...
 
 
-def decisions_of(result: Decidable) -> Decisions:
-    """What was not decided about the columns of a changed table."""
+def decisions_of(result: Decidable, with_trees: Collection[str] = ()) -> Decisions:
+    """What was not decided about the columns of a changed table; for some of them hierarchies were given."""
     entries = [entry for entry in result.manifest_columns() if entry.form.kind == "as-it-was"]
     undecided = [entry.name for entry in entries if entry.decided_by == "detection"]
     others = [entry.name for entry in entries if entry.role == "other" and entry.decided_by != "detection"]
@@ -138,7 +138,7 @@ def decisions_of(result: Decidable) -> Decisions:
         *repeated_identifiers(result.table, result.policy),
         *_of_survey(result.table, result.policy),
         *other_weights(result.table, result.policy, [entry.name for entry in entries]),
-        *types_to_declare(result.table, result.policy),
+        *types_to_declare(result.table, result.policy, with_trees),
     ]
     return replace(found, notes=notes)
 

@@ -32,6 +32,20 @@ def given_hierarchies(given: Any, columns: Iterable[str]) -> dict[str, Hierarchy
     return {name: _tree(given[name], name) for name in names if name in given}
 
 
+def columns_with_trees(given: Any, columns: Iterable[str]) -> set[str]:
+    """The columns that a hierarchy is given for, without reading any.
+
+    >>> columns_with_trees({"sex": [["f", "*"], ["m", "*"]]}, ["sex", "age"])
+    {'sex'}
+    """
+    if isinstance(given, (str, Path)):
+        from shoal.hierarchy.given import files_in, files_of_columns
+
+        found = files_in(given) if Path(given).is_dir() else []
+        return {name for name, files in files_of_columns(found, columns).items() if files}
+    return {name for name in columns if name in (given or {})}
+
+
 def check_files(given: Any) -> None:
     """Refuse a folder or a file of hierarchies that is not there, without reading any.
 

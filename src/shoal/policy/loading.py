@@ -26,6 +26,8 @@ _MODEL_NAMES = {model.model_fields["model"].default for model in MODELS}
 class PolicyError(InputError):
     """All problems of a policy file at once, each with its line."""
 
+    in_a_file = True
+
     def __init__(self, path: Path | str, problems: list[tuple[int | None, str]]) -> None:
         self.problems = problems
         lines = [f"  line {line}: {text}" if line else f"  {text}" for line, text in problems]

@@ -239,10 +239,13 @@ class _Reader:
             start = rows.line_num
 
     def _bad_quote(self, block: bytes, number: int) -> InputError:
-        line = self._line_of(number)
-        odd = next((index for index, text in enumerate(block.split(_NEWLINE)) if text.count(_QUOTE) % 2), 0)
+        first, start = self._line_of(number), _broken_record(block, self.delimiter)
+        if start is None:
+            where = f"between lines {first:,} and {first + block.rstrip().count(_NEWLINE):,}"
+        else:
+            where = f"line {first + block.count(_NEWLINE, 0, start):,}"
         return InputError(
-            f"{self.path}, line {line + odd:,}: a quote is opened and not closed, or stands inside a plain field.",
+            f"{self.path}, {where}: a quote is opened and not closed, or stands inside a plain field.",
             'Put the whole field in quotes and double the quotes inside it: "5"" pipe".',
         )
 
@@ -344,6 +347,24 @@ def _end_of_last_record(buffer: bytes | bytearray) -> int:
 
 def _inside_quotes(data: Array) -> Array:
     return np.asarray(np.logical_xor.accumulate(data == ord(_QUOTE)))
+
+
+def _broken_record(block: bytes, delimiter: str) -> int | None:
+    """Where the first record starts whose quotes do not enclose whole fields, or do not come in pairs.
+
+    >>> _broken_record(b'1,"a, b"\\n2,"a"x\\n', ",")
+    9
+    """
+    cut = re.escape(delimiter.encode())
+    field = rb'(?:"(?:[^"]++|"")*+"|(?:[^"\n%b][^\n%b]*+)?)' % (cut, cut)
+    record = re.compile(rb"%b(?:%b%b)*+(?:\r?\n|\Z)" % (field, cut, field))
+    start = 0
+    while start < len(block):
+        found = record.match(block, start)
+        if found is None or block.count(_QUOTE, start, found.end()) % 2:
+            return start
+        start = found.end()
+    return None
 
 
 def _rows_are_even(block: bytes, delimiter: str, width: int) -> bool:

@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from shoal.anonymization.methods.base import Method, MethodOptions
+from shoal.anonymization.methods.base import Method, MethodOptions, in_backquotes
 from shoal.errors import InputError
 from shoal.policy.sections import MethodSection, check_methods_by
 
@@ -118,10 +118,12 @@ def methods_with(options: Mapping[str, Any]) -> list[type[Method]]:
     if unknown:
         known = sorted({name for kind in METHODS.values() for name in kind.model_fields})
         near = get_close_matches(unknown[0], known, n=1)
-        hint = f"Did you mean '{near[0]}'? " if near else ""
-        raise InputError(f"No method has an option {unknown[0]}.", f"{hint}The options are: {', '.join(known)}.")
-    whose = "; ".join(f"{name}: {', '.join(kinds)}" for name, kinds in who.items())
-    raise InputError(f"No method has the options {', '.join(options)} together ({whose}).", "Leave out some of them.")
+        hint = f"Did you mean `{near[0]}`? " if near else ""
+        raise InputError(f"No method has an option `{unknown[0]}`.", f"{hint}The options are: {in_backquotes(known)}.")
+    whose = "; ".join(f"`{name}`: {', '.join(kinds)}" for name, kinds in who.items())
+    raise InputError(
+        f"No method has the options {in_backquotes(options)} together ({whose}).", "Leave out some of them."
+    )
 
 
 def _check_section(section: MethodSection) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
@@ -149,26 +149,54 @@ def refuse_unknown(kind: type[MethodOptions], options: Mapping[str, Any]) -> Non
     unknown = [name for name in options if name not in kind.model_fields]
     if unknown:
         title = getattr(kind, "name", kind.__name__)
-        has = ", ".join(kind.model_fields) or "none"
+        has = in_backquotes(kind.model_fields) or "none"
         plural = "s" if len(unknown) > 1 else ""
-        raise InputError(f"The method {title} has no option{plural} {', '.join(unknown)}.", f"Its options: {has}.")
+        raise InputError(f"The method {title} has no option{plural} {in_backquotes(unknown)}.", f"Its options: {has}.")
+
+
+def in_backquotes(options: Iterable[str]) -> str:
+    """Options as messages name them."""
+    return ", ".join(f"`{name}`" for name in options)
+
+
+# what is not so, by the error that pydantic found
+_IS_NOT = {
+    "literal_error": "known: use {expected}",
+    "greater_than": "above {gt:g}",
+    "greater_than_equal": "{ge:g} or more",
+    "less_than": "below {lt:g}",
+    "less_than_equal": "{le:g} or less",
+    "finite_number": "a finite number",
+    **dict.fromkeys(("float_type", "float_parsing"), "a number"),
+    **dict.fromkeys(("int_type", "int_parsing", "int_from_float", "int_parsing_size"), "a whole number"),
+    **dict.fromkeys(("bool_type", "bool_parsing"), "true or false"),
+    "string_type": "a text",
+}
 
 
 def _problems(error: ValidationError) -> str:
     """What is wrong, option by option, without the value that was given."""
     found = []
     for entry in error.errors(include_input=False, include_url=False):
-        where, limits = ".".join(str(part) for part in entry["loc"]), entry.get("ctx", {})
-        match entry["type"]:
-            case "literal_error":
-                found.append(f"{where} is not known: use {limits['expected']}")
-            case "greater_than":
-                found.append(f"{where} is not above {limits['gt']:g}")
-            case "greater_than_equal":
-                found.append(f"{where} is not {limits['ge']:g} or more")
-            case _:
-                found.append(f"{where}: {entry['msg'].removeprefix('Value error, ')}")
-    return "; ".join(found) + "."
+        where = _place(entry["loc"])
+        if is_not := _IS_NOT.get(entry["type"]):
+            found.append(f"{where} is not {is_not.format(**entry.get('ctx', {}))}")
+        else:
+            said = entry["msg"].removeprefix("Value error, ")
+            found.append(f"{where}: {said}" if where else said)
+    return "; ".join(dict.fromkeys(found)) + "."
+
+
+def _place(location: Sequence[int | str]) -> str:
+    """An option, and the column whose value is meant where it has one for each.
+
+    >>> _place(("effort",)), _place(("levels", "age", 0))
+    ('`effort`', "`levels` of column 'age'")
+    """
+    if not location:
+        return ""
+    column = next((part for part in location[1:2] if isinstance(part, str)), None)
+    return f"`{location[0]}`" + (f" of column '{column}'" if column is not None else "")
 
 
 # what a policy asks, as methods ask it

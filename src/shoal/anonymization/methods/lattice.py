@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
 
 from shoal.anonymization.findings import evidence_of_result, findings_of, judged
 from shoal.anonymization.households import one_of_them
@@ -39,9 +39,14 @@ def _levels_of(value: Any) -> Any:
     return low.strip(), (high or low).strip()
 
 
-Levels = dict[
-    str, Annotated[tuple[Annotated[int, Field(ge=0)], Annotated[int, Field(ge=0)]], BeforeValidator(_levels_of)]
-]
+def _in_order(levels: tuple[int, int]) -> tuple[int, int]:
+    if levels[0] > levels[1]:
+        raise ValueError("the greatest level comes before the least: write the least first, such as 1..3")
+    return levels
+
+
+_Level = Annotated[int, Field(ge=0)]
+Levels = dict[str, Annotated[tuple[_Level, _Level], BeforeValidator(_levels_of), AfterValidator(_in_order)]]
 
 
 class Lattice(Method):

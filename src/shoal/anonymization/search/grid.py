@@ -200,6 +200,10 @@ def make_grid(
         records = np.bincount(tuples.tuples[name].codes, tuples.counts, minlength=len(fitted.codes[0]))
         top = len(fitted.codes) - 1
         low, high = (levels or {}).get(name, (0, top))
+        if low > high:
+            raise InputError(
+                f"Of the levels of column '{name}' the greatest comes before the least.", "Turn them round."
+            )
         if not 0 <= low <= high <= top:
             raise InputError(
                 f"Levels {low} to {high} of column '{name}' are not between 0 and {top}.", "Choose others."
