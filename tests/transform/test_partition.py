@@ -345,3 +345,12 @@ def test_refusals_say_what_to_do() -> None:
         shoal.anonymize(frame, quasi_identifiers=["age"], k=2, method="mondrian", effort="least")  # type: ignore[arg-type]
     with pytest.raises(InputError, match="only `\\*` holds both"):
         shoal.anonymize(frame, quasi_identifiers=["age"], k=2, method="mondrian", interval="columns")
+
+
+@pytest.mark.parametrize("effort", ["default", "best"])
+def test_a_k_of_thousands_ends(effort: Effort) -> None:
+    """Exchanges between groups of k take k squared for each record: such groups stay as they were made."""
+    points = np.random.default_rng(0).normal(size=(4000, 3)).astype(np.float32)
+    groups = grouped(points, 1500, effort, "best", 0, None)
+    assert np.diff([*groups.starts, 4000]).min() >= 1500
+    assert sorted(groups.order.tolist()) == list(range(4000))

@@ -36,6 +36,9 @@ _SMALL = 1 << 16
 _MANY_ALIKE = 0.05
 # cycles of three groups are looked for up to this k: their number grows with its cube
 _MOST_IN_CYCLES = 10
+# what an exchange between two groups may take, in records of one times those of the other times columns: groups that
+# are larger stay as they were made, or a search with a k of thousands would not end
+_MOST_OF_TWO = 1 << 18
 _THOROUGH = Pass()
 _LEAST_COST = float(np.finfo(np.float32).tiny)
 
@@ -109,10 +112,12 @@ def peeled(rows: Array, k: int, segment: int, nearest: int) -> Groups:
 def improved(groups: Groups, k: int, seed: int, squares: bool = False, how: Pass = _THOROUGH) -> Groups:
     """One pass of local search, for less information loss or a smaller sum of squares.
 
-    Groups larger than 2k-1 stay as they are.
+    Groups larger than 2k-1 stay as they are, and all of them where k is very large.
     Groups of identical records can spare members for others; where they are many, they rather stand in the way.
     """
     rows, starts, records = groups.rows, groups.starts, len(groups.rows)
+    if not squares and k * k * rows.shape[1] > _MOST_OF_TWO:
+        return groups
     middle = np.empty((len(starts), rows.shape[1]), np.float32)
     lengths, cost = np.empty(len(starts), np.int64), np.empty(len(starts), np.float32)
     middles(rows, starts, records, middle, lengths, cost)
