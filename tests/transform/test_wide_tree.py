@@ -121,8 +121,9 @@ def test_groups_are_those_of_the_definition(size: int, columns: int, k: int, wan
 def test_a_weight_of_any_size_leaves_groups_of_k(weight: float) -> None:
     rng = np.random.default_rng(0)
     people = {"age": rng.integers(0, 90, 300), "income": rng.normal(size=300)}
+    importance = {"income": weight, "age": weight / 1e6}
     released = shoal.anonymize(
-        people, quasi_identifiers=["age", "income"], k=3, method="mondrian", importance={"income": weight}
+        people, quasi_identifiers=["age", "income"], k=3, method="mondrian", importance=importance
     )
     assert released.findings.k >= 3
 
