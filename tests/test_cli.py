@@ -325,6 +325,24 @@ def test_a_terminal_without_bars_and_a_full_disk(people: Path) -> None:
         assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("more", [[], ["--json"]])
+def test_a_closed_pipe_is_not_a_promise_that_is_not_met(tmp_path: Path, more: list[str]) -> None:
+    """As `| head` closes it: the release is whole, the exit code is that of SIGPIPE, and nothing is said."""
+    table, safe = tmp_path / "ages.csv", tmp_path / "safe.csv"
+    table.write_text("age,n\n" + "".join(f"{30 + row % 5},{row % 3}\n" for row in range(40)))
+    asked = ["anonymize", table, "--qi", "age", "-k", "2", "-o", safe, *more]
+    command = [sys.executable, "-m", "shoal", *map(str, asked)]
+    reader, writer = os.pipe()
+    os.close(reader)
+    try:
+        done = subprocess.run(command, stdout=writer, stderr=subprocess.PIPE, text=True, check=False)
+    finally:
+        os.close(writer)
+    assert done.returncode == 141, done.stderr
+    assert done.stderr == ""
+    assert shoal("verify", safe).returncode == 0
+
+
 def test_a_fault_of_ours_shows_no_value(people: Path, tmp_path: Path) -> None:
     """Whatever breaks inside, its message stays inside: it may hold values."""
     script = tmp_path / "broken.py"

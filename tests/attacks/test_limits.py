@@ -85,7 +85,16 @@ def test_the_screen_explains_its_words_once_and_shows_what_the_twin_says() -> No
     assert shown.count("excess: what being in it adds") == 1
     alone = AttackResult([shipped], verdicts_of([shipped]), 0)
     assert alone.verdict["linkability"] == "not tested"
-    assert "measured, no control" in str(alone.sections())
+    assert "Linkability: measured, no control" in str(alone.sections()[1:])
+    assert "linkability: measured, no control, inference: not tested" in alone.summary()
+
+
+def test_without_an_original_the_reason_and_the_cure_are_said() -> None:
+    found = shoal.attack(people(1), policy={"columns": ROLES})
+    assert "there is no original: give the table" in found.summary()
+    assert "there is no original: give the table" in str(found.sections())
+    whole = shoal.attack(people(1), original=people(1), policy={"columns": ROLES}, twin=False)
+    assert "no original" not in whole.summary()
 
 
 def test_an_unchecked_control_is_said_once() -> None:

@@ -183,6 +183,7 @@ class AttackResult(Result):
     verdict: dict[str, AttackVerdict]
     seed: int
     native: Any = left_out(default=None, kw_only=True)  # the kind of frame that came in
+    without: str = left_out(default="", kw_only=True)  # why attacks could not run, and the cure
 
     @property
     def holds(self) -> bool:
@@ -200,14 +201,21 @@ class AttackResult(Result):
 
     def summary(self) -> str:
         """The verdicts, in a sentence."""
-        said = ", ".join(f"{criterion}: {word}" for criterion, word in self.verdict.items())
-        return f"{said[:1].upper()}{said[1:]}."
+        said = ", ".join(f"{one}: {_verdict_in_words(one, self.attacks, self.verdict)}" for one in self.verdict)
+        return f"{said[:1].upper()}{said[1:]}." + (f" {self.without}" if self.without else "")
 
     def sections(self) -> list[Section]:
         """The verdicts, then attack by attack the rates, what they must be held against, and the remarks."""
         tone = "good" if "pass" in self.verdict.values() else "warning"
         shown: list[Section] = [Headline(self.summary(), tone if self.holds else "bad")]  # type: ignore[arg-type]
         return [*shown, *outcome_sections(self.attacks, self.verdict)]
+
+
+def _verdict_in_words(criterion: str, outcomes: Sequence[AttackOutcome], verdict: dict[str, AttackVerdict]) -> str:
+    """A verdict as it is shown: attacks that ran without a control have rates, but nothing to hold them against."""
+    those = [one for one in outcomes if one.criterion == criterion]
+    alone = bool(those) and all(one.control is None for one in those)
+    return "measured, no control" if alone and verdict[criterion] == "not tested" else verdict[criterion]
 
 
 def is_unproven(one: AttackOutcome) -> bool:
@@ -224,8 +232,7 @@ def outcome_sections(outcomes: Sequence[AttackOutcome], verdict: dict[str, Attac
     """For every criterion its verdict and a row for each attack, those with a control first; then the remarks."""
     shown: list[Section] = []
     for criterion in dict.fromkeys(one.criterion for one in outcomes):
-        said = f": {verdict[criterion]}" if criterion in verdict else ""
-        said = ": measured, no control" if verdict.get(criterion) == "not tested" else said
+        said = f": {_verdict_in_words(criterion, outcomes, verdict)}" if criterion in verdict else ""
         alone = [_alone(one) for one in outcomes if one.criterion == criterion and one.control is None]
         beside = [_beside(one) for one in outcomes if one.criterion == criterion and one.control is not None]
         title = f"{criterion.capitalize()}{said}"

@@ -19,6 +19,11 @@ from shoal.policy import Policy
 from shoal.reading import Options
 from shoal.wording import percent
 
+_WITHOUT_ORIGINAL = (
+    "Most attacks did not run, as there is no original: "
+    "give the table that the release was made from (--original FILE)."
+)
+
 
 def attack(
     source: Any,
@@ -63,7 +68,8 @@ def attack(
     hit = [one.rows for one in outcomes if one.rows is not None and not one.name.endswith(OF_TWIN)]
     write_rows(targets_out, np.unique(np.concatenate(hit)) if hit else np.zeros(0, np.int64))
     verdict = verdicts_of(outcomes, subject.policy.attacks)
-    return AttackResult(outcomes, verdict, seed, native=subject.released.native)
+    without = "" if subject.original is not None else _WITHOUT_ORIGINAL
+    return AttackResult(outcomes, verdict, seed, native=subject.released.native, without=without)
 
 
 def battery(subject: Subject) -> list[AttackOutcome]:

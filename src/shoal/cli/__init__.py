@@ -11,6 +11,7 @@ from importlib.util import find_spec, module_from_spec
 from typing import Any, NoReturn
 
 from shoal.cli.app import app
+from shoal.cli.signals import CLOSED_PIPE
 from shoal.errors import InputError, ShoalError
 
 __all__ = ["app", "main", "run"]
@@ -34,7 +35,7 @@ def run() -> NoReturn:
         sys.stdout.flush()
         sys.stderr.flush()
     except BrokenPipeError:
-        code = 130
+        code = code or CLOSED_PIPE
     os._exit(code or 0)
 
 
@@ -79,8 +80,10 @@ def main() -> None:
             stream.reconfigure(errors="replace")
     try:
         app(arguments, prog_name="shoal")
-    except (KeyboardInterrupt, BrokenPipeError):
+    except KeyboardInterrupt:
         sys.exit(130)
+    except BrokenPipeError:
+        sys.exit(CLOSED_PIPE)
     except BaseException as error:  # a panic inside polars is no Exception
         if debug or isinstance(error, (SystemExit, GeneratorExit)):
             raise

@@ -8,10 +8,21 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
+from shoal.cli.signals import CLOSED_PIPE
 from shoal.errors import InputError, ShoalError
 
-out = Console(highlight=False)
-err = Console(stderr=True, highlight=False)
+
+class _Terminal(Console):
+    def on_broken_pipe(self) -> None:
+        """Rich ends with 1, which here says that a promise is not met."""
+        try:
+            super().on_broken_pipe()
+        except SystemExit:
+            raise SystemExit(CLOSED_PIPE) from None
+
+
+out = _Terminal(highlight=False)
+err = _Terminal(stderr=True, highlight=False)
 # narrower, tables would lose their words: let the terminal wrap instead
 if out.width < 80:
     out.width = 80

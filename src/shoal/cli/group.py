@@ -13,6 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
 from shoal.cli.commands import COMMANDS, Entry
+from shoal.cli.signals import CLOSED_PIPE
 
 MARKUP: Literal["markdown"] = "markdown"
 # digits of a number that needs no look at it
@@ -55,6 +56,13 @@ class LazyGroup(TyperGroup):
         for parameter in self.get_params(ctx):
             _spare_pydantic(parameter)
         return super().parse_args(ctx, args)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run the command; typer ends with 1 at a closed pipe, which here says that a promise is not met."""
+        try:
+            return super().invoke(ctx)
+        except BrokenPipeError:
+            raise SystemExit(CLOSED_PIPE) from None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """The command that is called, with its options."""

@@ -39,7 +39,7 @@ def judged(
     for model in policy.models:
         if reason := _not_here(model, rows):
             worst = {model.figure: None, "status": "not judged", "reason": reason}
-            found.append(Verdict(model.model, model.model_dump(exclude={"model"}, exclude_none=True), False, worst))
+            found.append(Verdict(model.model, model.parameters(), False, worst))
         elif model.needs_files or model.needs_keys:
             singly = singly or _singly(policy, rows, reading, records, by_size)
             found.append(model.judge(singly))

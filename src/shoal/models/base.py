@@ -201,6 +201,14 @@ class Model(BaseModel, ABC):
         """Why it cannot be judged on this evidence: then it does not hold."""
         return None
 
+    def parameters(self) -> dict[str, Any]:
+        """The parameters as the policy has them."""
+        return self.model_dump(exclude={"model"}, exclude_none=True)
+
+    def parameters_on(self, evidence: Evidence) -> dict[str, Any]:
+        """The parameters that a verdict names: what the policy leaves open as it was decided on this evidence."""
+        return self.parameters()
+
     def judged_on(self, evidence: Evidence) -> dict[str, Any]:
         """What the verdict names besides its worst class: what was estimated, and by what."""
         return {}
@@ -235,13 +243,14 @@ class Model(BaseModel, ABC):
         """The verdict on the classes of a table, and its worst class."""
         if not len(evidence.sizes):
             # without a class nothing is shown, and what is not shown does not hold
-            return self._verdict(False, {self.figure: None, "size": 0})
+            return self._verdict(False, {self.figure: None, "size": 0}, self.parameters())
+        named = self.parameters_on(evidence)
         if (reason := self.lacks(evidence)) is not None:
-            return self._verdict(False, {self.figure: None, "status": "no estimate", "reason": reason})
+            return self._verdict(False, {self.figure: None, "status": "no estimate", "reason": reason}, named)
         figures = self.measure(evidence)
         if np.isnan(figures).any():
             reason = "a figure of a class is not a number"
-            return self._verdict(False, {self.figure: None, "status": "no estimate", "reason": reason})
+            return self._verdict(False, {self.figure: None, "status": "no estimate", "reason": reason}, named)
         bad = ~self.good(figures)
         worst = int(np.argmax(figures) if self.at_most else np.argmin(figures))
         if not self.whole:  # of classes that are equally bad the smallest: the first depends on the order of columns
@@ -253,11 +262,10 @@ class Model(BaseModel, ABC):
             found |= {"size": int(evidence.sizes[worst]), "failing_classes": int(counts[bad].sum())}
         found |= self.judged_on(evidence)
         if not self.proves and not bad.any():
-            return self._verdict(False, {**found, "status": "estimated"})
-        return self._verdict(not bad.any(), found)
+            return self._verdict(False, {**found, "status": "estimated"}, named)
+        return self._verdict(not bad.any(), found, named)
 
-    def _verdict(self, holds: bool, worst: dict[str, Any]) -> Verdict:
-        parameters = self.model_dump(exclude={"model"}, exclude_none=True)
+    def _verdict(self, holds: bool, worst: dict[str, Any], parameters: dict[str, Any]) -> Verdict:
         return Verdict(self.model, parameters, bool(holds), worst)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
@@ -19,16 +19,16 @@ class TCloseness(AboutSensitive):
 
     The earth mover's distance; what it costs to move a share from one value to another is 1 (`equal`), the number of
     values between (`ordered`) or the height of their common node (`hierarchical`). `auto`: by the hierarchy if there is
-    one, ordered for numbers and dates, otherwise equal. Cost: the sparse counts with prefix sums; for a hierarchy,
-    classes times nodes.
+    one, ordered for numbers and dates, otherwise equal; the verdict names the one that was used. Cost: the sparse
+    counts with prefix sums; for a hierarchy, classes times nodes.
 
     >>> import numpy as np
     >>> from shoal.models.evidence import evidence_of_rows
     >>> from shoal.reading import read
     >>> rows = evidence_of_rows(np.array([0, 0, 1, 1]), read({"charge": [10, 40, 20, 30]}).columns)
     >>> verdict = TCloseness(t=0.2, sensitive="charge").judge(rows)
-    >>> verdict.holds, round(verdict.worst["distance"], 4)
-    (True, 0.1667)
+    >>> verdict.holds, round(verdict.worst["distance"], 4), verdict.parameters["distance"]
+    (True, 0.1667, 'ordered')
     """
 
     figure: ClassVar[str] = "distance"
@@ -43,6 +43,10 @@ class TCloseness(AboutSensitive):
     def limit(self) -> float:
         """t"""
         return self.t
+
+    def parameters_on(self, evidence: Evidence) -> dict[str, Any]:
+        """With the distance that is used, which `auto` does not tell."""
+        return self.parameters() | {"distance": self.way(self.spread(evidence).whole)}
 
     def measure_cells(self, spread: Spread) -> Array:
         """The distance of each cell from the whole table."""
