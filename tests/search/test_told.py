@@ -8,6 +8,7 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal import progress
 from shoal.anonymization.outcomes import out_of_time
 from shoal.anonymization.search.generalize import SearchOptions
 from shoal.anonymization.search.optimum import Optimum
@@ -45,3 +46,15 @@ def test_so_does_the_solution_space() -> None:
 def test_the_gap_is_rounded_up(bound: float) -> None:
     said = float(out_of_time(0.5, bound).split("at most ")[1].split("%")[0]) / 100
     assert (0.5 - bound) / bound - 1e-12 <= said < (0.5 - bound) / bound + 0.001 + 1e-9
+
+
+def test_searches_tell_how_far_they_are() -> None:
+    heard: list[tuple[str, float, float | None]] = []
+    with progress.listening(lambda *told: heard.append(told)):
+        shoal.anonymize(FEW, quasi_identifiers=["age", "sex"], k=2, method="lattice")
+        shoal.anonymize(FEW, quasi_identifiers=["age", "sex"], k=2, method="suppress")
+    looked = [step for step, _, _ in heard if step.startswith("searching the lattice: ")]
+    assert looked[0] == "searching the lattice: 1 generalisations looked at"
+    sets = [(done, total) for step, done, total in heard if step == "suppressing: sets of columns"]
+    assert [done for done, _ in sets] == sorted(done for done, _ in sets)
+    assert {total for _, total in sets} == {3}
