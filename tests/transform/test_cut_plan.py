@@ -189,3 +189,10 @@ def test_the_command_line(tmp_path: Path) -> None:
     assert answer.exit_code == 0, answer.output
     answer = CliRunner().invoke(app, f"verify {tmp_path}/next.csv --original {tmp_path}/new.csv".split())
     assert answer.exit_code == 0, answer.output
+
+
+def test_what_a_plan_costs_is_told() -> None:
+    ages = pl.DataFrame({"age": [30, 34, 50, 52]})
+    given: dict[str, Any] = {"quasi_identifiers": ["age"], "k": 2, "method": "mondrian"}
+    said = [str(shoal.anonymize(ages, **given, plan=plan).sections()[-1]) for plan in (True, False)]
+    assert ["leave `plan` out" in notes for notes in said] == [True, False]

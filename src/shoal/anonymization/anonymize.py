@@ -25,6 +25,7 @@ from shoal.models import AnyModel, KAnonymity
 from shoal.policy import Policy, as_policy
 from shoal.policy.overrides import decided
 from shoal.reading import Options, declaring
+from shoal.reading.head import check_header
 from shoal.table import Table
 from shoal.table.weights import record_weights
 from shoal.vocabulary import Role
@@ -149,6 +150,8 @@ def asked(
         )
     needed = _needed(rules, conditions)
     by_tuple = _by_tuple(chosen, rules)
+    if not engine.keeps_rows:
+        check_header(source, [*needed, *(decide or {})], options)
     if engine.keeps_rows:
         table = engine.rows(source, None, reading, needed=needed, by_tuple=by_tuple)
     else:

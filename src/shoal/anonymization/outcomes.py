@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import field
+from math import ceil
 from typing import Any
 
 from shoal.dataclasses import dataclass
 from shoal.results import where_known
 from shoal.vocabulary import Prefer
+from shoal.wording import percent
 
 
 @dataclass(frozen=True)
@@ -90,6 +92,30 @@ class LatticeOutcome:
     lower_bound: float | None = where_known()
     rounds: int | None = where_known()
     global_score: float | None = where_known()
+
+    def out_of_time(self) -> str | None:
+        """That the time ran out before the score was proven to be the optimum, if it did: only then a bound is known
+        of what is not the optimum."""
+        if self.optimal or self.score is None or self.lower_bound is None:
+            return None
+        return out_of_time(self.score, self.lower_bound)
+
+
+def out_of_time(score: float, lower_bound: float) -> str:
+    """How far a score that was not proven in time is from the optimum at most, (score - bound) / bound, and the cure.
+
+    >>> out_of_time(0.528202, 0.3320)
+    'The time ran out: the score is at most 59.1% above the optimum, and a longer `time_limit` may narrow that.'
+    >>> out_of_time(0.5, 0.0)
+    'The time ran out: how far the score is from the optimum is not known, and a longer `time_limit` may tell.'
+    """
+    if lower_bound <= 0:
+        far = "how far the score is from the optimum is not known, and a longer `time_limit` may tell"
+    else:
+        # rounded up: it is a promise
+        above = ceil(1000 * (score - lower_bound) / lower_bound) / 1000
+        far = f"the score is at most {percent(above)} above the optimum, and a longer `time_limit` may narrow that"
+    return f"The time ran out: {far}."
 
 
 @dataclass(frozen=True)

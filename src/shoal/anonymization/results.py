@@ -292,6 +292,8 @@ class Anonymized(Result):
             said += (
                 f" {counted(found.removed_rows, 'suppressed record')} removed: left in, they would break the policy."
             )
+        if found.search is not None and (late := found.search.out_of_time()) is not None:
+            said += f" {late}"
         if self.verdict == "refused":
             said += " The policy does not hold."
         if self.verdict == "undecided":
@@ -453,11 +455,19 @@ def _of_what_classes(found: Findings) -> str:
     return f"{said}; {counted(apart, 'suppressed record')} apart, which are in no class" if apart > 0 else said
 
 
+_OF_A_PLAN = (
+    "the boxes of a plan reach from cut to cut, over values that no record in them has, which can lose many times as "
+    "much as groups of near records: leave `plan` out unless new data must be cut alike"
+)
+
+
 def _notes(result: Anonymized) -> list[str]:
     notes = decision_notes(result.decisions)
     notes += [] if result.scrubbed_text is None else result.scrubbed_text.notes()
     if result.not_measured:
         notes.append(f"worked on disk, where {in_words(result.not_measured)} is not measured")
+    if result.parameters.get("plan"):
+        notes.append(_OF_A_PLAN)
     if result.findings.closeness:
         notes.append(_of_what_classes(result.findings))
     if result.output is None:

@@ -2,14 +2,41 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
+from shoal.errors import InputError
+from shoal.reading import is_path
 from shoal.reading.bytes import damage_as_error
 from shoal.reading.csv import NotInEncoding
 from shoal.reading.files import Options, find_files, open_file
+
+# files whose names of columns are known without reading rows
+_CHEAP = {".csv", ".tsv", ".txt", ".parquet"}
+
+
+def check_header(source: Any, names: Sequence[str], options: Options | None = None) -> None:
+    """Refuse names, and those of declared types, that one file does not have, by its header alone; others are not
+    looked at here, nor is a header in doubt."""
+    if not is_path(source) or len(files := find_files(source)) != 1:
+        return
+    file, given = files[0], options or Options()
+    if file.path.suffix.lower() not in _CHEAP or file.keys or file.part is not None:
+        return
+    try:
+        opened = open_file(file, given)
+    except NotInEncoding:
+        return
+    if opened.header_in_doubt or opened.columns_may_come_late:
+        return
+    typed = [] if given.released else list(given.types or ())
+    for about, where in ((typed, f"{file.path}, of which `types` tells,"), (names, str(file.path))):
+        if unknown := [name for name in dict.fromkeys(about) if name not in opened.names]:
+            raise InputError.missing_columns(unknown, opened.names, where, opened.elsewhere)
 
 
 def read_head(

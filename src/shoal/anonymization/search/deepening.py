@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal import progress
 from shoal.anonymization.search.boxes import Boxes
 from shoal.anonymization.search.evaluate import Evaluator
 from shoal.anonymization.search.narrowing import DONE, OFFERED
@@ -86,9 +85,9 @@ def _prove(search: Search, boxes: Boxes, target: float) -> bool:
     at_once = max(_AT_ONCE // max(len(search.grid.tuples), 1), 1)
     while not search.late:
         status, levels = boxes.run(min(target, _goal(search)), at_once)
-        progress.report("searching the lattice", 0)
         search.counted += boxes.looks - before
         before = boxes.looks
+        search.report()
         if status == OFFERED:
             search.look(levels)
         if status == DONE:

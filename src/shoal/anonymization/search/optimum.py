@@ -81,7 +81,12 @@ class Search:
         self.seen[found.levels] = found
         if found.feasible and self.is_better(found):
             self.best = found
-        progress.report("searching the lattice", 0)
+        self.report()
+
+    def report(self) -> None:
+        """How many nodes were looked at; of how many is not known before the end, since most are ruled out."""
+        looked = len(self.seen) + self.counted
+        progress.report(f"searching the lattice: {looked:,} generalisations looked at", 0)
 
     def is_better(self, found: Outcome) -> bool:
         """Lower score; of equal scores fewer suppressed records, then the smaller levels: not the order of looking."""

@@ -7,9 +7,11 @@ from typing import ClassVar
 
 import numpy as np
 
+from shoal.anonymization.outcomes import out_of_time
 from shoal.anonymization.search.generalize import SearchOptions, generalize
 from shoal.anonymization.search.lattice import Prepared
 from shoal.anonymization.search.measures import CLASS_MEASURES
+from shoal.anonymization.search.optimum import Optimum
 from shoal.dataclasses import dataclass
 from shoal.models import KAnonymity, Model
 from shoal.results import Grid, Headline, Notes, Result, Section
@@ -116,7 +118,7 @@ def solution_space(prepared: Prepared, ks: Sequence[int] = (), best: int = 10) -
     chosen = top[0] if top else None
     return SolutionSpace(
         chosen,
-        why(chosen, top[1:], optimum.optimal, optimum.nodes_total, prepared.options),
+        why(chosen, top[1:], optimum, prepared.options),
         frontier,
         top,
         optimum.nodes_total,
@@ -128,20 +130,25 @@ def solution_space(prepared: Prepared, ks: Sequence[int] = (), best: int = 10) -
     )
 
 
-def why(chosen: Solution | None, others: Sequence[Solution], optimal: bool, total: int, options: SearchOptions) -> str:
-    """Why the chosen node won, in one sentence."""
+def why(chosen: Solution | None, others: Sequence[Solution], optimum: Optimum, options: SearchOptions) -> str:
+    """Why the chosen node won, in one sentence; whether the time ran out before that was proven."""
+    total, checked = optimum.nodes_total, optimum.nodes_checked
     if chosen is None:
-        return (
-            f"None of the {total:,} generalisations keeps the policy with at most {percent(options.suppression)} "
-            "of the records suppressed."
-        )
+        limits = f"keeps the policy with at most {percent(options.suppression)} of the records suppressed"
+        if optimum.optimal:
+            return f"None of the {total:,} generalisations {limits}."
+        looked = f"None of the {checked:,} generalisations that were looked at, of {total:,}, {limits}"
+        return f"{looked}: the time ran out, and a longer `time_limit` may find one."
     proof = (
         f"none of the {total:,} generalisations keeps the policy with a lower {options.minimize}"
-        if optimal
-        else f"it is the best found of {total:,} generalisations in the time that was given"
+        if optimum.optimal
+        else f"the best found among {checked:,} of {total:,} generalisations"
     )
     next_best = f", the next best found {others[0].score:.4f}" if others else ""
-    return (
+    said = (
         f"Its {options.minimize} is {chosen.score:.4f}{next_best}, with {chosen.suppressed_rows:,} records "
         f"suppressed and classes of {chosen.k} and more: {proof}."
     )
+    if optimum.optimal or optimum.lower_bound is None:
+        return said
+    return f"{said} {out_of_time(chosen.score, optimum.lower_bound)}"

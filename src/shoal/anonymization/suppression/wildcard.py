@@ -64,14 +64,13 @@ def masks_for_wildcards(
     masks = np.zeros(len(counts), np.int64)
     standing_out = left = rare.standing_out()
     settled = _Settled(codes, counts, masks, free)
-    total = len(left)
     for tier in tiers(costs):
         if not len(left):
             break
-        progress.report("suppressing", total - len(left), total)
         left = _settle(rare, settled, tier, left, by_matching=False)
         if m is None and len(left) and settled.is_quick(tier):
             left = _settle_by_matching(rare, settled, tier, left)
+        settled.tried += len(tier)
     if free.any() and m is None:
         _give_up(codes, counts, masks, free, k)
     return masks, standing_out
@@ -79,7 +78,7 @@ def masks_for_wildcards(
 
 def _settle(rare: _Rare, settled: _Settled, tier: list[int], tuples: Array, by_matching: bool) -> Array:
     """Decide the suppressed columns of the tuples for which a set of the tier suffices; the others."""
-    found = _choose(rare, settled if by_matching else None, tier, tuples, rare.k)
+    found = _choose(rare, settled, tier, tuples, by_matching)
     settled.masks[tuples] = found
     settled.add(tuples[found > 0])
     left: Array = tuples[found == 0]
@@ -123,17 +122,19 @@ def _give_up(codes: Sequence[Coded], counts: Array, masks: Array, free: Array, k
         masks[shown[alone]] = everything
 
 
-def _choose(rare: _Rare, settled: _Settled | None, tier: list[int], left: Array, k: int) -> Array:
+def _choose(rare: _Rare, settled: _Settled, tier: list[int], left: Array, by_matching: bool) -> Array:
     """For each tuple a set of the tier that suffices, or 0; of several the one that most tuples could take."""
     chosen, popularity = np.zeros(len(left), np.int64), np.zeros(len(left), np.int64)
     everything = (1 << len(rare.codes)) - 1
-    for mask in tier:
+    step = f"suppressing: sets of columns{', with records that match' if by_matching else ''}"
+    for number, mask in enumerate(tier):
         if not len(left):
             break
-        if settled is None:
+        progress.report(step, settled.tried + number, everything)
+        if not by_matching:
             enough = rare.enough(mask, left)
         else:
-            enough = rare.alike(mask, left) + settled.matching(mask, left) >= k
+            enough = rare.alike(mask, left) + settled.matching(mask, left) >= rare.k
         group, groups = groups_on(rare.codes, mask, left)
         takers = np.bincount(group[enough], rare.counts[left[enough]], groups).astype(np.int64)[group]
         # a row without any value covers nobody: never where another set of the tier does
@@ -221,6 +222,7 @@ class _Settled:
     masks: Array
     free: Array
     by_mask: dict[tuple[int, int], Array] = field(default_factory=dict)
+    tried: int = 0  # sets of columns, of cheaper tiers
 
     def add(self, tuples: Array) -> None:
         """Tuples that were decided; rows suppressed throughout cover nobody."""
