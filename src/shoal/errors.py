@@ -6,6 +6,9 @@ import re
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+# the exit code 128 + SIGPIPE: who read the standard output closed it, as `| head` does; files that were written stay
+CLOSED_PIPE = 141
+
 
 class ShoalError(Exception):
     """Anything that shoal refuses, with the exit code of the command line."""

@@ -11,8 +11,7 @@ from importlib.util import find_spec, module_from_spec
 from typing import Any, NoReturn
 
 from shoal.cli.app import app
-from shoal.cli.signals import CLOSED_PIPE
-from shoal.errors import InputError, ShoalError
+from shoal.errors import CLOSED_PIPE, InputError, ShoalError
 
 __all__ = ["app", "main", "run"]
 

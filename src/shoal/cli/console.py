@@ -8,8 +8,7 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.text import Text
 
-from shoal.cli.signals import CLOSED_PIPE
-from shoal.errors import InputError, ShoalError
+from shoal.errors import CLOSED_PIPE, InputError, ShoalError
 
 
 class _Terminal(Console):

@@ -13,7 +13,7 @@ from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command, get_group
 
 from shoal.cli.commands import COMMANDS, Entry
-from shoal.cli.signals import CLOSED_PIPE
+from shoal.errors import CLOSED_PIPE
 
 MARKUP: Literal["markdown"] = "markdown"
 # digits of a number that needs no look at it

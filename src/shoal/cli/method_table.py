@@ -45,7 +45,7 @@ METHOD_OPTIONS: dict[str, tuple[Option, ...]] = {
             "effort",
             "text",
             "fast|default|best",
-            "How much time to spend on less loss: 0, 1 or 3 passes of exchanges.",
+            "How much time to spend on less loss: no pass of exchanges, one, or several thorough ones.",
             "default",
         ),
         Option(

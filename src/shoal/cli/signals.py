@@ -8,9 +8,6 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-# 128 + SIGPIPE: who read the standard output has closed it, as `| head` does. What was written to files stays.
-CLOSED_PIPE = 141
-
 
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
