@@ -103,7 +103,7 @@ def sample_rows(columns: Sequence[Codes], size: int, seed: int) -> Array:
 
     >>> from shoal.table.classes import Coded
     >>> sample_rows([Coded(np.array([2, 0, 1, 0]), 3)], 2, seed=7).tolist()
-    [0, 1]
+    [0, 3]
     """
     hashes = row_hashes(columns, seed)
     if not 0 < size < len(hashes):
