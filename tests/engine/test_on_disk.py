@@ -393,3 +393,25 @@ def test_threads_that_take_a_new_file_at_once_take_different_ones(own_folder: Pa
         with ThreadPoolExecutor(threads) as pool:
             paths = [path for taken in pool.map(take, range(threads)) for path in taken]
     assert len({*paths}) == threads * times
+
+
+def test_what_is_computed_from_an_array_on_disk_is_in_memory(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, own_folder: Path
+) -> None:
+    """numpy calls it mapped as well, but it has no file, beside which something could be written."""
+    monkeypatch.chdir(tmp_path)
+    with Spill(parent=own_folder) as folder:
+        folder.start(1)
+        file = folder.new_file("codes")
+        file.append(np.arange(5, dtype=np.uint8))
+        codes = file.mapped(np.uint8)
+        like = np.zeros_like(codes)
+        assert isinstance(like, np.memmap)
+        assert [on_disk(array) for array in (codes, codes[1:], like, codes.astype(np.int64))] == [
+            True,
+            True,
+            False,
+            False,
+        ]
+        assert spill.in_blocks(like, lambda block: block + 2, np.uint8).tolist() == [2] * 5
+    assert not list(tmp_path.iterdir())

@@ -250,8 +250,8 @@ def forget(array: Array) -> None:
 def remove(array: Array) -> None:
     """Give the disk of an array free that nobody needs any more."""
     forget(array)
-    if isinstance(array, np.memmap):
-        Path(str(array.filename)).unlink(missing_ok=True)
+    if on_disk(array):
+        Path(str(getattr(array, "filename", ""))).unlink(missing_ok=True)
 
 
 def blocks_of(rows: int) -> list[slice]:

@@ -33,12 +33,13 @@ def rows_counted_at_once(values: int) -> int:
 
 
 def on_disk(array: Array) -> bool:
-    """Whether an array is read from the disk as it is used.
+    """Whether an array is read from the disk as it is used; what was computed from such a one is in memory.
 
     >>> on_disk(np.zeros(2))
     False
     """
-    return isinstance(array, np.memmap)
+    # numpy gives its results the class of their arguments, and those that are no part of a file no name of one
+    return isinstance(array, np.memmap) and array.filename is not None
 
 
 def smallest_unsigned(count: int) -> np.dtype[Any]:
