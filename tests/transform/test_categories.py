@@ -184,7 +184,7 @@ def test_nodes_are_written_and_verified(tmp_path: Path) -> None:
     trees = tmp_path / "trees"
     trees.mkdir()
     (trees / "marital.csv").write_text("\n".join(";".join(row) for row in MARITAL))
-    common = ["anonymize", tmp_path / "people.csv", "--qi", "marital,age", "-k", 5, "--method", "mondrian"]
+    common = ["anonymize", tmp_path / "people.csv", "--qi", "marital,age", "-k", 9, "--method", "mondrian"]
     made = run(*common, "-o", tmp_path / "safe.csv", "--hierarchies", trees, "--json")
     assert made.exit_code == 0, made.output
     labels = set(pl.read_csv(tmp_path / "safe.csv")["marital"])

@@ -19,7 +19,7 @@ from shoal.anonymization.partition import Effort, grouped, partition
 from shoal.anonymization.partition.bound import nearest_neighbour_bound
 from shoal.anonymization.partition.coordinates import coordinates
 from shoal.anonymization.partition.groups import Groups, blocked, improved, loss, peeled
-from shoal.anonymization.partition.near_middles import near_middles
+from shoal.anonymization.partition.near_middles import NearMiddles
 from shoal.anonymization.transforms.sorted_clusters import sorted_clusters
 from shoal.errors import InputError
 from shoal.models.distances import ordered_distance
@@ -154,12 +154,21 @@ def test_the_same_seed_gives_the_same_groups_whatever_the_threads(
 def test_near_middles_are_as_near_as_those_of_brute_force(size: int, columns: int) -> None:
     generator = np.random.default_rng(size)
     points = (generator.integers(0, 12, (size, columns)) / 8).astype(np.float32)  # many ties, sums without rounding
+    laid = points.copy()
+    middles = NearMiddles(laid)
+    assert (laid == points[middles.order]).all()
     asked = generator.permutation(size)[:100]
-    found = near_middles(points, np.arange(0, size, 7), asked, 8)
-    for name, near in zip(asked, found, strict=True):
-        apart = ((points - points[name]) ** 2).sum(axis=1)
-        assert len({name, *near}) == len(near) + 1 == min(8, size - 1) + 1
-        assert apart[near].tolist() == np.sort(np.delete(apart, name))[:8].tolist()
+    exact, found = middles.of(asked, 8, share=1), middles.of(asked, 8, share=0.4)
+    for name in asked:
+        apart = ((laid - laid[name]) ** 2).sum(axis=1)
+        others = np.delete(apart, name)
+        for near in (exact[name], found[name]):
+            assert len({name, *near}) == len(near) + 1 == min(8, size - 1) + 1
+        assert apart[exact[name]].tolist() == np.sort(others)[:8].tolist()
+        # nothing is missed that is much nearer than the last
+        assert (np.diff(apart[found[name]]) >= 0).all()
+        last = apart[found[name][-1]]
+        assert np.count_nonzero(apart[found[name]] < 0.4 * last) == np.count_nonzero(others < 0.4 * last)
 
 
 def test_local_search_never_raises_the_loss() -> None:

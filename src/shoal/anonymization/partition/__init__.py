@@ -27,10 +27,11 @@ _BLOCK = 1024
 _STEPS = {"default": (1 << 16, 2, [Pass(begin=0.92, cycles=0.3)]), "best": (1 << 18, 4, [Pass()] * 3)}
 # of rows that stand for many people
 _PASSES = {"fast": 0, "default": 2, "best": 6}
-# few records: the best of several searches, fewer where records, k and columns make each long
+# few records: two thorough passes, or the best of several searches, fewer where records, k and columns make each long
 _FEW, _RESTARTS, _LONG = 1 << 14, 16, 1 << 20
-# many records: so many passes at most, each further one takes long and wins 1% at best
-_MANY, _PASSES_OF_MANY = 1 << 20, 2
+_PASSES_OF_FEW = [Pass()] * 2
+# many records: each further pass takes long and wins 1% at best
+_MANY, _PASSES_OF_MANY = 1 << 20, [Pass(), Pass(begin=0.97, cycles=0.8)]
 
 __all__ = ["Cuts", "Effort", "FailsPolicy", "coordinates_of", "counted_groups", "grouped", "partition"]
 
@@ -102,7 +103,10 @@ def grouped(rows: Array, k: int, effort: Effort, cuts: Cuts, seed: int, fails_po
         if rows.shape[1] > 1:
             make_ready([EXCHANGE, GROUP])
         segment, nearest, passes = _STEPS[effort]
-        passes = passes[:_PASSES_OF_MANY] if len(rows) > _MANY else passes
+        if effort == "best" and len(rows) > _MANY:
+            passes = _PASSES_OF_MANY
+        if effort == "default" and len(rows) <= _FEW:
+            passes = _PASSES_OF_FEW
         groups = searched(rows, k, segment, nearest, passes, seed)
     if effort == "best" and len(rows) <= _FEW:
         restarts = min(_RESTARTS, max(1, _RESTARTS * _LONG // (rows.size * k)))

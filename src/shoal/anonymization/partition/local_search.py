@@ -11,11 +11,10 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.anonymization.partition import box
-from shoal.anonymization.partition.cut_tree import cut
-from shoal.anonymization.partition.exchange_boxes import exchange_boxes
-from shoal.anonymization.partition.exchange_costs import WITHOUT
+from shoal.anonymization.partition.exchange_boxes import THIRD, exchange_boxes
+from shoal.anonymization.partition.exchange_costs import in_eights, laid_out
 from shoal.anonymization.partition.exchange_squares import exchange_squares
-from shoal.anonymization.partition.near_middles import LEAF, near_middles
+from shoal.anonymization.partition.near_middles import NearMiddles
 from shoal.compiled import compiled
 from shoal.dataclasses import dataclass
 from shoal.table import Array
@@ -25,7 +24,6 @@ BLOCK = 48
 LEAST = 12
 # and in a region
 REGION = 1 << 14
-_LEAST_IN_LEAF = 5
 
 
 @dataclass(frozen=True)
@@ -77,7 +75,7 @@ def improve_blocks(
     exchange_squares(xs, laid.members, laid.sizes, edges, laid.first_record, k)
     members = laid.members
     members += np.repeat(laid.first_record[:-1], np.diff(edges))[:, None]
-    _write(laid, xs, order, new_rows, new_order, new_first, at)
+    write_groups(laid.members, laid.sizes, xs, laid.place, order, new_rows, new_order, new_first, at)
 
 
 def improve_region(
@@ -85,39 +83,39 @@ def improve_region(
     search: Search, new_rows: Array, new_order: Array, new_first: Array, at: int,
 ) -> None:  # fmt: skip
     """Lower the information loss of some groups, which are written out from `at` on; their middles are reordered."""
-    count, columns, most = len(numbers), rows.shape[1], 2 * k - 1
-    leaves = _leaves(middle, numbers)
+    middles_here = NearMiddles(middle)
+    numbers, most = numbers[middles_here.order], 2 * k - 1
+    count = len(numbers)
     laid = lay_out(starts, lengths, numbers, np.array([0, count]), most)
-    xs = rows[laid.place]
+    xs = in_eights(rows, laid.place)
     asked = np.flatnonzero(cost[numbers] >= search.begin_from)
-    found = near_middles(middle, leaves, asked, search.near)
-    near = np.zeros((count, found.shape[1]), np.int32)
-    near[asked] = found
+    near = middles_here.of(asked, search.near)
+    cycles = np.isfinite(search.cycles_from)
+    in_lanes, ends, costs, far = laid_out(count, most, rows.shape[1])
     exchange_boxes(
-        xs, laid.members, laid.sizes, asked, near, k, search.sweeps, bool(np.isinf(search.cycles_from)),
-        search.cycles_from, np.empty((count, 4, columns), np.float32),
-        np.empty((count, WITHOUT + most), np.float32), np.ones(count, np.int64), np.zeros(count, np.int64),
+        xs, laid.members, laid.sizes, asked, near, k, search.sweeps, not cycles, search.cycles_from,
+        in_lanes, ends, costs, np.ones(count, np.int64), np.zeros(count, np.int64),
         np.empty(6, np.int64), np.empty(most, np.int64),
+        np.empty((most if cycles else 0, THIRD, 1 + most), np.float32), *far,
     )  # fmt: skip
-    _write(laid, xs, order, new_rows, new_order, new_first, at)
+    write_groups(laid.members, laid.sizes, xs, laid.place, order, new_rows, new_order, new_first, at)
 
 
-def _leaves(middle: Array, numbers: Array) -> Array:
-    """Cut middles into leaves of neighbours, in place; where leaves start."""
-    first = np.zeros(len(middle), bool)
-    cut(middle, numbers, 0, len(middle), LEAF, _LEAST_IN_LEAF, 0.0, 0, first)
-    starts = np.flatnonzero(first)
-    # middles that no cut can tell apart are many
-    inside = np.arange(len(middle)) - np.repeat(starts, np.diff(starts, append=len(middle)))
-    return np.flatnonzero(inside % LEAF == 0)
-
-
-def _write(laid: Laid, xs: Array, order: Array, new_rows: Array, new_order: Array, new_first: Array, at: int) -> None:
-    """Write groups out from `at` on; members are numbers of `xs`."""
-    found = laid.members[np.arange(laid.members.shape[1]) < laid.sizes[:, None]]
-    to = at + len(found)
-    new_rows[at:to], new_order[at:to] = xs[found], order[laid.place[found]]
-    new_first[at + (np.cumsum(laid.sizes) - laid.sizes)[laid.sizes > 0]] = True
+@compiled
+def write_groups(
+    members: Array, sizes: Array, xs: Array, place: Array, order: Array,
+    new_rows: Array, new_order: Array, new_first: Array, at: int,
+) -> None:  # fmt: skip
+    """Write groups out from `at` on; members are numbers of `xs`, place[number] is where each record lay."""
+    for g in range(len(sizes)):
+        if sizes[g] > 0:
+            new_first[at] = True
+        for s in range(sizes[g]):
+            one = members[g, s]
+            for j in range(new_rows.shape[1]):
+                new_rows[at, j] = xs[one, j]
+            new_order[at] = order[place[one]]
+            at += 1
 
 
 @compiled

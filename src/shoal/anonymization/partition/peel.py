@@ -15,6 +15,8 @@ from shoal.compiled import compiled, compiled_in_lanes, compiled_once
 from shoal.errors import InputError
 from shoal.table import Array
 
+_ALL = np.float32(1)
+
 
 def outermost_first(rows: Array) -> Array:
     """Records by their distance from the middle, farthest first."""
@@ -87,7 +89,7 @@ def peel_loop(
         group[name] = groups
         asked = min(wanted, left - 1)
         held = nearest_left(
-            leaves, low, high, levels, names, row, slot // LANES, asked, found, far, stack, apart, lanes
+            leaves, low, high, levels, names, row, slot // LANES, asked, _ALL, found, far, stack, apart, lanes
         )
         if held < k - 1:  # never where all distances are numbers
             break

@@ -204,11 +204,13 @@ def _stack_children(
 @compiled_once
 def nearest_left(
     leaves: Array, low: Array, high: Array, levels: Array, names: Array, row: Array, leaf: Number, wanted: Number,
-    found: Array, far: Array, stack: Array, apart: Array, lanes: Array,
+    share: Number, found: Array, far: Array, stack: Array, apart: Array, lanes: Array,
 ) -> Number:  # fmt: skip
     """The slots of the nearest records to a point, sorted by distance, ties by name, from a leaf upwards; how many.
 
-    `stack` and `apart` (16 for each level), and `lanes` (16) are for its own use.
+    Boxes farther than a `share` of the squared distance to the last of them are passed over: with 1 no nearer one is
+    missed, with less there is less to look at. `stack` and `apart` (16 for each level), and `lanes` (16) are for its
+    own use.
     """
     for i in range(wanted):
         far[i] = _FARTHEST
@@ -218,18 +220,19 @@ def nearest_left(
         # what lies on the stack is a child, times 16, and the level of its parent: 0 for leaves
         parent = below >> _BITS
         depth = _stack_children(
-            low, high, levels, level, parent, below, row, far[wanted - 1], stack, apart, np.int64(0), lanes
+            low, high, levels, level, parent, below, row, share * far[wanted - 1], stack, apart, np.int64(0), lanes
         )
         while depth > 0:
             depth -= 1
-            if apart[depth] > far[wanted - 1]:
+            if apart[depth] > share * far[wanted - 1]:
                 continue
             number, own = stack[depth] >> _BITS, stack[depth] & (LANES - 1)
             if own == 0:
                 held = _look(leaves, names, number, row, wanted, held, found, far, lanes)
             else:
                 depth = _stack_children(
-                    low, high, levels, own - 1, number, np.int64(-1), row, far[wanted - 1], stack, apart, depth, lanes,
+                    low, high, levels, own - 1, number, np.int64(-1), row, share * far[wanted - 1],
+                    stack, apart, depth, lanes,
                 )  # fmt: skip
         below = parent
     return held
