@@ -55,6 +55,10 @@ def _smaller(builder: ir.IRBuilder, one: Any, two: Any) -> Any:
     return builder.select(builder.fcmp_ordered("<", one, two), one, two)
 
 
+def _add(builder: ir.IRBuilder, one: Any, two: Any) -> Any:
+    return builder.fadd(one, two)
+
+
 def _of_all(builder: ir.IRBuilder, vector: Any, of_two: Callable[..., Any]) -> Any:
     """The largest or the smallest of all lanes, or their sum: that of the halves, again and again."""
     half = vector.type.count // 2
@@ -180,6 +184,11 @@ def _of_eight(builder: ir.IRBuilder, rows: list[Any], block: Any) -> list[Any]:
     return [builder.load(_eight(builder, row, block), align=4) for row in rows]
 
 
+def _keep(builder: ir.IRBuilder, rows: list[Any], eights: list[Any], block: Any) -> None:
+    for row, eight in zip(rows, eights, strict=True):
+        builder.store(eight, _eight(builder, row, block), align=4)
+
+
 def _blocks(builder: ir.IRBuilder, xs: Any) -> Any:
     """How many times eight columns there are; as many as to fill the last are added where records are laid out."""
     return builder.udiv(builder.extract_value(xs.shape, 1), _WORD(EIGHT))
@@ -192,14 +201,20 @@ def _taken_out(builder: ir.IRBuilder, ends: list[Any], gone: Any) -> tuple[Any, 
     return low, builder.select(builder.fcmp_ordered("<", gone, high), high, next_high)
 
 
+def _add_square(builder: ir.IRBuilder, x: Any, low: Any, high: Any, total: Any) -> None:
+    """Add the squared distances to the farther of two ends."""
+    side = _larger(builder, builder.fsub(high, x), builder.fsub(x, low))
+    side = _larger(builder, side, ir.Constant(_EIGHT, [0.0] * EIGHT))
+    builder.store(_add(builder, builder.load(total), builder.fmul(side, side)), total)
+
+
 def _sum_of_farther(builder: ir.IRBuilder, xs: Any, sides_of: Callable[[Any], tuple[Any, Any, Any]]) -> Any:
     """The sum over columns of the squared distance to the farther end: `sides_of` gives x, low and high of a block."""
-    total, nothing = (_variable(builder, ir.Constant(_EIGHT, [0.0] * EIGHT)), ir.Constant(_EIGHT, [0.0] * EIGHT))
+    nothing = ir.Constant(_EIGHT, [0.0] * EIGHT)
+    total = _variable(builder, nothing)
     with cgutils.for_range(builder, _blocks(builder, xs)) as loop:
         x, low, high = sides_of(loop.index)
-        side = _larger(builder, builder.fsub(high, x), builder.fsub(x, low))
-        side = _larger(builder, side, nothing)
-        builder.store(builder.fadd(builder.load(total), builder.fmul(side, side)), total)
+        _add_square(builder, x, low, high, total)
     return _of_all(builder, builder.load(total), _add)
 
 
@@ -240,8 +255,7 @@ def _widened(context: Any, xs: Any, new: Any, ends: Any, g: Any, to: Any) -> Any
         targets = [_row(builder, ends, arguments[4], _WORD(at)) for at in range(2)]
         with cgutils.for_range(builder, _blocks(builder, xs)) as loop:
             x, low, high = _of_eight(builder, rows, loop.index)
-            for row, end in zip(targets, (_smaller(builder, x, low), _larger(builder, x, high)), strict=True):
-                builder.store(end, _eight(builder, row, loop.index), align=4)
+            _keep(builder, targets, [_smaller(builder, x, low), _larger(builder, x, high)], loop.index)
         return context.get_dummy_value()
 
     return types.none(xs, types.int64, ends, types.int64, types.int64), write
@@ -256,8 +270,7 @@ def _exchanged(context: Any, xs: Any, out: Any, new: Any, ends: Any, g: Any, to:
         with cgutils.for_range(builder, _blocks(builder, xs)) as loop:
             gone, x, *four = _of_eight(builder, rows, loop.index)
             low, high = _taken_out(builder, four, gone)
-            for row, end in zip(targets, (_smaller(builder, x, low), _larger(builder, x, high)), strict=True):
-                builder.store(end, _eight(builder, row, loop.index), align=4)
+            _keep(builder, targets, [_smaller(builder, x, low), _larger(builder, x, high)], loop.index)
         return context.get_dummy_value()
 
     return types.none(xs, types.int64, types.int64, ends, types.int64, types.int64), write
@@ -266,17 +279,16 @@ def _exchanged(context: Any, xs: Any, out: Any, new: Any, ends: Any, g: Any, to:
 def _hold(context: Any, xs: Any, i: Any, ends: Any, g: Any) -> Any:
     def write(context: Any, builder: ir.IRBuilder, signature: Any, arguments: Any) -> Any:
         xs, ends = (_array(context, builder, signature.args[at], arguments[at]) for at in (0, 2))
-        four = [_row(builder, ends, arguments[3], _WORD(end)) for end in range(4)]
+        row, four = _row(builder, xs, arguments[1]), [_row(builder, ends, arguments[3], _WORD(end)) for end in range(4)]
         with cgutils.for_range(builder, _blocks(builder, xs)) as loop:
-            x, low, high, next_low, next_high = _of_eight(builder, [_row(builder, xs, arguments[1]), *four], loop.index)
+            x, low, high, next_low, next_high = _of_eight(builder, [row, *four], loop.index)
             held = [
                 _smaller(builder, x, low),
                 _larger(builder, x, high),
                 _smaller(builder, _larger(builder, x, low), next_low),
                 _larger(builder, _smaller(builder, x, high), next_high),
             ]
-            for row, end in zip(four, held, strict=True):
-                builder.store(end, _eight(builder, row, loop.index), align=4)
+            _keep(builder, four, held, loop.index)
         return context.get_dummy_value()
 
     return types.none(xs, types.int64, ends, types.int64), write
@@ -286,10 +298,6 @@ def _root(builder: ir.IRBuilder, eight: Any) -> Any:
     name = "llvm.sqrt.v8f32"
     root = builder.module.globals.get(name) or ir.Function(builder.module, ir.FunctionType(_EIGHT, [_EIGHT]), name)
     return builder.call(root, [eight])
-
-
-def _add(builder: ir.IRBuilder, one: Any, two: Any) -> Any:
-    return builder.fadd(one, two)
 
 
 def _far_of_members(
@@ -307,8 +315,7 @@ def _far_of_members(
         [own] = _of_eight(builder, [members], column)
         numbers = [_splat(builder, builder.load(builder.gep(row, [column])), EIGHT) for row in rows]
         x, low, high = box_of(own, *numbers)
-        side = _larger(builder, _larger(builder, builder.fsub(high, x), builder.fsub(x, low)), nothing)
-        builder.store(_add(builder, builder.load(total), builder.fmul(side, side)), total)
+        _add_square(builder, x, low, high, total)
 
     with cgutils.for_range(builder, builder.lshr(columns, _WORD(1))) as loop:
         column = builder.shl(loop.index, _WORD(1))

@@ -156,7 +156,7 @@ def _best_of_one(
                 continue
             for other in range(min(THIRD, near.shape[1])):
                 c = np.int64(near[b, other])
-                if c == a or sizes[c] == 0:
+                if c in (a, b) or sizes[c] == 0:
                     continue
                 if thirds[j, other, 0] < 0:
                     _weigh_third(xs, members, laid, sizes, ends, costs, b, j, other, c, thirds, far_of_third)
@@ -185,24 +185,9 @@ def _best_exchange(
             i = EIGHT * block + lowest_bit(bits)
             bits &= bits - 1
             best = _best_of_one(
-                xs,
-                members,
-                laid,
-                sizes,
-                ends,
-                costs,
-                near,
-                b,
-                a,
-                i,
-                k,
-                long_from,
-                best,
-                plan,
-                thirds,
-                far,
-                far_of_third,
-            )
+                xs, members, laid, sizes, ends, costs, near, b, a, i, k, long_from, best, plan,
+                thirds, far, far_of_third,
+            )  # fmt: skip
     return bool(best > sure)
 
 
@@ -244,7 +229,7 @@ def _dissolved(
             far[s] = np.inf
         for nth in range(near.shape[1]):
             b = np.int64(near[a, nth])
-            if 0 < sizes[b] < most:
+            if b != a and 0 < sizes[b] < most:
                 keep_least_far(laid, a, block, ends, b, far)
         for s in range(EIGHT * block, min(EIGHT * (block + 1), int(sizes[a]))):
             bound += far[s]
@@ -256,7 +241,7 @@ def _dissolved(
         best, to = limit - added, _NOBODY
         for nth in range(near.shape[1]):
             b = np.int64(near[a, nth])
-            if 0 < sizes[b] < most:
+            if b != a and 0 < sizes[b] < most:
                 there = far_whole(xs, members[a, done], ends, b)
                 new = cost_joined(xs, laid, sizes, ends, b, members[a, done], there, costs[b, WHOLE] + best)
                 if new - costs[b, WHOLE] < best:
@@ -328,23 +313,11 @@ def exchange_boxes(
                 found = False
                 for turn in range(2 if both_ways and sizes[a] > 0 else 1):
                     one, other = (b, a) if turn == 0 else (a, b)
-                    found = _best_exchange(
-                        xs,
-                        members,
-                        laid,
-                        sizes,
-                        ends,
-                        costs,
-                        near,
-                        one,
-                        other,
-                        k,
-                        long_from,
-                        plan,
-                        thirds,
-                        far,
-                        far_of_third,
-                    )
+                    if a != b:
+                        found = _best_exchange(
+                            xs, members, laid, sizes, ends, costs, near, one, other, k, long_from, plan,
+                            thirds, far, far_of_third,
+                        )  # fmt: skip
                     if found:
                         break
                 if not found:
