@@ -52,12 +52,13 @@ class Search:
     """How a pass looks for exchanges.
 
     Groups begin them that lose `begin_from` and more, cycles of three those that lose `cycles_from`; with so many near
-    groups each, and so many times at most.
+    groups each, the nearest by `share` (`NearMiddles.of`), and so many times at most.
     """
 
     begin_from: float
     cycles_from: float
     near: int
+    share: float
     sweeps: int
 
 
@@ -89,7 +90,7 @@ def improve_region(
     laid = lay_out(starts, lengths, numbers, np.array([0, count]), most)
     xs = in_eights(rows, laid.place)
     asked = np.flatnonzero(cost[numbers] >= search.begin_from)
-    near = middles_here.of(asked, search.near)
+    near = middles_here.of(asked, search.near, search.share)
     cycles = np.isfinite(search.cycles_from)
     in_lanes, ends, costs, far = laid_out(count, most, rows.shape[1])
     exchange_boxes(

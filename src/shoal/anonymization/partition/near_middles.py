@@ -8,10 +8,6 @@ from shoal.anonymization.partition.wide_tree import LANES, nearest_left, wide_tr
 from shoal.compiled import Number, compiled
 from shoal.table import Array
 
-# among many, what may be missed is farther than this share of the squared distance to the last one: that takes a third
-# of the time, and as much is gained by exchanges
-_MANY, _SHARE = 1 << 12, 0.4
-
 
 class NearMiddles:
     """The tree of some middles, which are reordered; groups are numbered as they lie in it, `order` tells which."""
@@ -21,16 +17,17 @@ class NearMiddles:
         self._slots = np.flatnonzero(self._tree.names >= 0)
         self.order = self._tree.names[self._slots]
 
-    def of(self, asked: Array, count: int, share: float | None = None) -> Array:
+    def of(self, asked: Array, count: int, share: float = 1.0) -> Array:
         """The `count` nearest others of those that are asked for, nearest first; of the others nothing.
+
+        With a `share` less than 1 some may be missed that are farther than that share of the squared distance to the
+        last one.
 
         >>> middles = NearMiddles(np.array([[0.0], [1.0], [3.0], [7.0]], np.float32))
         >>> middles.of(np.array([0, 2]), 2).tolist()
         [[1, 2], [0, 0], [1, 0], [0, 0]]
         """
         tree, size = self._tree, len(self.order)
-        if share is None:
-            share = _SHARE if size > _MANY else 1
         found = np.zeros((size, min(count, size - 1)), np.int32)
         most, room = found.shape[1] + 1, LANES * len(tree.levels)
         number_of_slot = np.zeros(len(tree.names), np.int32)
