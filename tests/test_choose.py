@@ -256,3 +256,21 @@ def test_more_values_than_a_column_has_are_not_cured_by_leaving_records_out() ->
         shoal.anonymize(rows, {"columns": columns, "models": models})
     assert "illness has only 3 values" in refused.value.what
     assert refused.value.cure == "Ask for less: l can be at most 3 for illness."
+
+
+def test_less_effort_is_told_and_does_not_depend_on_the_clock(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What a trial takes is the time of the processors: waiting for them does not make a method too slow."""
+    monkeypatch.setattr(choose, "SAMPLE", 300)
+    people = shoal.sample_data("discharges", 3000, 0).select("age_yrs", "patzip", "los")
+    found = {}
+    for name, cpu, wall in (("waits", 0.01, 100.0), ("works", 100.0, 0.01)):
+
+        def told(*given: Any, cpu: float = cpu, wall: float = wall) -> trials.Trial:
+            trial = trials.tried(*given)
+            return replace(trial, cpu_seconds=cpu, candidate=replace(trial.candidate, seconds=wall))
+
+        monkeypatch.setattr(choose, "tried", told)
+        made = shoal.anonymize(people, quasi_identifiers=people.columns, k=5, time_limit=60)
+        assert made.findings.choice is not None
+        found[name] = made.parameters["effort"], "effort is fast" in made.findings.choice.reason
+    assert found == {"waits": ("default", False), "works": ("fast", True)}

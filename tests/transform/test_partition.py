@@ -363,3 +363,10 @@ def test_a_k_of_thousands_ends(effort: Effort) -> None:
     groups = grouped(points, 1500, effort, "best", 0, None)
     assert np.diff([*groups.starts, 4000]).min() >= 1500
     assert sorted(groups.order.tolist()) == list(range(4000))
+
+
+def test_the_best_effort_never_loses_more_than_the_default() -> None:
+    for seed, (size, k) in enumerate([(221, 10), (230, 10), (366, 5), (90, 7), (150, 4), (500, 20)] * 3):
+        columns = random_columns(seed, size)[:3]
+        losses = [information_loss(columns, partition(columns, k, effort)).total for effort in ("default", "best")]
+        assert losses[1] <= losses[0] * (1 + 1e-6)

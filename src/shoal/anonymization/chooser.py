@@ -134,6 +134,9 @@ def choose(
     result, luck = _kept(whole, kept.get(k, k), others if small is table else {}, table, task, figure, wanted, clock)
     # methods are compared on the same records: those on which all were tried
     reason = _why(best.candidate, [entry.candidate for entry in trials], slow, small is not table, wanted) + luck
+    if getattr(best.method, "effort", None) == "fast" and "effort" not in options:
+        cause = f"k is more than {_LARGE_K:,}" if k > _LARGE_K else "by the sample more would take over the time limit"
+        reason += f" Its effort is fast: {cause}."
     if narrowed_by:
         reason += f" Tried were the methods that have what was asked for ({', '.join(narrowed_by)})."
     choice = Choice(candidates, reason, frontier_of(others, kept), not_allowed, narrowed_by, wanted)
@@ -210,13 +213,16 @@ def _try_all(methods: Sequence[Method], table: Table, task: Task, clock: Clock, 
 def _faster(
     trials: list[Trial], table: Table, task: Task, time_limit: float, growth: float
 ) -> tuple[list[Trial], set[str]]:
-    """Which methods would be too slow on the whole table; one with an `effort` gets a second chance with less."""
-    slow = {entry.method.name for entry in trials if growth > 1 and entry.candidate.seconds * growth > time_limit}
+    """Which methods would be too slow on the whole table; one with an `effort` gets a second chance with less.
+
+    By the time of the processors: the choice does not depend on what else they do, or on how many there are.
+    """
+    slow = {entry.method.name for entry in trials if growth > 1 and entry.cpu_seconds * growth > time_limit}
     for place, entry in enumerate(trials):
         # the same groups with less polish, rather than another method
         if entry.method.name in slow and getattr(entry.method, "effort", None) == "default":
             trials[place] = tried(entry.method.model_copy(update={"effort": "fast"}), table, task, 1.0)
-            if trials[place].candidate.seconds * growth <= time_limit:
+            if trials[place].cpu_seconds * growth <= time_limit:
                 slow.discard(entry.method.name)
     return trials, slow
 

@@ -42,11 +42,12 @@ class Task:
 
 @dataclass(frozen=True)
 class Trial:
-    """A method, how it did, and what it made of the table."""
+    """A method, how it did, what it made of the table, and the time of the processors, whoever else uses them."""
 
     method: Method
     candidate: Candidate
     result: Anonymized | None
+    cpu_seconds: float = 0.0
 
 
 @dataclass
@@ -71,7 +72,7 @@ class Clock:
 
 def tried(method: Method, table: Table, task: Task, seconds: float) -> Trial:
     """A method on a table, with its losses; an unknown loss is None."""
-    start = time.monotonic()
+    start, used = time.monotonic(), time.process_time()
     if "time_limit" in type(method).model_fields:
         method = method.model_copy(update={"time_limit": max(seconds, 1.0)})
     try:
@@ -79,8 +80,9 @@ def tried(method: Method, table: Table, task: Task, seconds: float) -> Trial:
     except ShoalError as error:
         reason = error.what if isinstance(error, InputError) else str(error)
         took = time.monotonic() - start
-        return Trial(method, Candidate(method.name, None, None, took, "refused", table.total, reason.rstrip(".")), None)
-    return Trial(method, candidate_of(result, time.monotonic() - start), result)
+        refused = Candidate(method.name, None, None, took, "refused", table.total, reason.rstrip("."))
+        return Trial(method, refused, None, time.process_time() - used)
+    return Trial(method, candidate_of(result, time.monotonic() - start), result, time.process_time() - used)
 
 
 def candidate_of(result: Anonymized, seconds: float) -> Candidate:

@@ -23,7 +23,6 @@ __all__ = [
     "compiled",
     "compiled_in_lanes",
     "compiled_inside",
-    "compiled_loosely",
     "compiled_once",
     "compiled_part",
     "folder",
@@ -59,11 +58,6 @@ def compiled_once(function: Function) -> Function:
 def compiled_inside(function: Function) -> Function:
     """The same for a few lines in a hot loop: they become a part of it, for a call would cost more than they do."""
     return _loop(function, forceinline=True)
-
-
-def compiled_loosely(function: Function) -> Function:
-    """The same, where sums may be taken in any order: the processor then takes many numbers at once."""
-    return _loop(function, fastmath=True, forceinline=True)
 
 
 def compiled_in_lanes(function: Function) -> Function:

@@ -109,9 +109,11 @@ def grouped(rows: Array, k: int, effort: Effort, cuts: Cuts, seed: int, fails_po
             passes = _PASSES_OF_FEW
         groups = searched(rows, k, segment, nearest, passes, seed)
     if effort == "best" and len(rows) <= _FEW:
+        # never worse than less effort
+        usual = searched(groups.rows[np.argsort(groups.order)], k, *_STEPS["default"][:2], _PASSES_OF_FEW, seed)
         restarts = min(_RESTARTS, max(1, _RESTARTS * _LONG // (rows.size * k)))
         others = [restarted(groups, k, *_STEPS[effort], seed + number) for number in range(1, restarts)]
-        groups = min([groups, *others], key=loss)
+        groups = min([groups, usual, *others], key=loss)
     if fails_policy is None:
         return groups
     # two ways to what a policy allows: up from small groups, or down from all records; neither always wins

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from shoal.anonymization.partition import box
-from shoal.compiled import compiled, compiled_loosely, compiled_part
+from shoal.compiled import compiled, compiled_inside, compiled_part
 from shoal.table import Array
 
 
@@ -39,7 +39,7 @@ def identical_first(bits: Array, k: int) -> Array:
     return group
 
 
-@compiled_loosely
+@compiled_inside
 def _widen(columns: Array, live: int, low: Array, high: Array, wide: Array) -> None:
     """The squared diagonal of the box, were it to hold each of the records too."""
     for i in range(live):

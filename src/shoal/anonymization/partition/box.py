@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from shoal.compiled import Number, compiled_inside, compiled_loosely
+from shoal.compiled import Number, compiled_inside
 from shoal.table import Array
 
 
@@ -59,19 +59,17 @@ def join(low: Array, high: Array, b: Number, one: Number, two: Number) -> bool:
     return differs > 0
 
 
-@compiled_loosely
+@compiled_inside
 def far_corner(rows: Array, i: Number, low: Array, high: Array, b: Number) -> Number:
-    """The distance of a record to the farthest corner of a box; 0 in columns where the box is less than a point."""
-    total = np.float32(0)
+    """The distance of a record to the farthest corner of a box that holds it, in double precision."""
+    total = 0.0
     for j in range(rows.shape[1]):
-        up, down = high[b, j] - rows[i, j], rows[i, j] - low[b, j]
-        side = up if up > down else down
-        side = side if side > 0 else np.float32(0)
+        side = float(max(high[b, j] - rows[i, j], rows[i, j] - low[b, j]))
         total += side * side
     return np.sqrt(total)
 
 
-@compiled_loosely
+@compiled_inside
 def gap(low: Array, high: Array, one: Number, two: Number) -> Number:
     """The distance between two boxes."""
     total = np.float32(0)
@@ -83,7 +81,7 @@ def gap(low: Array, high: Array, one: Number, two: Number) -> Number:
     return np.sqrt(total)
 
 
-@compiled_loosely
+@compiled_inside
 def growth(rows: Array, i: Number, low: Array, high: Array, b: Number, members: Number) -> Number:
     """What a group's box of so many members would cost more, at most, with one more record."""
     before = after = np.float32(0)

@@ -151,10 +151,6 @@ def total_cost(rows: Array, first: Array, start: int, stop: int) -> float:
         for i in range(start + 1, end):
             box.widen(low, high, np.int64(0), rows, i)
         for i in range(start, end):
-            squares = 0.0
-            for j in range(columns):
-                side = float(max(high[0, j] - rows[i, j], rows[i, j] - low[0, j]))
-                squares += side * side
-            total += np.sqrt(squares)
+            total += box.far_corner(rows, i, low, high, np.int64(0))
         start = end
     return total
