@@ -4,25 +4,28 @@ VENV := .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.stamp
 SPARK_STAMP := $(VENV)/.stamp-spark
+WINDOWS := build/windows
 
-.PHONY: generated setup demo test test-slow browser spark java postgres lint format bench docs clean ahead wheel
+KERNELS := $(wildcard src/shoal/kernels/*.py src/shoal/kernels/*.pxd src/shoal/kernels/*.h) hatch_build.py
+
+.PHONY: generated setup demo test test-slow test-windows browser spark java postgres wine windows lint format bench docs clean kernels wheel
 
 setup: $(STAMP)
 
 # The stamp is newer than what it was made from, so a second `make setup` does nothing.
-$(STAMP): pyproject.toml constraints.txt
-	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 14))' || \
-	  { echo "shoal needs Python 3.11 to 3.13; give one with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
+$(STAMP): pyproject.toml constraints.txt $(KERNELS)
+	@$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] < (3, 15))' || \
+	  { echo "shoal needs Python 3.11 to 3.14; give one with: make PYTHON=python3.12 $(MAKECMDGOALS)"; exit 1; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c constraints.txt -e '.[dev]'
-	$(BIN)/python -m shoal.installation.ahead
 	@touch $@
 
-# The inner loops as machine code for any processor of the last ten years, in the package: nothing is compiled at the first use.
-ahead: setup
-	$(BIN)/python -m shoal.installation.ahead
+# The loops over rows, compiled again where their source has changed; `make setup` has compiled them.
+kernels: setup
+	$(BIN)/python hatch_build.py
 
-wheel: ahead
+# The wheel of this machine: it needs no compiler where it is installed, and serves every Python from 3.11 on.
+wheel: setup
 	$(BIN)/python -m pip wheel --quiet --no-deps -w dist .
 
 # The first command of every line is what you would type; `shoal` is $(BIN)/shoal.
@@ -91,7 +94,36 @@ browser:
 	  echo "no Chromium here: the browser tests are skipped; install it with: sudo apt-get install chromium"; \
 	fi
 
-test-slow: setup browser spark java postgres
+# shoal in Windows' Python under Wine, with the kernels compiled for Windows; skipped where there is no Wine.
+test-windows: setup wine windows
+	$(BIN)/python -m pytest -rs tests/windows
+
+wine:
+	@if command -v wine64 >/dev/null || command -v wine >/dev/null || [ -x /usr/lib/wine/wine64 ]; then exit 0; fi; \
+	if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then \
+	  echo "installing Wine for the tests of Windows"; \
+	  { apt-get update -qq && apt-get install -y -qq --no-install-recommends wine64; } >/dev/null 2>&1 \
+	    || echo "Wine could not be installed: the tests of Windows are skipped"; \
+	else \
+	  echo "no Wine here: the tests of Windows are skipped; install it with: sudo apt-get install wine64"; \
+	fi
+
+# A compiler for Windows, Python as it is there, and what shoal needs. Without its ._pth file that Python heeds PYTHONPATH.
+windows: $(WINDOWS)/.stamp
+
+$(WINDOWS)/.stamp: tests/windows/requirements.txt pyproject.toml constraints.txt | $(STAMP)
+	@rm -rf $(WINDOWS); mkdir -p $(WINDOWS); \
+	$(BIN)/python -c 'import tomllib; print(*tomllib.load(open("pyproject.toml", "rb"))["project"]["dependencies"], sep="\n")' \
+	  > $(WINDOWS)/requirements.txt; \
+	get="$(BIN)/python -m pip install --quiet --disable-pip-version-check"; \
+	{ $$get -c constraints.txt ziglang \
+	  && $$get --no-deps --target $(WINDOWS)/python -r tests/windows/requirements.txt \
+	  && $$get --target $(WINDOWS)/packages --only-binary :all: --platform win_amd64 --python-version 3.13 \
+	    -c constraints.txt -r $(WINDOWS)/requirements.txt colorama tzdata \
+	  && rm $(WINDOWS)/python/python313._pth && touch $@; } \
+	|| echo "Python for Windows could not be fetched: its tests are skipped"
+
+test-slow: setup browser spark java postgres wine windows
 	$(BIN)/python -m pytest -n 2 --dist loadgroup
 
 lint: setup
@@ -112,7 +144,6 @@ docs: setup
 # What is made from the code and committed; tests say when it is stale.
 generated:
 	$(BIN)/python docs/map.py
-	$(BIN)/python docs/method_table.py
 	$(BIN)/python docs/engine_table.py
 
 clean:

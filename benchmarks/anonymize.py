@@ -42,7 +42,7 @@ def plain_s2() -> Callable[[], Any]:
 
 def s2() -> Callable[[], Any]:
     """shoal's S2, k=5."""
-    from shoal.anonymization.transforms.sorted_clusters import sorted_clusters
+    from shoal.methods.sorted_clusters import sorted_clusters
 
     columns, _ = _columns()
     return lambda: sorted_clusters(columns, 5)
@@ -50,7 +50,7 @@ def s2() -> Callable[[], Any]:
 
 def s4() -> Callable[[], Any]:
     """shoal's S4, k=5."""
-    from shoal.anonymization.transforms.sorted_clusters import close_clusters
+    from shoal.methods.sorted_clusters import close_clusters
 
     columns, charge = _columns()
     return lambda: close_clusters(columns, charge, 5)
@@ -58,7 +58,7 @@ def s4() -> Callable[[], Any]:
 
 def s4_distance() -> Callable[[], Any]:
     """The measured distance of every class of S4, over distinct values."""
-    from shoal.anonymization.transforms.sorted_clusters import close_clusters
+    from shoal.methods.sorted_clusters import close_clusters
     from shoal.models.distances import ordered_distance
 
     columns, charge = _columns()

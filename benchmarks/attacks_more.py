@@ -20,7 +20,7 @@ def trips() -> Path:
     """A million users, a hundred sightings each."""
     path = DATA / "trips-100000000.parquet"
     if not path.exists():
-        from shoal.sample import sample_data
+        from shoal.reproduction.sample import sample_data
 
         DATA.mkdir(exist_ok=True)
         sample_data("trips", 100_000_000).write_parquet(path)
@@ -31,7 +31,7 @@ def ratings() -> Path:
     """Half a million users, about two hundred ratings each."""
     path = DATA / "ratings-100000000.parquet"
     if not path.exists():
-        from shoal.sample.ratings import sparse_ratings
+        from shoal.reproduction.sample.small import sparse_ratings
 
         DATA.mkdir(exist_ok=True)
         sparse_ratings(500_000, 265, 17_770).write_parquet(path)

@@ -15,8 +15,8 @@ PART = 4_000_000
 
 def write_parts(folder: Path, millions: int) -> None:
     """Parquet parts of 4 million rows each, one seed each, nine columns; those that are there stay."""
-    from shoal.sample import sample_data
-    from shoal.writing import write_frame
+    from shoal.reproduction.sample import sample_data
+    from shoal.storage.writing import write_frame
 
     folder.mkdir(exist_ok=True)
     for seed in range(millions // 4):

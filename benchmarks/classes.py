@@ -38,7 +38,7 @@ def plain_numpy() -> Callable[[], Any]:
 
 def kernel() -> Callable[[], Any]:
     """shoal's."""
-    from shoal.table.classes import class_sizes
+    from shoal.storage.classes import class_sizes
 
     coded = columns()
     return lambda: class_sizes(coded)

@@ -48,9 +48,8 @@ def peak_memory() -> float:
     """The most memory of this process so far in MB; that of resource usage counts whoever started it, too."""
     status = Path("/proc/self/status")
     if status.exists():
-        return (
-            int(next(line for line in status.read_text().splitlines() if line.startswith("VmHWM:")).split()[1]) / 1024
-        )
+        lines = status.read_text(encoding="ascii").splitlines()
+        return int(next(line for line in lines if line.startswith("VmHWM:")).split()[1]) / 1024
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
 
 
@@ -94,7 +93,7 @@ def discharges(seed: int = 0, rows: int = FULL) -> Path:
     if not path.exists():
         DATA.mkdir(exist_ok=True)
         import shoal
-        from shoal.writing import write_frame
+        from shoal.storage.writing import write_frame
 
         write_frame(shoal.sample_data("discharges", rows, seed), path)
     return path

@@ -22,8 +22,8 @@ from server import MISSING, Server, postgresql, programs
 
 READ = """
 import json, resource, sys, time
-from shoal.reading import read
-from shoal.table.content import content_sha256
+from shoal.storage.reading import read
+from shoal.storage.content import content_sha256
 import adbc_driver_postgresql.dbapi, pyarrow, polars
 before, started = resource.getrusage(resource.RUSAGE_SELF), time.perf_counter()
 table = read(sys.argv[1])
@@ -44,15 +44,15 @@ def server_seconds(server: Server) -> float:
     """Processor seconds of the server so far, those of its ended processes included."""
     pid = int((server.folder / "data" / "postmaster.pid").read_text().split()[0])
     time.sleep(0.5)  # until it has noticed that a process ended
-    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    fields = Path(f"/proc/{pid}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()
     return sum(map(int, fields[11:15])) / os.sysconf("SC_CLK_TCK")
 
 
 def main(rows: int = 4_000_000) -> None:
     """Load, read both ways, print the ratio."""
-    from shoal.databases import Address, database_of
-    from shoal.reading import read
-    from shoal.sample.written import write_sample
+    from shoal.reproduction.sample.written import write_sample
+    from shoal.storage.databases import Address, database_of
+    from shoal.storage.reading import read
 
     with tempfile.TemporaryDirectory() as folder, postgresql("shared_buffers=512MB", "max_wal_size=4GB") as server:
         os.environ.update(server.environment)

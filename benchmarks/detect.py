@@ -12,7 +12,7 @@ import numpy as np
 import polars as pl
 
 from common import DATA, QUASI_IDENTIFIERS, discharges, measure, row, run_job, shoal_command, title
-from shoal.table.classes import CountTable
+from shoal.storage.classes import CountTable
 
 ADULT = Path(os.environ.get("SHOAL_DATA", Path(__file__).parents[2] / "shared" / "data")) / "adult" / "adult.csv"
 
@@ -25,7 +25,7 @@ def _table(source: Any, columns: list[str] | None = None) -> Any:
 
 def adult_all_sets() -> Callable[[], Any]:
     """511 sets of Adult's columns."""
-    from shoal.detection.partitions import uniques_of_all_sets
+    from shoal.detection.counted_sets import uniques_of_all_sets
 
     table = _table(ADULT)
     return lambda: uniques_of_all_sets(table)
@@ -34,7 +34,7 @@ def adult_all_sets() -> Callable[[], Any]:
 def million_all_sets() -> Callable[[], Any]:
     """511 sets of the quasi-identifiers of a million discharges, counting the rows included."""
     import shoal
-    from shoal.detection.partitions import uniques_of_all_sets
+    from shoal.detection.counted_sets import uniques_of_all_sets
 
     table = shoal.read(pl.read_parquet(discharges(), n_rows=1_000_000), QUASI_IDENTIFIERS)
     return lambda: uniques_of_all_sets(CountTable.of(table.columns))

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent.parent / "tests" / "detection"))
 
 from labelled_columns import Labelled, columns
 
-from shoal.kinds import DECIDED, find_kinds
+from shoal.identifiers import DECIDED, find_kinds
 
 
 def decide(case: Labelled) -> tuple[str | None, str]:

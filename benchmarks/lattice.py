@@ -58,9 +58,9 @@ def resampled(rows: int) -> Path:
 
 
 def _space(path: Path, names: Sequence[str], models: Sequence[Any]) -> Any:
-    from shoal.anonymization.search.generalize import make_space
-    from shoal.hierarchy.chosen import given_hierarchies
-    from shoal.reading import read
+    from shoal.methods.search.generalize import make_space
+    from shoal.ranges.hierarchy.given import given_hierarchies
+    from shoal.storage.reading import read
 
     return make_space(read(str(path)), names, given_hierarchies(str(SHARED / "hierarchies"), COLUMNS), models)
 
@@ -68,8 +68,8 @@ def _space(path: Path, names: Sequence[str], models: Sequence[Any]) -> Any:
 def _search(
     path: Path, names: Sequence[str], models: Sequence[Any], share: float, minimize: Any = "loss"
 ) -> Callable[[], Any]:
-    """Search after counting; a first search compiles what is not compiled yet."""
-    from shoal.anonymization.search.generalize import SearchOptions, generalize
+    """Search after counting."""
+    from shoal.methods.search.generalize import SearchOptions, generalize
 
     space = _space(path, names, models)
 
@@ -123,10 +123,10 @@ def large(rows: int) -> Any:
 def built() -> Any:
     """Built hierarchies on all discharges: what is found in the time, and how far it can be from the best."""
     from common import QUASI_IDENTIFIERS, discharges
-    from shoal.anonymization.search.generalize import SearchOptions, generalize, make_space
-    from shoal.hierarchy import build_hierarchy
+    from shoal.methods.search.generalize import SearchOptions, generalize, make_space
     from shoal.models import KAnonymity
-    from shoal.reading import read
+    from shoal.ranges.hierarchy import build_hierarchy
+    from shoal.storage.reading import read
 
     table, models = read(discharges()), [KAnonymity(k=5)]
     trees = {name: build_hierarchy(table[name]) for name in QUASI_IDENTIFIERS}

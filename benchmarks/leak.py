@@ -51,7 +51,7 @@ def plain_law() -> Callable[[], Any]:
 
 def law() -> Callable[[], Any]:
     """The same by shoal."""
-    from shoal.leakage import ClassSizes, several_persons
+    from shoal.exposure.leakage import ClassSizes, several_persons
 
     classes = ClassSizes.of(FIG_5)
     return lambda: several_persons(classes, 4_000, 15)
@@ -59,7 +59,7 @@ def law() -> Callable[[], Any]:
 
 def million() -> Callable[[], Any]:
     """A million persons, 1,000 distinct sizes, 20 targets, 10% leaked."""
-    from shoal.leakage import ClassSizes, several_persons
+    from shoal.exposure.leakage import ClassSizes, several_persons
 
     classes = ClassSizes.of(MILLION)
     return lambda: several_persons(classes, 100_000, 20)
@@ -78,7 +78,7 @@ def plain_simulation() -> Callable[[], Any]:
 
 def simulation() -> Callable[[], Any]:
     """The same by shoal."""
-    from shoal.leakage import ClassSizes, simulate
+    from shoal.exposure.leakage import ClassSizes, simulate
 
     classes = ClassSizes.of({5: 2000})
     return lambda: simulate(classes, 4_000, 1, 10_000, 0)
@@ -86,7 +86,7 @@ def simulation() -> Callable[[], Any]:
 
 def simulation_of_five() -> Callable[[], Any]:
     """10,000 leaks, five targets each, by shoal."""
-    from shoal.leakage import ClassSizes, simulate
+    from shoal.exposure.leakage import ClassSizes, simulate
 
     classes = ClassSizes.of({5: 2000})
     return lambda: simulate(classes, 4_000, 5, 10_000, 0)

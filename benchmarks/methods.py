@@ -49,7 +49,7 @@ def main() -> None:
         rows = []
         for method in methods:
             given = {"k": K, "method": method, **options, **OWN.get(method, {})}
-            shoal.anonymize(source, **given)  # compiles what is not compiled yet
+            shoal.anonymize(source, **given)
             cpu = time.process_time()
             found = shoal.anonymize(source, **given)
             cpu = time.process_time() - cpu

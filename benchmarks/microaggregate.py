@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from common import Cost, peak_memory, row, title
-from shoal.reading import read
+from shoal.storage.reading import read
 
 
 def _columns(rows: int, columns: int = 5) -> Sequence[Any]:
@@ -48,13 +48,13 @@ def plain_mdav(points: np.ndarray[Any, Any], k: int) -> np.ndarray[Any, Any]:
 
 
 def _plain(columns: Sequence[Any], k: int) -> np.ndarray[Any, Any]:
-    from shoal.anonymization.partition.coordinates import coordinates_apart
+    from shoal.methods.partition.coordinates import coordinates_apart
 
     return plain_mdav(coordinates_apart(columns), k)
 
 
 def _ways() -> dict[str, Callable[[Sequence[Any], int], Any]]:
-    from shoal.anonymization.microaggregation import microaggregate
+    from shoal.methods.microaggregate import microaggregate
 
     return {
         "plain": _plain,
@@ -67,8 +67,8 @@ def _ways() -> dict[str, Callable[[Sequence[Any], int], Any]]:
 
 def job(name: str, rows: int, k: int) -> None:
     """In a process of its own: compile on a few rows, then time."""
-    from shoal.anonymization.microaggregation import sum_of_squares
-    from shoal.anonymization.partition.coordinates import coordinates_apart
+    from shoal.methods.microaggregate import sum_of_squares
+    from shoal.methods.partition.coordinates import coordinates_apart
 
     way = _ways()[name]
     way(_columns(500), k)

@@ -49,9 +49,9 @@ def masked_uniques_both_ways() -> tuple[Cost, Cost]:
     import time
 
     import shoal
-    from shoal.anonymization.transforms.mask import mask, masked_uniques
-    from shoal.papers.sanchez_methods import MASKED, MASKING_STEPS
+    from shoal.methods.mask import mask, masked_uniques
     from shoal.ranges.coverage import fit
+    from shoal.reproduction.sanchez_methods import MASKED, MASKING_STEPS
 
     columns = shoal.read(shoal.sample_data("discharges", 100_000)).select([*MASKED, "oshpd_id", "los"])
     masked = mask(columns, MASKING_STEPS)

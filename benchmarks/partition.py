@@ -24,8 +24,8 @@ def _columns(rows: int | None = None) -> Sequence[Any]:
 
 
 def _ways() -> dict[str, Callable[[Sequence[Any], int], Any]]:
-    from shoal.anonymization.partition import partition
-    from shoal.anonymization.transforms.sorted_clusters import sorted_clusters
+    from shoal.methods.partition import partition
+    from shoal.methods.sorted_clusters import sorted_clusters
 
     return {
         "S2": sorted_clusters,
@@ -59,7 +59,7 @@ def measured(name: str, k: int) -> tuple[Cost, float]:
 
 def main() -> None:
     """Print them; the limits are those of docs/least-loss.md."""
-    from shoal.anonymization.partition.bound import nearest_neighbour_bound
+    from shoal.methods.partition.groups import nearest_neighbour_bound
 
     names = {
         "S2": "sorted-clusters (S2)",

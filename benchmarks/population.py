@@ -62,7 +62,7 @@ def estimates(columns: list[Array], drawn: Array) -> tuple[dict[str, Any], float
     """What all estimators say of a sample, the true share of uniques, and what DIS estimates."""
     from shoal.population.base import SampleClasses
     from shoal.population.choice import estimate_population
-    from shoal.table.classes import Coded, CountTable, class_of_each_row, pack
+    from shoal.storage.classes import Coded, CountTable, class_of_each_row, pack
 
     coded = [Coded(values, int(values.max()) + 1) for values in columns]
     class_of, classes = class_of_each_row(pack(coded))
@@ -122,7 +122,7 @@ def special_uniques_wide() -> Callable[[], Any]:
 def individual() -> Callable[[], Any]:
     """Individual risk of 1,000,000 records with their own weights, and of 300,000 households."""
     from shoal.population.individual import expected_risk, household_risk
-    from shoal.table.classes import Coded
+    from shoal.storage.classes import Coded
 
     rng = np.random.default_rng(0)
     classes = rng.zipf(1.3, 1_000_000) % 200_000
@@ -141,6 +141,8 @@ def individual() -> Callable[[], Any]:
 
 def histogram() -> Callable[[], Any]:
     """The four estimators of class sizes on 100,000 records, intervals included."""
+    import scipy.special  # noqa: F401 (what is imported is not counted)
+
     from shoal.population.base import SampleClasses, estimate
     from shoal.population.choice import ESTIMATORS
 
@@ -164,7 +166,7 @@ def log_linear() -> Callable[[], Any]:
 
 
 def _counted(rows: int, width: int) -> Any:
-    from shoal.table.classes import Coded, CountTable
+    from shoal.storage.classes import Coded, CountTable
 
     rng = np.random.default_rng(0)
     hidden = rng.random(rows)

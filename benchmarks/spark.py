@@ -22,9 +22,9 @@ import polars as pl
 
 import shoal
 from shoal.engine.spark.session import session
-from shoal.reading import Options
 from shoal.releases.write import release
-from shoal.table.order import shuffled_order
+from shoal.storage.order import shuffled_order
+from shoal.storage.reading import Options
 
 ON_SPARK = Options(engine="spark")
 NAMES = ["age_yrs", "sex", "ethncty", "race", "patzip", "patcnty", "oshpd_id", "los", "adm_qtr"]
@@ -42,7 +42,9 @@ class Seconds(NamedTuple):
 
 def cpu_seconds(spark: Any) -> float:
     """Processor seconds of this process and of the Java that it started, up to now (Linux)."""
-    java = Path(f"/proc/{spark.sparkContext._gateway.proc.pid}/stat").read_text().rsplit(")", 1)[1].split()
+    java = (
+        Path(f"/proc/{spark.sparkContext._gateway.proc.pid}/stat").read_text(encoding="utf-8").rsplit(")", 1)[1].split()
+    )
     return time.process_time() + (int(java[11]) + int(java[12])) / os.sysconf("SC_CLK_TCK")
 
 

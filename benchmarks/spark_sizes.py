@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import Any
 
 import shoal
-from shoal.anonymization.methods import mondrian
 from shoal.engine.spark.session import session
-from shoal.reading import Options
+from shoal.methods import mondrian
 from shoal.releases.write import release
+from shoal.storage.reading import Options
 from spark import NAMES, cpu_seconds, timed
 
 POLICY: dict[str, Any] = {
@@ -50,7 +50,7 @@ def shuffled(spark: Any) -> tuple[int, int, int]:
 
 def peak(process: int | str) -> int:
     """The most memory of a process since it was last forgotten, in MB."""
-    lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    lines = Path(f"/proc/{process}/status").read_text(encoding="utf-8").splitlines()
     return next(int(line.split()[1]) for line in lines if line.startswith("VmHWM")) // 1024
 
 
@@ -98,7 +98,7 @@ def main(rows: int, master: str, wanted: list[str]) -> None:
             if wanted and name not in wanted:
                 continue
             for process in ("self", java):
-                Path(f"/proc/{process}/clear_refs").write_text("5")
+                Path(f"/proc/{process}/clear_refs").write_text("5", encoding="utf-8")
             before, workers = shuffled(spark), resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime
             _, taken = timed(spark, run)
             wrote, spilled, read = (now - then for now, then in zip(shuffled(spark), before, strict=True))

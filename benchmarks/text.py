@@ -18,10 +18,9 @@ from pathlib import Path
 from typing import Any
 
 from shoal.text.base import Span
-from shoal.text.find import find_spans
+from shoal.text.find import find_spans, settled_spans
 from shoal.text.known import known_sets
 from shoal.text.known_values import KnownValue
-from shoal.text.settle import settled_spans
 
 CORPUS = Path(__file__).parents[1] / "tests" / "text" / "corpus"
 _TITLES = {

@@ -62,10 +62,10 @@ def normal_space() -> Any:
 
 
 def _space(people: pl.DataFrame, settings: dict[str, dict[str, Any]]) -> Any:
-    from shoal.anonymization.search.generalize import make_space
-    from shoal.hierarchy import build_hierarchy
+    from shoal.methods.search.generalize import make_space
     from shoal.models import KAnonymity
-    from shoal.reading import read
+    from shoal.ranges.hierarchy import build_hierarchy
+    from shoal.storage.reading import read
 
     table = read(people)
     trees = {name: build_hierarchy(column, **settings[name]) for name, column in table.columns.items()}
@@ -74,10 +74,9 @@ def _space(people: pl.DataFrame, settings: dict[str, dict[str, Any]]) -> Any:
 
 def ours(space: Any, seconds: float = SECONDS) -> Any:
     """What the search finds and proves in the time."""
-    from shoal.anonymization.search.generalize import SearchOptions, generalize
+    from shoal.methods.search.generalize import SearchOptions, generalize
     from shoal.models import KAnonymity
 
-    # compiles what is not compiled yet
     generalize(space, [KAnonymity(k=5)], SearchOptions(suppression=SHARE, time_limit=1.0))
     found = generalize(space, [KAnonymity(k=5)], SearchOptions(suppression=SHARE, time_limit=seconds)).optimum
     print(
@@ -92,7 +91,7 @@ class Lightning:
     """Best-first search in one direction: nodes by their score, and a greedy dive in every `stepping`-th step."""
 
     def __init__(self, space: Any, up: bool, seconds: float) -> None:
-        from shoal.anonymization.search.generalize import SearchOptions
+        from shoal.methods.search.generalize import SearchOptions
         from shoal.models import KAnonymity
 
         self.grid, self.up = space.grid(SearchOptions()), up

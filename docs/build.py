@@ -10,9 +10,9 @@ from pathlib import Path
 from rich.console import Console
 
 import shoal
-from shoal.cli import console as terminal
+from shoal.cli import render as terminal
 from shoal.cli.render import show
-from shoal.sample.discharges import CENSUS, SPATIAL, TEMPORAL
+from shoal.reproduction.sample.discharges import CENSUS, SPATIAL, TEMPORAL
 
 ROOT = Path(__file__).parents[1]
 IMAGES = ROOT / "docs" / "images"

@@ -23,7 +23,7 @@ def layers() -> list[str]:
 
 def sentence(path: Path) -> str:
     """The first sentence of a module's docstring."""
-    text = ast.get_docstring(ast.parse(path.read_text())) or ""
+    text = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
     return text.split("\n")[0].removesuffix(".")
 
 
@@ -34,7 +34,7 @@ def line(indent: int, name: str, path: Path) -> str:
 
 
 def made() -> str:
-    """The map: every package in its layer, and what is in it."""
+    """The map: every package in its layer, and the packages in it."""
     lines = ["src/shoal/"]
     for name in layers():
         package = PACKAGE / name
@@ -43,11 +43,8 @@ def made() -> str:
                 lines.append(line(2, f"{name}.py", PACKAGE / f"{name}.py"))
             continue
         lines.append(line(2, f"{name}/", package / "__init__.py"))
-        for path in sorted(package.iterdir()):
-            if path.is_dir() and (path / "__init__.py").exists():
-                lines.append(line(4, f"{path.name}/", path / "__init__.py"))
-            elif path.suffix == ".py" and path.name != "__init__.py":
-                lines.append(line(4, path.name, path))
+        parts = [path.parent for path in sorted(package.glob("*/__init__.py"))]
+        lines += [line(4, f"{path.name}/", path / "__init__.py") for path in parts]
     return "\n".join(lines) + "\n"
 
 

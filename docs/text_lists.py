@@ -17,9 +17,8 @@ from pathlib import Path
 
 import polars as pl
 
-from shoal.kinds.header import plain
-from shoal.text.terms import phrases, regions
-from shoal.text.word_sets import words_set
+from shoal.identifiers.header import plain
+from shoal.text.terms import phrases, regions, words_set
 
 OUT = Path(__file__).parents[1] / "src" / "shoal" / "text" / "lists"
 CENSUS = {"surnames": "census_2020.parquet", "given_names": "census_2020_first_names.parquet"}

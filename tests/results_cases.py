@@ -16,13 +16,13 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.anonymization.regenerate import regenerate
+from shoal.doctor import doctor
 from shoal.dp.results import Opened
-from shoal.hierarchy import build_hierarchies, check_hierarchies
-from shoal.installation.doctor import doctor
-from shoal.policy.standards import standards
+from shoal.methods.regenerate import regenerate
+from shoal.policy.named import standards
+from shoal.ranges.hierarchy import build_hierarchies, check_hierarchies
+from shoal.reproduction.sample.written import write_sample
 from shoal.results import Result
-from shoal.sample.written import write_sample
 
 TAG = "<script>alert(1)</script>"
 CONTROL = "bell\x07\x1b[31m"
@@ -62,7 +62,7 @@ def _profile(folder: Path) -> Case:
 
 def _detect(folder: Path) -> Case:
     table, chart = odd_table(folder), folder / "frontier.svg"
-    from shoal.reports.with_chart import with_chart
+    from shoal.reports.charts import with_chart
 
     result = with_chart(lambda: shoal.detect(table), chart, sources=[table])
     return Case(result, ["detect", str(table), "--chart", str(chart), "--force"])

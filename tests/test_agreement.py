@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import InputError
-from shoal.judgement.evidence import evidence_of
 from shoal.policy import Policy
-from shoal.reading import read
+from shoal.policy.judgement.evidence import evidence_of
+from shoal.storage.reading import read
 
 K2 = [{"model": "k-anonymity", "k": 2}]
 

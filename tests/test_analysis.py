@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.utility.learner import linear_weights, predicted, softmax_weights
+from shoal.utility.analysis import linear_weights, logistic_regression
 
 
 def test_means_and_shares_by_hand() -> None:
@@ -53,9 +53,34 @@ def test_the_learner_is_at_the_minimum_that_newton_finds() -> None:
         slope = design.T @ (chance - wanted) + penalty @ weights
         curvature = (design * (chance * (1 - chance))[:, None]).T @ design + penalty
         weights -= np.linalg.solve(curvature, slope)
-    ours = softmax_weights(features, wanted, 2)
-    assert ours[:, 1] - ours[:, 0] == pytest.approx(weights, abs=2e-3)
-    assert (predicted(features, ours) == (design @ weights > 0)).mean() > 0.99
+    ours = logistic_regression(features, wanted, 2, flat=1e-10)
+    assert ours.settled
+    assert ours.weights[:, 1] - ours.weights[:, 0] == pytest.approx(weights, abs=1e-6)
+    assert ours.chances(features)[:, 1] == pytest.approx(1 / (1 + np.exp(-design @ weights)), abs=1e-6)
+    assert (ours.predicted(features) == (design @ weights > 0)).all()
+
+
+def test_classes_are_told_apart_as_by_scikit_learn() -> None:
+    linear_model = pytest.importorskip("sklearn.linear_model", reason="the extra `sklearn` is not installed")
+    rng = np.random.default_rng(5)
+    features = np.column_stack([rng.normal(size=(2000, 3)), rng.integers(0, 2, (2000, 4)), np.zeros(2000)])
+    wanted = (features[:, :5] @ rng.normal(size=(5, 6)) + rng.gumbel(size=(2000, 6))).argmax(axis=1)
+    wanted[wanted == 5] = 4
+    theirs = linear_model.LogisticRegression(tol=1e-10, max_iter=10_000).fit(features, wanted)
+    ours = logistic_regression(features, wanted, 5, flat=1e-10)
+    assert ours.weights[:-1] == pytest.approx(theirs.coef_.T, abs=1e-5)
+    assert ours.predicted(features).tolist() == theirs.predict(features).tolist()
+    # a class without records, and one that a feature gives away
+    alone = logistic_regression(np.eye(3)[wanted % 3], wanted % 3, 4)
+    assert alone.predicted(np.eye(3)).tolist() == [0, 1, 2]
+
+
+def test_a_fit_that_ends_too_early_says_so() -> None:
+    rng = np.random.default_rng(6)
+    features = rng.normal(size=(200, 3))
+    wanted = (features[:, 0] + rng.normal(size=200) > 0).astype(int)
+    assert not logistic_regression(features, wanted, 2, rounds=1).settled
+    assert logistic_regression(features, wanted, 2).settled
 
 
 def test_least_squares_is_that_of_numpy() -> None:

@@ -14,8 +14,8 @@ import shoal
 from shoal.attacks import AttackOutcome, Homogeneity, Subject, excess_of, koopman, wilson
 from shoal.attacks.homogeneity import certain
 from shoal.attacks.statistics import rate_interval
-from shoal.reading import read
 from shoal.releases.readable import readable
+from shoal.storage.reading import read
 
 
 def attacked(tmp_path: Path, illness: list[str | None]) -> AttackOutcome:

@@ -16,16 +16,14 @@ from typer.testing import CliRunner
 import shoal
 from shoal.attacks import ATTACKS, AttackOutcome, AttackResult
 from shoal.attacks.battery import battery
-from shoal.attacks.guesses import Believed
-from shoal.attacks.inference import BackgroundKnowledge, CertainValue, LikelyValue, Similarity, Skewness
+from shoal.attacks.inference import BackgroundKnowledge, Believed, CertainValue, LikelyValue, Similarity, Skewness
 from shoal.attacks.linkability import in_both
 from shoal.attacks.linking.link import Linkage
-from shoal.attacks.opening import subject_of
-from shoal.attacks.singling_out import Conditions, Population, conditions_of, isolated
-from shoal.attacks.twin import halves, method_of, twin_of
-from shoal.cli.app import app
-from shoal.reading import read
+from shoal.attacks.opening import halves, method_of, subject_of, twin_of
+from shoal.attacks.singling_out import Conditions, QueriedPeople, conditions_of, isolated
+from shoal.cli.group import app
 from shoal.releases.readable import readable
+from shoal.storage.reading import read
 
 ROLES: dict[str, Any] = {
     "age": "quasi-identifier",
@@ -190,7 +188,7 @@ def test_conditions_that_isolate_by_hand() -> None:
     rows = np.array([[0, 0], [1, 1], [2, 2], [2, 2]])
     uses = np.array([[True, True], [True, True], [True, False], [False, True]])
     sharp = np.array([True, True, True, False])
-    met = Population.of(subject, ["age", "job"], read(people))
+    met = QueriedPeople.of(subject, ["age", "job"], read(people))
     assert isolated(met, Conditions(rows, uses, sharp)).tolist() == [1, 0, 1, 0]
     made = conditions_of(subject, ["age", "job"], 3, np.random.default_rng(0))
     for row, used, alone in zip(made.rows[:, 0], made.uses, made.sharp, strict=True):

@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 
 import brute
 import shoal
-from shoal.compiled import machine
-from shoal.ranges import boxed, loops
+from shoal.ranges import boxed
 from shoal.ranges import coverage as boxes
 from shoal.ranges.coverage import fit, match
 from shoal.ranges.parsing import as_ranges, forms_in
-from shoal.reading import read
+from shoal.storage.reading import read
 
 
 def text(low: int, high: int) -> str:
@@ -211,7 +210,6 @@ def test_a_chain_of_masks_at_scale_agrees_with_the_exact_test(monkeypatch: pytes
     assert 0 < sum(fast) < 400
 
 
-@pytest.mark.skipif(not machine.is_supported(), reason="loops are loaded on Linux on x86-64 alone")
 @pytest.mark.parametrize("values", [5, 300, 70_000])
 def test_ends_of_clusters_by_a_loop(values: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """The loop finds what numpy finds, also where values are missing."""
@@ -221,9 +219,7 @@ def test_ends_of_clusters_by_a_loop(values: int, monkeypatch: pytest.MonkeyPatch
     rows = values + 80_000
     order, starts = draw.permutation(rows), np.append(0, np.unique(draw.integers(1, rows, 20_000)))
     expected = boxed.box_clusters(columns, order, starts).sides["age"]
-    loops.rehearse()
     monkeypatch.setattr(boxed, "_MANY", 1)
-    assert loops.ends_by_loop(columns[0].codes, order, starts) is not None
     found = boxed.box_clusters(columns, order, starts).sides["age"]
     assert (found.low == expected.low).all()
     assert (found.high == expected.high).all()

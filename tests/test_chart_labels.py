@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from shoal.leakage.measure import leak
+from shoal.exposure.leakage.measure import leak
 from shoal.reports.charts import choice_chart, leak_chart
 
 pytest.importorskip("altair")

@@ -15,13 +15,13 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal import progress
-from shoal.anonymization import chooser as choose
-from shoal.anonymization import frontier, trials
-from shoal.cli.app import app
+from shoal.cli.group import app
 from shoal.errors import InputError, PolicyNotMet
+from shoal.methods import chooser as choose
+from shoal.methods import frontier, trials
 from shoal.models import KAnonymity
 from shoal.policy import Policy
-from shoal.reading import read
+from shoal.storage.reading import read
 
 
 @pytest.fixture(scope="module")
@@ -235,13 +235,13 @@ def test_the_command_takes_what_is_preferred(people: pl.DataFrame, tmp_path: Pat
     assert json.loads(found.stdout)["prefer"] == "few-suppressed"
 
 
-def test_compiling_is_shown_and_not_charged(people: pl.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_loading_is_shown_and_not_charged(people: pl.DataFrame, monkeypatch: pytest.MonkeyPatch) -> None:
     steps: list[str] = []
     monkeypatch.setattr(choose, "_WARM", 100)
     monkeypatch.setattr(choose, "_GROWS", 0.0)
     with progress.listening(lambda step, done, total: steps.append(step)):
         shoal.anonymize(people, quasi_identifiers=["age", "zip"], k=5)
-    assert steps.index("compiling mondrian (once, kept on disk)") < steps.index("trying mondrian")
+    assert steps.index("loading mondrian") < steps.index("trying mondrian")
     clock = trials.Clock(10.0)
     with clock.pause():
         time.sleep(0.05)

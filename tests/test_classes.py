@@ -10,9 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import brute
-from shoal import compiled
-from shoal.table import classes as kernel
-from shoal.table.classes import (
+from shoal.storage import classes as kernel
+from shoal.storage.classes import (
     MANY,
     Coded,
     CountTable,
@@ -145,7 +144,6 @@ def test_words_are_in_their_stable_order(keys: list[int], beside_others: bool) -
 def test_classes_of_many_rows_are_numbered_as_those_of_few(
     classes: int, bits: int, kind: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(compiled, "at_hand", lambda loop: True)
     random = np.random.default_rng(bits)
     distinct = np.unique(random.integers(0, 1 << (bits - 1), classes, dtype=np.uint64))
     keys = random.choice(distinct, MANY)
@@ -196,7 +194,6 @@ def test_a_few_keys_are_counted_as_many_are(seed: int, radices: list[int], whole
 @pytest.mark.parametrize("left_out", [1, 7, 10])
 def test_many_keys_that_differ_in_their_lowest_bits_alone(left_out: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Keys that do not stand beside their rows in one word: rows alike in what does are told apart by the rest."""
-    monkeypatch.setattr(compiled, "at_hand", lambda loop: True)
     random, bits = np.random.default_rng(left_out), 64 - (MANY - 1).bit_length() + left_out
     heads = random.integers(0, 1 << (bits - left_out), 200_000, dtype=np.uint64)
     keys = random.choice(heads, MANY) << np.uint64(left_out) | random.integers(0, 1 << left_out, MANY, dtype=np.uint64)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from shoal.errors import InputError
 from shoal.policy.conditions import as_polars, column_type, parse_condition, parse_where
-from shoal.reading import read
+from shoal.storage.reading import read
 
 FRAME = pl.DataFrame(
     {

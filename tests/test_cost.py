@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.anonymization.methods import METHODS
+from shoal.methods import METHODS
 from shoal.ranges.boxed import box_clusters
 from shoal.ranges.columns import ReleasedColumns, released_columns
 from shoal.ranges.forms import ColumnForm
-from shoal.reading import read
+from shoal.storage.reading import read
 from shoal.utility.cost import ColumnCost, cost_of_boxes, cost_of_labels
 
 LABEL = ColumnForm(kind="label")

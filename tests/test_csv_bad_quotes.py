@@ -9,11 +9,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import InputError
-from shoal.reading import bytes as byte_streams
-from shoal.reading import read
-from shoal.reading.csv import _broken_record
+from shoal.storage.reading import bytes as byte_streams
+from shoal.storage.reading import read
+from shoal.storage.reading.csv import _broken_record
 
-BROKEN = ['1,"a"x,c', '"a"x,1,2', '1,2,"a"x', '1,"a" ,c', '1,5" pipe,c', '1,"a\nb"x,c']
+BROKEN = [
+    *('1,"a"x,c', '"a"x,1,2', '1,2,"a"x', '1,"a" ,c', '1,5" pipe,c', '1,"a\nb"x,c', '1,"x"y"z",c', '""a"",1,2'),
+    *('1,"x,"y",z",c', 'a"b,c"d,3', '1,5",6"'),
+]
 FINE = st.sampled_from(["1,2,3", '1,"q, ""r""",3', '1,"two\nlines",3', "1,,3", '1,a"b"c,3', '"","",""', "1, x ,3"])
 
 

@@ -14,9 +14,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.pseudonyms.shift_dates import DateReading, allowed_shifts, shift_dates
+from shoal.methods.pseudonyms.shift_dates import DateReading, allowed_shifts, shift_dates
 from shoal.releases.jobs import Writing, release_shifted
-from shoal.table.dates import days_of, years_of
+from shoal.storage.dates import days_of, years_of
 
 KEY = bytes(range(32))
 DAYS = st.dates(date(1850, 1, 1), date(2149, 12, 31))
@@ -49,7 +49,7 @@ def test_an_order_is_proven_by_a_number_above_12_or_it_is_an_error() -> None:
     for texts in (["03/04/2012"], ["13/04/2012", "04/13/2012"]):
         with pytest.raises(shoal.InputError, match="which number is the month") as error:
             days_of(pl.Series(texts), "admitted")
-        assert "--date-order" in str(error.value.cure)
+        assert "`date_order`" in str(error.value.cure)
         assert "2012-" not in str(error.value)
     with pytest.raises(shoal.InputError, match="no calendar"):
         days_of(pl.Series(["13/04/2012"]), "d", "mdy")

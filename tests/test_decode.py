@@ -15,8 +15,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.anonymization.methods import METHODS
 from shoal.errors import InputError
+from shoal.methods import METHODS
 from shoal.ranges.parsing import set_members
 
 TREE = [["a", "ab", "*"], ["b", "ab", "*"], ["c", "cd", "*"], ["d", "cd", "*"]]

@@ -10,10 +10,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.reading import read
+from shoal.storage.reading import read
 from shoal.utility.analysis import features_of
-from shoal.utility.associations import associations_of
-from shoal.utility.distributions import Distribution, distribution_of
+from shoal.utility.distributions import Distribution, associations_of, distribution_of
 from shoal.vocabulary import LEAST_SHOWN
 
 
@@ -102,7 +101,8 @@ def test_pairs_of_columns_against_known_figures() -> None:
     frame = {name: table[name].values.gather(table[name].codes).to_numpy() for name in "abcd"}
     assert found["a", "b"].before == pytest.approx(np.corrcoef(frame["a"], frame["b"])[0, 1], abs=6e-4)
     assert all(one.before == one.after for one in found.values())
-    contingency = pytest.importorskip("scipy.stats.contingency")
+    from scipy.stats import contingency
+
     counts = (
         pl.DataFrame({"c": frame["c"], "d": frame["d"]}).group_by("c", "d").len().pivot(on="d", index="c").drop("c")
     )

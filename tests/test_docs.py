@@ -52,6 +52,13 @@ def test_the_map_of_the_architecture_is_true() -> None:
     assert module.whole() == (ROOT / "ARCHITECTURE.md").read_text(), "write it anew with: python docs/map.py"
 
 
+def test_the_glossary_names_places_that_are_there() -> None:
+    rows = [line for line in (ROOT / "docs" / "glossary.md").read_text().splitlines() if line.startswith("| ")]
+    places = [place for row in rows for place in re.findall(r"`([a-z0-9_/]+(?:\.py|/))`", row.rsplit("|", 2)[1])]
+    assert len(places) > 60
+    assert [place for place in places if not (ROOT / "src" / "shoal" / place).exists()] == []
+
+
 MARKDOWN = [*PAGES, ROOT / "ARCHITECTURE.md", ROOT / "CONTRIBUTING.md"]
 PLACEHOLDER = re.compile(r"[`*]*(TABLE|MICRO|TBD|TODO|FIXME|XXX+|[A-Z]\d{1,2}|\?\?+)[`*.]*")
 DELIMITER = re.compile(r"\|(\s*:?-+:?\s*\|)+")

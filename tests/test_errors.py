@@ -8,7 +8,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.cli.console import show_error
+from shoal.cli.render import show_error
 from shoal.errors import InputError, MissingColumns
 
 
@@ -26,19 +26,6 @@ def test_a_missing_column_is_also_a_key_error_with_its_message_as_it_is() -> Non
     assert isinstance(error, ValueError)
     assert error.columns == ["agee"]
     assert str(error).startswith("The frame has no column 'agee'.")
-
-
-def test_settings_are_shown_as_options(capsys: pytest.CaptureFixture[str]) -> None:
-    error = InputError(
-        "No quasi_identifiers are named.",
-        "Set null_rule='drop', or name some.",
-        settings=["quasi_identifiers", "null_rule"],
-    )
-    assert show_error(error) == 2
-    shown = capsys.readouterr().err
-    assert "No --qi are named." in shown
-    assert "Set --null-rule drop, or name some." in shown
-    assert "No quasi_identifiers are named." in str(error)
 
 
 def test_a_bug_is_called_one_and_shows_no_value(capsys: pytest.CaptureFixture[str]) -> None:
@@ -66,8 +53,8 @@ def test_a_database_of_another_system_is_named_as_such(address: str) -> None:
 
 
 def test_a_place_that_cannot_hold_a_release_is_named_as_such(tmp_path: Path) -> None:
-    from shoal.publication.folder import check_free
-    from shoal.writing import check_target
+    from shoal.reports.publication.folder import check_free
+    from shoal.storage.writing import check_target
 
     with pytest.raises(shoal.InputError, match="can be read, but not written"):
         check_target(tmp_path / "safe.sas7bdat", force=False)

@@ -71,7 +71,7 @@ def test_a_model(copy: Copy) -> None:
 from typing import Literal
 
 from shoal.models.base import Evidence, Model
-from shoal.table import Array
+from shoal.storage import Array
 
 
 class OddSizes(Model):
@@ -103,17 +103,17 @@ class OddSizes(Model):
 
 def test_a_method(copy: Copy) -> None:
     copy.add(
-        "anonymization/methods/one_box.py",
+        "methods/one_box.py",
         '''"""`one-box`: everybody in one box."""
 
 from typing import Any, ClassVar
 
 from pydantic import Field
 
-from shoal.anonymization.methods.boxes import BoxesByColumn, MakeBoxes
-from shoal.anonymization.transforms.coarsen import coarsen
+from shoal.methods.boxes import BoxesByColumn, MakeBoxes
+from shoal.methods.coarsen import coarsen
 from shoal.policy import Policy
-from shoal.table import Table
+from shoal.storage import Table
 
 
 class OneBox(BoxesByColumn):
@@ -129,7 +129,7 @@ class OneBox(BoxesByColumn):
 ''',
     )
     listed = '    "suppress": "Suppress",\n'
-    copy.change("anonymization/methods/__init__.py", listed, f'{listed}    "one-box": "OneBox",\n')
+    copy.change("methods/__init__.py", listed, f'{listed}    "one-box": "OneBox",\n')
     roles = "'columns': {'age': 'quasi-identifier', 'illness': 'sensitive'}"
     policy = (
         f"{{{roles}, 'models': [{{'model': 'k-anonymity', 'k': 2}}], 'method': {{'name': 'one-box', 'why': 'asked'}}}}"
@@ -141,38 +141,40 @@ class OneBox(BoxesByColumn):
         "except shoal.InputError as error:\n    print('why' in str(error))"
     )
     assert out == "one-box asked [30;51] holds\nTrue\n"
+    asked = copy.run("import sys\nfrom shoal.cli import main\nsys.argv = ['shoal', 'anonymize', '--help']\nmain()")
+    assert "--why" in asked
 
 
 def test_a_format(copy: Copy) -> None:
     copy.add(
-        "reading/pipes.py",
+        "storage/reading/pipes.py",
         '''"""Values between bars, a dummy format: the first line begins with `|`."""
 
 from collections.abc import Iterator
 
 import polars as pl
 
-from shoal.reading.files import Found, Options, Source
+from shoal.storage.reading.files import InputFile, Options, TableFile
 
 
-def open_pipes(found: Found, options: Options, head: bytes) -> Source:
+def open_pipes(found: InputFile, options: Options, head: bytes) -> TableFile:
     """Open a file."""
     lines = [line.strip("|").split("|") for line in found.path.read_text().splitlines()]
 
     def batches(columns: list[str]) -> Iterator[tuple[pl.DataFrame, int]]:
         yield pl.DataFrame(lines[1:], schema=lines[0], orient="row").select(columns), found.path.stat().st_size
 
-    return Source(found.path, lines[0], batches, from_text_file=True)
+    return TableFile(found.path, lines[0], batches, from_text_file=True)
 ''',
     )
     copy.change(
-        "reading/formats.py",
+        "storage/reading/formats.py",
         "OPENERS: dict[str, Opener] = {",
-        "from shoal.reading.pipes import open_pipes  # noqa: E402\n\n"
+        "from shoal.storage.reading.pipes import open_pipes  # noqa: E402\n\n"
         'OPENERS: dict[str, Opener] = {"pipes": open_pipes, ',
     )
     copy.change(
-        "formats/registry.py",
+        "storage/formats/registry.py",
         "FORMATS: list[FileFormat] = [\n",
         "def write_pipes(frame, path, labels):\n"
         '    """Write a file."""\n'
@@ -182,7 +184,7 @@ def open_pipes(found: Found, options: Options, head: bytes) -> Source:
         '    FileFormat("pipes", (".pipes",), _starts(b"|"), writes=(".pipes",), write=write_pipes),\n',
     )
     out = copy.run(
-        "import shoal, polars as pl\nfrom shoal.writing import write_frame\n"
+        "import shoal, polars as pl\nfrom shoal.storage.writing import write_frame\n"
         f"write_frame(pl.DataFrame({PEOPLE}), 'people.pipes')\n"
         "table = shoal.read('people.pipes')\nprint(table.names, table.rows, table['age'].values.to_list())"
     )
@@ -235,7 +237,7 @@ class Everybody:
 def test_a_report_section(copy: Copy) -> None:
     """A result shows one more grid in all media by naming it in `sections()`: one file."""
     copy.change(
-        "identity/results.py",
+        "exposure/results.py",
         "        return [*shown, ",
         '        shown.append(Grid(("dummy", "figure"), [("one more section", "42")]))\n        return [*shown, ',
     )

@@ -12,17 +12,17 @@ from hypothesis import strategies as st
 
 from shoal.detection import column_types
 from shoal.detection.column_types import propose_text_type
-from shoal.hierarchy.fit import _look_up
-from shoal.hierarchy.problems import codes_of
-from shoal.judgement.shown import _is_star
+from shoal.policy.judgement.shown_classes import _is_star
 from shoal.ranges.forms import escape
+from shoal.ranges.hierarchy.fit import _look_up
+from shoal.ranges.hierarchy.tree import codes_of
 from shoal.ranges.parsing import sets_in
-from shoal.reading import csv_numbers, read
-from shoal.reading.csv_numbers import are_whole
 from shoal.releases.distinct import star_mask
-from shoal.table import text_types
-from shoal.table.text_types import has_missing_words, typed_dictionary
-from shoal.table.unite import rank
+from shoal.storage import texts
+from shoal.storage.reading import csv, read
+from shoal.storage.reading.csv import are_whole
+from shoal.storage.texts import has_missing_words, typed_dictionary
+from shoal.storage.unite import rank
 
 ODD = [
     *("*", "", "NA", "none", "-", "-7", "12", "007", "1.0", "1", ".5", "2020-02-30", "2020-02-03", "x", "X", "12X"),
@@ -35,7 +35,7 @@ TEXTS = st.lists(st.none() | WORDS | st.text(max_size=3), max_size=12)
 def both_ways(work: Callable[[], Any]) -> tuple[Any, Any]:
     with pytest.MonkeyPatch.context() as patch:
         few = work()
-        patch.setattr(text_types, "_FEW", -1)
+        patch.setattr(texts, "_FEW", -1)
         return few, work()
 
 
@@ -62,18 +62,18 @@ def test_few_texts_are_as_many(one: list[str | None], two: list[str | None]) -> 
     assert few == many
 
 
-@pytest.mark.parametrize("shape", [shape for shape, _ in text_types._SHAPES])
+@pytest.mark.parametrize("shape", [shape for shape, _ in texts._SHAPES])
 @given(st.data())
 def test_texts_of_other_types_start_with_these_signs(shape: str, data: st.DataObject) -> None:
     text = data.draw(st.from_regex(shape) | WORDS)
     if pl.Series([text]).str.contains(shape).all():
-        assert text[0] in text_types._FIRST_SIGNS
+        assert text[0] in texts._FIRST_SIGNS
 
 
 @given(st.lists(st.none() | WORDS, min_size=1, max_size=8))
 def test_numbers_are_known_by_all_of_them(texts: list[str | None]) -> None:
     known = pl.Series(texts, dtype=pl.String).drop_nulls()
-    expected = len(known) > 0 and known.str.contains(csv_numbers._WHOLE).all()
+    expected = len(known) > 0 and known.str.contains(csv._WHOLE).all()
     assert are_whole(pl.Series(texts, dtype=pl.String)) == expected
 
 

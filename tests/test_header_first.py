@@ -9,7 +9,7 @@ import pytest
 
 import shoal
 from shoal.errors import InputError
-from shoal.reading import Options
+from shoal.storage.reading import Options
 
 
 @pytest.mark.parametrize(

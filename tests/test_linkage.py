@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.attacks.linking.link import Linkage
-from shoal.reading import read
 from shoal.releases.readable import readable
+from shoal.storage.reading import read
 
 JOBS = ["clerk", "monk", "poet", "smith"]
 

@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.anonymization.methods import METHODS
-from shoal.anonymization.methods.reference import methods_table, options_table
 from shoal.errors import InputError
+from shoal.methods import METHODS
+from shoal.methods.reference import methods_table, options_table
 
 ROOT = Path(__file__).parents[1]
 PEOPLE = pl.DataFrame(
@@ -183,8 +183,8 @@ def test_odd_texts_have_a_known_loss_and_do_not_crash(table: pl.DataFrame) -> No
 
 
 def test_an_unknown_loss_is_never_the_best() -> None:
-    from shoal.anonymization.chooser import Trial, _ranked
-    from shoal.anonymization.outcomes import Candidate
+    from shoal.methods.chooser import Trial, _ranked
+    from shoal.methods.outcomes import Candidate
 
     known = Trial(shoal.Lattice(), Candidate("lattice", None, 0.5, 1.0, "holds", 9), None)
     unknown = Trial(shoal.Mondrian(), Candidate("mondrian", None, None, 1.0, "holds", 9), None)

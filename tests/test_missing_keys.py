@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import InputError
-from shoal.identity.measure import readings_of_missing
-from shoal.reading import read
-from shoal.table.rows import Rows
+from shoal.exposure.measure import readings_of_missing
+from shoal.storage.reading import read
+from shoal.storage.rows import Rows
 
 KEYS = st.lists(st.tuples(*[st.sampled_from([0, 1, None])] * 3), min_size=1, max_size=25)
 

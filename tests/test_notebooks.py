@@ -51,7 +51,7 @@ def test_a_frame_of_pandas_comes_back_as_it_went_in(verb: str) -> None:
     elif verb == "pseudonymize":
         out = shoal.pseudonymize(frame, column="zip", key=b"0123456789abcdef" * 2).frame
     else:
-        from shoal.reading import read, to_frame
+        from shoal.storage.reading import read, to_frame
 
         out = to_frame(read(frame))
     assert isinstance(out, pd.DataFrame)

@@ -1,4 +1,4 @@
-"""Classes by a hash table, and the order by compiled hashes: the same as by sorting and as by numpy."""
+"""Classes by a hash table: the same as by sorting."""
 
 from __future__ import annotations
 
@@ -7,19 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.compiled import machine
-from shoal.table import loops, numbered, order
-from shoal.table.classes import Coded, class_of_each_row, pack
-
-pytestmark = pytest.mark.skipif(not machine.is_supported(), reason="loops are loaded on Linux on x86-64 alone")
+from shoal.storage import numbered
+from shoal.storage.classes import Coded, class_of_each_row, pack
 
 
 @pytest.fixture(autouse=True)
 def few_rows_too(monkeypatch: pytest.MonkeyPatch) -> None:
-    loops.rehearse()
     monkeypatch.setattr(numbered, "_FROM_ROWS", 1)
     monkeypatch.setattr(numbered, "_BITS", 2)
-    monkeypatch.setattr(order, "_MANY", 1)
 
 
 @settings(max_examples=100, deadline=None)
@@ -46,10 +41,3 @@ def test_keys_that_fall_together(monkeypatch: pytest.MonkeyPatch) -> None:
     found, count = numbered.class_of_rows(columns)
     assert count == 2000
     assert (found == class_of_each_row(pack(columns))[0]).all()
-
-
-@settings(max_examples=30, deadline=None)
-@given(st.integers(0, 2**63 - 1), st.integers(1, 400))
-def test_the_order_is_that_of_the_hashes(seed: int, rows: int) -> None:
-    key, places = order.key_of(seed), np.arange(rows, dtype=np.uint64)
-    assert (order._hashed(places.copy(), key) == order.siphash(places, key)).all()

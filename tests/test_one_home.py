@@ -12,14 +12,14 @@ import polars as pl
 import pytest
 
 from shoal import vocabulary
-from shoal.kinds.base import ColumnView
-from shoal.kinds.column import Column
-from shoal.table.dates import ENGLISH_MONTH_NAMES, MONTH_NAMES, WHOLE_MONTH_NAMES
-from shoal.table.text_types import WORDS_FOR_MISSING
+from shoal.identifiers.base import ColumnView
+from shoal.identifiers.column import ColumnEvidence
+from shoal.storage.dates import ENGLISH_MONTH_NAMES, MONTH_NAMES, WHOLE_MONTH_NAMES
+from shoal.storage.texts import WORDS_FOR_MISSING
 
 ROOT = Path(__file__).parents[1] / "src" / "shoal"
 SOURCES = {str(path.relative_to(ROOT)): path.read_text() for path in sorted(ROOT.rglob("*.py"))}
-COMMANDS = [name for name in SOURCES if name.startswith("cli/") and name != "cli/method_table.py"]
+COMMANDS = [name for name in SOURCES if name.startswith("cli/")]
 VOCABULARIES = {
     name: vocabulary.words_of(value) for name, value in vars(vocabulary).items() if get_origin(value) is Literal
 }
@@ -77,7 +77,7 @@ def test_no_command_types_a_vocabulary_again(name: str) -> None:
 
 def test_no_vocabulary_is_defined_twice() -> None:
     for name, source in SOURCES.items():
-        if name in ("vocabulary.py", "cli/method_table.py"):
+        if name == "vocabulary.py":
             continue
         defined = [
             {entry.value for entry in node.slice.elts if isinstance(entry, ast.Constant)}
@@ -100,22 +100,16 @@ def files_with(pattern: str) -> set[str]:
 
 
 def test_names_of_months_are_in_one_file() -> None:
-    assert files_with(r"(?i)\bfeb\b|\bfeb\(|february") == {"table/dates.py"}
+    assert files_with(r"(?i)\bfeb\b|\bfeb\(|february") == {"storage/dates.py"}
 
 
 def test_words_for_missing_are_in_one_file() -> None:
-    assert files_with(r"(?i)\bn/a\b") == {"table/text_types.py"}
+    assert files_with(r"(?i)\bn/a\b") == {"storage/texts.py"}
 
 
 def test_shares_are_read_in_one_file() -> None:
     reading = re.compile(r"""\b(?:removesuffix|rstrip|strip|replace)\(["']%["']""")
     assert {name for name, source in SOURCES.items() if reading.search(source)} == {"policy/amounts.py"}
-
-
-def test_numba_is_asked_in_one_package() -> None:
-    assert {
-        name for name, source in SOURCES.items() if re.search(r"^\s*(?:from|import) numba", source, re.MULTILINE)
-    } == {"compiled/build.py", "compiled/vectors.py"}
 
 
 MONTHS = [
@@ -137,5 +131,5 @@ def test_words_for_missing_are_left_out_of_a_column() -> None:
     assert "not available" in WORDS_FOR_MISSING
     assert "desconocido" in WORDS_FOR_MISSING
     values = pl.Series(["Not available", "desconocido", " N/A ", "--", "Oslo"])
-    column = Column(ColumnView("town", values, np.ones(len(values)), len(values)))
+    column = ColumnEvidence(ColumnView("town", values, np.ones(len(values)), len(values)))
     assert column.values.to_list() == ["Oslo"]

@@ -22,10 +22,9 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli import app
-from shoal.keys import Key, create_key, find_key, read_key
-from shoal.pseudonyms import keyed as keyed_module
-from shoal.pseudonyms.digits import permuted
-from shoal.pseudonyms.pseudonymize import pseudonymize
+from shoal.keys import SecretKey, create_key, find_key, read_key
+from shoal.methods.pseudonyms import keyed as keyed_module
+from shoal.methods.pseudonyms.pseudonymize import permuted, pseudonymize
 from shoal.releases.jobs import Writing, release_pseudonymized
 
 KEY = bytes(range(32))
@@ -155,7 +154,7 @@ def test_a_key_file_is_for_its_owner_and_never_overwritten(tmp_path: Path) -> No
 
 
 def test_a_key_is_never_shown() -> None:
-    assert repr(Key(KEY)) == str(Key(KEY)) == "Key(secret)"
+    assert repr(SecretKey(KEY)) == str(SecretKey(KEY)) == "SecretKey(secret)"
 
 
 # the command

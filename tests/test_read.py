@@ -15,16 +15,16 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-import zstandard
 from hypothesis import given
 from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 import shoal
 from shoal.errors import InputError
-from shoal.reading import Options, read, to_frame
-from shoal.reading import bytes as byte_streams
-from shoal.table import Table
+from shoal.storage import Table
+from shoal.storage.formats import zstandard
+from shoal.storage.reading import Options, read, to_frame
+from shoal.storage.reading import bytes as byte_streams
 
 
 @pytest.fixture
@@ -111,7 +111,7 @@ def test_codes_decode_to_the_values_and_follow_their_order(values: list[int | No
 
 @given(st.lists(st.one_of(st.none(), st.text(max_size=3)), min_size=1, max_size=30), st.integers(1, 7))
 def test_batches_of_any_length_give_the_same_codes(values: list[str | None], size: int) -> None:
-    from shoal.table.encode import ColumnEncoder
+    from shoal.storage.encode import ColumnEncoder
 
     series = pl.Series(values, dtype=pl.String)
     whole, parts = ColumnEncoder("x"), ColumnEncoder("x")
@@ -132,7 +132,7 @@ def test_batches_of_any_length_give_the_same_codes(values: list[str | None], siz
     st.integers(1, 7),
 )
 def test_batches_of_integers_give_the_same_codes(values: list[int | None], size: int) -> None:
-    from shoal.table.encode import ColumnEncoder
+    from shoal.storage.encode import ColumnEncoder
 
     series, parts = pl.Series(values, dtype=pl.Int64), ColumnEncoder("x")
     for start in range(0, len(series), size):
@@ -145,7 +145,7 @@ def test_batches_of_integers_give_the_same_codes(values: list[int | None], size:
 @pytest.mark.parametrize("dtype", [pl.String, pl.Int32, pl.Date])
 @pytest.mark.parametrize("from_text_file", [True, False])
 def test_a_missing_value_stays_missing_when_the_dictionary_outgrows_a_byte(dtype: Any, from_text_file: bool) -> None:
-    from shoal.table.encode import ColumnEncoder
+    from shoal.storage.encode import ColumnEncoder
 
     batches = [
         pl.Series([*range(200), None]).cast(dtype),
@@ -516,9 +516,9 @@ def test_whole_numbers_of_a_text_file_are_read_as_their_texts_are(
     path = tmp_path_factory.mktemp("numbers") / "table.csv"
     path.write_bytes((ends.join(lines) + ends).encode())
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("shoal.reading.bytes.chunks.__defaults__", (chunk,))
+        patch.setattr("shoal.storage.reading.bytes.chunks.__defaults__", (chunk,))
         found = _read_or_refused(path)
-        patch.setattr("shoal.reading.csv_numbers.WholeNumbers.parse", lambda self, block: None)
+        patch.setattr("shoal.storage.reading.csv.WholeNumbers.parse", lambda self, block: None)
         expected = _read_or_refused(path)
     if isinstance(expected, str):
         assert found == expected
@@ -541,7 +541,7 @@ def _read_or_refused(path: Path) -> Table | str:
 
 
 def test_whole_numbers_are_parsed_as_such_until_one_is_written_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
-    from shoal.reading.csv_numbers import WholeNumbers
+    from shoal.storage.reading.csv import WholeNumbers
 
     def split(block: bytes, columns: dict[str, pl.DataType]) -> pl.DataFrame:
         return pl.read_csv(block, has_header=False, schema=columns)

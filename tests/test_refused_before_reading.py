@@ -10,8 +10,8 @@ import pytest
 
 import shoal
 from shoal import progress
-from shoal.anonymization.microaggregation.mdav import mdav
 from shoal.errors import InputError
+from shoal.methods.mdav import mdav
 
 CASES: list[tuple[dict[str, Any], str]] = [
     ({"method": "coarsen"}, "needs a resolution"),

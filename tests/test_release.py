@@ -22,9 +22,9 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import InputError, ShoalError
-from shoal.manifest.files import manifest_path, private_path
 from shoal.models import KAnonymity
 from shoal.policy import Policy
+from shoal.policy.manifest import manifest_path, private_path
 from shoal.releases.jobs import release_anonymized
 
 QI = ["age_yrs", "sex", "patzip"]

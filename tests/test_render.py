@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
 
-from shoal.cli import console as terminal
+from shoal.cli import render as terminal
 from shoal.cli.render import render
 from shoal.results import Bar, Cell, Commands, Figure, Figures, Files, Grid, Headline, Notes
 from shoal.results.html import fragment

@@ -11,18 +11,18 @@ from typing import Any
 
 import jsonschema
 import pytest
+from pydantic import ValidationError
 from rich.console import Console
 from typer.testing import CliRunner
 
 from results_cases import CASES, CONTROL, SECRETS, TAG, Case
 from shoal.cli import app
-from shoal.cli import console as terminal
+from shoal.cli import render as terminal
 from shoal.cli.render import render
 from shoal.errors import InputError
 from shoal.results import Chart
 from shoal.results.html import fragment
-from shoal.results.registry import MODULES, all_results, result_type
-from shoal.results.schema import schema_of
+from shoal.results.registry import MODULES, all_results, model_of, result_type, schema_of
 
 SCHEMAS = Path(__file__).parent / "schemas"
 SOURCE = Path(__file__).parents[1] / "src" / "shoal"
@@ -74,6 +74,7 @@ def test_to_dict_is_ready_for_json_and_keeps_its_schema(case: Case) -> None:
     assert json.loads(json.dumps(found)) == found
     assert found["schema_version"] == case.result.schema_version
     jsonschema.Draft202012Validator(schema_of(type(case.result))).validate(found)
+    model_of(type(case.result)).model_validate(found)
 
 
 def test_the_command_prints_exactly_that(case: Case) -> None:
@@ -147,14 +148,18 @@ def test_no_schema_is_left_behind() -> None:
 
 
 def test_a_schema_refuses_what_is_not_that_result(case: Case) -> None:
-    """A key too many, a key too few, another version: a schema that accepts anything guards nothing."""
+    """A key too many, a key too few, another version, another type: a schema that accepts anything guards nothing."""
     schema: dict[str, Any] = schema_of(type(case.result))
     jsonschema.Draft202012Validator.check_schema(schema)
     good = case.result.to_dict()
     wrong = [{**good, "odd": 1}, {**good, "schema_version": 99}]
     wrong += [{key: value for key, value in good.items() if key != gone} for gone in schema["required"]]
+    typed = [key for key in good if {"type", "anyOf", "$ref", "const", "enum"} & set(schema["properties"][key])]
+    wrong += [{**good, key: 5 if isinstance(good[key], str) else ["x"] if good[key] is None else "x"} for key in typed]
     for broken in wrong:
         assert not jsonschema.Draft202012Validator(schema).is_valid(broken)
+        with pytest.raises(ValidationError):
+            model_of(type(case.result)).model_validate(broken)
 
 
 def test_schema_on_the_command_line() -> None:

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 import brute
 import shoal
 from shoal.errors import InputError
-from shoal.identity import NAMED, find_threshold
+from shoal.exposure import NAMED, find_threshold
 
 
 def test_a_table_checked_by_hand() -> None:
@@ -430,7 +430,7 @@ def test_valle_d_aosta_as_a_table_of_counts(data: Path) -> None:
 
 @pytest.mark.parametrize("rows", [1000, 100_000])
 def test_golden_knowledge_of_the_discharge_table(golden: Any, rows: int) -> None:
-    from shoal.sample.discharges import CENSUS, SPATIAL, TEMPORAL
+    from shoal.reproduction.sample.discharges import CENSUS, SPATIAL, TEMPORAL
 
     frame = shoal.sample_data("discharges", rows, seed=0)
     found = shoal.risk(frame, knowledge={"C": CENSUS, "S": SPATIAL, "T": TEMPORAL})

@@ -14,16 +14,15 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import InputError
-from shoal.judgement.evidence import evidence_of
-from shoal.judgement.margins import population_of_margins, proportional_fit
 from shoal.models import AverageRisk, Evidence, HighestRisk, KMap
 from shoal.models.base import PeopleEstimate
 from shoal.policy import Policy, as_policy
+from shoal.policy.judgement.evidence import evidence_of
+from shoal.policy.judgement.population import population_of_margins, proportional_fit
 from shoal.population.base import SampleClasses
 from shoal.population.choice import estimate_population
-from shoal.population.individual import expected_risk
-from shoal.population.sampled_risk import sampled_risk
-from shoal.reading import read
+from shoal.population.individual import expected_risk, sampled_risk
+from shoal.storage.reading import read
 
 SURVEY = pl.DataFrame({"age": [30, 30, 41, 52, 52], "sex": list("ffmmm"), "w": [10.0, 20.0, 50.0, 4.0, 4.0]})
 ROLES = {"age": "quasi-identifier", "sex": "quasi-identifier"}
@@ -351,7 +350,7 @@ def test_margins_that_cannot_be_fitted(margins: list[dict[str, Any]], said: str)
 
 
 def test_too_many_cells(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.judgement.margins.MOST_CELLS", 3)
+    monkeypatch.setattr("shoal.policy.judgement.population.MOST_CELLS", 3)
     with pytest.raises(InputError, match="4 combinations of values, too many"):
         population_of_margins([{"age": [1, 2], "n": [5, 5]}, {"sex": ["m", "f"], "n": [5, 5]}], ["age", "sex"])
 

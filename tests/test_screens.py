@@ -10,10 +10,10 @@ import pytest
 from rich.console import Console
 
 import shoal
-from shoal.cli import console as terminal
+from shoal.cli import render as terminal
 from shoal.cli.render import show
 from shoal.dp.results import Opened
-from shoal.publication.results import Publication, Step
+from shoal.reports.publication.results import Publication, Step
 from shoal.results import Commands, Result
 
 

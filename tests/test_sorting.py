@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.table import sorting
+from shoal.storage import sorting
 
 
 @given(

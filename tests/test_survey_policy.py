@@ -10,8 +10,8 @@ import pytest
 from shoal.errors import InputError
 from shoal.policy import Policy, PolicyError, as_policy, load_policy
 from shoal.policy.survey import population_size
-from shoal.reading import read
-from shoal.table.weights import record_weights, weight_notes
+from shoal.storage.reading import read
+from shoal.storage.weights import record_weights, weight_notes
 
 SURVEY = """\
 columns:

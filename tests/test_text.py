@@ -64,7 +64,7 @@ Run = Callable[..., Done]
 def run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
     """A command in this process, on a terminal of 80 columns."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("shoal.cli.console.out.width", 80)
+    monkeypatch.setattr("shoal.cli.render.out.width", 80)
 
     def run(*arguments: str) -> Done:
         monkeypatch.setattr(sys, "argv", ["shoal", *arguments])

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.releases.original import equal_columns
-from shoal.table.encode import encode
-from shoal.table.unite import unite
+from shoal.storage.encode import encode
+from shoal.storage.unite import unite
 
 UNITS = ("ms", "us", "ns")
 

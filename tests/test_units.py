@@ -14,14 +14,14 @@ from hypothesis import Phase, assume, given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.anonymization.group_check import GroupCheck
-from shoal.anonymization.partition.counted import counted
-from shoal.anonymization.units import units_of
 from shoal.errors import InputError
+from shoal.methods.grouping import GroupCheck
+from shoal.methods.partition.in_parts import counted
+from shoal.methods.units import units_of
 from shoal.models.evidence import evidence_of_persons, evidence_of_rows
 from shoal.policy import Policy
-from shoal.reading import read
-from shoal.table.classes import Coded
+from shoal.storage.classes import Coded
+from shoal.storage.reading import read
 
 QI = ["age", "sex"]
 BY_PERSON: list[dict[str, Any]] = [

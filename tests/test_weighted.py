@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import InputError
-from shoal.reading import read
-from shoal.table.classes import Coded
+from shoal.storage.classes import Coded
+from shoal.storage.reading import read
 from shoal.utility.weighted import Design
 
 VALUES = st.lists(st.tuples(st.floats(-100, 100), st.floats(1, 50)), min_size=2, max_size=30)

@@ -32,20 +32,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from shoal.anonymization.anonymize import Anonymized, anonymize
-    from shoal.anonymization.methods import (
-        Coarsen,
-        Lattice,
-        Mask,
-        Method,
-        Microaggregate,
-        Mondrian,
-        Recode,
-        SortedClusters,
-        Suppress,
-    )
-    from shoal.anonymization.search.solution_space import SolutionSpace
-    from shoal.anonymization.solve import apply_plan, lattice
     from shoal.attacks.base import AttackResult
     from shoal.attacks.battery import attack
     from shoal.attacks.intersect import Intersection, attack_intersect
@@ -60,8 +46,7 @@ if TYPE_CHECKING:
     from shoal.detection.profiles import Profile
     from shoal.dp import BudgetRefused, Desk, open_desk
     from shoal.errors import InputError, ShoalError
-    from shoal.hierarchy import Hierarchy, build_hierarchy, read_hierarchy
-    from shoal.identity import (
+    from shoal.exposure import (
         GeneralizedText,
         IdentityRisk,
         MissingKeys,
@@ -71,86 +56,90 @@ if TYPE_CHECKING:
         SensitiveQuestions,
         risk,
     )
-    from shoal.leakage import LeakRisk, LeakSeries, Simulation, leak
-    from shoal.migration.import_policy import import_policy
-    from shoal.migration.results import ImportedPolicy
-    from shoal.papers import Reproduction, reproduce
-    from shoal.perturbation import perturb
-    from shoal.perturbation.results import Perturbed
+    from shoal.exposure.leakage import LeakRisk, LeakSeries, Simulation, leak
+    from shoal.methods import Coarsen, Lattice, Mask, Method, Microaggregate, Mondrian, Recode, SortedClusters, Suppress
+    from shoal.methods.anonymize import Anonymized, anonymize
+    from shoal.methods.cells import Cells, cells
+    from shoal.methods.hipaa.results import SafeHarbor
+    from shoal.methods.hipaa.safe_harbor import safe_harbor
+    from shoal.methods.perturbation import perturb
+    from shoal.methods.perturbation.results import Perturbed
+    from shoal.methods.pseudonyms.pseudonymize import pseudonymize
+    from shoal.methods.pseudonyms.results import Pseudonymized, Shifted
+    from shoal.methods.pseudonyms.shift_dates import DateReading, shift_dates
+    from shoal.methods.scrubbing.documents import KSafety, k_safety
+    from shoal.methods.scrubbing.results import ScrubResult
+    from shoal.methods.scrubbing.scrub import scrub
+    from shoal.methods.search.solution_space import SolutionSpace
+    from shoal.methods.solve import apply_plan, lattice
     from shoal.policy import Policy, load_policy
-    from shoal.pseudonyms.pseudonymize import pseudonymize
-    from shoal.pseudonyms.results import Pseudonymized, Shifted
-    from shoal.pseudonyms.shift_dates import DateReading, shift_dates
-    from shoal.publication.compare import PublicationComparison, compare_publications
-    from shoal.publication.publish import publish
-    from shoal.publication.results import Publication
-    from shoal.reading import Options, read
+    from shoal.policy.migration.import_policy import ImportedPolicy, import_policy
+    from shoal.ranges.hierarchy import Hierarchy, build_hierarchy, read_hierarchy
     from shoal.releases.compare import Comparison, compare
     from shoal.releases.decode import decode
     from shoal.releases.open import Release
     from shoal.releases.results import Released, Verification
     from shoal.releases.signing import make_signing_key
     from shoal.releases.write import Refused, release
-    from shoal.sample import sample_data
-    from shoal.scrubbing.documents import KSafety, k_safety
-    from shoal.scrubbing.results import ScrubResult
-    from shoal.scrubbing.scrub import scrub
-    from shoal.standards.cells import Cells, cells
-    from shoal.standards.hipaa.results import SafeHarbor
-    from shoal.standards.hipaa.safe_harbor import safe_harbor
-    from shoal.table import Column, Table
+    from shoal.reports.publication.compare import PublicationComparison, compare_publications
+    from shoal.reports.publication.publish import publish
+    from shoal.reports.publication.results import Publication
+    from shoal.reproduction import Reproduction, reproduce
+    from shoal.reproduction.sample import sample_data
+    from shoal.storage import Column, Table
+    from shoal.storage.reading import Options, read
+    from shoal.storage.writing import OutputFormat
     from shoal.utility.quality import QualityFigures, quality
-    from shoal.writing import OutputFormat
 
 __version__ = "0.1.0"
 
 # public name -> the module that holds it
 _HOME = {
-    "Coarsen": "shoal.anonymization.methods",
-    "Lattice": "shoal.anonymization.methods",
-    "Mask": "shoal.anonymization.methods",
-    "Method": "shoal.anonymization.methods",
-    "Microaggregate": "shoal.anonymization.methods",
-    "Mondrian": "shoal.anonymization.methods",
-    "Recode": "shoal.anonymization.methods",
-    "SortedClusters": "shoal.anonymization.methods",
-    "Suppress": "shoal.anonymization.methods",
-    "SolutionSpace": "shoal.anonymization.search.solution_space",
-    "Anonymized": "shoal.anonymization.anonymize",
+    "Coarsen": "shoal.methods",
+    "Lattice": "shoal.methods",
+    "Mask": "shoal.methods",
+    "Method": "shoal.methods",
+    "Microaggregate": "shoal.methods",
+    "Mondrian": "shoal.methods",
+    "Recode": "shoal.methods",
+    "SortedClusters": "shoal.methods",
+    "Suppress": "shoal.methods",
+    "SolutionSpace": "shoal.methods.search.solution_space",
+    "Anonymized": "shoal.methods.anonymize",
     "AttackResult": "shoal.attacks.base",
     "BudgetRefused": "shoal.dp",
-    "Cells": "shoal.standards.cells",
-    "Column": "shoal.table",
+    "Cells": "shoal.methods.cells",
+    "Column": "shoal.storage",
     "Desk": "shoal.dp",
     "Comparison": "shoal.releases.compare",
-    "DateReading": "shoal.pseudonyms.shift_dates",
+    "DateReading": "shoal.methods.pseudonyms.shift_dates",
     "Detection": "shoal.detection",
-    "GeneralizedText": "shoal.identity",
-    "Hierarchy": "shoal.hierarchy",
-    "IdentityRisk": "shoal.identity",
-    "ImportedPolicy": "shoal.migration.results",
+    "GeneralizedText": "shoal.exposure",
+    "Hierarchy": "shoal.ranges.hierarchy",
+    "IdentityRisk": "shoal.exposure",
+    "ImportedPolicy": "shoal.policy.migration.import_policy",
     "InputError": "shoal.errors",
-    "LeakRisk": "shoal.leakage",
-    "LeakSeries": "shoal.leakage",
-    "Perturbed": "shoal.perturbation.results",
+    "LeakRisk": "shoal.exposure.leakage",
+    "LeakSeries": "shoal.exposure.leakage",
+    "Perturbed": "shoal.methods.perturbation.results",
     "Policy": "shoal.policy",
-    "MissingKeys": "shoal.identity",
-    "PopulationCounts": "shoal.identity",
-    "PopulationMargins": "shoal.identity",
-    "Publication": "shoal.publication.results",
-    "PublicationComparison": "shoal.publication.compare",
+    "MissingKeys": "shoal.exposure",
+    "PopulationCounts": "shoal.exposure",
+    "PopulationMargins": "shoal.exposure",
+    "Publication": "shoal.reports.publication.results",
+    "PublicationComparison": "shoal.reports.publication.compare",
     "Profile": "shoal.detection.profiles",
-    "Pseudonymized": "shoal.pseudonyms.results",
-    "SafeHarbor": "shoal.standards.hipaa.results",
-    "Sample": "shoal.identity",
-    "SensitiveQuestions": "shoal.identity",
-    "Shifted": "shoal.pseudonyms.results",
-    "Simulation": "shoal.leakage",
+    "Pseudonymized": "shoal.methods.pseudonyms.results",
+    "SafeHarbor": "shoal.methods.hipaa.results",
+    "Sample": "shoal.exposure",
+    "SensitiveQuestions": "shoal.exposure",
+    "Shifted": "shoal.methods.pseudonyms.results",
+    "Simulation": "shoal.exposure.leakage",
     "ShoalError": "shoal.errors",
-    "Table": "shoal.table",
-    "anonymize": "shoal.anonymization.anonymize",
-    "apply_plan": "shoal.anonymization.solve",
-    "build_hierarchy": "shoal.hierarchy",
+    "Table": "shoal.storage",
+    "anonymize": "shoal.methods.anonymize",
+    "apply_plan": "shoal.methods.solve",
+    "build_hierarchy": "shoal.ranges.hierarchy",
     "attack": "shoal.attacks.battery",
     "Intersection": "shoal.attacks.intersect",
     "attack_intersect": "shoal.attacks.intersect",
@@ -165,40 +154,40 @@ _HOME = {
     "Unicity": "shoal.attacks.unicity",
     "LinkResult": "shoal.attacks.link",
     "compare": "shoal.releases.compare",
-    "compare_publications": "shoal.publication.compare",
-    "cells": "shoal.standards.cells",
+    "compare_publications": "shoal.reports.publication.compare",
+    "cells": "shoal.methods.cells",
     "decode": "shoal.releases.decode",
     "detect": "shoal.detection",
-    "import_policy": "shoal.migration.import_policy",
-    "lattice": "shoal.anonymization.solve",
-    "leak": "shoal.leakage",
+    "import_policy": "shoal.policy.migration.import_policy",
+    "lattice": "shoal.methods.solve",
+    "leak": "shoal.exposure.leakage",
     "load_policy": "shoal.policy",
     "open_desk": "shoal.dp",
-    "perturb": "shoal.perturbation",
+    "perturb": "shoal.methods.perturbation",
     "profile": "shoal.detection.profile",
     "QualityFigures": "shoal.utility.quality",
     "quality": "shoal.utility.quality",
-    "pseudonymize": "shoal.pseudonyms.pseudonymize",
-    "publish": "shoal.publication.publish",
-    "read": "shoal.reading",
-    "read_hierarchy": "shoal.hierarchy",
-    "Options": "shoal.reading",
-    "OutputFormat": "shoal.writing",
+    "pseudonymize": "shoal.methods.pseudonyms.pseudonymize",
+    "publish": "shoal.reports.publication.publish",
+    "read": "shoal.storage.reading",
+    "read_hierarchy": "shoal.ranges.hierarchy",
+    "Options": "shoal.storage.reading",
+    "OutputFormat": "shoal.storage.writing",
     "Refused": "shoal.releases.write",
     "Release": "shoal.releases.open",
     "Released": "shoal.releases.results",
     "make_signing_key": "shoal.releases.signing",
     "release": "shoal.releases.write",
-    "Reproduction": "shoal.papers",
-    "reproduce": "shoal.papers",
-    "risk": "shoal.identity",
-    "safe_harbor": "shoal.standards.hipaa.safe_harbor",
-    "sample_data": "shoal.sample",
-    "KSafety": "shoal.scrubbing.documents",
-    "k_safety": "shoal.scrubbing.documents",
-    "ScrubResult": "shoal.scrubbing.results",
-    "scrub": "shoal.scrubbing.scrub",
-    "shift_dates": "shoal.pseudonyms.shift_dates",
+    "Reproduction": "shoal.reproduction",
+    "reproduce": "shoal.reproduction",
+    "risk": "shoal.exposure",
+    "safe_harbor": "shoal.methods.hipaa.safe_harbor",
+    "sample_data": "shoal.reproduction.sample",
+    "KSafety": "shoal.methods.scrubbing.documents",
+    "k_safety": "shoal.methods.scrubbing.documents",
+    "ScrubResult": "shoal.methods.scrubbing.results",
+    "scrub": "shoal.methods.scrubbing.scrub",
+    "shift_dates": "shoal.methods.pseudonyms.shift_dates",
     "Verification": "shoal.releases.results",
     "verify": "shoal.attacks.verification",
 }

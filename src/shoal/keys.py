@@ -1,4 +1,4 @@
-"""Secret keys in files: made with mode 0600, never overwritten, never shown.
+"""Secret keys in files: made with mode 0600 where the system keeps modes, never overwritten, never shown.
 
 One key serves several purposes; each purpose derives its own secret from it, so that a pseudonym tells nothing about a
 shift of dates.
@@ -9,10 +9,10 @@ from __future__ import annotations
 import hmac
 import os
 import secrets
-import stat
 from pathlib import Path
 
 from shoal.errors import InputError
+from shoal.systems.files import others_may
 
 KEY_BYTES = 32
 _LONGEST = 64
@@ -21,12 +21,12 @@ _SIGNING_KEY = b"-----BEGIN PRIVATE KEY-----"
 _PRIVATE_HEADERS = (b"old,new\r\n", b"value,pseudonym\r\n")
 
 
-class Key:
+class SecretKey:
     """A secret; what is printed of it never shows it.
 
-    >>> key = Key(bytes(32))
+    >>> key = SecretKey(bytes(32))
     >>> key, key.secret_for("pseudonyms") == key.secret_for("dates")
-    (Key(secret), False)
+    (SecretKey(secret), False)
     """
 
     __slots__ = ("_secret",)
@@ -40,14 +40,14 @@ class Key:
         self._secret = bytes(secret)
 
     def __repr__(self) -> str:
-        return "Key(secret)"
+        return "SecretKey(secret)"
 
     def secret_for(self, purpose: str) -> bytes:
         """HMAC-SHA-256 of the purpose under the key."""
         return hmac.digest(self._secret, b"shoal " + purpose.encode(), "sha256")
 
 
-def read_key(path: str | Path) -> Key:
+def read_key(path: str | Path) -> SecretKey:
     """A key from its file, which nobody but its owner may read."""
     path = Path(path)
     try:
@@ -58,17 +58,17 @@ def read_key(path: str | Path) -> Key:
         raise InputError(f"There is no key file {path}.", "Check its name, or let shoal make it.") from None
     except OSError as error:
         raise InputError(f"Key file {path} cannot be read: {error.strerror}.", "Check its rights.") from None
-    if os.name == "posix" and mode & (stat.S_IRWXG | stat.S_IRWXO):
+    if others_may(mode):
         raise InputError(f"Key file {path} can be read by others: it is not a secret.", f"Run chmod 600 {path}.")
     if not KEY_BYTES <= len(secret) <= _LONGEST:
         raise InputError(
             f"{path} is not a key: a key has {KEY_BYTES} to {_LONGEST} random bytes.",
             "Name the key's file, or one that is not there yet.",
         )
-    return Key(secret)
+    return SecretKey(secret)
 
 
-def create_key(path: str | Path) -> Key:
+def create_key(path: str | Path) -> SecretKey:
     """A new key in a new file (mode 0600 from its first byte on); an existing file is never touched."""
     path = Path(path)
     secret = secrets.token_bytes(KEY_BYTES)
@@ -86,10 +86,10 @@ def create_key(path: str | Path) -> Key:
     except OSError as error:
         path.unlink(missing_ok=True)  # half a key is not one
         raise InputError(f"Key file {path} could not be written: {error.strerror}.", "Nothing was done.") from None
-    return Key(secret)
+    return SecretKey(secret)
 
 
-def find_key(path: str | Path) -> tuple[Key, bool]:
+def find_key(path: str | Path) -> tuple[SecretKey, bool]:
     """The key of a file, and whether the file had to be made.
 
     >>> import tempfile
@@ -102,21 +102,21 @@ def find_key(path: str | Path) -> tuple[Key, bool]:
     return create_key(path), True
 
 
-def as_key(given: Key | bytes | str | Path) -> Key:
+def as_key(given: SecretKey | bytes | str | Path) -> SecretKey:
     """A key from what was given: one, its bytes, or the path of its file."""
-    if isinstance(given, Key):
+    if isinstance(given, SecretKey):
         return given
-    return Key(given) if isinstance(given, bytes) else read_key(given)
+    return SecretKey(given) if isinstance(given, bytes) else read_key(given)
 
 
-def key_or_new(given: Key | bytes | str | Path, create: bool = True) -> tuple[Key, bool]:
+def key_or_new(given: SecretKey | bytes | str | Path, create: bool = True) -> tuple[SecretKey, bool]:
     """A key from what was given (one, its bytes, or the path of its file), and whether its file had to be made."""
     if create and isinstance(given, (str, Path)):
         return find_key(given)
     return as_key(given), False
 
 
-def path_of(given: Key | bytes | str | Path | None) -> Path | None:
+def path_of(given: SecretKey | bytes | str | Path | None) -> Path | None:
     """The file of a key, where it is given by one."""
     return Path(given) if isinstance(given, (str, Path)) else None
 
@@ -134,7 +134,7 @@ def is_private_file(path: Path) -> bool:
     try:
         with path.open("rb") as file:
             start, size = file.read(_LONGEST + 1), os.fstat(file.fileno()).st_size
-            private = not os.fstat(file.fileno()).st_mode & (stat.S_IRWXG | stat.S_IRWXO)
+            private = not others_may(os.fstat(file.fileno()).st_mode)
     except OSError:
         return False
     is_key = KEY_BYTES <= size <= _LONGEST and private and not start.isascii()

@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor, wait
 from typing import TypeVar, cast
 
 from shoal import progress
+from shoal.systems import machine
 
 Task = TypeVar("Task")
 Result = TypeVar("Result")
@@ -16,7 +17,7 @@ Result = TypeVar("Result")
 def processors() -> int:
     """How many processors this process may use; `SHOAL_THREADS` asks for fewer or more."""
     asked = os.environ.get("SHOAL_THREADS", "")
-    return max(1, int(asked)) if asked.isdigit() else len(os.sched_getaffinity(0))
+    return max(1, int(asked)) if asked.isdigit() else machine.processors()
 
 
 def in_threads(work: Callable[[Task], Result], tasks: Sequence[Task], step: str = "") -> list[Result]:

@@ -16,9 +16,8 @@ import pytest
 import uvicorn
 from fastapi import FastAPI
 
-from shoal.app.project import Workspace
+from shoal.app.project import Settings, Workspace
 from shoal.app.server import create_app
-from shoal.app.settings import Settings
 
 
 @dataclass

@@ -37,7 +37,7 @@ def idle_child(module: str, folder: Path, stdout: int = subprocess.DEVNULL) -> s
 
 @pytest.mark.parametrize("mode", [GenerationMode.POSITIVE, GenerationMode.NEGATIVE], ids=["fitting", "not-fitting"])
 def test_requests_of_every_kind(app: Any, people: Path, monkeypatch: pytest.MonkeyPatch, mode: GenerationMode) -> None:
-    for place in ("shoal.app.jobs.start_child", "shoal.app.knowledge.start_child"):
+    for place in ("shoal.app.jobs.start_child", "shoal.app.server.start_child"):
         monkeypatch.setattr(place, idle_child)
     workspace = app.open(people)
     described = schemathesis.openapi.from_dict(app.api.get("/api/v1/openapi.json").json())

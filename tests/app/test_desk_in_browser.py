@@ -11,7 +11,7 @@ import pytest
 from app.browsing import Visitor, chromium
 from app.conftest import Running, running
 from shoal import sample_data
-from shoal.app.settings import Settings
+from shoal.app.project import Settings
 
 
 @pytest.fixture(scope="module")

@@ -18,7 +18,7 @@ from shoal.app.pages import desk_forms as forms
 from shoal.app.pages.desk import desk_of
 from shoal.app.project import Workspace
 from shoal.dp import Desk, open_desk
-from shoal.dp.queries import KINDS, NEEDS_BOUNDS, Question, make_query
+from shoal.dp.queries import KINDS, NEEDS_BOUNDS, RawQuery, make_query
 from shoal.errors import InputError
 from shoal.policy import Policy
 
@@ -84,10 +84,10 @@ def test_fields_belong_to_kinds_as_the_library_has_it(tmp_path: Path) -> None:
         column = "age" if kind in forms.FIELDS["column"] else None
         plain |= {"bounds": "0,100"} if kind in forms.FIELDS["bounds"] else {}
         plain |= {"q": "0.9"} if kind == "quantile" else {}
-        assert make_query(known, Question.of(kind, column, plain)).kind == kind
+        assert make_query(known, RawQuery.of(kind, column, plain)).kind == kind
         for name, value in values.items():
             keys = {"keys": [["f", "m"]]} if name == "by" else {}
-            asked = Question.of(kind, column, {**plain, name: value, **keys})
+            asked = RawQuery.of(kind, column, {**plain, name: value, **keys})
             if kind in forms.FIELDS[name]:
                 assert make_query(known, asked).kind == kind
             else:

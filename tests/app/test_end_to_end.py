@@ -13,7 +13,7 @@ import pytest
 from app.browsing import Visitor, chromium
 from app.conftest import Running, running
 from shoal import make_signing_key, sample_data, verify
-from shoal.app.settings import Settings
+from shoal.app.project import Settings
 
 STEPS = ("data", "columns", "risk", "protect", "check", "release")
 

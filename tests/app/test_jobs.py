@@ -16,8 +16,7 @@ import polars as pl
 import pytest
 
 from shoal.app.jobs import Busy, Job, Jobs
-from shoal.app.project import Project
-from shoal.app.stored import Stored, section_from_json, section_to_json
+from shoal.app.project import Project, Stored, section_from_json, section_to_json
 
 
 def alive(pid: int) -> bool:

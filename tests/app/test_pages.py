@@ -14,7 +14,7 @@ from app.conftest import Running
 from shoal.app.counter import Counter
 from shoal.app.pages.charts import BarRow, Point, RateRow, bars, line_chart, paired_bars, rates, shares_up_to
 from shoal.app.pages.columns import sets_by_size
-from shoal.app.pages.goal import goal_of, with_goal
+from shoal.app.pages.protect import goal_of, with_goal
 from shoal.errors import InputError
 from shoal.policy import Policy
 from shoal.releases.published import sign_release

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from shoal.app.picker import Picker
-from shoal.app.project import Project, Reading
+from shoal.app.project import FileReading, Project
 from shoal.errors import InputError
 
 
@@ -30,7 +30,7 @@ def test_folders_are_for_their_owner_only(own_temporary_folder: Path, tmp_path: 
 
 def test_a_kept_project_is_there_again(tmp_path: Path, people: Path) -> None:
     project = Project.open(tmp_path / "kept")
-    first = project.new("people.csv", "machine", people).with_reading(Reading("utf-8", ";", ("NA",)))
+    first = project.new("people.csv", "machine", people).with_reading(FileReading("utf-8", ";", ("NA",)))
     first.set_policy({"columns": {"age": "quasi-identifier"}})
     project.close()
     again = Project.open(tmp_path / "kept")

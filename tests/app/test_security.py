@@ -10,8 +10,8 @@ from typing import Any
 import httpx
 import pytest
 
+from shoal.app.project import Settings
 from shoal.app.security import CONTENT_POLICY, Sessions
-from shoal.app.settings import Settings
 
 
 def test_without_a_token_nothing_is_shown(app: Any, people: Path) -> None:

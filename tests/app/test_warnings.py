@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from app.conftest import Running
-from shoal.app.pages.attacked import groups, succeeding, warning_of
-from shoal.manifest.files import private_folder
+from shoal.app.pages.check import groups, succeeding, warning_of
+from shoal.policy.manifest import private_folder
 
 OUTCOME = {
     "name": "singling-out (twin)", "criterion": "singling-out", "targets": 1500, "rate": 0.82, "low": 0.8, "high": 0.84,

@@ -10,9 +10,9 @@ from typing import Any
 import pytest
 
 from app.conftest import Running
-from shoal.app.pages.asked import needs_again
+from shoal.app.pages.request import needs_again
 from shoal.app.policy_texts import parsed
-from shoal.app.stored import Stored
+from shoal.app.project import Stored
 from shoal.results.sections import Headline
 
 OLD = "of earlier decisions"

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.attacks.guesses import Believed
-from shoal.attacks.kernels import met_by
+from shoal.attacks.inference import Believed
+from shoal.kernels.attacks import met_by
 
 
 @settings(max_examples=60)
@@ -55,8 +55,8 @@ def test_conditions_are_met_by_whoever_lies_in_their_box(seed: int, limit: int) 
     sizes = rng.integers(1, 6, 3)
     points = np.stack([rng.integers(0, size, 40) for size in sizes], axis=1).astype(np.int32)
     owner = rng.integers(0, 12, 40) if seed % 2 else np.arange(40)
-    low = np.stack([rng.integers(0, size, 9) for size in sizes], axis=1)
-    high = np.stack([rng.integers(0, size, 9) for size in sizes], axis=1)  # some hold nobody
+    low = np.stack([rng.integers(0, size, 9) for size in sizes], axis=1).astype(np.int32)
+    high = np.stack([rng.integers(0, size, 9) for size in sizes], axis=1).astype(np.int32)  # some hold nobody
     masks = rng.integers(0, 2, int(sizes[0])).astype(np.uint8)
     mask_at = np.full((9, 3), -1)
     mask_at[::2, 0] = 0

@@ -13,9 +13,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.attacks.detection_power import area, bound, flagged
-from shoal.attacks.membership import Budget, Membership, attack_membership, judged, statistics
-from shoal.dp.mechanisms import Part, noise_for
+from shoal.attacks.membership import (
+    Membership,
+    PublishedBudget,
+    area,
+    attack_membership,
+    bound,
+    flagged,
+    judged,
+    statistics,
+)
+from shoal.dp.mechanisms import BudgetPart, noise_for
 
 
 def people(draw: np.random.Generator, shares: Any, count: int, copies: int = 2) -> Any:
@@ -38,7 +46,7 @@ def test_both_statistics_by_hand() -> None:
 
 
 def simulated(
-    seed: int, pool: int, markers: int, others: int, noise: Any = None, budget: Budget | None = None
+    seed: int, pool: int, markers: int, others: int, noise: Any = None, budget: PublishedBudget | None = None
 ) -> Membership:
     draw = np.random.default_rng(seed)
     shares = draw.uniform(0.05, 0.95, markers)
@@ -77,13 +85,13 @@ def test_few_markers_tell_nothing_and_the_false_positives_are_as_promised() -> N
 @pytest.mark.parametrize("epsilon", [1, 3])
 def test_answers_with_a_privacy_budget_keep_its_bound(epsilon: int) -> None:
     """One person changes every count by up to 2: the noise on 1,000 counts is made for 2,000 together."""
-    noise = noise_for("laplace", Part(Decimal(epsilon), None, Decimal(0)), 2_000.0, 2_000.0)
-    found = simulated(4, 300, 1_000, 1_500, noise, Budget(float(epsilon)))
+    noise = noise_for("laplace", BudgetPart(Decimal(epsilon), None, Decimal(0)), 2_000.0, 2_000.0)
+    found = simulated(4, 300, 1_000, 1_500, noise, PublishedBudget(float(epsilon)))
     assert found.within_bound
     for one in found.power:
         assert one.bound == pytest.approx(bound(epsilon, 0, one.false_positives))
         assert one.low <= one.bound
-    exact = simulated(4, 100, 5_000, 1_500, None, Budget(float(epsilon)))
+    exact = simulated(4, 100, 5_000, 1_500, None, PublishedBudget(float(epsilon)))
     assert not exact.within_bound
     assert "MORE than" in exact.summary()
 

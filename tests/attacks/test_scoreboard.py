@@ -11,10 +11,9 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.attacks.ratings import Facts, Ratings, facts_of
-from shoal.attacks.scoreboard import Index, _judged, _scores, attack_scoreboard
-from shoal.reading import read
-from shoal.sample.ratings import sparse_ratings
+from shoal.attacks.scoreboard import Facts, Index, Ratings, _judged, _scores, attack_scoreboard, facts_of
+from shoal.reproduction.sample.small import sparse_ratings
+from shoal.storage.reading import read
 
 NAMES = {"person": "user", "item": "film", "value": "stars", "date": "day"}
 

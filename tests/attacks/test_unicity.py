@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 import shoal
 from shoal.attacks.statistics import wilson
 from shoal.attacks.unicity import alone_with, attack_unicity, known_points
-from shoal.sample.trips import trips
-from shoal.table.classes import Coded
+from shoal.reproduction.sample.small import trips
+from shoal.storage.classes import Coded
 
 
 def shares(found: list[object]) -> list[float]:

@@ -11,9 +11,8 @@ import polars as pl
 import pytest
 
 import shoal
+from shoal.reproduction.sample.small import sparse_ratings, trips
 from shoal.results import Result
-from shoal.sample.ratings import sparse_ratings
-from shoal.sample.trips import trips
 
 Run = Callable[[Callable[[pl.DataFrame], pl.DataFrame], int], Result]
 SECRET = "Zqxsecret"

@@ -44,7 +44,7 @@ def place(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.Mo
 
 def put(address: str, frame: pl.DataFrame) -> None:
     """A table as it is, without a release."""
-    from shoal.databases import Address, database_of
+    from shoal.storage.databases import Address, database_of
 
     found = Address.of(address)
     database_of(found).stage(found, frame, replace=True).publish()
@@ -52,6 +52,6 @@ def put(address: str, frame: pl.DataFrame) -> None:
 
 def seen(address: str) -> pl.DataFrame:
     """What is in a table."""
-    from shoal.reading import read
+    from shoal.storage.reading import read
 
     return read(address).to_polars()

@@ -15,7 +15,7 @@ import polars as pl
 import pytest
 
 from databases.conftest import put, seen
-from shoal.databases import Address, database_of
+from shoal.storage.databases import Address, database_of
 
 OLD = pl.DataFrame({"age": range(500), "word": ["old"] * 500})
 NEW = pl.DataFrame({"age": range(30_000), "word": ["new"] * 30_000})
@@ -23,7 +23,7 @@ NEW = pl.DataFrame({"age": range(30_000), "word": ["new"] * 30_000})
 KILLED = """
 import os, signal, sys
 import polars as pl
-from shoal.databases import Address, database_of
+from shoal.storage.databases import Address, database_of
 
 def die(*arguments):
     os.kill(os.getpid(), signal.SIGKILL)

@@ -15,9 +15,9 @@ import pytest
 import shoal
 from databases.conftest import put, seen
 from databases.server import Server
-from shoal.databases import Address
-from shoal.databases.sql import read_query
-from shoal.reading import read
+from shoal.storage.databases import Address
+from shoal.storage.databases.base import read_query
+from shoal.storage.reading import read
 
 pytestmark = pytest.mark.xdist_group("postgresql")
 
@@ -362,7 +362,7 @@ def test_a_query_reads_no_file_of_the_machine(place: str) -> None:
 
 
 def test_an_error_of_a_driver_in_the_midst_of_rows_is_that_of_the_database() -> None:
-    from shoal.databases.base import refusals
+    from shoal.storage.databases.base import refusals
 
     with pytest.raises(shoal.InputError, match="SQLite could not do this") as refused, refusals(Address.of(_ANY)):
         raise OSError("a value of the table")

@@ -14,12 +14,12 @@ import pytest
 import shoal
 from databases.conftest import put, seen
 from databases.server import Server
-from shoal.cli.app import app
-from shoal.databases import Address, database_of
-from shoal.databases.base import failure
-from shoal.manifest.files import manifest_path
-from shoal.reading import read
+from shoal.cli.group import app
+from shoal.policy.manifest import manifest_path
 from shoal.releases.open import Release
+from shoal.storage.databases import Address, database_of
+from shoal.storage.databases.base import failure
+from shoal.storage.reading import read
 
 pytestmark = pytest.mark.xdist_group("postgresql")
 
@@ -135,7 +135,7 @@ def _run(place: str, *statements: str) -> None:
     """Statements of somebody else."""
     address = Address.of(place)
     if address.system == "postgresql":
-        from shoal.databases import postgresql
+        from shoal.storage.databases import postgresql
 
         connection = postgresql._connect(address)
         for statement in statements:
@@ -190,8 +190,8 @@ def test_of_two_releases_into_one_table_one_is_refused(place: str) -> None:
 
 
 def test_a_refused_release_leaves_nothing(place: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    from shoal.databases import base
     from shoal.releases.write import Refused
+    from shoal.storage.databases import base
 
     def changed(series: pl.Series, column: base.ColumnRead) -> pl.Series:
         return series.reverse()
@@ -255,8 +255,8 @@ KILLED = """
 import os, signal, sys
 import polars as pl
 import shoal
-from shoal.databases import Address, database_of
-from shoal.databases import {module} as system
+from shoal.storage.databases import Address, database_of
+from shoal.storage.databases import {module} as system
 
 def die(*arguments, **more):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -299,7 +299,7 @@ def test_a_kill_leaves_the_old_table_or_the_new_one(place: str, moment: str, tmp
 def test_others_see_nothing_of_a_table_before_it_is_committed(
     server: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    from shoal.databases import postgresql
+    from shoal.storage.databases import postgresql
 
     looks: list[str] = []
     rows = postgresql._Staged.rows

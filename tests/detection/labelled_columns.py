@@ -16,7 +16,7 @@ from labelled_fresh import FRESH
 from labelled_questions import QUESTIONS
 from labelled_real import REAL
 
-from shoal.kinds import ColumnView
+from shoal.identifiers import ColumnView
 
 
 @dataclass(frozen=True)

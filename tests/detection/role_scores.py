@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from labelled_tables import LabelledTable
 
 from shoal.detection.profile import profile
-from shoal.formats.labels import ColumnLabels
-from shoal.kinds import DECIDED
+from shoal.identifiers import DECIDED
+from shoal.storage.formats.labels import ColumnLabels
 
 QI, SENSITIVE, IDENTIFIER, OTHER = "quasi-identifier", "sensitive", "identifier", "other"
 

@@ -4,14 +4,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from shoal.detection.codebooks import read_codebook
-from shoal.detection.ddi import read_ddi
+from shoal.detection.codebooks import read_codebook, read_ddi
 from shoal.detection.profile import profile
 from shoal.errors import InputError
-from shoal.formats.labels import ColumnLabels
-from shoal.kinds import DECIDED, ROLE_OF_KIND, ColumnView, find_kinds
-from shoal.kinds.labels import kind_of_label
-from shoal.kinds.sources import listed, sources
+from shoal.identifiers import DECIDED, ROLE_OF_KIND, ColumnView, find_kinds
+from shoal.identifiers.labels import kind_of_label
+from shoal.identifiers.sources import listed, sources
+from shoal.storage.formats.labels import ColumnLabels
 
 PUMS = {
     "SERIALNO": [f"2019HU{number:07d}" for number in range(40)],

@@ -12,12 +12,11 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.detection import contributions, counted_sets
-from shoal.detection.counted_sets import CountedSets, bits_of, without_determined
-from shoal.detection.dependencies import determined_by
-from shoal.detection.figures import Figures
-from shoal.detection.partitions import Tuples, uniques_of_all_sets
-from shoal.reading import read
-from shoal.table.classes import CountTable
+from shoal.detection.contributions import determined_by
+from shoal.detection.counted_sets import CountedSets, Tuples, bits_of, uniques_of_all_sets, without_determined
+from shoal.detection.find import ColumnSetFigures
+from shoal.storage.classes import CountTable
+from shoal.storage.reading import read
 
 tables = st.integers(1, 6).flatmap(
     lambda width: st.lists(st.tuples(*[st.integers(0, 4)] * width), min_size=1, max_size=40)
@@ -66,7 +65,7 @@ def test_asked_in_any_order_sets_have_the_uniques_of_a_count_by_itself(
 @given(tables, st.booleans())
 def test_figures_are_those_of_the_rolled_up_table(rows: list[tuple[int, ...]], halves: bool) -> None:
     table = counted(rows, halves)
-    figures = Figures(table)
+    figures = ColumnSetFigures(table)
     names = list(table.tuples)
     for chosen in range(1, 1 << len(names)):
         columns = [name for place, name in enumerate(names) if chosen >> place & 1]

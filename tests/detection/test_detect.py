@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 import brute
 import shoal
-from shoal.detection.partitions import uniques_of_all_sets
+from shoal.detection.counted_sets import uniques_of_all_sets
 from shoal.errors import InputError
-from shoal.reading import read
-from shoal.table.classes import CountTable
+from shoal.storage.classes import CountTable
+from shoal.storage.reading import read
 
 tables = st.integers(1, 5).flatmap(
     lambda width: st.lists(st.tuples(*[st.one_of(st.none(), st.integers(0, 3))] * width), min_size=2, max_size=14)
@@ -147,7 +147,7 @@ def test_out_of_time_there_is_still_an_answer_with_a_bound(monkeypatch: pytest.M
     def out_of_time(self: Any, size: int) -> None:
         raise search.OutOfTime
 
-    monkeypatch.setattr(search.Search, "_exact", out_of_time)
+    monkeypatch.setattr(search.ColumnSetSearch, "_exact", out_of_time)
     hasty = shoal.detect(frame)
     assert exact.best is not None
     assert hasty.best is not None

@@ -9,10 +9,10 @@ import pytest
 from labelled_columns import as_view
 from labelled_makers import digits, one_of, pattern, whole
 
-from shoal.kinds import DECIDED, RECOGNISERS, ROLE_OF_KIND, find_kinds
-from shoal.kinds.base import above_chance, confidence
-from shoal.kinds.column import Column
-from shoal.kinds.header import read_header, words
+from shoal.identifiers import DECIDED, RECOGNISERS, ROLE_OF_KIND, find_kinds
+from shoal.identifiers.base import above_chance, confidence
+from shoal.identifiers.column import ColumnEvidence
+from shoal.identifiers.header import read_header, words
 
 YES_NO = one_of("yes|no")
 
@@ -212,6 +212,6 @@ def test_compound_and_cut_off_headers_speak() -> None:
 
 def test_a_sample_keeps_the_weight_of_the_column() -> None:
     view = as_view("f1", pl.Series(range(10_000)))
-    column = Column(view)
+    column = ColumnEvidence(view)
     assert 1_700 <= len(column.weights) <= 2_000
     assert column.weights.sum() == pytest.approx(np.sum(view.counts))

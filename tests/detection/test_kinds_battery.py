@@ -14,8 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from labelled_columns import as_view, columns
 
-from shoal.kinds import RECOGNISERS, ROLE_OF_KIND, ColumnView, Finding, find_kinds
-from shoal.kinds.column import Column
+from shoal.identifiers import RECOGNISERS, ROLE_OF_KIND, ColumnView, Finding, find_kinds
+from shoal.identifiers.column import ColumnEvidence
 
 ODD = {
     "empty": pl.Series([], dtype=pl.String),
@@ -52,7 +52,7 @@ HEADERS = (
 @pytest.mark.parametrize("odd", ODD)
 def test_every_recogniser_stands_odd_columns(odd: str) -> None:
     for header in HEADERS:
-        column = Column(as_view(header, ODD[odd]))
+        column = ColumnEvidence(as_view(header, ODD[odd]))
         for name, recognise in RECOGNISERS.items():
             for found in recognise(column):
                 assert isinstance(found, Finding), name
@@ -128,7 +128,7 @@ def test_any_numbers_are_answered(values: list[float], header: str) -> None:
 PROGRAM = """
 import random, sys
 import numpy as np, polars as pl
-from shoal.kinds import ColumnView, find_kinds
+from shoal.identifiers import ColumnView, find_kinds
 assert "stdnum" not in sys.modules and "phonenumbers" not in sys.modules
 source = random.Random(1)
 values = pl.Series([f"{source.randrange(10**10):010d}" for _ in range(9_000)]).unique()

@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 from labelled_columns import Labelled, columns
 
-from shoal.kinds import DECIDED, ROLE_OF_KIND, find_kinds
+from shoal.identifiers import DECIDED, ROLE_OF_KIND, find_kinds
 
 CASES = columns()
 # Group: precision and recall that must be reached.

@@ -5,9 +5,9 @@ from __future__ import annotations
 import random
 import re
 
-from shoal.kinds import labels
-from shoal.kinds.labels import _books, _first_in, _pattern
-from shoal.kinds.sources import _short, _start, sources
+from shoal.identifiers import labels
+from shoal.identifiers.labels import _books, _first_in, _pattern
+from shoal.identifiers.sources import _short, _start, sources
 
 
 def test_all_that_a_pattern_of_a_source_fits_begins_as_is_said() -> None:

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 from labelled_columns import as_view
 
-from shoal.kinds import DECIDED, find_kinds
+from shoal.identifiers import DECIDED, find_kinds
 
 DATA = Path(os.environ.get("SHOAL_DATA", Path(__file__).parents[3] / "shared" / "data"))
 

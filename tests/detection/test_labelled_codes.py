@@ -11,10 +11,9 @@ import pytest
 import yaml
 
 import shoal
-from shoal.detection.labelled_codes import propose_labelled_type
-from shoal.detection.profile import profile
-from shoal.formats.labels import ColumnLabels
-from shoal.reading import read
+from shoal.detection.profile import profile, propose_labelled_type
+from shoal.storage.formats.labels import ColumnLabels
+from shoal.storage.reading import read
 
 BOOK = {
     "age": ColumnLabels("Age", {998: "refused", 999: "unknown"}, ((998, 999),)),

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import shoal
-from shoal.detection.microdata import AGES, BIRTHS, CODES
-from shoal.kinds.sources import listed
+from shoal.detection.profile import AGES, BIRTHS, CODES
+from shoal.identifiers.sources import listed
 
 ROWS = range(300)
 

@@ -11,12 +11,12 @@ from labelled_columns import columns
 
 import shoal
 from shoal.detection.column_types import _SIGNS_OF_DATES, propose_type
-from shoal.detection.reminders import _FILES_THAT_CHANGE_A_TYPE, _in_words, _looks_like, types_to_declare, view_of
-from shoal.kinds import FILES, find_kinds
+from shoal.detection.undecided import _FILES_THAT_CHANGE_A_TYPE, _in_words, _looks_like, types_to_declare, view_of
+from shoal.identifiers import FILES, find_kinds
 from shoal.policy import Policy
-from shoal.reading import read
-from shoal.table import Column, Table
-from shoal.table.dates import whole_dates
+from shoal.storage import Column, Table
+from shoal.storage.dates import whole_dates
+from shoal.storage.reading import read
 
 SCALE = ["low", "medium", "high"]
 # header and values: each of the ways in which a kind decides, and does not

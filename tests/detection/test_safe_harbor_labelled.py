@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 from labelled_columns import columns
 
+from shoal.methods.hipaa.clauses import CLAUSE_OF_KIND, Treatment
+from shoal.methods.hipaa.proposals import propose
 from shoal.policy import Policy
-from shoal.standards.hipaa.clauses import CLAUSE_OF_KIND, Treatment
-from shoal.standards.hipaa.proposals import propose
-from shoal.table import Column
+from shoal.storage import Column
 
 
 def treatments() -> list[tuple[str, str | None, Treatment]]:

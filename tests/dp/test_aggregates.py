@@ -14,17 +14,17 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.dp import queries
-from shoal.dp.aggregates import BITS, PERSON, Selected, Squares, Steps, select
-from shoal.dp.plans import Plan, plan
+from shoal.dp.aggregates import BITS, PERSON, Selected, Squares, ValueSteps, select
+from shoal.dp.plans import QueryPlan, plan
 from shoal.dp.queries import Query
 from shoal.dp.store import kept_rows, typed_series
 from shoal.dp.terms import StoredColumn, Terms
 from shoal.dp.types import propose
-from shoal.reading import read
+from shoal.storage.reading import read
 
 
 def make_query(terms: Terms, kind: str, column: str | None = None, **options: Any) -> Query:
-    return queries.make_query(terms, queries.Question.of(kind, column, options))  # type: ignore[arg-type]
+    return queries.make_query(terms, queries.RawQuery.of(kind, column, options))  # type: ignore[arg-type]
 
 
 KINDS: list[tuple[str, dict[str, Any]]] = [
@@ -90,7 +90,7 @@ def test_one_person_changes_no_more_than_declared(asked: tuple[str, dict[str, An
         check_neighbours(plan(query, terms()), whole, select(frame.filter(pl.col(PERSON) != person), query))
 
 
-def check_neighbours(made: Plan, whole: Selected, without: Selected) -> None:
+def check_neighbours(made: QueryPlan, whole: Selected, without: Selected) -> None:
     """Two tables that differ in one person of at most three rows."""
     if made.choices:
         candidates = np.array(made.query.candidates)
@@ -123,7 +123,7 @@ def check_neighbours(made: Plan, whole: Selected, without: Selected) -> None:
 )
 def test_steps_are_near_the_clamped_value_and_never_beyond(values: list[float], low: Decimal, width: Decimal) -> None:
     high = low + width
-    for make in (Steps.from_zero, Steps.around):
+    for make in (ValueSteps.from_zero, ValueSteps.around):
         steps = make(low, high, False)
         found = steps.of(pl.Series(values))
         assert found.dtype == pl.Int64
@@ -134,20 +134,20 @@ def test_steps_are_near_the_clamped_value_and_never_beyond(values: list[float], 
 
 
 def test_whole_numbers_are_exact() -> None:
-    steps = Steps.from_zero(Decimal(0), Decimal(500_000), whole=True)
+    steps = ValueSteps.from_zero(Decimal(0), Decimal(500_000), whole=True)
     assert (steps.size, steps.reach) == (1, 500_000)
     assert steps.of(pl.Series([-1, 7, 2**40], dtype=pl.Int64)).to_list() == [0, 7, 500_000]
-    assert Steps.around(Decimal(1), Decimal(4), whole=True).of(pl.Series([0, 1, 4], dtype=pl.Int8)).to_list() == [
+    assert ValueSteps.around(Decimal(1), Decimal(4), whole=True).of(pl.Series([0, 1, 4], dtype=pl.Int8)).to_list() == [
         -1,
         -1,
         2,
     ]
     # too wide for exact sums of 2^31 rows: rounded to steps of more than one
-    assert Steps.from_zero(Decimal(0), Decimal(10**12), whole=True).size > 1
-    squares = Squares.of_steps(Steps.around(Decimal(0), Decimal(100), whole=True))
+    assert ValueSteps.from_zero(Decimal(0), Decimal(10**12), whole=True).size > 1
+    squares = Squares.of_steps(ValueSteps.around(Decimal(0), Decimal(100), whole=True))
     assert squares.of(pl.Series([-50, 0, 50])).to_list() == [1250, -1250, 1250]
     assert (squares.shift, squares.reach) == (0, 1250)
-    assert Squares.of_steps(Steps(1.0, 0.0, 0, 2**BITS, True)).reach <= 2**BITS
+    assert Squares.of_steps(ValueSteps(1.0, 0.0, 0, 2**BITS, True)).reach <= 2**BITS
 
 
 def test_sums_of_the_largest_values_do_not_overflow() -> None:

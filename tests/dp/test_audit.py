@@ -15,17 +15,16 @@ import pytest
 
 from shoal.dp import BudgetRefused, Desk, open_desk, queries
 from shoal.dp.aggregates import PERSON
-from shoal.dp.answers import Outcome
+from shoal.dp.answers import NoisyAnswer
 from shoal.dp.audit import Audit, audit, binomial_bound, epsilon_lower_bound
-from shoal.dp.exact import half_square
-from shoal.dp.mechanisms import Noise, epsilon_of
-from shoal.dp.plans import Plan, plan
+from shoal.dp.mechanisms import IntegerNoise, epsilon_of
+from shoal.dp.plans import QueryPlan, plan
 from shoal.dp.queries import Query
-from shoal.dp.terms import StoredColumn, Terms
+from shoal.dp.terms import StoredColumn, Terms, half_square
 
 
 def make_query(terms: Terms, kind: str, column: str | None = None, **options: Any) -> Query:
-    return queries.make_query(terms, queries.Question.of(kind, column, options))  # type: ignore[arg-type]
+    return queries.make_query(terms, queries.RawQuery.of(kind, column, options))  # type: ignore[arg-type]
 
 
 ROWS = 2  # of one person
@@ -52,16 +51,16 @@ PERSONS_ROWS = pl.DataFrame({"x": [10, 10], "y": [10.0, 10.0], "town": ["a", "a"
 TABLE = pl.concat([OTHERS, PERSONS_ROWS])
 
 
-def in_a(outcome: Outcome) -> float:
+def in_a(outcome: NoisyAnswer) -> float:
     """The answer for the group of the one person; far away if the group is not shown."""
     return next((float(entry["answer"]) for entry in outcome.answer if entry["key"] == "a"), -1e9)
 
 
-def shown(outcome: Outcome) -> float:
+def shown(outcome: NoisyAnswer) -> float:
     return float(any(entry["key"] == "z" for entry in outcome.answer))
 
 
-Number = Callable[[Outcome], float] | None
+Number = Callable[[NoisyAnswer], float] | None
 CASES: dict[str, tuple[str, str | None, dict[str, Any], Number]] = {
     "count": ("count", None, {}, None),
     "count with a filter": ("count", None, {"where": "x >= 10"}, None),
@@ -78,7 +77,7 @@ CASES: dict[str, tuple[str, str | None, dict[str, Any], Number]] = {
 }
 
 
-def made(case: str, mechanism: str, accounting: str) -> Plan:
+def made(case: str, mechanism: str, accounting: str) -> QueryPlan:
     kind, column, how, _ = CASES[case]
     how = dict(how)
     if mechanism == "gaussian" and accounting == "basic":
@@ -125,9 +124,9 @@ def test_the_bound_comes_near_the_truth() -> None:
     assert 0.85 < epsilon_lower_bound(first, second, confidence=CONFIDENCE) <= 1
 
 
-def broken(of: Plan) -> Plan:
+def broken(of: QueryPlan) -> QueryPlan:
     assert of.counts is not None
-    return replace(of, counts=Noise(of.counts.mechanism, of.counts.scale / 4, of.counts.sensitivity))
+    return replace(of, counts=IntegerNoise(of.counts.mechanism, of.counts.scale / 4, of.counts.sensitivity))
 
 
 def test_an_audit_finds_what_is_broken() -> None:

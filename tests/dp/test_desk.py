@@ -22,7 +22,7 @@ from shoal.errors import InputError
 
 
 def make_query(terms: Terms, kind: str, column: str | None = None, **options: Any) -> Query:
-    return queries.make_query(terms, queries.Question.of(kind, column, options))  # type: ignore[arg-type]
+    return queries.make_query(terms, queries.RawQuery.of(kind, column, options))  # type: ignore[arg-type]
 
 
 # so much epsilon that noise of any answer below is zero but for a chance of exp(-100)

@@ -195,7 +195,7 @@ def test_the_old_names_are_gone(old: tuple[str, ...]) -> None:
 def test_every_result_keeps_its_schema(folder: Path) -> None:
     import shoal as library
     from shoal.dp import BudgetRefused, Opened
-    from shoal.results.schema import schema_of
+    from shoal.results.registry import schema_of
 
     opened = open_desk({"age": [1, 2]}, folder=folder.with_name("other"), epsilon="1", types="proposed")
     with Desk(folder) as desk:

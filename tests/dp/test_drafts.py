@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from shoal.dp import Desk, open_desk
-from shoal.dp.drafts import draft_of
+from shoal.dp.opening import draft_of
 
 PEOPLE = {"age": list(range(100))}
 OPENING = """

@@ -24,13 +24,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, rule
 
 from shoal.dp import BudgetRefused, Desk, open_desk
-from shoal.dp.ledger import Ledger
-from shoal.dp.marks import key_check
+from shoal.dp.ledger import Ledger, key_check
 from shoal.dp.terms import Price, Terms
 from shoal.errors import InputError
-from shoal.keys import Key, read_key
+from shoal.keys import SecretKey, read_key
 
-KEY = Key(bytes(range(32)))
+KEY = SecretKey(bytes(range(32)))
 TERMS = Terms(2, "desk", "", "1", "0.00001", "basic", None, None, 1, "", None, (), None, key_check(KEY, "desk"), False)
 LOSSES = st.sampled_from(["0.1", "0.3", "0.25", "0.01", "1", "0.6000000000000000000001", "1e-30"])
 DELTAS = st.sampled_from(["0", "0", "0", "1e-6", "5e-6"])
@@ -253,7 +252,7 @@ def test_the_ledger_is_synced_and_logged_ahead(asked: Path) -> None:
 
 def test_the_price_is_on_disk_before_the_answer_is_returned(asked: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever fails after the commit, the price stays and the answer is free from then on."""
-    monkeypatch.setattr("shoal.dp.marks.write_json", _no_space)
+    monkeypatch.setattr("shoal.dp.ledger.write_json", _no_space)
     with Desk(asked) as desk, pytest.raises(InputError, match="paid for and is stored"):
         desk.query("count", where="age > 50", epsilon="0.5")
     monkeypatch.undo()

@@ -11,11 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.dp.exact import float_below, half_square, minus, plus, share
 from shoal.dp.mechanisms import (
-    Choice,
-    Noise,
-    Part,
+    BudgetPart,
+    IntegerNoise,
+    NoisyChoice,
     _threshold_noise,
     choice_for,
     epsilon_of,
@@ -23,8 +22,9 @@ from shoal.dp.mechanisms import (
     rho_within,
     threshold_for,
 )
+from shoal.dp.terms import float_below, half_square, minus, plus, share
 from shoal.errors import InputError
-from shoal.policy.decimals import decimal_of, written
+from shoal.policy.amounts import decimal_of, written
 
 # Every statistical test here errs with probability at most ALPHA if the code is right.
 ALPHA = 1e-9
@@ -32,12 +32,12 @@ DRAWS = 20_000
 NO_DELTA = Decimal(0)
 
 
-def basic(epsilon: str, delta: str = "0") -> Part:
-    return Part(Decimal(epsilon), None, Decimal(delta))
+def basic(epsilon: str, delta: str = "0") -> BudgetPart:
+    return BudgetPart(Decimal(epsilon), None, Decimal(delta))
 
 
-def zcdp(rho: str, delta: str = "0") -> Part:
-    return Part(None, Decimal(rho), Decimal(delta))
+def zcdp(rho: str, delta: str = "0") -> BudgetPart:
+    return BudgetPart(None, Decimal(rho), Decimal(delta))
 
 
 def farthest(draws: np.ndarray, distribution: Callable[[np.ndarray], np.ndarray]) -> float:
@@ -74,7 +74,7 @@ def gauss(scale: float) -> Callable[[np.ndarray], np.ndarray]:
      ("gaussian", 300.0, gauss)],
 )  # fmt: skip
 def test_noise_has_the_distribution_of_its_scale(mechanism: str, scale: float, theory: Callable) -> None:
-    draws = Noise(mechanism, scale, 1).add(np.zeros(DRAWS, np.int64))  # type: ignore[arg-type]
+    draws = IntegerNoise(mechanism, scale, 1).add(np.zeros(DRAWS, np.int64))  # type: ignore[arg-type]
     assert farthest(draws, theory(scale)) < LIMIT
     # and the test would notice a wrong scale
     assert farthest(draws, theory(scale * 1.4)) > LIMIT
@@ -82,7 +82,7 @@ def test_noise_has_the_distribution_of_its_scale(mechanism: str, scale: float, t
 
 
 def test_noise_is_added_to_each_number() -> None:
-    noise = Noise("laplace", 0.001, 1)
+    noise = IntegerNoise("laplace", 0.001, 1)
     assert noise.add(np.array([5, -(2**40), 0])).tolist() == [5, -(2**40), 0]
     assert noise.add(np.zeros(0, np.int64)).tolist() == []
 
@@ -93,13 +93,13 @@ def test_scales_by_hand() -> None:
     assert noise_for("gaussian", zcdp("0.005"), 5, 5).scale == pytest.approx(50, rel=1e-12)
     assert noise_for("laplace", zcdp("0.005"), 5, 5).scale == pytest.approx(50, rel=1e-12)
     assert choice_for(basic("0.1"), 3).scale == pytest.approx(60, rel=1e-12)
-    assert choice_for(zcdp("0.005"), 3) == Choice(pytest.approx(30, rel=1e-12), True)
+    assert choice_for(zcdp("0.005"), 3) == NoisyChoice(pytest.approx(30, rel=1e-12), True)
 
 
 @given(st.decimals("0.001", "20", places=4), st.integers(1, 10**9))
 @settings(max_examples=40)
 def test_scales_cost_what_was_paid_and_hardly_less(epsilon: Decimal, sensitivity: int) -> None:
-    part = Part(epsilon, None, NO_DELTA)
+    part = BudgetPart(epsilon, None, NO_DELTA)
     made = noise_for("laplace", part, sensitivity, sensitivity)
     # by the theorem, in exact arithmetic
     assert Decimal(sensitivity) / Decimal(made.scale) <= epsilon
@@ -107,9 +107,9 @@ def test_scales_cost_what_was_paid_and_hardly_less(epsilon: Decimal, sensitivity
     chosen = choice_for(part, sensitivity)
     assert 2 * Decimal(sensitivity) / Decimal(chosen.scale) <= epsilon
     rho = half_square(epsilon)
-    made = noise_for("gaussian", Part(None, rho, NO_DELTA), sensitivity, sensitivity)
+    made = noise_for("gaussian", BudgetPart(None, rho, NO_DELTA), sensitivity, sensitivity)
     assert (Decimal(sensitivity) / Decimal(made.scale)) ** 2 / 2 <= rho
-    assert Decimal(Part(None, rho, NO_DELTA).pure) ** 2 / 2 <= rho
+    assert Decimal(BudgetPart(None, rho, NO_DELTA).pure) ** 2 / 2 <= rho
 
 
 def analytic_delta(scale: float, epsilon: float) -> float:
@@ -145,7 +145,7 @@ def test_zcdp_converts_no_worse_than_the_classic_formula(rho: str, delta: str) -
 
 @pytest.mark.parametrize("mechanism", ["laplace", "gaussian"])
 @pytest.mark.parametrize("part", [basic("0.5", "1e-6"), zcdp("0.125", "1e-6")])
-def test_a_threshold_hides_what_one_person_brings(mechanism: str, part: Part) -> None:
+def test_a_threshold_hides_what_one_person_brings(mechanism: str, part: BudgetPart) -> None:
     made = threshold_for(mechanism, part, 3, 3, 3, 3)  # type: ignore[arg-type]
     distribution = (laplace if mechanism == "laplace" else gauss)(made.noise.scale)
     # a person's m keys, each with m rows at most, are shown (at the threshold or above) with a chance of at most delta
@@ -173,12 +173,12 @@ def test_a_choice_prefers_low_scores_by_the_exponential_law() -> None:
 @pytest.mark.parametrize("scale", [0.2, 1.0, 7.3, 50.0, 12345.6])
 @pytest.mark.parametrize("alpha", [0.05, 0.01])
 def test_the_error_is_the_smallest_that_is_rarely_passed(scale: float, alpha: float) -> None:
-    error = int(Noise("laplace", scale, 1).error(alpha))
+    error = int(IntegerNoise("laplace", scale, 1).error(alpha))
     passed = [2 * (1 - float(laplace(scale)(np.array([limit]))[0])) for limit in (error, error - 1)]
     assert passed[0] <= alpha + 1e-12
     assert error == 0 or passed[1] > alpha - 1e-12
     if scale < 1000:
-        error = int(Noise("gaussian", scale, 1).error(alpha))
+        error = int(IntegerNoise("gaussian", scale, 1).error(alpha))
         assert 2 * (1 - float(gauss(scale)(np.array([error]))[0])) <= alpha + 1e-9
 
 

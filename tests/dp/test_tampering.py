@@ -16,11 +16,10 @@ import polars as pl
 import pytest
 
 from shoal.dp import Desk, open_desk
-from shoal.dp.ledger import Ledger
-from shoal.dp.marks import Chain, Mark
+from shoal.dp.ledger import Chain, Ledger, Mark
 from shoal.dp.terms import Terms
 from shoal.errors import InputError
-from shoal.keys import Key, create_key, read_key
+from shoal.keys import SecretKey, create_key, read_key
 
 
 @pytest.fixture
@@ -71,7 +70,7 @@ def test_deleted_rows_and_a_rewritten_head_are_found(place: Path, keep: int, sig
     if signature == "of the entry":
         head["signature"] = last
     if signature == "made with another key":
-        head["signature"] = Mark.of(Chain(Key(bytes(32)), terms), keep, last).signature
+        head["signature"] = Mark.of(Chain(SecretKey(bytes(32)), terms), keep, last).signature
     (place / "desk" / "head.json").write_text(json.dumps(head))
     chain = Chain(read_key(place / "secret.key"), terms)
     Mark.of(chain, 0, chain.start).write(place / "desk.witness")  # a witness that knows of nothing
@@ -146,7 +145,7 @@ def test_no_stored_answer_leaves_before_the_marks_know_of_it(place: Path, monkey
     """Killed between commit and mark, asked again: the mark is brought up to date before the answer is shown."""
     with use(place) as desk:
         with monkeypatch.context() as patch:
-            patch.setattr("shoal.dp.marks.write_json", _no_space)
+            patch.setattr("shoal.dp.ledger.write_json", _no_space)
             with pytest.raises(InputError, match="paid for and is stored"):
                 desk.query("count", where="age > 60", epsilon="0.1")
         assert json.loads((place / "desk" / "head.json").read_text())["entries"] == 5

@@ -17,7 +17,7 @@ from shoal.dp import Desk, open_desk
 from shoal.dp.store import read_columns
 from shoal.dp.types import TYPES, UndeclaredTypes, convert, propose
 from shoal.errors import InputError
-from shoal.reading import read
+from shoal.storage.reading import read
 
 CELLS = [
     "30", "31.0", "n/s", "", "NA", "1e400", "9007199254740993", "9223372036854775808", "1.5", "00501", "2020-01-01",
@@ -143,7 +143,7 @@ def test_codes_and_two_writings_of_a_number_are_proposed_as_text() -> None:
 
 
 def test_missing_words_of_the_owner_are_missing_for_every_type(tmp_path: Path) -> None:
-    from shoal.reading import Options
+    from shoal.storage.reading import Options
 
     (tmp_path / "a.csv").write_text("town,who\nRome,1\nunknown,2\n")
     types = {"town": "text", "who": "text"}

@@ -17,19 +17,19 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.anonymization.on_disk import levels
-from shoal.anonymization.results import Anonymized
 from shoal.errors import InputError
-from shoal.formats import plain
-from shoal.reading import Options
-from shoal.releases import coded, on_disk
+from shoal.methods.on_disk import levels
+from shoal.methods.results import Anonymized
+from shoal.releases import coded, in_blocks
 from shoal.releases.jobs import Writing, release_anonymized
-from shoal.table import external, spill
-from shoal.table.classes import Coded, CountTable
-from shoal.table.disk_order import DiskOrder, shuffled_on_disk
-from shoal.table.order import shuffled_order
-from shoal.table.spill import Spill
-from shoal.table.tuple_of_row import TupleOfRow
+from shoal.storage import external, spill
+from shoal.storage.classes import Coded, CountTable
+from shoal.storage.disk_order import DiskOrder, shuffled_on_disk
+from shoal.storage.formats import plain
+from shoal.storage.order import shuffled_order
+from shoal.storage.reading import Options
+from shoal.storage.spill import Spill
+from shoal.storage.tuples import TupleOfRow
 
 SMALL, LARGE = "20kB", "1GB"
 QI = ["age", "seen", "height"]
@@ -53,7 +53,7 @@ def own_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("SHOAL_SPILL", str(folder))
     monkeypatch.setattr(spill, "ROWS_AT_ONCE", 300)
     monkeypatch.setattr(external, "ROWS_AT_ONCE", 300)
-    monkeypatch.setattr(on_disk, "_ROWS", 700)
+    monkeypatch.setattr(in_blocks, "_ROWS", 700)
     monkeypatch.setattr(plain, "ROW_GROUP", 450)
     return folder
 
@@ -363,7 +363,7 @@ def test_rows_that_are_removed_leave_the_others_in_their_order() -> None:
     kept = np.delete(np.arange(900), removed)
     with Spill(memory=1) as disk:
         disk.start(1)
-        left = on_disk.OnDisk(result, {}, removed).in_order(3, disk).block(slice(0, len(kept))).polars
+        left = in_blocks.OnDisk(result, {}, removed).in_order(3, disk).block(slice(0, len(kept))).polars
     whole = result.block(slice(0, 900)).polars
     assert left.equals(whole[kept[shuffled_order(len(kept), 3)]])
 
@@ -401,29 +401,29 @@ KILLED = """
 import os, signal, sys
 import polars as pl
 from pathlib import Path
-from shoal.formats import plain
-from shoal.reading import Options
-from shoal.releases import on_disk
+from shoal.storage.formats import plain
+from shoal.storage.reading import Options
+from shoal.releases import in_blocks
 from shoal.releases.jobs import Writing, release_anonymized
-on_disk._ROWS, plain.ROW_GROUP = 500, 450
+in_blocks._ROWS, plain.ROW_GROUP = 500, 450
 if sys.argv[3] == "kill":
-    block = on_disk.Anonymized.block
+    block = in_blocks.Anonymized.block
     seen = []
     def killed(self, rows):
         seen.append(rows)
         if len(seen) == 4:
             os.kill(os.getpid(), signal.SIGKILL)
         return block(self, rows)
-    on_disk.Anonymized.block = killed
+    in_blocks.Anonymized.block = killed
 else:
-    from shoal.table import kept
-    before = kept.kept_table
+    from shoal.storage import checkpoints
+    before = checkpoints.kept_table
     def again(spill):
         found = before(spill)
         assert found is not None, "the table was read before"
-        kept.kept_table = before
+        checkpoints.kept_table = before
         return found
-    kept.kept_table = again
+    checkpoints.kept_table = again
 release_anonymized(sys.argv[1], output=sys.argv[2], quasi_identifiers=["age", "seen", "height"], sensitive="pay",
     decide={"name": "identifier", "ward": "other"}, options=Options(memory="20kB"), writing=Writing(seed=5),
     method="sorted-clusters", k=7)

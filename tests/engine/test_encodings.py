@@ -10,12 +10,11 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.anonymization import chooser
-from shoal.anonymization.methods import METHODS
+from shoal.methods import METHODS, chooser
 from shoal.policy import as_policy
-from shoal.reading import read
 from shoal.releases.write import release
-from shoal.table.encode import counted_encodings
+from shoal.storage.encode import counted_encodings
+from shoal.storage.reading import read
 from shoal.utility.quality import quality
 
 ROWS, COLUMNS, NAMES = 2_000, 10, ["age", "height", "zip"]

@@ -13,10 +13,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.engine import LOCAL, Recoding
+from shoal.engine import LOCAL, TupleRecoding
 from shoal.errors import InputError
 from shoal.policy import Policy
-from shoal.policy.unwritten import Unwritten
+from shoal.policy.default_policy import DefaultPolicy
 
 ROWS = st.lists(st.tuples(st.sampled_from(["a", "b", None]), st.sampled_from([1, 2, None])), min_size=1, max_size=30)
 SOURCES = Path(shoal.__file__).parent
@@ -57,18 +57,20 @@ def test_each_row_gets_what_its_tuple_becomes(tmp_path: Path) -> None:
     people = pl.DataFrame({"age": [34, 51, None, 34], "sex": ["f", "m", "f", "m"], "pay": [1, 2, 3, 4]})
     counted = LOCAL.count(people, ["age", "sex"])
     words = pl.Series([f"{age}/{sex}" for age, sex in told(counted)])
-    changed = LOCAL.recode(people, [Recoding(["age", "sex"], {"age": words, "sex": pl.Series(["*"] * len(words))})])
+    changed = LOCAL.recode(
+        people, [TupleRecoding(["age", "sex"], {"age": words, "sex": pl.Series(["*"] * len(words))})]
+    )
     assert changed["age"].to_list() == ["34/f", "51/m", "None/f", "34/m"]
     assert changed["sex"].to_list() == ["*"] * 4
     assert changed["pay"].to_list() == [1, 2, 3, 4]
     LOCAL.write(changed, tmp_path / "out.parquet")
     assert pl.read_parquet(tmp_path / "out.parquet").equals(changed)
     with pytest.raises(InputError, match="3 new values for 4 tuples"):
-        LOCAL.recode(people, [Recoding(["age", "sex"], {"age": words[:3]})])
+        LOCAL.recode(people, [TupleRecoding(["age", "sex"], {"age": words[:3]})])
 
 
 def test_a_policy_that_is_not_written_says_what_an_empty_one_says() -> None:
-    nothing, empty = Unwritten(), Policy()
+    nothing, empty = DefaultPolicy(), Policy()
     survey = ("wildcard_alpha", "weight", "household", "population_size", "sampling", "risk_over")
     for name in ("knowledge", "null_rule", "count", "person", *survey, "threshold", "quasi_identifiers"):
         assert getattr(nothing, name) == getattr(empty, name), name
@@ -80,11 +82,11 @@ def test_a_policy_that_is_not_written_says_what_an_empty_one_says() -> None:
 
 def test_measuring_knows_no_rows() -> None:
     """`risk` and `detect` get their rows from an engine: nothing in them opens or reads a source."""
-    searching = [SOURCES / "detection" / f"{name}.py" for name in ("find", "search", "partitions", "contributions")]
-    for path in [*(SOURCES / "identity").glob("*.py"), *searching]:
+    searching = [SOURCES / "detection" / f"{name}.py" for name in ("find", "search", "counted_sets", "contributions")]
+    for path in [*(SOURCES / "exposure").glob("*.py"), *searching]:
         named = set()
         for node in ast.walk(ast.parse(path.read_text())):
-            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("shoal.reading"):
+            if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("shoal.storage.reading"):
                 named |= {alias.name for alias in node.names}
         assert named <= {"Options"}, path
 
@@ -106,7 +108,7 @@ def test_a_dummy_engine_serves_both_verbs(monkeypatch: pytest.MonkeyPatch) -> No
     draw = np.random.default_rng(0)
     people = pl.DataFrame({"age": draw.integers(20, 30, 200), "zip": draw.integers(0, 9, 200)})
     expected = shoal.risk(people, quasi_identifiers=["age", "zip"]).to_dict(), shoal.detect(people).to_dict()
-    for module in ("shoal.identity.identity", "shoal.detection.find"):
+    for module in ("shoal.exposure.identity", "shoal.detection.find"):
         monkeypatch.setattr(f"{module}.engine_of", lambda *_: Elsewhere(people))
     measured = shoal.risk("far away", quasi_identifiers=["age", "zip"]).to_dict()
     assert (measured, shoal.detect("far away").to_dict()) == expected

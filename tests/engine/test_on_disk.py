@@ -20,18 +20,15 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal import reading
-from shoal.anonymization.on_disk import limits
-from shoal.cli.settings import as_options
 from shoal.engine import LOCAL, Counted
 from shoal.errors import InputError
+from shoal.methods.on_disk import measured
 from shoal.policy import as_policy
-from shoal.reading import Options, read
-from shoal.table import external, spill
-from shoal.table.classes import Coded, CountTable
-from shoal.table.memory import bytes_of, memory_budget
-from shoal.table.spill import Spill
-from shoal.table.table import on_disk
+from shoal.storage import external, reading, spill
+from shoal.storage.classes import Coded, CountTable
+from shoal.storage.reading import Options, read
+from shoal.storage.spill import Spill, bytes_of, memory_budget
+from shoal.storage.table import on_disk
 from shoal.wording import in_units
 
 SMALL = "2kB"
@@ -139,7 +136,7 @@ def test_anonymising_what_does_not_fit_is_refused_before_the_work() -> None:
 
 @pytest.mark.parametrize("how", [{"method": "sorted-clusters", "k": 3}, {"method": "coarsen", "resolution": 4}])
 def test_a_table_on_disk_is_anonymised_as_one_in_memory(how: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(limits, "BYTES_PER_ROW", 0)
+    monkeypatch.setattr(measured, "BYTES_PER_ROW", 0)
     frame, names = people(3_000).drop("town", "n", "who").fill_null(0), ["age", "seen"]
     here, there = (
         shoal.anonymize(frame, quasi_identifiers=names, sensitive="pay", options=Options(memory=memory), **how)
@@ -237,7 +234,7 @@ def test_a_disk_that_fills_is_one_sentence_and_leaves_nothing(
 def test_no_folder_for_spilled_files(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="There is no folder") as raised:
         read(people(2_000), None, Options(memory=SMALL, spill_dir=tmp_path / "nowhere"))
-    assert as_options(raised.value.cure or "", raised.value.settings).startswith("Set `--spill-dir` (SHOAL_SPILL)")
+    assert str(raised.value.cure).startswith("Set `spill_dir` (SHOAL_SPILL)")
 
 
 def test_amounts_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -259,16 +256,16 @@ def test_amounts_of_memory(monkeypatch: pytest.MonkeyPatch) -> None:
 KILLED = """
 import os, signal, sys
 import shoal
-from shoal.reading import Options
-from shoal.table import external
+from shoal.storage.reading import Options
+from shoal.storage import external
 external.ROWS_AT_ONCE = 300
-count, done = external._Ranges._count, []
+count, done = external._RangeFiles._count, []
 def count_and_die(self, number):
     count(self, number)
     done.append(number)
     if len(done) == 2:
         os.kill(os.getpid(), signal.SIGKILL)
-external._Ranges._count = count_and_die
+external._RangeFiles._count = count_and_die
 shoal.risk(sys.argv[1], quasi_identifiers=["town", "age", "pay", "seen"], options=Options(memory="20kB"))
 """
 
@@ -294,9 +291,11 @@ def test_a_run_after_a_kill_goes_on(tmp_path: Path, own_folder: Path, monkeypatc
     left = killed(path)
     assert json.loads((left / "state.json").read_text())["table"]["about"][0] == 9_000
     ranges = json.loads((left / "state.json").read_text())["sizes"]
-    count, counted = external._Ranges._count, []
-    monkeypatch.setattr(external._Ranges, "_count", lambda self, number: (counted.append(number), count(self, number)))
-    monkeypatch.setattr("shoal.table.encode.ColumnEncoder.finish", None)  # nothing is read again
+    count, counted = external._RangeFiles._count, []
+    monkeypatch.setattr(
+        external._RangeFiles, "_count", lambda self, number: (counted.append(number), count(self, number))
+    )
+    monkeypatch.setattr("shoal.storage.encode.ColumnEncoder.finish", None)  # nothing is read again
     found = risk_of(path, "20kB")
     monkeypatch.undo()
     monkeypatch.setenv("SHOAL_SPILL", str(own_folder))
@@ -337,8 +336,8 @@ def test_a_folder_of_somebody_else_is_not_taken_up(own_folder: Path) -> None:
 STOPPED = """
 import os, signal, sys
 import shoal
-from shoal.reading import Options
-from shoal.table import checkpoints
+from shoal.storage.reading import Options
+from shoal.storage import checkpoints
 checkpoints.SECONDS_BETWEEN = 0
 keep = checkpoints.Checkpoints.keep
 def keep_and_die(self, encoders, about):

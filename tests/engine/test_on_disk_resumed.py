@@ -12,12 +12,11 @@ import pytest
 
 from shoal.engine import LOCAL
 from shoal.errors import InputError
-from shoal.reading import Options, read
-from shoal.table import external, spill
-from shoal.table.classes import Coded, CountTable
-from shoal.table.memory import memory_budget
-from shoal.table.spill import Spill
-from shoal.table.tuples import tuples_on_disk
+from shoal.storage import external, spill
+from shoal.storage.classes import Coded, CountTable
+from shoal.storage.reading import Options, read
+from shoal.storage.spill import Spill, memory_budget
+from shoal.storage.tuples import tuples_on_disk
 
 WIDE = {"a": 5_000, "b": 5_000, "c": 3_000, "d": 4_000, "e": 50}
 
@@ -54,7 +53,8 @@ def kill(of: Any, name: str, monkeypatch: pytest.MonkeyPatch, when: Any) -> None
         return found
 
     def close(self: Spill) -> None:
-        os.close(self._lock or 0)
+        assert self._lock is not None
+        self._lock.release()
         self._lock = None
 
     monkeypatch.setattr(of, name, last)
@@ -126,19 +126,27 @@ def test_a_source_changed_in_secret_is_read_anew(tmp_path: Path) -> None:
     assert counted(path) == counted(path, "1GB")
 
 
-def test_an_equal_run_that_starts_while_one_ends_has_a_folder_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("when", ["while it is emptied", "before it is removed itself"])
+def test_an_equal_run_that_starts_while_one_ends_loses_nothing(monkeypatch: pytest.MonkeyPatch, when: str) -> None:
     first, second = (Spill(memory="1kB", stamp=lambda: "stamp") for _ in range(2))
     first.start(1)
     first.keep(sizes=[1])
-    rmtree = spill.shutil.rmtree
+    remove, rmdir = spill.remove_file, Path.rmdir
 
-    def slow(path: Path, **how: Any) -> None:
-        (path / "lock").unlink()
+    def emptied(path: Path) -> bool:
         monkeypatch.undo()
         second.start(1)
-        rmtree(path, **how)
+        return remove(path)
 
-    monkeypatch.setattr(spill.shutil, "rmtree", slow)
+    def removed(path: Path) -> None:
+        monkeypatch.undo()
+        second.start(1)
+        rmdir(path)
+
+    if when == "while it is emptied":
+        monkeypatch.setattr(spill, "remove_file", emptied)
+    else:
+        monkeypatch.setattr(Path, "rmdir", removed)
     first.close()
     with second:
         assert not second.state
@@ -148,27 +156,13 @@ def test_an_equal_run_that_starts_while_one_ends_has_a_folder_of_its_own(monkeyp
     assert not second.folder.exists()
 
 
-def test_a_lock_on_a_folder_that_was_removed_in_between_is_none(
-    own_folder: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder, flock = own_folder / "shoal-spill-0-stamp", spill.fcntl.flock
-    folder.mkdir(mode=0o700)
-
-    def late(handle: int, how: int) -> None:
-        folder.rename(own_folder / "elsewhere")
-        flock(handle, how)
-
-    monkeypatch.setattr(spill.fcntl, "flock", late)
-    assert spill._locked(folder) is None
-
-
 def test_a_temporary_file_that_is_gone_is_not_a_fault_of_the_source(
     wide: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def gone(*given: Any) -> None:
         raise FileNotFoundError(2, "No such file or directory")
 
-    monkeypatch.setattr("shoal.table.encode.ColumnEncoder.move_to", gone)
+    monkeypatch.setattr("shoal.storage.encode.ColumnEncoder.move_to", gone)
     with pytest.raises(InputError, match="Temporary files of this run"):
         counted(wide)
 

@@ -12,14 +12,14 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.engine import LOCAL, Recoding, engine_of
+from shoal.engine import LOCAL, TupleRecoding, engine_of
 from shoal.engine.base import Counted
 from shoal.engine.capabilities import CAPABILITIES, capability_table
 from shoal.errors import InputError
-from shoal.reading import Options
+from shoal.methods.hipaa.safe_harbor import SafeHarborReading
 from shoal.releases.jobs import release_safe_harbor
 from shoal.releases.write import Refused, release
-from shoal.standards.hipaa.safe_harbor import SafeHarborReading
+from shoal.storage.reading import Options
 
 pytestmark = pytest.mark.xdist_group("spark")
 
@@ -109,7 +109,7 @@ def test_rows_come_and_go(frame: Any, spark: Any, tmp_path: Path) -> None:
     words = [f"{number}" for number in range(len(LOCAL.count(people(), NARROW).counts))]
     becomes = {"age": pl.Series(words), "new": pl.Series(range(len(words)))}
     found, wanted = (
-        one.recode(rows, [Recoding(NARROW, becomes)]) for one, rows in ((engine, frame), (LOCAL, people()))
+        one.recode(rows, [TupleRecoding(NARROW, becomes)]) for one, rows in ((engine, frame), (LOCAL, people()))
     )
     assert found.columns == wanted.columns
     assert Counter(rows_of(found)) == Counter(wanted.fill_nan(None).rows())

@@ -12,13 +12,13 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.anonymization.methods import mondrian, sorted_clusters
-from shoal.anonymization.partition import in_parts
 from shoal.engine import engine_of
-from shoal.engine.base import Parts
+from shoal.engine.base import OrderParts
+from shoal.methods import mondrian, sorted_clusters
+from shoal.methods.partition import in_parts
 from shoal.ranges.columns import released_columns
-from shoal.reading import Options
 from shoal.releases.write import release
+from shoal.storage.reading import Options
 
 pytestmark = pytest.mark.xdist_group("spark")
 
@@ -94,12 +94,12 @@ def test_each_record_is_released_as_by_the_local_engine(
 @pytest.mark.parametrize(
     "parts",
     [
-        Parts(7, 100),
-        pytest.param(Parts(1, 800), marks=pytest.mark.slow),
-        pytest.param(Parts(0, 3, np.array([0, 11, 500])), marks=pytest.mark.slow),
+        OrderParts(7, 100),
+        pytest.param(OrderParts(1, 800), marks=pytest.mark.slow),
+        pytest.param(OrderParts(0, 3, np.array([0, 11, 500])), marks=pytest.mark.slow),
     ],
 )
-def test_records_are_cut_as_a_stable_sort_would(mirrored: Any, parts: Parts) -> None:
+def test_records_are_cut_as_a_stable_sort_would(mirrored: Any, parts: OrderParts) -> None:
     frame = tied(400)
     engine = engine_of(mirrored)
     table = engine.rows(mirrored, None, needed=["a", "b"], by_tuple=0)

@@ -33,7 +33,7 @@ import pyspark
 os.environ["SPARK_HOME"] = str(Path(pyspark.__file__).parent)
 import shoal
 from shoal.engine.spark.session import session
-from shoal.reading import Options
+from shoal.storage.reading import Options
 from shoal.releases.write import release
 source, target, master, marker, policy = sys.argv[1:]
 spark = session(master)

@@ -14,8 +14,8 @@ from shoal.engine import engine_of
 from shoal.engine.spark.frames import _ending, open_source
 from shoal.engine.spark.session import _as_input_error, check_java, session, spark_errors
 from shoal.errors import InputError
-from shoal.reading import Options, read
 from shoal.releases.jobs import Writing, check_output
+from shoal.storage.reading import Options, read
 
 ON_SPARK = Options(engine="spark")
 

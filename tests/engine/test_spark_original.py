@@ -14,11 +14,11 @@ import pytest
 import shoal
 from shoal.engine import LOCAL, engine_of
 from shoal.engine.base import PairsAsked, RowMap
-from shoal.reading import Options
 from shoal.releases.jobs import release_pseudonymized
 from shoal.releases.results import NEEDS_PRIVATE
 from shoal.releases.write import release
-from shoal.table.order import shuffled_order
+from shoal.storage.order import shuffled_order
+from shoal.storage.reading import Options
 
 pytestmark = pytest.mark.xdist_group("spark")
 

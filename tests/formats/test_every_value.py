@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import InputError
-from shoal.formats.cells import exact_as_floats
-from shoal.reading import Options, read
 from shoal.releases.write import Refused
-from shoal.writing import OutputFormat
+from shoal.storage.formats.cells import exact_as_floats
+from shoal.storage.reading import Options, read
+from shoal.storage.writing import OutputFormat
 
 POLICY = {"models": [{"model": "k-anonymity", "k": 2}]}
 EXTENSIONS = ["csv", "tsv", "jsonl", "avro", "parquet", "feather", "xlsx", "sav", "dta", "xpt"]
@@ -83,7 +83,7 @@ def test_texts_that_are_cut_are_refused_before(tmp_path: Path, extension: str) -
 
 
 def test_a_length_of_time_is_not_of_avro(tmp_path: Path) -> None:
-    from shoal.writing import write_frame
+    from shoal.storage.writing import write_frame
 
     frame = pl.DataFrame({"stay": pl.Series([1], dtype=pl.Duration("us"))})
     with pytest.raises(InputError, match="'stay' has a type that Avro"):

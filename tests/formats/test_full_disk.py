@@ -12,10 +12,10 @@ import polars as pl
 import pytest
 
 from shoal.errors import InputError
-from shoal.reading import Options
-from shoal.releases import on_disk
+from shoal.releases import in_blocks
 from shoal.releases.jobs import release_anonymized
-from shoal.writing import write_frame
+from shoal.storage.reading import Options
+from shoal.storage.writing import write_frame
 
 
 @contextmanager
@@ -45,14 +45,14 @@ def test_a_full_disk_is_named(form: str, tmp_path: Path) -> None:
 
 
 def test_a_reason_that_is_not_told_is_looked_for_on_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.formats.full_disk.shutil.disk_usage", lambda _: type("Free", (), {"free": 0}))
+    monkeypatch.setattr("shoal.storage.writing.shutil.disk_usage", lambda _: type("Free", (), {"free": 0}))
     with files_up_to(20_000), pytest.raises(InputError, match=r"The disk of .* is full"):
         write_frame(numbers(), tmp_path / "safe.avro")
 
 
 @pytest.mark.parametrize("memory", ["1GB", "20kB"])
 def test_a_release_on_a_full_disk(memory: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    source, write = tmp_path / "people.parquet", on_disk.write_blocks
+    source, write = tmp_path / "people.parquet", in_blocks.write_blocks
     numbers().write_parquet(source)
     full = files_up_to(20_000)
 

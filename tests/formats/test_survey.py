@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import InputError
-from shoal.formats import ColumnLabels, Labels, format_of
-from shoal.manifest.files import manifest_path
-from shoal.reading import Options, read
-from shoal.table import Table
+from shoal.policy.manifest import manifest_path
+from shoal.storage import Table
+from shoal.storage.formats import ColumnLabels, Labels, format_of
+from shoal.storage.reading import Options, read
 
 pyreadstat = pytest.importorskip("pyreadstat", reason="the extra `survey` is not installed")
 pandas = pytest.importorskip("pandas")
@@ -232,7 +232,7 @@ def test_a_damaged_file_is_one_clear_error(tmp_path: Path, extension: str) -> No
 
 
 def test_a_file_that_ends_the_library_does_not_end_us(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from shoal.reading import survey
+    from shoal.storage.reading import survey
 
     path = write(people(), tmp_path / "a.sav", LABELS)
     real = subprocess.Popen

@@ -13,8 +13,8 @@ import pytest
 
 import shoal
 from shoal.errors import InputError
-from shoal.reading import read
-from shoal.writing import write_frame
+from shoal.storage.reading import read
+from shoal.storage.writing import write_frame
 
 pytest.importorskip("fastexcel", reason="the extra `excel` is not installed")
 xlsxwriter = pytest.importorskip("xlsxwriter", reason="the extra `excel` is not installed")

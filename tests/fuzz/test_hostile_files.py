@@ -10,12 +10,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 import pytest
-import zstandard
 
 import shoal
 from shoal.errors import InputError
-from shoal.reading.small import read_small
-from shoal.reading.zstd import decompressed
+from shoal.storage.formats import zstandard
+from shoal.storage.reading.bytes import PIECE, Compression, chunks, read_small
 
 
 def test_a_page_with_a_negative_count_is_refused(tmp_path: Path) -> None:
@@ -56,16 +55,32 @@ def test_a_parquet_file_made_to_fill_memory_is_refused_before_it_is_decoded(tmp_
     assert kilobytes < 400_000
 
 
-def test_zstd_comes_in_pieces_and_a_cut_is_noticed() -> None:
-    packed = zstandard.ZstdCompressor().compress(bytes(1 << 28))
-    assert max(map(len, decompressed(io.BytesIO(packed)))) <= 8 << 20
-    with pytest.raises(EOFError):
-        list(decompressed(io.BytesIO(packed[:-9])))
+def test_zstd_comes_in_pieces_and_a_cut_is_noticed(tmp_path: Path) -> None:
+    path, packed = tmp_path / "table.csv.zst", zstandard.compress(bytes(1 << 27))
+    path.write_bytes(packed)
+    pieces = [len(piece) for piece, _ in chunks(path, Compression.ZSTD)]
+    assert (sum(pieces), max(pieces)) == (1 << 27, PIECE)
+    for cut in (3, len(packed) - 9, len(packed) - 1):
+        path.write_bytes(packed + packed[:cut])
+        with pytest.raises(InputError, match="cut short"):
+            list(chunks(path, Compression.ZSTD))
+
+
+def test_zstd_that_is_made_to_fill_memory_is_refused(tmp_path: Path) -> None:
+    """A gigabyte of the same line, and a frame that asks for a window of a gigabyte."""
+    path = tmp_path / "table.csv.zst"
+    path.write_bytes(b"".join(zstandard.compress(b"a\n" * (1 << 25)) for _ in range(16)))
+    assert path.stat().st_size < 1 << 20
+    with pytest.raises(InputError, match="grows more than 100 times"):
+        shoal.read(path)
+    path.write_bytes(b"\x28\xb5\x2f\xfd\x00\xa0\x01\x00\x00")
+    with pytest.raises(InputError, match="damaged"):
+        shoal.read(path)
 
 
 @pytest.mark.parametrize("encoding", ["utf-16", "utf-32", "utf-7", "idna", "punycode", "unicode_escape"])
 def test_an_encoding_that_does_not_fit_is_bad_input(tmp_path: Path, encoding: str) -> None:
-    from shoal.reading import Options
+    from shoal.storage.reading import Options
 
     path = tmp_path / "table.csv"
     path.write_bytes("a,b\n1,é\\\n".encode())

@@ -15,11 +15,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import InputError
-from shoal.hierarchy import Hierarchy, build_hierarchy, fit
-from shoal.hierarchy.numbers import round_width, whole_units
+from shoal.ranges.hierarchy import Hierarchy, build_hierarchy, fit
+from shoal.ranges.hierarchy.numbers import round_width, whole_units
 from shoal.ranges.parsing import as_ranges, ends_of
-from shoal.reading import read
-from shoal.table import Column
+from shoal.storage import Column
+from shoal.storage.reading import read
 
 
 def column(values: Any, dtype: Any = None, name: str = "c") -> Column:

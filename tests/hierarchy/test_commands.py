@@ -35,7 +35,7 @@ class Done:
 def shoal(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., Done]:
     """Run a command within the folder; in this process, for starting one takes longer than all that it does here."""
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("shoal.cli.console.out.width", 100)
+    monkeypatch.setattr("shoal.cli.render.out.width", 100)
 
     def run(*arguments: str) -> Done:
         monkeypatch.setattr(sys, "argv", ["shoal", "hierarchy", *arguments])

@@ -13,8 +13,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import InputError
-from shoal.hierarchy import Fitted, Hierarchy, build_hierarchy, fit, fit_all, read_hierarchies
-from shoal.reading import read
+from shoal.ranges.hierarchy import Fitted, Hierarchy, build_hierarchy, fit, fit_all, read_hierarchies
+from shoal.storage.reading import read
 
 # SPEC 6: the order of the nine quasi-identifiers, and the optimum at k = 5 without suppression
 ADULT = [

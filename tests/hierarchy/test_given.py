@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from shoal.errors import InputError
-from shoal.hierarchy import Hierarchy, HierarchyError, read_hierarchies, read_hierarchy
-from shoal.hierarchy.problems import MOST_PROBLEMS
+from shoal.ranges.hierarchy import Hierarchy, HierarchyError, read_hierarchies, read_hierarchy
+from shoal.ranges.hierarchy.tree import MOST_PROBLEMS
 
 
 def lists(hierarchy: Hierarchy) -> list[list[str]]:

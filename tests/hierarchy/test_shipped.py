@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.hierarchy import build_hierarchy
-from shoal.hierarchy.shipped import _LISTS, Shipped, _rows, folded, place, recognised
-from shoal.reading import read
-from shoal.table import Column
+from shoal.ranges.hierarchy import build_hierarchy
+from shoal.ranges.shipped import _LISTS, Shipped, _rows, folded, place, recognised
+from shoal.storage import Column
+from shoal.storage.reading import read
 
 
 def column(*values: str, name: str = "c") -> Column:

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import InputError
-from shoal.hierarchy import Hierarchy, check_hierarchies, read_hierarchy
-from shoal.hierarchy.fix import fixed
-from shoal.hierarchy.outside import UntrueLabels, leaves_outside
 from shoal.policy import as_policy
+from shoal.ranges.hierarchy import Hierarchy, check_hierarchies, read_hierarchy
+from shoal.ranges.hierarchy.check import fixed
+from shoal.ranges.hierarchy.outside import UntrueLabels, leaves_outside
 from shoal.releases.write import Refused
 
 ROWS = [["19", "15-19", "*"], ["20", "15-19", "*"], ["21", "20-24", "*"], ["24", "20-24", "*"], ["18", "15-19", "*"]]

@@ -17,7 +17,7 @@ import pytest
 import brute
 import shoal
 from shoal.errors import InputError
-from shoal.leakage import ClassSizes, Simulation, equation_5, several_persons
+from shoal.exposure.leakage import ClassSizes, Simulation, equation_5, several_persons
 from shoal.policy import Policy, PolicyError
 from shoal.policy.amounts import parse_leaks, parse_targets
 from shoal.releases.write import Refused

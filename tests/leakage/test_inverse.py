@@ -11,9 +11,17 @@ from pathlib import Path
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.leakage import ClassSizes, equation_5, inverse_table, largest_leak, one_person, several_persons, smallest_k
-from shoal.leakage.curves import needed_k, over_k, over_leaks, over_targets
-from shoal.leakage.inverse import exact_limit, keeps_threshold
+from shoal.exposure.leakage import (
+    ClassSizes,
+    equation_5,
+    inverse_table,
+    largest_leak,
+    one_person,
+    several_persons,
+    smallest_k,
+)
+from shoal.exposure.leakage.curves import needed_k, over_k, over_leaks, over_targets
+from shoal.exposure.leakage.inverse import exact_limit, keeps_threshold
 
 
 def exact(persons: int, leaked: int, size: int) -> Fraction:

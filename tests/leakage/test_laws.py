@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import brute
 from shoal.errors import InputError
-from shoal.leakage import (
+from shoal.exposure.leakage import (
     ClassSizes,
     equation_5,
     everything_leaked,

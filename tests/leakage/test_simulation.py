@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 import brute
 from shoal.errors import InputError
-from shoal.leakage import ClassSizes, Simulated, equation_5, several_persons, simulate, spread_over_leaks
-from shoal.leakage.histories import Histories, simulate_histories
+from shoal.exposure.leakage import ClassSizes, Simulated, equation_5, several_persons, simulate, spread_over_leaks
+from shoal.exposure.leakage.persons import PersonRecords, simulate_histories
 
 
 def standard_errors(found: Simulated, wanted: float | Fraction) -> float:
@@ -22,10 +22,10 @@ def standard_errors(found: Simulated, wanted: float | Fraction) -> float:
     return 0.0 if away < 1e-15 else away / found.standard_error
 
 
-def histories_of(people: list[list[int]]) -> Histories:
+def histories_of(people: list[list[int]]) -> PersonRecords:
     rows = [(person, kind) for person, history in enumerate(people) for kind in history]
     person, kind = (np.array(column) for column in zip(*rows, strict=True))
-    return Histories.of(kind, int(kind.max()) + 1, person)
+    return PersonRecords.of(kind, int(kind.max()) + 1, person)
 
 
 @pytest.mark.parametrize(
@@ -93,7 +93,7 @@ def test_leaked_records_against_every_leak(people: list[list[int]], data: st.Dat
 
 def test_with_one_record_each_records_are_persons() -> None:
     kinds = np.repeat(np.arange(20), 5)
-    histories = Histories.of(kinds, 20, np.arange(100))
+    histories = PersonRecords.of(kinds, 20, np.arange(100))
     wanted = equation_5(100, 40, 5)
     for unit in ("records", "persons"):
         found = simulate_histories(histories, 40, 1, runs=3000, seed=4, unit=unit)  # type: ignore[arg-type]
@@ -119,7 +119,7 @@ def test_half_of_a_history_by_hand() -> None:
 def test_less_of_each_history_exposes_less() -> None:
     rng = np.random.default_rng(0)
     person, kind = np.repeat(np.arange(60), 4), rng.integers(0, 6, 240)
-    histories = Histories.of(kind, 6, person)
+    histories = PersonRecords.of(kind, 6, person)
     risks = [simulate_histories(histories, 60, 1, 800, 1, history=part).mean for part in (1.0, 0.6, 0.2)]
     assert risks[0] > risks[1] > risks[2] > 0
 
@@ -127,7 +127,7 @@ def test_less_of_each_history_exposes_less() -> None:
 def test_persons_are_those_who_occur() -> None:
     # codes of persons need not be dense, nor rows sorted
     kinds, people = np.array([1, 0, 1]), np.array([900, 5, 5])
-    histories = Histories.of(kinds, 2, people)
+    histories = PersonRecords.of(kinds, 2, people)
     assert (histories.persons, histories.records) == (2, 3)
     assert histories.person.tolist() == [0, 0, 1]
     assert histories.kind.tolist() == [0, 1, 1]

@@ -21,8 +21,8 @@ sys.path.insert(0, str(Path(__file__).parent))
 from projects import AMNESIA, RANGES, SDC, arx_parts, config, write_zip
 
 import shoal
-from shoal.migration import arx_models
-from shoal.migration.archive import Archive, parse_xml
+from shoal.policy.migration import arx
+from shoal.policy.migration.arx import Archive, parse_xml
 
 SCRIPT = Path(shoal.__file__).parent / "migration" / "sdcmicro_to_json.R"
 
@@ -94,13 +94,13 @@ def test_adults_own_hierarchies_keep_their_warning(here: Path) -> None:
     ],
 )
 def test_models_of_arx(text: str, model: dict[str, Any]) -> None:
-    assert arx_models.model_of(text) == model
+    assert arx.model_of(text) == model
     columns = {"x": "sensitive", "it's": "sensitive"}
     assert shoal.Policy(columns=columns, models=[model]).models[0].model == model["model"]
 
 
 def test_delta_is_turned_to_natural_logarithms() -> None:
-    found = arx_models.model_of("1.0-disclosure privacy for attribute 'x'")
+    found = arx.model_of("1.0-disclosure privacy for attribute 'x'")
     assert isinstance(found, dict)
     assert found["delta"] == pytest.approx(math.log(2))
 
@@ -120,7 +120,7 @@ def test_delta_is_turned_to_natural_logarithms() -> None:
     ],
 )
 def test_what_is_not_a_model_here_says_why(text: str) -> None:
-    assert isinstance(arx_models.model_of(text), str)
+    assert isinstance(arx.model_of(text), str)
 
 
 def test_hostile_archives_are_refused(here: Path) -> None:

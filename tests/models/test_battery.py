@@ -36,7 +36,7 @@ from shoal.models import (
     XYAnonymity,
 )
 from shoal.models.evidence import evidence_of_rows
-from shoal.reading import read
+from shoal.storage.reading import read
 
 # eight people: two classes, and two people who are suppressed but still belong to the whole table
 ILLNESS = ["flu", "flu", "cancer", "hiv", "flu", "cancer", "flu", "flu"]

@@ -8,8 +8,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.models.closest_part import Tree, least_within, must_lose
-from shoal.models.distances import distance_of_cells
+from shoal.models.distances import DistanceTree, distance_of_cells, least_within, must_lose
 from shoal.models.spread import Spread, Whole
 
 LEAVES = 4
@@ -35,7 +34,7 @@ def test_no_part_within_t_is_larger(whole: list[int], members: list[int], t: flo
         return
     codes = np.flatnonzero(members)
     spread = Spread(np.zeros(len(codes), np.int64), codes, own[0, codes], table)
-    lost = must_lose(spread, Tree(table, hierarchical), np.array([True]), t)[0]
+    lost = must_lose(spread, DistanceTree(table, hierarchical), np.array([True]), t)[0]
     kept = round((1 - lost) * own.sum())
     parts = np.array([part for part in product(*[range(count + 1) for count in members]) if any(part)])
     within = parts[distances(parts, table, hierarchical) <= t + 1e-12]
@@ -54,11 +53,11 @@ def test_no_fewer_members_are_within_t(whole: list[int], t: float, hierarchical:
     table, most = Whole(np.array(whole), tree=TREE), 7
     parts = np.array([part for part in product(range(most), repeat=LEAVES) if 0 < sum(part) < most])
     within = parts[distances(parts, table, hierarchical) <= t + 1e-12]
-    assert least_within(t, Tree(table, hierarchical), most) == within.sum(axis=1).min(initial=most)
+    assert least_within(t, DistanceTree(table, hierarchical), most) == within.sum(axis=1).min(initial=most)
 
 
 def test_by_hand() -> None:
     """Nine of one value and one of another, half and half in the table: at t = 1/4, three and one can stay."""
     whole = Whole(np.array([10, 10]))
     spread = Spread(np.array([0, 0]), np.array([0, 1]), np.array([9, 1]), whole)
-    assert must_lose(spread, Tree(whole, False), np.array([True]), 0.25).tolist() == [0.6]
+    assert must_lose(spread, DistanceTree(whole, False), np.array([True]), 0.25).tolist() == [0.6]

@@ -11,7 +11,7 @@ import pytest
 import shoal
 from shoal.models import KAnonymity, TCloseness
 from shoal.models.distances import farthest_class
-from shoal.reading import read
+from shoal.storage.reading import read
 
 LATTICE: dict[str, Any] = {"quasi_identifiers": ["age", "zip"], "method": "lattice", "suppression": 0.2}
 

@@ -7,8 +7,8 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.anonymization.methods.base import k_of
 from shoal.errors import InputError
+from shoal.methods.base import k_of
 from shoal.models import AlphaKAnonymity, HighestRisk, KAnonymity, LDiversity
 from shoal.models.base import Evidence
 from shoal.policy import Policy

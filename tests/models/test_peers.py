@@ -25,7 +25,7 @@ from shoal.models import (
     TCloseness,
 )
 from shoal.models.evidence import evidence_of_rows
-from shoal.reading import read
+from shoal.storage.reading import read
 
 with warnings.catch_warnings():
     warnings.simplefilter("ignore")

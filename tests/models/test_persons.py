@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from models.makers import MAKERS
 from models.naive import Case, keeps, keeps_whole
 from shoal.errors import InputError
-from shoal.judgement.evidence import evidence_of
 from shoal.models import Evidence
 from shoal.policy import Policy
-from shoal.reading import read
+from shoal.policy.judgement.evidence import evidence_of
 from shoal.releases.verify import verify
+from shoal.storage.reading import read
 
 # both persons have the same two records; what they have there differs from case to case
 A, P = [1, 2, 1, 2], ["P1", "P1", "P2", "P2"]

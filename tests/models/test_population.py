@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from shoal.errors import InputError
-from shoal.hierarchy.tree import Hierarchy
-from shoal.judgement.population import people_in_classes, read_population
 from shoal.models import DeltaPresence, KMap
-from shoal.reading import read
+from shoal.policy.judgement.population import people_in_classes, read_population
+from shoal.ranges.hierarchy.tree import Hierarchy
 from shoal.releases.verify import verify
+from shoal.storage.reading import read
 
 TOWNS = [["Lyon", "FR", "*"], ["Nice", "FR", "*"], ["Rome", "IT", "*"], ["Bari", "IT", "*"]]
 TREE = Hierarchy("town", tuple(pl.Series(list(level)) for level in zip(*TOWNS, strict=True)))

@@ -21,11 +21,11 @@ _MODELS = ["tests/models", "tests/releases/test_what_is_certified.py", "tests/te
 TESTS: dict[str, list[str]] = {
     "shoal/releases/verify.py": _CERTIFIED,
     "shoal/releases/original.py": _CERTIFIED,
-    "shoal/releases/suppressed.py": _CERTIFIED,
+    "shoal/releases/treatment.py": _CERTIFIED,
     "shoal/releases/signing.py": _CERTIFIED,
-    "shoal/manifest": _CERTIFIED,
+    "shoal/policy/manifest.py": _CERTIFIED,
     "shoal/models": _MODELS,
-    "shoal/judgement": [*_MODELS, "tests/releases/test_tampering.py"],
+    "shoal/policy/judgement": [*_MODELS, "tests/releases/test_tampering.py"],
 }
 _COMPARISONS: dict[type[ast.cmpop], type[ast.cmpop]] = {
     ast.Lt: ast.LtE, ast.LtE: ast.Lt, ast.Gt: ast.GtE, ast.GtE: ast.Gt, ast.Eq: ast.NotEq, ast.NotEq: ast.Eq,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from shoal.papers import Reproduction, reproduce
+from shoal.reproduction import Reproduction, reproduce
 
 
 @pytest.fixture(scope="session")

@@ -10,8 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.leakage import ClassSizes, everything_leaked, several_persons
-from shoal.papers.antoniou import draw_sizes, exact_one_person
+from shoal.exposure.leakage import ClassSizes, everything_leaked, several_persons
+from shoal.reproduction.antoniou import draw_sizes, exact_one_person
 
 
 @pytest.fixture(scope="module")

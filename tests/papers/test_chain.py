@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.anonymization.transforms.mask import Step, mask, masked_uniques
-from shoal.papers import reproduce
-from shoal.papers.sanchez_chain import by_value, chain, masked_cells, rank_correlation
-from shoal.papers.sanchez_tables import releases
-from shoal.reading import read
+from shoal.methods.mask import MaskStep, mask, masked_uniques
+from shoal.reproduction import reproduce
+from shoal.reproduction.sanchez_methods import by_value, chain, masked_cells, rank_correlation
+from shoal.reproduction.sanchez_tables import releases
+from shoal.storage.reading import read
 
-STEPS = [Step("a", starts=[0, 2]), Step("b"), Step("a")]
+STEPS = [MaskStep("a", starts=[0, 2]), MaskStep("b"), MaskStep("a")]
 tables = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 2)), min_size=2, max_size=12)
 
 

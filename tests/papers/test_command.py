@@ -13,9 +13,9 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
-import shoal.papers
+import shoal.reproduction
 from shoal.cli import app
-from shoal.papers import Reproduction
+from shoal.reproduction import Reproduction
 
 
 def run(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
@@ -86,7 +86,7 @@ def test_all_as_json(monkeypatch: pytest.MonkeyPatch) -> None:
         asked.append((paper, settings[:2]))
         return Reproduction.of(paper, "title", "source", "text", {"records": 1, "seed": 7}, [])
 
-    monkeypatch.setattr(shoal.papers, "_measured", measured)
+    monkeypatch.setattr(shoal.reproduction, "_measured", measured)
     done = CliRunner().invoke(app, ["reproduce", "all", "--rows", "200", "--seed", "7", "--json"])
     assert done.exit_code == 0
     assert list(json.loads(done.stdout)) == ["sanchez", "pastore", "antoniou"]

@@ -17,15 +17,14 @@ from typing import Any
 
 import pytest
 
-import shoal.reports.files
+import shoal.reports.page
 from shoal.errors import InputError
-from shoal.papers import PAPERS, reproduce, reproduce_all
-from shoal.papers.results import KEYS, Exhibit, Line, Reproduction
-from shoal.reading import Options
-from shoal.reports.files import contents, write_folder
-from shoal.reports.page import page
+from shoal.reports.page import contents, page, write_folder
+from shoal.reproduction import PAPERS, reproduce, reproduce_all
+from shoal.reproduction.results import KEYS, Exhibit, Line, Reproduction
 from shoal.results import results
-from shoal.results.schema import schema_of
+from shoal.results.registry import schema_of
+from shoal.storage.reading import Options
 
 
 @pytest.fixture(scope="module")
@@ -153,7 +152,7 @@ def test_a_fault_half_way_leaves_what_was(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_targets_are_refused_before_any_work(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shoal.papers, "_measured", lambda *_: pytest.fail("worked already"))
+    monkeypatch.setattr(shoal.reproduction, "_measured", lambda *_: pytest.fail("worked already"))
     (tmp_path / "file").write_text("x")
     with pytest.raises(InputError, match="is a file"):
         reproduce("antoniou", output=tmp_path / "file")
@@ -165,7 +164,7 @@ def test_targets_are_refused_before_any_work(tmp_path: Path, monkeypatch: pytest
 
 
 def test_without_charts_there_is_no_picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shoal.reports.files, "_drawn", lambda *_: pytest.fail("drawn"))
+    monkeypatch.setattr(shoal.reports.page, "_drawn", lambda *_: pytest.fail("drawn"))
     reproduce("pastore", output=tmp_path / "out", charts=False)
     assert {path.suffix for path in (tmp_path / "out").iterdir()} == {".json", ".csv", ".html"}
     assert "<img" not in (tmp_path / "out" / "pastore.html").read_text()

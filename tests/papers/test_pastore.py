@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import InputError
-from shoal.papers import reproduce
-from shoal.papers.pastore_exhibits import is_valle_d_aosta
-from shoal.papers.pastore_printed import TABLE_1
+from shoal.reproduction import reproduce
+from shoal.reproduction.pastore_exhibits import is_valle_d_aosta
+from shoal.reproduction.pastore_printed import TABLE_1
 
 NAMES = [
     *("original", "S_loc", "M_loc", "S+M_loc", "S", "M", "Y_ran", "Y_avg", "S+M", "S+Y_ran", "S+Y_avg"),

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
-from shoal.papers import Reproduction, reproduce
 from shoal.reports import pictures
-from shoal.reports.letters import width
+from shoal.reports.chart_style import width
+from shoal.reproduction import Reproduction, reproduce
 
 # every text of every picture: where it sticks out, and which others it lies on, in pixels
 SCRIPT = """

@@ -7,7 +7,7 @@ from types import ModuleType
 
 import pytest
 
-from shoal.papers import Reproduction, antoniou_printed, pastore_printed, reproduce, sanchez_printed
+from shoal.reproduction import Reproduction, antoniou_printed, pastore_printed, reproduce, sanchez_printed
 
 
 def sentences(module: ModuleType) -> set[str]:

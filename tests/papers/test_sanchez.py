@@ -7,9 +7,9 @@ from typing import Any
 import pytest
 
 from shoal.errors import InputError
-from shoal.papers import Reproduction, reproduce
-from shoal.papers.sanchez import examples
-from shoal.papers.sanchez_printed import PAIRS, RACES, TABLE_S2, TABLE_S4, TABLE_S5
+from shoal.reproduction import Reproduction, reproduce
+from shoal.reproduction.sanchez import examples
+from shoal.reproduction.sanchez_printed import PAIRS, RACES, TABLE_S2, TABLE_S4, TABLE_S5
 
 
 @pytest.fixture(scope="module", params=[1000, 100_000])

@@ -13,7 +13,7 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
-from shoal.cli.app import app
+from shoal.cli.group import app
 from shoal.errors import InputError
 
 DECIDED = "id=identifier,age=quasi-identifier,education=other"

@@ -11,11 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.perturbation.nearest import Tree
-from shoal.perturbation.propensity import logistic, propensity
-from shoal.perturbation.risk import interval_disclosure, linkage
-from shoal.perturbation.utility import il1s, utility_of
-from shoal.table import Array
+from shoal.methods.perturbation import utility as scores
+from shoal.methods.perturbation.risk import interval_disclosure, linkage, nearest
+from shoal.methods.perturbation.utility import il1s, propensity, utility_of
+from shoal.storage import Array
 
 
 def linked_slowly(old: Array, new: Array) -> float:
@@ -31,10 +30,10 @@ def linked_slowly(old: Array, new: Array) -> float:
 points = st.lists(st.tuples(*[st.integers(-4, 4)] * 2), min_size=1, max_size=60)
 
 
-@given(points, points)
-def test_the_tree_finds_nearest_points_and_all_ties(held: list[tuple[int, int]], asked: list[tuple[int, int]]) -> None:
-    old, new = np.array(held, float), np.array(asked, float)
-    distance, ties = Tree(old).nearest(new)
+@given(points, points, st.sampled_from([1.0, 0.1, 0.5]))
+def test_nearest_points_and_all_ties(held: list[tuple[int, int]], asked: list[tuple[int, int]], scale: float) -> None:
+    old, new = np.array(held, float) * scale, np.array(asked, float) / 2
+    distance, ties = nearest(old, new)
     every = np.sqrt(((old[None] - new[:, None]) ** 2).sum(axis=2))
     assert distance == pytest.approx(every.min(axis=1), abs=1e-12)
     assert ties.tolist() == (every <= every.min(axis=1)[:, None] + 1e-9).sum(axis=1).tolist()
@@ -149,19 +148,32 @@ def test_marginals_and_correlations_by_hand() -> None:
     assert turned.correlations == pytest.approx(2)
 
 
-def test_logistic_by_hand() -> None:
-    # two groups: the fitted chance of each is its share
-    features = np.array([[1.0, 0.0]] * 4 + [[1.0, 1.0]] * 5)
-    labels = np.array([0, 0, 0, 1, 0, 1, 1, 1, 1], float)
-    fitted = logistic(features, labels)
-    assert fitted is not None
-    assert fitted == pytest.approx([0.25] * 4 + [0.8] * 5, abs=1e-6)
+def test_the_propensity_score_by_hand() -> None:
+    # one category: the fitted chance of each value is its share among the released, but for the little penalty
+    old, new = np.repeat([0, 1], [3000, 1000]), np.repeat([0, 1], [2000, 2000])
+    found = propensity({}, {}, {"c": (old, new)}, 0)
+    assert found is not None
+    assert found.pmse == pytest.approx((5000 * (0.4 - 0.5) ** 2 + 3000 * (2 / 3 - 0.5) ** 2) / 8000, rel=1e-4)
+    assert found.ratio == pytest.approx(found.pmse * 4 * 8000)
 
 
-def test_an_estimator_that_fails_says_so() -> None:
+def test_fewer_records_than_features() -> None:
+    rng = np.random.default_rng(0)
+    old = {name: rng.standard_normal(3) for name in "abcde"}
+    found = propensity(old, {name: values + 1 for name, values in old.items()}, {}, 0)
+    assert found is not None
+    assert found.settled
+    assert found.pmse == pytest.approx(0.25, abs=0.01)
+
+
+def test_an_estimator_that_fails_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     """It never returns 0, "no difference" (SPEC 5)."""
-    features = np.stack([np.ones(6), np.arange(6.0)], axis=1)
-    assert logistic(features, np.array([0.0, 0.0, 0.0, 1.0, 1.0, 1.0])) is None
+    with monkeypatch.context() as patched:
+        patched.setattr(scores, "_ROUNDS", 1)
+        old = {"x": np.random.default_rng(0).standard_normal(100)}
+        short = propensity(old, {"x": old["x"] * 2}, {}, 0)
+        assert short is not None
+        assert (short.pmse, short.ratio, short.settled) == (None, None, False)
     empty = propensity({"x": np.full(5, np.nan)}, {"x": np.full(5, np.nan)}, {}, 0)
     assert empty is not None
     assert (empty.pmse, empty.ratio, empty.settled) == (None, None, False)

@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import InputError
-from shoal.perturbation.operator import like
-from shoal.perturbation.shuffle import normal_scores
-from shoal.perturbation.swap import swap_partners
+from shoal.kernels.rows import swap_partners
+from shoal.methods.perturbation.operator import like
+from shoal.methods.perturbation.settings import normal_scores
 
 N = 20_000
 
@@ -233,6 +233,7 @@ def test_dates_and_narrow_types() -> None:
         ({"noise": {"pay": 0}}, "not above 0"),
         ({"noise": {"pay": "much"}}, "not a number"),
         ({"noise": {"pay": float("nan")}}, "not a finite number"),
+        ({"noise": {"pay": 1e308}}, "too large a number"),
         ({"noise": {"town": 0.1}}, "holds text"),
         ({"noise": {"same": 0.1}}, "does not vary"),
         ({"noise": {"nothing": 0.1}}, "nothing"),

@@ -15,10 +15,8 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 from shoal.cli import app
-from shoal.reports.ci import CiReports
-from shoal.reports.junit import junit_xml
-from shoal.reports.sarif import artifact, rule_names, sarif_log
-from shoal.results.cases import Case
+from shoal.reports.ci import CiReports, artifact, junit_xml, rule_names, sarif_log
+from shoal.results.sections import Case
 
 # the part of SARIF 2.1.0 that is written, with nothing beside it
 

@@ -19,7 +19,7 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli import app
-from shoal.releases.committed import committed
+from shoal.cli.committed import committed
 
 ROOT = Path(__file__).parents[2]
 RECIPES = ROOT / "docs" / "recipes"

@@ -13,19 +13,17 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli import app
-from shoal.cli.settings import as_options
 from shoal.errors import InputError
-from shoal.identity.journalist import attacker_risk
+from shoal.exposure.journalist import attacker_risk
 from shoal.models import Evidence, HighestRisk
 from shoal.policy import as_policy
 from shoal.policy.thresholds import Threshold
 from shoal.population.base import SampleClasses, estimate
 from shoal.population.choice import estimate_population
-from shoal.population.dis import Dis
+from shoal.population.estimators import Dis, Zayatz
 from shoal.population.log_linear import LogLinear
-from shoal.population.zayatz import Zayatz
-from shoal.table.classes import CountTable
-from shoal.table.encode import encode
+from shoal.storage.classes import CountTable
+from shoal.storage.encode import encode
 
 KEYS = {"k": ["a", "b", "b", "c", "c"], "s": list("fmfmf")}
 
@@ -103,7 +101,7 @@ def test_margins_smaller_than_the_sample() -> None:
     by = shoal.PopulationMargins([{"k": ["a", "b", "c"], "n": [1, 1, 1]}, {"s": ["f", "m"], "n": [2, 1]}])
     with pytest.raises(InputError, match="5 records, its margins 3 people") as caught:
         shoal.risk(pl.DataFrame(KEYS), quasi_identifiers=["k", "s"], population=by)
-    assert "(--margin)" in as_options(str(caught.value.cure), caught.value.settings)
+    assert "(margins)" in str(caught.value.cure)
 
 
 def test_without_a_pair_there_is_no_interval() -> None:

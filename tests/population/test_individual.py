@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.population.individual import approximate_risk, expected_risk, household_risk, threshold_for
-from shoal.table.classes import Coded
+from shoal.storage.classes import Coded
 
 KEYS = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
 

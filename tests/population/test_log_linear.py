@@ -11,9 +11,18 @@ from hypothesis import strategies as st
 import shoal
 from shoal.population import log_linear
 from shoal.population.base import NoEstimate, SampleClasses, estimate
-from shoal.population.log_linear import LogLinear, _all_cells, _coefficients, _judge, _right, _slopes
-from shoal.population.log_linear_fit import Counts, association, with_pair
-from shoal.table.classes import Coded, CountTable
+from shoal.population.log_linear import (
+    Counts,
+    LogLinear,
+    _all_cells,
+    _coefficients,
+    _judge,
+    _right,
+    _slopes,
+    association,
+    with_pair,
+)
+from shoal.storage.classes import Coded, CountTable
 
 
 def sample_of(columns: list[np.ndarray], people: float) -> SampleClasses:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.population.suda import dis_suda, special_uniques
-from shoal.table.classes import Coded, CountTable
+from shoal.storage.classes import Coded, CountTable
 
 
 def brute(rows: list[tuple[int, ...]], size: int) -> list[set[tuple[int, ...]]]:

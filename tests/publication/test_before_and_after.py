@@ -9,9 +9,9 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.anonymization.results import Anonymized
-from shoal.publication.before_and_after import before_and_after
-from shoal.utility.analysis_shown import mean_name
+from shoal.methods.results import Anonymized
+from shoal.reports.publication.steps import before_and_after
+from shoal.utility.analysis import mean_name
 from shoal.utility.quality import quality
 
 WORDS = ["9th", "10th", "11th", "HS-grad", "Bachelors", "Masters", "Doctorate", "Some-college"]

@@ -10,10 +10,10 @@ import pytest
 
 import shoal
 from shoal.attacks import ATTACKS
-from shoal.reports.bars import ticks
-from shoal.reports.chapters import Chapter, Exhibit, chapters_of
-from shoal.reports.chapters.leak import leak
+from shoal.reports.chapters import Chapter, ReportExhibit, chapters_of
+from shoal.reports.chapters.exposure import leak
 from shoal.reports.report import report_html
+from shoal.reports.report_charts import ticks
 from shoal.results import Cell, Grid, Headline
 
 
@@ -30,8 +30,8 @@ def headlines(found: dict[str, Any], key: str) -> list[str]:
     return [part.text for part in chapter(found, key).sections if isinstance(part, Headline)]
 
 
-def exhibit(found: dict[str, Any], key: str) -> Exhibit:
-    return next(part for part in chapter(found, key).sections if isinstance(part, Exhibit))
+def exhibit(found: dict[str, Any], key: str) -> ReportExhibit:
+    return next(part for part in chapter(found, key).sections if isinstance(part, ReportExhibit))
 
 
 def grid(found: dict[str, Any], key: str, title: str) -> Grid:
@@ -57,7 +57,7 @@ def test_a_leak_of_one_person_is_told_apart_from_one_of_several() -> None:
     assert (series["answers"][-1]["targets"], series["answers"][-1]["probability"]) == (3, pytest.approx(three))
     told = leak({"leak": series})
     assert told is not None
-    curve = next(part for part in told.sections if isinstance(part, Exhibit))
+    curve = next(part for part in told.sections if isinstance(part, ReportExhibit))
     assert {"x": 0.5, "y": pytest.approx(one)} in curve.chart.data["rows"]
     assert all("targets" not in row for row in curve.chart.data["rows"])
     promised = next(part.text for part in told.sections if isinstance(part, Headline))

@@ -9,8 +9,8 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
-from shoal.cli.app import app
-from shoal.publication.compare_page import comparison_html
+from shoal.cli.group import app
+from shoal.reports.publication.compare import comparison_html
 from shoal.results import Grid
 
 

@@ -20,9 +20,9 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.publication import publish as module
-from shoal.publication.small_counts import public_edition, small_counts_hidden
 from shoal.reports.findings import checked_findings, read_findings
+from shoal.reports.publication import publish as module
+from shoal.reports.publication.small_counts import public_edition, small_counts_hidden
 from shoal.reports.report import document, report_html
 
 POLICY: dict[str, Any] = {
@@ -257,7 +257,7 @@ def test_evidence_is_replaced_by_evidence_and_by_nothing_else(tmp_path: Path) ->
     place = tmp_path / "evidence"
     settings: dict[str, Any] = {"output": tmp_path / "release", "keep_evidence": place}
     assert shoal.publish(PEOPLE, policy, **settings).verdict == "refused"
-    with pytest.raises(shoal.InputError, match="--force"):
+    with pytest.raises(shoal.InputError, match="replace it with `force`"):
         shoal.publish(PEOPLE, policy, **settings)
     assert shoal.publish(PEOPLE, policy, **settings, force=True).verdict == "refused"
     (place / "mine.txt").write_text("mine")
@@ -353,6 +353,33 @@ def test_without_a_terminal_and_with_closed_input_the_questions_are_told(publish
     assert "recipient" in done.stderr
 
 
+def test_the_line_of_answers_that_is_proposed_is_whole() -> None:
+    unclear = PEOPLE.with_columns(pl.Series("code", [f"x{number % 7}" for number in range(24)]))
+    with pytest.raises(shoal.InputError) as asked:
+        shoal.publish(unclear, answers={"recipient": "contract"})
+    assert "'recipient=contract,code=" in str(asked.value.cure)
+
+
+@pytest.mark.parametrize(
+    ("absent", "pdf", "said"),
+    [
+        ("jinja2", False, "A report needs Jinja2"),
+        ("vl_convert", False, "vl-convert"),
+        ("typst", True, "PDF needs typst"),
+    ],
+)
+def test_a_report_that_cannot_be_written_is_refused_before_anything_is_read(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, absent: str, pdf: bool, said: str
+) -> None:
+    monkeypatch.setitem(sys.modules, absent, None)  # type: ignore[arg-type]
+    with pytest.raises(shoal.InputError, match=said) as refused:
+        shoal.publish(tmp_path / "nowhere.csv", POLICY, output=tmp_path / "release", pdf=pdf)
+    assert "pip install 'shoal[report]'" in str(refused.value.cure)
+    if absent == "typst":
+        with pytest.raises(shoal.InputError, match="There is no file"):
+            shoal.publish(tmp_path / "nowhere.csv", POLICY, output=tmp_path / "release", pdf=False)
+
+
 def test_at_a_terminal_the_questions_are_asked(published: Path) -> None:
     """Somebody types; an answer that is none is asked again."""
     mine, theirs = pty.openpty()
@@ -393,22 +420,23 @@ def test_a_run_that_is_ended_cleans_up_and_the_next_one_after_a_killed_one(tmp_p
 
     def started() -> subprocess.Popen[bytes]:
         process = subprocess.Popen(command, cwd=tmp_path, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-        while process.poll() is None and not drafts():
+        while process.poll() is None and len(drafts()) < 2:
             time.sleep(0.05)
         return process
 
     def drafts() -> list[Path]:
-        return [path for path in tmp_path.iterdir() if path.name.startswith(".release")]
+        """The draft and its lock."""
+        return sorted(path for path in tmp_path.iterdir() if path.name.startswith(".release"))
 
     process = started()
-    assert [oct(path.stat().st_mode & 0o777) for path in drafts()] == ["0o700"]
+    assert [oct(path.stat().st_mode & 0o777) for path in drafts()] == ["0o700", "0o600"]
     process.send_signal(signal.SIGTERM)
     assert process.wait(timeout=240) == 143
     assert drafts() == []
     process = started()
     process.kill()
     process.wait()
-    assert len(drafts()) == 1
+    assert len(drafts()) == 2
     found = shoal.publish(PEOPLE, POLICY, output=tmp_path / "release", pdf=False)
     assert "was killed was removed" in (found.warnings or [""])[0]
     assert drafts() == []

@@ -10,8 +10,8 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.formats import ColumnLabels, format_of
-from shoal.reading import read
+from shoal.storage.formats import ColumnLabels, format_of
+from shoal.storage.reading import read
 
 POLICY: dict[str, Any] = {
     "columns": {"age": "quasi-identifier", "sex": "quasi-identifier", "illness": "sensitive"},

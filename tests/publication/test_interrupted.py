@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.publication import publish as module
+from shoal.reports.publication import publish as module
 
 POLICY: dict[str, Any] = {
     "columns": {"age": "quasi-identifier", "illness": "sensitive"},

@@ -14,12 +14,11 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import shoal
-from shoal.cli.app import app
-from shoal.publication.small_counts import for_the_public, grouped_sizes, without_small_counts
+from shoal.cli.group import app
 from shoal.reports.chapters import chapters_of
-from shoal.reports.crosswalk import CROSSWALKS, arranged
 from shoal.reports.findings import KEYS, read_findings
-from shoal.reports.report import document, report_html, report_pdf
+from shoal.reports.publication.small_counts import for_the_public, grouped_sizes, without_small_counts
+from shoal.reports.report import CROSSWALKS, arranged, document, report_html, report_pdf
 from shoal.vocabulary import LEAST_SHOWN
 
 TAG = "<script>alert(1)</script>"

@@ -10,10 +10,9 @@ from typing import Any
 
 import pytest
 
-from shoal.reports.chapters import Exhibit, chapters_of
+from shoal.reports.chapters import ReportExhibit, chapters_of
 from shoal.reports.chapters.base import listing
-from shoal.reports.chart_style import in_both_lights
-from shoal.reports.letters import width, with_lengths
+from shoal.reports.chart_style import in_both_lights, width, with_lengths
 from shoal.reports.report import report_html, report_pdf
 from shoal.reports.report_charts import CHARTS
 
@@ -28,7 +27,7 @@ def pages_of(pdf: bytes, folder: Path) -> list[str]:
 
 def test_every_chart_has_a_meaning_a_formula_a_table_and_words(plain_findings: dict[str, Any]) -> None:
     chapters = chapters_of(plain_findings)
-    shown = [part for chapter in chapters for part in chapter.sections if isinstance(part, Exhibit)]
+    shown = [part for chapter in chapters for part in chapter.sections if isinstance(part, ReportExhibit)]
     assert {one.chart.name for one in shown} == set(CHARTS), "every chart is shown"
     for one in shown:
         assert one.meaning.endswith(".")

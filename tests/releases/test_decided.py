@@ -12,13 +12,13 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
-from shoal.cli.app import app
+from shoal.cli.group import app
 from shoal.detection.undecided import Decisions, UndecidedColumn, look_at
 from shoal.errors import InputError
-from shoal.manifest.files import manifest_path
 from shoal.models import KAnonymity
 from shoal.policy import Policy
-from shoal.reading import read
+from shoal.policy.manifest import manifest_path
+from shoal.storage.reading import read
 
 ROWS = 120
 POINTING = {"ssn": "identifier", "mail": "identifier", "remark": "identifier", "born": "quasi-identifier"}

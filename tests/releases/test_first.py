@@ -11,9 +11,9 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
-from shoal.anonymization.methods import Mondrian
-from shoal.cli.app import app
+from shoal.cli.group import app
 from shoal.errors import InputError
+from shoal.methods import Mondrian
 
 
 def run(*words: str) -> Any:

@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.manifest.files import manifest_path, private_path
+from shoal.policy.manifest import manifest_path, private_path
 from shoal.releases.jobs import Writing, release_anonymized
 
 PEOPLE = pl.DataFrame({"q": [20, 21, 22, 23, 40, 41, 42, 43], "s": list("abcdabcd")})

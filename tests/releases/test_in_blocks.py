@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.releases import in_blocks, on_disk
+from shoal.releases import in_blocks
 
 PEOPLE = shoal.sample_data("discharges", 700, 3).with_columns(
     name=pl.Series([f"person {row}" for row in range(700)]),
@@ -27,7 +27,7 @@ ROLES: dict[str, Any] = {
 def few_are_many(monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of 64 rows, from 100 on."""
     monkeypatch.setattr(in_blocks, "MANY_ROWS", 100)
-    monkeypatch.setattr(on_disk, "_ROWS", 64)
+    monkeypatch.setattr(in_blocks, "_ROWS", 64)
 
 
 METHODS: list[dict[str, Any]] = [
@@ -69,7 +69,7 @@ def test_what_is_released_in_blocks_is_read_back_and_refused(
 ) -> None:
     """A writer that changes one cell: the draft is measured, not what was meant."""
     result = shoal.anonymize(PEOPLE, **ROLES, **METHODS[0])
-    true_frame = on_disk.frame_of
+    true_frame = in_blocks.frame_of
 
     def wrong(block: Any, path: Path) -> pl.DataFrame:
         frame = true_frame(block, path)
@@ -77,7 +77,33 @@ def test_what_is_released_in_blocks_is_read_back_and_refused(
             pl.when(pl.int_range(pl.len()) == 3).then(pl.lit("[0;1]")).otherwise("age_yrs").alias("age_yrs")
         )
 
-    monkeypatch.setattr(on_disk, "frame_of", wrong)
+    monkeypatch.setattr(in_blocks, "frame_of", wrong)
     with pytest.raises(shoal.ShoalError, match="age_yrs"):
         shoal.release(result, tmp_path / "safe.parquet", shuffle=True, seed=8)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("ending", ["csv", "tsv"])
+def test_lines_of_a_text_file_are_the_same_in_blocks(
+    ending: str, tmp_path: Path, request: pytest.FixtureRequest
+) -> None:
+    wards = ["north", "a, b", "a\tb", 'say "so"', None, "", " blank ", "two\nlines"]
+    people = pl.DataFrame(
+        {
+            "age": [20 + row % 7 for row in range(700)],
+            "job": [["clerk", "monk", "*"][row % 3] for row in range(700)],
+            "ward": pl.Series([wards[row % len(wards)] for row in range(700)], dtype=pl.String),
+            "pay": pl.Series([[1.5, 0.25, 3.0, None][row % 4] for row in range(700)]),
+            "seen": pl.Series([row % 5 for row in range(700)]).cast(pl.Datetime("us", "Europe/Vienna")),
+        }
+    )
+    decide = dict.fromkeys(["ward", "pay", "seen"], "other")
+    result = shoal.anonymize(
+        people, quasi_identifiers=["age", "job"], k=5, method="lattice", suppression=0.2, decide=decide
+    )
+    whole, blocks = tmp_path / f"whole.{ending}", tmp_path / f"blocks.{ending}"
+    shoal.release(result, whole, shuffle=True, seed=8)
+    request.getfixturevalue("few_are_many")
+    shoal.release(result, blocks, shuffle=True, seed=8)
+    assert blocks.read_bytes() == whole.read_bytes()
+    assert shoal.verify(blocks, original=people).holds

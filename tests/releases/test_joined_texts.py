@@ -11,8 +11,8 @@ import polars as pl
 import pytest
 
 import shoal
-from shoal.manifest.files import manifest_path, private_path
 from shoal.policy import Policy
+from shoal.policy.manifest import manifest_path, private_path
 
 OWN = {"columns": {"job": "quasi-identifier", "pay": "other"}, "models": [{"model": "k-anonymity", "k": 2}]}
 

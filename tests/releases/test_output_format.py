@@ -14,12 +14,12 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import shoal
-from shoal.cli.app import app
+from shoal.cli.group import app
 from shoal.errors import InputError
-from shoal.manifest.schema import ColumnEntry, WrittenAs
+from shoal.policy.manifest import ColumnEntry, WrittenAs
 from shoal.ranges.forms import ColumnForm
 from shoal.releases.notation import Notation, in_notation, read_back
-from shoal.writing import OutputFormat, sha256, write_draft
+from shoal.storage.writing import OutputFormat, sha256, write_draft
 
 PEOPLE = pl.DataFrame(
     {

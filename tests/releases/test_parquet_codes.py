@@ -14,11 +14,10 @@ from hypothesis import strategies as st
 from tests.releases.test_in_blocks import METHODS, PEOPLE, ROLES
 
 import shoal
-from shoal.compiled import machine
-from shoal.reading.parquet_check import check_parquet
-from shoal.releases import coded, in_blocks, on_disk, parquet_codes, parquet_loops
-from shoal.releases.parquet_codes import CodedColumn, _packed, write_coded
-from shoal.table.encode import encode
+from shoal.releases import coded, in_blocks
+from shoal.releases.coded import CodedColumn, _packed, write_coded
+from shoal.storage.encode import encode
+from shoal.storage.reading.hostile import check_parquet
 
 ROWS = 1003
 
@@ -120,7 +119,7 @@ def test_blocks_are_written_as_the_whole_is(
     monkeypatch.setattr(coded, "ROW_GROUP", 450)
     shoal.release(result, whole, shuffle=shuffle, seed=8)
     monkeypatch.setattr(in_blocks, "MANY_ROWS", 100)
-    monkeypatch.setattr(on_disk, "_ROWS", 64)
+    monkeypatch.setattr(in_blocks, "_ROWS", 64)
     shoal.release(result, blocks, shuffle=shuffle, seed=8)
     assert blocks.read_bytes() == whole.read_bytes()
     by_codes = how.get("interval") != "mean"
@@ -150,15 +149,28 @@ def test_what_is_written_from_codes_is_read_back_and_refused(tmp_path: Path, mon
     assert not list(tmp_path.iterdir())
 
 
+def test_the_writer_can_be_turned_off(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    result = shoal.anonymize(PEOPLE, **ROLES, **METHODS[0])
+    for module, name in ((coded, "FROM_ROWS"), (in_blocks, "MANY_ROWS")):
+        monkeypatch.setattr(module, name, 100)
+    ours, theirs = tmp_path / "ours.parquet", tmp_path / "theirs.parquet"
+    shoal.release(result, ours, shuffle=True, seed=8)
+    monkeypatch.setenv("SHOAL_PARQUET_WRITER", "polars")
+    shoal.release(result, theirs, shuffle=True, seed=8)
+    assert [b"shoal version" in path.read_bytes() for path in (ours, theirs)] == [True, False]
+    assert pl.read_parquet(ours).equals(pl.read_parquet(theirs))
+    assert pl.read_parquet_schema(ours) == pl.read_parquet_schema(theirs)
+    assert shoal.verify(theirs, original=PEOPLE).holds
+
+
 def test_long_texts_are_left_to_polars() -> None:
     codes = np.array([0, 1], np.uint8)
     assert CodedColumn("note", codes, pl.Series(["a", "b" * 2_000])).is_written
     assert not CodedColumn("note", codes, pl.Series(["a", "b" * 2_001])).is_written
 
 
-@pytest.mark.skipif(not machine.is_supported(), reason="loops are loaded on Linux on x86-64 alone")
 @pytest.mark.parametrize("kind", [np.uint8, np.uint16, np.uint32, np.int64])
-def test_the_loops_write_what_numpy_writes(kind: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_codes_of_every_type_are_written(kind: Any, tmp_path: Path) -> None:
     draw = np.random.default_rng(5)
     codes = draw.integers(0, 200, ROWS).astype(kind)
     columns = [
@@ -166,13 +178,9 @@ def test_the_loops_write_what_numpy_writes(kind: Any, tmp_path: Path, monkeypatc
         CodedColumn("some missing", codes, pl.Series(range(150))),
         CodedColumn("apart", np.arange(ROWS).astype(np.uint32), pl.Series(range(ROWS))),
     ]
-    parquet_loops.rehearse()
     order = draw.permutation(ROWS)
     groups = [order[:8], order[8:500], order[500:]]
     write_coded(tmp_path / "loops.parquet", columns, groups)
-    monkeypatch.setattr(parquet_codes, "at_hand", lambda loop: False)
-    write_coded(tmp_path / "numpy.parquet", columns, groups)
-    assert (tmp_path / "loops.parquet").read_bytes() == (tmp_path / "numpy.parquet").read_bytes()
     read = pl.read_parquet(tmp_path / "loops.parquet")
     assert read["apart"].to_list() == order.tolist()
     assert read["some missing"].to_list() == [None if codes[row] >= 150 else codes[row] for row in order]

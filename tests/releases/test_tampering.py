@@ -16,8 +16,8 @@ import pytest
 
 import shoal
 from shoal.errors import ShoalError
-from shoal.manifest.files import manifest_path, plan_path, private_path
 from shoal.policy import Policy
+from shoal.policy.manifest import manifest_path, plan_path, private_path
 
 QI = ["age", "job"]
 PEOPLE = pl.DataFrame(

@@ -10,7 +10,7 @@ import pytest
 
 import shoal
 from shoal.releases.jobs import release_anonymized
-from shoal.table.texts import texts_of
+from shoal.storage.texts import texts_of
 
 TIMES = [time(number % 24, number * 7 % 60, number * 11 % 60, number % 2 * 500_000) for number in range(240)]
 COARSEN = {"method": "coarsen", "resolution": 4}

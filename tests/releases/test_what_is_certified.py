@@ -15,8 +15,8 @@ import pytest
 
 import shoal
 from shoal.errors import InputError, ShoalError
-from shoal.manifest.files import manifest_path, pending_path, plan_path, private_path
 from shoal.policy import Policy
+from shoal.policy.manifest import manifest_path, pending_path, plan_path, private_path
 from shoal.ranges.parsing import unescape
 
 BIG = 2**53 + 1

@@ -7,12 +7,12 @@ from typing import Any
 
 import pytest
 
-from shoal.anonymization.search.generalize import SearchOptions, generalize
-from shoal.anonymization.search.lattice import prepare
+from shoal.methods.search.generalize import SearchOptions, generalize
+from shoal.methods.search.lattice import prepare
 from shoal.models import KAnonymity, LDiversity, Model, TCloseness
 from shoal.policy import Policy
-from shoal.reading import read
-from shoal.table import Table
+from shoal.storage import Table
+from shoal.storage.reading import read
 
 QI = ["sex", "age", "race", "marital-status", "education", "native-country", "workclass", "occupation", "salary-class"]
 K, DIVERSE = KAnonymity(k=5), LDiversity(l=5, sensitive="occupation")

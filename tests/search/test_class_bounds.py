@@ -12,14 +12,14 @@ from hypothesis import strategies as st
 
 from search import brute
 from search.test_optimum import CLASS_QUALITIES, LIMITS, check, made, search
-from shoal.anonymization.search import class_order
-from shoal.anonymization.search.class_search import ClassLook
-from shoal.anonymization.search.evaluate import ClassSums
-from shoal.anonymization.search.generalize import SearchOptions, Space
-from shoal.anonymization.search.lattice import prepare
+from shoal.methods.search import class_search
+from shoal.methods.search.class_search import ClassLook
+from shoal.methods.search.evaluate import ClassSums
+from shoal.methods.search.generalize import SearchOptions, Space
+from shoal.methods.search.lattice import prepare
 from shoal.models import KAnonymity
 from shoal.policy import as_policy
-from shoal.reading import read
+from shoal.storage.reading import read
 
 
 def made_ready(problem: brute.Problem) -> Space:
@@ -129,9 +129,9 @@ def test_what_is_looked_at_first_changes_nothing(patience: int, seed: int, quali
     problem = made(seed, ["k-anonymity"], quality, 0.2)
     usual = search(problem).optimum
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(class_order, "_PATIENCE", patience)
-        patch.setattr(class_order, "_LOOKS", 0)
-        patch.setattr(class_order, "_MORE", 0.0)
+        patch.setattr(class_search, "_PATIENCE", patience)
+        patch.setattr(class_search, "_LOOKS", 0)
+        patch.setattr(class_search, "_MORE", 0.0)
         found = search(problem).optimum
     assert (found.score, found.optimal, found.lower_bound) == (usual.score, usual.optimal, usual.lower_bound)
     assert (found.best is None) == (usual.best is None)

@@ -7,8 +7,9 @@ from itertools import pairwise, product
 import numpy as np
 import pytest
 
-from shoal.anonymization.search.closing import OpenNodes, _close_open, _list_open, _place_of
-from shoal.anonymization.search.evaluate import Outcome
+from shoal.kernels.lattice_order import close_open, list_open, place_of
+from shoal.methods.search.closing import OpenNodes
+from shoal.methods.search.evaluate import NodeOutcome
 
 
 def _first_changes(levels: list[tuple[int, ...]]) -> list[int]:
@@ -34,7 +35,7 @@ def test_nodes_are_listed_and_closed_as_the_definitions_say(seed: int) -> None:
     every = product(*(range(a, b + 1) for a, b in zip(low.tolist(), high.tolist(), strict=True)))
     expected = {node: cost(node, factors) for node in every if cost(node, factors) < target}
     levels, bounds, changes = np.zeros((4000, columns), np.uint16), np.zeros(4000), np.zeros(4000, np.uint16)
-    count = _list_open(factors, low, high, target, levels, bounds, changes)
+    count = list_open(factors, low, high, target, levels, bounds, changes)
     assert [tuple(row) for row in levels[:count].tolist()] == list(expected)
     levels, bounds, changes = levels[:count], bounds[:count], changes[:count]
     for step in range(6):
@@ -50,7 +51,7 @@ def test_nodes_are_listed_and_closed_as_the_definitions_say(seed: int) -> None:
             if bound < target:
                 closed[node] = bound
         expected = closed
-        left = _close_open(levels, bounds, changes, at, told, lost, target)
+        left = close_open(levels, bounds, changes, at, told, lost, target)
         levels, bounds, changes = levels[:left], bounds[:left], changes[:left]
         assert [tuple(row) for row in levels.tolist()] == list(expected)
         assert bounds.tolist() == list(expected.values())
@@ -74,7 +75,7 @@ def test_several_nodes_close_what_each_closes_by_itself(seed: int) -> None:
     grid = _Grid(chance, 4)
     told = [None, np.zeros((4, 4)), np.zeros((4, 4)), chance.random((4, 4)) * 0.1]
     outcomes = [
-        Outcome(tuple(chance.integers(0, 4, 4).tolist()), 0, True, 1.0, 0, told[int(chance.integers(seed > 3, 4))])
+        NodeOutcome(tuple(chance.integers(0, 4, 4).tolist()), 0, True, 1.0, 0, told[int(chance.integers(seed > 3, 4))])
         for _ in range(9)
     ]
     together, alone = (OpenNodes.under(grid, 2.0, 300) for _ in range(2))  # type: ignore[arg-type]
@@ -86,6 +87,6 @@ def test_several_nodes_close_what_each_closes_by_itself(seed: int) -> None:
     assert together.levels.tolist() == alone.levels.tolist()
     assert together.bounds.tolist() == alone.bounds.tolist()
     assert together.changes.tolist() == alone.changes.tolist()
-    places = [_place_of(alone.levels, node) for node in alone.levels]
+    places = [place_of(alone.levels, node) for node in alone.levels]
     assert places == list(range(len(alone)))
-    assert _place_of(alone.levels, np.full(4, 9, np.uint16)) == -1
+    assert place_of(alone.levels, np.full(4, 9, np.uint16)) == -1

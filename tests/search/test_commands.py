@@ -51,7 +51,7 @@ Shoal = Callable[..., Done]
 def shoal(folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Shoal:
     """Run a command within the folder, in this process."""
     monkeypatch.chdir(folder)
-    monkeypatch.setattr("shoal.cli.console.out.width", 120)
+    monkeypatch.setattr("shoal.cli.render.out.width", 120)
 
     def run(*arguments: str) -> Done:
         monkeypatch.setattr(sys, "argv", ["shoal", *arguments])

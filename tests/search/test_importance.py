@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 import shoal
 from search import brute
 from search.test_optimum import CLASS_QUALITIES, COLUMN_QUALITIES, LIMITS, made, search
-from shoal.anonymization.importance import relative_importance
-from shoal.anonymization.search import optimum as searching
 from shoal.errors import InputError
+from shoal.methods.base import relative_importance
+from shoal.methods.search import optimum as searching
 from shoal.releases.write import release
-from shoal.writing import write_json
+from shoal.storage.writing import write_json
 
 SCALES = st.floats(-300, 300).map(lambda exponent: 10.0**exponent)
 NAMES = ["a", "b", "c"]

@@ -11,15 +11,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from search import brute
-from shoal.anonymization.search import optimum as searching
-from shoal.anonymization.search.boxes import Boxes
-from shoal.anonymization.search.deepening import boxes_for
-from shoal.anonymization.search.generalize import SearchOptions, Space, generalize
-from shoal.anonymization.search.lattice import prepare
-from shoal.anonymization.search.narrowing import DONE, OFFERED
+from shoal.kernels.lattice_boxes import DONE, OFFERED
+from shoal.methods.search import optimum as searching
+from shoal.methods.search.deepening import BoxSearch, boxes_for
+from shoal.methods.search.generalize import SearchOptions, Space, generalize
+from shoal.methods.search.lattice import prepare
 from shoal.models import KAnonymity, LDiversity, Model
 from shoal.policy import as_policy
-from shoal.reading import read
+from shoal.storage.reading import read
 
 TREE = {"town": [["x", "p", "*"], ["y", "q", "*"], ["z", "q", "*"]]}
 
@@ -41,7 +40,7 @@ def test_a_proof_by_hand() -> None:
     """x x y z, k=2, nothing suppressed: `town` cannot stay, and p p q q costs (2/3 + 4/3 - 4/3) / (4 - 4/3) = 1/4."""
     policy = as_policy({"columns": {"town": "quasi-identifier"}, "models": [{"model": "k-anonymity", "k": 2}]})
     space = prepare(read(pl.DataFrame({"town": ["x", "x", "y", "z"]})), policy, TREE, SearchOptions()).space
-    boxes = Boxes(space.grid(SearchOptions()), 2, 0)
+    boxes = BoxSearch(space.grid(SearchOptions()), 2, 0)
     boxes.start()
     assert boxes.run(np.log(1.25), 100)[0] == DONE
     boxes.start()
@@ -64,7 +63,7 @@ def test_no_node_is_below_what_boxes_say(seed: int, suppression: float, quality:
     space, options = laid_out(problem)
     grid = space.grid(options)
     k = next(model.k for model in problem.models if isinstance(model, KAnonymity))
-    boxes = Boxes(grid, k, int(suppression * space.members + 1e-9))
+    boxes = BoxSearch(grid, k, int(suppression * space.members + 1e-9))
     boxes.start()
     target = share * grid.importance * (np.log(2) if grid.measure.geometric else 1.0)
     offered: list[tuple[int, ...]] = []

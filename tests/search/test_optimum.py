@@ -18,13 +18,13 @@ from hypothesis import strategies as st
 import shoal
 from models.makers import MAKERS, POPULATION
 from search import brute
-from shoal.anonymization.search import optimum as searching
-from shoal.anonymization.search import sources
-from shoal.anonymization.search.generalize import Generalized, SearchOptions, generalize
-from shoal.anonymization.search.lattice import prepare
+from shoal.methods.search import optimum as searching
+from shoal.methods.search import sources
+from shoal.methods.search.generalize import Generalized, SearchOptions, generalize
+from shoal.methods.search.lattice import prepare
 from shoal.models import KAnonymity, TCloseness
 from shoal.policy import as_policy
-from shoal.reading import read
+from shoal.storage.reading import read
 
 LIMITS = [0.0, 0.05, 0.2, 1.0]
 COLUMN_QUALITIES = ["loss", "precision", "entropy"]

@@ -11,15 +11,15 @@ from hypothesis import strategies as st
 
 from search import brute
 from search.test_optimum import COLUMN_QUALITIES, LIMITS, check
-from shoal.anonymization.search import optimum as searching
-from shoal.anonymization.search import packed, sources
-from shoal.anonymization.search.evaluate import Evaluator
-from shoal.anonymization.search.generalize import SearchOptions
-from shoal.anonymization.search.kernels import product_at
-from shoal.anonymization.search.lattice import prepare
+from shoal.kernels.lattice_bounds import product_at
+from shoal.methods.search import optimum as searching
+from shoal.methods.search import packed, sources
+from shoal.methods.search.evaluate import Evaluator
+from shoal.methods.search.generalize import SearchOptions
+from shoal.methods.search.lattice import prepare
 from shoal.models import KAnonymity
 from shoal.policy import Policy, as_policy
-from shoal.reading import read
+from shoal.storage.reading import read
 
 
 def packing(patch: pytest.MonkeyPatch, cells: int, bits: int, saved: float, looks: int) -> None:

@@ -8,9 +8,9 @@ import numpy as np
 import polars as pl
 
 import shoal
-from shoal.hierarchy.chosen import given_hierarchies
-from shoal.judgement.population import people_in_classes
-from shoal.reading import read
+from shoal.policy.judgement.population import people_in_classes
+from shoal.ranges.hierarchy.given import given_hierarchies
+from shoal.storage.reading import read
 
 
 def test_unknown_values_are_suppressed_whatever_their_level() -> None:

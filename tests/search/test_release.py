@@ -17,10 +17,10 @@ from models.makers import MAKERS, POPULATION
 from models.naive import Case, keeps, keeps_whole
 from search import brute
 from shoal import anonymize
-from shoal.anonymization.anonymize import Anonymized
-from shoal.anonymization.search.plan import read_plan
-from shoal.anonymization.solve import apply_plan
 from shoal.errors import InputError
+from shoal.methods.anonymize import Anonymized
+from shoal.methods.search.plan import read_plan
+from shoal.methods.solve import apply_plan
 from shoal.models import AverageRisk, KAnonymity, KMap, TCloseness, XYAnonymity
 from shoal.releases.verify import verify
 from shoal.releases.write import Refused, release

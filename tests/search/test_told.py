@@ -9,10 +9,10 @@ import pytest
 
 import shoal
 from shoal import progress
-from shoal.anonymization.outcomes import out_of_time
-from shoal.anonymization.search.generalize import SearchOptions
-from shoal.anonymization.search.optimum import Optimum
-from shoal.anonymization.search.solution_space import Solution, why
+from shoal.methods.outcomes import out_of_time
+from shoal.methods.search.generalize import SearchOptions
+from shoal.methods.search.optimum import Optimum
+from shoal.methods.search.solution_space import Solution, why
 
 FEW = pl.DataFrame({"age": [30, 34, 51, 52], "sex": ["f", "f", "m", "f"]})
 

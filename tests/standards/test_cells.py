@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli import app
-from shoal.standards.cells import cells
+from shoal.methods.cells import cells
 
 
 def grid(counts: list[list[int | str]], totals: bool = True) -> pl.DataFrame:

@@ -16,9 +16,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.standards.hipaa.hidden import hidden
-from shoal.standards.hipaa.results import next_command, what_is_left
-from shoal.standards.hipaa.zip3 import shipped
+from shoal.methods.hipaa.clauses import hidden
+from shoal.methods.hipaa.results import next_command, what_is_left
+from shoal.methods.hipaa.zip3 import shipped
 
 VISITS = pl.DataFrame(
     {

@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 import shoal
 from shoal.cli import app
-from shoal.standards.hipaa.hidden import hidden
+from shoal.methods.hipaa.clauses import hidden
 
 SEX = ["f", "m"]
 LYING = (

@@ -12,8 +12,8 @@ import pytest
 
 import shoal
 from detection import labelled_makers as m
-from shoal.standards.hipaa.clauses import CLAUSES
-from shoal.standards.hipaa.safe_harbor import SafeHarbor
+from shoal.methods.hipaa.clauses import CLAUSES
+from shoal.methods.hipaa.safe_harbor import SafeHarbor
 
 ROWS = 120
 
@@ -183,7 +183,7 @@ def test_clause_c_two_digit_years_are_not_guessed() -> None:
         apply(admission_date=["25/03/99", "31/12/98"] * 20)
     with pytest.raises(shoal.InputError, match="which number is the year") as error:
         apply(admission_date=["01/02/03", "04/05/06"] * 20)
-    assert "--date-order" in str(error.value.cure)
+    assert "`date_order`" in str(error.value.cure)
     frame = pl.DataFrame({"admission_date": ["01/02/03", "04/05/06"] * 20})
     result = shoal.safe_harbor(frame, date_order="ymd", century_from=1930)
     assert result.frame["admission_date"].to_list() == [2001, 2004] * 20

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.standards.hipaa.zip3 import read_populations, shipped, to_prefixes
+from shoal.methods.hipaa.zip3 import read_populations, shipped, to_prefixes
 
 # 18 listed prefixes with 20,000 people or fewer, Census 2010
 TOO_FEW = [

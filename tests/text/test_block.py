@@ -15,7 +15,7 @@ from shoal.text import block
 from shoal.text.base import Note
 from shoal.text.block import Block, blocks_of
 from shoal.text.find import LANGUAGES, find_spans
-from shoal.text.recognisers import asks
+from shoal.text.recognisers import pattern
 from shoal.text.words import CAPITAL, LOWER, widest_sign
 
 CORPUS = Path(__file__).parent / "corpus"
@@ -63,11 +63,13 @@ def test_what_is_asked_of_all_notes_is_what_each_would_say(texts: list[str], par
         there = some.holding_one_of((part, "d"), asked)[asked].tolist()
         asked_notes = [note for note, ask in zip(some.notes, asked.tolist(), strict=True) if ask]
         assert there == [part in note.lower or "d" in note.lower for note in asked_notes]
-    dashes = asks.sign(asks.any_of(asks.LOWER, asks.DIGIT), "-", asks.other_than(asks.CAPITAL))(some).tolist()
+    dashes = pattern.sign(pattern.any_of(pattern.LOWER, pattern.DIGIT), "-", pattern.other_than(pattern.CAPITAL))(
+        some
+    ).tolist()
     assert dashes == [re.search("[a-z0-9]-([^A-Z]|$)", note.folded) is not None for note in some.notes]
-    assert asks.count(",", 2)(some).tolist() == [note.folded.count(",") > 1 for note in some.notes]
+    assert pattern.count(",", 2)(some).tolist() == [note.folded.count(",") > 1 for note in some.notes]
     chains = [max((digits for _, _, digits in note.chains), default=0) for note in some.notes]
-    assert asks.digits_together(3)(some).tolist() == [most > 2 for most in chains]
+    assert pattern.digits_together(3)(some).tolist() == [most > 2 for most in chains]
     assert some.has_digits.tolist() == [bool(note.digits) for note in some.notes]
     assert some.marked(CAPITAL | LOWER).tolist() == [bool(note.any_signs & (CAPITAL | LOWER)) for note in some.notes]
     short = some.run_ends - some.run_starts < 5

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.text.base import Note, Span
-from shoal.text.find import find_spans
-from shoal.text.settle import settled_spans
+from shoal.text.find import find_spans, settled_spans
 
 HOSTILE = [
     "a", "A", "1", " ", ".", "Mr. ", "Dr. Prof. ", "1.", "1 ", "1-", "(", "+", "a@", "a.", "@a", ":", "0:", "é", "a-",
@@ -83,7 +82,7 @@ def test_what_shows_piece_after_piece_settles_by_whole_words(monkeypatch: pytest
         places = [text.find("x") for text in texts]
         return [[Span(place, place + 1, "name", 1.0, "")] if place >= 0 else [] for place in places]
 
-    monkeypatch.setattr("shoal.text.settle._searched", one_letter)
+    monkeypatch.setattr("shoal.text.find._searched", one_letter)
     text = f"so {'x' * 90} ends"
     spans = settled_spans([text], [None])[0]
     assert "x" not in "".join(sign for n, sign in enumerate(text) if not any(s.start <= n < s.end for s in spans))
@@ -91,7 +90,7 @@ def test_what_shows_piece_after_piece_settles_by_whole_words(monkeypatch: pytest
 
 
 def test_a_note_that_never_settles_is_named_by_its_row(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("shoal.text.settle.MOST_ROUNDS", 0)
+    monkeypatch.setattr("shoal.text.find.MOST_ROUNDS", 0)
     notes = ["fine", "fine", "Mail a.b@c.org"]
     with pytest.raises(shoal.ShoalError, match="row 3 of column 'note'") as error:
         shoal.scrub({"note": notes}, text="note")

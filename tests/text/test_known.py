@@ -8,13 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.text.known import find_known, known_sets
+from shoal.text.known import find_known, known_sets, misspelt, within_one_edit
 from shoal.text.known_values import KnownSet, KnownValue, parts_of
-from shoal.text.misspelt import misspelt, within_one_edit
-from shoal.text.moved_dates import moved
 from shoal.text.plain_search import PlainSearch
 from shoal.text.replace import by_tag, replaced
-from shoal.text.written_dates import dates_in, order_of
+from shoal.text.written_dates import dates_in, moved, order_of
 
 
 def found(values: list[str], text: str, **kinds: str) -> list[str]:

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 import shoal
-from shoal.cli.app import app
+from shoal.cli.group import app
 from shoal.releases.jobs import release_scrubbed
 from shoal.releases.results import Verification
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from shoal.text.base import HIPAA_LETTERS, TEXT_KINDS
 from shoal.text.find import find_spans
-from shoal.text.kinds import HIPAA_LETTERS, TEXT_KINDS
 from shoal.text.recognisers import RECOGNISERS
 
 

@@ -128,8 +128,8 @@ def test_what_stands_between_tags_is_the_original(
 
 
 def test_the_report_says_what_was_replaced() -> None:
+    from shoal.methods.scrubbing.scrub import scrubbed_text
     from shoal.reports.chapters.change import _scrubbed
-    from shoal.scrubbing.by_policy import scrubbed_text
 
     table = shoal.read(pl.DataFrame(TABLE))
     made = scrubbed_text(table, shoal.Policy.model_validate(RULES))

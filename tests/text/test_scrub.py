@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import shoal
-from shoal.cli.app import app
+from shoal.cli.group import app
 from shoal.releases.jobs import release_scrubbed
 from shoal.text.tags import TAG
 

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal.text.base import Span
 from shoal.text.known_values import folded
-from shoal.text.surrogate_names import given_names
-from shoal.text.surrogates import PersonSurrogates
+from shoal.text.surrogates import PersonSurrogates, given_names
 from shoal.text.written_dates import months_of
 
 KEY, OTHER = bytes(range(32)), bytes(range(1, 33))
@@ -54,7 +53,7 @@ def test_forms_of_one_name_agree() -> None:
 
 
 def test_gender_is_kept_where_it_is_known() -> None:
-    from shoal.text.surrogate_names import gender_of
+    from shoal.text.surrogates import gender_of
 
     for text, gender in (("Mary Quindlen", "f"), ("Robert Quindlen", "m")):
         assert gender_of(folded(replaced(person(), (text, "name"))[0].split()[0])) == gender

@@ -6,10 +6,9 @@ import re
 
 import pytest
 
-from shoal.text.find import find_spans
+from shoal.text.find import find_spans, settled_spans
 from shoal.text.known import known_sets
 from shoal.text.known_values import KnownValue
-from shoal.text.settle import settled_spans
 
 _MARK = re.compile(r"⟦([^⟧]*)⟧")
 

@@ -14,13 +14,12 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import shoal
-from shoal.cli.app import app
+from shoal.cli.group import app
 from shoal.errors import InputError
-from shoal.hierarchy.chosen import given_hierarchies
-from shoal.hierarchy.cooccurrence import cooccurrence_tree
-from shoal.hierarchy.on_columns import labellings, unambiguous
-from shoal.reading import read
-from shoal.table import Column
+from shoal.ranges.hierarchy.given import given_hierarchies
+from shoal.ranges.hierarchy.on_columns import cooccurrence_tree, labellings, unambiguous
+from shoal.storage import Column
+from shoal.storage.reading import read
 
 MARITAL = [
     ["Married", "with a partner", "*"],

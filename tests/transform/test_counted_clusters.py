@@ -11,17 +11,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.anonymization import partition
-from shoal.anonymization.methods import method_named
-from shoal.anonymization.partition import in_parts
-from shoal.anonymization.transforms.counted_clusters import close_tuples, sorted_tuples
-from shoal.anonymization.transforms.sorted_clusters import close_clusters, sorted_clusters
+from shoal.methods import method_named, partition
+from shoal.methods.partition import in_parts
+from shoal.methods.sorted_clusters import close_clusters, close_tuples, sorted_clusters, sorted_tuples
 from shoal.policy import Policy
 from shoal.ranges.boxed import Boxed, spread
-from shoal.reading import read
-from shoal.sample.discharges import QUASI_IDENTIFIERS
-from shoal.table import Table
-from shoal.table.classes import class_of_each_row, first_row_of_each_class, pack
+from shoal.reproduction.sample.discharges import QUASI_IDENTIFIERS
+from shoal.storage import Table
+from shoal.storage.classes import class_of_each_row, first_row_of_each_class, pack
+from shoal.storage.reading import read
 
 NAMES = ["a", "b"]
 tuples = st.lists(

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from typer.testing import CliRunner
 
 import shoal
-from shoal.anonymization.cut_plan import CutPlan
-from shoal.anonymization.search.plan import read_plan
-from shoal.cli.app import app
+from shoal.cli.group import app
 from shoal.errors import InputError
+from shoal.methods.cut_plan import CutPlan
+from shoal.methods.search.plan import read_plan
 
 TOWNS = [["Lyon", "FR", "*"], ["Nice", "FR", "*"], ["Rome", "IT", "*"], ["Pisa", "IT", "*"]]
 

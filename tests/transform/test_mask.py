@@ -11,37 +11,29 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.anonymization.transforms.mask import (
-    AGE_GROUPS,
-    COARSE_AGE_GROUPS,
-    Step,
-    _boxed,
-    _states,
-    mask,
-    masked_uniques,
-)
-from shoal.anonymization.transforms.regenerate import regenerate
 from shoal.errors import InputError
+from shoal.methods.mask import AGE_GROUPS, COARSE_AGE_GROUPS, MaskStep, _boxed, _states, mask, masked_uniques
+from shoal.methods.transforms.regenerate import regenerate
 from shoal.ranges.boxed import Boxed
 from shoal.ranges.coverage import fit
-from shoal.reading import read
-from shoal.table.classes import Coded, class_of_each_row, pack
+from shoal.storage.classes import Coded, class_of_each_row, pack
+from shoal.storage.reading import read
 
 
-def table_s3() -> list[Step]:
+def table_s3() -> list[MaskStep]:
     """The steps of Table S3, in the printed order."""
     age = (0, 85)
     return [
-        Step("age_yrs", starts=AGE_GROUPS, domain=age),
-        Step("ethncty", domain=(1, 3)),
-        Step("race", domain=(1, 6)),
-        Step("sex", domain=(1, 4)),
-        Step("age_yrs", starts=COARSE_AGE_GROUPS, domain=age),
-        Step("age_yrs", domain=age),
-        Step("adm_qtr", domain=(1, 4)),
-        Step("patzip", digits=2),
-        Step("patcnty"),
-        Step("patzip"),
+        MaskStep("age_yrs", starts=AGE_GROUPS, domain=age),
+        MaskStep("ethncty", domain=(1, 3)),
+        MaskStep("race", domain=(1, 6)),
+        MaskStep("sex", domain=(1, 4)),
+        MaskStep("age_yrs", starts=COARSE_AGE_GROUPS, domain=age),
+        MaskStep("age_yrs", domain=age),
+        MaskStep("adm_qtr", domain=(1, 4)),
+        MaskStep("patzip", digits=2),
+        MaskStep("patcnty"),
+        MaskStep("patzip"),
     ]
 
 
@@ -106,7 +98,7 @@ rows = st.lists(st.tuples(st.integers(0, 40), st.integers(0, 3)), min_size=1, ma
 def test_boxes_hold_their_rows_and_only_uniques_move_on(pairs: list[tuple[int, int]]) -> None:
     frame = pl.DataFrame(pairs, schema=["a", "b"], orient="row")
     columns = read(frame).select(["a", "b"])
-    found = mask(columns, [Step("a", starts=[0, 10, 20, 30]), Step("b"), Step("a")])
+    found = mask(columns, [MaskStep("a", starts=[0, 10, 20, 30]), MaskStep("b"), MaskStep("a")])
     for pair, box in zip(pairs, boxes_of(found.boxed), strict=True):
         assert all(low <= value <= high for value, (low, high) in zip(pair, box, strict=True))
     # whoever stays at a level shares it with another, except at the last
@@ -121,7 +113,7 @@ def test_uniques_of_any_levels_are_those_of_fitting_boxes(pairs: list[tuple[int,
     """Records released at any level of a chain, not only where masking would leave them."""
     frame = pl.DataFrame(pairs, schema=["a", "b"], orient="row")
     columns = read(frame).select(["a", "b"])
-    steps = [Step("a", starts=[0, 10, 20, 30]), Step("b"), Step("a")]
+    steps = [MaskStep("a", starts=[0, 10, 20, 30]), MaskStep("b"), MaskStep("a")]
     level_of_row = np.array(levels[: len(pairs)])
     boxed = _boxed(columns, _states(columns, steps), level_of_row)
     known = fit([boxed.ranges(column, "observed") for column in columns])
@@ -134,7 +126,7 @@ def test_uniques_where_keys_take_more_than_32_bits() -> None:
     some = rng.integers(0, 40, (60, 12))
     table = read({f"c{j}": np.concatenate([some, some[:20], some[:30]])[:, j] for j in range(12)})
     columns = table.select(table.names)
-    steps = [Step("c0", starts=[0, 20]), Step("c0"), Step("c11"), Step("c5", starts=[0, 10])]
+    steps = [MaskStep("c0", starts=[0, 20]), MaskStep("c0"), MaskStep("c11"), MaskStep("c5", starts=[0, 10])]
     level_of_row = rng.integers(0, 5, 110)
     boxed = _boxed(columns, _states(columns, steps), level_of_row)
     known = fit([boxed.ranges(column, "observed") for column in columns])
@@ -145,9 +137,9 @@ def test_uniques_where_keys_take_more_than_32_bits() -> None:
 
 def test_groups_must_hold_every_value() -> None:
     with pytest.raises(InputError, match="leave out"):
-        mask(read({"a": [1, 9]}).select(["a"]), [Step("a", starts=[5])])
+        mask(read({"a": [1, 9]}).select(["a"]), [MaskStep("a", starts=[5])])
     with pytest.raises(InputError, match="no column 'x'"):
-        mask(read({"a": [1, 9]}).select(["a"]), [Step("x")])
+        mask(read({"a": [1, 9]}).select(["a"]), [MaskStep("x")])
 
 
 def test_golden_regeneration(golden: Any) -> None:

@@ -9,9 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from shoal.anonymization.microaggregation.mdav import mdav
-from shoal.anonymization.microaggregation.sectors import sectors_of
-from shoal.table import Array
+from shoal.methods.mdav import mdav, sectors_of
+from shoal.storage import Array
 
 
 def plain(points: Array, k: int) -> Array:

@@ -14,16 +14,16 @@ from hypothesis import strategies as st
 
 import brute
 import shoal
-from shoal.anonymization.microaggregation import microaggregate, sum_of_squares
-from shoal.anonymization.microaggregation.mdav import mdav
-from shoal.anonymization.partition.coordinates import coordinates_apart
-from shoal.anonymization.partition.groups import improved, peeled
-from shoal.anonymization.transforms.sorted_clusters import closeness_bound
 from shoal.errors import InputError
+from shoal.methods.mdav import mdav
+from shoal.methods.microaggregate import microaggregate, sum_of_squares
+from shoal.methods.partition.coordinates import coordinates_apart
+from shoal.methods.partition.groups import improved, peeled
+from shoal.methods.sorted_clusters import closeness_bound
 from shoal.models.distances import ordered_distance
 from shoal.ranges.boxed import Boxed
-from shoal.reading import read
-from shoal.table import Array, Column
+from shoal.storage import Array, Column
+from shoal.storage.reading import read
 
 
 def columns_of(points: Array) -> list[Column]:

@@ -15,20 +15,18 @@ from hypothesis import strategies as st
 
 import brute
 import shoal
-from shoal.anonymization.partition import Effort, grouped, partition
-from shoal.anonymization.partition.bound import nearest_neighbour_bound
-from shoal.anonymization.partition.coordinates import coordinates
-from shoal.anonymization.partition.groups import Groups, blocked, improved, loss, peeled
-from shoal.anonymization.partition.near_middles import NearMiddles
-from shoal.anonymization.transforms.sorted_clusters import sorted_clusters
 from shoal.errors import InputError
+from shoal.methods.partition import Effort, grouped, partition
+from shoal.methods.partition.coordinates import coordinates
+from shoal.methods.partition.groups import Groups, NearMiddles, blocked, improved, loss, nearest_neighbour_bound, peeled
+from shoal.methods.sorted_clusters import sorted_clusters
 from shoal.models.distances import ordered_distance
 from shoal.ranges.boxed import Boxed
 from shoal.ranges.parsing import set_labels, set_members
-from shoal.reading import read
-from shoal.sample.discharges import QUASI_IDENTIFIERS
-from shoal.table import Array, Column
-from shoal.table.classes import class_of_each_row, pack
+from shoal.reproduction.sample.discharges import QUASI_IDENTIFIERS
+from shoal.storage import Array, Column
+from shoal.storage.classes import class_of_each_row, pack
+from shoal.storage.reading import read
 from shoal.utility.loss import information_loss
 
 EFFORTS: list[Effort] = ["fast", "default", "best"]

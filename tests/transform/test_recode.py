@@ -15,22 +15,31 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from shoal.anonymization.transforms.election import Election, best_of, elect, every_combination
-from shoal.anonymization.transforms.labels import Chunks, Constant, Labelling, Mapped, Runs, tree_levels
-from shoal.anonymization.transforms.recode import Figures, Recoded, Recoding, Strategy, recode
 from shoal.errors import InputError
-from shoal.reading import read
-from shoal.table.rows import Rows
+from shoal.methods.recode import (
+    ColumnRecoding,
+    Election,
+    Recoded,
+    RecodingFigures,
+    Strategy,
+    best_of,
+    elect,
+    every_combination,
+    recode,
+)
+from shoal.methods.recoding_labels import Chunks, Constant, Labeller, Mapped, NeighbourRuns, tree_levels
+from shoal.storage.reading import read
+from shoal.storage.rows import Rows
 
 
 def rows_of(data: dict[str, list[Any]], count: str | None = None) -> Rows:
     return Rows.of(read(data), [name for name in data if name != count], count)
 
 
-def labels_of(values: list[Any], labelling: Labelling, dtype: Any = None) -> list[str | None]:
+def labels_of(values: list[Any], labelling: Labeller, dtype: Any = None) -> list[str | None]:
     """A column after its recoding, row by row."""
     rows = Rows.of(read(pl.DataFrame({"x": pl.Series(values, dtype=dtype)})), ["x"])
-    return texts(recode(rows, Strategy([Recoding("x", labelling)])))["x"]
+    return texts(recode(rows, Strategy([ColumnRecoding("x", labelling)])))["x"]
 
 
 def texts(recoded: Recoded) -> dict[str, list[Any]]:
@@ -57,12 +66,12 @@ def provinces(data: Path) -> Mapped:
 def table_1(aosta: tuple[Rows, int], provinces: Mapped) -> Election:
     sex, town = Constant(" "), provinces
     whole = {
-        "S": Recoding(SEX, sex),
-        "M": Recoding(TOWN, town),
-        "Y_ran": Recoding(YEAR, Runs(4)),
-        "Y_avg": Recoding(YEAR, Chunks(4)),
+        "S": ColumnRecoding(SEX, sex),
+        "M": ColumnRecoding(TOWN, town),
+        "Y_ran": ColumnRecoding(YEAR, NeighbourRuns(4)),
+        "Y_avg": ColumnRecoding(YEAR, Chunks(4)),
     }
-    local = {"S_loc": Recoding(SEX, sex, below=2), "M_loc": Recoding(TOWN, town, below=2)}
+    local = {"S_loc": ColumnRecoding(SEX, sex, below=2), "M_loc": ColumnRecoding(TOWN, town, below=2)}
     strategies = {"original": Strategy(), **every_combination(local), **every_combination(whole)}
     return elect(aosta[0], strategies, removed_rows=aosta[1])
 
@@ -90,7 +99,7 @@ def test_every_cell_of_table_1_for_valle_d_aosta(data: Path, table_1: Election) 
 
 
 def test_the_original_is_not_modified(table_1: Election) -> None:
-    assert table_1.figures["original"] == Figures(87_464, 1684, 9174, 1, 0, 178)
+    assert table_1.figures["original"] == RecodingFigures(87_464, 1684, 9174, 1, 0, 178)
 
 
 def test_the_best_of_table_1(table_1: Election) -> None:
@@ -102,13 +111,13 @@ def test_the_best_of_table_1(table_1: Election) -> None:
 
 
 def test_runs_of_years_of_valle_d_aosta(aosta: tuple[Rows, int]) -> None:
-    year = recode(aosta[0], Strategy([Recoding(YEAR, Runs(4))])).columns[0].values.to_list()
+    year = recode(aosta[0], Strategy([ColumnRecoding(YEAR, NeighbourRuns(4))])).columns[0].values.to_list()
     assert (len(year), year[0], year[-1]) == (22, "[1918;1922]", "[2003;2003]")
 
 
 def test_orders_and_kinds_of_combination(aosta: tuple[Rows, int], provinces: Mapped) -> None:
     """The specification's figures for what the table does not print: both at once, and town before sex."""
-    sex, town = Recoding(SEX, Constant(" "), below=2), Recoding(TOWN, provinces, below=2)
+    sex, town = ColumnRecoding(SEX, Constant(" "), below=2), ColumnRecoding(TOWN, provinces, below=2)
     at_once = recode(aosta[0], Strategy([sex, town], sequential=False)).figures
     assert (at_once.uniques, at_once.modified_rows, at_once.classes) == (1, 1684, 7575)
     assert recode(aosta[0], Strategy([town, sex])).figures.uniques == 4
@@ -120,9 +129,9 @@ def test_counts_of_valle_d_aosta_equal_repeated_rows(
     counts = aosta[0]
     assert counts.weights is not None
     repeated = Rows(counts.take(np.repeat(np.arange(counts.count), counts.weights)).columns)
-    sex, town = Recoding(SEX, Constant(" "), below=2), Recoding(TOWN, provinces, below=2)
+    sex, town = ColumnRecoding(SEX, Constant(" "), below=2), ColumnRecoding(TOWN, provinces, below=2)
     assert recode(repeated, Strategy([sex, town]), removed_rows=178).figures == table_1.figures["S_loc+M_loc"]
-    averaged = recode(repeated, Strategy([Recoding(YEAR, Chunks(4))]), removed_rows=178)
+    averaged = recode(repeated, Strategy([ColumnRecoding(YEAR, Chunks(4))]), removed_rows=178)
     assert averaged.figures == table_1.figures["Y_avg"]
 
 
@@ -130,16 +139,16 @@ def test_counts_of_valle_d_aosta_equal_repeated_rows(
 
 
 def test_runs_skip_gaps_and_end_short() -> None:
-    assert labels_of([5, 1, 2, 9, 5], Runs(2)) == ["[5;9]", "[1;2]", "[1;2]", "[5;9]", "[5;9]"]
-    assert labels_of([1, 2, 9], Runs(2)) == ["[1;2]", "[1;2]", "[9;9]"]
-    assert labels_of([1, 2, 9], Runs(5)) == ["[1;9]"] * 3
+    assert labels_of([5, 1, 2, 9, 5], NeighbourRuns(2)) == ["[5;9]", "[1;2]", "[1;2]", "[5;9]", "[5;9]"]
+    assert labels_of([1, 2, 9], NeighbourRuns(2)) == ["[1;2]", "[1;2]", "[9;9]"]
+    assert labels_of([1, 2, 9], NeighbourRuns(5)) == ["[1;9]"] * 3
 
 
 def test_mean_and_median_of_a_run_are_of_its_records() -> None:
     """Records 1 1 1 5 | 6 9: means 2 and 7.5; medians the rows 1 1 [1] 5 and [6] 9."""
     values = [1, 1, 1, 5, 6, 9]
-    assert labels_of(values, Runs(2, "mean")) == ["2"] * 4 + ["7.5"] * 2
-    assert labels_of(values, Runs(2, "median")) == ["1"] * 4 + ["6"] * 2
+    assert labels_of(values, NeighbourRuns(2, "mean")) == ["2"] * 4 + ["7.5"] * 2
+    assert labels_of(values, NeighbourRuns(2, "median")) == ["1"] * 4 + ["6"] * 2
 
 
 def test_a_value_joins_the_first_chunk_that_holds_it() -> None:
@@ -159,32 +168,32 @@ def test_chunks_where_the_rows_do_not_divide() -> None:
 
 def test_dates_fractions_and_whole_floats() -> None:
     days = [datetime.date(2020, 1, 1), datetime.date(2020, 2, 1)]
-    assert labels_of(days, Runs(2)) == ["[2020-01-01;2020-02-01]"] * 2
-    assert labels_of(days, Runs(2, "median"))[0] == "2020-01-01"
-    assert labels_of([0.5, 1.25], Runs(2)) == ["[0.5;1.25]"] * 2
-    assert labels_of([1918.0, 1920.0, None], Runs(2)) == ["[1918;1920]", "[1918;1920]", None]
+    assert labels_of(days, NeighbourRuns(2)) == ["[2020-01-01;2020-02-01]"] * 2
+    assert labels_of(days, NeighbourRuns(2, "median"))[0] == "2020-01-01"
+    assert labels_of([0.5, 1.25], NeighbourRuns(2)) == ["[0.5;1.25]"] * 2
+    assert labels_of([1918.0, 1920.0, None], NeighbourRuns(2)) == ["[1918;1920]", "[1918;1920]", None]
 
 
 def test_text_by_its_order() -> None:
     sizes = ["small", "large", "medium", "small"]
     order = ["small", "medium", "large"]
-    assert labels_of(sizes, Runs(2, order=order)) == [
+    assert labels_of(sizes, NeighbourRuns(2, order=order)) == [
         "[small;medium]",
         "[large;large]",
         "[small;medium]",
         "[small;medium]",
     ]
-    assert labels_of(sizes, Runs(2), pl.Enum(order))[0] == "[small;medium]"
+    assert labels_of(sizes, NeighbourRuns(2), pl.Enum(order))[0] == "[small;medium]"
     assert labels_of(sizes, Chunks(2, order=order)) == ["small", "medium", "medium", "small"]
 
 
 def test_null_stays_null_but_in_a_constant_or_a_map_that_names_it() -> None:
-    assert labels_of([1, None, 2], Runs(2)) == ["[1;2]", None, "[1;2]"]
+    assert labels_of([1, None, 2], NeighbourRuns(2)) == ["[1;2]", None, "[1;2]"]
     assert labels_of([1, None, 2], Chunks(1)) == ["1", None, "1"]
     assert labels_of(["a", None], Mapped({"a": "A"})) == ["A", None]
     assert labels_of(["a", None], Mapped({"a": "A", None: "unknown"})) == ["A", "unknown"]
     assert labels_of(["a", None], Constant()) == ["*", "*"]
-    assert labels_of([None, None], Runs(2), pl.Int64) == [None, None]
+    assert labels_of([None, None], NeighbourRuns(2), pl.Int64) == [None, None]
 
 
 def test_keys_of_a_map_are_compared_as_text() -> None:
@@ -210,8 +219,8 @@ def test_local_recoding_falls_together_with_what_stays() -> None:
     rows = rows_of({"town": ["AOSTA", "AOSTA", "ALLEIN"], "age": [40, 40, 40]})
     province = Mapped({"AOSTA": "AOSTA", "ALLEIN": "AOSTA"})
     for below in (None, 2):
-        recoded = recode(rows, Strategy([Recoding("town", province, below)]))
-        assert recoded.figures == Figures(records=3, uniques=0, classes=1, k=3, modified_rows=1)
+        recoded = recode(rows, Strategy([ColumnRecoding("town", province, below)]))
+        assert recoded.figures == RecodingFigures(records=3, uniques=0, classes=1, k=3, modified_rows=1)
         assert texts(recoded)["town"] == ["AOSTA"] * 3
         assert recoded.columns[1] is rows.columns[1]
 
@@ -219,15 +228,15 @@ def test_local_recoding_falls_together_with_what_stays() -> None:
 def test_classes_under_k() -> None:
     """Classes a x1, b x2, c x3: under three are a and b."""
     rows = rows_of({"x": ["a", "b", "b", "c", "c", "c"]})
-    recoded = recode(rows, Strategy([Recoding("x", Constant(), below=3)]))
+    recoded = recode(rows, Strategy([ColumnRecoding("x", Constant(), below=3)]))
     assert texts(recoded)["x"] == ["*", "*", "*", "c", "c", "c"]
-    assert recoded.figures == Figures(6, 0, 2, 3, 3)
+    assert recoded.figures == RecodingFigures(6, 0, 2, 3, 3)
 
 
 def test_sequential_counts_anew_before_each_step() -> None:
     """Without sex the first two are alike, so only the third still loses its town; at once all three do."""
     rows = rows_of({"town": ["A", "A", "B"], "sex": ["f", "m", "f"]})
-    steps = [Recoding("sex", Constant(), below=2), Recoding("town", Constant("?"), below=2)]
+    steps = [ColumnRecoding("sex", Constant(), below=2), ColumnRecoding("town", Constant("?"), below=2)]
     assert texts(recode(rows, Strategy(steps)))["town"] == ["A", "A", "?"]
     at_once = recode(rows, Strategy(steps, sequential=False))
     assert texts(at_once)["town"] == ["?", "?", "?"]
@@ -238,44 +247,44 @@ def test_a_tree_climbed_only_as_far_as_needed() -> None:
     """a and b meet at level 1 as x; c is alone there as y and climbs on."""
     rows = rows_of({"x": ["a", "b", "c", "d", "d"]})
     levels = tree_levels(pl.DataFrame({"leaf": list("abcd"), "level1": list("xxyy"), "level2": ["*"] * 4}))
-    climb = Strategy([Recoding("x", level, below=2) for level in levels])
+    climb = Strategy([ColumnRecoding("x", level, below=2) for level in levels])
     assert texts(recode(rows, climb))["x"] == ["x", "x", "*", "d", "d"]
 
 
 def test_quasi_identifiers_are_what_is_counted_not_what_is_recoded() -> None:
     rows = rows_of({"age": [1, 1, 2], "note": ["p", "q", "r"]})
-    recoded = recode(rows, Strategy([Recoding("note", Constant(), below=2)]), ["age"])
+    recoded = recode(rows, Strategy([ColumnRecoding("note", Constant(), below=2)]), ["age"])
     assert texts(recoded)["note"] == ["p", "q", "*"]
     assert (recoded.figures.classes, recoded.figures.modified_rows) == (2, 1)
 
 
 def test_only_values_that_occur_need_a_label_and_are_left() -> None:
     rows = rows_of({"x": ["a", "b", "c"]}).take(np.array([0, 1]))
-    recoded = recode(rows, Strategy([Recoding("x", Mapped({"a": "A", "b": "b"}))]))
+    recoded = recode(rows, Strategy([ColumnRecoding("x", Mapped({"a": "A", "b": "b"}))]))
     assert recoded.columns[0].values.to_list() == ["A", "b"]
     years = rows_of({"x": [1, 2, 3]}).take(np.array([0, 2]))
-    assert texts(recode(years, Strategy([Recoding("x", Runs(2))])))["x"] == ["[1;3]", "[1;3]"]
+    assert texts(recode(years, Strategy([ColumnRecoding("x", NeighbourRuns(2))])))["x"] == ["[1;3]", "[1;3]"]
 
 
 def test_a_column_that_keeps_its_values_keeps_its_type() -> None:
     rows = rows_of({"x": [1, 1, 2, 2]})
-    assert recode(rows, Strategy([Recoding("x", Constant(), below=2)])).columns[0] is rows.columns[0]
-    assert recode(rows, Strategy([Recoding("x", Mapped({1: 1, 2: 2}))])).columns[0].dtype == pl.Int64
+    assert recode(rows, Strategy([ColumnRecoding("x", Constant(), below=2)])).columns[0] is rows.columns[0]
+    assert recode(rows, Strategy([ColumnRecoding("x", Mapped({1: 1, 2: 2}))])).columns[0].dtype == pl.Int64
 
 
 def test_election_uniques_then_affected_rows_then_order() -> None:
     measured = {
-        "many": Figures(10, 5, 10, 1, 0),
-        "removed": Figures(8, 0, 3, 2, 3, 2),
-        "modified": Figures(10, 0, 3, 2, 4),
-        "later": Figures(10, 0, 3, 2, 4),
+        "many": RecodingFigures(10, 5, 10, 1, 0),
+        "removed": RecodingFigures(8, 0, 3, 2, 3, 2),
+        "modified": RecodingFigures(10, 0, 3, 2, 4),
+        "later": RecodingFigures(10, 0, 3, 2, 4),
     }
     assert best_of(measured) == "modified"
 
 
 def test_election_ignores_columns_that_nobody_asked_for() -> None:
     rows = rows_of({"x": ["a", "b", "b"], "row": [1, 2, 3]})
-    found = elect(rows, {"nothing": Strategy(), "star": Strategy([Recoding("x", Constant())])}, ["x"])
+    found = elect(rows, {"nothing": Strategy(), "star": Strategy([ColumnRecoding("x", Constant())])}, ["x"])
     assert found.best == "star"
     assert found.recoded.columns[1] is rows.columns[1]
 
@@ -285,7 +294,7 @@ def test_election_ignores_columns_that_nobody_asked_for() -> None:
 
 def test_all_missing_values_are_counted_and_none_is_shown() -> None:
     rows = rows_of({"town": ["SECRET1", "SECRET2", "ok"], "size": ["SECRET3", "s", "m"]})
-    steps = [Recoding("town", Mapped({"ok": "fine"})), Recoding("size", Runs(2, order=["s", "m"]))]
+    steps = [ColumnRecoding("town", Mapped({"ok": "fine"})), ColumnRecoding("size", NeighbourRuns(2, order=["s", "m"]))]
     with pytest.raises(InputError) as caught:
         recode(rows, Strategy(steps))
     message = str(caught.value)
@@ -297,19 +306,19 @@ def test_all_missing_values_are_counted_and_none_is_shown() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Runs(0), "Use 1 or more"),
+        (lambda: NeighbourRuns(0), "Use 1 or more"),
         (lambda: Chunks(0), "Use 1 or more"),
-        (lambda: Runs(2, "mode"), "Use one of interval, mean, median"),  # type: ignore[arg-type]
-        (lambda: Recoding("x", Constant(), below=1), "Use 2 or more"),
-        (lambda: labels_of(["a"], Runs(2)), "holds text"),
-        (lambda: labels_of(["a"], Runs(2, "mean", ["a"])), "no mean"),
+        (lambda: NeighbourRuns(2, "mode"), "Use one of interval, mean, median"),  # type: ignore[arg-type]
+        (lambda: ColumnRecoding("x", Constant(), below=1), "Use 2 or more"),
+        (lambda: labels_of(["a"], NeighbourRuns(2)), "holds text"),
+        (lambda: labels_of(["a"], NeighbourRuns(2, "mean", ["a"])), "no mean"),
         (lambda: labels_of(["a"], Mapped({"a": None})), "misses 1 of its 1 values"),
         (lambda: labels_of(["a"], Mapped({})), "misses 1 of its 1 values"),
         (lambda: tree_levels([]), "no level"),
         (lambda: tree_levels(pl.DataFrame({"leaf": ["a"]})), "no level"),
         (lambda: tree_levels(pl.DataFrame({"leaf": ["a", "a"], "level1": ["x", "y"]})), "places 1 values twice"),
         (lambda: tree_levels([{"a": "x", "b": "y"}, {"x": "z"}]), "Level 2 of the hierarchy misses 1 labels"),
-        (lambda: recode(rows_of({"x": [1]}), Strategy([Recoding("xx", Constant())])), "no column 'xx'"),
+        (lambda: recode(rows_of({"x": [1]}), Strategy([ColumnRecoding("xx", Constant())])), "no column 'xx'"),
         (lambda: recode(rows_of({"x": [1]}), Strategy(), ["y"]), "no column 'y'"),
         (lambda: recode(rows_of({"x": [1]}), Strategy(), []), "no quasi-identifier"),
         (lambda: elect(rows_of({"x": [1]}), {}), "no strategy"),
@@ -324,15 +333,22 @@ def test_what_cannot_be_done_is_refused(make: Any, message: str) -> None:
 # laws, and a slow version
 
 VALUES = {"x": [*"abcd", None], "y": [1, 2, 3, 5, 8, None]}
-LABELLINGS: dict[str, list[Labelling]] = {
-    "x": [Constant(), Mapped(dict(zip("abcd", "aabb", strict=True))), Runs(2, order="dcba")],
-    "y": [Constant("5"), Runs(2), Runs(3, "mean"), Runs(2, "median"), Chunks(3), Chunks(2, "interval")],
+LABELLINGS: dict[str, list[Labeller]] = {
+    "x": [Constant(), Mapped(dict(zip("abcd", "aabb", strict=True))), NeighbourRuns(2, order="dcba")],
+    "y": [
+        Constant("5"),
+        NeighbourRuns(2),
+        NeighbourRuns(3, "mean"),
+        NeighbourRuns(2, "median"),
+        Chunks(3),
+        Chunks(2, "interval"),
+    ],
 }
 
 tables = st.lists(st.tuples(st.sampled_from(VALUES["x"]), st.sampled_from(VALUES["y"])), min_size=1, max_size=25)
 recodings = st.sampled_from("xy").flatmap(
     lambda name: st.builds(
-        Recoding, st.just(name), st.sampled_from(LABELLINGS[name]), st.sampled_from([None, 2, 2, 3, 4])
+        ColumnRecoding, st.just(name), st.sampled_from(LABELLINGS[name]), st.sampled_from([None, 2, 2, 3, 4])
     )
 )
 strategies = st.builds(Strategy, st.lists(recodings, max_size=3), st.booleans())
@@ -378,7 +394,7 @@ def test_runs_and_chunks_as_the_specification_tells_them(values: list[int], numb
     distinct = sorted(set(values))
     runs = [distinct[start : start + number] for start in range(0, len(distinct), number)]
     interval = {value: f"[{run[0]};{run[-1]}]" for run in runs for value in run}
-    assert labels_of(values, Runs(number)) == [interval[value] for value in values]
+    assert labels_of(values, NeighbourRuns(number)) == [interval[value] for value in values]
 
     ordered, size = sorted(values), len(values)
     median: dict[int, str] = {}
@@ -398,7 +414,7 @@ def test_the_same_as_row_by_row(tuples: list[tuple[Any, Any]], strategy: Strateg
     assert released(recoded) == expected
     sizes = Counter(expected).values()
     original = [tuple(as_text(value) for value in row) for row in tuples]
-    assert recoded.figures == Figures(
+    assert recoded.figures == RecodingFigures(
         records=len(tuples),
         uniques=sum(size == 1 for size in sizes),
         classes=len(sizes),
@@ -418,7 +434,7 @@ def test_recoding_never_lowers_k_nor_raises_uniques(tuples: list[tuple[Any, Any]
 
 
 @given(tables, recodings)
-def test_local_recoding_touches_only_the_chosen_rows(tuples: list[tuple[Any, Any]], step: Recoding) -> None:
+def test_local_recoding_touches_only_the_chosen_rows(tuples: list[tuple[Any, Any]], step: ColumnRecoding) -> None:
     sizes = Counter(tuples)
     recoded = released(recode(rows_of_tuples(tuples), Strategy([step])))
     other = 1 - ["x", "y"].index(step.column)

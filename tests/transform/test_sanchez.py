@@ -14,22 +14,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import shoal
-from shoal.anonymization.transforms.coarsen import coarsen, intervals
-from shoal.anonymization.transforms.sorted_clusters import (
-    by_distance,
-    close_clusters,
-    closeness_bound,
-    cut,
-    sorted_clusters,
-)
 from shoal.errors import InputError
-from shoal.judgement.disclosure import attribute_disclosure
+from shoal.methods.coarsen import coarsen, intervals
+from shoal.methods.sorted_clusters import by_distance, close_clusters, closeness_bound, cut, sorted_clusters
 from shoal.models import distances
 from shoal.models.distances import Labels, ordered_distance
+from shoal.policy.judgement.shown_classes import attribute_disclosure
 from shoal.ranges.boxed import Boxed, distance_to_zero, numbers, spread
-from shoal.reading import read
-from shoal.sample.discharges import QUASI_IDENTIFIERS
-from shoal.table import Column
+from shoal.reproduction.sample.discharges import QUASI_IDENTIFIERS
+from shoal.storage import Column
+from shoal.storage.reading import read
 from shoal.utility.loss import information_loss
 
 

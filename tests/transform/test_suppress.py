@@ -17,11 +17,11 @@ from hypothesis import strategies as st
 
 import shoal
 from brute import matches
-from shoal.anonymization.suppression import Reading, suppress
-from shoal.anonymization.suppression.sets import by_cost, cost_of
 from shoal.errors import InputError
+from shoal.methods.suppression import Reading, suppress
+from shoal.methods.suppression_sets import by_cost, cost_of
 from shoal.models import Evidence, KMatching
-from shoal.reading import read
+from shoal.storage.reading import read
 
 KEYS = ["urbrur", "roof", "walls", "water", "electcon", "relat", "sex"]
 Row = tuple[Any, ...]

@@ -1,4 +1,4 @@
-"""The tree laid out for vectors: what is written by hand does what its Python says, and nothing nearer is missed."""
+"""The tree laid out for vectors: nothing nearer is missed, and boxes are tight."""
 
 from __future__ import annotations
 
@@ -8,77 +8,22 @@ import numpy as np
 import pytest
 
 import shoal
-from shoal.anonymization.partition.peel import outermost_first, peel, widths
-from shoal.anonymization.partition.wide_tree import LANES, boxes_within, lowest_bit, tighten, wide_tree, within
-from shoal.compiled import compiled
-from shoal.compiled.stamp import of_module
+from kernels.uncompiled import uncompiled
+from shoal.methods.partition.peel import outermost_first, peel, wide_tree
 
 AWAY = np.float32(1e18)
 
 
-@compiled
-def _within(leaves: Any, leaf: int, row: Any, bound: Any, lanes: Any) -> int:
-    return within(leaves, leaf, row, bound, lanes)
-
-
-@compiled
-def _boxes_within(low: Any, high: Any, node: int, row: Any, bound: Any, lanes: Any) -> int:
-    return boxes_within(low, high, node, row, bound, lanes)
-
-
-@compiled
-def _widths(near: Any, block: int, ends: Any, wide: Any) -> None:
-    widths(near, block, ends, wide)
-
-
-@compiled
-def _tighten(leaves: Any, of: int, low: Any, high: Any, node: int, lane: int) -> bool:
-    return tighten(leaves, leaves, of, low, high, node, lane)
-
-
-@compiled
-def _lowest_bit(bits: int) -> int:
-    return lowest_bit(bits)
-
-
-def _both(function: Any, machine: Any, arguments: tuple[Any, ...]) -> list[Any]:
-    """What Python and machine code give back, and what they leave in their arrays."""
-    found = []
-    for run in (function, machine):
-        own = [one.copy() if isinstance(one, np.ndarray) else one for one in arguments]
-        found.append([run(*own), *(one.tobytes() for one in own if isinstance(one, np.ndarray))])
-    return found
-
-
-@pytest.mark.parametrize("columns", [1, 2, 9])
-def test_what_is_written_by_hand_does_what_its_python_says(columns: int) -> None:
-    rng = np.random.default_rng(columns)
-    leaves = rng.normal(size=(5, columns, LANES)).astype(np.float32)
-    leaves[3, :, rng.random(LANES) < 0.4] = AWAY
-    low, high = leaves - np.float32(0.3), leaves + rng.random(leaves.shape, np.float32)
-    row, lanes = rng.normal(size=columns).astype(np.float32), np.empty(LANES, np.float32)
-    for number in range(5):
-        for bound in (np.float32(0.5 * columns), np.float32(1e35), np.float32(0)):
-            python, machine = _both(within, _within, (leaves, number, row, bound, lanes))
-            assert python == machine
-            python, machine = _both(boxes_within, _boxes_within, (low, high, number, row, bound, lanes))
-            assert python == machine
-        python, machine = _both(widths, _widths, (leaves, number, np.sort(low[:2, :, 0], axis=0), np.empty(LANES)))
-        assert python == machine
-        for lane in (0, 15):
-            own = (leaves, number, low, high, 4 - number, lane)
-            python, machine = _both(lambda a, *rest: tighten(a, a, *rest), _tighten, own)
-            assert python == machine
-    assert [_lowest_bit(bits) for bits in (1, 6, 1 << 15)] == [lowest_bit(bits) for bits in (1, 6, 1 << 15)]
-
-
 def test_a_box_that_is_tight_does_not_change_again() -> None:
-    rows = np.random.default_rng(0).random((300, 3), np.float32)
-    tree = wide_tree(rows)
-    for leaf in range(len(tree.leaves)):
-        assert not _tighten(tree.leaves, leaf, tree.low, tree.high, leaf // LANES, leaf % LANES)
-    tree.leaves[0, :, tree.leaves[0, 0].argmin()] = AWAY
-    assert _tighten(tree.leaves, 0, tree.low, tree.high, 0, 0)
+    made = wide_tree(np.random.default_rng(0).random((300, 3), np.float32))
+    tree = uncompiled("peeling")._Tree(made.leaves, made.low, made.high, made.levels, made.names, 1)
+    assert not any(tree.tighten_leaf(leaf) for leaf in range(len(made.leaves)))
+    assert not any(tree.tighten_node(0, node) for node in range(made.levels[1]))
+    lowest = int(made.leaves[0, 0].argmin())
+    made.leaves[0, :, lowest] = AWAY
+    assert tree.tighten_leaf(0)
+    assert not tree.tighten_leaf(0)
+    assert made.low[0, 0, 0] == made.leaves[0, 0].min()
 
 
 def _peeled_slowly(rows: Any, k: int, wanted: int) -> Any:
@@ -126,9 +71,3 @@ def test_a_weight_of_any_size_leaves_groups_of_k(weight: float) -> None:
         people, quasi_identifiers=["age", "income"], k=3, method="mondrian", importance=importance
     )
     assert released.findings.k >= 3
-
-
-def test_a_module_is_stamped_without_loading_it() -> None:
-    assert (
-        of_module("shoal.compiled.vectors") == of_module("shoal.compiled.vectors") != of_module("shoal.compiled.loop")
-    )

@@ -12,16 +12,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import shoal
-from shoal.anonymization.microaggregation import microaggregate
-from shoal.anonymization.partition import Effort, partition
-from shoal.anonymization.partition.coordinates import coordinates, coordinates_apart
-from shoal.anonymization.partition.groups import Groups
-from shoal.anonymization.partition.peel import peel
-from shoal.anonymization.transforms.sorted_clusters import sorted_clusters
 from shoal.errors import InputError
+from shoal.methods.microaggregate import microaggregate
+from shoal.methods.partition import Effort, partition
+from shoal.methods.partition.coordinates import coordinates, coordinates_apart
+from shoal.methods.partition.groups import Groups
+from shoal.methods.partition.peel import peel
+from shoal.methods.sorted_clusters import sorted_clusters
 from shoal.ranges.boxed import Boxed, box_clusters, spread
-from shoal.reading import read
-from shoal.table import Array, Column
+from shoal.storage import Array, Column
+from shoal.storage.reading import read
 from shoal.utility.loss import change_of, information_loss
 
 EFFORTS: list[Effort] = ["fast", "default", "best"]

@@ -13,8 +13,8 @@ import shoal
 from shoal.attacks.link import attack_link
 from shoal.cli.options import types_of
 from shoal.errors import InputError
-from shoal.reading import Options
-from shoal.writing import OutputFormat
+from shoal.storage.reading import Options
+from shoal.storage.writing import OutputFormat
 
 DAYS = [date(2021, 1, 1) + timedelta(37 * n % 300) for n in range(60)]
 TYPES = {"seen": {"type": "date", "format": "%m/%d/%Y"}}

@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 
 import shoal
 from shoal.errors import InputError
-from shoal.reading import Options, read
-from shoal.table import Column
-from shoal.table.bands import joined_texts, parse_band, sorted_bands
-from shoal.table.column_type import ColumnType, as_column_type
-from shoal.table.declare import declare
-from shoal.table.declared import Declared
-from shoal.table.encode import encode
-from shoal.table.number_texts import plain_numbers, spelled_numbers
+from shoal.storage import Column
+from shoal.storage.bands import joined_texts, parse_band, sorted_bands
+from shoal.storage.column_type import ColumnType, as_column_type
+from shoal.storage.declare import Declared, declare
+from shoal.storage.encode import encode
+from shoal.storage.numbers import plain_numbers, spelled_numbers
+from shoal.storage.reading import Options, read
 
 
 def declared(values: list[object], kind: object, name: str = "x") -> Column:

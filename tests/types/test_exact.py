@@ -38,7 +38,7 @@ def test_digits_that_would_be_lost_are_refused(texts: list[str], declared: objec
 def test_moments_with_nanoseconds_stay_texts_where_nothing_is_declared(tmp_path: Path) -> None:
     path = tmp_path / "in.csv"
     path.write_text("x\n2021-01-01 10:00:00.123456789\n2021-01-01 10:00:00.5\n2021-01-01 10:00:00.500000000\n")
-    from shoal.reading import read
+    from shoal.storage.reading import read
 
     assert read(path)["x"].values.dtype == pl.String
     path.write_text("x\n2021-01-01 10:00:00.123456\n2021-01-01 10:00:00.5\n")

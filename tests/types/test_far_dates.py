@@ -9,7 +9,7 @@ import pytest
 
 import shoal
 from shoal.errors import InputError
-from shoal.reading import read
+from shoal.storage.reading import read
 
 FIRST, LAST = -96_413_063, 94_974_372
 METHODS: list[tuple[str, dict[str, Any]]] = [

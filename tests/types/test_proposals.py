@@ -12,7 +12,7 @@ import yaml
 
 import shoal
 from shoal.detection.profile import profile
-from shoal.reading import Options
+from shoal.storage.reading import Options
 
 CHANCE = random.Random(5)
 

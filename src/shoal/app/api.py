@@ -6,24 +6,113 @@ prints, is read with GET. Errors are `{"error": what, "cure": cure}`.
 
 from __future__ import annotations
 
+import inspect
+import json
+from collections.abc import Callable, Coroutine
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Query, Request
+from fastapi import APIRouter, Path, Query, Request, Response
 from fastapi.responses import HTMLResponse, JSONResponse, PlainTextResponse, StreamingResponse
+from fastapi.routing import APIRoute
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException
 
-from shoal.app import api_verbs
 from shoal.app.api_models import PROBLEMS, Id, JobView, Listing, ReadingOptions, Version, WorkspaceView, view
 from shoal.app.downloads import public_files, released_by, zipped
 from shoal.app.jobs import Job
-from shoal.app.json_bodies import CheckedRoute
-from shoal.app.opening import allowed_reading, keep_policy, open_example, open_place
+from shoal.app.opening import allowed_reading, keep_policy, open_example, open_place, receive_upload
+from shoal.app.project import section_to_json
+from shoal.app.security import RefusedRequest
 from shoal.app.server import close_file, counters_of, jobs_of, picker_of, project_of, render, workspace_of
-from shoal.app.stored import section_to_json
-from shoal.app.uploads import receive_upload
-from shoal.app.verbs import VERBS
+from shoal.app.verbs import VERBS, Verb, VerbOptions, stepping
 from shoal.app.verbs.releasing import ReleasedBy
+
+# Two routes per verb: POST starts it, GET reads what it found. Made from the table of verbs.
+
+
+# no `annotations` from the future here: the type of the options is known only when the route is made
+
+
+def add_to(router: APIRouter) -> None:
+    """Add the routes of all verbs."""
+    for verb in VERBS.values():
+        # a file is generated when it is opened; what pages ask for beside the verbs is theirs
+        if verb.name == "sample-data" or verb in stepping.VERBS:
+            continue
+        path = f"/workspaces/{{workspace}}/{verb.name}"
+        name = verb.name.replace("-", "_")
+        router.add_api_route(
+            path,
+            _starter(verb),
+            methods=["POST"],
+            status_code=202,
+            response_model=JobView,
+            name=f"start_{name}",
+            summary=verb.summary,
+            tags=["verbs"],
+        )
+        router.add_api_route(
+            path,
+            _reader(verb),
+            methods=["GET"],
+            response_model=dict[str, Any],
+            name=f"read_{name}",
+            summary=f"What {verb.name} found when it last ended well: what --json prints.",
+            tags=["verbs"],
+        )
+
+
+def _starter(verb: Verb) -> Callable[..., JobView]:
+    def start(request: Request, workspace: Id, options: VerbOptions) -> JobView:
+        return JobView.of(jobs_of(request).start(workspace_of(request, workspace), verb.name, options))
+
+    signature = inspect.signature(start)
+    typed = [
+        entry.replace(annotation=verb.options) if entry.name == "options" else entry
+        for entry in signature.parameters.values()
+    ]
+    start.__signature__ = signature.replace(parameters=typed)  # type: ignore[attr-defined]
+    return start
+
+
+def _reader(verb: Verb) -> Callable[..., JSONResponse]:
+    def read(request: Request, workspace: Id) -> JSONResponse:
+        found = jobs_of(request).found(workspace_of(request, workspace), verb.name)
+        if found is None:
+            raise HTTPException(404, f"{verb.name} has not ended well on this file yet.")
+        return JSONResponse(found.result)
+
+    return read
+
+
+# JSON that comes to the API: half of a character (a lone surrogate) is not text, and is refused before it is kept.
+
+
+class _Checked(Request):
+    async def json(self) -> Any:
+        """The body, whose every text can be written."""
+        found = await super().json()
+        try:
+            json.dumps(found, ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise RefusedRequest(
+                422, "The request holds what is not text (half of a character).", "Send characters that are whole."
+            ) from None
+        return found
+
+
+class CheckedRoute(APIRoute):
+    """A route whose JSON bodies are checked."""
+
+    def get_route_handler(self) -> Callable[[Request], Coroutine[Any, Any, Response]]:
+        """Read the body through the check."""
+        handle = super().get_route_handler()
+
+        async def checked(request: Request) -> Response:
+            return await handle(_Checked(request.scope, request.receive))
+
+        return checked
+
 
 router = APIRouter(prefix="/api/v1", responses=PROBLEMS, route_class=CheckedRoute)
 
@@ -187,7 +276,7 @@ def release(request: Request, workspace: Id, verb: Annotated[ReleasedBy, Path()]
     return StreamingResponse(pieces, media_type="application/zip", headers=headers)
 
 
-api_verbs.add_to(router)
+add_to(router)
 
 
 @router.get("/openapi.json", include_in_schema=False)

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from shoal import __version__
 from shoal.app import picker
 from shoal.app.jobs import Job, State
-from shoal.app.project import Origin, Reading, Workspace
+from shoal.app.project import FileReading, Origin, Workspace
 from shoal.app.verbs import Verb
 
 Id = Annotated[str, Path(pattern="^[0-9a-f]{16}$", description="As the app names it.")]
@@ -71,7 +71,7 @@ class Listing(BaseModel):
     more: bool
 
     @classmethod
-    def of(cls, found: picker.Listing) -> Listing:
+    def of(cls, found: picker.FolderListing) -> Listing:
         """From the picker."""
         folders = [Listed(name=entry.name, place=entry.place) for entry in found.folders]
         files = [Listed(name=entry.name, place=entry.place, size=entry.size) for entry in found.files]
@@ -90,9 +90,9 @@ class ReadingOptions(BaseModel):
     missing: Annotated[list[Annotated[str, Field(max_length=100)]], Field(max_length=100)] = []
     codebook: Annotated[str, Field(min_length=1, max_length=4_000)] | None = None
 
-    def reading(self) -> Reading:
+    def reading(self) -> FileReading:
         """As a workspace keeps it."""
-        return Reading(self.encoding, self.delimiter, tuple(self.missing), self.codebook)
+        return FileReading(self.encoding, self.delimiter, tuple(self.missing), self.codebook)
 
 
 class ReadingView(BaseModel):

@@ -17,15 +17,15 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.app.project import Reading
-from shoal.app.stored import section_to_json
+from shoal.app.project import FileReading, section_to_json
 from shoal.app.worker import allowed_policy, in_words
 from shoal.engine.local import LOCAL
-from shoal.identity import risk
+from shoal.exposure import risk
 from shoal.policy import Policy, as_policy
-from shoal.reading import Options
-from shoal.reading.files import declaring
-from shoal.table import Column, Table
+from shoal.storage import Column, Table
+from shoal.storage.reading import Options
+from shoal.storage.reading.files import declaring
+from shoal.systems.machine import give_way
 
 _NICER = 2
 # where the largest question takes longer, so many seconds are spent on answers before they are asked for
@@ -96,14 +96,13 @@ def _as_column(name: str, counts: Any) -> Column:
 
 def main() -> int:
     """Count what the first line names, then answer line by line."""
-    if hasattr(os, "nice"):
-        os.nice(_NICER)
+    give_way(_NICER)
     counter: Counter | None = None
     for line in sys.stdin.buffer:
         try:
             order = json.loads(line)
             if "source" in order:
-                reading = Reading(**{**order["reading"], "missing": tuple(order["reading"]["missing"])})
+                reading = FileReading(**{**order["reading"], "missing": tuple(order["reading"]["missing"])})
                 policy = as_policy(allowed_policy(order))
                 counter = Counter(order["source"], order["columns"], policy, reading.options())
                 counter.look_ahead()  # while the first count is waited for

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from shoal.app.jobs import Job, last_done
 from shoal.app.project import Workspace
-from shoal.manifest.files import files_of
+from shoal.policy.manifest import files_of
 
 _PIECE = 1 << 20
 _DAY = (1980, 1, 1, 0, 0, 0)

@@ -5,27 +5,25 @@ from __future__ import annotations
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import threading
 import time
 from contextlib import suppress
-from dataclasses import asdict, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from shoal.app.project import Project, Workspace, is_id, new_id
-from shoal.app.stored import Stored
+from shoal.app.project import Project, Stored, Workspace, is_id, new_id
 from shoal.app.verbs import VERBS, VerbOptions
-from shoal.dataclasses import dataclass
 from shoal.errors import InputError
-from shoal.writing import write_bytes
+from shoal.storage.writing import write_bytes
+from shoal.systems import machine
 
 State = Literal["running", "done", "failed", "cancelled"]
-_GRACE = 2.0
+GRACE = 2.0
 _KEPT = ("job.json", "policy.yaml")
 _LOST = {"error": "The app ended while this was running.", "cure": "Start it again."}
 _NO_CHILD = {"error": "The system refused to start another process.", "cure": "Close a file, or other programs."}
@@ -220,7 +218,7 @@ class Jobs:
             if running is None or running[0] != job.id:
                 return self.find(job.workspace, job.id) or job
             del self._running[job.workspace, job.verb]
-        end(running[1])
+        machine.end(running[1], GRACE)
         return self._finish(job, "cancelled", None)
 
     def of(self, workspace: Workspace) -> list[Job]:
@@ -258,12 +256,12 @@ class Jobs:
             jobs = [job_id for job_id, _ in self._running.values()]
             self._running.clear()
         for child in children:
-            end(child)
+            machine.end(child, GRACE)
         for (workspace, _), identifier in zip(names, jobs, strict=True):
             if (job := self.find(workspace, identifier)) is not None:
                 self._finish(job, "failed", _LOST)
         for thread in self._waiting:
-            thread.join(_GRACE)
+            thread.join(GRACE)
 
 
 def checked_options(verb: str, given: dict[str, Any]) -> VerbOptions:
@@ -317,7 +315,7 @@ def start_child(module: str, folder: Path, stdout: int = subprocess.DEVNULL) -> 
         stdout=stdout,
         stderr=subprocess.DEVNULL,
         env={**os.environ, "RUST_BACKTRACE": "0", "OPENBLAS_NUM_THREADS": "1", **keep},
-        start_new_session=True,
+        **machine.apart(),
     )
 
 
@@ -326,13 +324,3 @@ def _tell(child: subprocess.Popen[bytes], order: dict[str, Any]) -> None:
     with suppress(BrokenPipeError):
         child.stdin.write(json.dumps(order).encode() + b"\n")
         child.stdin.flush()
-
-
-def end(child: subprocess.Popen[bytes]) -> None:
-    """End a child and whatever it started, at first politely."""
-    for how in (signal.SIGTERM, getattr(signal, "SIGKILL", signal.SIGTERM)):
-        with suppress(ProcessLookupError, PermissionError):
-            os.killpg(child.pid, how) if hasattr(os, "killpg") else child.terminate()
-        with suppress(subprocess.TimeoutExpired):
-            child.wait(_GRACE)
-            return

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from shoal.app.locks import PROJECT_MARK
 from shoal.app.policy_texts import named_files
-from shoal.dataclasses import dataclass
+from shoal.app.project import PROJECT_MARK
 from shoal.errors import InputError
 
 MOST_ENTRIES = 2_000
@@ -17,7 +17,7 @@ _NOT_A_PATH = re.compile(r"[*?\[\]\0\ud800-\udfff]|^~|^[A-Za-z][A-Za-z0-9+.-]+:"
 
 
 @dataclass(frozen=True)
-class Entry:
+class PickerEntry:
     """A file or a folder: its name, the address by which the picker knows it, and the size of a file."""
 
     name: str
@@ -26,14 +26,14 @@ class Entry:
 
 
 @dataclass(frozen=True)
-class Listing:
+class FolderListing:
     """A folder: where it is, its folders and tables, the folder above, and whether more is there than is shown."""
 
     place: str
     shown: str
     above: str | None
-    folders: list[Entry]
-    files: list[Entry]
+    folders: list[PickerEntry]
+    files: list[PickerEntry]
     more: bool = False
 
 
@@ -46,18 +46,18 @@ class Picker:
     @staticmethod
     def is_table(path: Path) -> bool:
         """Whether a file is listed and may be opened: its ending is one of a table, its name not one of an own file."""
-        from shoal.reading.files import table_extensions
+        from shoal.storage.reading.files import table_extensions
 
         known = (*table_extensions(), ".json")
         if path.name.startswith((".", "_")) or "\\" in path.name:
             return False
         return path.is_file() and any(ending.lower() in known for ending in path.suffixes[-2:])
 
-    def look(self, place: str = "") -> Listing:
+    def look(self, place: str = "") -> FolderListing:
         """What is in a folder; without a place, the allowed folders (or the one there is)."""
         if not place and len(self.roots) != 1:
-            entries = [Entry(str(root), str(number)) for number, root in enumerate(self.roots)]
-            return Listing("", "", None, entries, [])
+            entries = [PickerEntry(str(root), str(number)) for number, root in enumerate(self.roots)]
+            return FolderListing("", "", None, entries, [])
         place = place or "0"
         folder = self._resolve(place)
         if not folder.is_dir():
@@ -65,9 +65,9 @@ class Picker:
         above = place.rpartition("/")[0] if "/" in place else ("" if len(self.roots) > 1 else None)
         folders, files = self._entries(folder, place)
         more = len(folders) + len(files) > MOST_ENTRIES
-        return Listing(place, str(folder), above, folders[:MOST_ENTRIES], files[:MOST_ENTRIES], more)
+        return FolderListing(place, str(folder), above, folders[:MOST_ENTRIES], files[:MOST_ENTRIES], more)
 
-    def _entries(self, folder: Path, place: str) -> tuple[list[Entry], list[Entry]]:
+    def _entries(self, folder: Path, place: str) -> tuple[list[PickerEntry], list[PickerEntry]]:
         folders, files = [], []
         try:
             inside = sorted(folder.iterdir(), key=lambda path: path.name.lower())
@@ -77,9 +77,9 @@ class Picker:
             if path.name.startswith((".", "_")) or not self._is_inside(path) or "\\" in path.name:
                 continue
             if path.is_dir():
-                folders.append(Entry(path.name, f"{place}/{path.name}"))
+                folders.append(PickerEntry(path.name, f"{place}/{path.name}"))
             elif self.is_table(path):
-                files.append(Entry(path.name, f"{place}/{path.name}", path.stat().st_size))
+                files.append(PickerEntry(path.name, f"{place}/{path.name}", path.stat().st_size))
         return folders, files
 
     def file(self, place: str) -> Path:
@@ -149,12 +149,12 @@ def _is_hidden(name: str) -> bool:
     >>> _is_hidden(".ssh"), _is_hidden("release.private"), _is_hidden("safe.csv.private.json"), _is_hidden("a.csv")
     (True, True, True, False)
     """
-    return name.startswith(".") or name.endswith((".private", ".private.json", ".plan.json"))
+    # not every file system tells capitals apart
+    return name.startswith(".") or name.lower().endswith((".private", ".private.json", ".plan.json"))
 
 
 def _not_allowed() -> InputError:
     return InputError(
         "This is not a file below the folders that the app may look into.",
-        "Allow its folder at start.",
-        settings="allow",
+        "Allow its folder at start: --allow DIR.",
     )

@@ -13,27 +13,31 @@ No path is ever made from the name of a user's file. Folders are for their owner
 from __future__ import annotations
 
 import json
-import os
 import re
 import secrets
 import shutil
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import field, replace
+from dataclasses import dataclass, field, fields, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from shoal.app.locks import PROJECT_MARK, Lock
 from shoal.app.policy_texts import as_text, named_files, parsed
-from shoal.dataclasses import dataclass
 from shoal.errors import InputError
-from shoal.writing import write_bytes
+from shoal.results.result import Result, as_json
+from shoal.results.sections import Bar, Cell, Chart, Commands, Content, Figure, Figures, Files, Grid, Headline, Notes
+from shoal.results.sections import Section as Section
+from shoal.storage.writing import write_bytes
+from shoal.systems.files import is_own, move, user
+from shoal.systems.locks import Lock
 
 Origin = Literal["upload", "machine", "example"]
 _ID = re.compile(r"[0-9a-f]{16}")
-_RUN, _NEW = "run-", "new-"
+_RUN = "run-"
+# the file that says: this folder is a project of the app
+PROJECT_MARK = "project.lock"
 
 
 def new_id() -> str:
@@ -51,7 +55,7 @@ def is_id(text: str) -> bool:
 
 
 @dataclass(frozen=True)
-class Reading:
+class FileReading:
     """How the file is read, where that is not found by itself: as `--encoding`, `--delimiter`, `--missing` say.
 
     `codebook` is a file that says what its columns of codes hold, from which roles are proposed.
@@ -64,7 +68,7 @@ class Reading:
 
     def options(self) -> Any:
         """The library's own options."""
-        from shoal.reading import Options
+        from shoal.storage.reading import Options
 
         return Options(self.encoding, self.delimiter, tuple(self.missing), codebook=self.codebook)
 
@@ -82,7 +86,7 @@ class Workspace:
     name: str = field(repr=False)
     source: Path = field(repr=False)
     origin: Origin
-    reading: Reading = Reading()
+    reading: FileReading = FileReading()
     created: str = ""
 
     @property
@@ -121,7 +125,7 @@ class Workspace:
         named = [*self.reading.files(), *(named_files(self.policy()) if self.has_policy else [])]
         return {"reading": reading, "source": _state(self.source), "files": [_state(Path(name)) for name in named]}
 
-    def with_reading(self, reading: Reading) -> Workspace:
+    def with_reading(self, reading: FileReading) -> Workspace:
         """The workspace with other reading options, kept."""
         return replace(self, reading=reading).saved()
 
@@ -143,7 +147,7 @@ class Workspace:
     def read(cls, folder: Path) -> Workspace:
         """The workspace that a folder holds."""
         record = json.loads((folder / "workspace.json").read_bytes())
-        reading = Reading(**{**record["reading"], "missing": tuple(record["reading"]["missing"])})
+        reading = FileReading(**{**record["reading"], "missing": tuple(record["reading"]["missing"])})
         return cls(
             folder, record["id"], record["name"], Path(record["source"]), record["origin"], reading, record["created"]
         )
@@ -154,7 +158,7 @@ class Project:
 
     def __init__(self, folder: Path, *, temporary: bool) -> None:
         self.folder, self.temporary = folder, temporary
-        self._lock = Lock(folder / PROJECT_MARK)
+        self._lock = Lock(folder / PROJECT_MARK, stays=True)
         if not self._lock.take():
             raise InputError(
                 "The project folder is open in another run of the app.", "End that one, or name another folder."
@@ -166,20 +170,18 @@ class Project:
         """The project of a folder that is kept, or a temporary one; what crashed runs left behind is removed."""
         if folder is not None:
             return cls(_private(folder), temporary=False)
-        runs = _private(Path(tempfile.gettempdir()) / f"shoal-app-{_user()}")
-        remove_leftovers(runs)
-        made = cls(Path(tempfile.mkdtemp(prefix=_NEW, dir=runs)), temporary=True)
-        return made._as_run()  # under its name only when its lock is held: another start may be clearing up
-
-    def _as_run(self) -> Project:
-        self.folder = self.folder.rename(self.folder.with_name(_RUN + self.folder.name.removeprefix(_NEW)))
-        return self
+        runs = _private(Path(tempfile.gettempdir()) / f"shoal-app-{user()}")
+        with Lock(runs / "start.lock"):  # or another start could take a folder for a leftover that has no lock yet
+            remove_leftovers(runs)
+            return cls(Path(tempfile.mkdtemp(prefix=_RUN, dir=runs)), temporary=True)
 
     def close(self) -> None:
         """Let go; a temporary project is removed."""
         if self.temporary and self._lock.held:
             shutil.rmtree(self.folder, ignore_errors=True)
         self._lock.release()
+        if self.temporary:  # Windows does not remove a lock that is held
+            shutil.rmtree(self.folder, ignore_errors=True)
 
     def workspaces(self) -> list[Workspace]:
         """All of them, oldest first."""
@@ -204,13 +206,13 @@ class Project:
             made.mkdir(mode=0o700)
         place = source if source is not None else folder / "source" / f"data{ending}"
         created = datetime.now(UTC).isoformat(timespec="milliseconds")
-        return Workspace(folder, identifier, _shown(name), place, origin, Reading(), created).saved()
+        return Workspace(folder, identifier, _shown(name), place, origin, FileReading(), created).saved()
 
     def remove(self, workspace: Workspace) -> None:
         """Close a file: everything about it goes; a file of this machine itself stays."""
         gone = workspace.folder.with_name(f"gone-{workspace.id}")  # at once not found, then removed
         with suppress(FileNotFoundError):
-            workspace.folder.rename(gone)
+            move(workspace.folder, gone)
         shutil.rmtree(gone, ignore_errors=True)
 
 
@@ -232,10 +234,6 @@ def _state(path: Path) -> list[int] | None:
     return None
 
 
-def _user() -> str:
-    return str(os.getuid()) if hasattr(os, "getuid") else "user"
-
-
 def _private(folder: Path) -> Path:
     """A folder of our own, made if need be; one of somebody else, or a link, is refused."""
     try:
@@ -243,7 +241,7 @@ def _private(folder: Path) -> Path:
     except (FileExistsError, FileNotFoundError, PermissionError, NotADirectoryError):
         raise InputError(f"{folder} cannot be made.", "Name a folder in one that is there.") from None
     owner = folder.lstat()
-    if folder.is_symlink() or (hasattr(os, "getuid") and owner.st_uid != os.getuid()):
+    if folder.is_symlink() or not is_own(owner):
         raise InputError(f"{folder} is a link, or belongs to somebody else.", "Name a folder of your own.")
     folder.chmod(0o700)
     return folder
@@ -256,7 +254,124 @@ def remove_leftovers(runs: Path) -> None:
         if lock.take():
             shutil.rmtree(folder, ignore_errors=True)
             lock.release()
+            shutil.rmtree(folder, ignore_errors=True)  # Windows does not remove a lock that is held
 
 
 def _runs(runs: Path) -> Iterator[Path]:
     yield from (folder for folder in runs.iterdir() if folder.name.startswith(_RUN) and not folder.is_symlink())
+
+
+# What `shoal app` was started with.
+
+
+UPLOAD_LIMIT = 4 * 10**9
+LOCAL_HOST = "127.0.0.1"
+
+
+def _secret() -> str:
+    return secrets.token_urlsafe(32)
+
+
+@dataclass(frozen=True)
+class Settings:
+    """Where state is kept, which folders may be looked into, how much may be uploaded, and the secrets of this run.
+
+    `token` opens the first browser session and is good once; `api_token` is for scripts, as long as the app runs.
+    """
+
+    project: Path | None = None
+    allow: tuple[Path, ...] = ()
+    upload_limit: int = UPLOAD_LIMIT
+    host: str = LOCAL_HOST
+    token: str = field(default_factory=_secret, repr=False)
+    api_token: str = field(default_factory=_secret, repr=False)
+    # a counting process that nobody asked for so long is ended
+    idle_seconds: float = 600.0
+
+    def __post_init__(self) -> None:
+        for folder in self.allow:
+            if not folder.is_dir():
+                raise InputError(f"There is no folder {folder}.", "Name a folder that is there (--allow).")
+
+
+# Results of verbs on disk: the verb's own JSON beside its sections, which read back as the sections they were.
+
+
+_SECTIONS: dict[str, type[Any]] = {
+    kind.__name__.lower(): kind for kind in (Headline, Figures, Grid, Chart, Notes, Files, Commands)
+}
+
+
+@dataclass(frozen=True)
+class Stored:
+    """What a verb found: its JSON, one sentence, and its sections."""
+
+    result: dict[str, Any]
+    summary: str
+    sections: Sequence[Section]
+
+    @classmethod
+    def of(cls, result: Result) -> Stored:
+        """What is kept of a result."""
+        return cls(result.to_dict(), result.summary(), result.sections())
+
+    def write(self, path: Path) -> None:
+        """To a file of its owner, whole or not at all."""
+        content = {
+            "result": self.result,
+            "summary": self.summary,
+            "sections": [section_to_json(section) for section in self.sections],
+        }
+        write_bytes(path, json.dumps(content, ensure_ascii=False).encode(), 0o600)
+
+    @classmethod
+    def read(cls, path: Path) -> Stored:
+        """From a file that `write` made."""
+        content = json.loads(path.read_bytes())
+        return cls(content["result"], content["summary"], [section_from_json(found) for found in content["sections"]])
+
+
+def section_to_json(section: Section) -> dict[str, Any]:
+    """A section as JSON, with its kind.
+
+    >>> section_to_json(Headline("Nobody is unique.", "good"))
+    {'kind': 'headline', 'text': 'Nobody is unique.', 'tone': 'good'}
+    """
+    found = {entry.name: _content(getattr(section, entry.name)) for entry in fields(section)}
+    return {"kind": type(section).__name__.lower(), **found}
+
+
+def _content(value: Any) -> Any:
+    if isinstance(value, Bar):
+        return {"share": value.share}
+    if isinstance(value, Cell):
+        return {"text": value.text, "tone": value.tone}
+    if isinstance(value, Figure):
+        return {"name": value.name, "value": value.value, "tone": value.tone}
+    if isinstance(value, (list, tuple)):
+        return [_content(entry) for entry in value]
+    return as_json(value)
+
+
+def section_from_json(found: Mapping[str, Any]) -> Section:
+    """The section that `section_to_json` wrote.
+
+    >>> grid = Grid(("name", "share"), [("age", Bar(0.5)), (Cell("sex", "dim"), "0")], left=1, title="Columns")
+    >>> section_from_json(section_to_json(grid)).rows
+    [('age', Bar(share=0.5)), (Cell(text='sex', tone='dim'), '0')]
+    """
+    given = dict(found)
+    kind = _SECTIONS[given.pop("kind")]
+    if kind is Figures:
+        given["figures"] = [Figure(**figure) for figure in given["figures"]]
+    if kind is Grid:
+        given["rows"] = [tuple(_cell(cell) for cell in row) for row in given["rows"]]
+        given |= {"heads": tuple(given["heads"]), "wrap": tuple(given["wrap"])}
+    section: Section = kind(**given)
+    return section
+
+
+def _cell(found: Any) -> Content:
+    if not isinstance(found, dict):
+        return str(found)
+    return Bar(found["share"]) if "share" in found else Cell(**found)

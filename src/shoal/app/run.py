@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import logging
-import shlex
 import threading
 import webbrowser
 from collections.abc import Callable
@@ -13,11 +12,12 @@ from typing import Any
 
 import uvicorn
 
+from shoal.app.project import LOCAL_HOST, Settings
 from shoal.app.server import close, create_app
-from shoal.app.settings import LOCAL_HOST, Settings
 from shoal.errors import InputError
-from shoal.table.memory import bytes_of
-from shoal.writing import write_bytes
+from shoal.storage.spill import bytes_of
+from shoal.storage.writing import write_bytes
+from shoal.systems.console import shell_line
 
 Say = Callable[[str], None]
 _WARNING = "It listens beyond this machine, unencrypted: whoever has a token reads and writes all that this app can."
@@ -100,7 +100,7 @@ class Server(uvicorn.Server):
         if self._settings.host != LOCAL_HOST:
             self._say(_WARNING)
         self._say("The token in it is good once. Ctrl-C ends the app.")
-        key = shlex.quote(str(self._key_file))
+        key = shell_line(str(self._key_file))
         self._say(f'For scripts: curl -H "Authorization: Bearer $(cat {key})" {base}/api/v1/')
         # what the first page after a click needs is loaded while the browser starts
         threading.Thread(target=import_module, args=("shoal.policy",), daemon=True).start()

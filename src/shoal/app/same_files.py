@@ -70,7 +70,7 @@ def python(verb: Verb, options: Any, source: str, given: list[str], around: list
         reading = [part for part in around if part.startswith("options=")]
         around = [part for part in around if part not in reading]
         settings = [f"reading=SafeHarborReading({', '.join([*settings, *reading])})"]
-        imports.append("from shoal.standards.hipaa.safe_harbor import SafeHarborReading")
+        imports.append("from shoal.methods.hipaa.safe_harbor import SafeHarborReading")
     parts = [repr(source), call, f"writing={writing_text(options)}", *settings, *around]
     return [*imports, "", f"print({verb.function}({', '.join(parts)}).summary())"]
 

@@ -17,7 +17,7 @@ from starlette.requests import ClientDisconnect
 from starlette.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from shoal.app.settings import LOCAL_HOST, Settings
+from shoal.app.project import LOCAL_HOST, Settings
 
 CONTENT_POLICY = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; "
@@ -45,7 +45,7 @@ API = "/api/"
 UPLOADS = ("/upload", "/api/v1/uploads")
 
 
-class Refused(HTTPException):
+class RefusedRequest(HTTPException):
     """A refusal with its cure."""
 
     def __init__(self, status: int, what: str, cure: str) -> None:
@@ -53,7 +53,7 @@ class Refused(HTTPException):
         self.cure = cure
 
 
-class TooLarge(Refused):
+class TooLarge(RefusedRequest):
     """A body is larger than its route allows, whatever was announced."""
 
     def __init__(self) -> None:

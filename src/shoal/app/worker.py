@@ -11,17 +11,19 @@ import os
 import sys
 import threading
 import time
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from shoal import progress
 from shoal.app.picker import Picker
 from shoal.app.policy_texts import parsed
-from shoal.app.project import Reading
-from shoal.app.stored import Stored
+from shoal.app.project import FileReading, Stored
 from shoal.app.verbs import VERBS, Task
 from shoal.errors import InputError, ShoalError
-from shoal.writing import write_bytes
+from shoal.storage.writing import write_bytes
+from shoal.systems.files import replace
+from shoal.systems.machine import give_way
 
 _EVERY = 0.2
 _NICER = 5
@@ -47,7 +49,7 @@ def main() -> int:
 def run(order: dict[str, Any], folder: Path) -> Stored:
     """Call the verb."""
     verb = VERBS[order["verb"]]
-    reading = Reading(**{**order["reading"], "missing": tuple(order["reading"]["missing"])})
+    reading = FileReading(**{**order["reading"], "missing": tuple(order["reading"]["missing"])})
     policy = allowed_policy(order)
     options = verb.options.model_validate(order["options"])
     _picker(order).check_files([*reading.files(), *options.files()])
@@ -105,8 +107,9 @@ class Progress:
         self._last, self._step = now, step
         share = min(1.0, max(0.0, done / total)) if total else None
         draft = self._path.with_suffix(".new")
-        draft.write_text(json.dumps({"step": step, "share": share}))
-        draft.replace(self._path)
+        draft.write_bytes(json.dumps({"step": step, "share": share}).encode())
+        with suppress(InputError):  # Windows: somebody reads it just now
+            replace(draft, self._path)
 
 
 def end_with_parent() -> None:
@@ -118,8 +121,7 @@ def end_with_parent() -> None:
         os._exit(3)
 
     threading.Thread(target=wait, daemon=True).start()
-    if hasattr(os, "nice"):
-        os.nice(_NICER)
+    give_way(_NICER)
 
 
 if __name__ == "__main__":

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Literal, Protocol, get_args
 
 import polars as pl
 
 from shoal.attacks.statistics import cut, excess_of, excess_over, rate_interval, wilson
 from shoal.attacks.subject import Subject
-from shoal.dataclasses import dataclass
 from shoal.policy.sections import AttackLimits
-from shoal.reading.frames import to_native
 from shoal.results import Cell, Grid, Headline, Notes, Result, Section, left_out
 from shoal.results.sections import Content, Tone
-from shoal.table import Array
+from shoal.storage import Array
+from shoal.storage.reading.frames import to_native
 from shoal.wording import counted, percent
 
 Criterion = Literal["singling-out", "linkability", "inference", "membership"]

@@ -10,13 +10,12 @@ import numpy as np
 
 from shoal import progress
 from shoal.attacks.base import ATTACKS, OF_TWIN, AttackOutcome, AttackResult, exceeds, twin_in, verdicts_of
-from shoal.attacks.opening import UNCHECKED, subject_of
-from shoal.attacks.rows_out import check_rows_out, write_rows
+from shoal.attacks.common import check_rows_out, write_rows
+from shoal.attacks.opening import UNCHECKED, subject_of, twin_of
 from shoal.attacks.subject import TARGETS, Subject
-from shoal.attacks.twin import twin_of
-from shoal.errors import check_at_least
+from shoal.errors import Setting, check_at_least
 from shoal.policy import Policy
-from shoal.reading import Options
+from shoal.storage.reading import Options
 from shoal.wording import percent
 
 _WITHOUT_ORIGINAL = (
@@ -52,8 +51,8 @@ def attack(
     >>> found.attacks[0].name, found.attacks[0].successes, found.verdict["inference"]
     ('homogeneity', 2, 'not tested')
     """
-    check_at_least(1, targets, "targets")
-    check_at_least(0, seed, "seed")
+    check_at_least(1, targets, Setting("targets"))
+    check_at_least(0, seed, Setting("seed"))
     check_rows_out(targets_out, force, release=source, original=original, control=control)
     subject = subject_of(source, original, control, policy, id_column, options, targets, seed)
     outcomes = battery(subject)

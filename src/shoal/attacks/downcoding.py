@@ -13,11 +13,11 @@ from typing import ClassVar
 import numpy as np
 
 from shoal.attacks.base import AttackOutcome, Criterion
-from shoal.attacks.linking.columns import Cells, cells_of
+from shoal.attacks.linking.columns import ReleasedCells, cells_of
 from shoal.attacks.subject import Subject
-from shoal.judgement.shown import shown_in
-from shoal.table import Array
-from shoal.table.rows import Rows
+from shoal.policy.judgement.shown_classes import shown_in
+from shoal.storage import Array
+from shoal.storage.rows import Rows
 from shoal.wording import counted, percent
 
 # methods whose ranges are as narrow as their members allow
@@ -82,7 +82,7 @@ class Downcoding:
         return AttackOutcome.of(self.name, self.criterion, np.sort(found[chosen]), baseline=baseline, notes=notes)
 
 
-def _ranges(subject: Subject) -> list[tuple[str, Cells]]:
+def _ranges(subject: Subject) -> list[tuple[str, ReleasedCells]]:
     """The columns that are released as ranges, beside the original values."""
     assert subject.original is not None
     found = []

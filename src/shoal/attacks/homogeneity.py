@@ -9,10 +9,10 @@ import numpy as np
 from shoal.attacks.base import AttackOutcome, Criterion
 from shoal.attacks.subject import Subject
 from shoal.errors import InputError
-from shoal.judgement.shown import shown_in
-from shoal.table import Array, Column
-from shoal.table.classes import Coded, CountTable
-from shoal.table.rows import Rows
+from shoal.policy.judgement.shown_classes import shown_in
+from shoal.storage import Array, Column
+from shoal.storage.classes import Coded, CountTable
+from shoal.storage.rows import Rows
 
 
 class Homogeneity:
@@ -50,7 +50,7 @@ class Homogeneity:
 def certain(classes: Array, column: Column) -> Array:
     """Which rows have a value that is the only known one of their class.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> certain(np.array([0, 0, 1, 1]), read({"x": ["flu", "flu", "flu", "cold"]})["x"]).tolist()
     [True, True, False, False]
     """

@@ -7,21 +7,21 @@ alone keeps l values possible for everybody; somebody who is in both has a value
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import polars as pl
 
 from shoal.attacks.base import AttackOutcome, AttackVerdict, outcome_sections, verdicts_of
-from shoal.attacks.writing import differ_in_writing
-from shoal.dataclasses import dataclass
+from shoal.attacks.common import differ_in_writing
 from shoal.errors import InputError, as_names
-from shoal.judgement.shown import shown_in
-from shoal.manifest.files import names_as_released
-from shoal.reading import Options
+from shoal.policy.judgement.shown_classes import shown_in
+from shoal.policy.manifest import names_as_released
 from shoal.releases.readable import Readable, readable
 from shoal.results import Cell, Figure, Figures, Grid, Headline, Result, Section
-from shoal.table.rows import Rows
+from shoal.storage.reading import Options
+from shoal.storage.rows import Rows
 from shoal.vocabulary import NullRule
 from shoal.wording import counted, percent
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -11,17 +11,14 @@ import numpy as np
 import polars as pl
 
 from shoal.attacks.base import AttackOutcome, AttackResult, outcome_sections, verdicts_of
-from shoal.attacks.common import On, columns_in_common
+from shoal.attacks.common import On, check_rows_out, check_writing, columns_in_common, write_rows
 from shoal.attacks.linking.link import Linkage
-from shoal.attacks.rows_out import check_rows_out, write_rows
-from shoal.attacks.writing import check_writing
-from shoal.dataclasses import dataclass
-from shoal.errors import InputError, check_at_least
+from shoal.errors import InputError, Setting, check_at_least
 from shoal.policy import Policy
-from shoal.reading import Options, declaring, read
 from shoal.releases.readable import Readable, readable
 from shoal.results import Figure, Figures, Headline, Section, where_known
-from shoal.table import Array, Table
+from shoal.storage import Array, Table
+from shoal.storage.reading import Options, declaring, read
 from shoal.vocabulary import NullRule
 from shoal.wording import counted, percent
 
@@ -102,7 +99,7 @@ def attack_link(
     >>> found.unique_matches, found.expected_correct, found.candidates.smallest
     (1, 1.5, 1)
     """
-    check_at_least(0, seed, "seed")
+    check_at_least(0, seed, Setting("seed"))
     check_rows_out(targets_out, force, release=source, identified_file=identified)
     released = readable(source, options)
     known = policy if policy is not None else _policy(released)

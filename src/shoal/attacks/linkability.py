@@ -14,8 +14,8 @@ import polars as pl
 from shoal.attacks.base import AttackOutcome, Criterion
 from shoal.attacks.linking.link import Linkage
 from shoal.attacks.subject import Subject
-from shoal.table import Array, Table
-from shoal.table.classes import Coded, CountTable
+from shoal.storage import Array, Table
+from shoal.storage.classes import Coded, CountTable
 
 
 class Linkability:

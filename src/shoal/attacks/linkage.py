@@ -9,7 +9,7 @@ import numpy as np
 from shoal.attacks.base import AttackOutcome, Criterion
 from shoal.attacks.linking.link import Linkage
 from shoal.attacks.subject import Subject
-from shoal.table import Array
+from shoal.storage import Array
 from shoal.wording import percent
 
 

@@ -7,27 +7,80 @@ with a frequency f in the pool and p outside.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from filecmp import cmp
 from pathlib import Path
+from statistics import NormalDist
 from typing import Any, ClassVar
 
 import numpy as np
 
 from shoal.attacks.base import AttackOutcome, AttackVerdict, outcome_sections, verdicts_of
-from shoal.attacks.detection_power import FALSE_POSITIVES, area, bound, flagged
-from shoal.attacks.genomes import check_same_allele, in_common, names_in, read_frequencies, read_genomes
-from shoal.attacks.presence import presence
-from shoal.dataclasses import dataclass
-from shoal.errors import InputError, check_at_least
+from shoal.attacks.genomes import check_same_allele, in_common, names_in, presence, read_frequencies, read_genomes
+from shoal.errors import InputError, Message, Setting, check_at_least
 from shoal.policy import Policy, as_policy
 from shoal.policy.sections import AttackLimits
-from shoal.reading import Options
 from shoal.releases.open import Release
 from shoal.releases.readable import Readable, readable
 from shoal.results import Cell, Grid, Headline, Result, Section
-from shoal.table import Array
+from shoal.storage import Array
+from shoal.storage.reading import Options
 from shoal.wording import counted, percent
+
+# How well a statistic tells members from others: power at few false positives, never accuracy.
+#
+# Carlini et al., *Membership inference attacks from first principles* (2022): an attack that is sure about a few people
+# is worse for them than one that is a little better than a coin about everybody.
+
+
+FALSE_POSITIVES = (0.001, 0.01)
+
+
+def flagged(members: Array, others: Array, false_positives: float) -> tuple[Array, Array, bool]:
+    """How far each member and each other person is flagged (ties at the threshold are shared), and whether the
+    threshold is that of a normal distribution.
+
+    The threshold is a value of the others that a new one of them exceeds with at most this probability: the r-th
+    largest of n, r = ⌊share · (n + 1)⌋. Where they are too few for that, a normal distribution is fitted to them.
+
+    >>> flagged(np.array([3.0, 1.0]), np.arange(4.0), 0.2)[0].tolist()
+    [1.0, 0.0]
+    """
+    rank = math.floor(false_positives * (len(others) + 1) + 1e-9)
+    if rank < 1:
+        spread = float(others[np.isfinite(others)].std(ddof=1)) if len(others) > 1 else 0.0
+        threshold = float(others[np.isfinite(others)].mean()) + NormalDist().inv_cdf(1 - false_positives) * spread
+        return (members > threshold).astype(float), (others > threshold).astype(float), True
+    threshold = float(np.partition(others, -rank)[-rank])
+    tied, above = int((others == threshold).sum()), int((others > threshold).sum())
+    share = (rank - above) / tied
+    ours, theirs = (np.where(one == threshold, share, (one > threshold) * 1.0) for one in (members, others))
+    return ours, theirs, False
+
+
+def area(members: Array, others: Array) -> float:
+    """The area under the curve: how often a member scores above another person, ties as one half.
+
+    >>> area(np.array([2.0, 1.0]), np.array([1.0, 0.0]))
+    0.875
+    """
+    ordered = np.sort(others)
+    below = np.searchsorted(ordered, members, side="left")
+    upto = np.searchsorted(ordered, members, side="right")
+    return float((below + upto).mean() / 2 / len(others))
+
+
+def bound(epsilon: float, delta: float, false_positives: float) -> float:
+    """The largest power that (ε, δ)-differential privacy allows: min(e^ε·FPR + δ, 1 - e^-ε·(1 - δ - FPR)).
+
+    >>> round(bound(1.0, 0.0, 0.001), 6)
+    0.002718
+    """
+    grown = math.exp(min(epsilon, 700.0)) * false_positives + delta
+    return min(1.0, grown, 1 - math.exp(-epsilon) * (1 - delta - false_positives))
+
 
 # genotypes that are held against the frequencies at once
 _CELLS = 1 << 21
@@ -103,7 +156,7 @@ class Membership(Result):
 
 
 @dataclass(frozen=True)
-class Budget:
+class PublishedBudget:
     """The privacy budget of what was published, where there is one: nobody can be told better than it allows."""
 
     epsilon: float
@@ -139,7 +192,7 @@ def attack_membership(
     >>> attack_membership(pool, candidates=member, reference=others).known
     50
     """
-    check_at_least(0, seed, "seed")
+    check_at_least(0, seed, Setting("seed"))
     budget = _budget(epsilon, delta)
     _check_apart(candidates, reference)
     release = _release(source, options)
@@ -195,14 +248,14 @@ def _release(source: Any, options: Options | None) -> Readable | None:
     return None if release.manifest_or_none is None else readable(release, options)
 
 
-def _budget(epsilon: float | None, delta: float) -> Budget | None:
+def _budget(epsilon: float | None, delta: float) -> PublishedBudget | None:
     if epsilon is None:
         if delta:
-            raise InputError("delta is given without epsilon.", "Give both, or neither.", settings=["epsilon"])
+            raise InputError(Message("{delta} is given without {epsilon}."), "Give both, or neither.")
         return None
     if not epsilon > 0 or not 0 <= delta < 1:
         raise InputError("epsilon must be above 0 and delta from 0 to below 1.", "Use the desk's own numbers.")
-    return Budget(epsilon, delta)
+    return PublishedBudget(epsilon, delta)
 
 
 def statistics(pool: Array, members: Array, others: Array, copies: int) -> dict[str, tuple[Array, Array]]:
@@ -259,7 +312,7 @@ def judged(
     scores: dict[str, tuple[Array, Array]],
     known: int,
     notes: Sequence[str],
-    budget: Budget | None,
+    budget: PublishedBudget | None,
     seed: int,
     limits: AttackLimits | None = None,
 ) -> Membership:

@@ -16,11 +16,11 @@ import numpy as np
 from shoal.attacks.base import AttackOutcome, Criterion
 from shoal.attacks.linking.columns import as_places
 from shoal.attacks.subject import Subject
-from shoal.judgement.shown import shown_in
 from shoal.models import KAnonymity
 from shoal.models.l_diversity import LDiversity
-from shoal.table import Array
-from shoal.table.rows import Rows
+from shoal.policy.judgement.shown_classes import shown_in
+from shoal.storage import Array
+from shoal.storage.rows import Rows
 from shoal.wording import counted
 
 # how often the values of a class are dealt anew, and how many of these must remain to say anything

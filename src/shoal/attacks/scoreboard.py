@@ -8,21 +8,143 @@ where it stands out: (best - second) / standard deviation of all scores is at le
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from shoal.attacks.base import AttackOutcome, AttackVerdict, outcome_sections, verdicts_of
-from shoal.attacks.ratings import Facts, Ratings, facts_of
 from shoal.attacks.statistics import wilson
-from shoal.attacks.unicity import rows_among, targets_of
-from shoal.dataclasses import dataclass
-from shoal.errors import InputError, check_at_least
-from shoal.reading import Options, read
+from shoal.attacks.unicity import drawn, owner_of, rows_among, targets_of
+from shoal.errors import InputError, Setting, check_at_least
 from shoal.results import Cell, Figure, Figures, Grid, Headline, Result, Section
-from shoal.table import Array, Table
-from shoal.table.classes import Coded, pack, sorted_with_order
+from shoal.storage import Array, Column, Table
+from shoal.storage.classes import Coded, pack, sorted_with_order
+from shoal.storage.dates import as_texts, days_of, is_epoch
+from shoal.storage.reading import Options, read
 from shoal.wording import counted, percent
+
+# Ratings as an attacker sees them: who rated what, how and when; and what is known of a few persons.
+
+
+_MICROSECONDS = 86_400_000_000
+_SECONDS = 86_400
+# how often an item of chance is drawn again because the target rated it
+_ROUNDS = 20
+
+
+class Ratings(NamedTuple):
+    """Who rated what: codes row by row, with the number and the day that each code stands for (NaN: missing)."""
+
+    owner: Coded
+    item: Coded
+    value: Coded
+    day: Coded
+    numbers: Array
+    days: Array
+
+    @classmethod
+    def of(cls, table: Table, person: str, item: str, value: str | None, date: str | None) -> Ratings:
+        """The ratings of a table."""
+        nothing, unknown = Coded(np.zeros(table.rows, np.uint8), 1), np.array([np.nan])
+        return cls(
+            owner_of(table, person),
+            _coded(table[item]),
+            nothing if value is None else _coded(table[value]),
+            nothing if date is None else _coded(table[date]),
+            unknown if value is None else _numbers(table[value]),
+            unknown if date is None else _days(table[date]),
+        )
+
+
+def _coded(column: Column) -> Coded:
+    return Coded(column.codes, column.cardinality)
+
+
+def _numbers(column: Column) -> Array:
+    if not column.values.dtype.is_numeric():
+        raise InputError(f"Column '{column.name}' does not hold numbers.", "Name the column of the ratings' values.")
+    return np.append(column.values.cast(pl.Float64).to_numpy(), np.nan)[: column.cardinality]
+
+
+def _days(column: Column) -> Array:
+    """Numbers are days, or seconds since 1970 where all look like it."""
+    values = column.values
+    if values.dtype.is_temporal():
+        found = values.cast(pl.Datetime("us")).to_physical().to_numpy() / _MICROSECONDS
+    elif values.dtype.is_numeric():
+        found = values.cast(pl.Float64).to_numpy() / (_SECONDS if is_epoch(values).all() else 1)
+    else:
+        found = days_of(as_texts(values), column.name).days.astype(float)
+    return np.append(found, np.nan)[: column.cardinality]
+
+
+class Facts(NamedTuple):
+    """What is known, a line per target: items (-1: none), numbers and days (NaN: not known); wrong ones stand last."""
+
+    items: Array
+    numbers: Array
+    days: Array
+
+
+def facts_of(ratings: Ratings, target: Array, right: int, wrong: int, days: int, seed: int) -> tuple[Facts, Array]:
+    """Ratings of each target drawn at random, the last `wrong` of them made wrong; and how many each target has in all.
+
+    Dates are moved by up to so many days. A wrong rating has another value than the right one and a date of chance;
+    where neither is known, it is of an item that the target did not rate.
+    """
+    rows = rows_among(ratings.owner, target)
+    who = np.searchsorted(target, ratings.owner.codes[rows].astype(np.int64))
+    columns = [who, *(codes.codes[rows].astype(np.int64) for codes in (ratings.item, ratings.value, ratings.day))]
+    own = np.unique(np.stack(columns, axis=1), axis=0)
+    own = own[np.append(True, (own[1:, :2] != own[:-1, :2]).any(axis=1))]  # one rating of each item
+    count = np.bincount(own[:, 0], minlength=len(target))
+    order, rank = drawn(own[:, 0], count, seed)
+    order, rank = order[rank < right + wrong], rank[rank < right + wrong]
+    place = own[order, 0], rank
+    draw = np.random.default_rng([seed, 2])
+    items, value = np.full((2, len(target), right + wrong), -1, np.int64)
+    dates = np.full(items.shape, np.nan)
+    items[place], value[place] = own[order, 1], own[order, 2]
+    dates[place] = ratings.days[own[order, 3]] + draw.integers(-days, days + 1, len(order))
+    numbers = np.where(value < 0, np.nan, ratings.numbers[value])
+    if wrong:
+        shape = len(target), wrong
+        numbers[:, right:] = _other_number(ratings.numbers, value[:, right:], draw)
+        dates[:, right:] = draw.choice(_there(ratings.days), shape)
+        if np.isnan(ratings.numbers).all() and np.isnan(ratings.days).all():
+            items[:, right:] = _not_rated(ratings.item, own, shape, draw)
+    return Facts(items, numbers, dates), count
+
+
+def _other_number(numbers: Array, value: Array, draw: np.random.Generator) -> Array:
+    """A number of chance that is not the one of `value`; missing numbers stay missing."""
+    there = len(_there(numbers))
+    if there < 2:
+        return np.full(value.shape, np.nan)
+    moved = (value + draw.integers(1, there, value.shape)) % there
+    return np.where(value < 0, np.nan, numbers[moved])
+
+
+def _there(values: Array) -> Array:
+    found = values[~np.isnan(values)]
+    return found if len(found) else values
+
+
+def _not_rated(item: Coded, own: Array, shape: tuple[int, int], draw: np.random.Generator) -> Array:
+    """Items that each target did not rate; where it rated nearly all, one of those may stay."""
+    support = np.cumsum(np.bincount(item.codes, minlength=item.cardinality))
+    taken = own[:, 0] * item.cardinality + own[:, 1]
+    line = np.arange(shape[0])[:, None] * item.cardinality
+    found = np.searchsorted(support, draw.integers(0, support[-1], shape), side="right")
+    for _ in range(_ROUNDS):
+        again = np.isin(line + found, taken)
+        if not again.any():
+            break
+        found[again] = np.searchsorted(support, draw.integers(0, support[-1], int(again.sum())), side="right")
+    return found
+
 
 VALUE_SCALE, DAY_SCALE, STANDS_OUT = 1.5, 30.0, 1.5
 
@@ -108,7 +230,7 @@ def attack_scoreboard(
     """
     named = [name for name in (person, item, value, date) if name is not None]
     _check(named, known, wrong, days, targets)
-    check_at_least(0, seed, "seed")
+    check_at_least(0, seed, Setting("seed"))
     table, notes = _rated(read(source, named, options), item)
     ratings = Ratings.of(table, person, item, value, date)
     target = targets_of(ratings.owner, targets, seed)
@@ -159,7 +281,7 @@ def _rated(table: Table, item: str) -> tuple[Table, list[str]]:
     return table.take(~empty), [*table.notes, f"{counted(int(empty.sum()), 'row')} without an item left out"]
 
 
-class Found(NamedTuple):
+class TargetScores(NamedTuple):
     """For each target: identified; its share among those who score best; somebody else claimed; somebody claimed
     where the target itself is left out."""
 
@@ -192,27 +314,28 @@ class Index(NamedTuple):
         starts = np.searchsorted(item, np.arange(len(items) + 1))
         support = np.bincount(item[new], minlength=len(items))
         weights = 1 / np.log(np.maximum(support, 2))  # one person alone would weigh without end
-        return cls(
-            ratings.owner.codes[rows], ratings.value.codes[rows], ratings.day.codes[rows], items, starts, weights
+        persons, values, days = (
+            column.codes[rows].astype(np.uint32) for column in (ratings.owner, ratings.value, ratings.day)
         )
+        return cls(persons, values, days, items, starts, weights)
 
 
-def attack(ratings: Ratings, facts: Facts, target: Array, without: Sequence[int] = ()) -> list[Found]:
+def attack(ratings: Ratings, facts: Facts, target: Array, without: Sequence[int] = ()) -> list[TargetScores]:
     """Score everybody for each target: first by all that is known, then without the value (0) or the date (1)."""
     index = Index.of(ratings, np.unique(facts.items[facts.items >= 0]))
     return [_attack(index, ratings, facts, target, left) for left in (None, *without)]
 
 
-def _attack(index: Index, ratings: Ratings, facts: Facts, target: Array, left: int | None) -> Found:
+def _attack(index: Index, ratings: Ratings, facts: Facts, target: Array, left: int | None) -> TargetScores:
     lines = []
     for number, who in enumerate(target.tolist()):
         scores = _scores(index, ratings, Facts(*(part[number] for part in facts)), left)
         lines.append(_judged(scores, who))
-    return Found(*(np.array(part, float) for part in zip(*lines, strict=True)))
+    return TargetScores(*(np.array(part, float) for part in zip(*lines, strict=True)))
 
 
 def _scores(index: Index, ratings: Ratings, known: Facts, left: int | None) -> Array:
-    from shoal.attacks.kernels import add_scores
+    from shoal.kernels.attacks import add_scores
 
     scores = np.zeros(ratings.owner.cardinality)
     for item, number, day in zip(*(part.tolist() for part in known), strict=True):

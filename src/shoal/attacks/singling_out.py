@@ -9,7 +9,7 @@ are taken, and the conditions from their records.
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar
 
@@ -17,13 +17,12 @@ import numpy as np
 
 from shoal.attacks.base import AttackOutcome, Criterion
 from shoal.attacks.common import released_columns
-from shoal.attacks.linking.columns import Cells, as_places, cells_of
+from shoal.attacks.linking.columns import ReleasedCells, as_places, cells_of
 from shoal.attacks.linking.link import masks_of
 from shoal.attacks.subject import Subject, person_of_row
-from shoal.dataclasses import dataclass
 from shoal.policy import Policy
-from shoal.table import Array, Table
-from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class, pack, sorted_with_order
+from shoal.storage import Array, Table
+from shoal.storage.classes import Coded, class_of_each_row, first_row_of_each_class, pack, sorted_with_order
 from shoal.threads import in_threads, processors
 from shoal.wording import percent
 
@@ -67,7 +66,7 @@ class SinglingOut:
             among = np.sort(subject.place[kept][subject.place[kept] >= 0])
         conditions = conditions_of(subject, names, min(subject.targets, len(among)), generator, among)
         mixed = replace(conditions, rows=generator.permuted(conditions.rows, axis=0))
-        inside = Population.of(subject, names, ours)
+        inside = QueriedPeople.of(subject, names, ours)
         scores, least = isolated(inside, conditions), None
         notes = (
             ["a condition that fits several released records counts as failed"] if not conditions.sharp.all() else []
@@ -79,14 +78,14 @@ class SinglingOut:
             self.name,
             self.criterion,
             scores,
-            None if theirs is None else isolated(Population.of(subject, names, theirs), conditions),
+            None if theirs is None else isolated(QueriedPeople.of(subject, names, theirs), conditions),
             baseline=float(isolated(inside, mixed).mean()),
             least=least,
             unknown=subject.persons_unknown,
             notes=notes,
         )
 
-    def _what_helped(self, names: list[str], conditions: Conditions, scores: Array, people: Population) -> list[str]:
+    def _what_helped(self, names: list[str], conditions: Conditions, scores: Array, people: QueriedPeople) -> list[str]:
         """The column that most conditions that isolate somebody use, and what is left without it."""
         if not scores.any() or len(names) < 2:
             return []
@@ -172,7 +171,7 @@ def _codes(subject: Subject, name: str) -> Coded:
     return Coded(subject.table[name].codes, subject.table[name].cardinality)
 
 
-def isolated(people: Population, conditions: Conditions) -> Array:
+def isolated(people: QueriedPeople, conditions: Conditions) -> Array:
     """Which conditions exactly one of these people meets; one that is not sharp fails."""
     return np.asarray(people.meeting(conditions, limit=2) == 1, np.float64)
 
@@ -184,22 +183,22 @@ def alone_in_part(subject: Subject, names: list[str], conditions: Conditions, pa
     """
     assert subject.original is not None
     size, all_of_them = (size_of(table, subject.policy) for table in (part, subject.original))
-    met = Population.of(subject, names, subject.original).meeting(conditions, limit=all_of_them + 1)
+    met = QueriedPeople.of(subject, names, subject.original).meeting(conditions, limit=all_of_them + 1)
     return np.where(met > 0, (1 - (size - 1) / max(all_of_them - 1, 1)) ** np.maximum(met - 1, 0), 0.0)
 
 
 @dataclass(frozen=True)
-class Population:
+class QueriedPeople:
     """People of whom conditions are asked: what of them the released cells hold, and their rows in every order."""
 
-    cells: list[Cells]
+    cells: list[ReleasedCells]
     points: Array
     orders: Array
     starts: tuple[Array, Array]
     owner: Array
 
     @classmethod
-    def of(cls, subject: Subject, names: list[str], people: Table) -> Population:
+    def of(cls, subject: Subject, names: list[str], people: Table) -> QueriedPeople:
         """People by some columns; an owner of several rows is one."""
         cells = [
             as_conditions(cells_of(subject.released, name, people[name], "value"), subject, people, name)
@@ -223,7 +222,7 @@ class Population:
 
     def meeting(self, conditions: Conditions, limit: int) -> Array:
         """How many of these people meet each condition, counted up to a limit; nobody does one that is not sharp."""
-        from shoal.attacks.kernels import met_by
+        from shoal.kernels.attacks import met_by
 
         asked = [replace(cell, codes=cell.codes[conditions.rows[:, at]]) for at, cell in enumerate(self.cells)]
         (low, high, mask_at, masks), sharp = _boxes(asked, conditions.uses), np.flatnonzero(conditions.sharp)
@@ -240,7 +239,7 @@ class Population:
         return found
 
 
-def _boxes(cells: list[Cells], uses: Array) -> tuple[Array, Array, Array, Array]:
+def _boxes(cells: list[ReleasedCells], uses: Array) -> tuple[Array, Array, Array, Array]:
     """A box for each condition: its ends and where its masks start, and the masks; columns that it does not use hold
     everything."""
     low = np.stack([cell.low[cell.codes] for cell in cells], axis=1).astype(np.int32)
@@ -249,10 +248,10 @@ def _boxes(cells: list[Cells], uses: Array) -> tuple[Array, Array, Array, Array]
     mask_at, masks = masks_of(cells, np.arange(len(uses)))
     if len(mask_at):
         mask_at = np.where(uses, mask_at, -1)
-    return np.where(uses, low, 0), np.where(uses, high, top), mask_at, masks
+    return np.where(uses, low, np.int32(0)), np.where(uses, high, top), mask_at, masks
 
 
-def as_conditions(cells: Cells, subject: Subject, people: Table, name: str) -> Cells:
+def as_conditions(cells: ReleasedCells, subject: Subject, people: Table, name: str) -> ReleasedCells:
     """Cells that hold values; a mean or a perturbed value holds what is nearer to it than to its neighbours."""
     if cells.kind == "fit":
         return cells
@@ -265,4 +264,4 @@ def as_conditions(cells: Cells, subject: Subject, people: Table, name: str) -> C
     high = np.searchsorted(theirs, np.concatenate([between, [np.inf]]), side="left") - 1
     if column.nulls:
         low, high = np.append(low, len(theirs)), np.append(high, len(theirs) - (0 if people[name].nulls else 1))
-    return Cells(name, "fit", column.codes, low, high, max(len(theirs) + (people[name].nulls > 0), 1))
+    return ReleasedCells(name, "fit", column.codes, low, high, max(len(theirs) + (people[name].nulls > 0), 1))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from shoal.table import Array
+from shoal.storage import Array
 
 # two-sided 95% of a normal distribution
 _Z = 1.959963984540054

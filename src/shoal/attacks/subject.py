@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -10,14 +11,12 @@ import numpy as np
 
 from shoal.attacks.common import released_columns
 from shoal.attacks.linking.link import Linkage
-from shoal.dataclasses import dataclass
-from shoal.manifest.files import names_as_released
-from shoal.manifest.schema import Manifest
 from shoal.policy import Policy
+from shoal.policy.manifest import Manifest, names_as_released
 from shoal.releases.open import Release
 from shoal.releases.readable import Readable
-from shoal.table import Array, Table
-from shoal.table.classes import Coded, first_row_of_each_class
+from shoal.storage import Array, Table
+from shoal.storage.classes import Coded, first_row_of_each_class
 
 TARGETS = 2_000
 

@@ -6,21 +6,89 @@ from everybody else.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import polars as pl
 
-from shoal.attacks.coarsening import coarsened, sweep
 from shoal.attacks.statistics import wilson
-from shoal.dataclasses import dataclass
-from shoal.errors import InputError, as_names, check_at_least
-from shoal.reading import Options, read
+from shoal.errors import InputError, Message, Setting, as_names, check_at_least
 from shoal.results import Bar, Grid, Headline, Notes, Result, Section, where_known
-from shoal.table import Array, Table
-from shoal.table.classes import Coded, Codes, pack
-from shoal.table.rows import Rows
+from shoal.storage import Array, Column, Table
+from shoal.storage.classes import Coded, Codes, pack
+from shoal.storage.reading import Options, read
+from shoal.storage.rows import Rows
 from shoal.wording import counted, in_words, percent
+
+# Columns made coarser for a sweep: numbers by width, times by duration, texts by their leading characters.
+
+
+_DURATION = re.compile(r"[1-9]\d{0,5}(?:s|m|h|d|w|mo|q|y)")
+
+
+def coarsened(column: Column, step: str) -> Coded:
+    """The codes of a column in steps: a width for numbers, `6h` or `1w` for times, leading characters for texts.
+
+    Only the dictionary is touched, never a row.
+
+    >>> from shoal.storage.reading import read
+    >>> coarsened(read({"hour": [0, 5, 6, 13]})["hour"], "6").codes.tolist()
+    [0, 0, 1, 2]
+    """
+    values = column.values
+    if values.dtype.is_temporal():
+        coarse = _truncated(column, step)
+    elif values.dtype.is_numeric():
+        coarse = (values.cast(pl.Float64) / _width(column, step)).floor()
+    else:
+        width = _width(column, step)
+        if width != int(width):
+            raise InputError(f"{step} leading characters of '{column.name}' cannot be kept.", "Use a whole number.")
+        coarse = values.cast(pl.String).str.head(int(width))
+    group = coarse.rank("dense").to_numpy().astype(np.int64) - 1
+    groups = int(group.max(initial=-1)) + 1
+    return Coded(np.append(group, groups)[column.codes], groups + (column.nulls > 0))
+
+
+def _truncated(column: Column, step: str) -> pl.Series:
+    if not _DURATION.fullmatch(step):
+        raise InputError(
+            f"Step '{step}' of '{column.name}' is not a duration.", "Write a number and a unit, such as 6h, 1d or 1w."
+        )
+    values = column.values
+    return values.cast(pl.Datetime("us")).dt.truncate(step)
+
+
+def _width(column: Column, step: str) -> float:
+    try:
+        width = float(step)
+    except ValueError:
+        width = 0.0
+    if not 0 < width < float("inf"):
+        what = "a width" if column.values.dtype.is_numeric() else "a number of leading characters"
+        cure = "Write a number above 0; durations such as 6h need a column of dates or times."
+        raise InputError(f"Step '{step}' of '{column.name}' is not {what}.", cure)
+    return width
+
+
+def sweep(coarsen: Mapping[str, Sequence[str]], columns: Sequence[str]) -> Iterator[dict[str, str]]:
+    """Every combination of steps, one for each column that is swept.
+
+    >>> list(sweep({"cell": ["2"], "hour": ["1", "6"]}, ["cell", "hour"]))
+    [{'cell': '2', 'hour': '1'}, {'cell': '2', 'hour': '6'}]
+    """
+    for name, steps in coarsen.items():
+        if name not in columns:
+            raise InputError(f"Column '{name}' is swept and is not one of those that the attacker knows.", "Name it.")
+        if not steps:
+            raise InputError(f"Column '{name}' is swept over no step.", "Write steps such as 1,2,4.")
+    for steps in product(*coarsen.values()):
+        yield dict(zip(coarsen, steps, strict=True))
+
 
 FEW = 30
 # up to so many different points a table of flags is smaller than a search
@@ -109,7 +177,7 @@ def attack_unicity(
     """
     names, asked = as_names(columns), sorted(set(points))
     _check(names, asked, person, targets)
-    check_at_least(0, seed, "seed")
+    check_at_least(0, seed, Setting("seed"))
     table = read(source, [*names, person], options)
     table, notes = _whole_points(table, names)
     owner = owner_of(table, person)
@@ -130,14 +198,13 @@ def _check(names: list[str], asked: list[int], person: str, targets: int) -> Non
     if not names:
         raise InputError(
             "No columns are named: what does the attacker know of a point?",
-            "Name them in columns.",
-            settings=["columns"],
+            Message("Name them in {columns}."),
         )
     if person in names:
         raise InputError(f"Column '{person}' says whose row it is: it is not a part of a point.", "Leave it out.")
     if not asked or asked[0] < 1:
         raise InputError(
-            "The numbers of points must be 1 or more.", "Use for example 1, 2, 3 and 4.", settings=["points"]
+            "The numbers of points must be 1 or more.", Message("Use for example 1, 2, 3 and 4 ({points}).")
         )
     check_at_least(1, targets, "The number of targets")
 
@@ -189,7 +256,7 @@ def alone_with(owner: Coded, point: Coded, target: Array, asked: list[int], seed
     The points of a target are drawn without replacement from its different ones; with more points the same are known
     and others beside them. An index of persons by point is made for known points only: one pass over the rows.
     """
-    from shoal.attacks.kernels import others_with_all
+    from shoal.kernels.attacks import others_with_all
 
     known = known_points(owner, point, target, asked[-1], seed)
     needed = np.unique(known.codes[known.codes >= 0])

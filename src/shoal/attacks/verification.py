@@ -10,14 +10,14 @@ from shoal.attacks.base import AttackResult, ends_of, is_open, is_unproven, unpr
 from shoal.attacks.battery import attack as attack_release
 from shoal.attacks.subject import TARGETS
 from shoal.errors import InputError
-from shoal.judgement.checks import Check
+from shoal.methods.scrubbing.knowledge import KnownFrom
 from shoal.policy import Policy
+from shoal.policy.judgement.shown_classes import Check
 from shoal.policy.sections import AttackLimits
-from shoal.reading import Options
 from shoal.releases.results import Verification
 from shoal.releases.verify import policy_to_verify
 from shoal.releases.verify import verify as verify_file
-from shoal.scrubbing.knowledge import KnownFrom
+from shoal.storage.reading import Options
 from shoal.wording import in_words, percent
 
 

@@ -2,62 +2,34 @@
 
 from __future__ import annotations
 
-import atexit
 import gc
 import io
 import os
 import sys
-from importlib.util import find_spec, module_from_spec
-from typing import Any, NoReturn
+from typing import NoReturn
 
-from shoal.cli.app import app
+from shoal.cli.group import app
 from shoal.errors import CLOSED_PIPE, InputError, ShoalError
 
-__all__ = ["app", "main", "run"]
-
-# what importing allocates stays (120,000 objects for a release): one look through it for garbage takes 0.05 s
-_ALLOCATIONS_BEFORE_COLLECTION = 500_000
+__all__ = ["app", "main", "prepare_streams", "run"]
 
 
 def run() -> NoReturn:
-    """The program `shoal`: `main`, then the end at once, without taking apart hundreds of modules (0.06 s)."""
-    gc.set_threshold(_ALLOCATIONS_BEFORE_COLLECTION)
+    """The program `shoal`: `main`, then the rest of its output, which may meet a closed pipe or a full disk."""
     code: object = 0
+    # modules make many objects and no garbage: the default of 700 looks through them some forty times at start-up
+    gc.set_threshold(20_000)
     try:
         main()
     except SystemExit as ended:
         code = ended.code
-    if code is not None and not isinstance(code, int):
-        sys.exit(str(code))
     try:
-        atexit._run_exitfuncs()
         sys.stdout.flush()
-        sys.stderr.flush()
-    except BrokenPipeError:
-        code = code or CLOSED_PIPE
-    os._exit(code or 0)
-
-
-def _load_at_first_use(package: str, name: str, function: str) -> None:
-    """A module that is imported for a use that rarely comes: empty until it is asked for more than a function."""
-    whole = f"{package}.{name}"
-    spec = find_spec(whole)
-    if whole in sys.modules or spec is None or spec.loader is None:
-        return
-    module, loader = module_from_spec(spec), spec.loader
-
-    def load(attribute: str) -> Any:
-        if vars(module).pop("__getattr__", None):
-            loader.exec_module(module)
-        return getattr(module, attribute)
-
-    def call(*arguments: Any, **named: Any) -> Any:
-        load("__name__")
-        return getattr(module, function)(*arguments, **named)
-
-    vars(module).update({"__getattr__": load, function: call})
-    sys.modules[whole] = module
-    setattr(sys.modules[package], name, module)
+    except OSError as error:
+        # Python flushes once more when it ends; what is left must have somewhere to go
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        code = code or _exit_code(error)
+    sys.exit(code)  # type: ignore[arg-type]
 
 
 def main() -> None:
@@ -66,29 +38,41 @@ def main() -> None:
     debug = "--debug" in arguments
     if debug:
         arguments.remove("--debug")
-    # a panic inside polars would print pages; threads of linear algebra cost 0.1 s to start and nothing here uses them;
-    # a terminal without bars gets question marks
+    # a panic inside polars would print pages; threads of linear algebra cost 0.1 s to start and nothing here uses them
     os.environ.setdefault("RUST_BACKTRACE", "0")
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
-    # what is installed beside shoal must not see values of policies, and looking for it takes 0.02 s
+    # what is installed beside shoal must not see values of policies
     os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
-    # polars and pydantic import it, and have no use for it here: forty modules, 0.03 s
-    _load_at_first_use("importlib", "metadata", "entry_points")
-    for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="replace")
+    prepare_streams()
     try:
         app(arguments, prog_name="shoal")
     except KeyboardInterrupt:
         sys.exit(130)
-    except BrokenPipeError:
-        sys.exit(CLOSED_PIPE)
     except BaseException as error:  # a panic inside polars is no Exception
-        if debug or isinstance(error, (SystemExit, GeneratorExit)):
+        if isinstance(error, (SystemExit, GeneratorExit)) or (debug and not isinstance(error, BrokenPipeError)):
             raise
-        from shoal.cli.console import show_error
+        sys.exit(_exit_code(error))
 
-        sys.exit(show_error(_as_ours(error)))
+
+def prepare_streams() -> None:
+    """Let no sign end a command: UTF-8 has all but halves of signs, other encodings get simpler ones."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            if stream.encoding.lower() == "utf-8":
+                stream.reconfigure(errors="replace")
+            else:
+                from shoal.systems.console import prepare
+
+                prepare(stream)
+
+
+def _exit_code(error: BaseException) -> int:
+    """The exit code of what went wrong, which is said first; nobody is there to hear of a closed pipe."""
+    if isinstance(error, BrokenPipeError):
+        return CLOSED_PIPE
+    from shoal.cli.render import show_error
+
+    return show_error(_as_ours(error))
 
 
 def _as_ours(error: BaseException) -> BaseException:

@@ -1,16 +1,15 @@
 """`shoal anonymize`"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
 from shoal.cli.method_options import given_options, with_method_options
-from shoal.cli.method_table import METHOD_OPTIONS
 from shoal.cli.options import (
+    BomOption,
     DecideOption,
+    DecimalCommaOption,
     DelimiterOption,
     EncodingOption,
     EngineOption,
@@ -23,8 +22,10 @@ from shoal.cli.options import (
     LOption,
     MasterOption,
     MemoryOption,
+    MissingAsOption,
     MissingOption,
     ModelOption,
+    OutputDelimiterOption,
     PolicyOption,
     QiOption,
     QueryOption,
@@ -32,24 +33,19 @@ from shoal.cli.options import (
     ShuffleSeedOption,
     SignOption,
     SpillDirOption,
+    SuppressedAsOption,
     TOption,
     TypeOption,
     either,
     models_of,
     names_of,
     one_or_many,
+    output_of,
     reading,
     roles_of,
     show_release,
 )
-from shoal.cli.output_options import (
-    BomOption,
-    DecimalCommaOption,
-    MissingAsOption,
-    OutputDelimiterOption,
-    SuppressedAsOption,
-    output_of,
-)
+from shoal.methods import METHODS
 from shoal.vocabulary import Prefer
 
 
@@ -58,7 +54,7 @@ def anonymize(
     output: Annotated[
         str, typer.Option("-o", "--output", metavar="FILE", help="Where to release; its extension says the format.")
     ],
-    qi: QiOption = None,
+    quasi_identifiers: QiOption = None,
     sensitive: SensitiveOption = None,
     k: KOption = None,
     l: LOption = None,  # noqa: E741
@@ -70,7 +66,7 @@ def anonymize(
             "--method",
             metavar="NAME",
             show_default=False,
-            help=f"{', '.join(METHOD_OPTIONS)}. Without it those that the policy allows are tried, and the one that "
+            help=f"{', '.join(METHODS)}. Without it those that the policy allows are tried, and the one that "
             "loses least is taken; options of methods, below, narrow these to the methods that have them.",
         ),
     ] = None,
@@ -163,7 +159,7 @@ def anonymize(
             writing=Writing(force, not keep_order, seed, excel_safe, no_guarantee, sign, output=written),
             chart=chart,
             refuse_first=not as_json,
-            quasi_identifiers=names_of(qi),
+            quasi_identifiers=names_of(quasi_identifiers),
             sensitive=names_of(sensitive),
             k=k,
             l=l,

@@ -1,35 +1,31 @@
 """`shoal apply`"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from shoal.cli.options import (
+    BomOption,
     DecideOption,
+    DecimalCommaOption,
     DelimiterOption,
     EncodingOption,
     ForceOption,
     JsonOption,
     KeepOrderOption,
+    MissingAsOption,
     MissingOption,
+    OutputDelimiterOption,
     ShuffleSeedOption,
     SignOption,
+    SuppressedAsOption,
     either,
     one_of,
+    output_of,
     reading,
     roles_of,
     show_release,
-)
-from shoal.cli.output_options import (
-    BomOption,
-    DecimalCommaOption,
-    MissingAsOption,
-    OutputDelimiterOption,
-    SuppressedAsOption,
-    output_of,
 )
 from shoal.vocabulary import Unseen
 

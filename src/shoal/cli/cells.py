@@ -1,7 +1,5 @@
 """`shoal cells`"""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer
@@ -27,10 +25,10 @@ def cells(
     total: Annotated[
         str | None,
         typer.Option(
-            "--total", metavar="WORD", help="The word of margins; Total, All, Sum if not given.", show_default=False
+            "--total", metavar="WORD", help="Label of the margins; Total, All, Sum if not given.", show_default=False
         ),
     ] = None,
-    least: Annotated[int, typer.Option("--least", min=2, help="The least count that may be shown.")] = 11,
+    least: Annotated[int, typer.Option("--least", min=2, help="Smallest count that may be shown.")] = 11,
     encoding: EncodingOption = None,
     delimiter: DelimiterOption = None,
     missing: MissingOption = None,
@@ -47,7 +45,7 @@ def cells(
         shoal cells counts.csv --by county,sex --count n --total Total
     """
     from shoal.cli.showing import running, show
-    from shoal.standards.cells import cells as check
+    from shoal.methods.cells import cells as check
 
     with running(quiet=as_json):
         result = check(

@@ -1,7 +1,5 @@
 """`shoal compare`"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
@@ -32,8 +30,7 @@ def compare(
         shoal compare release-k5 release-k11 -o compare.html
     """
     from shoal.cli.showing import show
-    from shoal.publication.compare import compare_releases
-    from shoal.publication.compare_page import check_page, write_comparison
+    from shoal.reports.publication.compare import check_page, compare_releases, write_comparison
 
     if output is not None:
         check_page(output, force)

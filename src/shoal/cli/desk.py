@@ -1,12 +1,11 @@
 """`shoal desk open`, `shoal desk query` and `shoal desk show`"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from shoal.cli.group import group_of_commands
 from shoal.cli.options import (
     ColumnsOption,
     DelimiterOption,
@@ -27,17 +26,15 @@ from shoal.vocabulary import Accounting, Mechanism
 if TYPE_CHECKING:
     from shoal.dp.queries import QueryOptions
 
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-    help="""**A desk that answers questions about a table until its privacy budget is spent.**
+app = group_of_commands(
+    """**A desk that answers questions about a table until its privacy budget is spent.**
 
     shoal desk open visits.parquet --epsilon 2 --types age=integer,sex=text,charge=number -o desk/
 
     shoal desk query desk/ count --where "age >= 65" --epsilon 0.1
 
     shoal desk show desk/
-""",
+"""
 )
 
 DeskArgument = Annotated[Path, typer.Argument(metavar="DESK", help="The folder of the desk.", show_default=False)]
@@ -55,7 +52,7 @@ WitnessOption = Annotated[
     typer.Option(
         "--witness",
         metavar="FILE",
-        help="A file elsewhere that says how far the ledger goes: an old copy of the desk is then refused.",
+        help="A second copy of the ledger's head, kept apart: detects that the desk was rolled back.",
         show_default=False,
     ),
 ]
@@ -90,7 +87,7 @@ def open_desk(
         typer.Option(
             "--person",
             metavar="COLUMN",
-            help="Whose row it is. Without it each row is taken as one person.",
+            help="Person identifier column. Without it each row is taken as one person.",
             show_default=False,
         ),
     ] = None,
@@ -174,8 +171,10 @@ def query(
             show_default=False,
         ),
     ],
-    epsilon: Annotated[str, typer.Option("--epsilon", metavar="X", help="What this answer may cost.")],
-    column: Annotated[str | None, typer.Argument(metavar="COLUMN", help="Of which column.", show_default=False)] = None,
+    epsilon: Annotated[
+        str, typer.Option("--epsilon", metavar="X", help="Privacy budget (epsilon) to spend on this answer.")
+    ],
+    column: Annotated[str | None, typer.Argument(metavar="COLUMN", help="Column to query.", show_default=False)] = None,
     where: Annotated[
         str | None,
         typer.Option(
@@ -217,7 +216,7 @@ def query(
     ] = None,
     step: Annotated[
         str | None,
-        typer.Option("--step", metavar="X", help="quantile: how far apart possible answers lie.", show_default=False),
+        typer.Option("--step", metavar="X", help="quantile: step between candidate answers.", show_default=False),
     ] = None,
     delta: Annotated[
         str | None,

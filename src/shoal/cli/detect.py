@@ -1,7 +1,5 @@
 """`shoal detect`"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -65,7 +63,7 @@ def detect(
             show_default=False,
         ),
     ] = None,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Which sample is drawn.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Random seed of the sample.")] = 0,
     chart: Annotated[
         Path | None,
         typer.Option(
@@ -102,9 +100,9 @@ def detect(
     """
     from shoal.cli.showing import running, show
     from shoal.detection import detect as find
-    from shoal.reports.with_chart import with_chart
+    from shoal.reports.charts import with_chart
 
-    def measure() -> Detection:
+    def measure() -> "Detection":
         return find(
             one_or_many(file, query),
             columns=names_of(columns),

@@ -1,23 +1,22 @@
-"""A group of commands that imports a command's module when the command is called, not before."""
+"""The application; its commands are in the table of `shoal.cli.commands`."""
 
-from __future__ import annotations
-
-from collections.abc import Callable
-from functools import partial
+import re
 from importlib import import_module
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import typer
 from typer.core import TyperCommand, TyperGroup
-from typer.main import get_command, get_group
+from typer.main import get_command
 
-from shoal.cli.commands import COMMANDS, Entry
-from shoal.errors import CLOSED_PIPE
+from shoal import __version__
+from shoal.cli.commands import COMMANDS
+from shoal.errors import CLOSED_PIPE, Setting
+
+# A group of commands that imports a command's module when the command is called, not before.
+
 
 MARKUP: Literal["markdown"] = "markdown"
-# digits of a number that needs no look at it
-_SHORT_NUMBER = 16
 
 
 # options that other commands have, and the way to the same thing here
@@ -28,123 +27,158 @@ _INSTEAD = {
 }
 
 
+_QUOTE = "'"
 # the command that was called last: errors name its options
 _called: list[Any] = []
 
 
 def flags() -> dict[str, str]:
-    """The options of the command that was called, by the names that Python gives them."""
-    found = {}
-    for parameter in [one for command in _called for one in command.params]:
-        written = [flag for flag in getattr(parameter, "opts", []) if flag.startswith("-")]
-        if written:
-            found[max(written, key=len).lstrip("-").replace("-", "_")] = written[0]
-    return found
+    """The options of the command that was called, by the parameters of the library that they give."""
+    parameters = [parameter for command in _called for parameter in command.params]
+    return {parameter.name: parameter.opts[0] for parameter in parameters if parameter.opts[0].startswith("-")}
 
 
-class LazyGroup(TyperGroup):
+def flag_of(setting: Setting) -> str | None:
+    """How a setting is typed, with the value that it is to have; None where the command has no option for it."""
+    flag = flags().get(setting.name.replace(".", "_"))
+    return f"{flag} {setting.value.strip(_QUOTE)}" if flag and setting.value else flag
+
+
+# what typer says of a value that is no number, in plain words
+_NUMBERS = {
+    "Input should be a valid integer": "a whole number is needed, such as 5.",
+    "Input should be a valid number": "a number is needed, such as 0.5.",
+}
+
+
+class Group(TyperGroup):
+    """A group of commands that notes which of them is called."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command that is called, with its options; a file in its place is refused with the way to all of them."""
+        try:
+            name, command, rest = super().resolve_command(ctx, args)
+        except Exception as error:
+            if "all" in self.commands and args and Path(args[0]).suffix and hasattr(error, "message"):
+                from shoal.systems.console import shell_line
+
+                error.message += f" Name a command before the file: {ctx.command_path} all {shell_line(args[0])}"
+            raise
+        _called[:] = [] if command is None else [command]
+        return name, command, rest
+
+
+def group_of_commands(help: str) -> typer.Typer:
+    """A command such as `attack` that has commands of its own."""
+    return typer.Typer(cls=Group, add_completion=False, no_args_is_help=True, rich_markup_mode=MARKUP, help=help)
+
+
+class LazyGroup(Group):
     """The commands of the table: a line of help each, until one is called."""
 
     def __init__(self, **settings: Any) -> None:
         super().__init__(**settings)
         for name, entry in COMMANDS.items():
-            self.commands[name] = TyperCommand(
-                name, help=entry.help, rich_help_panel=entry.panel, rich_markup_mode=MARKUP
-            )
-
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        for parameter in self.get_params(ctx):
-            _spare_pydantic(parameter)
-        return super().parse_args(ctx, args)
+            self.add_command(TyperCommand(name, help=entry.help, rich_help_panel=entry.panel, rich_markup_mode=MARKUP))
 
     def invoke(self, ctx: Any) -> Any:
         """Run the command; typer ends with 1 at a closed pipe, which here says that a promise is not met."""
         try:
             return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = next((said for words, said in _NUMBERS.items() if words in error.message), error.message)
+            raise
         except BrokenPipeError:
             raise SystemExit(CLOSED_PIPE) from None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        """The command that is called, with its options."""
+        """The command that is called, imported."""
         if args and args[0] in COMMANDS:
-            self.commands[args[0]] = load(args[0])
+            self.add_command(load(args[0]))
         return super().resolve_command(ctx, args)
+
+
+class _Command(TyperCommand):
+    """A command of the table."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the arguments; an option that only other commands have is refused with the way to the same thing."""
+        try:
+            return super().parse_args(ctx, args)
+        except Exception as error:
+            asked = getattr(error, "option_name", "")
+            if way := _INSTEAD.get((self.name or "", asked)):
+                error.message, error.possibilities = f"{error.message}. {way}", None  # type: ignore[attr-defined]
+            elif any(asked == f"-{flag}" for parameter in self.params for flag in parameter.opts):
+                error.possibilities = [asked[1:]]  # type: ignore[attr-defined]
+            raise
 
 
 def load(name: str) -> Any:
     """A command of the table, imported."""
-    command = _command(name, COMMANDS[name])
-    for each in [command, *getattr(command, "commands", {}).values()]:
-        each.parse_args = partial(_parse_args, each, each.parse_args)
-    return command
-
-
-def _parse_args(command: Any, parse_args: Callable[..., list[str]], ctx: Any, args: list[str]) -> list[str]:
-    for parameter in command.get_params(ctx):
-        _spare_pydantic(parameter)
-    _called[:] = [command]
-    try:
-        return parse_args(ctx, args)
-    except Exception as error:
-        if way := _INSTEAD.get((command.name, getattr(error, "option_name", ""))):
-            error.message, error.possibilities = f"{error.message}. {way}", None  # type: ignore[attr-defined]
-        raise
-
-
-def _command(name: str, entry: Entry) -> Any:
+    entry = COMMANDS[name]
     target = getattr(import_module(entry.module), entry.function)
     if not isinstance(target, typer.Typer):
         alone = typer.Typer(add_completion=False, rich_markup_mode=MARKUP)
-        alone.command(name, rich_help_panel=entry.panel)(target)
-        return get_command(alone)
-    group = get_group(target)
-    group.name = name
-    return group
+        alone.command(name, cls=_Command, rich_help_panel=entry.panel)(target)
+        target = alone
+    command = get_command(target)
+    command.name = name
+    return command
 
 
-class _AsTyped:
-    """What typer does to a value, without pydantic where the value is as it should be already."""
-
-    def coerce(self, value: Any, param: Any, ctx: Any) -> Any:
-        if value is None:
-            return () if param.multiple or param.nargs == -1 else None
-        annotation = param.type_descriptor.annotation
-        if annotation is str and isinstance(value, str):
-            return value
-        if annotation is Path and isinstance(value, str) and _any_path(param.type_descriptor.parameter_info):
-            return Path(value)
-        if annotation == list[str] and isinstance(value, (tuple, list)) and all(isinstance(v, str) for v in value):
-            return list(value)
-        if annotation is int and _is_plain(value) and _any_number(param.type_descriptor.parameter_info):
-            return int(value)
-        if annotation in (bool, int, float, Path) and type(value) is annotation and value == param.default:
-            return value
-        from typer._coercion import build_runtime_param
-
-        return build_runtime_param(param.type_descriptor).coerce(value, param=param, ctx=ctx)
+_TOUR = """\
+Publish a table about people without giving the people away. Start with
+  shoal risk people.csv --qi age,sex,zip
+  shoal publish people.csv -o release           (or in the browser: shoal app)
+"""
+_EXIT = "Exit codes: 0 fine, 1 not met, 2 bad input, 3 budget refused. No network."
+_WIDTH = 80
 
 
-def _is_plain(value: Any) -> bool:
-    """Nothing but a few digits.
+class Root(LazyGroup):
+    """All commands on one screen: what to start with, then a line each, panel by panel."""
 
-    >>> [_is_plain(value) for value in ("5", "-5", "5.0", "٥", 5)]
-    [True, False, False, False, False]
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the overview."""
+        lines = [f"Usage: {ctx.command_path} COMMAND ... | --version | --debug (tracebacks) | --help", _TOUR]
+        panel = None
+        for name, entry in COMMANDS.items():
+            if entry.panel != panel:
+                panel = entry.panel
+                lines.append(typer.style(panel, bold=True))
+            lines.append(_line(name, entry.help))
+        formatter.write("\n".join([*lines, _EXIT]) + "\n")
+
+
+def _line(name: str, text: str) -> str:
+    """A command and the bold words of its help, on one line.
+
+    >>> _line("detect", "**Which columns identify people?** And why.")
+    '  detect        Which columns identify people?'
     """
-    return isinstance(value, str) and value.isascii() and value.isdigit() and len(value) < _SHORT_NUMBER
+    bold = re.search(r"\*\*(.+?)\*\*", text)
+    line = f"  {name:<13} {bold.group(1) if bold else text}"
+    return line if len(line) <= _WIDTH else line[: _WIDTH - 1].rsplit(" ", 1)[0] + " …"
 
 
-def _any_number(info: Any) -> bool:
-    """No rule for the number."""
-    return info.min is None and info.max is None and not info.clamp and not info.count
+app = typer.Typer(
+    cls=Root,
+    no_args_is_help=True,
+    rich_markup_mode="markdown",
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+    help=_TOUR,
+)
 
 
-def _any_path(info: Any) -> bool:
-    """No rule for the path: it need not exist, and is taken as it is typed."""
-    return not (info.exists or info.resolve_path or not info.file_okay or not info.dir_okay or info.writable)
-
-
-def _spare_pydantic(parameter: Any) -> None:
-    """typer loads pydantic (0.1 s) even to hand on text as text; a typer that does not work so is left alone."""
-    info = getattr(getattr(parameter, "type_descriptor", None), "parameter_info", None)
-    if info is not None and getattr(info, "parser", None) is None and hasattr(parameter, "_runtime_param"):
-        parameter._runtime_param = _AsTyped()
+@app.callback(invoke_without_command=True)
+def _root(
+    version: Annotated[bool, typer.Option("--version", help="Show the version.", is_eager=True)] = False,
+    debug: Annotated[
+        bool, typer.Option("--debug", help="Show a traceback when something fails (works anywhere).")
+    ] = False,
+) -> None:
+    if version:
+        typer.echo(f"shoal {__version__}")
+        raise typer.Exit

@@ -1,12 +1,11 @@
 """`shoal hierarchy build` and `shoal hierarchy check`"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from shoal.cli.group import group_of_commands
 from shoal.cli.options import (
     DelimiterOption,
     EncodingOption,
@@ -22,13 +21,11 @@ from shoal.cli.options import (
 )
 from shoal.vocabulary import HierarchyKind, words_of
 
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-    help="""**How a column gets coarser**: build hierarchies, or check those you have.
+app = group_of_commands(
+    """**How a column gets coarser**: build hierarchies, or check those you have.
 
 A hierarchy is a file with a row per value, `leaf;level1;…;*`, or nested YAML.
-""",
+"""
 )
 
 
@@ -53,14 +50,16 @@ def build(
     ] = None,
     factor: Annotated[
         int | None,
-        typer.Option("--factor", help="How many neighbours a level joins (2; powers: 10).", show_default=False),
+        typer.Option(
+            "--factor", help="Number of neighbouring groups that each level merges (2; powers: 10).", show_default=False
+        ),
     ] = None,
     groups: Annotated[
         int | None,
         typer.Option("--groups", help="How many intervals of equal frequency at first.", show_default=False),
     ] = None,
     cut: Annotated[
-        int | None, typer.Option("--cut", help="Signs of a code that each level masks (1).", show_default=False)
+        int | None, typer.Option("--cut", help="Characters of a code that each level masks (1).", show_default=False)
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace files that exist.")] = False,
     encoding: EncodingOption = None,
@@ -81,7 +80,7 @@ def build(
         shoal hierarchy build people.csv --column age,zip,job -o hierarchies
     """
     from shoal.cli.showing import running, show
-    from shoal.hierarchy.build_files import build_hierarchies
+    from shoal.ranges.hierarchy.build import build_hierarchies
 
     with running(quiet=as_json):
         result = build_hierarchies(
@@ -135,7 +134,7 @@ def check(
         shoal hierarchy check hierarchies/ --fix -o corrected/
     """
     from shoal.cli.showing import running, show
-    from shoal.hierarchy import check_hierarchies
+    from shoal.ranges.hierarchy import check_hierarchies
 
     with running(quiet=as_json):
         result = check_hierarchies(

@@ -1,7 +1,5 @@
 """`shoal import-policy`"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
@@ -41,7 +39,7 @@ def import_policy(
         shoal import-policy project.deid -o policy.yaml
     """
     from shoal.cli.showing import show
-    from shoal.migration.import_policy import import_policy as taken_over
+    from shoal.policy.migration.import_policy import import_policy as taken_over
 
     result = taken_over(file, output=output, column=column, force=force)
     print_json(result.to_dict()) if as_json else show(result)

@@ -1,7 +1,5 @@
 """`shoal lattice`"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -33,7 +31,7 @@ from shoal.cli.options import (
 
 def lattice(
     file: File,
-    qi: QiOption = None,
+    quasi_identifiers: QiOption = None,
     sensitive: SensitiveOption = None,
     k: KOption = None,
     l: LOption = None,  # noqa: E741
@@ -64,8 +62,8 @@ def lattice(
 
         shoal lattice adult.csv --policy p.yaml --chart lattice.html
     """
-    from shoal.anonymization.solve import lattice as look
     from shoal.cli.showing import running, show
+    from shoal.methods.solve import lattice as look
 
     if chart is not None:
         from shoal.reports.charts import check_chart, frontier_chart, save_chart
@@ -75,7 +73,7 @@ def lattice(
         space = look(
             one_or_many(file, query),
             policy,
-            quasi_identifiers=names_of(qi),
+            quasi_identifiers=names_of(quasi_identifiers),
             sensitive=names_of(sensitive),
             k=k,
             l=l,

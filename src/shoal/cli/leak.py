@@ -1,7 +1,5 @@
 """`shoal leak`"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -30,7 +28,7 @@ from shoal.cli.options import (
 from shoal.vocabulary import Draw, Generalized, LeakMethod, LeakUnit, NullRule
 
 if TYPE_CHECKING:
-    from shoal.leakage import LeakRisk, LeakSeries
+    from shoal.exposure.leakage import LeakRisk, LeakSeries
 
 
 def leak(
@@ -92,9 +90,7 @@ def leak(
     ] = "exact",
     simulate: Annotated[
         int | None,
-        typer.Option(
-            "--simulate", metavar="N", help="Simulate the attack N times, beside the law.", show_default=False
-        ),
+        typer.Option("--simulate", metavar="N", help="Also simulate the attack N times.", show_default=False),
     ] = None,
     seed: Annotated[
         int | None, typer.Option("--seed", metavar="N", help="Random seed of the simulation.", show_default=False)
@@ -120,11 +116,14 @@ def leak(
             show_default=False,
         ),
     ] = None,
-    qi: QiOption = None,
+    quasi_identifiers: QiOption = None,
     person: Annotated[
         str | None,
         typer.Option(
-            "--person", metavar="COLUMN", help="Whose row it is: a person's records stay together.", show_default=False
+            "--person",
+            metavar="COLUMN",
+            help="Person identifier column: a person's records stay together.",
+            show_default=False,
         ),
     ] = None,
     count: CountOption = None,
@@ -165,13 +164,13 @@ def leak(
         shoal leak --persons 10000 --leaked 1000..10000 --threshold 0.09 --chart k.svg
     """
     from shoal.cli.showing import running, show
-    from shoal.leakage import Simulation
-    from shoal.leakage import leak as measure
-    from shoal.reports.with_chart import with_chart
+    from shoal.exposure.leakage import Simulation
+    from shoal.exposure.leakage import leak as measure
+    from shoal.reports.charts import with_chart
 
     limits = names_of([threshold]) if threshold is not None else None
 
-    def measured() -> LeakRisk | LeakSeries:
+    def measured() -> "LeakRisk | LeakSeries":
         return measure(
             one_or_many(file, query) if file else None,
             leaked=leaked,
@@ -188,7 +187,7 @@ def leak(
                 one_of("--unit", unit, LeakUnit),
                 history,
             ),
-            quasi_identifiers=names_of(qi),
+            quasi_identifiers=names_of(quasi_identifiers),
             person=person,
             count=count,
             null_rule=one_of("--null-rule", null_rule, NullRule),

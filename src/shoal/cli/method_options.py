@@ -1,36 +1,34 @@
-"""The options of all methods as options of a command, made from the table of methods: one panel per method."""
+"""The options of all methods as options of a command, made from the registry of methods: one panel per method."""
 
 from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Annotated, Any
+from types import UnionType
+from typing import Annotated, Any, Literal, NamedTuple, Union, get_args, get_origin
 
 import typer
 
-from shoal.cli.method_table import METHOD_OPTIONS, Option
 from shoal.cli.options import how_of, names_of, pairs_of
+from shoal.methods import METHODS
 
 SEVERAL = "Several methods"
-_TYPES: dict[str, Any] = {
-    "flag": bool,
-    "text": str | None,
-    "int": int | None,
-    "float": float | None,
-    "columns": list[str] | None,
-    "how": list[str] | None,
-    "pairs": list[str] | None,
-}
+
+
+class _Taken(NamedTuple):
+    """What the command line takes for an option, the word that stands for a value in the help, and how it is read."""
+
+    type: Any
+    metavar: str | None = None
+    read: Callable[[Any, str], Any] | None = None
 
 
 def with_method_options(command: Callable[..., None], *only: str, leave_out: tuple[str, ...] = ()) -> Any:
     """The command with one option for every option of the methods, in place of its `**method_options`."""
-    methods = only or tuple(METHOD_OPTIONS)
-    signature = inspect.signature(command, eval_str=True)
+    methods = only or tuple(METHODS)
+    signature = inspect.signature(command)
     fixed = [entry for entry in signature.parameters.values() if entry.kind is not inspect.Parameter.VAR_KEYWORD]
-    names = dict.fromkeys(
-        option.name for method in methods for option in METHOD_OPTIONS[method] if option.name not in leave_out
-    )
+    names = dict.fromkeys(name for method in methods for name in METHODS[method].model_fields if name not in leave_out)
     # the options of single methods stand together, those of several before them
     order = sorted(names, key=lambda name: len(_owners(name, methods)) == 1)
     made = [
@@ -51,21 +49,34 @@ def given_options(typed: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in typed.items():
         if value is None or value is False or value == []:
             continue
-        takes = next(iter(_owners(name, tuple(METHOD_OPTIONS)).values())).takes
-        if takes == "how":
-            options[name] = how_of(value, _flag(name))
-        elif takes == "pairs":
-            options[name] = pairs_of(value, _flag(name))
-        elif takes == "columns":
-            options[name] = names_of(value)
-        else:
-            options[name] = value
+        read = _taken(next(iter(_owners(name, tuple(METHODS)).values()))).read
+        options[name] = value if read is None else read(value, _flag(name))
     return options
 
 
-def _owners(name: str, methods: tuple[str, ...]) -> dict[str, Option]:
+def _owners(name: str, methods: tuple[str, ...]) -> dict[str, Any]:
     """The methods that have an option, and the option as each has it."""
-    return {method: option for method in methods for option in METHOD_OPTIONS[method] if option.name == name}
+    fields = {method: METHODS[method].model_fields for method in methods}
+    return {method: options[name] for method, options in fields.items() if name in options}
+
+
+def _taken(option: Any) -> _Taken:
+    """What the command line takes for the type of an option."""
+    kind = option.annotation
+    if get_origin(kind) in (Union, UnionType):
+        kind = next(part for part in get_args(kind) if part is not type(None))
+    if kind is bool:
+        return _Taken(bool)
+    if kind in (int, float):
+        return _Taken(kind | None, "NUMBER")
+    if get_origin(kind) is Literal:
+        return _Taken(str | None, "|".join(get_args(kind)))
+    if get_origin(kind) is list:
+        return _Taken(list[str] | None, "COLUMNS", lambda given, _: names_of(given))
+    if get_origin(kind) is dict:
+        per_column = ("COLUMN=HOW", how_of) if get_args(kind)[1] is str else ("COLUMN=VALUE,...", pairs_of)
+        return _Taken(list[str] | None, *per_column)
+    return _Taken(str | None, "VALUE")  # a text, or read by a rule of its own, such as 5%
 
 
 def _flag(name: str) -> str:
@@ -75,14 +86,15 @@ def _flag(name: str) -> str:
 def _annotation(name: str, methods: tuple[str, ...]) -> Any:
     owners = _owners(name, methods)
     first, option = next(iter(owners.items()))
+    taken = _taken(option)
     shared = len(owners) > 1
     whose = f"{', '.join(owners)}: " if shared else ""
-    default = f" [default: {option.default}]" if option.default and not shared else ""
+    is_told = isinstance(option.default, (str, float)) and option.default and not shared
     info = typer.Option(
         _flag(name),
-        metavar=option.metavar,
-        help=f"{whose}{option.help}{default}",
+        metavar=taken.metavar,
+        help=f"{whose}{option.description}" + (f" [default: {option.default}]" if is_told else ""),
         show_default=False,
         rich_help_panel=SEVERAL if shared else f"Method {first}" if len(methods) > 1 else None,
     )
-    return Annotated[_TYPES[option.takes], info]
+    return Annotated[taken.type, info]

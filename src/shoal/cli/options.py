@@ -69,11 +69,15 @@ SarifOption = Annotated[
 ]
 EncodingOption = Annotated[
     str | None,
-    typer.Option("--encoding", metavar="NAME", help="Encoding of a text file; found if not given.", show_default=False),
+    typer.Option(
+        "--encoding", metavar="NAME", help="Encoding of a text file; detected if not given.", show_default=False
+    ),
 ]
 DelimiterOption = Annotated[
     str | None,
-    typer.Option("--delimiter", metavar="CHAR", help="What separates columns; found if not given.", show_default=False),
+    typer.Option(
+        "--delimiter", metavar="CHAR", help="Delimiter between columns; detected if not given.", show_default=False
+    ),
 ]
 MissingOption = Annotated[
     str | None,
@@ -117,7 +121,7 @@ KeepOrderOption = Annotated[
 ]
 ShuffleSeedOption = Annotated[
     int | None,
-    typer.Option("--seed", min=0, help="Seed of all chance; drawn and kept secret if not given.", show_default=False),
+    typer.Option("--seed", min=0, help="Random seed; drawn and kept secret if not given.", show_default=False),
 ]
 ExcelSafeOption = Annotated[
     bool, typer.Option("--excel-safe", help="Defuse text that spreadsheets would run as formulas.")
@@ -177,7 +181,10 @@ ModelOption = Annotated[
 EngineOption = Annotated[
     str | None,
     typer.Option(
-        "--engine", metavar="ENGINE", help="What works on the rows: local (default) or spark.", show_default=False
+        "--engine",
+        metavar="ENGINE",
+        help="Engine that processes the rows: local (default) or spark.",
+        show_default=False,
     ),
 ]
 MasterOption = Annotated[
@@ -193,7 +200,7 @@ def one_or_many(files: list[str], query: str | None = None) -> str | list[str]:
     source = files[0] if len(files) == 1 else files
     if query is None:
         return source
-    from shoal.databases import with_query
+    from shoal.storage.databases import with_query
 
     asked: str = with_query(source, query)
     return asked
@@ -259,7 +266,7 @@ SpillDirOption = Annotated[
     typer.Option(
         "--spill-dir",
         metavar="FOLDER",
-        help="Where a table that does not fit in memory goes meanwhile.",
+        help="Folder for temporary files of a table that does not fit in memory.",
         show_default="the system's folder for temporary files",
     ),
 ]
@@ -285,7 +292,7 @@ def types_of(given: list[str] | None) -> dict[str, Any] | None:
         return None
     import shlex
 
-    from shoal.table.column_type import as_column_type
+    from shoal.storage.column_type import as_column_type
 
     found: dict[str, Any] = {}
     for text in given:
@@ -328,7 +335,7 @@ def reading(
     spill_dir: str | None = None,
 ) -> Any:
     """How to read text files, what columns are, what works on the rows, and in how much memory."""
-    from shoal.reading import Options
+    from shoal.storage.reading import Options
 
     if delimiter is not None:
         delimiter = {"tab": "\t", "\\t": "\t"}.get(delimiter, delimiter)
@@ -336,7 +343,7 @@ def reading(
             raise InputError("A delimiter is one character.", "Write --delimiter ';' or --delimiter tab.")
     words = tuple(names_of([missing]) or ()) if missing else ()
     if memory is not None:
-        from shoal.table.memory import bytes_of
+        from shoal.storage.spill import bytes_of
 
         bytes_of(memory)
     return Options(
@@ -353,9 +360,18 @@ def reading(
 
 def print_json(found: dict[str, Any] | list[dict[str, Any]]) -> None:
     """One JSON object, or one list of them, on stdout, and nothing else."""
-    import json
+    typer.echo(as_json(found))
 
-    typer.echo(json.dumps(found, ensure_ascii=False))
+
+def as_json(found: Any, indent: int | None = None) -> str:
+    """JSON that stdout can write: with escapes where it does not know a letter."""
+    import json
+    import sys
+
+    from shoal.systems.console import can_show
+
+    text = json.dumps(found, ensure_ascii=False, indent=indent)
+    return text if can_show(text, sys.stdout) else json.dumps(found, indent=indent)
 
 
 def _pairs(option: str, given: list[str], form: str) -> list[tuple[str, str]]:
@@ -510,3 +526,68 @@ def shuffles_of(given: list[str] | None) -> dict[str, list[str]] | None:
 def _each_once(option: str, names: list[str]) -> None:
     if twice := sorted({name for name in names if names.count(name) > 1}):
         raise InputError(f"{option} names column '{twice[0]}' twice.", "Name it once.")
+
+
+# How a release is written, as options of the commands that write one.
+
+
+PANEL = "How the file is written"
+
+OutputDelimiterOption = Annotated[
+    str | None,
+    typer.Option(
+        "--output-delimiter",
+        metavar="CHAR",
+        help="What separates the columns of the release: , ; | or tab.",
+        show_default=False,
+        rich_help_panel=PANEL,
+    ),
+]
+DecimalCommaOption = Annotated[
+    bool,
+    typer.Option("--decimal-comma", help="1,5 for 1.5 (and ; between columns).", rich_help_panel=PANEL),
+]
+BomOption = Annotated[
+    bool, typer.Option("--bom", help="Write a UTF-8 byte order mark, which Excel needs.", rich_help_panel=PANEL)
+]
+SuppressedAsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--suppressed-as",
+        metavar="TEXT",
+        help='What * is written as, such as "" or suppressed.',
+        show_default=False,
+        rich_help_panel=PANEL,
+    ),
+]
+MissingAsOption = Annotated[
+    str | None,
+    typer.Option(
+        "--missing-as",
+        metavar="TEXT",
+        help="Text written for a missing value, such as NA.",
+        show_default=False,
+        rich_help_panel=PANEL,
+    ),
+]
+
+
+def output_of(
+    delimiter: str | None,
+    decimal_comma: bool,
+    bom: bool,
+    missing_as: str | None,
+    suppressed_as: str | None = None,
+) -> Any:
+    """What was given, and only that: the rest is the policy's."""
+    from shoal.storage.writing import OutputFormat
+
+    given = {
+        "delimiter": delimiter,
+        "decimal_comma": decimal_comma or None,
+        "bom": bom or None,
+        "missing_as": missing_as,
+        "suppressed_as": suppressed_as,
+    }
+    given = {name: value for name, value in given.items() if value is not None}
+    return OutputFormat(**given) if given else None

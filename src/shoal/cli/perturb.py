@@ -1,13 +1,13 @@
 """`shoal perturb`"""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import typer
 
 from shoal.cli.options import (
+    BomOption,
     DecideOption,
+    DecimalCommaOption,
     DelimiterOption,
     EncodingOption,
     ExcelSafeOption,
@@ -15,25 +15,21 @@ from shoal.cli.options import (
     ForceOption,
     JsonOption,
     KeepOrderOption,
+    MissingAsOption,
     MissingOption,
+    OutputDelimiterOption,
     PolicyOption,
     QueryOption,
     ShuffleSeedOption,
     SignOption,
     groups_with_share,
     one_or_many,
+    output_of,
     reading,
     roles_of,
     settings_of,
     show_release,
     shuffles_of,
-)
-from shoal.cli.output_options import (
-    BomOption,
-    DecimalCommaOption,
-    MissingAsOption,
-    OutputDelimiterOption,
-    output_of,
 )
 
 

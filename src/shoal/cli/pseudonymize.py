@@ -1,13 +1,13 @@
 """`shoal pseudonymize`"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from shoal.cli.options import (
+    BomOption,
+    DecimalCommaOption,
     DelimiterOption,
     EncodingOption,
     EngineOption,
@@ -15,21 +15,17 @@ from shoal.cli.options import (
     JsonOption,
     KeyFileOption,
     MasterOption,
+    MissingAsOption,
     MissingOption,
+    OutputDelimiterOption,
     QueryOption,
     SignOption,
     either,
     one_of,
     one_or_many,
+    output_of,
     print_json,
     reading,
-)
-from shoal.cli.output_options import (
-    BomOption,
-    DecimalCommaOption,
-    MissingAsOption,
-    OutputDelimiterOption,
-    output_of,
 )
 from shoal.vocabulary import PseudonymFormat
 
@@ -40,7 +36,7 @@ def pseudonymize(
     output: Annotated[
         str, typer.Option("-o", "--output", metavar="FILE", help="Where to write; the ending says the format.")
     ],
-    key_file: KeyFileOption = None,
+    key: KeyFileOption = None,
     surrogates: Annotated[
         Path | None,
         typer.Option(
@@ -50,7 +46,7 @@ def pseudonymize(
             show_default=False,
         ),
     ] = None,
-    form: Annotated[
+    format: Annotated[
         str, typer.Option("--format", metavar=either(PseudonymFormat), help="How a pseudonym is written.")
     ] = "hex",
     method: Annotated[
@@ -116,10 +112,10 @@ def pseudonymize(
             output=output,
             writing=Writing(force, shuffle=False, sign=sign, output=written),
             column=column,
-            key=key_file,
+            key=key,
             surrogates=surrogates,
             method=method,
-            format=one_of("--format", form, PseudonymFormat),
+            format=one_of("--format", format, PseudonymFormat),
             domain=domain,
             rotate_to=rotate_to,
             mapping=mapping,

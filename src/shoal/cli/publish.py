@@ -1,7 +1,5 @@
 """`shoal publish`"""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
@@ -33,7 +31,7 @@ from shoal.cli.options import (
 )
 
 if TYPE_CHECKING:
-    from shoal.publication.questions import Question
+    from shoal.reports.publication.questions import OpenQuestion
 
 
 def publish(
@@ -42,7 +40,7 @@ def publish(
         Path, typer.Option("-o", "--output", metavar="FOLDER", help="The folder that may leave; made here.")
     ],
     policy: PolicyOption = None,
-    answer: Annotated[
+    answers: Annotated[
         list[str] | None,
         typer.Option(
             "--answer",
@@ -58,7 +56,7 @@ def publish(
         typer.Option(
             "--keep-evidence",
             metavar="FOLDER",
-            help="Where the policy is not met: keep what was found so far here.",
+            help="If the policy is not met, keep the findings so far here.",
             show_default=False,
         ),
     ] = None,
@@ -88,9 +86,9 @@ def publish(
         shoal publish visits.csv -o release --answer recipient=public
     """
     from shoal.cli.signals import ended_by_signals
-    from shoal.publication.questions import Unanswered
+    from shoal.reports.publication.questions import Unanswered
 
-    answers = pairs_of(answer, "--answer") if answer else {}
+    given = pairs_of(answers, "--answer") if answers else {}
     work = partial(
         _published,
         one_or_many(file, query),
@@ -108,17 +106,17 @@ def publish(
     )
     with ended_by_signals():
         try:
-            result = work(answers or None)
+            result = work(given or None)
         except Unanswered as left:
             if as_json or not _at_a_terminal():
                 raise
-            result = work({**answers, **_asked(left.questions)})
+            result = work({**given, **_asked(left.questions)})
     show_release(result, as_json)
 
 
 def _published(source: Any, policy: Path | None, quiet: bool, answers: dict[str, str] | None, **settings: Any) -> Any:
     from shoal.cli.showing import running
-    from shoal.publication.publish import publish as run
+    from shoal.reports.publication.publish import publish as run
 
     with running(quiet=quiet):
         return run(source, policy, answers=answers, **settings)
@@ -129,9 +127,9 @@ def _at_a_terminal() -> bool:
     return sys.stdin is not None and not sys.stdin.closed and sys.stdin.isatty()
 
 
-def _asked(questions: Sequence[Question]) -> dict[str, str]:
+def _asked(questions: Sequence["OpenQuestion"]) -> dict[str, str]:
     """The answers of whoever sits at the terminal; what is not an answer is asked again."""
-    from shoal.cli.console import err, printable
+    from shoal.cli.render import err, printable
 
     found: dict[str, str] = {}
     for question in questions:

@@ -1,7 +1,5 @@
 """`shoal regenerate`"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
@@ -47,8 +45,8 @@ def regenerate(
 
         shoal regenerate masked.csv --distribution race.csv -o filled.csv --seed 1
     """
-    from shoal.anonymization.regenerate import regenerate as fill
     from shoal.cli.showing import running, show
+    from shoal.methods.regenerate import regenerate as fill
 
     with running(quiet=as_json):
         result = fill(

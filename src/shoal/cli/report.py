@@ -1,7 +1,5 @@
 """`shoal report`"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
@@ -29,7 +27,7 @@ def report(
             show_default=False,
         ),
     ] = None,
-    public: Annotated[bool, typer.Option("--public", help="Without what helps an attacker.")] = False,
+    public: Annotated[bool, typer.Option("--public", help="Omit what would help an attacker.")] = False,
     force: ForceOption = False,
 ) -> None:
     """**Write the report of a publication again**, from its findings alone.
@@ -40,8 +38,8 @@ def report(
 
         shoal report release --for ema --pdf report.pdf
     """
-    from shoal.cli.console import out
-    from shoal.publication.report_files import report_files
+    from shoal.cli.render import out
+    from shoal.reports.publication.results import report_files
 
     for path in report_files(source, html=output, pdf=pdf, crosswalk=crosswalk, public=public, force=force):
         out.print(f"  report written to {path}", soft_wrap=True)

@@ -1,25 +1,22 @@
 """`shoal reproduce sanchez`, `pastore`, `antoniou` and `all`"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from shoal.cli.group import group_of_commands
 from shoal.cli.options import DelimiterOption, EncodingOption, JsonOption, MissingOption, print_json, reading
 
-app = typer.Typer(
-    no_args_is_help=True,
-    rich_markup_mode="markdown",
-    help="""**The papers, reproduced**: every table and figure, or why not, with a reason for every difference.
+app = group_of_commands(
+    """**The papers, reproduced**: every table and figure, or why not, with a reason for every difference.
 
 With `-o FOLDER` each writes JSON, CSV, charts (SVG and PNG) and one HTML page that carries all it needs.
 
 Example:
 
     shoal reproduce all -o papers
-""",
+"""
 )
 
 OutputOption = Annotated[
@@ -167,7 +164,7 @@ def _run(papers: list[str], output: Path | None, no_charts: bool, force: bool, a
     """Call the library, then show what it returned."""
     from shoal.cli.render import render, show
     from shoal.cli.showing import running
-    from shoal.papers import reproduce_all
+    from shoal.reproduction import reproduce_all
     from shoal.results import Files
 
     with running(quiet=as_json):

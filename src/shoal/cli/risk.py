@@ -1,7 +1,5 @@
 """`shoal risk`"""
 
-from __future__ import annotations
-
 from typing import Annotated, Any
 
 import typer
@@ -39,7 +37,7 @@ from shoal.vocabulary import Domain, Generalized, NullRule, RiskOver
 
 def risk(
     file: File,
-    qi: QiOption = None,
+    quasi_identifiers: QiOption = None,
     knowledge: Annotated[
         list[str] | None,
         typer.Option(
@@ -63,7 +61,7 @@ def risk(
         typer.Option(
             "--wildcard-alpha",
             metavar="SHARE",
-            help="For how much of a record one with missing values counts where it matches another (0.5).",
+            help="Weight of a match that involves missing values (0.5).",
             show_default=False,
         ),
     ] = None,
@@ -73,7 +71,7 @@ def risk(
         typer.Option(
             "--person",
             metavar="COLUMN",
-            help="Whose row it is: persons are counted, by their whole history.",
+            help="Person identifier column: persons are counted, by their whole history.",
             show_default=False,
         ),
     ] = None,
@@ -117,7 +115,7 @@ def risk(
             show_default=False,
         ),
     ] = None,
-    margin: Annotated[
+    margins: Annotated[
         list[str] | None,
         typer.Option(
             "--margin",
@@ -138,7 +136,10 @@ def risk(
     household: Annotated[
         str | None,
         typer.Option(
-            "--household", metavar="COLUMN", help="Who lives together: risk through households.", show_default=False
+            "--household",
+            metavar="COLUMN",
+            help="Household identifier column: adds the risk through households.",
+            show_default=False,
         ),
     ] = None,
     population_size: Annotated[
@@ -244,7 +245,7 @@ def risk(
         shoal risk counts.csv --qi year,town,sex --count n --threshold ema --fail-above-threshold
     """
     from shoal.cli.showing import running, show
-    from shoal.identity import (
+    from shoal.exposure import (
         GeneralizedText,
         MissingKeys,
         PopulationCounts,
@@ -252,18 +253,18 @@ def risk(
         Sample,
         SensitiveQuestions,
     )
-    from shoal.identity import risk as measure
+    from shoal.exposure import risk as measure
 
     reports = ci_reports("risk", file, junit, sarif)
     people: Any = PopulationCounts(population, population_count) if population_count else population
-    if margin:
+    if margins:
         if people is not None:
-            raise InputError("A population and its margins are given.", "Give one of them.", settings="population")
-        people = PopulationMargins(margin)
+            raise InputError("A population and its margins are given.", "Give --population or --margin.")
+        people = PopulationMargins(margins)
     with running(quiet=as_json):
         result = measure(
             one_or_many(file, query),
-            quasi_identifiers=names_of(qi),
+            quasi_identifiers=names_of(quasi_identifiers),
             knowledge=groups_of(knowledge),
             null_rule=MissingKeys(one_of("--null-rule", null_rule, NullRule), wildcard_alpha),
             count=count,

@@ -1,15 +1,15 @@
 """`shoal safe-harbor`"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from shoal.cli.options import (
+    BomOption,
     CenturyOption,
     DateOrderOption,
+    DecimalCommaOption,
     DelimiterOption,
     EncodingOption,
     EngineOption,
@@ -19,22 +19,18 @@ from shoal.cli.options import (
     JsonOption,
     KeepOrderOption,
     MasterOption,
+    MissingAsOption,
     MissingOption,
+    OutputDelimiterOption,
     PolicyOption,
     QueryOption,
     ShuffleSeedOption,
     SignOption,
     one_of,
     one_or_many,
+    output_of,
     print_json,
     reading,
-)
-from shoal.cli.output_options import (
-    BomOption,
-    DecimalCommaOption,
-    MissingAsOption,
-    OutputDelimiterOption,
-    output_of,
 )
 from shoal.vocabulary import DateOrder
 
@@ -117,8 +113,8 @@ def safe_harbor(
     """
     from shoal.cli.showing import running, show
     from shoal.errors import InputError
+    from shoal.methods.hipaa.safe_harbor import SafeHarborReading
     from shoal.releases.jobs import Writing, release_safe_harbor
-    from shoal.standards.hipaa.safe_harbor import SafeHarborReading
 
     if output is None and write_policy is None:
         raise InputError(

@@ -1,7 +1,5 @@
 """`shoal sample-data`"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
@@ -38,7 +36,7 @@ def sample_data(
         shoal sample-data discharges -n 200000 --seed 0 -o discharges.parquet
     """
     from shoal.cli.showing import running, show
-    from shoal.sample.written import write_sample
+    from shoal.reproduction.sample.written import write_sample
 
     with running(quiet=as_json):
         result = write_sample(name, output=output, rows=rows, seed=seed, force=force)

@@ -1,7 +1,5 @@
 """`shoal schema`"""
 
-from __future__ import annotations
-
 from typing import Annotated
 
 import typer
@@ -21,12 +19,10 @@ def schema(
 
         shoal schema risk
     """
-    import json
-
-    from shoal.results.registry import MODULES, result_type
-    from shoal.results.schema import schema_of
+    from shoal.cli.options import as_json
+    from shoal.results.registry import MODULES, result_type, schema_of
 
     if result is None:
         typer.echo("\n".join(MODULES))
     else:
-        typer.echo(json.dumps(schema_of(result_type(result)), ensure_ascii=False, indent=2))
+        typer.echo(as_json(schema_of(result_type(result)), indent=2))

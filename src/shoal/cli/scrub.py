@@ -1,7 +1,5 @@
 """`shoal scrub`"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
@@ -41,12 +39,15 @@ def scrub(
     ] = None,
     person: Annotated[
         str | None,
-        typer.Option("--person", metavar="COLUMN", help="Whose row it is; not written.", show_default=False),
+        typer.Option("--person", metavar="COLUMN", help="Person identifier column; not written.", show_default=False),
     ] = None,
     replace: Annotated[
-        str, typer.Option("--replace", metavar=either(Replacing), help="What stands where an identifier was.")
+        str,
+        typer.Option(
+            "--replace", metavar=either(Replacing), help="Replacement style for identifiers found in the text."
+        ),
     ] = "tag",
-    key_file: Annotated[
+    key: Annotated[
         Path | None,
         typer.Option(
             "--key-file",
@@ -131,7 +132,7 @@ def scrub(
             known=names_of(known),
             person=person,
             replace=one_of("--replace", replace, Replacing),
-            key=key_file,
+            key=key,
             keep=names_of(keep),
             known_from=known_from,
             text_model=text_model,
@@ -144,3 +145,56 @@ def scrub(
 def beside(file: str) -> str:
     """The name of an output that was not given: `visits.scrubbed.csv` beside `visits.csv`."""
     return str(Path(file).with_name(f"{Path(file).stem}.scrubbed{Path(file).suffix}"))
+
+
+# `shoal k-safety`
+
+
+def k_safety(
+    file: File,
+    entities: Annotated[
+        Path,
+        typer.Option("--entities", metavar="FILE", help="A table with the columns entity and term: who or what it is."),
+    ],
+    k: Annotated[int, typer.Option("-k", "--k", metavar="K", help="How many entities every set of terms must fit.")],
+    text: Annotated[str, typer.Option("--text", metavar="COLUMN", help="The column of documents.")] = "text",
+    method: Annotated[
+        str, typer.Option("--method", metavar="greedy|exact", help="Few terms removed, fast, or the fewest.")
+    ] = "greedy",
+    output: Annotated[
+        Path | None,
+        typer.Option("-o", "--output", metavar="FILE", help="Where to write the documents.", show_default=False),
+    ] = None,
+    force: Annotated[bool, typer.Option("--force", help="Replace an output that exists; never an input.")] = False,
+    encoding: EncodingOption = None,
+    delimiter: DelimiterOption = None,
+    query: QueryOption = None,
+    as_json: JsonOption = False,
+) -> None:
+    """**Remove the terms by which a document tells whom or what it is about**, so that K entities still fit.
+
+    For a list of entities and their context terms (Chakaravarthy et al. 2008). Each document is searched for the terms;
+    the fewest (exact) or few (greedy) become ***, so that every set of terms left fits at least K entities.
+
+    Examples:
+
+        shoal k-safety reports.jsonl --entities diseases.csv -k 5 --method exact -o safe.jsonl
+    """
+    from typing import cast
+
+    from shoal.cli.showing import running, show
+    from shoal.methods.scrubbing.documents import k_safety as run
+    from shoal.text.k_safety import SafetyMethod
+
+    with running(quiet=as_json):
+        result = run(
+            one_or_many(file, query),
+            text=text,
+            entities=entities,
+            k=k,
+            method=cast(SafetyMethod, method),
+            output=output,
+            force=force,
+            options=reading(encoding, delimiter, None),
+        )
+    print_json(result.to_dict()) if as_json else show(result)

@@ -1,48 +1,44 @@
 """`shoal shift-dates`"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
 from shoal.cli.options import (
+    BomOption,
     CenturyOption,
     DateOrderOption,
+    DecimalCommaOption,
     DelimiterOption,
     EncodingOption,
     File,
     JsonOption,
+    MissingAsOption,
     MissingOption,
+    OutputDelimiterOption,
     QueryOption,
     SignOption,
     either,
     names_of,
     one_of,
     one_or_many,
+    output_of,
     print_json,
     reading,
-)
-from shoal.cli.output_options import (
-    BomOption,
-    DecimalCommaOption,
-    MissingAsOption,
-    OutputDelimiterOption,
-    output_of,
 )
 from shoal.vocabulary import DateOrder, KeptOfDates, Unreadable
 
 
 def shift_dates(
     file: File,
-    key_file: Annotated[
+    key: Annotated[
         Path,
         typer.Option(
             "--key-file", metavar="FILE", help="The secret key, 32 random bytes; made (mode 0600) if it is not there."
         ),
     ],
-    person: Annotated[str, typer.Option("--person", metavar="COLUMN", help="Whose row it is.")],
+    person: Annotated[str, typer.Option("--person", metavar="COLUMN", help="Person identifier column.")],
     columns: Annotated[
         list[str] | None,
         typer.Option(
@@ -116,7 +112,7 @@ def shift_dates(
         shoal shift-dates labs.csv --person patient_id --key-file key.bin --keep weekday --range 180 -o moved-labs.csv
     """
     from shoal.cli.showing import running, show
-    from shoal.pseudonyms.shift_dates import DateReading
+    from shoal.methods.pseudonyms.shift_dates import DateReading
     from shoal.releases.jobs import Writing, release_shifted
 
     order = one_of("--date-order", date_order, DateOrder)
@@ -127,7 +123,7 @@ def shift_dates(
             output=output or beside(file[0]),
             writing=Writing(force, shuffle=False, sign=sign, output=written),
             person=person,
-            key=key_file,
+            key=key,
             columns=names_of(columns),
             leave=names_of(leave),
             range=days,

@@ -21,7 +21,7 @@ def running(quiet: bool) -> Iterator[None]:
     if quiet:
         yield
         return
-    from shoal.cli.console import err
+    from shoal.cli.render import err
 
     if not err.is_terminal:
         yield

@@ -8,10 +8,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from shoal.systems.machine import ENDING_SIGNALS
+
 
 @contextmanager
 def ended_by_signals() -> Iterator[None]:
-    """SIGTERM and SIGHUP end the command with its drafts removed; the exit code is 128 + the signal."""
+    """SIGTERM and its kin end the command with its drafts removed; the exit code is 128 + the signal."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -19,7 +21,7 @@ def ended_by_signals() -> Iterator[None]:
     def end(number: int, _: Any) -> None:
         raise SystemExit(128 + number)
 
-    before = {number: signal.signal(number, end) for number in (signal.SIGTERM, signal.SIGHUP)}
+    before = {number: signal.signal(number, end) for number in ENDING_SIGNALS}
     try:
         yield
     finally:

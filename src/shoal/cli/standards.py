@@ -1,7 +1,5 @@
 """`shoal standards`"""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Annotated
 
@@ -34,7 +32,7 @@ def standards(
         shoal risk trial.csv --policy ema-0070 --qi age,sex,country --fail-above-threshold
     """
     from shoal.cli.showing import show
-    from shoal.policy.standards import standards as listed
+    from shoal.policy.named import standards as listed
 
     result = listed(name, output=output, force=force)
     if as_json:

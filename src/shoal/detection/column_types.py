@@ -2,23 +2,84 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 
 import polars as pl
 
-from shoal.dataclasses import dataclass
-from shoal.detection.scales import order_of
 from shoal.errors import InputError
-from shoal.kinds import DECIDED, Finding
-from shoal.kinds.header import read_header, words
-from shoal.kinds.letters import squeeze
-from shoal.kinds.roles import NUMBERED
-from shoal.table import Array, Column
-from shoal.table.bands import parse_band
-from shoal.table.column_type import MOST_BANDS, ColumnType
-from shoal.table.declare import completed
-from shoal.table.number_texts import plain_numbers
-from shoal.table.text_types import MISSING_WORDS, few_texts
+from shoal.identifiers import DECIDED, Finding
+from shoal.identifiers.header import read_header, words
+from shoal.identifiers.letters import squeeze
+from shoal.identifiers.roles import NUMBERED
+from shoal.storage import Array, Column
+from shoal.storage.bands import parse_band
+from shoal.storage.column_type import MOST_BANDS, ColumnType
+from shoal.storage.dates import FULL_MONTHS
+from shoal.storage.declare import completed
+from shoal.storage.numbers import plain_numbers
+from shoal.storage.texts import MISSING_WORDS, few_texts
+
+# Words that come in an order: answers of questionnaires, levels of education, sizes. Lowest first, variants with /.
+
+
+_SCALES = (
+    *tuple(
+        [[squeeze(word) for word in place.split("/")] for place in scale.split(",")]
+        for scale in (
+            "very low, low, medium/middle/moderate/mid/average, high, very high",
+            "none/no, mild/light/slight, moderate/medium, severe/strong, very severe/extreme, life threatening",
+            "minor, moderate, major, extreme/critical",
+            "never, rarely/seldom, sometimes/occasionally, often/frequently/usually, always",
+            "very poor/very bad, poor/bad, fair/average, good, very good, excellent",
+            "strongly disagree, disagree, neutral/neither agree nor disagree/undecided, agree, strongly agree",
+            "very dissatisfied, dissatisfied, neutral/neither, satisfied, very satisfied",
+            "very unlikely, unlikely, neutral/possible, likely, very likely",
+            "not at all, a little/slightly/not really, somewhat/moderately, very/quite a bit, extremely/very much",
+            "none/no schooling/no education/no degree, primary/primary education/elementary/primary school,"
+            "lower secondary/middle school, secondary/secondary education/upper secondary/high school/hs,"
+            "post secondary/some college/vocational, associate/associates/associate degree,"
+            "bachelor/bachelors/bachelors degree/ba/bsc/tertiary/higher/tertiary education/university/college,"
+            "master/masters/masters degree/ma/msc/postgraduate, doctorate/phd/doctoral degree/doctor",
+            "preschool, 1st 4th, 5th 6th, 7th 8th, 9th, 10th, 11th, 12th, hs grad, some college, assoc voc, assoc acdm,"
+            "bachelors, masters, prof school, doctorate",
+            "xxs, xs, s, m, l, xl, xxl, xxxl",
+            "small, medium, large, very large/extra large",
+            "infant/baby/newborn, toddler, child/children, teenager/adolescent/teen, young adult, adult, middle aged,"
+            "elderly/senior",
+            "monday/mon, tuesday/tue, wednesday/wed, thursday/thu, friday/fri, saturday/sat, sunday/sun",
+            "niedrig, mittel, hoch",
+            "nie, selten, manchmal, oft/häufig, immer",
+            "basso/bassa, medio/media, alto/alta",
+            "mai, raramente, talvolta/qualche volta, spesso, sempre",
+            "faible/bas, moyen/moyenne, élevé/haut/fort",
+            "jamais, rarement, parfois, souvent, toujours",
+            "bajo/baja, medio/media, alto/alta",
+            "nunca, raramente/rara vez, a veces, a menudo/frecuentemente, siempre",
+        )
+    ),
+    [[name, name[:3]] for name in FULL_MONTHS],
+)
+# two words may be alike by chance
+_LEAST = 3
+
+
+def order_of(texts: Iterable[str]) -> tuple[str, ...] | None:
+    """Texts in the order of a scale that knows all of them; None where none does.
+
+    >>> order_of(["High", "low", "medium"])
+    ('low', 'medium', 'High')
+    """
+    words = {text: squeeze(text) for text in texts}
+    if len(words) < _LEAST:
+        return None
+    for scale in _SCALES:
+        place = {word: number for number, variants in enumerate(scale) for word in variants}
+        found = {text: place.get(word) for text, word in words.items()}
+        if None not in found.values() and len(set(found.values())) == len(found):
+            return tuple(sorted(found, key=lambda text: found[text]))  # type: ignore[arg-type,return-value]
+    return None
+
 
 # codes of a survey or a register are few and small
 _MOST_CODES, _LARGEST_CODE, _RECORDS_PER_CODE = 30, 99, 5
@@ -89,7 +150,7 @@ def propose_type(column: Column, counts: Array, records: int, kinds: Sequence[Fi
     """The type of a column, from its header, its kind and all its distinct values.
 
     >>> import numpy as np
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> column = read({"seen": ["03/14/2021", "12/01/2020"]})["seen"]
     >>> propose_type(column, np.array([1, 1]), 2, []).type.format
     ('%m/%d/%Y',)
@@ -174,7 +235,7 @@ def _pilot(texts: pl.Series) -> pl.Series:
 
 
 def _dates(name: str, texts: pl.Series) -> TypeProposal | None:
-    from shoal.table.dates import whole_dates
+    from shoal.storage.dates import whole_dates
 
     pilot = _pilot(texts)
     if not pilot.str.contains(_SIGNS_OF_DATES).all() or (whole_dates(pilot.str.strip_chars()).form < 0).any():

@@ -7,15 +7,14 @@ up to the uniques of all columns together.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from math import factorial
 
 import numpy as np
 
-from shoal.dataclasses import dataclass
-from shoal.detection.counted_sets import CountedSets
-from shoal.detection.partitions import Tuples, uniques_of_all_sets
-from shoal.table import Array
-from shoal.table.classes import CountTable
+from shoal.detection.counted_sets import CountedSets, Tuples, uniques_of_all_sets
+from shoal.storage import Array, Column
+from shoal.storage.classes import CountTable, class_sizes
 
 # Past so many (set, tuple) pairs, orders are drawn instead of all sets counted.
 MOST_CELLS = 40_000_000
@@ -36,7 +35,7 @@ class Contributions:
 def contributions(table: CountTable, names: Sequence[str], sets: CountedSets | None = None) -> Contributions:
     """The share of the uniques that each of these columns brings; `sets` is what is known of sets of the table.
 
-    >>> from shoal.table.classes import Coded
+    >>> from shoal.storage.classes import Coded
     >>> table = CountTable.of({"a": Coded(np.array([0, 1, 2]), 3), "b": Coded(np.array([0, 0, 0]), 1)})
     >>> contributions(table, ["a", "b"]).shares
     {'a': 1.0, 'b': 0.0}
@@ -97,3 +96,66 @@ def _drawn(sets: CountedSets, places: Sequence[int], tuples: int) -> Array:
                 pair[column] += (after - before) / 2
                 before = after
     return found
+
+
+# Columns that others determine: who knows the municipality knows the province.
+
+
+# Tuples looked at to discard most pairs of columns before the whole table is asked.
+SAMPLE = 2000
+# A column that is nearly an identifier determines everything, which tells nothing.
+TELLS_NOTHING = 0.99
+
+
+def determined_by(table: CountTable) -> dict[str, list[str]]:
+    """For each column the columns that alone determine it: equal there means equal here.
+
+    A determines B exactly if (A, B) has as many classes as A.
+
+    >>> from shoal.storage.classes import Coded
+    >>> town, province = Coded(np.array([0, 1, 2, 2]), 3), Coded(np.array([0, 0, 1, 1]), 2)
+    >>> determined_by(CountTable.of({"town": town, "province": province, "row": Coded(np.arange(4), 4)}))
+    {'province': ['town']}
+    """
+    names = list(table.tuples)
+    matrix = np.stack([table.tuples[name].codes[_some(len(table))].astype(np.int64) for name in names], axis=1)
+    distinct = {name: len(class_sizes([table.tuples[name]])) for name in names}
+    found: dict[str, list[str]] = {}
+    for index, name in enumerate(names):
+        if distinct[name] >= TELLS_NOTHING * table.records:
+            continue
+        for other in np.flatnonzero(_constant_within(matrix, index)).tolist():
+            target = names[other]
+            if target == name or distinct[target] > distinct[name]:
+                continue
+            if len(class_sizes([table.tuples[name], table.tuples[target]])) == distinct[name]:
+                found.setdefault(target, []).append(name)
+    return {name: found[name] for name in names if name in found}
+
+
+def _some(count: int) -> Array:
+    return np.arange(count) if count <= SAMPLE else np.random.default_rng(0).choice(count, SAMPLE, replace=False)
+
+
+def _constant_within(matrix: Array, column: int) -> Array:
+    """Which columns of a sample have one value within each value of a column."""
+    ordered = matrix[np.argsort(matrix[:, column], kind="stable")]
+    same = ordered[1:, column] == ordered[:-1, column]
+    return np.asarray(~(ordered[1:][same] != ordered[:-1][same]).any(axis=0))
+
+
+def determines(column: Column, other: Column) -> bool:
+    """Whether equal values of a column always go with equal values of another; the first rows rule most pairs out.
+
+    >>> from shoal.storage.reading import read
+    >>> table = read({"town": ["Bari", "Bari", "Pisa"], "province": ["BA", "BA", "PI"], "age": [1, 2, 3]})
+    >>> determines(table["town"], table["province"]), determines(table["town"], table["age"])
+    (True, False)
+    """
+    last = np.zeros(column.cardinality, other.codes.dtype)
+    for rows in (slice(0, 50 * SAMPLE), slice(None)):
+        codes, told = column.codes[rows], other.codes[rows]
+        last[codes] = told
+        if not np.array_equal(last[codes], told):
+            return False
+    return True

@@ -10,21 +10,75 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from shoal.detection.contributions import contributions
-from shoal.detection.figures import Figures
-from shoal.detection.partitions import Tuples
-from shoal.detection.results import Bound, Detection
+from shoal.detection.contributions import contributions, determined_by
+from shoal.detection.counted_sets import Tuples, bits_of, without_determined
+from shoal.detection.results import Bound, Detection, FoundSet
 from shoal.detection.rolled_up import RollUps, rolled_up
-from shoal.detection.search import NEAR, Columns, Search
+from shoal.detection.search import NEAR, Columns, ColumnSetSearch
 from shoal.engine import TooManyTuples, engine_of
-from shoal.errors import InputError, as_names, check_choice
-from shoal.policy.unwritten import written
-from shoal.reading.files import Options
-from shoal.table.classes import Coded, CountTable
+from shoal.errors import InputError, Message, Setting, as_names, check_choice
+from shoal.policy.default_policy import written
+from shoal.storage import Array
+from shoal.storage.classes import Coded, CountTable
+from shoal.storage.reading.files import Options
 from shoal.vocabulary import NullRule
 
 if TYPE_CHECKING:
     from shoal.policy import Policy
+
+
+# The figures of sets of columns, from a count table: uniques, classes, separation.
+
+
+class ColumnSetFigures:
+    """Describes sets of columns, each once: a set has the figures of its columns that no other of them determines.
+
+    >>> from shoal.storage.classes import Coded
+    >>> codes = Coded(np.array([0, 0, 1]), 2)
+    >>> figures = ColumnSetFigures(CountTable.of({"a": codes, "b": codes}))
+    >>> figures.determined_by, figures.of(["a", "b"]).uniques
+    ({'a': ['b'], 'b': ['a']}, 1)
+    """
+
+    def __init__(self, table: CountTable) -> None:
+        self.table = table
+        self.names = list(table.tuples)
+        self.determined_by = determined_by(table)
+        self._places = {name: place for place, name in enumerate(self.names)}
+        # the same by places: for a column those that alone determine it, as a set
+        self.determined = {self._places[name]: self._bits(by) for name, by in self.determined_by.items()}
+        self._found: dict[int, tuple[int, int, float]] = {self._least(self.names): _figures(table.counts)}
+
+    def of(self, columns: Sequence[str]) -> FoundSet:
+        """The figures of one set of columns.
+
+        separation = 1 - sum of c (c - 1) over the classes / (n (n - 1)), c records in a class, n in all
+        """
+        chosen = self._least(columns)
+        if chosen not in self._found:
+            kept = [name for name in self.names if chosen >> self._places[name] & 1]
+            self._found[chosen] = _figures(self.table.roll_up(kept).counts)
+        (uniques, classes, alike), records = self._found[chosen], self.table.records
+        separation = 1 - alike / (records * (records - 1.0)) if records > 1 else 1.0
+        return FoundSet(list(columns), uniques, uniques / records, classes, classes / records, separation)
+
+    def constant(self) -> list[str]:
+        """Columns with one value only."""
+        tuples = self.table.tuples.items()
+        return [name for name, (codes, _) in tuples if not len(codes) or bool((codes == codes[0]).all())]
+
+    def _least(self, columns: Sequence[str]) -> int:
+        return without_determined(self._bits(columns), self.determined)
+
+    def _bits(self, columns: Sequence[str]) -> int:
+        return bits_of(self._places[name] for name in columns)
+
+
+def _figures(counts: Array) -> tuple[int, int, float]:
+    """Uniques, classes, and ordered pairs of records that are alike, from the sizes of the classes."""
+    sizes = counts.astype(np.float64)
+    return int(np.count_nonzero(sizes == 1)), len(sizes), float((sizes * (sizes - 1)).sum())
+
 
 # All sizes up to so many columns, else sets of few: larger ones are no knowledge that an attacker has.
 ALL_SIZES = 16
@@ -63,29 +117,26 @@ def detect(
     rule: NullRule = null_rule or given.null_rule
     count = count or given.count
     columns = None if columns is None else as_names(columns)
-    check_choice("null_rule", rule, get_args(NullRule))
+    check_choice(Setting("null_rule"), rule, get_args(NullRule))
     if rule == "wildcard":
         raise InputError(
             "Sets of columns are compared by equal values: the null rule 'wildcard' does not apply.",
-            "Use null_rule value or drop.",
-            settings="null_rule",
+            Message("Use {null_rule} value or drop."),
         )
     if given.person is not None:
         raise InputError("Sets of columns are counted by records, not by persons.", "Leave out the person column.")
     if isinstance(max_size, int) and max_size < 1:
         raise InputError(
-            f"max_size is {max_size}: a set has at least one column.", "Use max_size 1 or more.", settings="max_size"
+            Message("{max_size} is {}: a set has at least one column.", max_size), Message("Use {max_size} 1 or more.")
         )
     if max_size is not None and not isinstance(max_size, int):
-        raise InputError("max_size is not a whole number.", "Use max_size 3, for example.", settings="max_size")
+        raise InputError(Message("{max_size} is not a whole number."), Message("Use {max_size} 3, for example."))
     if seed < 0:
-        raise InputError("The seed is negative.", "Use a seed of zero or more.", settings="seed")
+        raise InputError("The seed is negative.", Message("Use a {seed} of zero or more."))
     if not time_limit > 0:
-        raise InputError(
-            "The time limit is not above zero seconds.", "Use time_limit 30, for example.", settings="time_limit"
-        )
+        raise InputError("The time limit is not above zero seconds.", Message("Use {time_limit} 30, for example."))
     if columns is not None and not columns:
-        raise InputError("There is no column to search.", "Name at least one in columns.", settings="columns")
+        raise InputError("There is no column to search.", Message("Name at least one in {columns}."))
     remarks = []
     if columns is None and given.quasi_identifiers:
         columns = given.quasi_identifiers
@@ -102,16 +153,16 @@ def detect(
         return rolled_up(work, largest, time.monotonic() + time_limit, remarks)
     names = counted.names
     if not names:
-        raise InputError("There is no column to search.", "Name at least one in columns.", settings="columns")
+        raise InputError("There is no column to search.", Message("Name at least one in {columns}."))
     rows, removed = counted.rows.without_nulls(rule)
     counts = CountTable({column.name: Coded(column.codes, column.cardinality) for column in rows.columns}, rows.ones)
     limit = max_size or (len(names) if len(names) <= ALL_SIZES else FEW)
-    figures = Figures(counts)
+    figures = ColumnSetFigures(counts)
     deadline = time.monotonic() + time_limit
     notes = [*counted.notes, *given.remarks(counted), *remarks]
     if sample is not None and sample < counts.records:
         return _by_sample(figures, _sampled(counts, sample, seed), limit, deadline, rule, removed, notes)
-    search = Search(Tuples.of(counts), limit, deadline, figures.determined)
+    search = ColumnSetSearch(Tuples.of(counts), limit, deadline, figures.determined)
     search.run()
     best, bound, exact = _best(search)
     return _detection(figures, search, best, Bound(bound, bound / counts.records, 1.0), exact, rule, removed, notes)
@@ -120,9 +171,7 @@ def detect(
 def _sampled(table: CountTable, size: int, seed: int) -> CountTable:
     """As many records, drawn without replacement."""
     if size < 2:
-        raise InputError(
-            f"A sample of {size} records tells nothing.", "Use sample 10000, for example.", settings="sample"
-        )
+        raise InputError(f"A sample of {size} records tells nothing.", Message("Use {sample} 10000, for example."))
     drawn = np.random.default_rng(seed).multivariate_hypergeometric(table.counts, size, method="marginals")
     kept = drawn > 0
     tuples = {name: Coded(codes[kept], cardinality) for name, (codes, cardinality) in table.tuples.items()}
@@ -130,7 +179,7 @@ def _sampled(table: CountTable, size: int, seed: int) -> CountTable:
 
 
 def _by_sample(
-    figures: Figures,
+    figures: ColumnSetFigures,
     drawn: CountTable,
     limit: int,
     deadline: float,
@@ -143,10 +192,10 @@ def _by_sample(
     own = [name for name in names if figures.of([name]).classes == counts.records]
     left = [name for name in names if name not in own]
     if not left:
-        search = Search(Tuples.of(counts), 1, deadline)
+        search = ColumnSetSearch(Tuples.of(counts), 1, deadline)
         return _detection(figures, search, None, Bound(0, 0.0, 1.0), True, rule, removed, notes)
     searched = drawn.roll_up(left)
-    search = Search(Tuples.of(searched), limit, deadline, sets_identify=False)
+    search = ColumnSetSearch(Tuples.of(searched), limit, deadline, sets_identify=False)
     search.run()
     place = {column: names.index(name) for column, name in enumerate(left)}
     sets = {size: tuple(place[column] for column in columns) for size, (_, columns) in search.best.items()}
@@ -184,8 +233,8 @@ def _by_sample(
 
 
 def _detection(
-    figures: Figures,
-    search: Search,
+    figures: ColumnSetFigures,
+    search: ColumnSetSearch,
     best: Columns | None,
     bound: Bound,
     exact: bool,
@@ -225,7 +274,7 @@ def _named(columns: Sequence[int], names: Sequence[str]) -> list[str]:
     return [names[column] for column in columns]
 
 
-def _best(search: Search) -> tuple[Columns | None, int, bool]:
+def _best(search: ColumnSetSearch) -> tuple[Columns | None, int, bool]:
     """The best set, what bounds the uniques of any set without an identifier, and whether it is proven best."""
     records = search.tuples.records
     if not search.best:
@@ -244,7 +293,7 @@ def _best(search: Search) -> tuple[Columns | None, int, bool]:
     return columns, limit, uniques == limit and -negative_size <= search.proven
 
 
-def _essential(search: Search, everything: int) -> Columns | None:
+def _essential(search: ColumnSetSearch, everything: int) -> Columns | None:
     """The columns whose loss costs uniques, if they alone reach all uniques: then they are the only optimum."""
     needed = []
     for column in search.columns:
@@ -256,7 +305,7 @@ def _essential(search: Search, everything: int) -> Columns | None:
     return tuple(needed) if needed and search.uniques_of(needed) == everything else None
 
 
-def _near(figures: Figures, search: Search) -> list[list[str]]:
+def _near(figures: ColumnSetFigures, search: ColumnSetSearch) -> list[list[str]]:
     """Minimal sets of few columns that tell 99% of the records apart, but not all."""
     found: list[Columns] = []
     for columns in sorted(search.near, key=lambda columns: (len(columns), columns))[:MOST_NEAR]:
@@ -268,7 +317,7 @@ def _near(figures: Figures, search: Search) -> list[list[str]]:
     return [_named(columns, figures.names) for columns in found]
 
 
-def _sample_bound(uniques: int, search: Search, table: CountTable) -> Bound:
+def _sample_bound(uniques: int, search: ColumnSetSearch, table: CountTable) -> Bound:
     """A record unique in the table is unique in the sample, so the sample bounds the table (Hoeffding, all sets).
 
     uniqueness <= uniqueness in the sample + sqrt(ln(sets / (1 - confidence)) / (2 n))

@@ -7,7 +7,7 @@ from collections import Counter
 import numpy as np
 import polars as pl
 
-from shoal.table import Array, Column
+from shoal.storage import Array, Column
 from shoal.text.find import find_spans
 from shoal.wording import counted, in_words
 
@@ -19,7 +19,7 @@ _LONGEST = 20_000
 def kinds_inside(column: Column, counts: Array) -> tuple[dict[str, int], int]:
     """In how many records each kind was found, most first, and how many records were searched.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> note = read({"note": ["write a.b@c.org", "write a.b@c.org", "stable"]})["note"]
     >>> kinds_inside(note, np.array([1, 2]))
     ({'email': 2}, 3)

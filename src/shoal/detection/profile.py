@@ -11,23 +11,270 @@ import numpy as np
 import polars as pl
 
 from shoal import progress
-from shoal.detection.context import Codebook, Context, context_of_table
-from shoal.detection.labelled_codes import propose_labelled_type
-from shoal.detection.microdata import with_guesses
-from shoal.detection.named_by_header import looks_like_weights, trouble_with_weights
-from shoal.detection.profiles import ColumnProfile, Profile
-from shoal.detection.proposal import proposed_rules
-from shoal.detection.roles import is_measured, propose_role
+from shoal.detection.column_types import TypeProposal, order_of, propose_type
+from shoal.detection.context import (
+    Codebook,
+    Context,
+    context_of_table,
+    is_measured,
+    looks_like_weights,
+    propose_role,
+    trouble_with_weights,
+)
+from shoal.detection.profiles import ColumnProfile, Profile, yaml_key
 from shoal.engine import engine_of
 from shoal.errors import as_names
-from shoal.formats.labels import ColumnLabels
-from shoal.kinds import DECIDED, find_kinds
+from shoal.identifiers import DECIDED, Finding, find_kinds
 from shoal.policy import Policy, as_policy
-from shoal.reading import Options, declaring
-from shoal.table import Column
-from shoal.table.type_words import type_word
+from shoal.storage import Array, Column, Table
+from shoal.storage.column_type import ColumnType, type_word
+from shoal.storage.encode import encode
+from shoal.storage.formats.labels import ColumnLabels, text_of
+from shoal.storage.reading import Options, declaring
+from shoal.storage.texts import texts_of
+from shoal.storage.writing import check_target, write_text
 from shoal.vocabulary import Role
-from shoal.writing import check_target, write_whole
+from shoal.wording import counted
+
+# What a proposed policy asks for beside the roles: models, persons, context. Ready to run, and to be checked.
+
+
+_K, _L = 5, 2
+# a value that more records have than this would force classes that are many times larger
+_COMMON = 0.9
+# with fewer records per value, an identifier is of a record and not of a person with several
+_REPEATED = 0.9
+
+_CONTEXT = [
+    "# Who receives the release and why: it stands in the report. Take out the # and say it.",
+    "# context:",
+    "#   recipient: who receives the data",
+    "#   purpose: what they need it for",
+]
+
+
+def proposed_rules(table: Table, profiles: Sequence[ColumnProfile]) -> list[str]:
+    """The lines of a policy that follow its columns: models, person, context.
+
+    >>> from shoal.detection.profile import profile
+    >>> from shoal.storage.reading import read
+    >>> table = read({"age": [30, 34, 51, 52], "diagnosis": ["flu", "gout", "flu", "gout"]})
+    >>> [line for line in proposed_rules(table, profile(table).columns) if "model" in line]
+    ['models:', '  - {model: k-anonymity, k: 2}', '  - {model: l-diversity, l: 2, sensitive: diagnosis}']
+    """
+    return [*_models(table, profiles), *_person(table.rows, profiles), *_CONTEXT]
+
+
+def _models(table: Table, profiles: Sequence[ColumnProfile]) -> list[str]:
+    if not any(column.role == "quasi-identifier" for column in profiles):
+        return ["# No column looks like a quasi-identifier: give one this role before anything can be promised."]
+    k = max(2, min(_K, table.rows // 2))
+    lines = [
+        "# What must hold: every combination of quasi-identifiers occurs k times, and shows l sensitive values.",
+        "models:",
+        f"  - {{model: k-anonymity, k: {k}}}",
+    ]
+    for column in profiles:
+        if column.role != "sensitive" or column.distinct < _L:
+            continue
+        model = f"{{model: l-diversity, l: {_L}, sensitive: {yaml_key(column.name)}}}"
+        if _share_of_most_frequent(table[column.name]) > _COMMON:
+            name = yaml_key(column.name)
+            lines += [f"  # Most records have one value of {name}: classes would be very large.", f"  # - {model}"]
+        else:
+            lines.append(f"  - {model}")
+    return lines
+
+
+def _share_of_most_frequent(column: Column) -> float:
+    counts = column.frequencies()
+    return float(counts.max(initial=0) / max(counts.sum(), 1))
+
+
+def _person(records: int, profiles: Sequence[ColumnProfile]) -> list[str]:
+    """The column of persons with several rows. It identifies, so that it cannot stay as it is: its owner decides."""
+    found = [
+        column
+        for column in profiles
+        if column.role == "identifier"
+        and column.confidence >= DECIDED
+        and column.distinct > 1
+        and column.type not in ("date", "datetime", "time")
+        and column.proposed_type != "date"
+    ]
+    repeated = [column for column in found if column.distinct <= _REPEATED * (records - column.nulls)]
+    if not repeated:
+        return []
+    name = yaml_key(max(repeated, key=lambda column: column.distinct).name)
+    return [
+        f"# {name} repeats: a person may have several rows, and k counts rows. To count persons, replace {name} by a",
+        "# pseudonym (shoal pseudonymize), give it the role other, and take out the # here.",
+        f"# person: {name}",
+    ]
+
+
+# Columns of codes that no rule knows, in tables that look like records of a survey or census.
+#
+# Such a table has many columns of few whole numbers beside a number or a weight of its records. What its other codes
+# mean is in a code book that is not here; who has that, may know them of somebody. They are proposed as
+# quasi-identifiers, as a guess: a person is asked. Numbers that spread as ages or years of birth do are proposed with
+# confidence.
+
+
+# a table is one of coded answers from so many columns and records on, where this share of its columns are codes
+_COLUMNS, _RECORDS, _SHARE = 8, 50, 0.5
+# a column of codes has at most so many, and few of them for each record
+_MOST_CODES, _PER_RECORD = 100, 0.5
+_LARGEST_CODE, _LONGEST_CODE = 99_999, 5
+# a guess that a person is asked about; a hint of another kind weighs more from the same on
+_GUESS = 0.4
+# ages: nearly each year of a long span, none of them of very many records
+_YOUNGEST, _OLDEST, _YEARS, _DENSE, _HEAPED = 18, (75, 115), 40, 0.6, 0.15
+_BIRTHS = (1890, 2030)
+CODES = "Codes that no rule knows, in a table of coded answers about people: others may know them. Give a code book."
+AGES = "Whole numbers that spread over a life as ages do, in a table of coded answers about people."
+BIRTHS = "Years that spread over a life as years of birth do, in a table of coded answers about people."
+
+
+def with_guesses(table: Table, profiles: Sequence[ColumnProfile]) -> list[ColumnProfile]:
+    """The profiles, with a guess for codes that no rule knows where the table looks like coded answers about people.
+
+    >>> from shoal.storage.reading import read
+    >>> from shoal.detection.profile import profile
+    >>> rows = range(60)
+    >>> answers = {"id": [f"a{row:05d}" for row in rows], **{f"v{n}": [row % n for row in rows] for n in range(2, 10)}}
+    >>> found = profile(answers).columns[3]
+    >>> found.name, found.role, found.confidence
+    ('v4', 'quasi-identifier', 0.4)
+    """
+    if not looks_like_microdata(table, profiles):
+        return list(profiles)
+    return [_guess(table[entry.name], entry) if _is_unknown(entry) else entry for entry in profiles]
+
+
+def looks_like_microdata(table: Table, profiles: Sequence[ColumnProfile]) -> bool:
+    """Whether most columns are codes, and one numbers or weighs the records."""
+    if len(profiles) < _COLUMNS or table.rows < _RECORDS:
+        return False
+    numbered = any(entry.role == "identifier" or entry.weights or entry.kind == "survey-weight" for entry in profiles)
+    return numbered and sum(_is_codes(table[entry.name]) for entry in profiles) >= _SHARE * len(profiles)
+
+
+def _is_unknown(entry: ColumnProfile) -> bool:
+    """Whether no rule says what a column holds: neither a kind nor a role."""
+    return entry.role == "other" and entry.confidence < min(_GUESS, DECIDED) and not entry.weights
+
+
+def _guess(column: Column, entry: ColumnProfile) -> ColumnProfile:
+    for found, kind, reason in ((_are_ages, "age", AGES), (_are_births, "date-of-birth", BIRTHS)):
+        if found(column):
+            return replace(entry, role="quasi-identifier", kind=kind, confidence=DECIDED, reasons=[reason])
+    if _is_codes(column) and len(column.values) > 1:
+        return replace(entry, role="quasi-identifier", confidence=_GUESS, reasons=[CODES])
+    return entry
+
+
+def _is_codes(column: Column) -> bool:
+    """Few whole numbers without gaps that sums have, or few short texts."""
+    known = int(column.frequencies().sum())
+    if not known or len(column.values) > min(_MOST_CODES, max(2, _PER_RECORD * known)):
+        return False
+    if column.values.dtype == pl.String:
+        return bool((column.values.str.len_chars() <= _LONGEST_CODE).all())
+    whole = _whole(column)
+    return whole is not None and bool(whole.abs().max() <= _LARGEST_CODE)  # type: ignore[operator]
+
+
+def _whole(column: Column) -> pl.Series | None:
+    """The values as whole numbers, floats without decimals among them; None where they are others."""
+    values = column.values
+    if values.dtype.is_integer():
+        return values
+    if not values.dtype.is_float() or not bool((values.is_finite() & (values == values.floor())).all()):
+        return None
+    return values.cast(pl.Int64, strict=False)
+
+
+def _are_ages(column: Column) -> bool:
+    numbers = _whole(column)
+    if numbers is None or len(numbers) < _YEARS:
+        return False
+    low, high = int(numbers.min()), int(numbers.max())  # type: ignore[arg-type]
+    return 0 <= low <= _YOUNGEST and _OLDEST[0] <= high <= _OLDEST[1] and _is_spread(column, high - low + 1)
+
+
+def _are_births(column: Column) -> bool:
+    numbers = _whole(column)
+    if numbers is None or len(numbers) < _YEARS:
+        return False
+    low, high = int(numbers.min()), int(numbers.max())  # type: ignore[arg-type]
+    return _BIRTHS[0] <= low and high <= _BIRTHS[1] and _is_spread(column, high - low + 1)
+
+
+def _is_spread(column: Column, span: int) -> bool:
+    """Whether nearly each number of a span is there, and none has very many records."""
+    counts = column.frequencies()
+    return len(counts) >= _DENSE * span and float(counts.max() / counts.sum()) <= _HEAPED
+
+
+# What a file or a code book says of codes, for the type of a column: those that mean missing, those with a label.
+
+
+# with fewer labelled codes, a label is of an end (`99 or older`), not of a category
+_LEAST_CODES = 2
+
+
+def propose_labelled_type(
+    column: Column, counts: Array, records: int, kinds: Sequence[Finding], said: ColumnLabels
+) -> TypeProposal:
+    """The type of a column: codes that mean missing are named as such, and codes that all have a label are categories.
+
+    >>> import numpy as np
+    >>> from shoal.storage.reading import read
+    >>> own = ColumnLabels("Age", {999: "refused"}, ((999, 999),))
+    >>> found = propose_labelled_type(read({"age": [31, 44, 999]})["age"], np.array([1, 1, 1]), 3, [], own)
+    >>> found.type.type, found.type.missing
+    ('number', ('999',))
+    """
+    if column.declared is not None or not len(column.values) or not (said.missing or said.values):
+        return propose_type(column, counts, records, kinds)
+    absent = said.declares_missing(column.values)
+    rest, left = column.values.filter(~absent), counts[~absent.to_numpy()]
+    if said.has_tags:
+        rest, left = _as_numbers(rest, left)
+    proposal = _of_labels(rest, said) or propose_type(encode(rest.alias(column.name)), left, records, kinds)
+    if not absent.any():
+        return proposal
+    codes = tuple(texts_of(column.values.filter(absent)).to_list())
+    known = proposal.type or ColumnType(type="nominal")
+    missing = tuple(dict.fromkeys((*known.missing, *codes)))
+    why = f"{counted(len(codes), 'code')} that the file declares as missing: `missing` reads them as such."
+    return TypeProposal(known.model_copy(update={"missing": missing}), f"{proposal.reason} {why}".strip())
+
+
+def _of_labels(values: pl.Series, said: ColumnLabels) -> TypeProposal | None:
+    """Categories, where every value has a label; in an order where their labels are a scale that is known."""
+    labels = {text_of(code): label for code, label in said.values.items()}
+    texts = texts_of(values).to_list() if len(values) >= _LEAST_CODES else []
+    if not texts or values.dtype.is_temporal() or any(text not in labels for text in texts):
+        return None
+    if 2 * sum(label.startswith(text) for text, label in labels.items()) > len(labels):  # `34 years`: amounts
+        return None
+    words = {labels[text]: text for text in texts}
+    order = order_of(list(words)) if len(words) == len(texts) else None
+    if order is not None:
+        places = tuple(words[word] for word in order)
+        return TypeProposal(ColumnType(type="ordered", order=places), "Codes whose labels come in an order.")
+    return TypeProposal(ColumnType(type="nominal"), "Codes, each with a label: they have no order that is known.")
+
+
+def _as_numbers(texts: pl.Series, counts: Array) -> tuple[pl.Series, Array]:
+    """Texts as numbers, where all of them are: a column with extended missing values (`.a`) came as texts."""
+    for dtype in (pl.Int64, pl.Float64):
+        if not (numbers := texts.cast(dtype, strict=False)).null_count():
+            return numbers.sort(), counts[numbers.arg_sort().to_numpy()]
+    return texts, counts
+
 
 DECIDED_IN_POLICY = "Decided in the policy."
 _NO_QUASI_IDENTIFIER = (
@@ -75,7 +322,7 @@ def profile(
         return result
     if not any(column.role == "quasi-identifier" for column in profiles):
         result = replace(result, notes=[*result.notes, _NO_QUASI_IDENTIFIER])
-    write_whole(target, lambda draft: draft.write_text(result.policy_text(), encoding="utf-8"))
+    write_text(target, result.policy_text())
     return replace(result, policy_file=str(target))
 
 

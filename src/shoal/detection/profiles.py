@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import dataclass
 from typing import ClassVar
 
-from shoal.dataclasses import dataclass
-from shoal.kinds import DECIDED
+from shoal.identifiers import DECIDED
 from shoal.results import Cell, Files, Grid, Headline, Notes, Result, Section, Tone, left_out, where_known
-from shoal.table.column_type import ColumnType
+from shoal.storage.column_type import ColumnType
 from shoal.vocabulary import Role
 from shoal.wording import counted, in_words
 

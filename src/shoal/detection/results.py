@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import ClassVar
 
-from shoal.dataclasses import dataclass
 from shoal.results import Bar, Chart, Files, Grid, Headline, Notes, Result, Section, where_known
 from shoal.vocabulary import NullRule
 from shoal.wording import counted, in_words, percent

@@ -9,20 +9,18 @@ from __future__ import annotations
 
 import time
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import combinations
 from typing import Any
 
 import numpy as np
 
 from shoal import progress
-from shoal.dataclasses import dataclass
-from shoal.detection.contributions import shares_of_all_sets
-from shoal.detection.dependencies import TELLS_NOTHING
+from shoal.detection.contributions import TELLS_NOTHING, shares_of_all_sets
 from shoal.detection.results import Bound, Detection, FoundSet
 from shoal.detection.search import NEAR, NEAR_SIZE, Columns
 from shoal.engine import Engine, SizeHistogram
-from shoal.reading.files import Options
+from shoal.storage.reading.files import Options
 from shoal.vocabulary import NullRule
 
 NOTE = "the tuples are too many for one machine: each set of columns was counted where the rows are"

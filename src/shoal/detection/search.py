@@ -9,13 +9,11 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from itertools import combinations
 
 from shoal import progress
-from shoal.dataclasses import dataclass
-from shoal.detection.counted_sets import CountedSets, bits_of
-from shoal.detection.partitions import Tuples
+from shoal.detection.counted_sets import CountedSets, Tuples, bits_of
 
 Columns = tuple[int, ...]
 
@@ -31,7 +29,7 @@ class OutOfTime(Exception):
 
 
 @dataclass
-class Search:
+class ColumnSetSearch:
     """Searches the sets of columns; keeps the best set of each size, the identifiers, and what was examined.
 
     Columns that are identifiers by themselves are left out of all sets: they would make every set an identifier.

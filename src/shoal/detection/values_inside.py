@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 import polars as pl
 
-from shoal.table import Column
+from shoal.storage import Column
 from shoal.wording import counted, in_words
 
 # so many records are looked at, evenly spread: a warning needs no more
@@ -19,7 +19,7 @@ _WORD = r"[\p{L}\p{N}]{4,}"
 def values_inside(column: Column, identifiers: Sequence[Column]) -> str | None:
     """A warning where texts of a column hold words of the identifiers of the same record; None where none does.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> table = read({"name": ["Ann Okonkwo", "Bo Li"], "note": ["okonkwo has fever", "better"]})
     >>> values_inside(table["note"], [table["name"]])
     'note leaves as it is, and holds values of name in 1 of 2 records looked at: with the role text it is scrubbed'

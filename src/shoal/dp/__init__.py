@@ -12,20 +12,20 @@ if TYPE_CHECKING:
     from shoal.dp.desk import Desk
     from shoal.dp.ledger import BudgetRefused
     from shoal.dp.opening import open_desk
-    from shoal.dp.results import Answer, Budget, Estimate, Opened, Refusal
+    from shoal.dp.results import Answer, Budget, Opened, QueryEstimate, Refusal
 
 _HOME = {
     "Answer": "results",
     "Budget": "results",
     "BudgetRefused": "ledger",
     "Desk": "desk",
-    "Estimate": "results",
+    "QueryEstimate": "results",
     "Opened": "results",
     "Refusal": "results",
     "open_desk": "opening",
 }
 
-__all__ = ["Answer", "Budget", "BudgetRefused", "Desk", "Estimate", "Opened", "Refusal", "open_desk"]
+__all__ = ["Answer", "Budget", "BudgetRefused", "Desk", "Opened", "QueryEstimate", "Refusal", "open_desk"]
 
 
 def __getattr__(name: str) -> Any:

@@ -32,18 +32,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from shoal.dataclasses import dataclass
 from shoal.dp.queries import Query, cells_of
 from shoal.policy.conditions import Value, as_polars
-from shoal.table import Array, Column
-from shoal.table.classes import class_of_each_row, first_row_of_each_class, pack
-from shoal.table.encode import ColumnEncoder
+from shoal.storage import Array, Column
+from shoal.storage.classes import class_of_each_row, first_row_of_each_class, pack
+from shoal.storage.encode import ColumnEncoder
 
 # values are rounded to this many steps at most; 2^31 rows of them stay within 64 bits
 BITS = 30
@@ -54,10 +54,10 @@ _LOWEST_POWER, _HIGHEST_POWER = -10, 60
 
 
 @dataclass(frozen=True)
-class Steps:
+class ValueSteps:
     """Values as whole numbers of steps: (value − offset) / size, rounded, between `low` and `high`.
 
-    >>> steps = Steps.around(Decimal(0), Decimal(100), whole=True)
+    >>> steps = ValueSteps.around(Decimal(0), Decimal(100), whole=True)
     >>> steps.of(pl.Series([-7, 20, 1000])).to_list(), steps.reach
     ([-50, -30, 50], 50)
     """
@@ -69,18 +69,18 @@ class Steps:
     whole: bool
 
     @classmethod
-    def from_zero(cls, low: Decimal, high: Decimal, whole: bool) -> Steps:
+    def from_zero(cls, low: Decimal, high: Decimal, whole: bool) -> ValueSteps:
         """For sums: the offset is zero."""
         return cls._made(low, high, Decimal(0), whole)
 
     @classmethod
-    def around(cls, low: Decimal, high: Decimal, whole: bool) -> Steps:
+    def around(cls, low: Decimal, high: Decimal, whole: bool) -> ValueSteps:
         """For means and variances: the offset is the middle of the bounds, which halves what a person can change."""
         middle = (low + high) / 2
         return cls._made(low, high, middle.to_integral_value() if whole else middle, whole)
 
     @classmethod
-    def _made(cls, low: Decimal, high: Decimal, offset: Decimal, whole: bool) -> Steps:
+    def _made(cls, low: Decimal, high: Decimal, offset: Decimal, whole: bool) -> ValueSteps:
         lowest, highest = low - offset, high - offset
         largest = float(max(abs(lowest), abs(highest)))
         if _is_whole(low) and _is_whole(high) and whole and largest <= 2**BITS and abs(offset) < 2**62:
@@ -111,7 +111,7 @@ class Squares:
     reach: int
 
     @classmethod
-    def of_steps(cls, steps: Steps) -> Squares:
+    def of_steps(cls, steps: ValueSteps) -> Squares:
         """For the values of `steps`."""
         shift = max(2 * steps.reach.bit_length() - BITS, 0)
         top = _rounded_shift(steps.reach**2, shift)
@@ -149,11 +149,11 @@ class Selected:
         pairs = self.frame.select(_CELL, PERSON).unique()
         return np.bincount(pairs[_CELL].to_numpy(), minlength=len(self.keys))
 
-    def sums(self, steps: Steps) -> Array:
+    def sums(self, steps: ValueSteps) -> Array:
         """The sum of steps in each cell."""
         return self._sum(steps.of(self.frame[_VALUE]))
 
-    def sums_of_squares(self, steps: Steps, squares: Squares) -> Array:
+    def sums_of_squares(self, steps: ValueSteps, squares: Squares) -> Array:
         """The sum of shifted squares in each cell."""
         return self._sum(squares.of(steps.of(self.frame[_VALUE])))
 

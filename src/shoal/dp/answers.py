@@ -7,24 +7,23 @@ free.
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from shoal.dataclasses import dataclass
 from shoal.dp.aggregates import Selected, select
-from shoal.dp.mechanisms import Noise
-from shoal.dp.plans import ALPHA, Plan, SquareSums, Sums
-from shoal.table import Array
+from shoal.dp.mechanisms import IntegerNoise
+from shoal.dp.plans import ALPHA, QueryPlan, SquareSums, Sums
+from shoal.storage import Array
 
 # a preview states the error of a mean for tables of these sizes: how many rows there are is private
 ROWS_IN_PREVIEW = (100, 1_000, 10_000, 100_000, 1_000_000)
 
 
 @dataclass(frozen=True)
-class Outcome:
+class NoisyAnswer:
     """What leaves: a number or a list of {key, answer}, and how far it may be off (95% confidence)."""
 
     answer: Any
@@ -32,7 +31,7 @@ class Outcome:
     notes: list[str] = field(default_factory=list)
 
 
-def answer(plan: Plan, frame: pl.DataFrame) -> Outcome:
+def answer(plan: QueryPlan, frame: pl.DataFrame) -> NoisyAnswer:
     """Draw the answer. Nothing here can fail on a value of the data."""
     query = plan.query
     chosen = select(frame, query)
@@ -49,7 +48,7 @@ def answer(plan: Plan, frame: pl.DataFrame) -> Outcome:
     return _outcome(plan, chosen.keys, values, errors)
 
 
-def errors_by_rows(plan: Plan) -> dict[str, float]:
+def errors_by_rows(plan: QueryPlan) -> dict[str, float]:
     """The largest error of a mean or variance, were there so many rows: public, for a preview."""
     if plan.sums is None or plan.query.kind == "sum":
         return {}
@@ -65,7 +64,7 @@ def errors_by_rows(plan: Plan) -> dict[str, float]:
     return found
 
 
-def _released_keys(plan: Plan, chosen: Selected) -> tuple[Selected, Array]:
+def _released_keys(plan: QueryPlan, chosen: Selected) -> tuple[Selected, Array]:
     """The groups whose noisy count passes the threshold, in the order of their keys, and those counts."""
     assert plan.keys is not None
     exact = chosen.persons() if plan.query.kind == "persons" else chosen.counts()
@@ -77,7 +76,7 @@ def _released_keys(plan: Plan, chosen: Selected) -> tuple[Selected, Array]:
     return chosen.keep(cells), counts
 
 
-def _numbers(plan: Plan, chosen: Selected, counts: Array) -> tuple[Array, Array]:
+def _numbers(plan: QueryPlan, chosen: Selected, counts: Array) -> tuple[Array, Array]:
     """Each cell's answer and its error."""
     if plan.sums is None:
         return np.maximum(counts, 0), np.full(len(counts), plan.count_noise.error(ALPHA))
@@ -112,7 +111,7 @@ def _ratio(sums: Array, counts: Array, reach: float, of_sums: float, of_counts: 
     return np.clip(sums / n, -reach, reach), np.minimum(errors, 2 * reach)
 
 
-def _mean(of_counts: Noise, of: Sums, counts: Array, sums: Array) -> tuple[Array, Array]:
+def _mean(of_counts: IntegerNoise, of: Sums, counts: Array, sums: Array) -> tuple[Array, Array]:
     """offset + sum of shifted values / count, within the bounds; each of the two noises passes its error in 2.5%."""
     steps = of.steps
     ratios, errors = _ratio(sums, counts, steps.reach, of.noise.error(ALPHA / 2), of_counts.error(ALPHA / 2))
@@ -121,7 +120,7 @@ def _mean(of_counts: Noise, of: Sums, counts: Array, sums: Array) -> tuple[Array
 
 
 def _variance(
-    of_counts: Noise, of: Sums, of_squares: SquareSums, counts: Array, sums: Array, squares: Array
+    of_counts: IntegerNoise, of: Sums, of_squares: SquareSums, counts: Array, sums: Array, squares: Array
 ) -> tuple[Array, Array]:
     """Mean of squares − square of mean (divided by n, not n − 1), within 0 and the most that the bounds allow."""
     steps, noisy_counts = of.steps, of_counts.error(ALPHA / 3)
@@ -136,7 +135,7 @@ def _variance(
     return variances * steps.size**2, np.minimum(errors, most) * steps.size**2
 
 
-def _quantiles(plan: Plan, chosen: Selected) -> Outcome:
+def _quantiles(plan: QueryPlan, chosen: Selected) -> NoisyAnswer:
     """A choice for each cell and quantile among the public candidates."""
     query, candidates = plan.query, np.array(plan.query.candidates)
     found = [
@@ -148,40 +147,40 @@ def _quantiles(plan: Plan, chosen: Selected) -> Outcome:
     ]
     error = plan.expected_error()
     if not query.by and len(query.q) == 1:
-        return Outcome(found[0][0], error)
+        return NoisyAnswer(found[0][0], error)
     entries = []
     for key, row in zip(chosen.keys, found, strict=True):
         for q, value in zip(query.q, row, strict=True):
             named = ([key] if query.by else []) + ([float(q)] if len(query.q) > 1 else [])
             entries.append({"key": named[0] if len(named) == 1 else named, "answer": value})
-    return Outcome(entries, error)
+    return NoisyAnswer(entries, error)
 
 
 def _plain(number: float, whole: bool) -> int | float:
     return int(number) if whole and float(number).is_integer() else float(number)
 
 
-def _outcome(plan: Plan, keys: list[Any], values: Array, errors: Array) -> Outcome:
+def _outcome(plan: QueryPlan, keys: list[Any], values: Array, errors: Array) -> NoisyAnswer:
     whole = plan.sums is None or (plan.query.kind == "sum" and plan.sums.steps.whole)
     numbers = [int(value) if whole else float(value) for value in values]
     off = [_plain(error, whole) for error in errors]
     if not plan.query.by and not plan.query.bins:
-        return Outcome(numbers[0], off[0])
+        return NoisyAnswer(numbers[0], off[0])
     entries: list[dict[str, Any]] = [{"key": key, "answer": number} for key, number in zip(keys, numbers, strict=True)]
     if plan.query.kind in ("mean", "variance"):
         entries = [{**entry, "error_95": error} for entry, error in zip(entries, off, strict=True)]
     # without a single released group there is nothing to be off
-    return Outcome(entries, max(off, default=None))
+    return NoisyAnswer(entries, max(off, default=None))
 
 
-def _estimated_bounds(chosen: Selected, counts: Array, noise: Noise) -> Outcome:
+def _estimated_bounds(chosen: Selected, counts: Array, noise: IntegerNoise) -> NoisyAnswer:
     """From the lowest to the highest power of two whose noisy count no empty bin would reach (95%)."""
     least = noise.error(ALPHA / len(counts))
     full = [place for place, count in enumerate(counts) if count > least]
     if not full:
-        return Outcome(None, None, [f"No range holds clearly more than {least:,.0f} rows: no bounds can be told."])
+        return NoisyAnswer(None, None, [f"No range holds clearly more than {least:,.0f} rows: no bounds can be told."])
     low, high = chosen.keys[full[0]][0], chosen.keys[full[-1]][1]
-    return Outcome(
+    return NoisyAnswer(
         [{"key": "low", "answer": low}, {"key": "high", "answer": high}],
         None,
         ["Ranges that hold only a few rows are not seen: their values would be moved to the bounds."],

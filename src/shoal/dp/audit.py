@@ -12,15 +12,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from shoal.dataclasses import dataclass
-from shoal.dp.answers import Outcome, answer
-from shoal.dp.plans import Plan
-from shoal.table import Array
+from shoal.dp.answers import NoisyAnswer, answer
+from shoal.dp.plans import QueryPlan
+from shoal.storage import Array
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,12 @@ class Audit:
 
 
 def audit(
-    plan: Plan,
+    plan: QueryPlan,
     table: pl.DataFrame,
     neighbour: pl.DataFrame,
     runs: int = 2000,
     confidence: float = 0.999,
-    number_of: Callable[[Outcome], float] | None = None,
+    number_of: Callable[[NoisyAnswer], float] | None = None,
     guarantee: tuple[float, float] | None = None,
 ) -> Audit:
     """Ask the same query of two neighbouring tables many times; `number_of` makes one number of an answer.
@@ -108,27 +108,10 @@ def binomial_bound(successes: int, trials: int, alpha: float, upper: bool) -> fl
     >>> round(binomial_bound(0, 100, 0.05, upper=True), 4), round(binomial_bound(100, 100, 0.05, upper=False), 4)
     (0.0295, 0.9705)
     """
-    if upper and successes == trials:
-        return 1.0
-    if not upper and successes == 0:
-        return 0.0
-    low, high = 0.0, 1.0
-    for _ in range(60):
-        middle = (low + high) / 2
-        tail = _at_most(successes, trials, middle) if upper else 1 - _at_most(successes - 1, trials, middle)
-        # more successes than seen are likely (upper), or as many as seen are unlikely (lower): the bound is further on
-        low, high = (middle, high) if (tail > alpha) == upper else (low, middle)
-    return high if upper else low
+    from scipy.special import betainccinv, betaincinv
 
-
-def _at_most(successes: int, trials: int, probability: float) -> float:
-    """P[at most so many successes]."""
-    if probability <= 0 or probability >= 1:
-        return 1.0 if probability <= 0 or successes >= trials else 0.0
-    counts = np.arange(successes + 1)
-    factorials = np.concatenate([[0.0], np.cumsum(np.log(np.arange(1, trials + 1)))])
-    logs = (
-        factorials[trials] - factorials[counts] - factorials[trials - counts]
-        + counts * math.log(probability) + (trials - counts) * math.log1p(-probability)
-    )  # fmt: skip
-    return float(min(np.exp(logs).sum(), 1.0))
+    if successes == (trials if upper else 0):
+        return float(upper)
+    if upper:
+        return float(betainccinv(successes + 1, trials - successes, alpha))
+    return float(betaincinv(successes, trials - successes + 1, alpha))

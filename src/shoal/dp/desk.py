@@ -11,20 +11,134 @@ from decimal import Decimal
 from pathlib import Path
 from typing import Any, Unpack
 
-from shoal.dp import explain
-from shoal.dp.answers import Outcome, answer, errors_by_rows
-from shoal.dp.documents import read_limited
-from shoal.dp.exact import share
+from shoal.dp.answers import NoisyAnswer, answer, errors_by_rows
+from shoal.dp.documents import default_key_file, read_limited
 from shoal.dp.ledger import BudgetRefused, Ledger
 from shoal.dp.mechanisms import epsilon_of
-from shoal.dp.places import default_key_file
-from shoal.dp.plans import Plan, plan
-from shoal.dp.queries import Query, QueryOptions, Question, make_query
-from shoal.dp.results import Answer, Budget, Estimate, Refusal
+from shoal.dp.plans import QueryPlan, plan
+from shoal.dp.queries import Query, QueryOptions, RawQuery, make_query
+from shoal.dp.results import Answer, Budget, QueryEstimate, Refusal, number
 from shoal.dp.store import read_columns
-from shoal.dp.terms import LARGEST_TERMS, Price, Terms
-from shoal.errors import InputError
-from shoal.keys import Key, as_key
+from shoal.dp.terms import LARGEST_TERMS, Price, Terms, share
+from shoal.errors import InputError, Message
+from shoal.keys import SecretKey, as_key
+from shoal.policy.amounts import written
+from shoal.wording import counted, in_words
+
+# A plan and its answer in plain words: whose rows, what they can change, how far off, what is missing.
+
+
+def protected(terms: Terms) -> str:
+    """Whose presence is hidden."""
+    if terms.person is None:
+        return "Each row is taken as one person: the desk has no person column."
+    rows = counted(terms.max_rows_per_person, "row")
+    return f"A person is a value of {terms.person}; at most {rows} of each counts, drawn when the desk opened."
+
+
+def presence(plan: QueryPlan, terms: Terms) -> str:
+    """What one person's presence can change."""
+    query = plan.query
+    epsilon = float(query.epsilon)
+    factor = f"{math.exp(epsilon):.3g}" if epsilon < 50 else f"e^{epsilon:g}"
+    words = f"One person's presence changes {_change(plan)}"
+    if terms.accounting == "zcdp":
+        price = written(query.price(terms).loss)
+        words += f"; the answer costs rho {price}, as much as one with epsilon {written(query.epsilon)}"
+    else:
+        words += f", and the chance of any answer by a factor of at most {factor} (e^{written(query.epsilon)})"
+    return words + (f", but for a chance of {written(query.delta)}." if query.delta else ".")
+
+
+def _change(plan: QueryPlan) -> str:
+    rows, query = plan.rows_per_person, plan.query
+    groups = " over all groups together" if query.by or query.bins else ""
+    if query.kind == "persons":
+        return "the exact count by at most 1" + (f" in at most {counted(rows, 'group')}" if query.by else "")
+    if query.kind == "sum" and plan.sums is not None:
+        most = plan.sums.steps.reach * plan.sums.steps.size * rows
+        return f"the exact sum by at most {number(most)}{groups}"
+    if query.kind in ("count", "histogram"):
+        return f"the exact count by at most {number(rows)}{groups}"
+    return f"at most {counted(rows, 'row')} of those that the {query.kind} is computed from"
+
+
+def error(plan: QueryPlan, off: float | None) -> str | None:
+    """How far the answer may be off."""
+    if off is None:
+        return None
+    if plan.choices:
+        step = plan.query.step
+        assert step is not None
+        return (
+            f"With 95% confidence at most {number(off)} rows lie between the answer and the true quantile; "
+            f"answers lie {number(float(step))} apart. Trust it where far more rows were selected."
+        )
+    if plan.query.kind in ("mean", "variance") and plan.query.by:
+        return f"Each true value is within its ± with 95% confidence, at most ±{number(off)}."
+    each = "Each true value" if plan.query.by or plan.query.bins else "The true value"
+    return f"{each} is within ±{number(off)} with 95% confidence."
+
+
+def error_by_rows(plan: QueryPlan) -> str | None:
+    """The error of a mean or variance before it is asked, for tables of several sizes."""
+    found = errors_by_rows(plan)
+    if not found:
+        return None
+    listed = ", ".join(f"±{number(off)} for {int(rows):,}" for rows, off in found.items())
+    return f"The error depends on how many rows are selected, which is private: at most {listed} rows."
+
+
+def rules(plan: QueryPlan, terms: Terms) -> list[str]:
+    """Missing values, bounds, thresholds: what the true value is the true value of."""
+    query = plan.query
+    found = []
+    needed = list(dict.fromkeys([*query.by, *([query.column] if query.column else [])]))
+    if needed:
+        found.append(f"Rows without a value in {in_words(needed)} are left out (null, NaN).")
+    if query.where is not None:
+        found.append("A comparison with a missing value is neither true nor false: it selects no row.")
+    if query.low is not None and query.high is not None:
+        low, high = written(query.low), written(query.high)
+        found.append(f"Values below {low} or above {high} count as {low} or {high}; the error does not include that.")
+    elif query.bins:
+        found.append("Values beyond the first and the last edge are counted in the first and the last bin.")
+    if terms.person is not None:
+        found.append("True values are those of the capped rows; the error does not include what the cap left out.")
+    if plan.keys is not None:
+        who = "persons" if query.kind == "persons" else "rows"
+        found.append(
+            f"Groups are shown if their noisy count of {who} reaches {plan.keys.threshold:,}; "
+            "name the groups (keys) to see all."
+        )
+    elif query.keys is not None:
+        found.append("Rows of other groups than the keys given are left out.")
+    return found
+
+
+def warnings(plan: QueryPlan, outcome: NoisyAnswer) -> list[str]:
+    """Where the noise drowns the signal."""
+    found = []
+    entries: list[dict[str, Any]] = (
+        outcome.answer if isinstance(outcome.answer, list) else [{"key": None, "answer": outcome.answer}]
+    )
+    if outcome.error_95 is not None and not plan.choices:
+        drowned = [
+            entry for entry in entries if 2 * entry.get("error_95", outcome.error_95) > abs(entry["answer"] or 0)
+        ]
+        if drowned and len(entries) == 1:
+            found.append("The noise drowns the signal: the error is more than half of the answer. Give more epsilon.")
+        elif drowned:
+            found.append(
+                f"The noise drowns the signal in {len(drowned):,} of {len(entries):,} groups: the error is more than "
+                "half of the answer. Give more epsilon, or ask for fewer, larger groups."
+            )
+    if isinstance(outcome.answer, list) and not entries:
+        found.append("No group is large enough to be shown. Give more epsilon or delta, or name the groups (keys).")
+    if plan.query.epsilon > 10:
+        found.append("An epsilon above 10 promises next to nothing.")
+    return found
+
 
 _NOTHING = Price(Decimal(0), Decimal(0))
 
@@ -46,7 +160,7 @@ class Desk:
     """
 
     def __init__(
-        self, folder: str | Path, *, ledger_key: Key | str | Path | None = None, witness: str | Path | None = None
+        self, folder: str | Path, *, ledger_key: SecretKey | str | Path | None = None, witness: str | Path | None = None
     ) -> None:
         self.folder = Path(folder)
         if not (self.folder / "desk.json").is_file():
@@ -77,7 +191,7 @@ class Desk:
         Options: epsilon, and where needed delta, where, by, keys, bounds, q, bins, step, mechanism.
         """
         with _nothing_spent():
-            query = make_query(self.terms, Question.of(kind, column, options))
+            query = make_query(self.terms, RawQuery.of(kind, column, options))
             made = plan(query, self.terms)
             key, price = query.key(), query.price(self.terms)
             entry, repeated = self._ledger.find(key), True
@@ -87,30 +201,30 @@ class Desk:
                 drawn = json.dumps(asdict(answer(made, frame)), ensure_ascii=False)
                 # the price is on disk before anything of the answer is seen
                 entry, repeated = self._ledger.spend(key, query.text(), price, drawn)
-        outcome = Outcome(**json.loads(entry.answer))
+        outcome = NoisyAnswer(**json.loads(entry.answer))
         return Answer(
             answer=outcome.answer,
             error_95=outcome.error_95,
             spent=amounts(_NOTHING if repeated else price, self.terms),
             repeated=repeated,
-            words=self._words(made, explain.error(made, outcome.error_95)) + outcome.notes,
-            warnings=explain.warnings(made, outcome),
+            words=self._words(made, error(made, outcome.error_95)) + outcome.notes,
+            warnings=warnings(made, outcome),
             entry=entry.number,
             **self._common(query, made),
         )
 
-    def preview(self, kind: str, column: str | None = None, **options: Unpack[QueryOptions]) -> Estimate:
+    def preview(self, kind: str, column: str | None = None, **options: Unpack[QueryOptions]) -> QueryEstimate:
         """What a query would cost and how far its answer may be off. The data is not looked at; nothing is spent."""
         with _nothing_spent():
-            query = make_query(self.terms, Question.of(kind, column, options))
+            query = make_query(self.terms, RawQuery.of(kind, column, options))
             made = plan(query, self.terms)
         expected = made.expected_error()
         known = self._ledger.find(query.key()) is not None
         price = _NOTHING if known else query.price(self.terms)
-        return Estimate(
+        return QueryEstimate(
             error_95=expected,
             repeated=known,
-            words=self._words(made, explain.error(made, expected) or explain.error_by_rows(made)),
+            words=self._words(made, error(made, expected) or error_by_rows(made)),
             error_95_by_rows=errors_by_rows(made),
             affordable=price.within(self._ledger.remaining()),
             **self._common(query, made),
@@ -135,7 +249,7 @@ class Desk:
             head=self._ledger.head,
             witness=self._witnessed,
             history=self._ledger.history(),
-            protected=explain.protected(terms),
+            protected=protected(terms),
         )
 
     def refusal(self, refused: BudgetRefused) -> Refusal:
@@ -147,11 +261,11 @@ class Desk:
             difference=amounts(refused.difference, self.terms),
         )
 
-    def _words(self, made: Plan, error: str | None) -> list[str]:
-        words = [error, explain.presence(made, self.terms), explain.protected(self.terms)]
-        return [*(sentence for sentence in words if sentence), *explain.rules(made, self.terms)]
+    def _words(self, made: QueryPlan, error: str | None) -> list[str]:
+        words = [error, presence(made, self.terms), protected(self.terms)]
+        return [*(sentence for sentence in words if sentence), *rules(made, self.terms)]
 
-    def _common(self, query: Query, made: Plan) -> dict[str, Any]:
+    def _common(self, query: Query, made: QueryPlan) -> dict[str, Any]:
         return {
             "query": query.canonical(),
             "epsilon": float(query.epsilon),
@@ -185,10 +299,11 @@ def _nothing_spent() -> Iterator[None]:
     except InputError as error:
         if any(words in str(error) for words in ("paid for", "was spent", "answered")):
             raise
-        raise InputError(error.what, f"{error.cure or ''} Nothing was spent.".strip()) from None
+        cure = "Nothing was spent." if error.cure is None else Message("{} Nothing was spent.", error.cure)
+        raise InputError(error.what, cure) from None
 
 
-def _error_unit(made: Plan) -> str:
+def _error_unit(made: QueryPlan) -> str:
     if made.query.kind == "persons":
         return "persons"
     return "rows" if made.choices or made.sums is None else "value"

@@ -7,30 +7,112 @@ a crash leaves either nothing (nothing was answered) or the row (asked again, th
 Each row holds a keyed hash over itself and the row before it (the first one: over the desk's terms), and the sums so
 far. Marks say how far the ledger goes: `head.json` beside it and, where there is one, the witness elsewhere. They
 are written before an answer leaves, so that no answer was ever seen that a mark does not know of. What this finds and
-what it does not: `marks.py`.
+what it does not: below.
 """
 
 from __future__ import annotations
 
 import hashlib
 import hmac
+import json
 import os
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
-from typing import Any
+from typing import Annotated, Any
 
-from pydantic import ConfigDict, TypeAdapter, ValidationError
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from shoal.dataclasses import dataclass
-from shoal.dp.marks import Chain, Mark, key_check, tampered
+from shoal.dp.documents import read_limited
 from shoal.dp.terms import Price, Terms
 from shoal.errors import InputError, ShoalError
-from shoal.keys import Key
-from shoal.policy.decimals import written
+from shoal.keys import SecretKey
+from shoal.policy.amounts import written
+from shoal.storage.writing import write_json
+
+# Keyed hashes: the chain of the ledger, and the marks that say how far it goes.
+#
+# With the secret of the ledger key, an entry's hash is HMAC-SHA-256 over all that the entry says and the hash before
+# it; the first one follows the desk's terms. A *mark* says how many entries there are and the hash of the last one,
+# signed with the same secret: `head.json` in the desk's folder, and the witness, which is kept elsewhere. Entries can
+# be cut off a chain without breaking it, so a mark has a signature of its own that no entry shows: whoever cuts entries
+# off cannot sign the mark that would fit. Putting back an old ledger together with its old `head.json` is found by the
+# witness only.
+
+
+LARGEST_MARK = 4096
+Digest = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
+
+
+class Chain:
+    """The secret of a desk's ledger; what is printed of it never shows it."""
+
+    __slots__ = ("_secret", "desk", "start")
+
+    def __init__(self, key: SecretKey, terms: Terms) -> None:
+        self._secret = key.secret_for("desk ledger")
+        self.desk = terms.desk
+        self.start = self.digest("terms", terms.to_bytes().decode())
+
+    def digest(self, *parts: Any) -> str:
+        """HMAC-SHA-256 of the parts in one unmistakable writing."""
+        return hmac.digest(self._secret, json.dumps(parts, ensure_ascii=False).encode(), "sha256").hex()
+
+
+def key_check(key: SecretKey, desk: str) -> str:
+    """What the terms say of the ledger key: enough to know a wrong one by, and nothing of the key."""
+    return hmac.digest(key.secret_for("desk check"), desk.encode(), "sha256").hex()
+
+
+@dataclass(frozen=True)
+class Mark:
+    """How far the ledger of a desk goes, signed."""
+
+    __pydantic_config__ = ConfigDict(extra="forbid", strict=True)
+
+    desk: Annotated[str, Field(max_length=64)]
+    entries: Annotated[int, Field(ge=0, le=2**53)]
+    hash: Digest
+    signature: Digest
+
+    @classmethod
+    def of(cls, chain: Chain, entries: int, digest: str) -> Mark:
+        """A mark, signed."""
+        return cls(chain.desk, entries, digest, chain.digest("mark", chain.desk, entries, digest))
+
+    @classmethod
+    def read(cls, path: Path, chain: Chain) -> Mark:
+        """A mark from its file, if it is one of this desk and its signature is right."""
+        try:
+            mark = _MARK.validate_json(read_limited(path, LARGEST_MARK))
+        except (ValidationError, InputError):
+            raise tampered(f"{path.name} is missing or damaged") from None
+        if mark.desk != chain.desk:
+            raise tampered(f"{path.name} is of another desk")
+        if not hmac.compare_digest(mark.signature, cls.of(chain, mark.entries, mark.hash).signature):
+            raise tampered(f"{path.name} was changed")
+        return mark
+
+    def write(self, path: Path) -> None:
+        """Into its file, whole or not at all."""
+        content = {"desk": self.desk, "entries": self.entries, "hash": self.hash, "signature": self.signature}
+        write_json(path, content, 0o600)
+
+
+_MARK = TypeAdapter(Mark)
+
+
+def tampered(how: str) -> InputError:
+    """What a desk says of a ledger that is not as it was written."""
+    return InputError(
+        f"The ledger was tampered with, or belongs to another desk: {how}.",
+        "Nothing is answered from it. Restore the ledger, or open a new desk and count what was spent.",
+    )
+
 
 SECONDS_TO_WAIT = 60
 # others write in milliseconds, and nobody who reads waits for them: a first look that takes longer is at a damaged file
@@ -81,7 +163,7 @@ def _short_of(name: str, requested: Decimal, remaining: Decimal, difference: Dec
 
 
 @dataclass(frozen=True)
-class Entry:
+class LedgerEntry:
     """One row: a query, its price, the sums up to it, the stored answer, and its place in the chain."""
 
     number: int
@@ -109,7 +191,7 @@ class Asked:
 class Ledger:
     """An open ledger. Rows are verified when they are first seen: all at the start, then those that others added."""
 
-    def __init__(self, folder: Path, terms: Terms, key: Key, witness: Path | None = None) -> None:
+    def __init__(self, folder: Path, terms: Terms, key: SecretKey, witness: Path | None = None) -> None:
         self._folder, self._terms = folder, terms
         self._unit = "rho" if terms.accounting == "zcdp" else "epsilon"
         if not hmac.compare_digest(key_check(key, terms.desk), terms.key_check):
@@ -135,7 +217,7 @@ class Ledger:
             self._remember()
 
     @staticmethod
-    def create(folder: Path, terms: Terms, key: Key, witness: Path | None = None) -> None:
+    def create(folder: Path, terms: Terms, key: SecretKey, witness: Path | None = None) -> None:
         """A new ledger without entries, readable by its owner only."""
         path = folder / "ledger.sqlite"
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
@@ -175,7 +257,7 @@ class Ledger:
             self._catch_up()
         return self._terms.limit.minus(self._spent)
 
-    def find(self, key: str) -> Entry | None:
+    def find(self, key: str) -> LedgerEntry | None:
         """The stored answer to a query, if it was asked before; no answer leaves that a mark does not know of."""
         with _as_ours():
             self._catch_up()
@@ -190,7 +272,7 @@ class Ledger:
         if not price.within(left):
             raise BudgetRefused(price, left, self._unit)
 
-    def spend(self, key: str, query: str, price: Price, answer: str) -> tuple[Entry, bool]:
+    def spend(self, key: str, query: str, price: Price, answer: str) -> tuple[LedgerEntry, bool]:
         """Commit the price together with the answer; the answer of whoever was first, and whether that was not us."""
         with _as_ours():
             with self._locked():
@@ -253,11 +335,11 @@ class Ledger:
         row = self._connection.execute("SELECT hash FROM entries WHERE number = ?", (number,)).fetchone()
         return "" if row is None else str(row[0])
 
-    def _stored(self, key: str) -> Entry | None:
+    def _stored(self, key: str) -> LedgerEntry | None:
         row = self._connection.execute(f"SELECT {_COLUMNS} FROM entries WHERE key = ?", (key,)).fetchone()
         return None if row is None else self._entry(row)
 
-    def _append(self, key: str, query: str, price: Price, answer: str) -> Entry:
+    def _append(self, key: str, query: str, price: Price, answer: str) -> LedgerEntry:
         at = datetime.now(UTC).isoformat(timespec="seconds")
         number, spent = self._number + 1, self._spent.plus(price)
         row = (
@@ -268,9 +350,9 @@ class Ledger:
         self._connection.execute(
             f"INSERT INTO entries ({_COLUMNS}) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", (*row, digest)
         )
-        return Entry(number, at, key, query, price, spent, answer, self._hash, digest)
+        return LedgerEntry(number, at, key, query, price, spent, answer, self._hash, digest)
 
-    def _entry(self, row: tuple[Any, ...]) -> Entry:
+    def _entry(self, row: tuple[Any, ...]) -> LedgerEntry:
         """A row as it was written: nothing of it is looked at before its keyed hash was found right."""
         try:
             checked = _ROW.validate_python(row)
@@ -280,7 +362,7 @@ class Ledger:
         if not hmac.compare_digest(self._chain.digest("entry", *checked[:-1]).encode(), digest.encode()):
             raise tampered(f"entry {number:,} was changed")
         price, spent = Price(Decimal(loss), Decimal(delta)), Price(Decimal(spent_loss), Decimal(spent_delta))
-        return Entry(number, at, key, query, price, spent, answer, previous, digest)
+        return LedgerEntry(number, at, key, query, price, spent, answer, previous, digest)
 
     def _catch_up(self) -> None:
         """Verify the entries that are new since the last look."""
@@ -301,7 +383,7 @@ class Ledger:
                 raise tampered(f"entry {entry.number:,} does not follow from the one before it")
             self._accept(entry)
 
-    def _accept(self, entry: Entry) -> None:
+    def _accept(self, entry: LedgerEntry) -> None:
         self._number, self._hash, self._spent = entry.number, entry.hash, entry.spent
 
     @contextmanager

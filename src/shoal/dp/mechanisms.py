@@ -2,8 +2,8 @@
 
 Everything that is released is a whole number (a count, or a sum in fixed steps), so that the discrete distributions of
 OpenDP apply exactly and no floating-point rounding can give a person away. Each mechanism is made for a *sensitivity*
-(what one person can change at most, argued in `aggregates.py`) and a `Part` of the budget. The scale comes from the
-theorem, and OpenDP's own privacy map has the last word: while it says that the part is exceeded, the scale is raised.
+(what one person can change at most, argued in `aggregates.py`) and a `BudgetPart`. The scale comes from the theorem,
+and OpenDP's own privacy map has the last word: while it says that the part is exceeded, the scale is raised.
 
 | mechanism | theorem | scale |
 |---|---|---|
@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -26,10 +27,9 @@ from typing import Any
 
 import numpy as np
 
-from shoal.dataclasses import dataclass
-from shoal.dp.exact import float_below, share
+from shoal.dp.terms import float_below, share
 from shoal.errors import InputError
-from shoal.table import Array
+from shoal.storage import Array
 from shoal.vocabulary import Mechanism
 
 MECHANISMS: tuple[Mechanism, ...] = ("laplace", "gaussian")
@@ -38,28 +38,28 @@ LARGEST_SCALE = 2.0**55
 
 
 @dataclass(frozen=True)
-class Part:
+class BudgetPart:
     """What one mechanism may cost: an epsilon (basic accounting) or a rho (zCDP), and a delta.
 
-    >>> Part(Decimal("0.3"), None, Decimal(0)).split(2)
-    Part(epsilon=Decimal('0.15'), rho=None, delta=Decimal('0'))
+    >>> BudgetPart(Decimal("0.3"), None, Decimal(0)).split(2)
+    BudgetPart(epsilon=Decimal('0.15'), rho=None, delta=Decimal('0'))
     """
 
     epsilon: Decimal | None
     rho: Decimal | None
     delta: Decimal
 
-    def split(self, parts: int) -> Part:
+    def split(self, parts: int) -> BudgetPart:
         """One of equal parts; together they cost no more than the whole."""
-        return Part(
+        return BudgetPart(
             None if self.epsilon is None else share(self.epsilon, parts),
             None if self.rho is None else share(self.rho, parts),
             share(self.delta, parts),
         )
 
-    def with_delta(self, delta: Decimal) -> Part:
+    def with_delta(self, delta: Decimal) -> BudgetPart:
         """The same with another delta."""
-        return Part(self.epsilon, self.rho, delta)
+        return BudgetPart(self.epsilon, self.rho, delta)
 
     @property
     def pure(self) -> float:
@@ -75,7 +75,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Noise:
+class IntegerNoise:
     """Noise for whole numbers: its distribution, its scale, and for which sensitivity it was made."""
 
     mechanism: Mechanism
@@ -104,10 +104,10 @@ class Noise:
 
 
 @dataclass(frozen=True)
-class Threshold:
+class NoisyThreshold:
     """Noise for the counts of keys that are themselves private: only keys above the threshold are released."""
 
-    noise: Noise
+    noise: IntegerNoise
     threshold: int
 
     def release(self, counts: Mapping[int, int]) -> dict[int, int]:
@@ -117,7 +117,7 @@ class Threshold:
 
 
 @dataclass(frozen=True)
-class Choice:
+class NoisyChoice:
     """Choice of the candidate with the lowest score, nearly."""
 
     scale: float
@@ -136,26 +136,26 @@ class Choice:
         return self.scale * math.log(candidates / alpha)
 
 
-def noise_for(mechanism: Mechanism, part: Part, l1: float, l2: float) -> Noise:
+def noise_for(mechanism: Mechanism, part: BudgetPart, l1: float, l2: float) -> IntegerNoise:
     """The least noise for counts or sums that one person changes by at most `l1` in all (Laplace) or `l2` (Gauss).
 
-    >>> noise_for("laplace", Part(Decimal("0.5"), None, Decimal(0)), l1=5, l2=5).scale
+    >>> noise_for("laplace", BudgetPart(Decimal("0.5"), None, Decimal(0)), l1=5, l2=5).scale
     10.0
     """
     if mechanism == "laplace":
         epsilon = part.pure
-        return Noise(mechanism, _raised(l1 / epsilon, lambda scale: _laplace_cost(scale, l1) <= epsilon), l1)
+        return IntegerNoise(mechanism, _raised(l1 / epsilon, lambda scale: _laplace_cost(scale, l1) <= epsilon), l1)
     if part.rho is not None:
         rho = float_below(part.rho)
         start = l2 / math.sqrt(2 * rho)
-        return Noise(mechanism, _raised(start, lambda scale: _gaussian_rho(scale, l2) <= rho), l2)
+        return IntegerNoise(mechanism, _raised(start, lambda scale: _gaussian_rho(scale, l2) <= rho), l2)
     assert part.epsilon is not None
     epsilon, delta = float_below(part.epsilon), float_below(part.delta)
     start = l2 * _gaussian_ratio(epsilon, delta)
-    return Noise(mechanism, _raised(start, lambda scale: _gaussian_epsilon(scale, l2, delta) <= epsilon), l2)
+    return IntegerNoise(mechanism, _raised(start, lambda scale: _gaussian_epsilon(scale, l2, delta) <= epsilon), l2)
 
 
-def threshold_for(mechanism: Mechanism, part: Part, keys: int, l1: float, l2: float, most: int) -> Threshold:
+def threshold_for(mechanism: Mechanism, part: BudgetPart, keys: int, l1: float, l2: float, most: int) -> NoisyThreshold:
     """Noise and threshold for private keys: one person touches at most `keys` keys, each by at most `most`.
 
     Half of a Gaussian's delta (basic accounting) goes to its noise, the rest to the threshold; Laplace needs none.
@@ -182,10 +182,10 @@ def threshold_for(mechanism: Mechanism, part: Part, keys: int, l1: float, l2: fl
         low, high = (low, middle) if keeps(middle) else (middle, high)
     # OpenDP 0.16 shows a key whose noisy count equals the threshold, but its delta is the chance to be above (its issue
     # 2922): one more, and the delta is that of what is shown
-    return Threshold(noise, high + 1)
+    return NoisyThreshold(noise, high + 1)
 
 
-def choice_for(part: Part, sensitivity: int) -> Choice:
+def choice_for(part: BudgetPart, sensitivity: int) -> NoisyChoice:
     """The sharpest choice for scores that one person changes by at most `sensitivity` each."""
     zcdp = part.rho is not None
     if zcdp:
@@ -195,7 +195,7 @@ def choice_for(part: Part, sensitivity: int) -> Choice:
     else:
         limit = part.pure
         start = 2 * sensitivity / limit
-    return Choice(_raised(start, lambda scale: _choice(scale, zcdp).map(sensitivity) <= limit), zcdp)
+    return NoisyChoice(_raised(start, lambda scale: _choice(scale, zcdp).map(sensitivity) <= limit), zcdp)
 
 
 def epsilon_of(rho: Decimal, delta: Decimal) -> float:

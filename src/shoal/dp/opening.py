@@ -2,40 +2,73 @@
 
 from __future__ import annotations
 
+import re
 import secrets
-from collections.abc import Mapping, Sequence
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, cast
 
-from shoal.dp.drafts import draft_of, remove_dead_drafts
-from shoal.dp.exact import share
-from shoal.dp.ledger import Ledger
-from shoal.dp.marks import key_check
+from shoal.dp.documents import checked_places
+from shoal.dp.ledger import Ledger, key_check
 from shoal.dp.mechanisms import rho_within
-from shoal.dp.places import checked_places
 from shoal.dp.results import Opened
 from shoal.dp.store import blanked, kept_rows, write_columns
-from shoal.dp.terms import (
-    ACCOUNTINGS,
-    FORMAT,
-    MOST_ROWS_OF_A_PERSON,
-    Terms,
-    checked_delta,
-    checked_epsilon,
-)
+from shoal.dp.terms import ACCOUNTINGS, FORMAT, MOST_ROWS_OF_A_PERSON, Terms, checked_delta, checked_epsilon, share
 from shoal.dp.types import declared_types, propose
-from shoal.errors import InputError, check_choice
+from shoal.errors import InputError, Message, Setting, check_choice
 from shoal.keys import find_key
-from shoal.policy.decimals import written
-from shoal.reading import Options, read
-from shoal.table import Table
-from shoal.table.rows import Rows
-from shoal.table.texts import check_have_texts
+from shoal.policy.amounts import written
+from shoal.storage import Table
+from shoal.storage.reading import Options, read
+from shoal.storage.rows import Rows
+from shoal.storage.texts import check_have_texts
+from shoal.storage.writing import sha256, write_bytes
+from shoal.systems.files import move, sync
+from shoal.systems.locks import abandoned, lock_beside
 from shoal.vocabulary import Accounting
-from shoal.writing import sha256, sync, write_bytes
+
+# A desk is made in a draft folder beside its own. Who makes it holds a lock on the draft; a draft without one is
+# dead.
+#
+# The lock ends with its process, however that ends. A draft is removed only by who got its lock.
+
+
+_DRAFT = re.compile(r"^\..+\.[0-9a-f]{8}\.desk-draft$", re.DOTALL)
+
+
+@contextmanager
+def draft_of(folder: Path) -> Iterator[Path]:
+    """A new private folder beside `folder`, locked; what is left of it in the end is removed."""
+    draft = folder.parent / f".{folder.name}.{secrets.token_hex(4)}.desk-draft"
+    with lock_beside(draft):
+        draft.mkdir(mode=0o700)
+        try:
+            yield draft
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+
+
+def remove_dead_drafts(parent: Path) -> int:
+    """Remove the drafts in a folder whose makers are gone; how many there were.
+
+    >>> import tempfile
+    >>> parent = Path(tempfile.mkdtemp())
+    >>> (parent / ".desk.0123abcd.desk-draft").mkdir()
+    >>> with draft_of(parent / "desk"):
+    ...     remove_dead_drafts(parent)
+    1
+    """
+    removed = 0
+    for draft in abandoned(parent, _DRAFT):
+        shutil.rmtree(draft, ignore_errors=True)
+        removed += not draft.exists()
+    return removed
+
 
 Number = Decimal | str | float
 
@@ -71,7 +104,7 @@ def open_desk(
     (4, 3, 2, {'age': 1})
     """
     folder = Path(folder)
-    check_choice("accounting", accounting, ACCOUNTINGS)
+    check_choice(Setting("accounting"), accounting, ACCOUNTINGS)
     limits = checked_epsilon(epsilon), checked_delta(delta)
     most = _checked_cap(person, max_rows_per_person)
     rho = _rho(accounting, *limits)
@@ -109,7 +142,7 @@ def open_desk(
             write_bytes(draft / "desk.json", terms.to_bytes(), 0o600)
             Ledger.create(draft, terms, key, witness)
             sync(draft)
-            draft.rename(folder)
+            move(draft, folder)
             opened = True
             sync(folder.absolute().parent)
     except OSError as error:
@@ -155,15 +188,19 @@ def _read(source: Any, columns: list[str] | None, options: Options) -> Table:
 def _checked_cap(person: str | None, most: int | None) -> int:
     if person is None:
         if most is not None:
-            raise InputError("max_rows_per_person says nothing without person.", "Name the person column too.")
+            raise InputError(
+                Message("{max_rows_per_person} says nothing without {person}."), "Name the person column too."
+            )
         return 1
     if most is None:
         raise InputError(
             "How many rows of one person may count? It is never taken from the data.",
-            "Give max_rows_per_person: more rows lose less, fewer rows need less noise.",
+            Message("Give {max_rows_per_person}: more rows lose less, fewer rows need less noise."),
         )
     if not 1 <= most <= MOST_ROWS_OF_A_PERSON:
-        raise InputError("max_rows_per_person is a whole number from 1 to 1,000,000.", "Usual values are 1 to 20.")
+        raise InputError(
+            Message("{max_rows_per_person} is a whole number from 1 to 1,000,000."), "Usual values are 1 to 20."
+        )
     return most
 
 

@@ -8,12 +8,20 @@ disjoint rows, so all groups together cost what one does (parallel composition, 
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from shoal.dataclasses import dataclass
-from shoal.dp.aggregates import Squares, Steps
-from shoal.dp.mechanisms import Choice, Noise, Part, Threshold, choice_for, noise_for, threshold_for
+from shoal.dp.aggregates import Squares, ValueSteps
+from shoal.dp.mechanisms import (
+    BudgetPart,
+    IntegerNoise,
+    NoisyChoice,
+    NoisyThreshold,
+    choice_for,
+    noise_for,
+    threshold_for,
+)
 from shoal.dp.queries import Query
 from shoal.dp.terms import Terms
 
@@ -24,8 +32,8 @@ ALPHA = 0.05
 class Sums:
     """Sums of values within bounds, in steps, and their noise."""
 
-    steps: Steps
-    noise: Noise
+    steps: ValueSteps
+    noise: IntegerNoise
 
 
 @dataclass(frozen=True)
@@ -33,20 +41,20 @@ class SquareSums:
     """Sums of squares, and their noise."""
 
     squares: Squares
-    noise: Noise
+    noise: IntegerNoise
 
 
 @dataclass(frozen=True)
-class Plan:
+class QueryPlan:
     """The mechanisms of a query: noise for counts (with a threshold if the keys are private), for sums, choices."""
 
     query: Query
     rows_per_person: int
-    counts: Noise | None = None
-    keys: Threshold | None = None
+    counts: IntegerNoise | None = None
+    keys: NoisyThreshold | None = None
     sums: Sums | None = None
     squares: SquareSums | None = None
-    choices: tuple[Choice, ...] = ()
+    choices: tuple[NoisyChoice, ...] = ()
 
     @property
     def scale(self) -> float:
@@ -56,7 +64,7 @@ class Plan:
         return self.choices[0].scale if self.choices else self.count_noise.scale
 
     @property
-    def count_noise(self) -> Noise:
+    def count_noise(self) -> IntegerNoise:
         """The noise of the counts, whether the keys are public or not."""
         noise = self.counts or (self.keys.noise if self.keys else None)
         assert noise is not None
@@ -85,7 +93,7 @@ class Plan:
         return [Fraction(q).as_integer_ratio() for q in self.query.q]
 
 
-def plan(query: Query, terms: Terms) -> Plan:
+def plan(query: Query, terms: Terms) -> QueryPlan:
     """The noise of each part of a query."""
     rows = terms.max_rows_per_person
     part = _part(query, terms)
@@ -104,16 +112,16 @@ def plan(query: Query, terms: Terms) -> Plan:
             most_of_a_person = rows * squares.reach
             noise = noise_for(query.mechanism, part, most_of_a_person, most_of_a_person)
             made["squares"] = SquareSums(squares, noise)
-    found = Plan(query, rows, **made)
+    found = QueryPlan(query, rows, **made)
     choices = tuple(choice_for(part, rows * max(p, d - p)) for p, d in found.ratios)
-    return Plan(query, rows, choices=choices, **made)
+    return QueryPlan(query, rows, choices=choices, **made)
 
 
-def _part(query: Query, terms: Terms) -> Part:
+def _part(query: Query, terms: Terms) -> BudgetPart:
     """The budget of each part of a query."""
     price = query.price(terms)
     zcdp = terms.accounting == "zcdp"
-    whole = Part(None, price.loss, price.delta) if zcdp else Part(price.loss, None, price.delta)
+    whole = BudgetPart(None, price.loss, price.delta) if zcdp else BudgetPart(price.loss, None, price.delta)
     parts = {"mean": 2, "variance": 3, "quantile": len(query.q)}.get(query.kind, 1)
     parts += query.private_keys and query.kind in ("sum", "median", "quantile")
     every_part_takes_delta = query.mechanism == "gaussian" and not zcdp and not query.q
@@ -129,8 +137,8 @@ def _count_sensitivity(query: Query, rows: int) -> tuple[float, float, int]:
     return cells, math.nextafter(math.sqrt(cells), math.inf) if cells > 1 else 1, 1
 
 
-def _steps(query: Query) -> Steps:
+def _steps(query: Query) -> ValueSteps:
     assert query.low is not None
     assert query.high is not None
-    make = Steps.from_zero if query.kind == "sum" else Steps.around
+    make = ValueSteps.from_zero if query.kind == "sum" else ValueSteps.around
     return make(query.low, query.high, query.type == "integer")

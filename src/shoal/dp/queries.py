@@ -6,17 +6,17 @@ import hashlib
 import json
 import math
 from collections.abc import Sequence
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from itertools import pairwise, product
 from typing import Any, Literal, Required, TypedDict, cast, get_args
 
-from shoal.dataclasses import dataclass
 from shoal.dp.mechanisms import MECHANISMS
 from shoal.dp.terms import Price, Terms, checked_delta, checked_epsilon
-from shoal.errors import InputError, as_names, check_choice
+from shoal.errors import InputError, Message, Setting, as_names, check_choice
+from shoal.policy.amounts import decimal_of, written
 from shoal.policy.conditions import Condition, Value, columns_of, parse_where, typed
-from shoal.policy.decimals import decimal_of, written
 from shoal.vocabulary import Mechanism
 
 Kind = Literal["count", "persons", "sum", "mean", "variance", "median", "quantile", "histogram", "bounds"]
@@ -129,7 +129,7 @@ class QueryOptions(TypedDict, total=False):
 
 
 @dataclass(frozen=True)
-class Question:
+class RawQuery:
     """A query as it was given, not checked yet."""
 
     kind: str
@@ -146,10 +146,10 @@ class Question:
     mechanism: str = "laplace"
 
     @classmethod
-    def of(cls, kind: str, column: str | None, options: QueryOptions) -> Question:
+    def of(cls, kind: str, column: str | None, options: QueryOptions) -> RawQuery:
         """From its options; unknown ones are refused by name.
 
-        >>> Question.of("count", None, {"epsilon": "0.1", "where": "age >= 65"}).where
+        >>> RawQuery.of("count", None, {"epsilon": "0.1", "where": "age >= 65"}).where
         'age >= 65'
         """
         known = QueryOptions.__annotations__
@@ -160,10 +160,10 @@ class Question:
         return cls(kind, column, **options)
 
 
-def make_query(terms: Terms, question: Question) -> Query:
+def make_query(terms: Terms, question: RawQuery) -> Query:
     """Check everything that can be checked without the data; all that follows cannot fail on a value."""
     check_choice("The query", question.kind, KINDS)
-    check_choice("mechanism", question.mechanism, MECHANISMS)
+    check_choice(Setting("mechanism"), question.mechanism, MECHANISMS)
     kind, mechanism = cast(Kind, question.kind), cast(Mechanism, question.mechanism)
     column, types = question.column, terms.types
     names = tuple(as_names(question.by))
@@ -281,10 +281,14 @@ def _keys(
     if keys is None:
         return None
     if not by:
-        raise InputError("keys say which groups there are, but there is no `by`.", "Give the column of the groups too.")
+        raise InputError(
+            Message("keys say which groups there are, but there is no `{by}`."), "Give the column of the groups too."
+        )
     lists = [list(keys)] if len(by) == 1 and not _is_list_of_lists(keys) else [list(given) for given in keys]
     if len(lists) != len(by):
-        raise InputError("keys are given once for each column of `by`.", "For sex,year give two lists: f,m and 1,2.")
+        raise InputError(
+            Message("keys are given once for each column of `{by}`."), "For sex,year give two lists: f,m and 1,2."
+        )
     found = tuple(tuple(_key(key, types[name], name) for key in given) for name, given in zip(by, lists, strict=True))
     if any(not given or len(set(given)) < len(given) for given in found):
         raise InputError("A list of keys is empty or names a key twice.", "Name each key once.")

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import shlex
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from shoal.dataclasses import dataclass
 from shoal.dp.ledger import Asked
 from shoal.results import Bar, Commands, Figure, Figures, Grid, Headline, Notes, Result, Section, left_out
+from shoal.systems.console import shell_line
 from shoal.wording import counted, in_words
 
 
@@ -74,8 +73,8 @@ class Opened(Result):
     def _commands(self) -> list[str]:
         key = "" if self.ledger_key == str(Path(self.folder).absolute()) + ".ledger-key" else self.ledger_key
         options = {"--ledger-key": key, "--witness": self.witness}
-        more = "".join(f" {name} {shlex.quote(str(path))}" for name, path in options.items() if path)
-        folder = shlex.quote(str(self.folder))
+        more = "".join(f" {name} {shell_line(str(path))}" for name, path in options.items() if path)
+        folder = shell_line(str(self.folder))
         return [f"shoal desk query {folder} count --epsilon 0.1{more}", f"shoal desk show {folder}{more}"]
 
 
@@ -115,7 +114,7 @@ class Answer(Result):
 
 
 @dataclass(frozen=True, repr=False)
-class Estimate(Result):
+class QueryEstimate(Result):
     """What a query would cost and how far its answer may be off; nothing was spent and no data was read."""
 
     name: ClassVar[str] = "desk-preview"

@@ -28,8 +28,8 @@ from shoal.dp.aggregates import PERSON
 from shoal.dp.terms import StoredColumn, Terms
 from shoal.dp.types import Type, convert
 from shoal.errors import InputError
-from shoal.table import Array, Column, Table
-from shoal.writing import write_bytes
+from shoal.storage import Array, Column, Table
+from shoal.storage.writing import write_bytes
 
 MOST_ROWS = 2**31
 
@@ -37,7 +37,7 @@ MOST_ROWS = 2**31
 def kept_rows(persons: Column, most: int) -> Array:
     """Which rows stay: of each person at most `most`, drawn at random.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> people = read({"who": ["a", "a", "a", "b"]})
     >>> kept = kept_rows(people["who"], 2)
     >>> int(kept.sum()), bool(kept[3])
@@ -83,7 +83,7 @@ def write_columns(
 def typed_series(column: Column, wanted: Type) -> pl.Series:
     """The values row by row in a declared type; NaN and what does not fit are missing values.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> typed_series(read({"x": [1.5, float("nan")]})["x"], "number").to_list()
     [1.5, None]
     """
@@ -97,7 +97,7 @@ def typed_series(column: Column, wanted: Type) -> pl.Series:
 def blanked(column: Column, words: Sequence[str]) -> Column:
     """Some texts of a column as missing values.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> blanked(read({"x": ["a", "", "NA"]})["x"], ["", "NA"]).decode().to_list()
     ['a', None, None]
     """

@@ -16,8 +16,8 @@ import polars as pl
 
 from shoal.errors import InputError, quoted
 from shoal.policy.conditions import column_type
-from shoal.table import Column
-from shoal.table.text_types import MISSING_WORDS, typed_dictionary
+from shoal.storage import Column
+from shoal.storage.texts import MISSING_WORDS, typed_dictionary
 from shoal.wording import counted
 
 Type = Literal["integer", "number", "text", "date", "datetime", "boolean"]
@@ -153,7 +153,7 @@ _CONVERTERS = {
 def propose(column: Column) -> Type:
     """The type that nearly all values of a column fit; codes such as 00501 stay text.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> table = read({"age": ["30", "31", "NA"] * 9 + ["n/s"], "zip": ["00501"] * 28})
     >>> propose(table["age"]), propose(table["zip"])
     ('integer', 'text')

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.engine.base import Counted, Engine, Recoding, SizeHistogram, TooManyTuples
+from shoal.engine.base import Counted, Engine, SizeHistogram, TooManyTuples, TupleRecoding
 from shoal.engine.local import LOCAL
-from shoal.errors import InputError
-from shoal.reading.files import Options
-from shoal.table import Table
+from shoal.errors import InputError, Message
+from shoal.storage import Table
+from shoal.storage.reading.files import Options
 
 __all__ = [
     "ENGINES",
     "LOCAL",
     "Counted",
     "Engine",
-    "Recoding",
     "SizeHistogram",
     "TooManyTuples",
+    "TupleRecoding",
     "check_java",
     "engine_of",
 ]
@@ -35,10 +35,10 @@ def engine_of(source: Any, options: Options | None = None) -> Engine:
         source, options = source.native, None
     named = None if options is None else options.engine
     if named is not None and named not in ENGINES:
-        raise InputError(f"There is no engine '{named}'.", f"Use one of {', '.join(ENGINES)}.", settings="engine")
+        raise InputError(f"There is no engine '{named}'.", Message("Use one of {} ({engine}).", ", ".join(ENGINES)))
     if not is_spark(source) and named != "spark":
         if options is not None and options.master is not None:
-            raise InputError("A Spark master is named for the local engine.", "Add engine spark.", settings="master")
+            raise InputError(Message("A Spark {master} is named for the local engine."), Message("Add {engine} spark."))
         return LOCAL
     from shoal.engine.spark import SPARK
 

@@ -7,7 +7,7 @@ table is large, and which every engine gives in the same order. What belongs to 
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol
@@ -15,13 +15,12 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 import polars as pl
 
-from shoal.dataclasses import dataclass
 from shoal.errors import InputError
-from shoal.reading.files import Options
-from shoal.table import Array, Column, Table
-from shoal.table.classes import Coded, CountTable, Distinct
-from shoal.table.rows import Rows
-from shoal.table.table import DeferredColumn
+from shoal.storage import Array, Column, Table
+from shoal.storage.classes import Coded, CountTable, Distinct
+from shoal.storage.reading.files import Options
+from shoal.storage.rows import Rows
+from shoal.storage.table import DeferredColumn
 
 
 @dataclass(frozen=True)
@@ -80,12 +79,14 @@ class SizeHistogram(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Parts:
+class OrderParts:
     """Where an order of records is cut: after every `step` of them into `count` parts, the last takes the rest; or
     where `starts` say.
 
-    >>> Parts(3, 2).of(np.array([0, 2, 3, 9])).tolist(), Parts(0, 3, np.array([0, 5, 6])).of(np.array([4, 5])).tolist()
-    ([0, 0, 1, 1], [0, 1])
+    >>> OrderParts(3, 2).of(np.array([0, 2, 3, 9])).tolist()
+    [0, 0, 1, 1]
+    >>> OrderParts(0, 3, np.array([0, 5, 6])).of(np.array([4, 5])).tolist()
+    [0, 1]
     """
 
     step: int
@@ -103,14 +104,14 @@ class Parts:
         return parts * self.step if self.starts is None else self.starts[parts]
 
 
-class Recoding(NamedTuple):
+class TupleRecoding(NamedTuple):
     """What tuples become: each series has one entry for each tuple that `count(source, columns)` gives, in order."""
 
     columns: Sequence[str]
     becomes: Mapping[str, pl.Series]
 
 
-class Runs(NamedTuple):
+class RecordRuns(NamedTuple):
     """Records in an order: of row `row[i]` of a table, `records[i]` from `position[i]` on. Positions rise."""
 
     row: Array
@@ -197,7 +198,7 @@ class Engine(Protocol):
         (`Table.records`); `assign` takes what belongs to them, also where records of a row were parted again.
         """
 
-    def cut(self, table: Table, rank: Array, parts: Parts) -> Runs:
+    def cut(self, table: Table, rank: Array, parts: OrderParts) -> RecordRuns:
         """The records of a table (from `rows`) in the order of `rank`, those of equal rank in the order of the source.
 
         `rank` has an entry for each row of the table. Runs of rows that have equal ranks and are parted lie within a
@@ -205,7 +206,11 @@ class Engine(Protocol):
         """
 
     def recode(
-        self, source: Any, steps: Sequence[Recoding], names: Sequence[str] | None = None, options: Options | None = None
+        self,
+        source: Any,
+        steps: Sequence[TupleRecoding],
+        names: Sequence[str] | None = None,
+        options: Options | None = None,
     ) -> Any:
         """The table in which each row has what its tuples become, step by step; of its columns those of `names`.
 

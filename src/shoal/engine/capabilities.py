@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shoal.dataclasses import dataclass
+from dataclasses import dataclass
 
 
 @dataclass(frozen=True)

@@ -13,25 +13,25 @@ import polars as pl
 from shoal.engine.base import (
     CheckDraft,
     Counted,
+    OrderParts,
     Pairs,
     PairsAsked,
-    Parts,
-    Recoding,
+    RecordRuns,
     RowMap,
-    Runs,
     SizeHistogram,
+    TupleRecoding,
     check_lengths,
     tuples_of,
 )
 from shoal.errors import InputError
-from shoal.reading import Options, Overflow, read
-from shoal.table import Array, Table
-from shoal.table.classes import class_of_each_row, class_sizes, pack
-from shoal.table.encode import encode
-from shoal.table.rows import Rows
+from shoal.storage import Array, Table
+from shoal.storage.classes import class_of_each_row, class_sizes, pack
+from shoal.storage.encode import encode
+from shoal.storage.reading import Options, Overflow, read
+from shoal.storage.rows import Rows
 
 if TYPE_CHECKING:
-    from shoal.table.spill import Spill
+    from shoal.storage.spill import Spill
 
 
 class LocalEngine:
@@ -60,7 +60,7 @@ class LocalEngine:
         wanted = None if columns is None else [*columns, *extra]
 
         def stamp() -> str | None:
-            from shoal.reading.stamp import stamp_of
+            from shoal.storage.reading.stamp import stamp_of
 
             return stamp_of(source, wanted, count, options, without={*without, *extra})
 
@@ -127,23 +127,27 @@ class LocalEngine:
         """
         return read(source, columns, options)
 
-    def cut(self, table: Table, rank: Array, parts: Parts) -> Runs:
+    def cut(self, table: Table, rank: Array, parts: OrderParts) -> RecordRuns:
         """Row by row, each by itself where it stands for one record.
 
-        >>> found = LOCAL.cut(LOCAL.rows({"age": [34, 51, 34]}), np.array([1, 0, 1]), Parts(2, 2))
+        >>> found = LOCAL.cut(LOCAL.rows({"age": [34, 51, 34]}), np.array([1, 0, 1]), OrderParts(2, 2))
         >>> found.row.tolist(), found.position.tolist()
         ([1, 0, 2], [0, 1, 2])
         """
         order = np.argsort(rank, kind="stable")
         records = np.ones(table.rows, np.int64) if table.records is None else table.records[order]
-        return Runs(order, np.cumsum(records) - records, records)
+        return RecordRuns(order, np.cumsum(records) - records, records)
 
     def recode(
-        self, source: Any, steps: Sequence[Recoding], names: Sequence[str] | None = None, options: Options | None = None
+        self,
+        source: Any,
+        steps: Sequence[TupleRecoding],
+        names: Sequence[str] | None = None,
+        options: Options | None = None,
     ) -> pl.DataFrame:
         """Each row with what its tuples become.
 
-        >>> decades = Recoding(["age"], {"age": pl.Series(["30s", "50s"])})
+        >>> decades = TupleRecoding(["age"], {"age": pl.Series(["30s", "50s"])})
         >>> LOCAL.recode({"age": [34, 51, 34]}, [decades])["age"].to_list()
         ['30s', '50s', '30s']
         """
@@ -172,7 +176,7 @@ class LocalEngine:
         >>> LOCAL.assign(LOCAL.rows({"age": [34, 51]}), pl.DataFrame({"age": ["30-39", "50-59"]}))["age"].to_list()
         ['30-39', '50-59']
         """
-        from shoal.reading.frames import to_native
+        from shoal.storage.reading.frames import to_native
 
         frame = frame.drop(dropped, strict=False)
         return to_native(frame if kept is None else frame.filter(kept), table.native, changed)
@@ -198,7 +202,7 @@ class LocalEngine:
         (['30-39', '50-59'], [34, 51], [2, 1])
         """
         from shoal.ranges.parsing import STAR
-        from shoal.table.order import released_order
+        from shoal.storage.order import released_order
 
         order = released_order(original.rows, *row_map)
         rows = np.arange(original.rows) if order is None else order
@@ -254,8 +258,8 @@ class LocalEngine:
         left_out: int = 0,
     ) -> None:
         """Write a frame, whole or not at all."""
-        from shoal.table.order import shuffled_order
-        from shoal.writing import check_target, sha256, write_bytes, write_draft, write_whole
+        from shoal.storage.order import shuffled_order
+        from shoal.storage.writing import check_target, sha256, write_bytes, write_draft, write_whole
 
         target = Path(path)
         check_target(target, False)

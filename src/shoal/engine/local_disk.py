@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from shoal.engine.base import Counted
-from shoal.table import Table
-from shoal.table.external import count_on_disk
-from shoal.table.rows import weights_of
-from shoal.table.spill import Spill
-from shoal.table.tuples import as_tuples
+from shoal.storage import Table
+from shoal.storage.external import count_on_disk
+from shoal.storage.rows import weights_of
+from shoal.storage.spill import Spill
+from shoal.storage.tuples import as_tuples
 
 
 def counted_on_disk(table: Table, names: Sequence[str], count: str | None, spill: Spill) -> Counted:

@@ -19,7 +19,7 @@ from shoal.models.risk_limits import AverageRisk, HighestRisk
 from shoal.models.spread import Spread, Whole
 from shoal.models.t_closeness import TCloseness
 from shoal.models.xy_anonymity import XYAnonymity
-from shoal.results.verdict import Verdict
+from shoal.results.sections import Verdict
 
 # every model that a policy may name
 MODELS: tuple[type[Model], ...] = (

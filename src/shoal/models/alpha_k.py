@@ -9,7 +9,7 @@ from pydantic import Field
 
 from shoal.models.base import AboutSensitive, Evidence, Merging
 from shoal.models.spread import Spread
-from shoal.table import Array
+from shoal.storage import Array
 
 
 class AlphaKAnonymity(AboutSensitive):
@@ -18,7 +18,7 @@ class AlphaKAnonymity(AboutSensitive):
     A class of fewer than k members counts as a share of 1. Cost: one look at the sparse counts.
 
     >>> from shoal.models.evidence import evidence_of_rows
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> table = read({"illness": ["cancer", "cancer", "flu", "cancer"]})
     >>> rows = evidence_of_rows(np.zeros(4, int), table.columns)
     >>> AlphaKAnonymity(alpha=0.5, k=2, sensitive="illness").judge(rows).worst

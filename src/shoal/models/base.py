@@ -4,21 +4,19 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict
 
-from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.models.spread import Spread
-from shoal.population.individual import expected_risk
-from shoal.population.sampled_risk import PROPORTIONAL, SampledRisk, alone_is_certain, sampled_risk
-from shoal.results.verdict import Verdict
-from shoal.table import Array
-from shoal.table.classes import Coded
+from shoal.population.individual import PROPORTIONAL, SampledRisk, alone_is_certain, expected_risk, sampled_risk
+from shoal.results.sections import Verdict
+from shoal.storage import Array
+from shoal.storage.classes import Coded
 from shoal.vocabulary import RiskOver
 
 # How a model behaves when classes are joined, which is what coarser columns do. `any`: a good class stays good whatever

@@ -9,7 +9,7 @@ from pydantic import Field
 
 from shoal.models.base import AboutSensitive, Evidence, Merging
 from shoal.models.spread import Spread
-from shoal.table import Array
+from shoal.storage import Array
 
 
 class BetaLikeness(AboutSensitive):
@@ -18,7 +18,7 @@ class BetaLikeness(AboutSensitive):
     Cost: one look at the sparse counts. q is a value's share in the class, p in the whole table.
 
     >>> from shoal.models.evidence import evidence_of_rows
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> table = read({"illness": ["cancer", "cancer", "flu", "flu"]})
     >>> BetaLikeness(beta=0.5, sensitive="illness").judge(evidence_of_rows(np.array([0, 0, 0, 1]), table.columns)).worst
     {'gain': 1, 'size': 1, 'failing_classes': 1}
@@ -53,7 +53,7 @@ class EnhancedBetaLikeness(AboutSensitive):
     The figure is the gain over that limit times beta, so that beta is the limit for all.
 
     >>> from shoal.models.evidence import evidence_of_rows
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> table = read({"illness": ["cancer", "cancer", "flu", "flu"]})
     >>> rows = evidence_of_rows(np.array([0, 0, 0, 1]), table.columns)
     >>> round(EnhancedBetaLikeness(beta=2, sensitive="illness").judge(rows).worst["gain"], 4)

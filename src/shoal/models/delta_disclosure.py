@@ -9,7 +9,7 @@ from pydantic import Field
 
 from shoal.models.base import AboutSensitive, Merging
 from shoal.models.spread import Spread
-from shoal.table import Array
+from shoal.storage import Array
 
 
 class DeltaDisclosure(AboutSensitive):
@@ -20,7 +20,7 @@ class DeltaDisclosure(AboutSensitive):
     default) or `breaks`.
 
     >>> from shoal.models.evidence import evidence_of_rows
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> table = read({"illness": ["cancer", "cancer", "flu", "flu"]})
     >>> rows = evidence_of_rows(np.array([0, 0, 0, 1]), table.columns)
     >>> round(DeltaDisclosure(delta=1, sensitive="illness").judge(rows).worst["log_ratio"], 4)

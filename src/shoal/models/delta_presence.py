@@ -8,7 +8,7 @@ import numpy as np
 from pydantic import Field, model_validator
 
 from shoal.models.base import Evidence, Merging, Model
-from shoal.table import Array
+from shoal.storage import Array
 
 
 class DeltaPresence(Model):

@@ -6,9 +6,10 @@ from typing import Literal
 
 import numpy as np
 
+from shoal.kernels import closeness
 from shoal.models.spread import Spread, Whole
-from shoal.table import Array, Column
-from shoal.table.classes import Coded, sensitive_counts, sorted_with_order
+from shoal.storage import Array, Column
+from shoal.storage.classes import Coded, sensitive_counts, sorted_with_order
 
 Labels = Literal["values", "ranks"]
 Way = Literal["equal", "ordered", "hierarchical"]
@@ -123,7 +124,7 @@ def ordered_distance(
 
     `weights`: the records of each row; ranks are of rows that are one record each.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> charge = read({"charge": [10, 20, 30, 40]})["charge"]
     >>> ordered_distance(np.array([0, 0, 1, 1]), 2, charge).tolist()
     [0.3333333333333333, 0.3333333333333333]
@@ -137,7 +138,7 @@ def ordered_distance(
 def ranks_of(confidential: Column) -> Array:
     """The rank of each record among all, ties by row.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> ranks_of(read({"charge": [20, 10, 20]})["charge"]).tolist()
     [1, 0, 2]
     """
@@ -170,7 +171,7 @@ def farthest_class(
 
     None where every row is suppressed.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> charge = read({"charge": [10, 20, 30, 40]})["charge"]
     >>> [round(farthest_class(np.array(rows), 1, charge), 4) for rows in ([0, -1, -1, 0], [0, 0, -1, -1])]
     [0.1667, 0.3333]
@@ -179,3 +180,60 @@ def farthest_class(
     found = ordered_distance(np.where(apart, classes, class_of_row), classes + 1, confidential, labels, weights)
     judged = found[:-1] if apart.any() else found
     return float(judged.max()) if len(judged) else None
+
+
+# The largest part of a class that is within t of the whole table: no finer classes can keep more of it.
+
+
+class DistanceTree:
+    """The tree of a sensitive column for the loops: `nodes[level, code]`, and the shares of all nodes, level by level
+    from `first[level]` on. Without a hierarchy values stand directly below the top (the equal distance)."""
+
+    def __init__(self, whole: Whole, hierarchical: bool) -> None:
+        levels = [nodes.astype(np.int64) for nodes in whole.tree]
+        shares = whole.shares_by_level
+        if not hierarchical:
+            levels = [np.arange(len(whole.counts)), np.zeros(len(whole.counts), np.int64)]
+            shares = [whole.shares, np.ones(1)]
+        self.nodes = np.array(levels)
+        self.shares = np.concatenate(shares)
+        self.first = np.append(0, np.cumsum([len(of_level) for of_level in shares]))
+        self.parent = np.zeros(len(self.shares), np.int64)
+        for level in range(len(levels) - 1):
+            self.parent[self.first[level] + levels[level]] = self.first[level + 1] + levels[level + 1]
+
+    @property
+    def height(self) -> int:
+        return len(self.nodes) - 1
+
+    def for_loops(self) -> closeness.ValueTree:
+        """The tree as loops take it, with work space of one thread."""
+        return closeness.ValueTree(self.nodes[0], self.shares, self.first, self.parent)
+
+
+def must_lose(spread: Spread, tree: DistanceTree, far: Array, t: float) -> Array:
+    """The least share of each class that finer classes lose, where all are to be within t; `far`: which are not.
+
+    Finer classes that are within t are so together, since the distance is convex. So what they keep of a class is a
+    part of it within t, and the largest such part bounds it.
+
+    >>> spread = Spread(*np.array([[0, 0], [0, 1], [9, 1]]), Whole(np.array([10, 10])))
+    >>> must_lose(spread, DistanceTree(spread.whole, False), np.array([True]), 0.25).tolist()  # 3 and 1 are left
+    [0.6]
+    """
+    lost = np.zeros(len(spread.starts))
+    ends = np.append(spread.starts, len(spread.codes))
+    closeness.lost_shares(tree.for_loops(), np.flatnonzero(far), ends, spread.codes, spread.counts, t, lost)
+    return lost
+
+
+def least_within(t: float, tree: DistanceTree, most: int) -> int:
+    """The fewest members that can be within t of the whole table, whatever their values; `most` where it is more.
+
+    One member after the other gets the value that adds least, which is the best for all of them: the distance is a sum
+    of convex functions, one of every branch of the tree.
+
+    >>> least_within(0.25, DistanceTree(Whole(np.array([10, 10])), False), 9)  # 1 of 1 is 0.5 away, 1 of 2 is not
+    2
+    """
+    return int(closeness.least_within(tree.for_loops(), t, most))

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from shoal.models.base import Evidence, Model
-from shoal.table import Array
+from shoal.storage import Array
 
 
 class KAnonymity(Model):

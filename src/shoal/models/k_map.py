@@ -10,7 +10,7 @@ from pydantic import Field, model_validator
 from shoal.errors import InputError
 from shoal.models.base import Evidence, Model, estimated_by, no_estimate
 from shoal.population.individual import expected_risk
-from shoal.table import Array
+from shoal.storage import Array
 
 
 class KMap(Model):

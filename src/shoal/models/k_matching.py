@@ -11,8 +11,8 @@ from pydantic import Field
 from shoal.errors import InputError
 from shoal.models.base import Evidence, Model
 from shoal.ranges.coverage import match_tuples
-from shoal.table import Array
-from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class, pack
+from shoal.storage import Array
+from shoal.storage.classes import Coded, class_of_each_row, first_row_of_each_class, pack
 
 
 class KMatching(Model):

@@ -9,14 +9,14 @@ from pydantic import Field
 
 from shoal.models.base import AboutSensitive, Evidence, Merging
 from shoal.models.spread import Spread
-from shoal.table import Array
+from shoal.storage import Array
 
 
 class LDiversity(AboutSensitive):
     """At least l distinct values in each class (Machanavajjhala et al.). Cost: one look at the sparse counts.
 
     >>> from shoal.models.evidence import evidence_of_rows
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> table = read({"illness": ["cancer", "cancer", "flu", "cancer"]})
     >>> rows = evidence_of_rows(np.array([0, 0, 1, 1]), table.columns)
     >>> LDiversity(l=2, sensitive="illness").judge(rows).worst
@@ -43,7 +43,7 @@ class EntropyLDiversity(AboutSensitive):
     """The entropy of each class is at least that of l equally frequent values: exp(-sum p ln p) >= l.
 
     >>> from shoal.models.evidence import evidence_of_rows
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> table = read({"illness": ["cancer", "cancer", "cancer", "flu"]})
     >>> verdict = EntropyLDiversity(l=1.8, sensitive="illness").judge(evidence_of_rows(np.zeros(4, int), table.columns))
     >>> verdict.holds, round(verdict.worst["effective_values"], 4)
@@ -77,7 +77,7 @@ class RecursiveLDiversity(AboutSensitive):
     The figure is r1 / (r_l + ...), infinite where a class has fewer than l values.
 
     >>> from shoal.models.evidence import evidence_of_rows
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> table = read({"illness": ["cancer", "cancer", "cancer", "flu", "asthma"]})
     >>> rows = evidence_of_rows(np.zeros(5, int), table.columns)
     >>> RecursiveLDiversity(c=2, l=2, sensitive="illness").judge(rows).worst

@@ -13,7 +13,7 @@ import numpy as np
 from pydantic import Field
 
 from shoal.models.base import Evidence, Merging, Model, estimated_by, no_estimate
-from shoal.table import Array
+from shoal.storage import Array
 
 
 class RiskLimit(Model):

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
 
-from shoal.dataclasses import dataclass
-from shoal.table import Array
+from shoal.storage import Array
 
 
 @dataclass(frozen=True)

@@ -6,10 +6,10 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
-from shoal.errors import InputError
+from shoal.errors import InputError, Message
 from shoal.models.base import AboutSensitive, Evidence, Merging
 from shoal.models.spread import Spread, Whole
-from shoal.table import Array
+from shoal.storage import Array
 
 Distance = Literal["auto", "equal", "ordered", "hierarchical"]
 
@@ -24,7 +24,7 @@ class TCloseness(AboutSensitive):
 
     >>> import numpy as np
     >>> from shoal.models.evidence import evidence_of_rows
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> rows = evidence_of_rows(np.array([0, 0, 1, 1]), read({"charge": [10, 40, 20, 30]}).columns)
     >>> verdict = TCloseness(t=0.2, sensitive="charge").judge(rows)
     >>> verdict.holds, round(verdict.worst["distance"], 4), verdict.parameters["distance"]
@@ -76,17 +76,17 @@ class TCloseness(AboutSensitive):
         way = self.way(spread.whole)
         if way == "ordered" or spread.first_cell is not None:
             return super().must_lose_known(figures, evidence)
-        from shoal.models import closest_part
+        from shoal.models import distances
 
-        tree = closest_part.Tree(spread.whole, way == "hierarchical")
-        return closest_part.must_lose(spread, tree, ~self.good(figures), self.t)
+        tree = distances.DistanceTree(spread.whole, way == "hierarchical")
+        return distances.must_lose(spread, tree, ~self.good(figures), self.t)
 
     def way(self, whole: Whole) -> Literal["equal", "ordered", "hierarchical"]:
         """The distance that is meant, on a sensitive column."""
         if self.distance == "hierarchical" and not whole.tree:
             raise InputError(
                 f"The hierarchical distance needs a hierarchy of the column '{self.sensitive}'.",
-                "Give one with --hierarchies or in the policy, or choose the distance 'equal'.",
+                Message("Give one with `{hierarchies}` or in the policy, or choose the distance 'equal'."),
             )
         if self.distance != "auto":
             return self.distance

@@ -9,9 +9,9 @@ from pydantic import BeforeValidator, Field
 
 from shoal.errors import InputError
 from shoal.models.base import Evidence, Histories, Model
-from shoal.models.cells import cells_of
-from shoal.table import Array
-from shoal.table.classes import Coded, CountTable, class_of_each_person, class_of_each_row, pack
+from shoal.models.evidence import cells_of
+from shoal.storage import Array
+from shoal.storage.classes import Coded, CountTable, class_of_each_person, class_of_each_row, pack
 
 
 def _as_names(given: Any) -> Any:
@@ -28,7 +28,7 @@ class XYAnonymity(Model):
     Cost: the sparse counts, regrouped where x is not all quasi-identifiers.
 
     >>> from shoal.models.evidence import evidence_of_rows
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> table = read({"patient": ["a", "a", "b", "c"]})
     >>> rows = evidence_of_rows(np.array([0, 0, 1, 1]), table.columns)
     >>> XYAnonymity(k=2, y="patient").judge(rows).worst

@@ -5,11 +5,12 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterable
+from decimal import Context, Decimal, DecimalException, DivisionByZero, Inexact, InvalidOperation, Overflow
 from fractions import Fraction
 from numbers import Integral
 from typing import Any
 
-from shoal.errors import InputError
+from shoal.errors import InputError, Message, Setting
 
 Amount = float | str
 Amounts = Amount | Iterable[Amount]
@@ -61,7 +62,7 @@ def parse_leaks(given: Amounts, total: int, noun: str = "persons") -> list[int]:
     >>> parse_leaks(0.1, 10_003), parse_leaks([0.5, 1.0], 50)
     ([1001], [25, 50])
     """
-    found = _parse(given, total, "leak", "Write 4000, 10%, 1000,2000 or 1000..10000.", "leaked")
+    found = _parse(given, total, "leak", Message("Write 4000, 10%, 1000,2000 or 1000..10000 ({leaked})."))
     over = [amount for amount in found if amount > total]
     if over:
         raise InputError(
@@ -71,22 +72,22 @@ def parse_leaks(given: Amounts, total: int, noun: str = "persons") -> list[int]:
     return found
 
 
-def parse_targets(given: Amounts) -> list[int]:
+def parse_targets(given: Amounts, setting: str = "targets") -> list[int]:
     """Numbers of targets, one and more.
 
     >>> parse_targets("1,5,10"), parse_targets(3)
     ([1, 5, 10], [3])
     """
-    found = _parse(given, None, "number of targets", "Write 3, 1,5,10 or 1..10.", "targets")
+    found = _parse(given, None, "number of targets", Message("Write 3, 1,5,10 or 1..10 ({}).", Setting(setting)))
     if min(found) < 1:
         raise InputError("There are no targets: nobody could be re-identified.", "Use 1 or more.")
     return found
 
 
-def parse_share(given: float | str, option: str) -> float:
+def parse_share(given: float | str, setting: Setting) -> float:
     """A share of something, above 0 and up to 100%.
 
-    >>> parse_share("50%", "--history"), parse_share(0.5, "history")
+    >>> parse_share("50%", Setting("history")), parse_share(0.5, Setting("history"))
     (0.5, 0.5)
     """
     try:
@@ -94,7 +95,9 @@ def parse_share(given: float | str, option: str) -> float:
     except ValueError:
         share = 0.0
     if not share:
-        raise InputError(f"{option} '{given}' is not a share above 0 and up to 100%.", f"Write {option} 50%.")
+        raise InputError(
+            Message("{} '{}' is not a share above 0 and up to 100%.", setting, given), Message("Write {} 50%.", setting)
+        )
     return share
 
 
@@ -109,14 +112,7 @@ def is_several(given: Amounts | None) -> bool:
     return given is not None and not isinstance(given, (Integral, float))
 
 
-def _parse(given: Amounts, total: int | None, what: str, cure: str, setting: str) -> list[int]:
-    try:
-        return _parsed(given, total, what, cure)
-    except InputError as error:  # which option it is, the command line knows
-        raise InputError(error.what, error.cure, settings=setting) from None
-
-
-def _parsed(given: Amounts, total: int | None, what: str, cure: str) -> list[int]:
+def _parse(given: Amounts, total: int | None, what: str, cure: str) -> list[int]:
     parts = list(given) if isinstance(given, Iterable) and not isinstance(given, str) else [given]
     found: list[int] = []
     for part in parts:
@@ -158,3 +154,40 @@ def _one(given: object, total: int | None, what: str, cure: str) -> int:
     if not re.fullmatch(r"\d{1,18}", text):
         raise InputError(f"The {what} '{given}' is not a whole number.", cure)
     return int(text)
+
+
+# Numbers exactly as they were typed.
+
+
+# at most 30 digits before and after the point; squares (zCDP) and long sums of them need room
+MOST_DIGITS = 30
+EXACT = Context(prec=200, traps=[Inexact, InvalidOperation, Overflow, DivisionByZero])
+
+
+def decimal_of(given: Decimal | str | float, name: str) -> Decimal:
+    """A number as typed; a float stands for the shortest text that gives it.
+
+    >>> decimal_of("0.10", "epsilon"), decimal_of(0.1, "epsilon")
+    (Decimal('0.1'), Decimal('0.1'))
+    """
+    cure = f"Write {name} as a decimal number, such as 0.1 or 1e-7."
+    try:
+        value = Decimal(str(given).strip())
+    except DecimalException:
+        raise InputError(f"{name} '{given}' is not a number.", cure) from None
+    if not value.is_finite():
+        raise InputError(f"{name} '{given}' is not a finite number.", cure)
+    if abs(value.adjusted()) > MOST_DIGITS or len(value.as_tuple().digits) > MOST_DIGITS:
+        raise InputError(f"{name} '{given}' has more digits than are kept exactly ({MOST_DIGITS}).", cure)
+    return value.normalize(EXACT)
+
+
+def written(value: Decimal) -> str:
+    """A decimal as people write it, every digit kept.
+
+    >>> written(Decimal("1E-7")), written(Decimal("2E+1")), written(Decimal("0.3"))
+    ('1e-7', '20', '0.3')
+    """
+    if value == 0:
+        return "0"
+    return f"{value:f}" if value.adjusted() >= -4 else str(value.normalize(EXACT)).lower()

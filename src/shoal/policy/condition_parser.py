@@ -19,7 +19,7 @@ from decimal import Decimal
 from typing import Any, Protocol, TypeVar
 
 from shoal.errors import InputError
-from shoal.policy.decimals import decimal_of
+from shoal.policy.amounts import decimal_of
 
 LONGEST = 10_000
 DEEPEST = 50

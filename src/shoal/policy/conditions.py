@@ -13,19 +13,19 @@ rows for which the whole condition stays undecided are not selected. `is null` s
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date, datetime
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from shoal.dataclasses import dataclass
-from shoal.errors import InputError
+from shoal.errors import InputError, Message
+from shoal.policy.amounts import decimal_of, written
 from shoal.policy.condition_parser import LONGEST, Parser, quoted_name
-from shoal.policy.decimals import decimal_of, written
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from shoal.table import Array, Column
+    from shoal.storage import Array, Column
 
 Value = str | bool | Decimal | date | datetime
 
@@ -115,7 +115,7 @@ class Joined:
 Condition = Compare | IsNull | Not | Joined
 
 
-class _Tree:
+class _ConditionBuilder:
     """Builds the conditions that the parser reads; values get the types of their columns, where those are known."""
 
     def __init__(self, types: Mapping[str, str] | None, bare: bool) -> None:
@@ -144,8 +144,8 @@ def parse_where(text: str, types: Mapping[str, str], table: str = "The table") -
     "(age >= 65) and (sex = 'f')"
     """
     if len(text) > LONGEST:
-        raise InputError(f"`where` is longer than {LONGEST:,} characters.", "Ask for less at once.")
-    condition: Condition = Parser(text, _Tree(types, bare=False), types, table=table).whole()
+        raise InputError(Message("`{where}` is longer than {} characters.", f"{LONGEST:,}"), "Ask for less at once.")
+    condition: Condition = Parser(text, _ConditionBuilder(types, bare=False), types, table=table).whole()
     return condition
 
 
@@ -167,7 +167,7 @@ class ColumnCondition:
         if declared is not None and declared.has_order:  # by its order, not by the alphabet
             values = declared.spell(values).cast(pl.Enum(declared.type.order or ()))
         types = {self.column: column_type(values.dtype)}
-        condition = Parser(self.text, _Tree(types, bare=True), types, bare=True).whole()
+        condition = Parser(self.text, _ConditionBuilder(types, bare=True), types, bare=True).whole()
         frame = pl.DataFrame([values.rename(self.column).extend_constant(None, 1)])
         try:
             return frame.select(as_polars(condition)).to_series().to_numpy()[column.codes]
@@ -190,7 +190,7 @@ def parse_condition(text: str) -> ColumnCondition:
     try:
         if len(text) > LONGEST:
             raise InputError(f"It is longer than {LONGEST:,} characters.")
-        columns = columns_of(Parser(text, _Tree(None, bare=True), None, bare=True).whole())
+        columns = columns_of(Parser(text, _ConditionBuilder(None, bare=True), None, bare=True).whole())
     except InputError as error:
         raise InputError(f"'{text[:100]}' is not a condition. {error.what}", cure) from None
     if len(columns) > 1:
@@ -258,7 +258,7 @@ def column_type(dtype: pl.DataType) -> str:
     >>> column_type(pl.Datetime("us")), column_type(pl.Enum(["a"]))
     ('datetime', 'text')
     """
-    from shoal.table.type_words import type_word
+    from shoal.storage.column_type import type_word
 
     word = type_word(dtype)
     return "text" if word == "empty" else word

@@ -19,10 +19,11 @@ from pydantic import (
 
 from shoal.errors import InputError
 from shoal.models import AnyModel
-from shoal.policy.context import ContextSection
+from shoal.policy.default_policy import HasSourceNames
 from shoal.policy.sections import (
     METHOD_CHECKS,
     AttackLimits,
+    ContextSection,
     LeakLimit,
     Linked,
     MaskingStep,
@@ -32,11 +33,10 @@ from shoal.policy.sections import (
     TextSection,
 )
 from shoal.policy.survey import LEAST_SAMPLING, check_k_map, check_survey_column, with_survey_roles
-from shoal.policy.unwritten import HasSourceNames
-from shoal.table import Table
-from shoal.table.column_type import ColumnType
+from shoal.storage import Table
+from shoal.storage.column_type import ColumnType
+from shoal.storage.writing import OutputFormat
 from shoal.vocabulary import Minimize, NullRule, RiskOver, Role
-from shoal.writing import OutputFormat
 
 COUNT_OR_PERSON = "count and person exclude each other: a row stands for many records or belongs to one person"
 
@@ -223,7 +223,7 @@ class Policy(BaseModel):
     def with_types(self, table: Table) -> Policy:
         """The policy with the types of a table's columns as they were read: complete, so that a release can be read
         again without its original."""
-        from shoal.table.declare import types_of
+        from shoal.storage.declare import types_of
 
         found = types_of(table) if any(column.declared for column in table.columns.values()) else {}
         found = {name: kind for name, kind in found.items() if self.columns.get(name) != "identifier"}

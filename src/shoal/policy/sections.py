@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import date
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationInfo, field_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, ValidationInfo, field_validator
 
 from shoal.errors import InputError
 from shoal.policy.amounts import share_of
@@ -135,3 +136,35 @@ class TextSection(BaseModel):
     replace: KeylessReplacing = "tag"
     known: tuple[str, ...] | None = None
     person: str | None = None
+
+
+# Who receives a release, why, and under which controls: what a report says and no software can measure.
+
+
+Sentence = Annotated[str, StringConstraints(strip_whitespace=True, min_length=1, max_length=2_000)]
+
+
+class ContextSection(BaseModel):
+    """The policy's section `context`, in sentences that stand in the report.
+
+    >>> ContextSection(recipient="everybody, on the open data portal", expires="2028-01-01").expires.year
+    2028
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+    # what the data is called in the report
+    title: Sentence | None = None
+    # to whom it goes, and what they need it for
+    recipient: Sentence | None = None
+    purpose: Sentence | None = None
+    # what keeps it: contracts, access, training
+    controls: Sentence | None = None
+    # who might try to find people in it, and why
+    motives: Sentence | None = None
+    # why this threshold is the right one
+    precedent: Sentence | None = None
+    # who answers for the release
+    responsible: Sentence | None = None
+    # until when this assessment holds
+    expires: date | None = None

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from shoal.errors import InputError
-from shoal.table import Array
+from shoal.errors import InputError, Message
+from shoal.storage import Array
 from shoal.vocabulary import Role
 
 # the roles that the columns of a survey have where nobody says otherwise: a household's number points at the household
@@ -81,32 +81,28 @@ def population_size(
     """
     if size is not None and sampling is not None:
         raise InputError(
-            "The size of the population is given twice, by population_size and by sampling.",
+            Message("The size of the population is given twice, by {population_size} and by {sampling}."),
             "Give one of them.",
-            settings=("population_size", "sampling"),
         )
     if size is not None:
         if size > MOST_PEOPLE:
             raise InputError(
-                "population_size is too large for a number of people.",
+                Message("{population_size} is too large for a number of people."),
                 f"It is at most {MOST_PEOPLE:,}.",
-                settings="population_size",
             )
         if size < records:
             raise InputError(
                 f"The table has {records:,} records, the population {size:,} people.",
-                "A sample is no larger than its population.",
-                settings="population_size",
+                Message("A sample is no larger than its population ({population_size})."),
             )
         return float(size)
     if sampling is not None:
         if not 0 < sampling <= 1:
-            raise InputError("sampling is not above 0% and up to 100%.", "Write 5%, for example.", settings="sampling")
+            raise InputError(Message("{sampling} is not above 0% and up to 100%."), "Write 5%, for example.")
         if sampling < LEAST_SAMPLING:
             raise InputError(
-                "sampling is too small for the share of a sample.",
+                Message("{sampling} is too small for the share of a sample."),
                 f"It is at least {LEAST_SAMPLING:g}.",
-                settings="sampling",
             )
         return records / sampling
     return None if weights is None else float(np.sum(weights))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from shoal.dataclasses import dataclass
+from dataclasses import dataclass
+
 from shoal.errors import InputError
 
 DEFAULT = 0.2

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Protocol
 
 import numpy as np
 
-from shoal.dataclasses import dataclass
 from shoal.population.results import Estimate
-from shoal.table import Array
-from shoal.table.classes import Coded
+from shoal.storage import Array
+from shoal.storage.classes import Coded
 
 # samples that are drawn anew for an interval, and the seed of all of them: the same table has the same interval
 RESAMPLES = 200
@@ -64,7 +64,7 @@ class SampleClasses:
 
 
 @dataclass(frozen=True)
-class Found:
+class EstimatorResult:
     """What an estimator found: the share of population uniques, the chance that a match with a sample unique is right,
     and, where it makes its own, an interval."""
 
@@ -83,10 +83,10 @@ class Estimator(Protocol):
     name: str
     assumes: str
 
-    def find(self, sample: SampleClasses) -> Found:
+    def find(self, sample: SampleClasses) -> EstimatorResult:
         """The figures, or `NoEstimate` with the reason."""
 
-    def resampled(self, classes: Array, sample: SampleClasses, found: Found) -> Array | None:
+    def resampled(self, classes: Array, sample: SampleClasses, found: EstimatorResult) -> Array | None:
         """The figure that has the interval, for class counts drawn anew (one row each, NaN where there is none); None
         where the estimator makes its own interval."""
 
@@ -94,7 +94,7 @@ class Estimator(Protocol):
 def estimate(estimator: Estimator, sample: SampleClasses, interval: bool = True) -> tuple[Estimate, Array | None]:
     """What an estimator says of a sample, with the chances of the tuples if it has them.
 
-    >>> from shoal.population.zayatz import Zayatz
+    >>> from shoal.population.estimators import Zayatz
     >>> found, _ = estimate(Zayatz(), SampleClasses(np.array([1, 2]), np.array([40, 30]), 1000))
     >>> found.status, round(found.uniqueness, 3), found.low < found.uniqueness < found.high
     ('ok', 0.17, True)
@@ -116,12 +116,12 @@ def estimate(estimator: Estimator, sample: SampleClasses, interval: bool = True)
     return Estimate(estimator.name, *figures, "ok", found.remark, estimator.assumes), found.chances
 
 
-def _counted(sample: SampleClasses) -> Found:
+def _counted(sample: SampleClasses) -> EstimatorResult:
     share = sample.uniques / sample.records
-    return Found(share, 1.0, share, share, "the sample is the whole population: counted, not estimated")
+    return EstimatorResult(share, 1.0, share, share, "the sample is the whole population: counted, not estimated")
 
 
-def _with_interval(estimator: Estimator, sample: SampleClasses, found: Found) -> Found:
+def _with_interval(estimator: Estimator, sample: SampleClasses, found: EstimatorResult) -> EstimatorResult:
     """The interval from class counts drawn anew: each number of classes of a size is Poisson around what was seen."""
     classes = np.random.default_rng(SEED).poisson(sample.classes, (RESAMPLES, len(sample.classes)))
     figures = estimator.resampled(classes, sample, found)
@@ -129,11 +129,11 @@ def _with_interval(estimator: Estimator, sample: SampleClasses, found: Found) ->
         return found
     if sample.pairs == 0:
         remark = "without an interval: the sample has no pair, so that samples drawn anew have none either"
-        return Found(found.uniqueness, found.match_correct, None, None, remark, found.chances)
+        return EstimatorResult(found.uniqueness, found.match_correct, None, None, remark, found.chances)
     kept = figures[np.isfinite(figures)]
     if len(kept) < _ENOUGH * RESAMPLES:
         failed = RESAMPLES - len(kept)
         remark = f"without an interval: {failed} of {RESAMPLES} samples drawn anew gave no estimate"
-        return Found(found.uniqueness, found.match_correct, None, None, remark, found.chances)
+        return EstimatorResult(found.uniqueness, found.match_correct, None, None, remark, found.chances)
     low, high = np.percentile(kept, _INTERVAL)
-    return Found(found.uniqueness, found.match_correct, float(low), float(high), found.remark, found.chances)
+    return EstimatorResult(found.uniqueness, found.match_correct, float(low), float(high), found.remark, found.chances)

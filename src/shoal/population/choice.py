@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from shoal.dataclasses import dataclass
-from shoal.errors import InputError
+from dataclasses import dataclass
+
+from shoal.errors import InputError, Message
 from shoal.population.base import Estimator, SampleClasses, estimate
-from shoal.population.dis import Dis
+from shoal.population.estimators import Dis, Pitman, SlideNegativeBinomial, Zayatz
 from shoal.population.log_linear import LogLinear
-from shoal.population.negative_binomial import SlideNegativeBinomial
-from shoal.population.pitman import Pitman
 from shoal.population.results import Estimate
-from shoal.population.zayatz import Zayatz
-from shoal.table import Array
+from shoal.storage import Array
 
 ESTIMATORS: dict[str, type[Estimator]] = {
     estimator.name: estimator for estimator in (Pitman, Zayatz, SlideNegativeBinomial, LogLinear, Dis)
@@ -41,7 +39,7 @@ def estimate_population(sample: SampleClasses, wanted: str | None = None, interv
     """
     if wanted not in (None, "all", *ESTIMATORS):
         known = ", ".join(["all", *ESTIMATORS])
-        raise InputError("There is no estimator of that name.", f"Use one of: {known}.", settings="estimate")
+        raise InputError("There is no estimator of that name.", Message("Use one of: {} ({estimate}).", known))
     if wanted not in (None, "all"):
         found, chances = estimate(ESTIMATORS[str(wanted)](), sample, interval)
         named = found.estimator if found.status == "ok" else None

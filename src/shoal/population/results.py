@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Literal
 
-from shoal.dataclasses import dataclass
 from shoal.results import Bar, Cell, Figure, Figures, Grid, Headline, Notes, Section, keyed, where_known
 from shoal.wording import counted, in_words, percent
 

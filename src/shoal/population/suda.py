@@ -8,6 +8,7 @@ is left of a set is decided by one count.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import combinations
 from math import comb, factorial
@@ -15,10 +16,9 @@ from math import comb, factorial
 import numpy as np
 
 from shoal import progress
-from shoal.dataclasses import dataclass
-from shoal.errors import InputError
-from shoal.table import Array
-from shoal.table.classes import Coded, Codes, pack, sorted_with_order
+from shoal.errors import InputError, Message
+from shoal.storage import Array
+from shoal.storage.classes import Coded, Codes, pack, sorted_with_order
 
 # so many column sets are as much as anyone waits for
 MOST_SETS = 200_000
@@ -71,13 +71,14 @@ def special_uniques(columns: Sequence[Codes], counts: Array, size: int | None = 
 
 def _check_size(width: int, size: int) -> None:
     if size < 1:
-        raise InputError("Special uniques have one column or more.", "Use a size of 1 or more.", settings="suda")
+        raise InputError("Special uniques have one column or more.", Message("Use a size of 1 or more ({suda})."))
     sets = sum(comb(width, number) for number in range(1, size + 1))
     if sets > MOST_SETS:
         raise InputError(
             f"{width} columns have {sets:,} sets of up to {size} columns: too many to search.",
-            f"Search smaller sets (a size of {_fitting_size(width)} or less), or fewer quasi-identifiers.",
-            settings="suda",
+            Message(
+                "Search smaller sets ({suda}: a size of {} or less), or fewer quasi-identifiers.", _fitting_size(width)
+            ),
         )
 
 

@@ -1,1 +1,1 @@
-"""Released values as ranges: read from text, fitted into each other, written as text."""
+"""Released values as ranges, and the trees by which columns get coarser: read, fitted into each other, written."""

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 import numpy as np
 import polars as pl
 
-from shoal.dataclasses import dataclass
 from shoal.errors import InputError
-from shoal.ranges.exponents import exponent_of, in_unit, out_of_unit
+from shoal.kernels.rows import ends_of_clusters
 from shoal.ranges.parsing import RangeColumn, Spacing, runs, spaced
-from shoal.table import Array, Column, smallest_unsigned
-from shoal.table.classes import (
+from shoal.storage import Array, Column, smallest_unsigned
+from shoal.storage.classes import (
     Coded,
     CountTable,
     class_of_each_person,
@@ -22,12 +21,90 @@ from shoal.table.classes import (
     first_row_of_each_class,
     pack,
 )
-from shoal.table.rows import occurrences
-from shoal.table.unite import exact_texts
+from shoal.storage.rows import occurrences
+from shoal.storage.unite import exact_texts
 from shoal.vocabulary import Domain
 
+# Numbers of any size in a unit in which their differences and squares are numbers too.
+#
+# The unit is a power of two, so that nothing is rounded but what is far smaller than the largest. Numbers of ordinary
+# size keep theirs.
+
+
+# of numbers between 2^-400 and 2^400 the sum of any number of squares is exact enough
+_ORDINARY = 400
+
+
+def exponent_of(values: Array) -> int:
+    """The unit of some numbers, as a power of two: 0 for those of ordinary size.
+
+    >>> exponent_of(np.array([3.0, -1e100])), exponent_of(np.array([1e308, -1e308])), exponent_of(np.array([5e-324]))
+    (0, 1024, -1073)
+    """
+    largest = float(np.abs(values).max(initial=0.0))
+    exponent = int(np.frexp(largest)[1])
+    return 0 if largest == 0.0 or abs(exponent) <= _ORDINARY else exponent
+
+
+def in_unit(values: Array, exponent: int) -> Array:
+    """Numbers in units of 2^exponent.
+
+    >>> in_unit(np.array([1.0, 4.0]), 1).tolist()
+    [0.5, 2.0]
+    """
+    return values if exponent == 0 else np.asarray(np.ldexp(values, -exponent))
+
+
+def out_of_unit(values: Array, exponent: int) -> Array:
+    """The numbers again; what is larger than any number is the largest.
+
+    >>> out_of_unit(np.array([0.5, 2.0]), 1024).tolist()
+    [8.98846567431158e+307, 1.7976931348623157e+308]
+    """
+    if exponent == 0:
+        return values
+    most = np.ldexp(np.finfo(np.float64).max, -exponent) if exponent > 0 else np.inf
+    return np.asarray(np.ldexp(np.clip(values, -most, most), exponent))
+
+
+def middles(scale: Array, low: Array, high: Array) -> Array:
+    """The middle of each range scale[low] .. scale[high].
+
+    >>> middles(np.array([1e308, 1.5e308]), np.array([0]), np.array([1])).tolist()
+    [1.25e+308]
+    """
+    exponent = exponent_of(scale)
+    scale = in_unit(scale, exponent)
+    return out_of_unit((scale[low] + scale[high]) / 2, exponent)
+
+
+def widths(low: Array, high: Array) -> Array:
+    """high - low; of ends that are farther apart than any number is large, the largest number.
+
+    >>> widths(np.array([1.0, -1e308]), np.array([3.0, 1e308])).tolist()
+    [2.0, 1.7976931348623157e+308]
+    """
+    with np.errstate(over="ignore", invalid="ignore"):
+        found = high - low
+    if not np.isinf(found).any():
+        return np.asarray(found)
+    return np.where(np.isinf(found) & np.isfinite(low) & np.isfinite(high), np.finfo(np.float64).max, found)
+
+
+def mean_of(values: Array, counts: Array) -> float:
+    """The mean of numbers that are not negative, each of which counts so many times.
+
+    >>> mean_of(np.array([1.0, 4.0]), np.array([2, 1])), mean_of(np.array([1.5e308]), np.array([9]))
+    (2.0, 1.5e+308)
+    """
+    exponent = exponent_of(values) if np.isfinite(values).all() else 0
+    mean = float((in_unit(values, exponent) * counts).sum()) / int(counts.sum())
+    return float(out_of_unit(np.asarray(mean), exponent))
+
+
 NONE_MISSING, SOME_MISSING, ALL_MISSING = 0, 1, 2
-# rows from which on loading a compiled loop pays
+# rows from which on a loop of all columns is quicker than numpy's, and the types of codes that it takes
+_CODES = (np.uint8, np.uint16, np.uint32)
 _MANY = 1 << 18
 
 
@@ -215,7 +292,7 @@ def _sets_as_atoms(side: Sets) -> tuple[Array, Array, int, dict[int, list[tuple[
 def numbers(column: Column) -> Array:
     """The values of a column as numbers in value order: numbers as they are, dates as days.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> numbers(read({"age": [41, 30]})["age"]).tolist()
     [30.0, 41.0]
     """
@@ -237,7 +314,7 @@ def numbers(column: Column) -> Array:
 def has_order(column: Column) -> bool:
     """Whether the values of a column are numbers or dates; all others are categories.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> has_order(read({"sex": ["f"]})["sex"])
     False
     """
@@ -247,7 +324,7 @@ def has_order(column: Column) -> bool:
 def places(column: Column) -> Array:
     """Where each value of a column lies on its scale: numbers as they are, dates as days, categories by their order.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> places(read({"sex": ["m", "f", None]})["sex"]).tolist()
     [0.0, 1.0]
     """
@@ -260,7 +337,7 @@ def places(column: Column) -> Array:
 def check_finite(column: Column) -> None:
     """Refuse infinite numbers, which lie in no interval and have no distance.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> check_finite(read({"age": [41.0, float("inf")]})["age"])
     Traceback (most recent call last):
     shoal.errors.InputError: Column 'age' holds infinite numbers. Replace them first.
@@ -272,7 +349,7 @@ def check_finite(column: Column) -> None:
 def spread(column: Column) -> float:
     """The sample standard deviation (n - 1) of a column's places, from its dictionary and counts; nulls do not count.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> spread(read({"x": [1, 3]})["x"])
     1.4142135623730951
     """
@@ -283,7 +360,7 @@ def spread(column: Column) -> float:
 def places_and_spread(column: Column) -> tuple[Array, float, int]:
     """Where values lie and their spread, in units of 2^exponent: numbers of any size have a spread in theirs.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> places_and_spread(read({"x": [-1.5e308, 1.5e308]})["x"])[1].__round__(3), spread(read({"x": [1, 3]})["x"])
     (1.18, 1.4142135623730951)
     """
@@ -317,7 +394,7 @@ def box_clusters(columns: Sequence[Column], order: Array, starts: Array) -> Boxe
 
     Categories become the set of those that occur in the cluster.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> columns = read({"job": ["clerk", "monk", "poet"]}).select(["job"])
     >>> side = box_clusters(columns, np.array([0, 2, 1]), np.array([0, 2])).sides["job"]
     >>> side.members[side.starts[0] : side.starts[1]].tolist()
@@ -348,10 +425,12 @@ def _ends(column: Column, order: Array, starts: Array) -> tuple[Array, Array, Ar
     """The lowest and highest code of each cluster, and of categories the codes cluster by cluster."""
     ordered = has_order(column)
     if ordered and len(order) >= _MANY:
-        from shoal.ranges.loops import ends_by_loop
-
-        if (ends := ends_by_loop(column.codes, order, starts)) is not None:
-            return *ends, None
+        codes = column.codes
+        rows = order.dtype == starts.dtype == np.int64
+        if rows and isinstance(codes, np.ndarray) and codes.flags.c_contiguous and codes.dtype in _CODES:
+            low, high = np.empty(len(starts), codes.dtype), np.empty(len(starts), codes.dtype)
+            ends_of_clusters(codes, order, starts, low, high)
+            return low, high, None
     codes = column.codes[order]
     low, high = np.minimum.reduceat(codes, starts), np.maximum.reduceat(codes, starts)
     return low, high, None if ordered else codes

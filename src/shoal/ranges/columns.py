@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal, get_args, overload
 
 import numpy as np
 import polars as pl
 
-from shoal.dataclasses import dataclass
-from shoal.errors import InputError, check_choice
-from shoal.ranges.boxed import ALL_MISSING, Boxed, Sets, Side, places
-from shoal.ranges.exponents import exponent_of, in_unit, middles, out_of_unit
-from shoal.ranges.forms import ColumnForm, escape, starred
-from shoal.ranges.nodes import Nodes
+from shoal.errors import InputError, Message, check_choice
+from shoal.ranges.boxed import ALL_MISSING, Boxed, Sets, Side, exponent_of, in_unit, middles, out_of_unit, places
+from shoal.ranges.forms import ColumnForm, Nodes, escape, starred
 from shoal.ranges.parsing import STAR, set_labels
-from shoal.table import Array, Column, smallest_unsigned
-from shoal.table.classes import Coded, Codes, class_of_each_row, first_row_of_each_class, pack
-from shoal.table.encode import encode, look_up
-from shoal.table.table import ROWS_AT_ONCE
-from shoal.table.type_words import type_word
-from shoal.table.unite import exact_texts
+from shoal.storage import Array, Column, smallest_unsigned
+from shoal.storage.classes import Coded, Codes, class_of_each_row, first_row_of_each_class, pack
+from shoal.storage.column_type import type_word
+from shoal.storage.encode import encode, look_up
+from shoal.storage.table import ROWS_AT_ONCE
+from shoal.storage.unite import exact_texts
 
 # past this, neighbouring integers are one float
 LARGEST_EXACT = 2**53
@@ -130,8 +127,8 @@ def released_columns(
     The mean of categories is the most frequent one; missing values do not count in a mean. `weights` say how much each
     row counts in it.
 
-    >>> from shoal.reading import read
-    >>> from shoal.anonymization.transforms.sorted_clusters import sorted_clusters
+    >>> from shoal.storage.reading import read
+    >>> from shoal.methods.sorted_clusters import sorted_clusters
     >>> columns = read({"age": [30, 34, 51, 51]}).select(["age"])
     >>> released_columns(columns[0], sorted_clusters(columns, 2)).series[0].to_list()
     ['[30;34]', '[30;34]', '51', '51']
@@ -171,12 +168,13 @@ def _written(column: Column, side: Side, form: Form) -> tuple[list[pl.Series], N
         return [_sets(column.name, side)], "truthful", ColumnForm(kind="set", type=kind, escaped=True)
     if form in ("columns", "midpoint") and side.starred.any():
         raise InputError(
-            f"Column '{column.name}' mixes missing values with others: only `*` holds both.", "Use --interval bracket."
+            f"Column '{column.name}' mixes missing values with others: only `*` holds both.",
+            Message("Use {interval='bracket'}."),
         )
     if form == "dash" and (column.dtype.is_temporal() or side.scale[0] < 0 or _has_order(column)):
         raise InputError(
             f"Column '{column.name}' has dates, an order or negative numbers: with dashes they cannot be read again.",
-            "Use --interval bracket.",
+            Message("Use {interval='bracket'}."),
         )
     scale = _exact_scale(side, column)
     kind = type_word(scale.dtype)  # that of a plan's ends, which need not be that of new data
@@ -196,7 +194,7 @@ def _written(column: Column, side: Side, form: Form) -> tuple[list[pl.Series], N
 def as_it_was(column: Column) -> ReleasedColumns:
     """A quasi-identifier in which nothing was changed.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> as_it_was(read({"sex": ["f"]})["sex"]).form.kind
     'as-it-was'
     """
@@ -240,7 +238,7 @@ def _check_has_middle(column: Column) -> None:
     if column.declared is not None and column.declared.spells and column.declared.word != "number":
         raise InputError(
             f"Column '{column.name}' is declared as {column.declared.word}: a middle cannot be written so.",
-            "Use `interval` bracket or mean.",
+            Message("Use `{interval}` bracket or mean."),
         )
 
 
@@ -280,7 +278,7 @@ def _known(labels: pl.Series, side: Side) -> pl.Series:
 def decimals_of(column: Column) -> int | None:
     """The most decimals that a value of a column of numbers has: means are written with as many. None past nine.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> decimals_of(read({"pay": [1.5, 2.25]})["pay"]), decimals_of(read({"age": [30]})["age"])
     (2, 0)
     """

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from heapq import heappop, heappush
 from itertools import combinations
@@ -15,11 +15,10 @@ from itertools import combinations
 import numpy as np
 
 from shoal import progress
-from shoal.dataclasses import dataclass
-from shoal.errors import InputError
+from shoal.errors import InputError, Message
 from shoal.ranges.parsing import RangeColumn
-from shoal.table import Array, Column
-from shoal.table.classes import Coded, CountTable, class_of_each_row, first_row_of_each_class, pack
+from shoal.storage import Array, Column
+from shoal.storage.classes import Coded, CountTable, class_of_each_row, first_row_of_each_class, pack
 
 # Work caps: past them a record counts as unique (the safe side) and is reported as undecided.
 MOST_LOOKUPS = 4_000_000_000
@@ -47,7 +46,7 @@ def fit(columns: Sequence[RangeColumn], weights: Array | None = None) -> Fitting
     box is unique; what is left is decided on the grid of all ends.
 
     >>> from shoal.ranges.parsing import as_ranges
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> table = read({"age": ["[20;29]", "25", "31"]})
     >>> found = fit([as_ranges(table["age"], "auto", False)])
     >>> found.unique[found.box_of_row].tolist()
@@ -109,7 +108,7 @@ def match(columns: Sequence[Column], weights: Array | None = None) -> Matching:
     Matching is not transitive: (1, null) matches (1, 2) and (1, 3), which do not match each other. Tuples with nulls
     in the same columns form a pattern; two patterns are joined on the columns that are known in both.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> table = read({"a": [1, 1, 1], "b": [2, 3, None]})
     >>> match(table.select(["a", "b"])).matches.tolist()
     [2, 2, 3]
@@ -135,7 +134,7 @@ def match_tuples(columns: Sequence[Coded], known: Array, counts: Array, alpha: f
     if len(patterns) * len(counts) > MOST_LOOKUPS // 8:
         raise InputError(
             f"Missing values fall into {len(patterns):,} patterns over {len(counts):,} tuples: too many to match.",
-            "Use --null-rule value or drop, or fewer quasi-identifiers.",
+            Message("Use `{null_rule}` value or drop, or fewer quasi-identifiers."),
         )
     rows_of = [np.flatnonzero(pattern_of.reshape(-1) == number) for number in range(len(patterns))]
     whole = alpha == 1 and np.issubdtype(counts.dtype, np.integer)

@@ -7,10 +7,10 @@ import polars as pl
 
 from shoal.ranges.forms import as_type
 from shoal.ranges.parsing import STAR
-from shoal.table import Array, Column
-from shoal.table.exact import exact_series
-from shoal.table.texts import texts_of
-from shoal.table.type_words import type_word
+from shoal.storage import Array, Column
+from shoal.storage.column_type import type_word
+from shoal.storage.numbers import exact_series
+from shoal.storage.texts import texts_of
 
 # rows compared at once: what is looked up for them stays in the cache
 _BLOCK = 1 << 16
@@ -47,7 +47,7 @@ def _typed(texts: pl.Series, dtype: pl.DataType) -> pl.Series:
 def holds_value(released: Column, original: Column) -> Array:
     """Per row: whether the range that is shown holds the value that was there; `*` holds all, null null.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> holds_value(read({"a": ["[1;3]", "4", "*"]})["a"], read({"a": [2, 5, 9]})["a"]).tolist()
     [True, False, True]
     """
@@ -61,7 +61,7 @@ def holds_value(released: Column, original: Column) -> Array:
 def lies_between(low: Column, high: Column, original: Column) -> Array:
     """Per row: whether the value that was there lies between two columns of ends.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> table = read({"low": [1, 1], "high": [3, 3], "was": [2, 4]})
     >>> lies_between(table["low"], table["high"], table["was"]).tolist()
     [True, False]

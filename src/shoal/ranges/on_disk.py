@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
-from shoal.dataclasses import dataclass
 from shoal.ranges.boxed import Boxed
 from shoal.ranges.columns import Form, ReleasedColumns, released_columns, spread_over
 from shoal.ranges.forms import ColumnForm
-from shoal.table import Array, Column
-from shoal.table.spill import blocks_of
-from shoal.table.type_words import type_word
+from shoal.storage import Array, Column
+from shoal.storage.column_type import type_word
+from shoal.storage.spill import blocks_of
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def released_on_disk(column: Column, boxed: Boxed, form: Form) -> ReleasedOnDisk
     """One quasi-identifier as it is written, from the ranges of its column: each range is written once.
 
     >>> from shoal.ranges.boxed import Side
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> ages, scale = read({"age": [30, 34, 51]})["age"], np.array([30.0, 34, 51])
     >>> boxes = {"age": Side(scale, np.array([0, 2]), np.array([1, 2]))}
     >>> released_on_disk(ages, Boxed(np.array([0, 0, 1]), boxes), "bracket").encoded[0].decode().to_list()

@@ -12,15 +12,15 @@ whatever it looks like.
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
 
 import numpy as np
 import polars as pl
 
-from shoal.dataclasses import dataclass
-from shoal.table import Array, Column
-from shoal.table.text_types import few_texts
+from shoal.storage import Array, Column
+from shoal.storage.texts import few_texts
 from shoal.vocabulary import Domain, Generalized
 
 STAR = "*"
@@ -89,7 +89,7 @@ class _Parsed:
 def forms_in(column: Column, mode: Generalized) -> tuple[str, ...]:
     """Which forms of generalised text a column holds; empty if none or if it is to be read raw.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> forms_in(read({"zip": ["937**", "93701", "*"]})["zip"], "auto")
     ('prefix', 'star')
     """
@@ -138,7 +138,7 @@ def _parse(texts: pl.Series, mode: Generalized) -> _Parsed:
     prefix = np.zeros(len(texts), bool)
     for shape in [_PREFIX, *([_PREFIX_X] if mode == "yes" else [])]:
         stem, masked = texts.str.extract(shape, 1), texts.str.extract(shape, 2)
-        hit = stem.is_not_null() & ~pl.Series(star)
+        hit = stem.is_not_null() & (texts != STAR)
         digits = stem.str.contains(r"^[0-9]+$").fill_null(False)
         zeros, nines = masked.str.replace_all(r".", "0"), masked.str.replace_all(r".", "9")
         first, final = (stem + zeros).zip_with(digits, texts), (stem + nines).zip_with(digits, texts)
@@ -186,7 +186,7 @@ def set_members(text: str) -> list[str]:
 def sets_in(column: Column) -> pl.DataFrame:
     """The members of each value of a column that is a set: the value's code (`set`) and a `label` per member.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> sets_in(read({"race": ["[a, b]", "c"]})["race"])["label"].to_list()
     ['a', 'b']
     """
@@ -216,7 +216,7 @@ def _in_order(low: pl.Series, high: pl.Series) -> pl.Series:
 def ends_of(column: Column) -> tuple[Array, Array]:
     """Low and high end of each value of a released column as numbers (dates as days); `*` holds all, null nothing.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> low, high = ends_of(read({"age": ["[20;29]", "31"]})["age"])
     >>> low.tolist(), high.tolist()
     ([31.0, 20.0], [31.0, 29.0])
@@ -256,7 +256,7 @@ def _texts_as_numbers(texts: pl.Series) -> Array:
 def as_texts(column: Column, raw: bool, null_is_star: bool) -> RangeColumn:
     """A column by its texts alone, each a point of its own; `*` stands apart unless the column is `raw`.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> as_texts(read({"age": ["5", "[5;5]", "*"]})["age"], False, False).star.tolist()
     [False, False, True]
     """
@@ -272,7 +272,7 @@ def as_texts(column: Column, raw: bool, null_is_star: bool) -> RangeColumn:
 def as_ranges(column: Column, mode: Generalized, null_is_star: bool, domain: Domain = "range") -> RangeColumn:
     """A column as ranges of atoms; columns without generalised text are points.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> ranges = as_ranges(read({"age": ["[20;29]", "25", "*"]})["age"], "auto", False)
     >>> ranges.low[ranges.codes].tolist(), ranges.high[ranges.codes].tolist(), ranges.atoms
     ([0, 2, 0], [4, 2, 4], 5)
@@ -459,7 +459,7 @@ def spaced(ends: pl.Series, spacing: Spacing, domain: Domain) -> Array:
         return np.zeros(0, np.int64)
     gaps = np.zeros(len(ends) - 1, bool)
     if domain == "range" and spacing is Spacing.WHOLE:
-        from shoal.table.exact import exact_series
+        from shoal.storage.numbers import exact_series
 
         gaps = (exact_series(ends).diff().drop_nulls() > 1).to_numpy()
     elif domain == "range" and spacing is Spacing.REAL:

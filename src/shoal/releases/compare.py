@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from shoal.dataclasses import dataclass
 from shoal.errors import InputError
-from shoal.manifest.files import as_shape, manifest_path, read_json
-from shoal.manifest.schema import Manifest
+from shoal.policy.manifest import Manifest, as_shape, manifest_path, read_json
 from shoal.results import Cell, Grid, Headline, Result, Section, without_unknown
 from shoal.wording import counted, percent
 

@@ -9,13 +9,13 @@ import numpy as np
 import polars as pl
 
 from shoal.errors import InputError, as_names, check_choice
-from shoal.hierarchy import Hierarchy
-from shoal.hierarchy.chosen import given_hierarchies, trees_in_values
 from shoal.ranges.forms import ColumnForm
-from shoal.reading import Options
-from shoal.reading.frames import to_native
+from shoal.ranges.hierarchy import Hierarchy
+from shoal.ranges.hierarchy.given import given_hierarchies, trees_in_values
 from shoal.releases.readable import readable
-from shoal.table import Array, Column, Table
+from shoal.storage import Array, Column, Table
+from shoal.storage.reading import Options
+from shoal.storage.reading.frames import to_native
 from shoal.utility.decoding import Ends, How, Members, decoded
 
 Unknown = Literal["distribution", "null"]
@@ -53,25 +53,29 @@ def decode(
     """
     check_choice("how", how, get_args(How))
     check_choice("unknown", unknown, get_args(Unknown))
-    found = readable(source, options)
-    names = as_names(columns) or list(dict.fromkeys([*found.pairs, *found.table.names]))
-    ends = {end for name, pair in found.pairs.items() if name in names for end in pair}
-    found.table.select([name for name in names if name not in found.pairs])
-    trees = given_hierarchies(found.trees if hierarchies is None else hierarchies, names)
-    trees = trees_in_values(trees, found.table.columns.values())
+    readable_release = readable(source, options)
+    names = as_names(columns) or list(dict.fromkeys([*readable_release.pairs, *readable_release.table.names]))
+    ends = {end for name, pair in readable_release.pairs.items() if name in names for end in pair}
+    readable_release.table.select([name for name in names if name not in readable_release.pairs])
+    trees = given_hierarchies(readable_release.trees if hierarchies is None else hierarchies, names)
+    trees = trees_in_values(trees, readable_release.table.columns.values())
     generator = np.random.default_rng(seed)
     series: list[pl.Series] = []
-    for name in found.table.names:
-        whole = next((known for known, pair in found.pairs.items() if known in names and pair[0] == name), None)
+    for name in readable_release.table.names:
+        whole = next(
+            (known for known, pair in readable_release.pairs.items() if known in names and pair[0] == name), None
+        )
         if whole is not None:
-            low, high = (decoded(found.table[end]) for end in found.pairs[whole])
-            series += _of_pair(whole, found.table, found.pairs[whole], low, high, how, generator)
+            low, high = (decoded(readable_release.table[end]) for end in readable_release.pairs[whole])
+            series += _of_pair(whole, readable_release.table, readable_release.pairs[whole], low, high, how, generator)
         elif name in names and name not in ends:
-            series += _decoded(found.table[name], found.forms.get(name), trees.get(name), how, unknown, generator)
+            series += _decoded(
+                readable_release.table[name], readable_release.forms.get(name), trees.get(name), how, unknown, generator
+            )
         elif name not in ends:
-            series.append(found.table[name].decode())
+            series.append(readable_release.table[name].decode())
     out = pl.DataFrame(series)
-    return to_native(out, found.native, set(out.columns))
+    return to_native(out, readable_release.native, set(out.columns))
 
 
 def _decoded(

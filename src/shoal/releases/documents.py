@@ -5,29 +5,88 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import polars as pl
+
 from shoal import __version__
-from shoal.dataclasses import dataclass
-from shoal.hierarchy.chosen import given_hierarchies, rows_of
-from shoal.manifest.schema import NO_ROW_MAP, ColumnEntry, Manifest, PrivateRecord, StoredIn, WrittenAs
 from shoal.policy import Policy
-from shoal.reading import NO_ORDER
-from shoal.reading.unchanged import check_unchanged
-from shoal.releases.excel import defused_name
+from shoal.policy.manifest import NO_ROW_MAP, ColumnEntry, Manifest, PrivateRecord, StoredIn, WrittenAs
+from shoal.ranges.hierarchy.given import given_hierarchies, rows_of
+from shoal.releases.notation import defused_name
 from shoal.releases.original import Labels
 from shoal.releases.published import measured_figures
-from shoal.releases.releasable import Releasable
 from shoal.releases.results import Verification
-from shoal.releases.shown_types import Shown, with_types
+from shoal.releases.treatment import Releasable
 from shoal.results.result import as_json
-from shoal.table import Table
-from shoal.table.column_type import ColumnType
-from shoal.table.type_words import type_word
-from shoal.writing import sha256
+from shoal.storage import Table
+from shoal.storage.column_type import ColumnType, type_word
+from shoal.storage.reading import NO_ORDER
+from shoal.storage.reading.unchanged import check_unchanged
+from shoal.storage.writing import sha256
+
+# Declared types as a manifest tells them: of an order, only values that a released cell holds.
+#
+# An order lists values that there can be. Whoever reads one that no released record shows may conclude that somebody
+# had it: the private record keeps the whole order, the manifest what is left of it.
+
+
+Shown = Mapping[str, ColumnType | None]
+
+
+def shown_types(
+    result: Releasable, frame: pl.DataFrame, entries: Sequence[ColumnEntry]
+) -> dict[str, ColumnType | None]:
+    """The types whose order is cut, by column, None where no cell shows any value; `frame` is what is released.
+
+    An order stays whole where a model measures by it, where a tree of the policy names its values anyway, and where
+    tables outside the release are read by it.
+    """
+    policy = result.policy
+    if policy.linked or any(model.needs_files for model in policy.models) or isinstance(policy.hierarchies, str):
+        return {}
+    whole = {*policy.hierarchies, *(name for model in policy.models for name in model.needs)}
+    types: dict[str, ColumnType | None] = {}
+    for entry in entries:
+        said, column = policy.types.get(entry.name), result.table.columns.get(entry.name)
+        if said is None or not said.order or column is None or column.declared is None or entry.name in whole:
+            continue
+        held = column.declared.places_in(frame.select(entry.released_as)) if entry.released_as else set()
+        if held is not None and len(held) < len(said.order):
+            left = [label for place, label in enumerate(said.order) if place in held]
+            types[entry.name] = _cut(said, left) if left else None
+    return types
+
+
+def _cut(said: ColumnType, order: Sequence[str]) -> ColumnType:
+    kept = {text: label for text, label in said.map.items() if label in order}
+    return said.model_copy(update={"order": tuple(order), "map": kept})
+
+
+def with_types(policy: Policy, types: Shown) -> Policy:
+    """A policy with other types for some of its columns, or with none."""
+    if not types:
+        return policy
+    found = {**policy.types, **types}
+    return policy.model_copy(update={"types": {name: said for name, said in found.items() if said is not None}})
+
+
+def as_published(policy: Policy, manifest: Manifest) -> Policy:
+    """A policy with its orders cut as a manifest has them, where that is all in which their types differ."""
+    cut: dict[str, ColumnType | None] = {}
+    for name, said in policy.types.items():
+        found = manifest.policy.types.get(name)
+        if said.order and (found is None or (found.order and _cut(said, _left(said, found)) == found)):
+            cut[name] = found
+    return with_types(policy, cut)
+
+
+def _left(said: ColumnType, found: ColumnType) -> list[str]:
+    return [label for label in said.order or () if label in (found.order or ())]
+
 
 NO_GUARANTEE = "No privacy model was checked: this release carries no guarantee."
 
@@ -65,7 +124,7 @@ def _bytes(content: dict[str, Any]) -> bytes:
 
 
 @dataclass(frozen=True)
-class Draft:
+class DataDraft:
     """The written data before it takes its name, and how it was written."""
 
     target: Path
@@ -100,7 +159,7 @@ class Draft:
 
 def documents_of(
     result: Releasable,
-    draft: Draft,
+    draft: DataDraft,
     judged: Verification,
     entries: Sequence[ColumnEntry],
     labels: Labels,
@@ -116,7 +175,9 @@ def documents_of(
         manifest = signed(manifest, sign)
     plan = None if result.plan is None else result.plan.to_dict()
     content = manifest.to_dict()
-    row_map = "shoal.table.order.shuffled_order(records, seed)" if draft.shuffled else "rows in the order of the input"
+    row_map = (
+        "shoal.storage.order.shuffled_order(records, seed)" if draft.shuffled else "rows in the order of the input"
+    )
     if draft.removed:
         row_map = row_map.replace("(records,", "(records - removed,") + ", after the removed rows were taken out"
     if not result.table.ordered:
@@ -155,7 +216,7 @@ def self_contained(policy: Policy) -> Policy:
 
 def _manifest(
     result: Releasable,
-    draft: Draft,
+    draft: DataDraft,
     judged: Verification,
     entries: Sequence[ColumnEntry],
     no_guarantee: bool,

@@ -2,44 +2,42 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Mapping
-from dataclasses import fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.anonymization.anonymize import Anonymized, asked
-from shoal.anonymization.on_disk.limits import COPIES, DISK_PER_ROW
-from shoal.databases import is_database
-from shoal.dataclasses import dataclass
 from shoal.engine import engine_of
 from shoal.errors import InputError
 from shoal.keys import check_no_secret, path_of
-from shoal.manifest.files import files_of
+from shoal.methods.anonymize import Anonymized, asked
+from shoal.methods.on_disk.measured import COPIES, DISK_PER_ROW
 from shoal.policy import as_policy
-from shoal.policy.overrides import with_roles
-from shoal.reading import Options, Overflow
-from shoal.reading.stamp import stamp_of
-from shoal.releases.elsewhere import stays_elsewhere
-from shoal.releases.on_disk import check_written_on_disk
+from shoal.policy.loading import with_roles
+from shoal.policy.manifest import files_of
+from shoal.releases.in_blocks import check_written_on_disk
 from shoal.releases.open import Release
-from shoal.releases.parts import check_free
-from shoal.releases.places import check_not_input, place_of
-from shoal.releases.releasable import Releasable
+from shoal.releases.places import check_free, check_not_input, place_of
+from shoal.releases.remote_release import stays_remote
 from shoal.releases.results import Released
 from shoal.releases.signing import check_signing_key
+from shoal.releases.treatment import Releasable
 from shoal.releases.write import Refused, files_read, release
+from shoal.storage.databases import is_database
+from shoal.storage.reading import Options, Overflow
+from shoal.storage.reading.stamp import stamp_of
+from shoal.storage.writing import OutputFormat, check_apart, check_target, write_private, write_text
+from shoal.systems.console import shell_line
 from shoal.vocabulary import Role
-from shoal.writing import OutputFormat, check_apart, check_target, write_private, write_whole
 
 if TYPE_CHECKING:  # a command loads the verb that it runs
-    from shoal.anonymization.cut_plan import CutPlan
-    from shoal.anonymization.search.plan import Plan
-    from shoal.perturbation.results import Perturbed
-    from shoal.pseudonyms.results import Pseudonymized, Shifted
-    from shoal.scrubbing.results import ScrubResult
-    from shoal.standards.hipaa.results import SafeHarbor
-    from shoal.standards.hipaa.safe_harbor import SafeHarborReading
+    from shoal.methods.cut_plan import CutPlan
+    from shoal.methods.hipaa.results import SafeHarbor
+    from shoal.methods.hipaa.safe_harbor import SafeHarborReading
+    from shoal.methods.perturbation.results import Perturbed
+    from shoal.methods.pseudonyms.results import Pseudonymized, Shifted
+    from shoal.methods.scrubbing.results import ScrubResult
+    from shoal.methods.search.plan import LatticePlan
 
 
 @dataclass(frozen=True)
@@ -106,13 +104,13 @@ def _as_argument(source: Any, options: Any) -> str | None:
     """The file that was read as a shell takes it; None where it is not one file, or was read in a way of its own."""
     one = isinstance(source, (str, Path)) and str(source) != "-" and not is_database(source)
     usual = options is None or replace(options, memory=None, spill_dir=None) == Options()
-    return shlex.quote(str(source)) if one and usual else None
+    return shell_line(str(source)) if one and usual else None
 
 
 def release_applied(
     source: Any,
     *,
-    plan: Plan | CutPlan | str | Path,
+    plan: LatticePlan | CutPlan | str | Path,
     output: str | Path,
     writing: Writing | None = None,
     **settings: Any,
@@ -120,7 +118,7 @@ def release_applied(
     """`shoal.apply_plan` and its release."""
     writing = writing or Writing()
     check_output(source, output, writing, plan=plan)
-    from shoal.anonymization.solve import apply_plan
+    from shoal.methods.solve import apply_plan
 
     return _left(apply_plan(source, plan=plan, **settings), output, source, writing)
 
@@ -143,7 +141,7 @@ def release_perturbed(
     **settings: Any,
 ) -> Perturbed:
     """`shoal.perturb` and its release; without a model it carries no guarantee, and says so."""
-    from shoal.perturbation import perturb
+    from shoal.methods.perturbation import perturb
 
     writing = writing or Writing()
     check_output(source, output, writing, policy=policy)
@@ -160,7 +158,7 @@ def release_pseudonymized(
     source: Any, *, output: str | Path, writing: Writing | None = None, **settings: Any
 ) -> Pseudonymized:
     """`shoal.pseudonymize` and its release, in the order of the rows: it is still personal data."""
-    from shoal.pseudonyms.pseudonymize import pseudonymize
+    from shoal.methods.pseudonyms.pseudonymize import pseudonymize
 
     writing = writing or Writing(shuffle=False)
     keys = {"key_file": path_of(settings.get("key")), "new_key_file": path_of(settings.get("rotate_to"))}
@@ -177,7 +175,7 @@ def release_pseudonymized(
 
 def release_shifted(source: Any, *, output: str | Path, writing: Writing | None = None, **settings: Any) -> Shifted:
     """`shoal.shift_dates` and its release, in the order of the rows: it is still personal data."""
-    from shoal.pseudonyms.shift_dates import shift_dates
+    from shoal.methods.pseudonyms.shift_dates import shift_dates
 
     writing = writing or Writing(shuffle=False)
     check_output(source, output, writing, key_file=path_of(settings["key"]))
@@ -195,7 +193,7 @@ def release_scrubbed(
     **settings: Any,
 ) -> ScrubResult:
     """`shoal.scrub` and its release, in the order of the rows; `spans_out` gets the places of what was replaced."""
-    from shoal.scrubbing.scrub import scrub
+    from shoal.methods.scrubbing.scrub import scrub
 
     writing = writing or Writing(shuffle=False)
     files = {"key_file": path_of(settings.get("key")), "known_from": settings.get("known_from")}
@@ -225,12 +223,12 @@ def release_safe_harbor(
     check_output(source, output, writing, policy=policy, zip_populations=populations, written_policy=write_policy)
     if write_policy is not None:
         check_target(Path(write_policy), writing.force, (".yaml", ".yml"))
-    from shoal.standards.hipaa.policy_text import policy_text
-    from shoal.standards.hipaa.safe_harbor import SafeHarborReading, apply_safe_harbor, residual_risk
+    from shoal.methods.hipaa.manifest import policy_text
+    from shoal.methods.hipaa.safe_harbor import SafeHarborReading, apply_safe_harbor, residual_risk
 
     result = apply_safe_harbor(source, policy, reading or SafeHarborReading())
     if write_policy is not None:
-        write_whole(Path(write_policy), lambda draft: draft.write_text(policy_text(result), encoding="utf-8"))
+        write_text(Path(write_policy), policy_text(result))
         result = result.with_policy_file(write_policy)
     if output is None:
         return result.measured(residual_risk(result.released, result))
@@ -238,7 +236,7 @@ def release_safe_harbor(
         made = _released(result, output, source, writing)
     except Refused as refusal:
         return result.as_refused(str(refusal))
-    if stays_elsewhere(result):
+    if stays_remote(result):
         residual = residual_risk(output, result, Options(engine=engine_of(result.table).name))
     else:
         residual = residual_risk(Release.open(output).table(), result)

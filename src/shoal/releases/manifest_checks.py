@@ -4,22 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from shoal.anonymization.methods import METHODS
-from shoal.databases import database_of
-from shoal.judgement.checks import Check
-from shoal.manifest.columns import decided_names, types_by_name
-from shoal.manifest.files import stored_as
-from shoal.manifest.schema import ColumnEntry, Manifest
+from shoal.methods import METHODS
 from shoal.policy import Policy
+from shoal.policy.judgement.shown_classes import Check
+from shoal.policy.manifest import ColumnEntry, Manifest, decided_names, stored_as, types_by_name
 from shoal.ranges.forms import not_canonical
+from shoal.releases.documents import as_published
 from shoal.releases.open import Release
-from shoal.releases.shown_types import as_published
-from shoal.table import Table
-from shoal.table.text_types import MISSING_WORDS
-from shoal.table.texts import texts_of
-from shoal.table.type_words import type_word
+from shoal.storage import Table
+from shoal.storage.column_type import type_word
+from shoal.storage.databases import database_of
+from shoal.storage.texts import MISSING_WORDS, texts_of
+from shoal.storage.writing import OutputFormat
 from shoal.wording import in_words
-from shoal.writing import OutputFormat
 
 
 def against_manifest(release: Release, manifest: Manifest, policy: Policy, given: bool, table: Table) -> list[Check]:
@@ -82,7 +79,7 @@ def _sections(manifest: Manifest, table: Table, policy: Policy) -> list[Check]:
         if manifest.method == "hipaa-safe-harbor":
             return [Check("safe harbor", False, "the manifest lacks its section on safe harbor")]
         return []
-    from shoal.standards.hipaa.recheck import recheck_released
+    from shoal.methods.hipaa.recheck import recheck_released
 
     return recheck_released(table, manifest.sections["safe_harbor"], policy)
 
@@ -143,10 +140,10 @@ def _decided(manifest: Manifest, policy: Policy) -> Check:
 def _joined(manifest: Manifest, policy: Policy, table: Table) -> list[Check]:
     """Whether a manifest takes other texts for missing, for suppressed or for one another than the policy does."""
     problems = []
-    for name, found in manifest.policy.types.items():
+    for name, declared_type in manifest.policy.types.items():
         given = policy.types.get(name)
         missing, mapped = (set(), set()) if given is None else (set(given.missing), set(given.map.items()))
-        if set(found.missing) - missing or set(found.map.items()) - mapped:
+        if set(declared_type.missing) - missing or set(declared_type.map.items()) - mapped:
             problems.append(f"`types` of {name}: `missing` or `map` names texts that the policy does not name")
     problems += [
         f"{name} has words for missing values and no type in the policy"

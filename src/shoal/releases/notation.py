@@ -8,21 +8,60 @@ what was judged, and a cell that is not written by the notation is found out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import polars as pl
 
-from shoal.dataclasses import dataclass
-from shoal.errors import InputError
-from shoal.manifest.schema import ColumnEntry, WrittenAs
+from shoal.errors import InputError, Message, Setting, joined
+from shoal.policy.manifest import ColumnEntry, WrittenAs
 from shoal.ranges.parsing import STAR
-from shoal.reading import Options, declared_table, read
-from shoal.releases.excel import defused_texts
-from shoal.table import Column, Table
-from shoal.table.encode import ColumnEncoder, encode
-from shoal.table.texts import texts_of
-from shoal.writing import OutputFormat, is_text_file
+from shoal.storage import Column, Table
+from shoal.storage.encode import ColumnEncoder, encode
+from shoal.storage.reading import Options, declared_table, read
+from shoal.storage.texts import texts_of
+from shoal.storage.writing import OutputFormat, is_text_file
+
+# Texts that spreadsheets would run as a formula.
+
+
+# also behind blanks and line feeds, also in full width
+_FORMULA = r"^\s*[=+\-@＝＋－＠]|^[\t\r\n]"
+
+
+def defused_texts(texts: pl.Series) -> pl.Series:
+    """Texts with an apostrophe before what spreadsheets run as a formula.
+
+    >>> defused_texts(pl.Series(["=1+1", "plain", "\\n=1"])).to_list()
+    ["'=1+1", 'plain', "'\\n=1"]
+    """
+    return texts.zip_with(~texts.str.contains(_FORMULA).fill_null(False), "'" + texts)
+
+
+def undefused_texts(texts: pl.Series) -> pl.Series:
+    """The same without the apostrophe.
+
+    >>> undefused_texts(pl.Series(["'=1+1", "'tis"])).to_list()
+    ['=1+1', "'tis"]
+    """
+    bare = texts.str.strip_prefix("'")
+    return texts.zip_with(~(texts.str.starts_with("'") & bare.str.contains(_FORMULA)).fill_null(False), bare)
+
+
+def defused(frame: pl.DataFrame) -> pl.DataFrame:
+    """A table whose cells and column names spreadsheets do not run."""
+    texts = [defused_texts(series) if series.dtype == pl.String else series for series in frame.get_columns()]
+    return pl.DataFrame([series.alias(defused_name(series.name)) for series in texts])
+
+
+def defused_name(name: str) -> str:
+    """A column name that spreadsheets do not run.
+
+    >>> defused_name("=cmd"), defused_name("age")
+    ("'=cmd", 'age')
+    """
+    return str(defused_texts(pl.Series([name]))[0])
+
 
 _NUMBER = r"-?[0-9]+(?:{point}[0-9]+)?(?:[eE][-+]?[0-9]+)?"
 
@@ -100,19 +139,21 @@ def written_as(output: OutputFormat, frame: pl.DataFrame, entries: Sequence[Colu
     pointed = [name for name, one in types.items() if one.thousands is not None and one.decimal != ","]
     if pointed:
         raise InputError(
-            f"Column '{pointed[0]}' is written with a decimal point by its type, and `decimal_comma` asks for a comma.",
-            "Leave out `decimal_comma`, or the type.",
-            settings=["decimal_comma"],
+            Message(
+                "Column '{}' is written with a decimal point by its type, and `{decimal_comma}` asks for a comma.",
+                pointed[0],
+            ),
+            Message("Leave out `{decimal_comma}`, or the type."),
         )
     spelled = {name for name, one in types.items() if one.decimal == ","}
-    found = [
+    decimal_columns = [
         series.name
         for series in frame.get_columns()
         if series.dtype.is_float()
         or series.dtype.is_decimal()
         or (series.dtype == pl.String and series.name in (ranges | own) - spelled)
     ]
-    return WrittenAs(**output.model_dump(), decimal_columns=tuple(found))
+    return WrittenAs(**output.model_dump(), decimal_columns=tuple(decimal_columns))
 
 
 def _check_star(output: OutputFormat, entries: Sequence[ColumnEntry], table: Table) -> None:
@@ -125,9 +166,8 @@ def _check_star(output: OutputFormat, entries: Sequence[ColumnEntry], table: Tab
         texts = texts if column.declared is None else column.declared.spell(column.values)
         if (texts == output.star).any():
             raise InputError(
-                f"Column '{entry.name}' has texts that would be alike with `suppressed_as`.",
+                Message("Column '{}' has texts that would be alike with `{suppressed_as}`.", entry.name),
                 "Choose another text.",
-                settings=["suppressed_as"],
             )
 
 
@@ -146,18 +186,20 @@ def _written(series: pl.Series, notation: Notation) -> pl.Series:
     if notation.empty:  # a text file has no empty text beside a missing value
         distinct = distinct.set(distinct == "", None)
     if not read_again.eq_missing(distinct).all():
-        raise InputError(_alike(series, notation), "Choose another text.", settings=_settings(series, notation))
+        raise InputError(_alike(series, notation), "Choose another text.")
     return notation.cells(series, series.name)
 
 
 def _alike(series: pl.Series, notation: Notation) -> str:
     """Why a column cannot be written in a notation."""
     if series.name in notation.starred and notation.star == "" and series.null_count() and notation.empty:
-        return (
-            f"Column '{series.name}' has missing and suppressed cells: written as nothing, both would be alike. "
-            "`missing_as` gives missing cells a text of their own."
+        return Message(
+            "Column '{}' has missing and suppressed cells: written as nothing, both would be alike. "
+            "`{missing_as}` gives missing cells a text of their own.",
+            series.name,
         )
-    return f"Column '{series.name}' has texts that would be alike with `{'` and `'.join(_settings(series, notation))}`."
+    settings = joined([Message("`{}`", Setting(name)) for name in _settings(series, notation)], " and ")
+    return Message("Column '{}' has texts that would be alike with {}.", series.name, settings)
 
 
 def _settings(series: pl.Series, notation: Notation) -> list[str]:

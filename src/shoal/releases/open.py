@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from shoal.databases import Address, is_database
-from shoal.dataclasses import dataclass
 from shoal.errors import InputError
-from shoal.manifest.files import (
+from shoal.policy import Policy
+from shoal.policy.manifest import (
     LARGEST_PLAN,
+    Manifest,
+    PrivateRecord,
     manifest_path,
     part_of,
     plan_path,
@@ -21,18 +22,17 @@ from shoal.manifest.files import (
     read_manifest,
     read_private,
 )
-from shoal.manifest.schema import Manifest, PrivateRecord
-from shoal.policy import Policy
-from shoal.reading import Options, declared_table, declaring, read
 from shoal.releases.notation import Notation, read_back
-from shoal.table import Table
-from shoal.table.column_type import ColumnType
-from shoal.table.content import content_sha256
-from shoal.writing import sha256
+from shoal.storage import Table
+from shoal.storage.column_type import ColumnType
+from shoal.storage.content import content_sha256
+from shoal.storage.databases import Address, is_database
+from shoal.storage.reading import Options, declared_table, declaring, read
+from shoal.storage.writing import sha256
 
 if TYPE_CHECKING:
-    from shoal.anonymization.cut_plan import CutPlan
-    from shoal.anonymization.search.plan import Plan
+    from shoal.methods.cut_plan import CutPlan
+    from shoal.methods.search.plan import LatticePlan
 
 _MANIFEST = ".manifest.json"
 
@@ -70,7 +70,7 @@ class Release:
             return cls(address.beside, options, address)
         path = _manifest_in(Path(source))
         if path.name.endswith(_MANIFEST):
-            from shoal.manifest.files import as_shape
+            from shoal.policy.manifest import as_shape
 
             manifest = as_shape(Manifest, read_json(path, "manifest"), path, "manifest")
             if Path(manifest.data).name != manifest.data:
@@ -81,7 +81,10 @@ class Release:
                 )
             path = path.with_name(manifest.data)
         if not path.exists() and not any(sign in str(path) for sign in "*?["):
-            raise InputError(f"There is no file {path}.", "Name a released data file, or its manifest.")
+            raise InputError(
+                f"There is no file {path}.",
+                "Name a released data file, its manifest, or the folder that `shoal publish` wrote.",
+            )
         return cls(path, options)
 
     @cached_property
@@ -113,9 +116,9 @@ class Release:
         return self.manifest.policy
 
     @cached_property
-    def plan(self) -> Plan | CutPlan | None:
+    def plan(self) -> LatticePlan | CutPlan | None:
         """The plan by which it was generalised, if its owner has it."""
-        from shoal.anonymization.search.plan import plan_of
+        from shoal.methods.search.plan import plan_of
 
         file = part_of(plan_path(self.data), self.data_sha256, owners=True)
         if file is None or (self.private is not None and self.private.plan_sha256 != sha256(file)):

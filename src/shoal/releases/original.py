@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import field, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import polars as pl
 
-from shoal.dataclasses import dataclass
 from shoal.engine.base import Pairs, PairsAsked
-from shoal.formats.cells import exact_as_floats
-from shoal.hierarchy import Hierarchy, fit_all
-from shoal.hierarchy.outside import held
-from shoal.judgement.checks import Check
-from shoal.manifest.schema import ColumnEntry
+from shoal.policy.judgement.shown_classes import Check
+from shoal.policy.manifest import ColumnEntry
 from shoal.ranges.exact import holds_value
 from shoal.ranges.forms import ColumnForm, escape
+from shoal.ranges.hierarchy import Hierarchy, fit_all
+from shoal.ranges.hierarchy.outside import held
 from shoal.ranges.parsing import STAR, set_members, sets_among, unescape
-from shoal.releases.distinct import distinct_pairs, star_mask, starred_rows
-from shoal.releases.excel import undefused_texts
-from shoal.releases.means import is_mean, texts_free_numbers
-from shoal.table import Array, Column, Table
-from shoal.table.classes import CountTable
-from shoal.table.spill import Spill
-from shoal.table.texts import texts_of, with_null
-from shoal.table.unite import exact_texts, unite
+from shoal.releases.distinct import distinct_pairs, is_mean, star_mask, starred_rows, texts_free_numbers
+from shoal.releases.notation import undefused_texts
+from shoal.storage import Array, Column, Table
+from shoal.storage.classes import CountTable
+from shoal.storage.formats.cells import exact_as_floats
+from shoal.storage.spill import Spill
+from shoal.storage.texts import texts_of, with_null
+from shoal.storage.unite import exact_texts, unite
 
 Labels = Mapping[str, Sequence[tuple[str | None, Sequence[str | None]]]]
 # from what is asked about columns, and those that are `*` in suppressed rows, to the pairs of each
@@ -36,7 +34,7 @@ CHANGED = "it was changed"
 
 
 @dataclass(frozen=True)
-class Beside:
+class ReleaseContext:
     """What is known of a release besides its data and its manifest.
 
     `order[r]`: the original row of released row r; `trees`: what nodes stand above; `labels`: what values became;
@@ -63,7 +61,9 @@ class Beside:
     elsewhere: PairsElsewhere | None = None
 
 
-def against_original(table: Table, original: Table, entries: Sequence[ColumnEntry], beside: Beside) -> list[Check]:
+def against_original(
+    table: Table, original: Table, entries: Sequence[ColumnEntry], beside: ReleaseContext
+) -> list[Check]:
     """One check per column of the original; what could not be compared is not held."""
     released, there, own = table.total, original.total, [*original.columns, *original.beside]
     if released + beside.removed != there:
@@ -93,7 +93,7 @@ def against_original(table: Table, original: Table, entries: Sequence[ColumnEntr
     return checks
 
 
-def _on_disk(table: Table, original: Table, entries: Sequence[ColumnEntry], beside: Beside) -> list[Check]:
+def _on_disk(table: Table, original: Table, entries: Sequence[ColumnEntry], beside: ReleaseContext) -> list[Check]:
     """The checks of each column, from its distinct pairs."""
     assert beside.spill is not None
     stars = _stars(table, entries)
@@ -105,26 +105,28 @@ def _on_disk(table: Table, original: Table, entries: Sequence[ColumnEntry], besi
             detail = "means are not compared where rows do not fit in memory"
             checks.append(Check(f"column {entry.name}", False, detail))
             continue
-        found = distinct_pairs(table, original[entry.name], entry, suppressed)
-        pairs = replace(beside, records=found.records)
-        checks.append(_compared(found.table, found.original, entry, pairs, entries, found.suppressed, found.records))
+        distinct = distinct_pairs(table, original[entry.name], entry, suppressed)
+        pairs = replace(beside, records=distinct.records)
+        checks.append(
+            _compared(distinct.table, distinct.original, entry, pairs, entries, distinct.suppressed, distinct.records)
+        )
     return checks
 
 
 def _elsewhere(
-    table: Table, original: Table, entries: Sequence[ColumnEntry], beside: Beside, pairs_of: PairsElsewhere
+    table: Table, original: Table, entries: Sequence[ColumnEntry], beside: ReleaseContext, pairs_of: PairsElsewhere
 ) -> Iterator[Check]:
     """The checks of each column, from its distinct pairs; means beside what tells classes apart."""
     weight = beside.weighed_by if beside.weighed_by and original.has(beside.weighed_by) else None
     questions = [_question(table, entry, entries, weight) for entry in entries]
-    found = pairs_of([question for question in questions if question is not None], _starred(table, entries))
+    answers = pairs_of([question for question in questions if question is not None], _starred(table, entries))
     for entry, question in zip(entries, questions, strict=True):
         if question is None:
             nothing = np.zeros(0, np.int64)
             yield _compared(table, Column(entry.name, nothing, pl.Series([]), 0, pl.Null()), entry, beside, entries,
                             nothing, nothing)  # fmt: skip
             continue
-        shown, was, starred, records = next(found)
+        shown, was, starred, records = next(answers)
         weights = records.astype(np.float64)
         if len(question.was) > 1:
             weights *= np.nan_to_num(texts_free_numbers(was[question.was[1]]))
@@ -169,7 +171,7 @@ def _compared(
     table: Table,
     original: Column,
     entry: ColumnEntry,
-    beside: Beside,
+    beside: ReleaseContext,
     entries: Sequence[ColumnEntry],
     suppressed: Array,
     weights: Array,
@@ -200,7 +202,7 @@ def _compared(
     return _RULES[entry.form.kind](title, shown, original, entry, beside, suppressed)
 
 
-def _scrubbed(title: str, entry: ColumnEntry, shown: Column, original: Column, beside: Beside) -> Check:
+def _scrubbed(title: str, entry: ColumnEntry, shown: Column, original: Column, beside: ReleaseContext) -> Check:
     """Notes are the originals with stretches replaced; what surrogates say is vouched for by the private record."""
     mark = entry.technique.removeprefix("scrub by ")
     if mark == "surrogate":
@@ -211,7 +213,7 @@ def _scrubbed(title: str, entry: ColumnEntry, shown: Column, original: Column, b
     return _outside(title, wrong, "notes hold what the original does not", "notes hold nothing that is new")
 
 
-def _readable(column: Column, beside: Beside) -> Column:
+def _readable(column: Column, beside: ReleaseContext) -> Column:
     """A column of text without what a spreadsheet or a text file adds."""
     if column.values.dtype != pl.String:
         return column
@@ -231,13 +233,13 @@ def _texts(column: Column) -> pl.Series:
     return with_null(texts_of(column.values), None)
 
 
-def _count(rows: Array, beside: Beside) -> int:
+def _count(rows: Array, beside: ReleaseContext) -> int:
     """How many records some rows are."""
     return int(np.count_nonzero(rows)) if beside.records is None else int(beside.records[rows].sum())
 
 
 def _wrong_pairs(
-    released: Column, original: Column, beside: Beside, good: Callable[[pl.Series, pl.Series], pl.Series]
+    released: Column, original: Column, beside: ReleaseContext, good: Callable[[pl.Series, pl.Series], pl.Series]
 ) -> int:
     """In how many rows what is shown does not go with what was; each distinct pair is looked at once."""
     pairs = CountTable.of({"shown": released, "was": original}, beside.records)
@@ -249,7 +251,7 @@ def _wrong_pairs(
 
 
 def _as_it_was(
-    title: str, shown: Column, original: Column, entry: ColumnEntry, beside: Beside, suppressed: Array
+    title: str, shown: Column, original: Column, entry: ColumnEntry, beside: ReleaseContext, suppressed: Array
 ) -> Check:
     if entry.form.blanked:  # emptied in rows that are suppressed throughout
         emptied = suppressed & shown.is_null()
@@ -330,14 +332,14 @@ def _same_digits(released: Column, original: Column) -> bool:
 
 
 def _in_range(
-    title: str, shown: Column, original: Column, entry: ColumnEntry, beside: Beside, suppressed: Array
+    title: str, shown: Column, original: Column, entry: ColumnEntry, beside: ReleaseContext, suppressed: Array
 ) -> Check:
     wrong = _count(~holds_value(shown, original), beside)
     return _outside(title, wrong, "ranges do not hold their value")
 
 
 def _in_set(
-    title: str, shown: Column, original: Column, entry: ColumnEntry, beside: Beside, suppressed: Array
+    title: str, shown: Column, original: Column, entry: ColumnEntry, beside: ReleaseContext, suppressed: Array
 ) -> Check:
     def good(label: pl.Series, was: pl.Series) -> pl.Series:
         held = label.eq_missing(escape(was)) | (label == STAR).fill_null(False)
@@ -351,7 +353,7 @@ def _in_set(
 
 
 def _own_or_star(
-    title: str, shown: Column, original: Column, entry: ColumnEntry, beside: Beside, suppressed: Array
+    title: str, shown: Column, original: Column, entry: ColumnEntry, beside: ReleaseContext, suppressed: Array
 ) -> Check:
     def good(label: pl.Series, was: pl.Series) -> pl.Series:
         own = escape(was) if entry.form.escaped else was
@@ -362,7 +364,7 @@ def _own_or_star(
 
 
 def _on_path(
-    title: str, shown: Column, original: Column, entry: ColumnEntry, beside: Beside, suppressed: Array
+    title: str, shown: Column, original: Column, entry: ColumnEntry, beside: ReleaseContext, suppressed: Array
 ) -> Check:
     """Whether each row shows its own value or a node above it."""
     tree = beside.trees.get(entry.name)
@@ -401,7 +403,7 @@ def _said_otherwise(pairs: CountTable, labels: pl.Series, values: pl.Series, num
 
 
 def _by_label(
-    title: str, shown: Column, original: Column, entry: ColumnEntry, beside: Beside, suppressed: Array
+    title: str, shown: Column, original: Column, entry: ColumnEntry, beside: ReleaseContext, suppressed: Array
 ) -> Check:
     """Whether each row shows its own value or a label that the private record has for it."""
     given = beside.labels.get(entry.name)
@@ -416,8 +418,8 @@ def _by_label(
     def good(label: pl.Series, was: pl.Series) -> pl.Series:
         own = label.eq_missing(escape(was) if entry.form.escaped else was)
         asked = pl.DataFrame({"was": was, "label": label, "row": np.arange(len(was))})
-        found = asked.join(allowed.unique(), on=["was", "label"], how="semi", nulls_equal=True)["row"]
-        return own.scatter(found, True) if len(found) else own
+        explained = asked.join(allowed.unique(), on=["was", "label"], how="semi", nulls_equal=True)["row"]
+        return own.scatter(explained, True) if len(explained) else own
 
     wrong = _wrong_pairs(shown, original, beside, good)
     if not wrong and entry.nature == "truthful":
@@ -437,14 +439,14 @@ _RULES = {
 }
 
 
-def _not_between(released: Sequence[Column], original: Column, beside: Beside) -> int:
+def _not_between(released: Sequence[Column], original: Column, beside: ReleaseContext) -> int:
     """In how many rows a value does not lie between the two ends that are shown."""
     from shoal.ranges.exact import lies_between
 
     return _count(~lies_between(released[0], released[1], original), beside)
 
 
-def _weights(original: Table, beside: Beside) -> Array:
+def _weights(original: Table, beside: ReleaseContext) -> Array:
     """How much each released row counts in a mean."""
     rows = np.arange(original.rows) if beside.order is None else beside.order
     if beside.weighed_by is None or beside.weighed_by not in original.columns:
@@ -452,7 +454,7 @@ def _weights(original: Table, beside: Beside) -> Array:
     return np.nan_to_num(texts_free_numbers(original[beside.weighed_by]))[rows]
 
 
-def _vouched(title: str, entry: ColumnEntry, shown: Column, original: Column, beside: Beside) -> Check:
+def _vouched(title: str, entry: ColumnEntry, shown: Column, original: Column, beside: ReleaseContext) -> Check:
     """A column that no rule ties to the original: as many values are missing, and it is what was released."""
     if entry.form.kind == "pseudonym":
         if not _one_to_one(shown, original):
@@ -514,4 +516,4 @@ def _inferred(name: str, original: Column, table: Table, role: str) -> ColumnEnt
     return entry("range" if ordered else "set", "truthful", [name])
 
 
-__all__ = ["Beside", "against_original", "equal_columns", "inferred_entries", "labels_of", "unescape"]
+__all__ = ["ReleaseContext", "against_original", "equal_columns", "inferred_entries", "labels_of", "unescape"]

@@ -1,29 +1,93 @@
 """Where the data of a release goes: a file, or a table of a database. A draft is written, read back, and takes its
-name only when everything was judged."""
+name only when everything was judged.
+"""
 
 from __future__ import annotations
 
+import os
+import re
+import secrets
 import tempfile
 from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 import polars as pl
 
-from shoal.databases import Address, database_of, is_database
-from shoal.databases.base import StagedTable, check_table
-from shoal.errors import InputError
-from shoal.formats import Labels
-from shoal.manifest.files import read_manifest, stored_as
-from shoal.manifest.schema import StoredIn
-from shoal.reading import Options, read, read_rows
-from shoal.releases.drafts import DraftFile
-from shoal.releases.elsewhere import path_here
+from shoal.errors import InputError, Message
+from shoal.policy.manifest import (
+    StoredIn,
+    dictionary_path,
+    files_of,
+    manifest_path,
+    parts_lock,
+    pending_path,
+    plan_path,
+    private_path,
+    read_manifest,
+    read_private,
+    stored_as,
+)
+from shoal.releases.documents import ReleaseDocuments
 from shoal.releases.notation import Notation, read_back
-from shoal.table import Table
-from shoal.table.content import content_sha256
-from shoal.writing import OutputFormat, check_target, failure, sha256, sync, write_draft
+from shoal.releases.remote_release import path_here
+from shoal.storage import Table
+from shoal.storage.content import content_sha256
+from shoal.storage.databases import Address, database_of, is_database
+from shoal.storage.databases.address import SYSTEMS
+from shoal.storage.formats import Labels
+from shoal.storage.reading import Options, read, read_rows
+from shoal.storage.writing import OutputFormat, check_target, failure, sha256, write_bytes, write_draft
+from shoal.systems.files import check_closed, remove, replace, sync
+from shoal.systems.locks import abandoned, lock_beside
+
+if TYPE_CHECKING:
+    from shoal.storage.databases.base import StagedTable
+
+
+# The draft of a file is its owner's alone, and locked while its writer lives: a killed one leaves data behind.
+#
+# A draft is removed by the next release to the same target, and only where its writer is dead: nobody holds its lock.
+
+
+class DraftFile:
+    """A new file beside a target, under a name of its own; drafts of dead writers for that target are removed.
+
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> draft = DraftFile(folder / "safe.csv")
+    >>> sorted(file.name.removeprefix(draft.path.name) for file in folder.iterdir())
+    ['', '.lock']
+    >>> draft.close(); list(folder.iterdir())
+    []
+    """
+
+    def __init__(self, target: Path) -> None:
+        remove_dead_drafts(target)
+        name = f".{target.stem}.{os.getpid()}-{secrets.token_hex(4)}.draft{target.suffix.lower()}"
+        self.path = target.with_name(name)
+        self._lock = lock_beside(self.path)
+        self._lock.take(wait=True)  # another writer may be looking whether it is abandoned
+        try:
+            os.close(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        except BaseException:
+            self._lock.release()
+            raise
+
+    def close(self) -> None:
+        """Nothing more is written; what has still its own name is removed."""
+        remove(self.path)
+        self._lock.release()
+
+
+def remove_dead_drafts(target: Path) -> int:
+    """Remove the drafts for a target whose writers are dead; how many there were."""
+    end = re.escape(target.suffix.lower())
+    name = re.compile(rf"^\.{re.escape(target.stem)}\.[0-9]+-[0-9a-f]{{8}}\.draft{end}$", re.DOTALL)
+    return sum(remove(draft) for draft in abandoned(target.parent, name))
 
 
 class Place(Protocol):
@@ -145,7 +209,7 @@ class FilePlace:
         """Rename it, and make that last."""
         self._draft.chmod(0o644)
         sync(self.path.parent)
-        self._draft.replace(self.path)
+        replace(self._draft, self.path)
         self._draft = self.path
         sync(self.path.parent)
 
@@ -159,8 +223,10 @@ class TablePlace:
     """A table of a database: written in a transaction that ends only when the table takes its name."""
 
     def __init__(self, address: Address) -> None:
+        from shoal.storage.databases.base import check_table
+
         if address.query is not None:
-            raise InputError("A query is not a place for a release.", "Name a table: ?table=safe.", settings="output")
+            raise InputError("A query is not a place for a release.", Message("Name a table: ?table=safe ({output})."))
         check_table(address)
         self.address, self.path = address, address.beside
         self._staged: StagedTable | None = None
@@ -205,8 +271,7 @@ class TablePlace:
             why = "there is no manifest beside it" if manifest is None else "its content is not that of its manifest"
             raise InputError(
                 f"{self.shown} is not a table that shoal wrote, or it was changed since: {why}.",
-                "`force` replaces releases only: drop the table yourself, or choose another name.",
-                settings="force",
+                Message("`{force}` replaces releases only: drop the table yourself, or choose another name."),
             )
 
     def exists(self) -> bool:
@@ -221,8 +286,7 @@ class TablePlace:
         """Refuse what does not fit in memory."""
         raise InputError(
             "A table that does not fit in memory is released into a file, not into a database.",
-            "Name a .parquet file, raise `memory`, or name fewer columns.",
-            settings=["output", "memory"],
+            Message("Name a .parquet file ({output}), raise `{memory}`, or name fewer columns."),
         )
 
     @cached_property
@@ -247,3 +311,124 @@ class TablePlace:
         """End the transaction."""
         if self._staged is not None:
             self._staged.discard()
+
+
+# All parts of a release take their names together, or none does.
+#
+# A fresh release gets its manifest, dictionary, private record and plan first, and the data takes its name last. Where
+# a release is replaced, the new parts wait under names that carry the hash of the new data until the data has taken its
+# name: whenever it is interrupted, either the old release is whole or the new one is, and both are read as such.
+
+
+@dataclass(frozen=True)
+class _Parts:
+    """The bytes of the parts beside the data, and the rights of each."""
+
+    files: dict[Path, tuple[bytes, int]]
+    stale_plan: Path | None
+
+    @classmethod
+    def of(cls, path: Path, documents: ReleaseDocuments) -> _Parts:
+        files = {
+            manifest_path(path): (documents.manifest_bytes, 0o644),
+            dictionary_path(path): (documents.dictionary_bytes, 0o644),
+            private_path(path): (documents.private_bytes, 0o600),
+        }
+        if documents.plan_bytes is not None:
+            files[plan_path(path)] = (documents.plan_bytes, 0o600)
+        return cls(files, plan_path(path) if documents.plan_bytes is None else None)
+
+
+def write_release(
+    stage: Callable[[], None],
+    place: Place,
+    force: bool,
+    documents: Callable[[], ReleaseDocuments],
+) -> ReleaseDocuments:
+    """The draft is written by `stage`, `documents` judges it (and may refuse), then all parts take their names."""
+    check_free(place, force)
+    path, replaced = place.path, place.exists()
+    made: list[Path] = []
+    try:
+        stage()
+        written_documents = documents()
+        parts = _Parts.of(path, written_documents)
+        digest = written_documents.manifest["data_sha256"]
+        places = {part: pending_path(part, digest) if replaced else part for part in parts.files}
+        with parts_lock(path) as alone:
+            for part, (content, mode) in parts.files.items():
+                write_bytes(places[part], content, mode)
+                made.append(places[part])
+            check_closed(*parts.files, plan_path(path))  # or the data would take its name, and they could not
+            place.publish()
+            made.clear()  # from here on they belong to the data
+            for part, waiting in places.items():
+                replace(waiting, part)
+            if parts.stale_plan is not None:
+                remove(parts.stale_plan)  # of a release that this one replaces
+            if alone.is_kept:
+                _remove_leftovers(path)
+            sync(path.parent)  # the renames themselves must survive a crash
+    except OSError as error:
+        raise InputError(f"{path} could not be written: {failure(error)}.", "Nothing was released.") from None
+    except (pl.exceptions.ComputeError, pl.exceptions.PanicException):  # its message may show values
+        raise InputError(
+            f"A column has a type that a {path.suffix} file cannot hold.",
+            "Write .parquet. Nothing was released.",
+        ) from None
+    finally:
+        place.discard()
+        for file in made:
+            file.unlink(missing_ok=True)
+    return written_documents
+
+
+def check_free(place: Place, force: bool) -> None:
+    """Refuse to write over the data or the parts of another release; those of one that was interrupted are none."""
+    place.check(force)
+    if force or place.exists():
+        return
+    for part in files_of(place.path)[1:]:
+        if part.exists() and not _interrupted(place):
+            other = "" if place.stored_in is None else " for the manifest: ?table=…&manifest=other.manifest.json"
+            raise InputError(
+                f"{part} exists already: it belongs to another release.",
+                Message("Choose another name{}, or replace it with `{force}`.", other),
+            )
+
+
+def _interrupted(place: Place) -> bool:
+    """Whether the parts beside a target name data that never came.
+
+    A manifest does not name the server: only of a database that is a file in the same folder it is known that its
+    table never came.
+    """
+    path, stored = place.path, place.stored_in
+    try:
+        manifest = read_manifest(path)
+        named = manifest.data if manifest is not None else None
+        if named is None and (private := read_private(path)) is not None:
+            named = private.data
+    except InputError:
+        return False
+    if stored is not None or (named is not None and Path(named).suffix.removeprefix(".") in SYSTEMS):
+        address = getattr(place, "address", None)
+        here = address is not None and address.file is not None and address.file.parent == path.parent
+        return here and manifest is not None and manifest.stored_in == stored and not place.exists()
+    if named == path.name:
+        return not place.exists()
+    return named is not None and not path.with_name(Path(named).name).exists()
+
+
+def _remove_leftovers(path: Path) -> None:
+    """Remove the parts that killed writers left beside a target; asked for while `parts_lock` keeps living ones out.
+
+    A part waits as `.NAME.HASH` for its data (`pending_path`), and is written as a draft of such a name or of its own
+    (`write_bytes`).
+    """
+    parts = "|".join(re.escape(part.name) for part in files_of(path)[1:])
+    name = re.compile(rf"\.({parts})\.([0-9a-f]{{8}}|[0-9a-f]{{16}})|\.\.({parts})\.[0-9a-f]{{16}}\.[0-9a-f]{{8}}")
+    for file in path.parent.iterdir():
+        if name.fullmatch(file.name):
+            with suppress(OSError):  # of another user: the release is whole without that
+                remove(file)

@@ -8,13 +8,22 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError
-from shoal.judgement.checks import Check
-from shoal.manifest.files import as_shape, files_of, manifest_path, part_of, private_path, read_json
-from shoal.manifest.schema import Manifest, PrivateRecord
+from shoal.policy.judgement.shown_classes import Check
+from shoal.policy.manifest import (
+    Manifest,
+    PrivateRecord,
+    as_shape,
+    files_of,
+    manifest_path,
+    part_of,
+    parts_lock,
+    private_path,
+    read_json,
+)
 from shoal.releases.results import Verification
 from shoal.results.result import as_json
+from shoal.storage.writing import sha256, write_json
 from shoal.wording import in_words
-from shoal.writing import sha256, write_json
 
 # what `publish` writes beside a release: without their hashes in the manifest nothing protects them
 _FINDINGS = "findings.json"
@@ -46,9 +55,9 @@ def sign_release(source: str | Path, key_file: str | Path) -> str:
     whole = known.data_sha256 == release.data_sha256 and known.manifest_sha256 == manifest.digest()
     if not whole or not all(check.holds for check in files_check(release.data, manifest, Path(source).is_dir())):
         raise InputError("The release was changed since it was written.", "Release it again, then sign it.")
-    signed = _write_manifest(
-        manifest.model_copy(update={"signature": None}), release.parts["manifest"], record, key_file
-    )
+    unsigned = manifest.model_copy(update={"signature": None})
+    with parts_lock(release.data):
+        signed = _write_manifest(unsigned, release.parts["manifest"], record, key_file)
     assert signed.signature is not None
     return signed.signature.public_key
 
@@ -129,12 +138,12 @@ def figures_check(manifest: Manifest, judged: Verification) -> Check:
     said = [entry.model_dump(mode="json") for entry in manifest.models]
     if len(said) != len(models):
         wrong.append("models")
-    for entry, found in zip(said, models, strict=False):
-        if not all(_same(entry[key], found[key]) for key in ("name", "parameters", "holds", "worst")):
-            wrong.append(str(found["name"]))
+    for entry, model in zip(said, models, strict=False):
+        if not all(_same(entry[key], model[key]) for key in ("name", "parameters", "holds", "worst")):
+            wrong.append(str(model["name"]))
     wrong += ["suppressed_rows"] if manifest.suppressed_rows != judged.suppressed_rows else []
     again = [name for name in measured if name in manifest.findings]
-    again += ["suppressed_rows", *dict.fromkeys(str(found["name"]) for found in models)]
+    again += ["suppressed_rows", *dict.fromkeys(str(model["name"]) for model in models)]
     claims = ["method", "parameters", *_claims(manifest, measured)]
     detail = f"measured again: {', '.join(again)}; only claimed: {', '.join(claims)}"
     return Check("figures", not wrong, f"not as measured: {', '.join(wrong[:_MOST])}" if wrong else detail)

@@ -3,22 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from shoal.anonymization.results import Anonymized
-from shoal.dataclasses import dataclass
-from shoal.hierarchy import Hierarchy
-from shoal.hierarchy.chosen import given_hierarchies, trees_in_values
+from shoal.methods.results import Anonymized
 from shoal.ranges.forms import ColumnForm
-from shoal.reading import Options, declaring, read
+from shoal.ranges.hierarchy import Hierarchy
+from shoal.ranges.hierarchy.given import given_hierarchies, trees_in_values
 from shoal.releases.open import Release
-from shoal.table import Table
-from shoal.table.column_type import ColumnType
-from shoal.table.declare import types_of
-from shoal.table.type_words import type_word
+from shoal.storage import Table
+from shoal.storage.column_type import ColumnType, type_word
+from shoal.storage.declare import types_of
+from shoal.storage.reading import Options, declaring, read
 from shoal.utility.decoding import Ends, Members, decoded
 
 

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
 
-from shoal.dataclasses import dataclass
-from shoal.judgement.checks import Check
 from shoal.models import Verdict
+from shoal.policy.judgement.shown_classes import Check
 from shoal.results import Cell, Figure, Figures, Grid, Headline, Notes, Result, Section, left_out, where_known
-from shoal.results.cases import Case, model_cases
-from shoal.results.verdict import holds_cell, worst_class
+from shoal.results.sections import Case, holds_cell, model_cases, worst_class
 from shoal.wording import counted, in_words, said_of
 
 # a check that was asked for and cannot be made: it does not hold, but nothing is known to be wrong

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 
 import polars as pl
 
-from shoal.judgement.checks import Check
-from shoal.manifest.schema import ColumnEntry, Manifest
-from shoal.scrubbing.knowledge import Knowledge, knowledge_of
-from shoal.table import Array, Table
+from shoal.errors import Message
+from shoal.methods.scrubbing.knowledge import PersonKnowledge, knowledge_of
+from shoal.policy.judgement.shown_classes import Check
+from shoal.policy.manifest import ColumnEntry, Manifest
+from shoal.storage import Array, Table
 from shoal.text.find import find_spans
 from shoal.text.known import find_known
 from shoal.text.known_values import KnownValue
@@ -61,7 +62,7 @@ def known_gone(
         return [_not_checked("the manifest does not say which values were looked for")]
     known, person = said.get("known"), said.get("person")
     if said.get("known_from") and more is None:
-        return [_not_checked("values of a file beside the table were looked for; give it as known_from")]
+        return [_not_checked(Message("values of a file beside the table were looked for; give it as {known_from}"))]
     names = [str(name) for name in known] if isinstance(known, list) else []
     names += [person] if isinstance(person, str) else []
     absent = [name for name in names if not original.has(name)]
@@ -85,7 +86,7 @@ def _not_checked(why: str) -> Check:
     return Check("known values", False, f"NOT checked: {why}")
 
 
-def _left(table: Table, entry: ColumnEntry, knowledge: Knowledge) -> int:
+def _left(table: Table, entry: ColumnEntry, knowledge: PersonKnowledge) -> int:
     """In how many rows a known value is left, by the rules of scrubbing and by a plain search that knows none of them.
 
     A date that was moved may be another known one.

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from shoal.errors import InputError
-from shoal.judgement.checks import Check
-from shoal.manifest.schema import Manifest, Signature
-from shoal.writing import check_target, write_bytes
+from shoal.policy.judgement.shown_classes import Check
+from shoal.policy.manifest import Manifest, Signature
+from shoal.storage.writing import check_target, write_bytes
+from shoal.systems.files import others_may
 
 _LARGEST_KEY = 10_000
 
@@ -24,14 +25,14 @@ def _library() -> Any:
 
 def make_signing_key(path: str | Path, *, force: bool = False) -> tuple[Path, Path]:
     """Make a key pair: the private key in `path` (mode 0600), the public one beside it with the ending .pub."""
+    library, path = _library(), Path(path)
     from cryptography.hazmat.primitives import serialization as form
 
-    path = Path(path)
     public = path.with_name(path.name + ".pub")
     if path.exists() or public.exists():  # a key is never replaced: what it signed could not be verified any more
         raise InputError(f"{path if path.exists() else public} exists already.", "Name another file.")
     check_target(path, force, (path.suffix.lower(),))
-    key = _library().Ed25519PrivateKey.generate()
+    key = library.Ed25519PrivateKey.generate()
     private_bytes = key.private_bytes(form.Encoding.PEM, form.PrivateFormat.PKCS8, form.NoEncryption())
     public_bytes = key.public_key().public_bytes(form.Encoding.PEM, form.PublicFormat.SubjectPublicKeyInfo)
     write_bytes(path, private_bytes, 0o600)
@@ -43,7 +44,7 @@ def read_signing_key(key_file: str | Path) -> Any:
     """A private key from its file, which nobody but its owner may read."""
     library, path = _library(), Path(key_file)
     content = _key_bytes(path)
-    if stat.S_IMODE(path.stat().st_mode) & 0o077:
+    if others_may(path.stat().st_mode):
         raise InputError(f"Others can read the signing key {path}.", "Give it the mode 0600, or make another.")
     from cryptography.hazmat.primitives.serialization import load_pem_private_key
 
@@ -72,10 +73,10 @@ def sign(manifest: Manifest, key_file: str | Path) -> Manifest:
 
 def check_signature(manifest: Manifest | None, public_key: str | Path) -> Check:
     """Whether a manifest is signed by the owner of a public key."""
+    library, path = _library(), Path(public_key)
     from cryptography.exceptions import InvalidSignature
     from cryptography.hazmat.primitives.serialization import load_pem_public_key
 
-    library, path = _library(), Path(public_key)
     try:
         key = load_pem_public_key(_key_bytes(path))
     except (ValueError, TypeError):

@@ -2,25 +2,167 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any, Protocol
 
 import numpy as np
 import polars as pl
 
-from shoal.dataclasses import dataclass
-from shoal.ranges.parsing import STAR
+from shoal.models import Evidence, HighestRisk, KMatching
+from shoal.models.base import PeopleEstimate
+from shoal.models.evidence import evidence_of_rows
+from shoal.policy import Policy
+from shoal.policy.judgement.evidence import people_of_rows, trees_of
+from shoal.policy.judgement.shown_classes import Check
+from shoal.policy.manifest import ColumnEntry
+from shoal.ranges.parsing import STAR, as_texts
 from shoal.releases.original import Labels, labels_of
-from shoal.releases.releasable import Releasable
-from shoal.releases.suppressed import blank_sensitive, gives_away, sensitive_columns
-from shoal.table import Array, Column, Table
-from shoal.table.encode import encode
-from shoal.writing import is_text_file
+from shoal.storage import Array, Column, Table
+from shoal.storage.encode import encode
+from shoal.storage.writing import is_text_file
+
+# Rows that are suppressed in every quasi-identifier: too few of them, or alike in what is sensitive, give it away.
+
+
+def suppressed_rows(table: Table, names: Sequence[str], raw: Collection[str] = (), wildcard: bool = False) -> Array:
+    """Which rows are `*` in every quasi-identifier; in `raw` columns `*` is a text.
+
+    >>> from shoal.storage.reading import read
+    >>> suppressed_rows(read({"a": ["*", "1"], "b": ["*", "*"]}), ["a", "b"]).tolist()
+    [True, False]
+    """
+    if not names:
+        return np.zeros(table.rows, bool)
+    columns = [as_texts(column, column.name in raw, wildcard) for column in table.select(names)]
+    return np.asarray(np.logical_and.reduce([column.star for column in columns]))
+
+
+def gives_away(table: Table, policy: Policy, suppressed: Array, drawn: int | None = None) -> bool:
+    """Whether suppressed rows are fewer than k, or fail together a model about a sensitive column; `drawn`: the rows of
+    the sample."""
+    count = table.records_in(suppressed)
+    if not count or not policy.models:
+        return False
+    members = count
+    if policy.person is not None and policy.person in table.columns:
+        members = len(np.unique(table[policy.person].codes[suppressed]))
+    elif policy.count is not None:
+        counts = table[policy.count].decode().cast(pl.Int64, strict=False).fill_null(0)  # rows of none are there too
+        members = int(counts.filter(pl.Series(suppressed)).sum())
+    estimate = _people(table, policy, suppressed, drawn)
+    over = [model for model in policy.models if isinstance(model, HighestRisk) and estimate is not None]
+    others = [model for model in policy.models if model not in over]
+    asked = [model.k if isinstance(model, KMatching) else model.least_members or 1 for model in others]
+    together = Evidence(np.array([members]), estimate=estimate, risk_over=policy.risk_over, partial=True)
+    if members < max(asked, default=1) or not all(model.judge(together).holds for model in over):
+        return True
+    about = [model for model in policy.models if model.needs and not (model.needs_population or model.needs_keys)]
+    needed = {name: table[name] for model in about for name in model.needs if name in table.columns}
+    if not needed:
+        return False
+    trees = trees_of(policy, list(needed.values()))
+    evidence = evidence_of_rows(np.where(suppressed, 0, -1), needed, weights=table.records, trees=trees)
+    return not all(model.judge(evidence).holds for model in about)
+
+
+def _people(table: Table, policy: Policy, suppressed: Array, drawn: int | None) -> PeopleEstimate | None:
+    """The people that suppressed rows stand for together, where risk is about the population; of persons and counts
+    the members themselves are asked, the safe side."""
+    if policy.risk_over == "sample" or policy.person is not None or policy.count is not None:
+        return None
+    found = people_of_rows(table, policy, drawn or table.total)
+    return None if found is None else PeopleEstimate(found.people[suppressed].sum(keepdims=True), found.by)
+
+
+def sensitive_columns(policy: Policy) -> list[str]:
+    """The columns whose values must not be given away."""
+    about = [name for model in policy.models for name in model.needs]
+    quasi = policy.quasi_identifiers
+    return [name for name in dict.fromkeys([*policy.sensitive, *about]) if name not in quasi]
+
+
+def blank_sensitive(
+    frame: pl.DataFrame, names: Sequence[str], suppressed: Array, records: Array | None = None
+) -> tuple[pl.DataFrame, dict[str, int]]:
+    """Sensitive cells of suppressed rows emptied; how many were, column by column, of the `records` of each row."""
+    rows = pl.Series(suppressed)
+    blanked = {}
+    for name in names:
+        if name in frame.columns:
+            cells = rows & frame[name].is_not_null()
+            nothing = pl.Series([None], dtype=frame.schema[name]).new_from_index(0, len(frame))
+            frame = frame.with_columns(frame[name].zip_with(~rows, nothing).alias(name))
+            blanked[name] = int(cells.sum() if records is None else records[cells.to_numpy()].sum())
+    return frame, {name: count for name, count in blanked.items() if count}
+
+
+def suppressed_check(
+    table: Table, policy: Policy, suppressed: Array, declared: bool, drawn: int | None = None
+) -> Check | None:
+    """Whether suppressed rows keep what is sensitive to themselves; without a manifest nothing says that `*` is no
+    text of the original, and then too few such rows are a class that is too small."""
+    count = table.records_in(suppressed)
+    if not count or not policy.models:
+        return None
+    names = [name for name in sensitive_columns(policy) if name in table.columns]
+    left = [name for name in names if not bool(_null(table[name])[suppressed].all())]
+    if (left or not declared) and gives_away(table, policy, suppressed, drawn):
+        kept = f"{', '.join(left)} left in" if left else "nothing says that * is not a text of the original"
+        return Check("suppressed rows", False, f"{count:,} rows are too few or too alike, with {kept}")
+    return Check("suppressed rows", True, f"{count:,} rows are suppressed in every quasi-identifier")
+
+
+def _null(column: Column) -> Array:
+    return column.is_null()
+
+
+# What every changed table says of itself, so that it can be released.
+
+
+class Releasable(Protocol):
+    """A changed table that may leave: it says what its manifest tells and what is checked in the written file."""
+
+    @property
+    def table(self) -> Table: ...
+    @property
+    def policy(self) -> Policy: ...
+    @property
+    def technique(self) -> str:
+        """By which name the manifest knows it."""
+        ...
+
+    @property
+    def rule(self) -> str | None:
+        """The rule that it keeps instead of a privacy model, by its source."""
+        ...
+
+    @property
+    def personal(self) -> bool:
+        """Whether it stays among those who hold the original: then its columns need no decision."""
+        ...
+
+    @property
+    def parameters(self) -> dict[str, Any]: ...
+    @property
+    def quasi_identifiers(self) -> list[str]: ...
+    @property
+    def plan(self) -> Any: ...
+    @property
+    def seconds(self) -> float: ...
+    @property
+    def polars(self) -> pl.DataFrame: ...
+    @property
+    def private(self) -> dict[str, Any]: ...
+    def manifest_columns(self) -> list[ColumnEntry]: ...
+    def manifest_findings(self) -> dict[str, Any]: ...
+    def manifest_sections(self, written: Table) -> dict[str, Any]: ...
+    def checks(self, written: Table) -> list[Check]: ...
 
 
 @dataclass(frozen=True)
-class Treated:
+class TreatedRows:
     """What is written: cells that were emptied by column, and rows of the input that are not released."""
 
     frame: pl.DataFrame
@@ -30,13 +172,13 @@ class Treated:
     removed_records: int = 0
 
 
-def treatments(result: Releasable, path: Path) -> list[Treated]:
+def treatments(result: Releasable, path: Path) -> list[TreatedRows]:
     """What may be written, the best first: where suppressed rows give something away, their sensitive cells are
     emptied, or else these rows are removed."""
     frame = frame_of(result, path)
     suppressed = _suppressed(result, frame)
     if suppressed is None:
-        return [Treated(frame)]
+        return [TreatedRows(frame)]
     policy = result.policy
     counted = (policy.person, policy.count, policy.weight)
     needed = [*sensitive_columns(policy), *(name for name in counted if name is not None)]
@@ -45,12 +187,12 @@ def treatments(result: Releasable, path: Path) -> list[Treated]:
     columns = {name: _encoded(result, frame[name], name in changed) for name in needed}
     records = result.table.records
     if not gives_away(Table(columns, len(frame), records=records), policy, suppressed):
-        return [Treated(frame)]
-    found = [Treated(*blank_sensitive(frame, sensitive_columns(policy), suppressed, records))]
+        return [TreatedRows(frame)]
+    candidates = [TreatedRows(*blank_sensitive(frame, sensitive_columns(policy), suppressed, records))]
     if not suppressed.all():
         lost = result.table.records_in(suppressed)
-        found.append(Treated(frame.filter(~suppressed), {}, np.flatnonzero(suppressed).tolist(), lost))
-    return found
+        candidates.append(TreatedRows(frame.filter(~suppressed), {}, np.flatnonzero(suppressed).tolist(), lost))
+    return candidates
 
 
 def frame_of(result: Releasable, path: Path) -> pl.DataFrame:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -10,39 +10,152 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from shoal.databases import is_database
 from shoal.detection.context import context_of_table
 from shoal.detection.undecided import look_at
 from shoal.engine import engine_of
-from shoal.errors import InputError
-from shoal.judgement.checks import Check
-from shoal.judgement.evidence import evidence_of
-from shoal.manifest.columns import decided_names, types_by_name
-from shoal.manifest.files import names_as_released
-from shoal.manifest.schema import PERSONAL, Manifest
+from shoal.engine.base import Pairs, RowMap
+from shoal.errors import InputError, Message
 from shoal.models import KMatching
 from shoal.models.base import PeopleEstimate
 from shoal.models.k_matching import readings_of
 from shoal.policy import Policy, as_policy
-from shoal.reading import Options, declaring, read
-from shoal.reading.files import is_address
-from shoal.releases.distinct import distinct_suppressed, is_on_disk
-from shoal.releases.excel import defused_name
+from shoal.policy.judgement.evidence import evidence_of
+from shoal.policy.judgement.shown_classes import Check
+from shoal.policy.manifest import NO_ROW_MAP, PERSONAL, Manifest, decided_names, names_as_released, types_by_name
+from shoal.releases.distinct import distinct_suppressed, in_release_order, is_on_disk
+from shoal.releases.documents import as_published
 from shoal.releases.manifest_checks import against_manifest, by_rule, unsaid
+from shoal.releases.notation import defused_name
 from shoal.releases.open import Release
+from shoal.releases.original import ReleaseContext, against_original, inferred_entries
 from shoal.releases.published import figures_check, files_check
-from shoal.releases.results import Verification
-from shoal.releases.shown_types import as_published
+from shoal.releases.results import NEEDS_PRIVATE, Verification
 from shoal.releases.signing import check_signature
-from shoal.releases.suppressed import sensitive_columns, suppressed_check, suppressed_rows
-from shoal.releases.with_original import beside_original, with_original
-from shoal.table import Table
-from shoal.table.column_type import ColumnType
+from shoal.releases.treatment import sensitive_columns, suppressed_check, suppressed_rows
+from shoal.storage import Table
+from shoal.storage.column_type import ColumnType
+from shoal.storage.databases import is_database
+from shoal.storage.order import released_order
+from shoal.storage.reading import Options, declaring, read
+from shoal.storage.reading.files import is_address
+from shoal.storage.spill import Spill
+from shoal.storage.writing import tells_empty
 from shoal.wording import in_words
 
 if TYPE_CHECKING:
+    from shoal.methods.scrubbing.knowledge import KnownFrom
     from shoal.releases.scrubbed_notes import KnownById
-    from shoal.scrubbing.knowledge import KnownFrom
+
+
+# A released file beside the table that it was made from, in memory or on disk, with what its private record knows.
+
+
+def with_original(
+    release: Release | None,
+    manifest: Manifest | None,
+    table: Table,
+    original: Table,
+    policy: Policy,
+    more: KnownById | None,
+    spill: Spill | None = None,
+    elsewhere: Callable[..., Iterator[Pairs]] | None = None,
+) -> list[Check]:
+    """The rows of a release against those of its original; `elsewhere`: the pairs of rows that an engine has."""
+    _check_ordered(table, original)
+    if release is not None and release.private is not None and release.private.row_map == NO_ROW_MAP:
+        raise InputError(
+            "The release was made from rows without an order: which row was which cannot be told again.",
+            Message("Leave out the {original}, or release again from an ordered input: &order=id."),
+        )
+    if release is None or manifest is None:
+        entries = inferred_entries(table, original, policy.columns)
+        names = [name for entry in entries for name in entry.released_as]
+        strange = [name for name in table.columns if name not in names]
+        extra = [Check("columns", False, f"{', '.join(strange[:8])} not in the original")] if strange else []
+        order = None if spill is not None or elsewhere is not None else np.arange(table.rows)
+        pairs = None if elsewhere is None else partial(elsewhere, RowMap())
+        return [
+            *extra,
+            *against_original(table, original, entries, ReleaseContext(order, spill=spill, elsewhere=pairs)),
+        ]
+    private = release.private
+    if (manifest.shuffled or manifest.removed_rows) and private is None:
+        return [Check("rows", False, NEEDS_PRIVATE)]
+    removed = [] if private is None else private.removed
+    if len(set(removed)) != manifest.removed_rows or any(row >= original.total for row in removed):
+        return [Check("rows", False, "the rows that were removed are not those that the private record names")]
+    seed = private.seed if private is not None and private.shuffled else None
+    order = None
+    if spill is None and elsewhere is None:
+        order = released_order(original.rows, seed, removed)
+    if spill is not None:
+        original = _in_release_order(original, manifest, seed, removed, spill)
+    beside = ReleaseContext(
+        order,
+        {} if release.plan is None else release.plan.trees,
+        {} if private is None else private.labels,
+        vouched=private is not None
+        and private.data_sha256 == release.data_sha256
+        and private.manifest_sha256 == manifest.digest(),
+        excel_safe=manifest.excel_safe,
+        text_file=not tells_empty(release.data),
+        removed=len(removed),
+        weighed_by=policy.weight or policy.count,
+        spill=spill,
+        elsewhere=None if elsewhere is None else partial(elsewhere, RowMap(seed, removed)),
+    )
+    checks = against_original(table, original, manifest.columns, beside)
+    if not any(entry.form.kind == "scrubbed" for entry in manifest.columns):
+        return checks
+    from shoal.releases.scrubbed_notes import known_gone
+
+    return [*checks, *known_gone(table, original, manifest, order, more)]
+
+
+def _check_ordered(table: Table, original: Table) -> None:
+    """Refuse rows of which none can be found again."""
+    for one in (original, table):
+        if engine_of(one).is_ordered(one):
+            continue
+        cure = "Order them by a key: add &order=id to the address, or order by to the query. When a release is "
+        cure += "written, every row is compared before it is committed."
+        if engine_of(one).keeps_rows:
+            cure = "Write it as files, and name those: rows of a data frame are not numbered, nor are those of a table "
+            cure += "with more rows than the driver takes (spark.shoal.driver.tuples)."
+        raise InputError(
+            Message(
+                "The rows of {} have no order, so that none can be found in the other table ({original}).", one.name
+            ),
+            cure,
+        )
+
+
+def beside_original(
+    release: Release | None,
+    manifest: Manifest | None,
+    table: Table,
+    original: Table,
+    policy: Policy,
+    more: KnownById | None,
+    options: Options | None,
+) -> list[Check]:
+    """The rows against the original's; those on disk with more disk for another order of theirs."""
+    if not (is_on_disk(table) or is_on_disk(original)):
+        return with_original(release, manifest, table, original, policy, more)
+    asked = options or Options()
+    with Spill(asked.memory, asked.spill_dir) as spill:
+        spill.start(original.rows * (16 + sum(column.codes.itemsize for column in original.columns.values())))
+        return with_original(release, manifest, table, original, policy, more, spill)
+
+
+def _in_release_order(
+    original: Table, manifest: Manifest, seed: int | None, removed: Sequence[int], spill: Spill
+) -> Table:
+    """The original with its rows as the release has them; columns that were removed from it stay where they are."""
+    names = [name for name in original.names if (entry := manifest.column(name)) is not None and entry.released_as]
+    ordered = in_release_order(original.select(names), original.rows, seed, removed, spill)
+    return replace(original, columns={**original.columns, **dict(zip(names, ordered, strict=True))})
+
 
 __all__ = ["Verification", "judge", "verify"]
 
@@ -70,9 +183,12 @@ def verify(
     `shoal.scrub` looked for in notes, to be looked for again.
     """
     if known_from is not None and original is None:
-        raise InputError("known_from is given without the original, whose ids say whose note is whose.", "Give both.")
+        raise InputError(
+            Message("{known_from} is given without the {original}, whose ids say whose note is whose."), "Give both."
+        )
     more = None if known_from is None else _known(known_from)
-    options = replace(options or Options(), generally=True)
+    of_original = options or Options()
+    options = replace(of_original, second_reader=True)
     release = _release(source, options)
     manifest = None if release is None else release.manifest_or_none
     decided = _policy(policy, manifest)
@@ -103,14 +219,14 @@ def verify(
     if absent and manifest is not None:  # a check that says so stands there already
         return Verification("refused", table.total, 0, 0, [], checks)
     if original is not None:
-        readings = (declaring(options, types, released=True, only_empty=names), declaring(options, types))
+        readings = (declaring(options, types, released=True, only_empty=names), declaring(of_original, types))
         if engine.keeps_rows:
             beside = engine.rows(original, None, readings[1], needed=[])
             asked = partial(engine.pairs, table, beside, options=readings)
             checks += with_original(release, manifest, table, beside, decided, more, elsewhere=asked)
         else:
             beside = read(original, None, readings[1])
-            checks += beside_original(release, manifest, table, beside, decided, more, options)
+            checks += beside_original(release, manifest, table, beside, decided, more, of_original)
     forms = {} if manifest is None else {name: manifest.form_of(name) for name in names}
     raw = [name for name, form in forms.items() if form is not None and not form.generalizes]
     levels = None if manifest is None else manifest.levels
@@ -123,7 +239,7 @@ def verify(
 
 
 def by_tuple(policy: Policy) -> int | None:
-    """From how many records on equal ones are judged together: all, where nothing belongs to single records."""
+    """Row count above which duplicates are judged as one tuple: always, where nothing belongs to single records."""
     by_record = (policy.count, policy.person, policy.weight, policy.household)
     return 0 if all(name is None for name in by_record) else None
 
@@ -251,21 +367,23 @@ def _undecided(table: Table, policy: Policy, manifest: Manifest | None) -> list[
     if manifest is not None and manifest.excel_safe:
         decided |= {defused_name(name) for name in decided}
     context = context_of_table(table)
-    found = [look_at(table[name], table.total, context) for name in types_by_name(table) if name not in decided]
-    if not found:
+    undecided = [look_at(table[name], table.total, context) for name in types_by_name(table) if name not in decided]
+    if not undecided:
         return []
-    lines = "; ".join(entry.in_words().removesuffix(".") for entry in found if entry.stops)
-    detail = lines or f"nothing in {in_words([entry.column for entry in found])} points at people by detection alone"
+    lines = "; ".join(entry.in_words().removesuffix(".") for entry in undecided if entry.stops)
+    detail = (
+        lines or f"nothing in {in_words([entry.column for entry in undecided])} points at people by detection alone"
+    )
     return [Check("undecided columns", not lines, detail)]
 
 
 def _leak(table: Table, names: Sequence[str], policy: Policy) -> Check:
-    from shoal.leakage.check import leak_check
+    from shoal.exposure.leakage.measure import leak_check
 
     return Check("leak", *leak_check(table, names, policy))
 
 
 def _known(known_from: KnownFrom) -> KnownById:
-    from shoal.scrubbing.knowledge import read_known
+    from shoal.methods.scrubbing.knowledge import read_known
 
     return read_known(known_from)

@@ -1,7 +1,7 @@
 """The release step: data, manifest, data dictionary and private record are written together, or nothing is.
 
 The data is written under a temporary name beside its target, synced, read back and measured against the policy; then
-all parts take their names (`releases/parts.py`).
+all parts take their names (`releases/places.py`).
 """
 
 from __future__ import annotations
@@ -9,53 +9,46 @@ from __future__ import annotations
 import secrets
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from shoal import progress
-from shoal.anonymization.on_disk.limits import DISK_PER_ROW
-from shoal.anonymization.results import Anonymized
-from shoal.dataclasses import dataclass
 from shoal.detection.undecided import Decisions, decisions_of
-from shoal.errors import InputError, ShoalError
-from shoal.manifest.files import dictionary_path, files_of, manifest_path, plan_path, private_path
-from shoal.manifest.schema import ColumnEntry
+from shoal.errors import InputError, Message, Setting, ShoalError, joined
+from shoal.methods.on_disk.measured import DISK_PER_ROW
+from shoal.methods.results import Anonymized
 from shoal.policy import Policy
-from shoal.reading import NO_ORDER, Options, declaring
+from shoal.policy.manifest import ColumnEntry, dictionary_path, files_of, manifest_path, plan_path, private_path
 from shoal.releases.coded import coded_frame, write_coded_frame
-from shoal.releases.documents import Draft, ReleaseDocuments, documents_of
-from shoal.releases.elsewhere import Failed, path_here, release_elsewhere, stays_elsewhere
-from shoal.releases.excel import defused, defused_name
-from shoal.releases.in_blocks import many_rows
-from shoal.releases.manifest_checks import forms_check
-from shoal.releases.notation import Notation, in_notation, written_as
-from shoal.releases.on_disk import (
+from shoal.releases.documents import DataDraft, ReleaseDocuments, documents_of, shown_types
+from shoal.releases.in_blocks import (
     OnDisk,
     check_written_on_disk,
     code_bytes,
     dictionary_frame,
     is_streamed,
+    many_rows,
     treatments_on_disk,
     write_blocks,
 )
-from shoal.releases.original import CHANGED, Beside, Labels, against_original
-from shoal.releases.parts import check_free, write_release
-from shoal.releases.places import FilePlace, Place, check_not_input, place_of
-from shoal.releases.releasable import Releasable
+from shoal.releases.manifest_checks import forms_check
+from shoal.releases.notation import Notation, defused, defused_name, in_notation, written_as
+from shoal.releases.original import CHANGED, Labels, ReleaseContext, against_original
+from shoal.releases.places import FilePlace, Place, check_free, check_not_input, place_of, write_release
+from shoal.releases.remote_release import Failed, path_here, release_remote, stays_remote
 from shoal.releases.results import Released, Verification
-from shoal.releases.shown_types import shown_types
-from shoal.releases.treatment import Treated, labels_given, treatments
+from shoal.releases.treatment import Releasable, TreatedRows, labels_given, treatments
 from shoal.releases.verify import judge
 from shoal.releases.written_labels import codes_as_numbers, labels_written
-from shoal.table import Array, Table
-from shoal.table.order import original_rows, shuffled_order
-from shoal.table.spill import Spill
+from shoal.storage import Array, Table
+from shoal.storage.order import original_rows, shuffled_order
+from shoal.storage.reading import NO_ORDER, Options, declaring
+from shoal.storage.spill import Spill
+from shoal.storage.writing import OutputFormat, check_apart, tells_empty
 from shoal.vocabulary import Role
-from shoal.wording import in_words
-from shoal.writing import OutputFormat, check_apart, tells_empty
 
 
 class Refused(ShoalError):
@@ -94,7 +87,7 @@ def release(
     if not result.policy.models and not no_guarantee and result.rule is None:
         raise InputError(
             "The policy names no privacy model, so nothing would be guaranteed.",
-            "Add one (k = 5, for example), or say `no_guarantee` to release without.",
+            Message("Add one (k = 5, for example), or say `{no_guarantee}` to release without."),
         )
     inputs = [] if source is None else [source] if isinstance(source, Path) else list(source)
     named = [*inputs, Path(result.table.name)] if _is_file(result.table.name) else inputs
@@ -105,7 +98,7 @@ def release(
     decisions = _decisions(result)
     if decisions.stopping:
         raise Refused(f"Refused, nothing was written. {decisions.refusal()}")
-    if stays_elsewhere(result):
+    if stays_remote(result):
         folder = path_here(place.shown)
         return _elsewhere(result, folder, shuffle, seed, no_guarantee, excel_safe, sign, decisions, output)
     seed = secrets.randbits(63) if seed is None else seed
@@ -135,7 +128,7 @@ def _elsewhere(
     """Rows that stay with their engine are written there."""
     _check_usual_notation("A folder of Parquet files is", excel_safe, output)
     try:
-        documents, judged, treated, rows = release_elsewhere(
+        documents, judged, treated, rows = release_remote(
             result, path, shuffle=shuffle, seed=seed, no_guarantee=no_guarantee, sign=sign, decisions=decisions
         )
     except Failed as failure:
@@ -178,7 +171,7 @@ def _write_many(result: Anonymized, how: _Writing) -> Released:
     return _write_blocks(result, result, OnDisk(result), how, Options(), order=order)
 
 
-def _write(result: Releasable, treated: Treated, how: _Writing) -> Released:
+def _write(result: Releasable, treated: TreatedRows, how: _Writing) -> Released:
     """Write one way to treat the suppressed rows, once the written file was judged."""
     frame, path = treated.frame, how.place.path
     shuffled = shuffled_order(len(frame), how.seed) if how.shuffle else None
@@ -200,7 +193,7 @@ def _write(result: Releasable, treated: Treated, how: _Writing) -> Released:
 
     def documents() -> ReleaseDocuments:
         notation = None if usual else Notation.of(written, _renamed(columns, how), path, how.excel_safe)
-        made = Draft(
+        made = DataDraft(
             path,
             how.place.digest(),
             how.place.read(notation, declaring(None, result.policy.types, True, result.quasi_identifiers))[0],
@@ -233,14 +226,10 @@ def _write(result: Releasable, treated: Treated, how: _Writing) -> Released:
 
 def _check_usual_notation(what: str, excel_safe: bool, output: OutputFormat) -> None:
     """Refuse another notation of cells where only the usual one is written."""
-    names, settings = output.said()
-    beside = ["excel_safe"] if excel_safe else []
-    if names or beside:
-        raise InputError(
-            f"{what} written in the usual notation of cells.",
-            f"Leave out {in_words([*beside, *names])}.",
-            settings=[*beside, *settings],
-        )
+    said = [*([Setting("excel_safe")] if excel_safe else []), *output.said()]
+    if said:
+        cure = Message("Leave out {}.", joined(said, " and "))
+        raise InputError(f"{what} written in the usual notation of cells.", cure)
 
 
 def _write_on_disk(result: Releasable, how: _Writing) -> Released:
@@ -287,7 +276,7 @@ def _write_blocks(
         options = declaring(plain, result.policy.types, True, result.quasi_identifiers)
         digest, table = how.place.digest(), how.place.read(None, options)[0]
         removed, path = treated.removed.tolist(), how.place.path
-        made = Draft(
+        made = DataDraft(
             path,
             digest,
             table,
@@ -301,7 +290,7 @@ def _write_blocks(
             types,
         )
         labels, entries = labels_given(result), made.entries(result)
-        part = Treated(pl.DataFrame(), treated.blanked, removed)
+        part = TreatedRows(pl.DataFrame(), treated.blanked, removed)
         progress.report("judging what was written", 0)
         judgements.append(_judged(ordered, part, how, table, entries, labels, order, spill))
         return documents_of(
@@ -312,7 +301,7 @@ def _write_blocks(
         how.place.fill(lambda draft: write_blocks(ordered, treated, draft, how.place.path, order))
 
     written = write_release(stage, how.place, how.force, documents)
-    part = Treated(pl.DataFrame(), treated.blanked, treated.removed.tolist())
+    part = TreatedRows(pl.DataFrame(), treated.blanked, treated.removed.tolist())
     return _released(result, how.place, written, judgements[0], part, judgements[0].records, how.decisions)
 
 
@@ -345,7 +334,7 @@ def _renamed(entries: Sequence[ColumnEntry], how: _Writing) -> list[ColumnEntry]
 
 def _judged(
     result: Releasable,
-    treated: Treated,
+    treated: TreatedRows,
     how: _Writing,
     table: Table,
     entries: Sequence[ColumnEntry],
@@ -361,7 +350,7 @@ def _judged(
     trees = {} if result.plan is None else result.plan.trees
     removed, by = len(treated.removed), result.policy.weight or result.policy.count
     as_missing = not tells_empty(how.place.path)
-    beside = Beside(order, trees, labels, True, how.excel_safe, as_missing, removed, by, spill=spill)
+    beside = ReleaseContext(order, trees, labels, True, how.excel_safe, as_missing, removed, by, spill=spill)
     checks = [*result.checks(table), *against_original(table, result.table, entries, beside)]
     checks += [check for check in [forms_check(entries, table, result.policy, how.excel_safe)] if not check.holds]
     names = [name for entry in entries for name in entry.released_as if entry.name in _promised(result)]
@@ -371,8 +360,10 @@ def _judged(
     if not judged.holds:
         why = ""
         if treated.blanked or treated.removed:
-            why = " What suppressed records have must not stay: allow fewer of them with `suppression`."
-        raise Refused(f"Refused, nothing was written. {judged.reasons()}.{why}{_not_kept(judged, how.place.path)}")
+            why = Message(" What suppressed records have must not stay: allow fewer of them with `{suppression}`.")
+        raise Refused(
+            Message("Refused, nothing was written. {}.{}{}", judged.reasons(), why, _not_kept(judged, how.place.path))
+        )
     return judged
 
 
@@ -387,7 +378,9 @@ def _with_roles(result: Releasable, decide: Mapping[str, Role] | None) -> Releas
     if not decide:
         return result
     if not hasattr(result, "with_roles"):
-        raise InputError(f"A release by {result.technique} decides on columns itself.", "Leave out `decide`.")
+        raise InputError(
+            f"A release by {result.technique} decides on columns itself.", Message("Leave out `{decide}`.")
+        )
     return result.with_roles(decide)  # type: ignore[no-any-return]
 
 
@@ -410,7 +403,7 @@ def _released(
     place: Place,
     documents: ReleaseDocuments,
     judged: Verification,
-    treated: Treated,
+    treated: TreatedRows,
     rows: int,
     decisions: Decisions,
 ) -> Released:

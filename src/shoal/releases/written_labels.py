@@ -11,11 +11,11 @@ from pathlib import Path
 
 import polars as pl
 
-from shoal.formats import ColumnLabels, Labels, format_of
-from shoal.formats.labels import text_of
-from shoal.manifest.schema import ColumnEntry
+from shoal.policy.manifest import ColumnEntry
 from shoal.ranges.parsing import set_members, sets_among
-from shoal.table import Table
+from shoal.storage import Table
+from shoal.storage.formats import ColumnLabels, Labels, format_of
+from shoal.storage.formats.labels import text_of
 
 # cells are codes of the original, ranges of them, or sets of them
 _KEEP_CODES = ("as-it-was", "range", "columns", "set", "node", "label", "suppressed-cells", "perturbed")

@@ -1,1 +1,1 @@
-"""Pictures and pages of what was found."""
+"""From what was found to pictures, pages, reports and a folder that may be published."""

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+import io
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from shoal.detection.results import Detection
 from shoal.errors import InputError
-from shoal.leakage.curves import Curve, needed_k, over_k, over_leaks, over_targets
-from shoal.leakage.results import LeakRisk
-from shoal.results.plot import harmless
-from shoal.writing import check_target, write_whole
+from shoal.exposure.leakage.curves import Curve, needed_k, over_k, over_leaks, over_targets
+from shoal.exposure.leakage.results import LeakRisk
+from shoal.results import Chart, Result
+from shoal.results.html import harmless
+from shoal.storage.writing import check_target, write_text, write_whole
 
 if TYPE_CHECKING:
-    from shoal.anonymization.search.solution_space import SolutionSpace
+    from shoal.methods.search.solution_space import SolutionSpace
+
 
 ENDINGS = (".svg", ".png", ".html")
+_AS_TEXT = ("svg", "html")
 _BLUE, _RED = "#2a6f97", "#d1495b"
 _LEAST = "least loss at this risk"
 _PANEL = 320
@@ -44,7 +49,12 @@ def save_chart(chart: Any, path: Path) -> None:
     """Write a chart in the format of the file's ending; HTML carries all it needs inside."""
     kind = path.suffix.lower()[1:]
     inline = {"inline": True} if kind == "html" else {}
-    write_whole(path, lambda draft: chart.save(str(draft), format=kind, **inline))
+    if kind in _AS_TEXT:
+        text = io.StringIO()
+        chart.save(text, format=kind, **inline)
+        write_text(path, text.getvalue())
+    else:
+        write_whole(path, lambda draft: chart.save(str(draft), format=kind))
 
 
 def detection_chart(found: Detection) -> Any:
@@ -237,3 +247,40 @@ DRAWINGS: dict[str, Callable[..., Any]] = {
     "lattice": frontier_chart,
     "leak": leak_chart,
 }
+
+
+# Measure and draw: the one order of steps for every verb that can draw what it found.
+
+
+R = TypeVar("R", bound=Result)
+
+
+def with_chart(
+    measure: Callable[[], R], chart: str | Path | None, *, force: bool = False, sources: Iterable[str | Path] = ()
+) -> R:
+    """What `measure` finds, and its chart in a file, whose name is checked before any work is done.
+
+    A chart does not replace one of the `sources`. The result has a field `chart`, which then holds the path.
+
+    >>> from shoal.detection import detect
+    >>> with_chart(lambda: detect({"age": [30, 30, 41]}), None).chart is None
+    True
+    """
+    if chart is None:
+        return measure()
+
+    target = Path(chart)
+    check_chart(target, force)
+    if any(target.resolve() == Path(source).resolve() for source in sources):
+        raise InputError(f"The chart {target} would replace the table.", "Give it another name.")
+    result = measure()
+    save_chart(drawn(result), target)
+    return replace(result, chart=str(target))  # type: ignore[type-var]
+
+
+def drawn(result: Result) -> Any:
+    """The chart of a result, as altair knows it; refused where its sections name none."""
+    charts = [section for section in result.sections() if isinstance(section, Chart)]
+    if not charts:
+        raise InputError(f"A result of {result.name} has no chart here.", "Leave the chart out.")
+    return result.plot()

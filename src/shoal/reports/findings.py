@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from itertools import islice
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Literal
 
-from shoal.dataclasses import dataclass
 from shoal.errors import InputError
-from shoal.reading.small import parse_json, read_small
 from shoal.results import Figure, Figures, Headline, Notes, Result, Section, where_known
-from shoal.results.validate import problems_of
+from shoal.storage.reading.bytes import parse_json, read_small
 from shoal.wording import counted
 
 _SHOWN = 5
@@ -87,8 +85,8 @@ def checked_findings(found: Any, where: str) -> dict[str, Any]:
         raise InputError(f"{where} is not a file of findings: it lacks {', '.join(missing)}.", cure)
     if found["schema_version"] != FindingsDocument.schema_version:
         raise InputError(f"{where} was written by another version of shoal.", "Make the report with that version.")
-    from shoal.reports.findings_schema import findings_schema
+    from shoal.reports.findings_model import wrong_places
 
-    if wrong := list(islice(problems_of(found, findings_schema()), _SHOWN)):
-        raise InputError(f"{where} is not a file of findings: see {', '.join(wrong)}.", cure)
+    if wrong := wrong_places(found):
+        raise InputError(f"{where} is not a file of findings: see {', '.join(wrong[:_SHOWN])}.", cure)
     return found

@@ -3,12 +3,84 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Mapping, Sequence
+import csv
+import io
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from html import escape
+from pathlib import Path
+from typing import Any
 
-from shoal import __version__
-from shoal.reports.exhibit import Document, Exhibit, Number, shown
+from shoal import __version__, progress
+from shoal.errors import InputError, Message
 from shoal.results import Bar, Cell, Content, Grid
+from shoal.storage.writing import give_usual_rights
+from shoal.systems.files import replace, sync
+
+# What a page shows, whatever it is about: exhibits with words, grids, numbers and a picture each.
+
+
+Number = str | int | float | None
+
+
+@dataclass(frozen=True)
+class PageExhibit:
+    """One part of a page: its words, grids to read, a table of numbers (a CSV file too) and a picture.
+
+    `chart` makes the picture when it is drawn, so that nothing is loaded for it before.
+    """
+
+    key: str
+    heading: str
+    text: str
+    header: Sequence[str] = ()
+    rows: Sequence[Sequence[Number]] = ()
+    grids: Sequence[Grid] = ()
+    chart: Callable[[], Any] | None = field(default=None, repr=False, compare=False)
+
+
+@dataclass(frozen=True)
+class Document:
+    """A page and its files: `key` begins their names, `command` is what made it, `data` the numbers as JSON.
+
+    `tables` are further CSV files by name, each with its header and rows.
+    """
+
+    key: str
+    title: str
+    source: str
+    text: str
+    summary: str
+    exhibits: Sequence[PageExhibit]
+    command: str
+    data: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    tables: Mapping[str, tuple[Sequence[str], Sequence[Sequence[Number]]]] = field(default_factory=dict, repr=False)
+
+
+def share(value: float | None, digits: int = 2) -> str:
+    """A share as a percentage of so many digits; undefined is a dash.
+
+    >>> share(0.7484), share(None)
+    ('74.84%', '–')
+    """
+    return "–" if value is None else f"{100 * value:.{digits}f}%"
+
+
+def shown(value: Number) -> str:
+    """A number as the page writes it.
+
+    >>> shown(3985166), shown(0.31862511), shown(None), shown("S2"), shown(1.2e-09)
+    ('3,985,166', '0.3186', '–', 'S2', '1.2e-09')
+    """
+    if value is None:
+        return "–"
+    if isinstance(value, float):
+        return f"{value:.4g}"
+    return f"{value:,}" if isinstance(value, int) else value
+
 
 _STYLE = """
 body { font: 15px/1.5 system-ui, sans-serif; color: #1b1f24; max-width: 62rem; margin: 2rem auto; padding: 0 1rem; }
@@ -33,7 +105,7 @@ _FEW_ROWS = 20
 def page(document: Document, pictures: Mapping[str, str]) -> str:
     """The whole page; `pictures` holds the SVG of the exhibits that have one.
 
-    >>> exhibits = [Exhibit("t", "Table 1", "It.")]
+    >>> exhibits = [PageExhibit("t", "Table 1", "It.")]
     >>> html = page(Document("a", "A title", "A source", "What it is.", "All well.", exhibits, "shoal --help"), {})
     >>> html.startswith("<!doctype html>"), "<h2" in html, "<script" in html, "<code>shoal --help</code>" in html
     (True, True, False, True)
@@ -59,10 +131,11 @@ def page(document: Document, pictures: Mapping[str, str]) -> str:
     return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}\n</body></html>\n'
 
 
-def _names(exhibits: Sequence[Exhibit]) -> list[tuple[str, str]]:
+def _names(exhibits: Sequence[PageExhibit]) -> list[tuple[str, str]]:
     """What links call exhibits: the heading up to its colon, or after it where several begin alike.
 
-    >>> _names([Exhibit("a", "Fig 1: one", ""), Exhibit("b", "Beside: two", ""), Exhibit("c", "Beside: three", "")])
+    >>> titles = {"a": "Fig 1: one", "b": "Beside: two", "c": "Beside: three"}
+    >>> _names([PageExhibit(name, title, "") for name, title in titles.items()])
     [('a', 'Fig 1'), ('b', 'two'), ('c', 'three')]
     """
     first = [exhibit.heading.partition(": ")[0] for exhibit in exhibits]
@@ -72,7 +145,7 @@ def _names(exhibits: Sequence[Exhibit]) -> list[tuple[str, str]]:
     ]
 
 
-def _exhibit(exhibit: Exhibit, svg: str | None) -> str:
+def _exhibit(exhibit: PageExhibit, svg: str | None) -> str:
     parts = [f'<h2 id="{escape(exhibit.key)}">{escape(exhibit.heading)}</h2>', f"<p>{escape(exhibit.text)}</p>"]
     if svg is not None:
         coded = base64.b64encode(svg.encode()).decode()
@@ -119,3 +192,111 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[Number]]) -> str:
     if len(rows) <= _FEW_ROWS:
         return table
     return f"<details><summary>{len(rows):,} rows of numbers</summary>{table}</details>"
+
+
+# A document as files: JSON, CSV, pictures and the page, all of them or none.
+#
+# Names start with the document's key, so that several documents share a folder: `a.html`, `a.json`, `a-fig-1.svg`.
+
+
+def check_folder(folder: Path, keys: Sequence[str], force: bool, charts: bool) -> None:
+    """Refuse a folder that cannot be filled, before any work is done for it."""
+    if folder.exists() and not folder.is_dir():
+        raise InputError(f"{folder} is a file.", "Name a folder.")
+    if not folder.exists() and not folder.absolute().parent.is_dir():
+        raise InputError(f"There is no folder {folder.absolute().parent}.", "Make it first.")
+    if not os.access(folder if folder.exists() else folder.absolute().parent, os.W_OK):
+        raise InputError(f"{folder} cannot be written to.", "Choose another folder.")
+    there = [f"{key}.html" for key in keys if (folder / f"{key}.html").exists()]
+    if there and not force:
+        raise InputError(f"{folder / there[0]} exists already.", Message("Replace it with `{force}`."))
+    if charts:
+        from shoal.reports.charts import check_drawing
+
+        check_drawing()
+
+
+def contents(document: Document, charts: bool = True) -> dict[str, bytes]:
+    """All files of a document by name, the page last: where it is, all the others are."""
+    key = document.key
+    files = {f"{key}.json": _json(document)}
+    for name, (header, rows) in document.tables.items():
+        files[f"{key}-{name}.csv"] = _csv(header, rows)
+    for exhibit in document.exhibits:
+        if exhibit.rows:
+            files[f"{key}-{exhibit.key}.csv"] = _csv(exhibit.header, exhibit.rows)
+    pictures: dict[str, str] = {}
+    if charts:
+        for exhibit, svg, png in _drawn(document.exhibits):
+            pictures[exhibit.key] = svg
+            files[f"{key}-{exhibit.key}.svg"] = svg.encode()
+            files[f"{key}-{exhibit.key}.png"] = png
+    files[f"{key}.html"] = page(document, pictures).encode()
+    return files
+
+
+def _drawn(exhibits: Sequence[PageExhibit]) -> Iterable[tuple[PageExhibit, str, bytes]]:
+    from shoal.reports.pictures import draw
+
+    with_chart = [(exhibit, exhibit.chart) for exhibit in exhibits if exhibit.chart is not None]
+    for number, (exhibit, chart) in enumerate(with_chart):
+        progress.report("drawing", number, len(with_chart))
+        picture = draw(chart())
+        yield exhibit, picture.svg, picture.png
+
+
+def write_folder(folder: Path, files: dict[str, bytes]) -> None:
+    """Write files into a folder, made if it is not there: all take their names at the end, or none does.
+
+    Drafts are written beside the targets. What was replaced comes back if a later file cannot take its name.
+    """
+    made = not folder.exists()
+    drafts: dict[Path, Path] = {}
+    kept: dict[Path, Path] = {}
+    placed: list[Path] = []
+    try:
+        folder.mkdir(exist_ok=True)
+        for name, content in files.items():
+            drafts[folder / name] = _draft(folder, content)
+        for target, draft in drafts.items():
+            if target.exists():
+                kept[target] = _draft(folder, b"")
+                replace(target, kept[target])
+            replace(draft, target)
+            placed.append(target)
+    except BaseException as error:
+        for target in placed:
+            target.unlink(missing_ok=True)
+        for target, old in kept.items():
+            replace(old, target)
+        kept.clear()
+        if isinstance(error, OSError):
+            raise InputError(f"{folder} could not be written: {error.strerror}.", "Nothing was written.") from None
+        raise
+    finally:
+        for leftover in (*drafts.values(), *kept.values()):
+            leftover.unlink(missing_ok=True)
+        if made and folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+
+
+def _draft(folder: Path, content: bytes) -> Path:
+    handle, name = tempfile.mkstemp(prefix=".draft-", dir=folder)
+    with os.fdopen(handle, "wb") as file:
+        file.write(content)
+    draft = Path(name)
+    sync(draft)
+    give_usual_rights(draft)
+    return draft
+
+
+def _json(document: Document) -> bytes:
+    return (json.dumps(document.data, ensure_ascii=False, indent=1) + "\n").encode()
+
+
+def _csv(header: Sequence[str], rows: Iterable[Sequence[Number]]) -> bytes:
+    text = io.StringIO(newline="")
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(header)
+    writer.writerows(rows)
+    return text.getvalue().encode()

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import io
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from shoal.dataclasses import dataclass
-from shoal.reports.letters import width as text_width
-from shoal.reports.letters import with_lengths
+from shoal.reports.chart_style import width as text_width
+from shoal.reports.chart_style import with_lengths
 
 BLUE, RED, GREY = "#2a6f97", "#d1495b", "#888888"
 Rows = list[dict[str, Any]]

@@ -87,14 +87,14 @@ class Result(ABC):
 
     def plot(self) -> Any:
         """What was found as an altair chart, which a notebook shows and `.save("risk.svg")` writes."""
-        from shoal.results.plot import plot
+        from shoal.results.html import plot
 
         return plot(self)
 
     def __repr__(self) -> str:
         """Counts and verdicts only: no value of the data, no name of a column.
 
-        >>> from shoal.identity import risk
+        >>> from shoal.exposure import risk
         >>> risk({"age": [30, 30, 51]}, quasi_identifiers=["age"])
         <risk: records 3, removed_rows 0, classes 2, uniques 1, uniqueness 0.3333, k 1, ...>
         """

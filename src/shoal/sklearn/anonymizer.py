@@ -3,29 +3,237 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from numbers import Integral
 from pathlib import Path
-from typing import Any, Literal, get_args
+from typing import Any, Literal, Protocol, get_args
 
 import numpy as np
 import polars as pl
 from sklearn.base import BaseEstimator, TransformerMixin
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
-from shoal.anonymization.anonymize import anonymize
-from shoal.anonymization.cut_plan import CutPlan
-from shoal.anonymization.methods import Lattice, Method, Mondrian, method_named
-from shoal.anonymization.methods.base import k_of
-from shoal.anonymization.results import Anonymized
-from shoal.anonymization.search.plan import Plan
-from shoal.anonymization.solve import apply_plan
-from shoal.errors import InputError, as_names, check_choice
+from shoal.errors import InputError, NotCovered, as_names, check_choice
+from shoal.methods import Lattice, Method, Mondrian, method_named
+from shoal.methods.anonymize import anonymize
+from shoal.methods.base import k_of
+from shoal.methods.cut_plan import CutPlan
+from shoal.methods.results import Anonymized
+from shoal.methods.search.plan import LatticePlan
+from shoal.methods.solve import apply_plan
 from shoal.policy import Policy, as_policy
-from shoal.reading.frames import is_frame, to_native
 from shoal.releases.readable import readable
-from shoal.sklearn.encoding import Encode, Encoding, learned
-from shoal.sklearn.frames import as_table, default_names, fingerprint
+from shoal.storage import Array
+from shoal.storage.reading.frames import batches, column_names, is_frame, to_native
+from shoal.utility.decoding import Ends, Members
+
+# Released cells as features: a range its middle or its share of the cells between cuts, a set shares of its members.
+#
+# The columns are learned from the release of the fitted table and stay the same for new data.
+
+
+Encode = Literal["label", "midpoint", "onehot"]
+# more features of one column than a learner is helped by
+_MOST_FEATURES = 1_000
+
+
+class Encoding(Protocol):
+    """How one released column becomes features."""
+
+    @property
+    def endings(self) -> list[str]:
+        """What is put behind the column's name, for each feature."""
+
+    def features(self, meaning: Ends | Members, codes: Array) -> Array:
+        """The features of each row."""
+
+
+@dataclass(frozen=True)
+class Middle:
+    """A range is its middle, `*` the mean of the fitted release, a missing value stays missing."""
+
+    mean: float
+
+    @property
+    def endings(self) -> list[str]:
+        """One feature, under the column's own name."""
+        return [""]
+
+    def features(self, meaning: Ends | Members, codes: Array) -> Array:
+        """The middle of each row's range."""
+        ends = _as_ends(meaning)
+        return np.where(ends.star, self.mean, (ends.low + ends.high) / 2)[codes][:, None]
+
+
+@dataclass(frozen=True)
+class CellShares:
+    """A range is spread evenly over the cells that it covers, `*` is as the fitted release; a missing value is nowhere.
+
+    A cell goes from one low end of a released range to the next. Cuts lie where records are dense, so even shares are
+    nearer to how the records are spread than shares by width.
+    """
+
+    low: Array
+    spread: Array
+    day: bool
+
+    @property
+    def endings(self) -> list[str]:
+        """The first value of each cell; of dates the days since 1970."""
+        return [f">={low:.12g}" for low in self.low]
+
+    def features(self, meaning: Ends | Members, codes: Array) -> Array:
+        """The share of each cell in each row's range."""
+        ends = _as_ends(meaning)
+        shares = _cell_shares(ends, self.low)
+        shares[ends.star] = self.spread
+        return shares[codes]
+
+
+@dataclass(frozen=True)
+class MemberShares:
+    """A category is 1 in its feature, a set or a node equal shares over its members, `*` is as the fitted release."""
+
+    labels: list[str]
+    spread: Array
+
+    @property
+    def endings(self) -> list[str]:
+        """The categories of the fitted release."""
+        return [f"={label}" for label in self.labels]
+
+    def features(self, meaning: Ends | Members, codes: Array) -> Array:
+        """The share of each category in each row's set; a category that was never seen has none."""
+        if isinstance(meaning, Ends):
+            raise InputError("A column of categories holds numbers now.", "Give data of the same types.")
+        place = {label: number for number, label in enumerate(self.labels)}
+        where = np.array([place.get(label, -1) for label in meaning.labels], np.int64)
+        shares = np.zeros((len(meaning.star), len(self.labels) + 1))
+        np.add.at(shares, (meaning.codes, where[meaning.members]), meaning.within(np.ones(len(meaning.labels))))
+        shares = shares[:, :-1]
+        shares[meaning.star] = self.spread
+        return np.asarray(shares[codes])
+
+
+def learned(name: str, meaning: Ends | Members, records: Array, cells: bool) -> Encoding:
+    """How a column of the fitted release is encoded; `cells` asks for shares of cells instead of middles.
+
+    >>> from shoal.storage.reading import read
+    >>> from shoal.utility.decoding import decoded
+    >>> column = read({"age": ["[20;29]", "[20;39]", "[30;39]", "*"]})["age"]
+    >>> meaning = decoded(column)
+    >>> encoding = learned("age", meaning, np.ones(4), cells=True)
+    >>> encoding.endings, encoding.features(meaning, column.codes).tolist()
+    (['>=20', '>=30'], [[1.0, 0.0], [0.5, 0.5], [0.0, 1.0], [0.5, 0.5]])
+    """
+    if isinstance(meaning, Members):
+        _check_width(name, len(meaning.labels))
+        return MemberShares(meaning.labels, meaning.distribution(records))
+    if not cells:
+        return Middle(_mean(meaning, records))
+    low = np.unique(meaning.low[~np.isnan(meaning.low)])
+    low = low if len(low) else np.zeros(1)
+    _check_width(name, len(low))
+    total = records @ _cell_shares(meaning, low)
+    spread = total / total.sum() if total.sum() else np.full(len(low), 1 / len(low))
+    return CellShares(low, spread, meaning.day)
+
+
+def _mean(ends: Ends, records: Array) -> float:
+    """The mean of the middles of all records whose value is known."""
+    known = ~np.isnan(ends.low)
+    total = records[known].sum()
+    return float((records[known] * (ends.low + ends.high)[known]).sum() / 2 / total) if total else 0.0
+
+
+def _cell_shares(ends: Ends, low: Array) -> Array:
+    """By code the share of every cell; a missing value and `*` have none. What lies below all cells is in the first."""
+    shares = np.zeros((len(ends.low), len(low)))
+    known = np.flatnonzero(~np.isnan(ends.low) & ~ends.star)
+    first = np.maximum(np.searchsorted(low, ends.low[known], side="right") - 1, 0)
+    last = np.maximum(np.searchsorted(low, ends.high[known], side="right") - 1, first)
+    cell = np.arange(len(low))
+    inside = (cell >= first[:, None]) & (cell <= last[:, None])
+    shares[known] = inside / inside.sum(axis=1, keepdims=True)
+    return shares
+
+
+def _as_ends(meaning: Ends | Members) -> Ends:
+    """The ends of an ordered column; one that is `*` throughout has no other reading."""
+    if isinstance(meaning, Ends):
+        return meaning
+    if meaning.labels:
+        raise InputError("A column of numbers holds texts now.", "Give data of the same types.")
+    unknown = np.full(len(meaning.star), np.nan)
+    return Ends(unknown, unknown, meaning.star, False, False)
+
+
+def _check_width(name: str, width: int) -> None:
+    if width > _MOST_FEATURES:
+        raise InputError(
+            f"Column '{name}' would become {width:,} features.",
+            "Decide it as identifier, which removes it, or set encode='midpoint' or 'label'.",
+        )
+
+
+# X as scikit-learn hands it over, a frame or an array, as one frame; and whether it came before.
+
+
+Fingerprint = tuple[int, int, int]
+
+
+def default_names(width: int) -> list[str]:
+    """Names of columns that have none, as scikit-learn calls them.
+
+    >>> default_names(2)
+    ['x0', 'x1']
+    """
+    return [f"x{number}" for number in range(width)]
+
+
+def as_table(X: Any, names: Sequence[str] | None) -> pl.DataFrame:
+    """X as a polars frame: NaN is a missing value. `names` are those of an array's columns, where they are known.
+
+    >>> as_table([[1.5, float("nan")], [2.5, 4.0]], None).rows()
+    [(1.5, None), (2.5, 4.0)]
+    """
+    if is_frame(X):
+        parts = list(batches(X, column_names(X)))
+        return pl.concat(parts) if parts else pl.DataFrame({name: [] for name in column_names(X)})
+    array = check_array(X, dtype=None, ensure_all_finite="allow-nan")
+    # of another width than the fitted table, which is refused afterwards
+    known = list(names) if names is not None and len(names) == array.shape[1] else default_names(array.shape[1])
+    return pl.DataFrame([_series(name, array[:, place]) for place, name in enumerate(known)])
+
+
+def _series(name: str, values: np.ndarray[Any, Any]) -> pl.Series:
+    if values.dtype.kind in "fiub":
+        wide = values.astype(np.float64) if values.dtype.kind == "f" else np.ascontiguousarray(values)
+        return pl.Series(name, wide, nan_to_null=True)
+    # a NaN among texts or objects is not equal to itself
+    plain = [None if value is None or value != value else value for value in values.tolist()]
+    try:
+        return pl.Series(name, plain, strict=False) if _mixed(plain) else pl.Series(name, plain)
+    except (pl.exceptions.PolarsError, TypeError, ValueError, OverflowError):
+        raise InputError(
+            f"Column '{name}' mixes types that cannot stand in one column.", "Give it one type first."
+        ) from None
+
+
+def _mixed(values: Sequence[Any]) -> bool:
+    """Whether numbers stand beside each other as integers and floats."""
+    kinds = {type(value) for value in values if value is not None}
+    return kinds <= {int, float}
+
+
+def fingerprint(table: pl.DataFrame) -> Fingerprint:
+    """By which a table is known again, in whatever order its rows are: their number, and two sums of their hashes."""
+    sums = [int(table.hash_rows(seed).to_numpy().sum(dtype=np.uint64)) for seed in (1, 2)] if table.width else [0, 0]
+    return table.height, sums[0], sums[1]
+
+
+# `Anonymizer`: fit learns a recoding, transform releases by it; new data is checked again, for k is of a table.
+
 
 NewData = Literal["refuse", "suppress", "recode"]
 
@@ -91,10 +299,8 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
             plan = _without_models(plan)
         try:
             result = apply_plan(table, plan=plan, unseen=unseen)  # type: ignore[arg-type]
-        except InputError as error:
-            if not {"unseen", "complete_hierarchies"} & set(error.settings):
-                raise  # not about values or classes that the fitted table does not have
-            raise InputError(f"New data: {error.what}", _CURE, settings="new_data") from None
+        except NotCovered as error:
+            raise InputError(f"New data: {error.what}", _CURE) from None
         return self._shown(_releasable(result, released=self.new_data != "recode" or fitted), X)
 
     def get_feature_names_out(self, input_features: Sequence[str] | None = None) -> np.ndarray[Any, Any]:
@@ -120,7 +326,7 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         result = _releasable(anonymize(table, policy, quasi_identifiers=named, k=self.k, method=method))
         if result.plan is None:
             raise InputError("Nothing was learned that new data could be recoded by.", "Use another method.")
-        self.plan_: Plan | CutPlan = result.plan
+        self.plan_: LatticePlan | CutPlan = result.plan
         self.fingerprint_ = fingerprint(table)
         self.k_ = result.findings.k
         self.suppressed_rows_ = result.findings.suppressed_rows
@@ -143,10 +349,10 @@ class Anonymizer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         columns = {name: role for name, role in policy.columns.items() if name not in away}
         policy = policy.model_copy(update={"columns": columns})
         if self.k is not None and (isinstance(self.k, bool) or not isinstance(self.k, Integral)):
-            raise InputError(f"k is a whole number, not {type(self.k).__name__}.", "Write k=5.", settings="k")
+            raise InputError(f"k is a whole number, not {type(self.k).__name__}.", "Write k=5.")
         k = self.k or k_of(policy)
         if k is None and not policy.models:
-            raise InputError("Nothing is asked of the release.", "Set `k`, or a policy with models.", settings="k")
+            raise InputError("Nothing is asked of the release.", "Set `k`, or a policy with models.")
         if k is not None and table.height < k:
             raise InputError(f"X is too small: n_samples={table.height} is fewer than k={k}.", "Give more records.")
         return policy, named
@@ -243,9 +449,9 @@ def _learning(method: Method | str | None, policy: Policy) -> Method:
     )
 
 
-def _without_models(plan: Plan | CutPlan) -> Plan | CutPlan:
+def _without_models(plan: LatticePlan | CutPlan) -> LatticePlan | CutPlan:
     """The same recoding, without what a table must keep."""
-    if isinstance(plan, Plan) and len(plan.rounds) > 1:
+    if isinstance(plan, LatticePlan) and len(plan.rounds) > 1:
         raise InputError(
             "A recoding with several rounds (`local`) needs the table's classes: single records cannot follow it.",
             "Leave out `local`, or set `new_data` to suppress.",
@@ -264,7 +470,6 @@ def _releasable(result: Anonymized, released: bool = True) -> Anonymized:
         raise InputError(
             "No record would be left: all of them would have to be suppressed.",
             "Give more records at once (a class needs at least k of them), or lower k.",
-            settings="k",
         )
     if result.verdict != "holds":
         broken = [verdict.name for verdict in result.models if not verdict.holds]

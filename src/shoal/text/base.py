@@ -8,14 +8,13 @@ from collections.abc import Callable
 from functools import reduce
 from itertools import accumulate
 from operator import or_
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, NamedTuple, Protocol, TypeVar, get_args
 
 import numpy as np
 import polars as pl
 
-from shoal.table import Array
-from shoal.table.fold import fold
-from shoal.text.kinds import TextKind
+from shoal.storage import Array
+from shoal.storage.folding import fold
 from shoal.text.words import (
     CAPITAL,
     INITIAL,
@@ -34,6 +33,27 @@ from shoal.text.words import (
 if TYPE_CHECKING:
     from shoal.text.block import Block
 
+
+# The kinds of identifiers that are found in free text, and the letter of each in HIPAA's list.
+
+
+TextKind = Literal[
+    "name", "organisation", "address", "postal_code", "place", "date", "age_over_89", "phone", "fax", "email",
+    "national_id", "record_number", "health_plan_number", "account_number", "licence_number", "vehicle_number",
+    "device_number", "url", "ip", "username", "other_number",
+]  # fmt: skip
+
+TEXT_KINDS: tuple[TextKind, ...] = get_args(TextKind)
+
+# 45 CFR 164.514(b)(2)(i): the letter under which the kind is listed; (R) is any other unique number or code
+HIPAA_LETTERS: dict[TextKind, str] = {
+    "name": "A", "organisation": "A", "address": "B", "postal_code": "B", "place": "B", "date": "C",
+    "age_over_89": "C", "phone": "D", "fax": "E", "email": "F", "national_id": "G", "record_number": "H",
+    "health_plan_number": "I", "account_number": "J", "licence_number": "K", "vehicle_number": "L",
+    "device_number": "M", "url": "N", "ip": "O", "username": "R", "other_number": "R",
+}  # fmt: skip
+
+
 Made = TypeVar("Made")
 
 
@@ -47,7 +67,7 @@ class Span(NamedTuple):
     reason: str
 
 
-class Recogniser(Protocol):
+class TextRecogniser(Protocol):
     """One way of finding identifiers: its name, the kinds that it finds, and the spans in notes."""
 
     name: str
@@ -113,7 +133,8 @@ _ENDS = frozenset('.!?:;•*\t\n"')
 class Note:
     """A text with what recognisers need of it, each made when it is first asked for.
 
-    `folded` has plain digits, dashes and blanks (`shoal.table.fold`); recognisers work on it and `original` leads back.
+    `folded` has plain digits, dashes and blanks (`shoal.storage.rows`); recognisers work on it, and `original`
+    leads back.
 
     >>> note = Note("tel 020\u20117946\u20110018")
     >>> note.folded

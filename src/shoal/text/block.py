@@ -15,7 +15,7 @@ from operator import or_
 
 import numpy as np
 
-from shoal.table import Array
+from shoal.storage import Array
 from shoal.text.base import Note, once
 from shoal.text.terms import small_words
 from shoal.text.words import (

@@ -2,15 +2,170 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import gc
+import unicodedata
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from itertools import pairwise
 
+from shoal import progress
+from shoal.text import terms
 from shoal.text.base import Note, Span
 from shoal.text.block import Block, blocks_of
-from shoal.text.everywhere import everywhere
+from shoal.text.known import find_known
+from shoal.text.known_values import KnownSet
 from shoal.text.model import TextModel, model_spans
 from shoal.text.recognisers import RECOGNISERS
 from shoal.text.stay import without_what_stays
+from shoal.text.tags import Tagged, without_tags
+from shoal.text.words import (
+    ACTS,
+    CAPITAL,
+    COMMON_EPONYM,
+    DATE_WORD,
+    EITHER,
+    EPONYM,
+    HEAD,
+    LOWER,
+    MONTH,
+    PARTICLE,
+    RARE,
+    REGION,
+    ROLE,
+    SMALL,
+    STAYS,
+    SURE,
+    TITLE,
+    UNKNOWN,
+    WRITTEN_AS_NAME,
+    lexicon,
+    without_genitive,
+)
+
+# Names found once by strong context are found everywhere in the same note.
+
+
+STRONG = 0.84
+_SHORTEST = 3
+
+
+def everywhere(note: Note, spans: list[Span]) -> list[Span]:
+    """Other places of the parts of names that are sure; everyday words only in capitals."""
+    parts = _parts(note, spans)
+    if not parts:
+        return []
+    lower = note.lower
+    parts = {part: particle for part, particle in parts.items() if lower.count(part) > 1}
+    if not parts:
+        return []
+    covered = bytearray(len(note.folded))
+    for span in spans:
+        covered[span.start : span.end] = b"\1" * (span.end - span.start)
+    found = []
+    for number in _numbers(note, parts):
+        word = note.words[number]
+        form = without_genitive(word).lower()
+        if form not in parts:
+            form = form.removesuffix("s")
+        start, end = note.pieces[number]
+        if form not in parts or (covered[start] and not _has_particle(note, number, parts[form], covered)):
+            continue
+        bits = note.signs[number]
+        if (bits & WRITTEN_AS_NAME and not (note.starts(number) and bits & (SMALL | ACTS))) or bits & (
+            SURE | RARE | UNKNOWN
+        ):
+            end -= len(word) - len(without_genitive(word))
+            if _is_what_it_says(note, number):
+                continue
+            while number and note.words[number - 1] == parts[form] and note.gap(number) in (" ", ""):
+                number -= 1
+                start = note.pieces[number][0]
+            found.append(Span(start, end, "name", 0.85, "part of a name found elsewhere in the note"))
+    return found
+
+
+def _numbers(note: Note, parts: Iterable[str]) -> list[int]:
+    """The numbers of the words that start with one of the parts, in order."""
+    lower, pieces, found = note.lower, note.pieces, set()
+    for part in parts:
+        place = lower.find(part)
+        while place >= 0:
+            number = bisect_left(pieces, (place,))
+            if number < len(pieces) and pieces[number][0] == place:
+                found.add(number)
+            place = lower.find(part, place + 1)
+    return sorted(found)
+
+
+def _is_what_it_says(note: Note, number: int) -> bool:
+    """`Bell's palsy`, `from Georgia`, `Brown sputum`, `früher Koch`: the word, though somebody is called so."""
+    bits = note.signs[number]
+    after = note.signs[number + 1] if number + 1 < len(note.signs) else 0
+    before = note.words[number - 1].lower() if number and note.gap(number) == " " else ""
+    if note.signs[number - 1 if number else 0] & TITLE:
+        return False
+    if _is_eponym_or_region(note, number):
+        return True
+    if not bits & EITHER:
+        return False
+    if before in terms.rule("before_occupations") or (
+        bits & DATE_WORD and before in ("im", "in", "en", "last", "this")
+    ):
+        return True
+    described = after & LOWER and not after & (ACTS | SMALL | PARTICLE) and note.gap(number + 1) in (" ", ", ")
+    return bool(number and not before and described)
+
+
+def without_what_it_says(note: Note, spans: list[Span]) -> list[Span]:
+    """Known values but single everyday words that stand as eponyms or regions: `Bell's palsy` of a Mr Bell.
+
+    A name that is no word (`Parkinson`) goes, whatever stands beside it.
+    """
+    if note.folded is not note.text or not note.any_signs & (EPONYM | COMMON_EPONYM | REGION):
+        return spans
+    return [span for span in spans if span.kind != "name" or not _stays_though_known(note, span)]
+
+
+def _stays_though_known(note: Note, span: Span) -> bool:
+    number = bisect_left(note.pieces, (span.start,))
+    if number >= len(note.pieces) or note.pieces[number][0] != span.start or not note.signs[number] & EITHER:
+        return False
+    whole = span.end >= note.pieces[number][1] - 2 and span.end <= note.pieces[number][1]
+    return whole and bool(note.signs[number] & CAPITAL) and _is_eponym_or_region(note, number)
+
+
+def _is_eponym_or_region(note: Note, number: int) -> bool:
+    after = note.signs[number + 1] if number + 1 < len(note.signs) else 0
+    before = note.words[number - 1].lower() if number and note.gap(number) == " " else ""
+    if number and note.signs[number - 1] & TITLE:
+        return False
+    if note.signs[number] & (EPONYM | COMMON_EPONYM) and after & HEAD and note.gap(number + 1) == " ":
+        return True
+    return bool(note.signs[number] & REGION and before in terms.rule("before_regions"))
+
+
+def _has_particle(note: Note, number: int, particle: str, covered: bytearray) -> bool:
+    """Whether the particle of the name stands before a word and was not taken for a part of it."""
+    return bool(particle and number) and note.words[number - 1] == particle and not covered[note.pieces[number - 1][0]]
+
+
+def _parts(note: Note, spans: list[Span]) -> dict[str, str]:
+    """Words of strong names in lower case, each with the particle before it, if there is one."""
+    strong = [span for span in spans if span.kind == "name" and span.score >= STRONG]
+    if not strong:
+        return {}
+    found: dict[str, str] = {}
+    for span in strong:
+        before = ""
+        for word in note.folded[span.start : span.end].split():
+            word = word.strip(".,'’")
+            bits = lexicon()[word]
+            if len(word) >= _SHORTEST and not bits & (PARTICLE | TITLE | ROLE | MONTH | STAYS):
+                found[word.lower()] = before
+            before = word if bits & PARTICLE else ""
+    return found
+
 
 LANGUAGES = ("en", "de", "fr", "it", "es")
 Extra = Callable[[int, Note], list[Span]]
@@ -123,3 +278,118 @@ def _trimmed(text: str, span: Span, start: int, end: int) -> Span:
     while not text[end - 1].isalnum():
         end -= 1
     return Span(start, end, span.kind, span.score, span.reason)
+
+
+# Identifiers of many notes, searched until nothing more is found: what is tagged may show what stands beside it.
+
+
+MOST_ROUNDS = 12
+# from this round on all of a word goes of which a part is found: a note that shows one piece after another settles
+_WHOLE_WORDS = 6
+
+
+class UnsettledError(Exception):
+    """The text of this number shows something new whenever it is searched again."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.number = number
+
+
+def settled_spans(
+    texts: Sequence[str | None], known: Sequence[KnownSet | None], model: TextModel | None = None
+) -> list[list[Span]]:
+    """The identifiers of each text, known values first; a text whose spans are tagged has no identifier left.
+
+    `known[n]` is what is known of the person of text n. After the first round only texts that changed are searched
+    again, with their tags, until a round finds nothing.
+
+    >>> from shoal.text.known_values import KnownValue
+    >>> text = "Rose wrote from a.b@c.org"
+    >>> [text[span.start : span.end] for span in settled_spans([text], [KnownSet([KnownValue("Rose")])])[0]]
+    ['Rose', 'a.b@c.org']
+    """
+    found = _searched(texts, known, model)
+    open_ = [number for number, spans in enumerate(found) if spans]
+    for turn in range(MOST_ROUNDS):
+        if not open_:
+            return found
+        progress.report("searching notes again", 0)
+        tagged = [Tagged.of(texts[number] or "", found[number]) for number in open_]
+        more = _searched([entry.text for entry in tagged], [known[number] for number in open_], model)
+        still = []
+        for number, entry, spans in zip(open_, tagged, more, strict=True):
+            pieces = [piece for span in spans for piece in entry.back(span)]
+            if pieces:
+                if turn >= _WHOLE_WORDS:
+                    pieces = _whole_words(texts[number] or "", pieces, found[number])
+                found[number] = sorted([*found[number], *pieces], key=lambda span: span.start)
+                still.append(number)
+        open_ = still
+    if open_:
+        raise UnsettledError(open_[0])
+    return found
+
+
+def _whole_words(text: str, pieces: Sequence[Span], found: Sequence[Span]) -> list[Span]:
+    """Spans up to the next blank or span on either side.
+
+    >>> [(span.start, span.end) for span in _whole_words("an abcdef", [Span(5, 6, "name", 1.0, "")], [])]
+    [(3, 9)]
+    """
+    taken = bytearray(len(text))
+    for span in found:
+        taken[span.start : span.end] = b"\1" * (span.end - span.start)
+    grown = []
+    for span in pieces:
+        start, end = span.start, span.end
+        if taken.find(1, start, end) >= 0:  # a piece before it went over this one
+            continue
+        while start and not (taken[start - 1] or text[start - 1].isspace()):
+            start -= 1
+        while end < len(text) and not (taken[end] or text[end].isspace()):
+            end += 1
+        taken[start:end] = b"\1" * (end - start)
+        grown.append(Span(start, end, span.kind, span.score, span.reason))
+    return grown
+
+
+def _searched(
+    texts: Sequence[str | None], known: Sequence[KnownSet | None], model: TextModel | None
+) -> list[list[Span]]:
+    def extra(number: int, note: Note) -> list[Span]:
+        mine = known[number]
+        return [] if not mine or not note.text else without_what_it_says(note, find_known(note.text, mine))
+
+    with without_collecting():
+        found = find_spans(texts, model=model, extra=extra if any(known) else None)
+    return [without_tags(text or "", _with_marks(text or "", spans)) for text, spans in zip(texts, found, strict=True)]
+
+
+@contextmanager
+def without_collecting() -> Iterator[None]:
+    """Without looking for cycles of objects: notes make many small objects and no cycles; looking costs a quarter."""
+    was = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was:
+            gc.enable()
+
+
+def _with_marks(text: str, spans: list[Span]) -> list[Span]:
+    """Spans with the accents that are signs of their own behind the last letter.
+
+    >>> [span.end for span in _with_marks("Jose\u0301 came", [Span(0, 4, "name", 1.0, "")])]
+    [5]
+    """
+    if text.isascii():
+        return spans
+    grown = []
+    for span in spans:
+        end = span.end
+        while end < len(text) and unicodedata.combining(text[end]):
+            end += 1
+        grown.append(span if end == span.end else Span(span.start, end, span.kind, span.score, span.reason))
+    return grown

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterable, Mapping
 from functools import reduce
 from typing import Literal, get_args
 
-from shoal.errors import InputError, check_choice
+from shoal.errors import InputError, Message, Setting, check_choice
 
 SafetyMethod = Literal["greedy", "exact"]
 # so many comparisons of the exact search for one document (some ten seconds), then it gives up and says so
@@ -76,7 +76,7 @@ def terms_to_remove(
     >>> sorted(terms_to_remove(["fever", "cough", "tired"], diseases, 2, "exact"))
     ['cough']
     """
-    check_choice("method", method, get_args(SafetyMethod))
+    check_choice(Setting("method"), method, get_args(SafetyMethod))
     check_k(k, contexts)
     left = frozenset(term for term in document if term in contexts.having)
     return _greedy(left, contexts, k) if method == "greedy" else _exact(left, contexts, k)
@@ -85,7 +85,7 @@ def terms_to_remove(
 def check_k(k: int, contexts: Contexts) -> None:
     """Refuse a K that no document can keep."""
     if isinstance(k, bool) or not isinstance(k, int) or k < 2:
-        raise InputError("k is not a whole number of at least 2.", "Use 5, for example.")
+        raise InputError(Message("{k} is not a whole number of at least 2."), "Use 5, for example.")
     if k > contexts.entities:
         raise InputError(
             f"The number of entities is {contexts.entities:,}, so no document fits {k:,} of them.", "Use a smaller k."

@@ -10,14 +10,13 @@ import re
 import unicodedata
 from calendar import isleap
 from collections.abc import Iterable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from datetime import date
 from functools import cache, lru_cache
 from typing import Literal
 
-from shoal.dataclasses import dataclass
-from shoal.text.kinds import TextKind
-from shoal.text.word_sets import words_set
+from shoal.text.base import TextKind
+from shoal.text.terms import words_set
 from shoal.text.words import is_word
 from shoal.text.written_dates import dates_in
 
@@ -132,7 +131,7 @@ class KnownValue:
 
 
 @dataclass
-class Parts:
+class SearchedParts:
     """What is looked for because of one value; `skipped`: nothing, because it is too short."""
 
     kind: TextKind = "name"
@@ -161,7 +160,7 @@ class Parts:
 
 
 @lru_cache(maxsize=1 << 14)
-def parts_of(value: KnownValue) -> Parts:
+def parts_of(value: KnownValue) -> SearchedParts:
     """A value taken apart.
 
     >>> sorted(parts_of(KnownValue("Brown, Rose")).words.items()), parts_of(KnownValue("+49 30 1234567")).kind
@@ -174,9 +173,9 @@ def parts_of(value: KnownValue) -> Parts:
     days = _days(text) if value.kind in (None, "date") else set()
     if days:
         compact = {form for day in days for form in _compact(day)}
-        return Parts("date", codes=compact, days=days)
+        return SearchedParts("date", codes=compact, days=days)
     if UNSPACED.search(text):
-        return Parts(value.kind or "name", literals={text.lower()}, skipped=len(text) < 2)
+        return SearchedParts(value.kind or "name", literals={text.lower()}, skipped=len(text) < 2)
     tokens = [folded(token) for token in TOKEN.findall(text)]
     if digits and (len(tokens) == 1 or _numbers_alone(text)):
         return _code(text, digits, value.kind)
@@ -210,22 +209,22 @@ def _days(text: str) -> set[date]:
     return days
 
 
-def _email(text: str, kind: TextKind) -> Parts:
+def _email(text: str, kind: TextKind) -> SearchedParts:
     local = folded(text.split("@")[0])
     long = len(re.sub(r"[\W_]", "", local)) >= LONG
     words: dict[str, Rule] = {local: "any"} if long and TOKEN.fullmatch(local) else {}
     alone = {text.split("@")[0].lower()} if long and not words else set()
-    return Parts(kind, words=words, literals={text.lower(), *alone})
+    return SearchedParts(kind, words=words, literals={text.lower(), *alone})
 
 
-def _code(text: str, digits: str, kind: TextKind | None) -> Parts:
+def _code(text: str, digits: str, kind: TextKind | None) -> SearchedParts:
     """A number or code: with or without separators, a phone also without its country code or leading zero."""
     signs = re.sub(r"[\W_]", "", folded(text))
     phone = kind in ("phone", "fax") or (
         kind is None and _LEAST_PHONE <= len(digits) <= 15 and re.match(r"^[+(]|^0\d+[ /.-]", text) is not None
     )
     if len(signs) < LEAST_DIGITS:
-        return Parts(kind or "other_number", skipped=True)
+        return SearchedParts(kind or "other_number", skipped=True)
     codes = {signs, re.sub(r"^([a-z]+)0+(?=\d{4})", r"\1", signs)}
     if len(digits) > LEAST_DIGITS and len(signs) - len(digits) <= 4:
         codes.add(digits)
@@ -238,10 +237,10 @@ def _code(text: str, digits: str, kind: TextKind | None) -> Parts:
         if international or (len(bare) == 11 and bare.startswith("1")):
             rests = {bare[size:].lstrip("0") for size in ((1, 2, 3) if international else (1,))}
             cores |= {rest for rest in rests if len(rest) >= _LEAST_PHONE}
-    return Parts(kind or ("phone" if phone else "other_number"), codes=codes, cores=cores)
+    return SearchedParts(kind or ("phone" if phone else "other_number"), codes=codes, cores=cores)
 
 
-def _name(text: str, kind: TextKind) -> Parts:
+def _name(text: str, kind: TextKind) -> SearchedParts:
     """The parts of a name, each with the way in which it must be written to count."""
     words: dict[str, Rule] = {}
     initials: list[str] = []
@@ -261,7 +260,7 @@ def _name(text: str, kind: TextKind) -> Parts:
     if not words:  # `Le`, `Van`: names that are particles elsewhere
         found = [folded(piece) for piece in TOKEN.findall(text)]
         words = {piece: "weak" for piece in found if piece in PARTICLES}
-    return Parts(kind, words=words, wholes=wholes_of(text), initials=initials, skipped=not words)
+    return SearchedParts(kind, words=words, wholes=wholes_of(text), initials=initials, skipped=not words)
 
 
 def wholes_of(name: str) -> dict[str, set[str]]:
@@ -318,22 +317,24 @@ def rule_of(part: str) -> Rule:
     return "capital" if len(part) < 4 or is_word(part) else "any"
 
 
-def _sequence(text: str, kind: TextKind) -> Parts:
+def _sequence(text: str, kind: TextKind) -> SearchedParts:
     """Words in their order; of an address also what stands before its first comma, and both without their numbers."""
     first, *rest = re.split(r"[,;\n]", text)
     whole = dict.fromkeys(_street_words(text))
     short = next(iter(whole), ())
     if not short:
-        return Parts(kind, skipped=True)
+        return SearchedParts(kind, skipped=True)
     if len(short) == 1:
-        return Parts(kind, words={short[0]: rule_of(short[0])} if len(short[0]) > 2 else {}, skipped=len(short[0]) < 3)
+        return SearchedParts(
+            kind, words={short[0]: rule_of(short[0])} if len(short[0]) > 2 else {}, skipped=len(short[0]) < 3
+        )
     if kind == "address":
         if rest and re.search(r"\d", first):
             whole |= dict.fromkeys(words for words in _street_words(first) if len(words) > 1)
         whole |= dict.fromkeys([stretch for words in whole if (stretch := _lettered(words))])
         bare = [tuple(word for word in words if word not in _LINKS) for words in whole]
         whole |= dict.fromkeys([words for words in bare if len(words) > 1 and len(max(words, key=len)) > 3])
-    return Parts(kind, sequences=list(whole))
+    return SearchedParts(kind, sequences=list(whole))
 
 
 def _street_words(text: str) -> list[tuple[str, ...]]:
@@ -386,7 +387,7 @@ class KnownSet:
     def __repr__(self) -> str:
         return f"KnownSet(words={len(self.words)}, codes={len(self.codes)}, days={len(self.days)})"
 
-    def _add(self, parts: Parts) -> None:
+    def _add(self, parts: SearchedParts) -> None:
         kind = parts.kind
         self.skipped += parts.skipped
         for word, rule in parts.words.items():

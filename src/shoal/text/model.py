@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Protocol
 
-from shoal.errors import InputError
-from shoal.text.base import Note, Span
-from shoal.text.kinds import TextKind
+from shoal.errors import InputError, Message
+from shoal.text.base import Note, Span, TextKind
 
 # what spaCy (OntoNotes, WikiNER) and Presidio call things; labels that are not here are left alone
 LABELS: dict[str, TextKind] = {
@@ -66,7 +65,7 @@ def as_model(model: Any) -> TextModel | None:
     if callable(model):
         return SpacyModel(model)
     raise InputError(
-        "text_model is not a model.",
+        Message("{text_model} is not a model."),
         "Give a folder with a saved spaCy pipeline, a spaCy pipeline or a Presidio analyzer.",
     )
 
@@ -75,7 +74,7 @@ def load_model(path: Path) -> TextModel:
     """The spaCy pipeline saved in a folder. A model is never looked up by name: only a folder is accepted."""
     if not (path / "config.cfg").is_file():
         raise InputError(
-            "text_model is not a folder with a saved spaCy pipeline.",
+            Message("{text_model} is not a folder with a saved spaCy pipeline."),
             "Give the folder that `nlp.to_disk` wrote, with its config.cfg; models are not looked up by name.",
         )
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 
-from shoal.kinds.letters import plain
+from shoal.identifiers.letters import plain
 from shoal.text import terms
 from shoal.text.base import Note, Span
 from shoal.text.words import (

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 
-from shoal.dataclasses import dataclass
-from shoal.text.base import Span
-from shoal.text.kinds import TEXT_KINDS, TextKind
+from shoal.text.base import TEXT_KINDS, Span, TextKind
 
 MASK = "***"
 

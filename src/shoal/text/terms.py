@@ -7,9 +7,9 @@ from collections.abc import Iterable
 from functools import cache
 from importlib.resources import files
 
-from shoal.kinds import place_lists
-from shoal.kinds.letters import plain
-from shoal.table.dates import MONTHS_BY_LANGUAGE, SHORT_MONTHS_BY_LANGUAGE
+from shoal.identifiers import place_lists
+from shoal.identifiers.letters import plain
+from shoal.storage.dates import MONTHS_BY_LANGUAGE, SHORT_MONTHS_BY_LANGUAGE
 
 
 def phrases(name: str) -> list[str]:
@@ -164,3 +164,15 @@ def endings() -> tuple[str, ...]:
 def last_words_of_organisations() -> frozenset[str]:
     """Words that names of organisations end with in English."""
     return frozenset(phrase.split()[-1] for phrase in by_key("organisations")["after"])
+
+
+# Sets of words, written as text.
+
+
+def words_set(text: str) -> frozenset[str]:
+    """Words set apart by blanks.
+
+    >>> sorted(words_set("van von der"))
+    ['der', 'van', 'von']
+    """
+    return frozenset(text.split())

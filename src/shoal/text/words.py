@@ -9,8 +9,8 @@ from collections.abc import Iterable, Sequence
 from functools import cache
 from importlib.resources import files
 
-from shoal.kinds.letters import plain
-from shoal.kinds.name_lists import GIVEN_NAMES, SURNAMES
+from shoal.identifiers.letters import plain
+from shoal.identifiers.name_lists import GIVEN_NAMES, SURNAMES
 from shoal.text import terms
 
 # letters, with apostrophes and hyphens inside; what is elided (d'Alzheimer, L'avvocato) is a word apart

@@ -5,21 +5,129 @@ A released range counts as its middle, a set or node as equal shares over its me
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import Literal
+from dataclasses import dataclass
+from datetime import date, timedelta
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from shoal.dataclasses import dataclass
 from shoal.errors import InputError
-from shoal.hierarchy import Hierarchy
-from shoal.judgement.population import labels_hold
+from shoal.policy.judgement.population import labels_hold
 from shoal.ranges.boxed import has_order
+from shoal.ranges.hierarchy import Hierarchy
 from shoal.ranges.parsing import STAR, as_numbers, ends_of
-from shoal.table import Array, Column
-from shoal.table.classes import pack
-from shoal.utility.learner import linear_weights, predicted, softmax_weights
+from shoal.results import Figure, Figures, Grid, Section
+from shoal.storage import Array, Column
+from shoal.storage.classes import pack
+from shoal.wording import percent
+
+# Plain regressions on a matrix of features: logistic regression for classes, ridge regression for numbers.
+
+
+# features of which fewer than this share are not 0 (those of categories) are kept without their zeros
+_SPARSE = 0.3
+# steps that L-BFGS remembers, and the slope of the mean loss below which a fit has settled
+_MEMORY, _SETTLED = 40, 1e-6
+
+
+class Logistic(NamedTuple):
+    """A fitted logistic regression: `weights` has a row for each feature and a last one for the constant, a column for
+    each class. `settled` is false where the fit ended before it reached the minimum."""
+
+    weights: Array
+    settled: bool
+
+    def scores(self, features: Array) -> Array:
+        """The logarithm of the chance of each class, but for a constant of the row."""
+        return np.asarray(features @ self.weights[:-1] + self.weights[-1])
+
+    def chances(self, features: Array) -> Array:
+        """The chance of each class, row by row."""
+        from scipy.special import softmax
+
+        return np.asarray(softmax(self.scores(features), axis=1))
+
+    def predicted(self, features: Array) -> Array:
+        """The most probable class of each row."""
+        return np.asarray(self.scores(features).argmax(axis=1))
+
+
+def logistic_regression(
+    features: Array, wanted: Array, classes: int, ridge: float = 1.0, flat: float = _SETTLED, rounds: int = 200
+) -> Logistic:
+    """Minimise the sum of the log losses + ridge |weights|² / 2, where the constants are not penalised.
+
+    The weights of a feature add up to 0 over the classes; ridge = 1 is scikit-learn's default (C = 1). It ends where no
+    slope of the mean loss is steeper than `flat`, or after so many rounds.
+
+    >>> found = logistic_regression(np.array([[0.0], [1.0], [0.0], [1.0]]), np.array([0, 1, 0, 1]), 2)
+    >>> found.predicted(np.array([[0.0], [1.0]])).tolist(), found.settled
+    ([0, 1], True)
+    """
+    from scipy.optimize import minimize
+    from scipy.sparse import csr_array
+
+    rows, at = len(features), np.arange(len(features))
+    design: Any = np.vstack([features.T, np.ones(rows)])
+    penalty = np.append(np.full(features.shape[1], ridge / rows), 0.0)[:, None]
+    frequency = np.maximum(np.bincount(wanted, minlength=classes), 1) / rows
+    scales = _scales(design, frequency, penalty[:, 0])
+    if np.count_nonzero(design) < _SPARSE * design.size:
+        design = csr_array(design)
+
+    def weights_of(point: Array) -> Array:
+        weights = np.einsum("cij,cj->ic", scales, point.reshape(classes, -1))
+        return np.asarray(weights - weights.mean(axis=1, keepdims=True))
+
+    def loss(point: Array) -> tuple[float, Array]:
+        weights = weights_of(point)
+        chances = weights.T @ design
+        chances -= chances.max(axis=0)
+        own = chances[wanted, at]
+        np.exp(chances, out=chances)
+        total = chances.sum(axis=0)
+        chances /= total
+        chances[wanted, at] -= 1
+        value = float((np.log(total) - own).mean() + (penalty * weights**2).sum() / 2)
+        slope = design @ chances.T / rows + penalty * weights
+        slope -= slope.mean(axis=1, keepdims=True)
+        return value, np.einsum("cij,ic->cj", scales, slope).ravel()
+
+    # where no feature tells anything, the constants are the logarithms of the frequencies
+    start = np.zeros((len(penalty), classes))
+    start[-1] = np.log(frequency)
+    point = np.stack([np.linalg.solve(scale, column) for scale, column in zip(scales, start.T, strict=True)])
+    options = {"gtol": flat, "ftol": 0.0, "maxiter": rounds, "maxfun": 2 * rounds, "maxcor": _MEMORY}
+    found = minimize(loss, point.ravel(), jac=True, method="L-BFGS-B", options=options)
+    return Logistic(weights_of(found.x), bool(np.abs(found.jac).max() <= _SETTLED))
+
+
+def _scales(design: Array, frequency: Array, penalty: Array) -> Array:
+    """A matrix for each class that takes coordinates in which the loss curves alike in all directions to weights.
+
+    It is the inverse root of the curvature where each class has its frequency as chance: in such coordinates few
+    rounds are enough.
+    """
+    square = design @ design.T / design.shape[1]
+    spread = np.maximum(frequency * (1 - frequency), 1e-9)
+    curvature = spread[:, None, None] * square + np.diag(np.maximum(penalty, 1e-9))
+    return np.linalg.inv(np.linalg.cholesky(curvature)).swapaxes(1, 2)
+
+
+def linear_weights(features: Array, wanted: Array) -> Array:
+    """The weights (features + 1) of ridge regression with a penalty of |weights|², without the constant.
+
+    >>> linear_weights(np.array([[0.0], [1.0], [2.0]]) * 1e6, np.array([1.0, 3.0, 5.0])).round(6).tolist()
+    [2e-06, 1.0]
+    """
+    middle, mean = features.mean(axis=0), wanted.mean()
+    centred = features - middle
+    weights = np.linalg.solve(centred.T @ centred + np.eye(features.shape[1]), centred.T @ (wanted - mean))
+    return np.append(weights, mean - middle @ weights)
+
 
 _FOLDS = 5
 # records that correlations and learners look at, and categories of a column that are features
@@ -113,7 +221,7 @@ class Features:
 def features_of(old: Column, new: Column, tree: Hierarchy | None = None) -> Features:
     """A column before and after as the same features.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> found = features_of(read({"job": ["a", "b"]})["job"], read({"job": ["[a, b]", "b"]})["job"])
     >>> found.after[found.new.codes].tolist()
     [[0.5, 0.5], [0.0, 1.0]]
@@ -234,8 +342,8 @@ def accuracy_of(features: Sequence[Features], target: Column) -> Accuracy:
                 weights = linear_weights(learnt_on[learn], wanted[learn])
                 right[place] += ((before[tried] @ weights[:-1] + weights[-1] - wanted[tried]) ** 2).sum()
             else:
-                weights = softmax_weights(learnt_on[learn], wanted[learn], target.cardinality)
-                right[place] += (predicted(before[tried], weights) == wanted[tried]).sum()
+                learnt = logistic_regression(learnt_on[learn], wanted[learn], target.cardinality)
+                right[place] += (learnt.predicted(before[tried]) == wanted[tried]).sum()
     if quantity:
         explained = 1 - right / max(float(((wanted - wanted.mean()) ** 2).sum()), 1e-300)
         return Accuracy(target.name, float(explained[0]), float(explained[1]), 0.0, "r2")
@@ -294,7 +402,7 @@ def _regression(
             values = as_numbers(target.values)[target.codes[rows]]
             weights.append(linear_weights(matrix, (values - values.mean()) / (values.std() or 1.0))[:-1, None])
             continue
-        found = softmax_weights(matrix, target.codes[rows].astype(np.int64), target.cardinality)[:-1]
+        found = logistic_regression(matrix, target.codes[rows].astype(np.int64), target.cardinality).weights[:-1]
         weights.append(found[:, 1:2] - found[:, :1] if target.cardinality == 2 else found)
     old, new = weights
     entries = []
@@ -313,3 +421,58 @@ def _regression(
             )
     alike = float(np.corrcoef(old.ravel(), new.ravel())[0, 1]) if old.std() and new.std() and old.size > 1 else None
     return entries, alike
+
+
+# What an analyst would get, as sections.
+
+
+def analysis_sections(found: Analysis) -> list[Section]:
+    """Means, shares, correlations and coefficients, before and after.
+
+    >>> len(analysis_sections(Analysis([], [], 0.25, 0.1, None, None)))
+    1
+    """
+    shown: list[Section] = []
+    if found.means:
+        rows = [
+            (
+                entry.column,
+                mean_name(entry.original, entry.kind),
+                mean_name(entry.released, entry.kind),
+                _signed(entry.in_spreads),
+            )
+            for entry in found.means
+        ]
+        shown.append(Grid(("mean of", "original", "released", "change in spreads"), rows))
+    if found.shares:
+        shares = [(entry.column, percent(entry.largest), percent(entry.total_variation)) for entry in found.shares]
+        shown.append(Grid(("shares of", "largest change", "total variation"), shares))
+    if found.regression:
+        coefficients = [
+            (entry.column, f"{entry.coefficients:,}", f"{entry.largest_change:.4f}") for entry in found.regression
+        ]
+        shown.append(Grid(("regression on", "coefficients", "largest change"), coefficients))
+    figures = {
+        "largest change of a correlation": found.largest_correlation_change,
+        "mean change of correlations": found.mean_correlation_change,
+        "correlation of coefficients, before and after": found.coefficients_alike,
+    }
+    known = [Figure(name, f"{value:.4f}") for name, value in figures.items() if value is not None]
+    return [*shown, Figures(known)] if known else shown
+
+
+def mean_name(value: float | None, kind: str) -> str:
+    """A mean as people write it: a date as a day.
+
+    >>> mean_name(1705.2, "date"), mean_name(44.55, "number"), mean_name(123456.7, "number"), mean_name(None, "date")
+    ('1974-09-02', '44.55', '123,457', 'not known')
+    """
+    if value is None or not math.isfinite(value):
+        return "not known"
+    if kind == "date":
+        return str(date(1970, 1, 1) + timedelta(days=math.floor(value)))
+    return f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:,.4g}"
+
+
+def _signed(value: float | None) -> str:
+    return "–" if value is None else f"{value:+.4f}"

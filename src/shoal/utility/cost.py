@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
-from shoal.dataclasses import dataclass
-from shoal.hierarchy import Hierarchy, fit
-from shoal.ranges.boxed import Boxed, Sets, Side, has_order
+from shoal.ranges.boxed import Boxed, Sets, Side, has_order, mean_of, widths
 from shoal.ranges.columns import ReleasedColumns
-from shoal.ranges.exponents import mean_of, widths
+from shoal.ranges.hierarchy import Hierarchy, fit
 from shoal.ranges.parsing import STAR, as_numbers, ends_of, sets_in
-from shoal.table import Array, Column
-from shoal.table.classes import Coded, CountTable
+from shoal.storage import Array, Column
+from shoal.storage.classes import Coded, CountTable
 from shoal.utility.units import in_days, width_of
 from shoal.wording import percent
 
@@ -58,8 +57,8 @@ def cost_of_boxes(
 ) -> list[ColumnCost]:
     """The cost of every column, straight from the boxes; `weights` are the people that each row stands for.
 
-    >>> from shoal.anonymization.transforms.sorted_clusters import sorted_clusters
-    >>> from shoal.reading import read
+    >>> from shoal.methods.sorted_clusters import sorted_clusters
+    >>> from shoal.storage.reading import read
     >>> columns = read({"age": [30, 34, 51, 51]}).select(["age"])
     >>> cost_of_boxes(columns, sorted_clusters(columns, 2))[0].sentence
     '50.0% of ages unchanged, the others within 4 years on average'
@@ -95,7 +94,7 @@ def cost_of_labels(
     the column's values below it, any other label by the values that it was given for.
 
     >>> from shoal.ranges.forms import ColumnForm
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> column = read({"job": ["clerk", "monk", "poet", "poet"]})["job"]
     >>> texts = pl.Series("job", ["[clerk, monk]", "[clerk, monk]", "poet", "*"])
     >>> form = ColumnForm(kind="set", type="text")
@@ -224,3 +223,44 @@ def _ordered(column: Column, unchanged: float, others: float, within: float | No
     if unknown:
         words.append(f"{percent(unknown)} unknown")
     return ("" if ages else f"{column.name}: ") + ", ".join(words)
+
+
+# What is left of a table, by the sizes of its classes.
+
+
+def discernibility(sizes: Array, suppressed: int, records: int) -> float:
+    """The mean number of records that a record cannot be told from, over all records: (sum size² + suppressed N) / N².
+
+    >>> import numpy as np
+    >>> discernibility(np.array([2, 2]), 0, 4)
+    0.5
+    """
+    return discernibility_of(float((sizes.astype(float) ** 2).sum()), suppressed, records)
+
+
+def discernibility_of(squares: float, suppressed: int, records: int) -> float:
+    """The same by the sum of the squares of sizes.
+
+    >>> discernibility_of(8.0, 0, 4)
+    0.5
+    """
+    return float((squares + suppressed * records) / records**2)
+
+
+def average_class_size(sizes: Array, suppressed: int, records: int) -> float:
+    """Records per class over records (LeFevre et al.), the suppressed as one class of their own.
+
+    >>> import numpy as np
+    >>> average_class_size(np.array([2, 2]), 0, 4)
+    0.5
+    """
+    return average_of(len(sizes), suppressed, records)
+
+
+def average_of(classes: int, suppressed: int, records: int) -> float:
+    """The same by the number of classes.
+
+    >>> average_of(2, 0, 4)
+    0.5
+    """
+    return float(records / (classes + (suppressed > 0)) / records)

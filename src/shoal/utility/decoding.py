@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
 import polars as pl
 
-from shoal.dataclasses import dataclass
 from shoal.errors import InputError
-from shoal.hierarchy import Hierarchy
 from shoal.ranges.forms import ColumnForm
+from shoal.ranges.hierarchy import Hierarchy
 from shoal.ranges.parsing import STAR, ends_of, forms_in, sets_in, unescape
-from shoal.table import Array, Column
+from shoal.storage import Array, Column
 from shoal.utility.units import in_days
 
 How = Literal["midpoint", "shares", "sample"]
@@ -88,7 +88,7 @@ def decoded(column: Column, form: ColumnForm | None = None, tree: Hierarchy | No
 
     Texts are ordered where some are ranges and all are numbers or dates; digits with a leading zero are codes.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> decoded(read({"age": ["[20;29]", "31", "*"]})["age"]).middles(np.array([1, 1, 1])).tolist()
     [27.75, 31.0, 24.5]
     >>> decoded(read({"job": ["[clerk, monk]", "poet"]})["job"]).labels

@@ -8,19 +8,95 @@ whose value is known.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import combinations, pairwise
 
 import numpy as np
 import polars as pl
 
-from shoal.dataclasses import dataclass
-from shoal.hierarchy import Hierarchy
 from shoal.ranges.boxed import has_order
+from shoal.ranges.hierarchy import Hierarchy
 from shoal.ranges.parsing import as_numbers, ends_of
-from shoal.table import Array, Column
-from shoal.utility.analysis import features_of
-from shoal.utility.edges import edges_of, labels_of, number_name
+from shoal.storage import Array, Column
+from shoal.utility.analysis import Features, features_of, looked_at
 from shoal.vocabulary import LEAST_SHOWN
+
+# Round edges for bins of numbers and dates, and what the bins are called.
+
+
+_BINS = 9
+_MONTHS = (1, 3, 6, 12, 24, 60, 120, 240, 600, 1200)
+
+
+def edges_of(low: float, high: float, *, whole: bool, days: bool) -> Array:
+    """About eight round edges from low to high; one at least.
+
+    >>> edges_of(18, 93, whole=True, days=False).tolist()
+    [20.0, 30.0, 40.0, 50.0, 60.0, 70.0, 80.0, 90.0]
+    >>> labels_of(edges_of(19000, 20100, whole=True, days=True), True, True)[:2]
+    ['before 2022-07', '2022-07 to 2022-12']
+    """
+    if days:
+        return _months(low, high)
+    step = _round_step((high - low) / _BINS)
+    step = max(step, 1.0) if whole else step
+    edges = np.arange(np.ceil(low / step), np.floor(high / step) + 1) * step
+    edges = edges[edges > low] if (edges > low).any() else edges
+    return edges if len(edges) else np.array([np.ceil(high / step) * step])
+
+
+def _round_step(size: float) -> float:
+    """The next larger of 1, 2, 5, 10, and so on."""
+    if size <= 0:
+        return 1.0
+    power = 10.0 ** np.floor(np.log10(size))
+    return float(next(power * factor for factor in (1, 2, 5, 10) if power * factor >= size * (1 - 1e-9)))
+
+
+def _months(low: float, high: float) -> Array:
+    first, last = (int(np.datetime64(int(day), "D").astype("datetime64[M]").astype(int)) for day in (low, high))
+    step = next((size for size in _MONTHS if (last - first) / size <= _BINS), _MONTHS[-1])
+    months = np.arange((first // step + 1) * step, last + 1, step)
+    months = months if len(months) else np.array([last])
+    edges: Array = months.astype("datetime64[M]").astype("datetime64[D]").astype(float)
+    return edges
+
+
+def labels_of(edges: Array, whole: bool, days: bool) -> Sequence[str]:
+    """The names of the bins between edges: the first and the last are open.
+
+    >>> labels_of(np.array([20.0, 30.0]), True, False), labels_of(np.array([0.5]), False, False)
+    (['under 20', '20–29', '30 and more'], ['under 0.5', '0.5 and more'])
+    """
+    names = [_name(edge, days) for edge in edges]
+    between = [_between(first, last, whole, days) for first, last in pairwise(edges)]
+    if days:
+        return [f"before {names[0]}", *between, f"from {names[-1]}"]
+    return [f"under {names[0]}", *between, f"{names[-1]} and more"]
+
+
+def number_name(numbers: Iterable[float]) -> list[str]:
+    """Numbers as they are written: with commas from a hundred thousand, so that years and codes have none.
+
+    >>> number_name([0.5, 1980, 250000])
+    ['0.5', '1980', '250,000']
+    """
+    return [f"{number:,.10g}" if abs(number) >= 100_000 else f"{number:.10g}" for number in numbers]
+
+
+def _name(edge: float, days: bool) -> str:
+    return str(np.datetime64(int(edge), "D"))[:7] if days else number_name([edge])[0]
+
+
+def _between(first: float, last: float, whole: bool, days: bool) -> str:
+    if not whole:
+        return f"{_name(first, days)} to under {_name(last, days)}"
+    start, end = _name(first, days), _name(last - 1, days)
+    if start == end:
+        return start
+    return f"{start} to {end}" if days else f"{start}–{end}"
+
 
 _MOST_CATEGORIES = 9
 _TAIL = 0.02
@@ -55,7 +131,7 @@ def distribution_of(
 
     `persons` says whose each record is, where somebody may have several.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> old, new = {"sex": ["f"] * 30 + ["m"] * 20 + ["x"]}, {"sex": ["f"] * 30 + ["*"] * 21}
     >>> [bar.label for bar in distribution_of(read(old)["sex"], read(new)["sex"]).bars]
     ['f', 'all others']
@@ -189,3 +265,83 @@ def _rounded(share: float) -> float:
     (0.457, 0.0005, 0.0)
     """
     return max(round(float(share), 3), 0.0005) if share > 0 else 0.0
+
+
+# How strongly each pair of columns goes together, before and after.
+#
+# Two numbers: Pearson's r. A number and a category: the correlation ratio η, the root of the share of the variance that
+# lies between the categories. Two categories: Cramér's V = sqrt(χ² / n / (min(rows, columns) - 1)). A released range
+# counts as its middle, a set as equal shares over its members, as in `analysis`.
+
+
+# more columns than this are not read in a picture
+_MOST_COLUMNS = 12
+
+
+@dataclass(frozen=True)
+class Association:
+    """A pair of columns: the measure (`r`, `eta` or `V`) before and after; null where a column does not vary."""
+
+    first: str
+    second: str
+    measure: str
+    before: float | None
+    after: float | None
+
+
+def associations_of(features: Sequence[Features]) -> list[Association]:
+    """Every pair of the first twelve columns, with three digits.
+
+    >>> from shoal.storage.reading import read
+    >>> from shoal.utility.analysis import features_of
+    >>> table = read({"a": [1, 2, 3, 4], "b": [2, 4, 6, 8], "c": ["x", "x", "y", "y"]})
+    >>> [(one.measure, one.before) for one in associations_of([features_of(table[n], table[n]) for n in "abc"])]
+    [('r', 1.0), ('eta', 0.894), ('eta', 0.894)]
+    """
+    features = features[:_MOST_COLUMNS]
+    if len(features) < 2:
+        return []
+    rows = looked_at(features, None)
+    sides = [(one.before[one.old.codes[rows]], one.after[one.new.codes[rows]]) for one in features]
+    found = []
+    for (first, one), (second, other) in combinations(zip(features, sides, strict=True), 2):
+        ordered = first.ordered + second.ordered
+        measure = ("V", "eta", "r")[ordered]
+        figures = [_strength(a, b, first.ordered, second.ordered) for a, b in zip(one, other, strict=True)]
+        found.append(Association(first.old.name, second.old.name, measure, *figures))
+    return found
+
+
+def _strength(first: Array, second: Array, first_ordered: bool, second_ordered: bool) -> float | None:
+    if first_ordered and second_ordered:
+        figure = _pearson(first[:, 0], second[:, 0])
+    elif first_ordered or second_ordered:
+        figure = _ratio(first[:, 0], second) if first_ordered else _ratio(second[:, 0], first)
+    else:
+        figure = _cramer(first, second)
+    return None if figure is None or not np.isfinite(figure) else round(figure, 3)
+
+
+def _pearson(first: Array, second: Array) -> float | None:
+    if not first.std() or not second.std():
+        return None
+    return float(np.corrcoef(first, second)[0, 1])
+
+
+def _ratio(numbers: Array, shares: Array) -> float | None:
+    total, sizes = float(numbers.var() * len(numbers)), shares.sum(axis=0)
+    if not total or (sizes > 0).sum() < 2:
+        return None
+    means = np.divide(shares.T @ numbers, sizes, out=np.full(len(sizes), numbers.mean()), where=sizes > 0)
+    between = float((sizes * (means - numbers.mean()) ** 2).sum())
+    return min(1.0, float(np.sqrt(between / total)))
+
+
+def _cramer(first: Array, second: Array) -> float | None:
+    table = first.T @ second
+    table = table[table.sum(axis=1) > 0][:, table.sum(axis=0) > 0]
+    smaller = min(table.shape) - 1
+    if smaller < 1:
+        return None
+    expected = table.sum(axis=1, keepdims=True) * table.sum(axis=0, keepdims=True) / table.sum()
+    return float(np.sqrt(((table - expected) ** 2 / expected).sum() / table.sum() / smaller))

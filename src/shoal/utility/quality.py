@@ -3,25 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 
-from shoal.dataclasses import dataclass
 from shoal.errors import InputError
-from shoal.hierarchy import Hierarchy
-from shoal.hierarchy.chosen import given_hierarchies, trees_in_values
-from shoal.judgement.population import labels_hold
+from shoal.policy.judgement.population import labels_hold
+from shoal.ranges.hierarchy import Hierarchy
+from shoal.ranges.hierarchy.given import given_hierarchies, trees_in_values
 from shoal.ranges.parsing import STAR, as_numbers, as_ranges, ends_of
-from shoal.reading import read
 from shoal.results import Bar, Figure, Figures, Grid, Headline, Result, Section, where_known
-from shoal.table import Array, Column, Table
-from shoal.table.classes import Coded, CountTable, class_of_each_row, pack
-from shoal.table.texts import texts_of
-from shoal.table.weights import record_weights
-from shoal.utility.analysis import Accuracy, Analysis, Features, accuracy_of, analysed, features_of_all
-from shoal.utility.analysis_shown import analysis_sections
-from shoal.utility.class_measures import average_class_size, discernibility
+from shoal.storage import Array, Column, Table
+from shoal.storage.classes import Coded, CountTable, class_of_each_row, pack
+from shoal.storage.reading import read
+from shoal.storage.texts import texts_of
+from shoal.storage.weights import record_weights
+from shoal.utility.analysis import (
+    Accuracy,
+    Analysis,
+    Features,
+    accuracy_of,
+    analysed,
+    analysis_sections,
+    features_of_all,
+)
+from shoal.utility.cost import average_class_size, discernibility
 from shoal.utility.weighted import Design, WeightedEstimate, weighted_estimates, weighted_grid
 from shoal.wording import percent
 
@@ -165,7 +172,7 @@ def _pairs(before: Table, after: Table, names: Sequence[str]) -> list[tuple[Colu
 
 
 @dataclass(frozen=True)
-class _Cells:
+class _ColumnCost:
     """One column: the part x of the loss, the share of bits that are missing, the mean height."""
 
     loss: float | None
@@ -173,7 +180,7 @@ class _Cells:
     height: float | None
 
 
-def _cells(old: Column, new: Column, tree: Hierarchy | None) -> _Cells:
+def _cells(old: Column, new: Column, tree: Hierarchy | None) -> _ColumnCost:
     pairs = CountTable.of({"was": old, "shown": new})
     was, shown, counts = pairs.tuples["was"].codes, pairs.tuples["shown"].codes, pairs.counts
     records = np.bincount(old.codes, minlength=old.cardinality)
@@ -187,14 +194,14 @@ def _cells(old: Column, new: Column, tree: Hierarchy | None) -> _Cells:
     elif (texts_of(old.values).to_list() == texts_of(new.values).to_list()) and (old.codes == new.codes).all():
         height = 0.0
     if covered is None:
-        return _Cells(None, None, height)
+        return _ColumnCost(None, None, height)
     if tree is None:
         values, leaves = covered[0], float(old.cardinality)
     share = float((values[shown] * counts).sum() / total) / leaves
     missing = float((np.log2(np.maximum(covered[1][shown] / records[was], 1.0)) * counts).sum())
     everything = float((np.log2(total / records[was]) * counts).sum())
     loss = (share - 1 / leaves) / (1 - 1 / leaves) if leaves > 1 else 0.0
-    return _Cells(max(loss, 0.0), missing / everything if everything else 0.0, height)
+    return _ColumnCost(max(loss, 0.0), missing / everything if everything else 0.0, height)
 
 
 def _covered(

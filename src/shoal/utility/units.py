@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import numpy as np
 import polars as pl
 
-from shoal.table import Array, Column
+from shoal.storage import Array, Column
+
+if TYPE_CHECKING:
+    pass
+
 
 _PER_DAY = {"ms": 86_400e3, "us": 86_400e6, "ns": 86_400e9}
 _YEAR = 365.25  # days
@@ -26,7 +32,7 @@ def in_days(widths: Array, dtype: pl.DataType | type[pl.DataType]) -> Array:
 def width_of(column: Column, width: float) -> str:
     """A width of a column's values as people say it; days as months from 60 on, as years from two years on.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> width_of(read({"age": [30, 41]})["age"], 13.0), width_of(read({"charge": [30, 41]})["charge"], 1300.0)
     ('13 years', '1,300')
     >>> from datetime import date
@@ -46,7 +52,7 @@ def _unit(column: Column) -> str:
     dtype = column.values.dtype
     if column.declared is not None and column.declared.has_order:
         return "step"
-    return "day" if dtype.is_temporal() else _of_numbers(column) if dtype.is_numeric() else ""
+    return "day" if dtype.is_temporal() else _number_units(column) if dtype.is_numeric() else ""
 
 
 def _longer(days: float) -> tuple[float, str]:
@@ -56,19 +62,19 @@ def _longer(days: float) -> tuple[float, str]:
     return (days * 12 / _YEAR, "month") if days >= 60 else (days, "day")
 
 
-def _of_numbers(column: Column) -> str:
+def _number_units(column: Column) -> str:
     """What a column of ages or years counts, which only its header can tell."""
-    from shoal.kinds import age, date_of_birth, event_date
-    from shoal.kinds.base import DECIDED, ColumnView
-    from shoal.kinds.column import Column as Recognised
-    from shoal.kinds.header import read_header
+    from shoal.identifiers import age, date_of_birth, event_date
+    from shoal.identifiers.base import DECIDED, ColumnView
+    from shoal.identifiers.column import ColumnEvidence
+    from shoal.identifiers.header import read_header
 
     header = read_header(column.name)
     words = (age.AGE, date_of_birth.YEAR_OF_BIRTH, date_of_birth.BIRTH, event_date.YEAR)
     if not any(book.heard(header)[0] for book in words):
         return ""
     counts = column.frequencies()
-    view = Recognised(ColumnView(column.name, column.values, counts, int(counts.sum()) + column.nulls))
+    view = ColumnEvidence(ColumnView(column.name, column.values, counts, int(counts.sum()) + column.nulls))
     for recognise in (age.recognise, date_of_birth.recognise, event_date.recognise):
         for found in recognise(view):
             if found.confidence >= DECIDED and found.rule in _UNITS:

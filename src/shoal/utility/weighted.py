@@ -7,19 +7,19 @@ they are known, otherwise the records.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from shoal.dataclasses import dataclass
 from shoal.results import Grid
-from shoal.table import Array
-from shoal.table.classes import Codes
+from shoal.storage import Array
+from shoal.storage.classes import Codes
 from shoal.wording import percent
 
 if TYPE_CHECKING:
     from shoal.utility.analysis import Features
+
 
 QUANTILES = (0.25, 0.5, 0.75)
 # of the normal law: Woodruff's interval covers 95%

@@ -7,11 +7,10 @@ letters are the style sheet's, and nothing but a few lines of text is needed to 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from html import escape
 
 from markupsafe import Markup
-
-from shoal.dataclasses import dataclass
 
 _WIDTH, _HEIGHT = 380, 220
 _LEFT, _RIGHT, _TOP, _BOTTOM = 44, 16, 24, 40
@@ -35,7 +34,7 @@ class Point:
 
 
 @dataclass(frozen=True)
-class Axis:
+class ChartAxis:
     """The ends of an axis, its ticks with their words, and what it measures."""
 
     low: float
@@ -44,7 +43,7 @@ class Axis:
     title: str
 
 
-PERCENT = Axis(0, 1, [(0, "0%"), (0.25, "25%"), (0.5, "50%"), (0.75, "75%"), (1, "100%")], "")
+PERCENT = ChartAxis(0, 1, [(0, "0%"), (0.25, "25%"), (0.5, "50%"), (0.75, "75%"), (1, "100%")], "")
 
 
 @dataclass(frozen=True)
@@ -72,8 +71,8 @@ class RateRow:
 
 def line_chart(
     points: Sequence[Point],
-    across: Axis,
-    up: Axis,
+    across: ChartAxis,
+    up: ChartAxis,
     words: str,
     *,
     limit: tuple[float, str] | None = None,
@@ -81,7 +80,7 @@ def line_chart(
 ) -> Markup:
     """A line through points; each point with an `href` is a link, whose answer replaces the element `target`.
 
-    >>> chart = line_chart([Point(1, 0.5, "<b>", "?set=1", "one")], Axis(0, 2, [], "n"), PERCENT, "what")
+    >>> chart = line_chart([Point(1, 0.5, "<b>", "?set=1", "one")], ChartAxis(0, 2, [], "n"), PERCENT, "what")
     >>> "&lt;b&gt;" in chart, "<b>" in chart, 'href="?set=1"' in chart
     (True, False, True)
     """
@@ -118,7 +117,7 @@ def line_chart(
     )
 
 
-def _axes(across: Axis, up: Axis) -> str:
+def _axes(across: ChartAxis, up: ChartAxis) -> str:
     parts = []
     floor = _HEIGHT - _BOTTOM
     for value, word in up.ticks:
@@ -170,7 +169,7 @@ def _beside_the_line(places: Sequence[tuple[float, float]], number: int) -> tupl
     return (4, -10, "end") if x > _WIDTH - 50 else (0, -10, "middle")
 
 
-def shares_up_to(most: float, title: str = "") -> Axis:
+def shares_up_to(most: float, title: str = "") -> ChartAxis:
     """An axis of shares from 0 to a little more than `most`, with round ticks.
 
     >>> [word for _, word in shares_up_to(0.38).ticks]
@@ -180,7 +179,7 @@ def shares_up_to(most: float, title: str = "") -> Axis:
         if step * _TICKS >= most:
             break
     count = next(number for number in range(1, _TICKS + 1) if number * step >= most or number == _TICKS)
-    return Axis(0, count * step, [(part * step, f"{100 * part * step:g}%") for part in range(count + 1)], title)
+    return ChartAxis(0, count * step, [(part * step, f"{100 * part * step:g}%") for part in range(count + 1)], title)
 
 
 def bars(rows: Sequence[BarRow], words: str) -> Markup:

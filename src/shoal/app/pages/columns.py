@@ -8,11 +8,10 @@ from typing import Any, get_args
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
 
-from shoal.app.pages.asked import ensure, needs_again
-from shoal.app.pages.charts import PERCENT, Axis, Point, line_chart
+from shoal.app.pages.charts import PERCENT, ChartAxis, Point, line_chart
+from shoal.app.pages.request import ensure, needs_again
 from shoal.app.pages.running import back
-from shoal.app.pages.same import same
-from shoal.app.pages.steps import page
+from shoal.app.pages.steps import page, same
 from shoal.app.project import Workspace
 from shoal.app.server import Fields, jobs_of, render, workspace_of
 from shoal.errors import InputError
@@ -101,7 +100,7 @@ def _frontier(request: Request, workspace: Workspace, chosen: int | None) -> dic
         )
         for number, one in sorted(sets.items())
     ]  # fmt: skip
-    across = Axis(0.6, max(sets) + 0.4, [(number, str(number)) for number in sets], "number of columns known")
+    across = ChartAxis(0.6, max(sets) + 0.4, [(number, str(number)) for number in sets], "number of columns known")
     one = sets[size]
     verb = "singles" if size == 1 else "single"
     return {

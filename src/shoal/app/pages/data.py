@@ -10,10 +10,9 @@ from pydantic import ValidationError
 
 from shoal.app.api_models import ReadingOptions
 from shoal.app.opening import allowed_reading
-from shoal.app.pages.asked import ensure, needs_again
+from shoal.app.pages.request import ensure, needs_again
 from shoal.app.pages.running import back
-from shoal.app.pages.same import same
-from shoal.app.pages.steps import page
+from shoal.app.pages.steps import page, same
 from shoal.app.project import Workspace
 from shoal.app.server import Fields, jobs_of, picker_of, render, workspace_of
 from shoal.errors import InputError

@@ -8,27 +8,49 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, Response
-from markupsafe import Markup
+from markupsafe import Markup, escape
 from starlette.concurrency import run_in_threadpool
 
 from shoal.app.pages import desk_forms as forms
-from shoal.app.pages.asked import begin, ensure, needs_again
-from shoal.app.pages.gauge import gauge
+from shoal.app.pages.request import begin, ensure, needs_again
 from shoal.app.pages.running import back, state_of
-from shoal.app.pages.same import same
-from shoal.app.pages.steps import page
+from shoal.app.pages.steps import page, same
 from shoal.app.project import Workspace
-from shoal.app.same_again import SameAgain
+from shoal.app.reproduce_step import ReproducedStep
 from shoal.app.server import form_of, jobs_of, project_of, render, workspace_of
 from shoal.app.verbs.asking import DeskQueryOptions, desk_of
 from shoal.errors import InputError
 from shoal.results.html import markup
+from shoal.storage.writing import write_bytes
 from shoal.vocabulary import Accounting, Mechanism, words_of
 from shoal.wording import counted
-from shoal.writing import write_bytes
 
 if TYPE_CHECKING:
-    from shoal.dp import Budget, Desk, Estimate
+    from shoal.dp import Budget, Desk, QueryEstimate
+
+
+# The gauge of a budget: half a circle, drawn on the server; the words beside it say the same.
+
+
+_ARC = "M 14 90 A 76 76 0 0 1 166 90"
+
+
+def gauge(spent: float, middle: str, below: str, words: str) -> Markup:
+    """How much of something is spent, between 0 and 1, with what is left in the middle.
+
+    >>> drawn = gauge(0.25, "0.75", "<b>", "a quarter is spent")
+    >>> 'stroke-dasharray="25.00 200"' in drawn, "<b>" in drawn, 'aria-label="a quarter is spent"' in drawn
+    (True, False, True)
+    """
+    share = 100 * min(max(spent, 0.0), 1.0)
+    used = f'<path class="used" d="{_ARC}" pathLength="100" stroke-dasharray="{share:.2f} 200"/>' if share else ""
+    return Markup(
+        f'<svg class="gauge" viewBox="0 0 180 104" role="img" aria-label="{escape(words)}">'
+        f'<path class="left" d="{_ARC}"/>{used}'
+        f'<text class="middle" x="90" y="76" text-anchor="middle">{escape(middle)}</text>'
+        f'<text x="90" y="97" text-anchor="middle">{escape(below)}</text></svg>'
+    )
+
 
 router = APIRouter()
 
@@ -158,7 +180,7 @@ def _ask(request: Request, workspace: Workspace, fields: dict[str, str]) -> Resp
     return back(workspace.id, step="desk")
 
 
-def _preview(found: Desk, asked: DeskQueryOptions) -> Estimate:
+def _preview(found: Desk, asked: DeskQueryOptions) -> QueryEstimate:
     return found.preview(asked.kind, asked.column, **asked.arguments())
 
 
@@ -237,7 +259,7 @@ def _answer(request: Request, workspace: Workspace) -> dict[str, Any] | None:
     }
 
 
-def _same(request: Request, workspace: Workspace, budget: Budget | None) -> SameAgain | None:
+def _same(request: Request, workspace: Workspace, budget: Budget | None) -> ReproducedStep | None:
     """Opening and the last question, as commands and as Python."""
     # a desk that is there was opened by a job that ended well, or is about to
     tried = [job for job in jobs_of(request).of(workspace) if job.verb == "desk-open"]

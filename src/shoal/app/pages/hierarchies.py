@@ -11,10 +11,10 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import Response
 
-from shoal.app.pages.asked import begin, needs_again
 from shoal.app.pages.knowledge import is_place
+from shoal.app.pages.request import begin, needs_again
 from shoal.app.pages.running import back
-from shoal.app.pages.shown import Exact
+from shoal.app.pages.steps import VerbatimText
 from shoal.app.project import Workspace
 from shoal.app.server import Fields, jobs_of, picker_of, workspace_of
 from shoal.errors import InputError
@@ -69,7 +69,7 @@ def _tree(place: int, name: str, built: dict[str, Any] | None, given: Any) -> di
         "sizes": " → ".join(f"{size:,}" for size in sizes),
         "levels": levels,
         "example": " → ".join(middle),
-        "text": Exact(_as_text(rows) if len(rows) <= MOST_LINES else ""),
+        "text": VerbatimText(_as_text(rows) if len(rows) <= MOST_LINES else ""),
         "long": len(rows) > MOST_LINES,
     }
 
@@ -164,7 +164,7 @@ def _number(text: str, reads: Any, name: str) -> Any:
 def keep(request: Request, identifier: str, form: Fields) -> Response:
     """Keep a tree that was written by hand; the library says what is wrong with it."""
     from shoal.app.pages.protect import shown_page
-    from shoal.hierarchy.chosen import given_hierarchies
+    from shoal.ranges.hierarchy.given import given_hierarchies
 
     workspace = workspace_of(request, identifier)
     policy = workspace.policy()

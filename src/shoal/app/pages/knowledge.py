@@ -8,9 +8,8 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse
 
-from shoal.app.project import Workspace
+from shoal.app.project import Stored, Workspace
 from shoal.app.server import counters_of, jobs_of, render, workspace_of
-from shoal.app.stored import Stored
 from shoal.errors import InputError
 from shoal.wording import in_words, percent
 

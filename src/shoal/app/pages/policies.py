@@ -9,7 +9,7 @@ from fastapi.responses import Response
 
 from shoal.app.opening import keep_policy
 from shoal.app.pages.running import back
-from shoal.app.pages.shown import Exact
+from shoal.app.pages.steps import VerbatimText
 from shoal.app.project import Workspace
 from shoal.app.server import Fields, jobs_of, picker_of, workspace_of
 from shoal.errors import InputError
@@ -36,7 +36,7 @@ def load(request: Request, identifier: str, form: Fields) -> Response:
     try:
         _keep(request, workspace, text)
     except InputError as error:
-        request.state.policy_refused = {"text": Exact(text), "what": error.what, "cure": error.cure}
+        request.state.policy_refused = {"text": VerbatimText(text), "what": error.what, "cure": error.cure}
         return _page_of(form.get("step", [""])[0])(request, identifier)
     return back(identifier, form)
 

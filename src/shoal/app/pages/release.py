@@ -10,16 +10,15 @@ from fastapi.responses import HTMLResponse, Response, StreamingResponse
 
 from shoal.app.downloads import public_files, zipped
 from shoal.app.jobs import last_done
-from shoal.app.pages.asked import needs_again
 from shoal.app.pages.check import findings_of, folder_of, warned
+from shoal.app.pages.request import needs_again
 from shoal.app.pages.running import back
-from shoal.app.pages.same import same
-from shoal.app.pages.steps import page
+from shoal.app.pages.steps import page, same
 from shoal.app.project import Workspace
 from shoal.app.security import REPORT_POLICY
 from shoal.app.server import Fields, picker_of, project_of, workspace_of
 from shoal.errors import InputError
-from shoal.manifest.files import private_folder, read_json
+from shoal.policy.manifest import private_folder, read_json
 from shoal.wording import counted, in_units
 
 router = APIRouter()

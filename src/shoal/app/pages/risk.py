@@ -9,13 +9,12 @@ from fastapi.responses import HTMLResponse
 from markupsafe import Markup
 from starlette.background import BackgroundTask
 
-from shoal.app.pages.asked import ensure
 from shoal.app.pages.charts import BarRow, bars
 from shoal.app.pages.knowledge import knowledge_of, places, warm
-from shoal.app.pages.same import same
-from shoal.app.pages.steps import page
+from shoal.app.pages.request import ensure
+from shoal.app.pages.steps import page, same
+from shoal.app.project import Stored
 from shoal.app.server import jobs_of, workspace_of
-from shoal.app.stored import Stored
 from shoal.results.html import markup
 from shoal.results.sections import Bar, Grid, Headline
 from shoal.wording import in_words, percent

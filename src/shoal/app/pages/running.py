@@ -10,7 +10,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from shoal.app.jobs import Job
-from shoal.app.pages.asked import begin, is_of_now, needs_again
+from shoal.app.pages.request import begin, is_of_now, needs_again
 from shoal.app.pages.steps import step_named
 from shoal.app.project import Workspace
 from shoal.app.server import form_of, jobs_of, render, workspace_of

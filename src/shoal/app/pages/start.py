@@ -7,10 +7,9 @@ from typing import Any
 from fastapi import APIRouter, Request
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse, Response
 
-from shoal.app.opening import open_example, open_place
+from shoal.app.opening import open_example, open_place, receive_upload
 from shoal.app.pages.steps import listed
 from shoal.app.server import close_file, form_of, jobs_of, picker_of, project_of, render, workspace_of
-from shoal.app.uploads import receive_upload
 from shoal.errors import InputError
 from shoal.wording import in_units
 

@@ -2,21 +2,47 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass
 from typing import Any
 
 from fastapi import Request
 from fastapi.responses import HTMLResponse
+from markupsafe import Markup, escape
 
-from shoal.app.pages.asked import needs_again
-from shoal.app.pages.failures import in_page_words
+from shoal.app.pages.request import needs_again
 from shoal.app.project import Workspace
-from shoal.app.same_again import SameAgain
+from shoal.app.reproduce_step import ReproducedStep, reproduce_step
 from shoal.app.server import jobs_of, render
-from shoal.dataclasses import dataclass
+
+# What failed, as a page says it: the file by its name, each cause once, settings as the page calls them.
+
+
+# verbs that read the same file: what is wrong with it is said once, in the words of the last
+_READ = ("preview", "propose", "detect")
+# settings as the library names them, and as the pages do
+_NAMES = {"`suppression`": "more “Records that may be left out”", "`method`": "“How”", "`encoding`": "“Encoding”"}
+
+
+def in_page_words(failures: Iterable[dict[str, Any]], workspace: Workspace) -> list[dict[str, Any]]:
+    """Failures as a page shows them."""
+    found = list(failures)
+    readers = [one for one in found if one["verb"] in _READ]
+    return [_said(one, workspace) for one in found if one["verb"] not in _READ or one is readers[-1]]
+
+
+def _said(failure: dict[str, Any], workspace: Workspace) -> dict[str, Any]:
+    said = dict(failure)
+    for part in ("what", "cure"):
+        text = said[part] or ""
+        for written, shown in {str(workspace.source): workspace.name, **_NAMES}.items():
+            text = text.replace(written, shown)
+        said[part] = text
+    return said
 
 
 @dataclass(frozen=True)
-class Step:
+class AppStep:
     """One step: its name in addresses and in the list, the reason beside it, the title and the reason on its page."""
 
     key: str
@@ -27,22 +53,22 @@ class Step:
 
 
 STEPS = (
-    Step("data", "Data", "What is in the file", "Is this your table?",
+    AppStep("data", "Data", "What is in the file", "Is this your table?",
          "Everything that follows rests on how the file was read: look at it before you go on."),
-    Step("columns", "Columns", "Which ones point at people", "Which columns point at people?",
+    AppStep("columns", "Columns", "Which ones point at people", "Which columns point at people?",
          "Leaving out names is not enough: age, ZIP code and sex together single most people out. You decide what each "
          "column is; shoal proposes it, with its reasons."),
-    Step("risk", "Risk", "How exposed people are now", "How exposed are the people in it?",
+    AppStep("risk", "Risk", "How exposed people are now", "How exposed are the people in it?",
          "A person whom nobody else resembles can be found again. Here you see how many there are, before anything is "
          "changed."),
-    Step("protect", "Protect", "Change as little as needed", "Protect people, change little",
+    AppStep("protect", "Protect", "Change as little as needed", "Protect people, change little",
          "Say what must hold. shoal looks for the release that keeps it and loses least."),
-    Step("check", "Attack and verify", "Does it hold?", "Does the protection hold?",
+    AppStep("check", "Attack and verify", "Does it hold?", "Does the protection hold?",
          "A promise counts when the written file was measured and attacks on it failed."),
-    Step("release", "Release", "Hand it over with its report", "Hand it over",
+    AppStep("release", "Release", "Hand it over with its report", "Hand it over",
          "The data goes out with a report that says what was done, what was measured and what remains."),
 )  # fmt: skip
-DESK = Step(
+DESK = AppStep(
     "desk", "Query desk", "Answers instead of data", "Ask the query desk",
     "Where the table itself may not leave, noisy answers may: each costs some of a privacy budget.",
 )  # fmt: skip
@@ -51,7 +77,7 @@ DESK = Step(
 _DONE_BY = {"data": "propose", "risk": "risk", "protect": "protect", "check": "publish", "release": "publish"}
 
 
-def step_named(key: str) -> Step:
+def step_named(key: str) -> AppStep:
     """A step by its name in addresses; the first one where there is none of this name."""
     return next((step for step in (*STEPS, DESK) if step.key == key), STEPS[0])
 
@@ -94,7 +120,7 @@ def page(
     workspace: Workspace,
     key: str,
     *,
-    same: SameAgain | None = None,
+    same: ReproducedStep | None = None,
     problem: Exception | None = None,
     **context: Any,
 ) -> HTMLResponse:
@@ -118,3 +144,45 @@ def page(
     }
     status = 200 if problem is None and refused is None else 422
     return render(request, f"{key}.html", status=status, **{**frame, **context})
+
+
+# The same step on the command line and in Python, as the pages show it: one or several verbs, one after the other.
+
+
+def same(workspace: Workspace, *steps: tuple[str, dict[str, Any]]) -> ReproducedStep:
+    """Verbs with their options as commands below each other, and as one piece of Python."""
+    found = [made for verb, options in steps if (made := reproduce_step(workspace, verb, options)) is not None]
+    commands = "\n".join(made.command for made in found)
+    python = [line for made in found for line in made.python.splitlines()]
+    once = [line for place, line in enumerate(python) if line != "import shoal" or place == 0]
+    return ReproducedStep(commands, "\n".join(once))
+
+
+# Texts as pages show them: signs that turn the direction of writing around are shown, not obeyed.
+
+
+# embeddings, overrides and isolates; marks such as U+200F stay, they only touch what stands beside them
+_TURNING = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)], "\ufffd")
+
+
+def shown(value: Any) -> Any:
+    """What a template puts on a page; texts without signs that would turn the words behind them around.
+
+    >>> shown("a\\u202eb"), shown(3)
+    ('a\ufffdb', 3)
+    """
+    return value.translate(_TURNING) if isinstance(value, str) else value
+
+
+class VerbatimText:
+    """A text that comes back from a form as it was: escaped, and nothing else.
+
+    >>> str(escape(VerbatimText("<\\u202e>"))) == "&lt;\\u202e&gt;"
+    True
+    """
+
+    def __init__(self, text: str) -> None:
+        self.text = text
+
+    def __html__(self) -> Markup:
+        return escape(self.text)

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict
 
-from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 
 # how an option is typed: a value, a file of this machine, columns `a,b`, a switch, a text repeated, `a=x,b=y`,

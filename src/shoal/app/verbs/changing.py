@@ -176,8 +176,8 @@ def released(name: str, policy: bool = True, **more: Any) -> Any:
 
 
 def _safe_harbor(task: Task, options: SafeHarborOptions) -> Any:
+    from shoal.methods.hipaa.safe_harbor import SafeHarborReading
     from shoal.releases.jobs import release_safe_harbor
-    from shoal.standards.hipaa.safe_harbor import SafeHarborReading
 
     return release_safe_harbor(
         task.source,
@@ -210,7 +210,7 @@ def _apply(task: Task, options: ApplyOptions) -> Any:
 
 
 def _regenerate(task: Task, options: RegenerateOptions) -> Any:
-    from shoal.anonymization.regenerate import regenerate
+    from shoal.methods.regenerate import regenerate
 
     output = out(task) / f"filled.{options.file_format}"
     return regenerate(task.source, output=output, options=task.reading, **options.arguments())
@@ -220,7 +220,7 @@ VERBS = (
     Verb(
         "anonymize",
         ("anonymize",),
-        "shoal.anonymization.anonymize:anonymize",
+        "shoal.methods.anonymize:anonymize",
         AnonymizeOptions,
         "Anonymise the table to satisfy its policy, and release it.",
         run=released("release_anonymized"),
@@ -277,7 +277,7 @@ VERBS = (
     Verb(
         "regenerate",
         ("regenerate",),
-        "shoal.anonymization.regenerate:regenerate",
+        "shoal.methods.regenerate:regenerate",
         RegenerateOptions,
         "Fill masked cells so that a known distribution comes out.",
         takes_policy=False,

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 from pydantic import Field
 
-from shoal.app.stored import Stored
+from shoal.app.project import Stored
 from shoal.app.verbs.base import Option, Task, Verb, VerbOptions
 from shoal.results.sections import Headline
 
@@ -26,13 +26,13 @@ class PreviewOptions(VerbOptions):
 
 
 def _sample(task: Task, options: SampleOptions) -> Any:
-    from shoal.sample.written import write_sample
+    from shoal.reproduction.sample.written import write_sample
 
     return write_sample(options.sample, output=task.source, rows=options.rows, seed=options.seed, force=True)
 
 
 def _preview(task: Task, options: PreviewOptions) -> Stored:
-    from shoal.reading.head import read_head
+    from shoal.storage.reading.head import read_head
 
     frame, notes = read_head(task.source, options.rows, task.reading)
     found = {"columns": frame.columns, "rows": [list(row) for row in frame.rows()], "notes": list(notes)}
@@ -41,5 +41,7 @@ def _preview(task: Task, options: PreviewOptions) -> Stored:
 
 VERBS = (
     Verb("sample-data", ("sample-data",), "shoal:sample_data", SampleOptions, "An example.", False, False, _sample),
-    Verb("preview", (), "shoal.reading.head:read_head", PreviewOptions, "The first rows.", False, True, _preview),
+    Verb(
+        "preview", (), "shoal.storage.reading.head:read_head", PreviewOptions, "The first rows.", False, True, _preview
+    ),
 )

@@ -101,8 +101,8 @@ class CellsOptions(VerbOptions):
 VERBS = (
     Verb("profile", ("profile",), "shoal.detection.profile:profile", ProfileOptions, "What is in this table?"),
     Verb("detect", ("detect",), "shoal.detection:detect", DetectOptions, "Which columns identify people?"),
-    Verb("risk", ("risk",), "shoal.identity:risk", RiskOptions, "How exposed are the people in this table?"),
-    Verb("leak", ("leak",), "shoal.leakage:leak", LeakOptions, "How many people does a stolen part expose?"),
-    Verb("lattice", ("lattice",), "shoal.anonymization.solve:lattice", LatticeOptions, "What does a lower risk cost?"),
-    Verb("cells", ("cells",), "shoal.standards.cells:cells", CellsOptions, "May this table of counts be shown?", False),
+    Verb("risk", ("risk",), "shoal.exposure:risk", RiskOptions, "How exposed are the people in this table?"),
+    Verb("leak", ("leak",), "shoal.exposure.leakage:leak", LeakOptions, "How many people does a stolen part expose?"),
+    Verb("lattice", ("lattice",), "shoal.methods.solve:lattice", LatticeOptions, "What does a lower risk cost?"),
+    Verb("cells", ("cells",), "shoal.methods.cells:cells", CellsOptions, "May this table of counts be shown?", False),
 )

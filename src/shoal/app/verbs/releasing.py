@@ -6,7 +6,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from shoal.app.stored import Stored
+from shoal.app.project import Stored
 from shoal.app.verbs.base import Option, Task, Verb, VerbOptions, out
 from shoal.app.verbs.changing import Decide, FileName, Sign
 from shoal.app.verbs.measuring import Columns, Seed
@@ -92,7 +92,7 @@ class ReportOptions(VerbOptions):
 
 
 def _build(task: Task, options: HierarchyBuildOptions) -> Any:
-    from shoal.hierarchy.build_files import build_hierarchies
+    from shoal.ranges.hierarchy.build import build_hierarchies
 
     output = out(task) / ("hierarchy.csv" if len(options.column) == 1 else "hierarchies")
     return build_hierarchies(task.source, output=output, options=task.reading, **options.arguments())
@@ -102,8 +102,8 @@ def _check(task: Task, options: HierarchyCheckOptions) -> Any:
     """The rows as a policy takes them, read by the library and held against the column."""
     import csv
 
-    from shoal.hierarchy import check_hierarchies
-    from shoal.reading import read
+    from shoal.ranges.hierarchy import check_hierarchies
+    from shoal.storage.reading import read
 
     file = out(task) / "hierarchy.csv"
     with file.open("w", newline="", encoding="utf-8") as opened:
@@ -114,7 +114,7 @@ def _check(task: Task, options: HierarchyCheckOptions) -> Any:
 
 
 def _publish(task: Task, options: PublishOptions) -> Any:
-    from shoal.publication.publish import publish
+    from shoal.reports.publication.publish import publish
 
     output = out(task) / "release"
     return publish(
@@ -143,13 +143,13 @@ def _attack(task: Task, options: AttackOptions) -> Any:
 
 
 def _compare(task: Task, options: CompareOptions) -> Any:
-    from shoal.publication.compare import compare_releases
+    from shoal.reports.publication.compare import compare_releases
 
     return compare_releases([task.released(one.release, one.workspace) for one in options.releases])
 
 
 def _report(task: Task, options: ReportOptions) -> Stored:
-    from shoal.publication.report_files import report_files
+    from shoal.reports.publication.results import report_files
 
     place = out(task) / ("report.pdf" if options.pdf else "report.html")
     (path,) = report_files(
@@ -167,7 +167,7 @@ VERBS = (
     Verb(
         "hierarchy-build",
         ("hierarchy", "build"),
-        "shoal.hierarchy.build_files:build_hierarchies",
+        "shoal.ranges.hierarchy.build:build_hierarchies",
         HierarchyBuildOptions,
         "Build a hierarchy from the values of a column.",
         takes_policy=False,
@@ -176,7 +176,7 @@ VERBS = (
     Verb(
         "hierarchy-check",
         ("hierarchy", "check"),
-        "shoal.hierarchy:check_hierarchies",
+        "shoal.ranges.hierarchy:check_hierarchies",
         HierarchyCheckOptions,
         "Is this a tree, and does it cover the data?",
         takes_policy=False,
@@ -185,7 +185,7 @@ VERBS = (
     Verb(
         "publish",
         ("publish",),
-        "shoal.publication.publish:publish",
+        "shoal.reports.publication.publish:publish",
         PublishOptions,
         "From a table to a folder that may be published.",
         run=_publish,
@@ -211,7 +211,7 @@ VERBS = (
     Verb(
         "compare",
         ("compare",),
-        "shoal.publication.compare:compare_releases",
+        "shoal.reports.publication.compare:compare_releases",
         CompareOptions,
         "Set releases side by side: loss, disclosure, classes, time.",
         takes_policy=False,
@@ -221,7 +221,7 @@ VERBS = (
     Verb(
         "report",
         ("report",),
-        "shoal.publication.report_files:report_files",
+        "shoal.reports.publication.results:report_files",
         ReportOptions,
         "Write the report of the publication again.",
         takes_policy=False,

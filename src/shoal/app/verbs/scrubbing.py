@@ -44,7 +44,7 @@ def _scrub(task: Task, options: ScrubOptions) -> Any:
 
 
 def _k_safety(task: Task, options: KSafetyOptions) -> Any:
-    from shoal.scrubbing.documents import k_safety
+    from shoal.methods.scrubbing.documents import k_safety
 
     output = out(task) / f"documents.{options.file_format}"
     return k_safety(task.source, output=output, options=task.reading, **options.arguments())
@@ -64,7 +64,7 @@ VERBS = (
     Verb(
         "k-safety",
         ("k-safety",),
-        "shoal.scrubbing.documents:k_safety",
+        "shoal.methods.scrubbing.documents:k_safety",
         KSafetyOptions,
         "Remove the terms by which a document tells whom it is about.",
         takes_policy=False,

@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from shoal.app.stored import Stored
+from shoal.app.project import Stored
 from shoal.app.verbs.base import Option, Task, Verb, VerbOptions
 from shoal.app.verbs.measuring import Columns
 from shoal.vocabulary import HierarchyKind, Prefer
@@ -55,11 +55,11 @@ def _propose(task: Task, options: ProposeOptions) -> Any:
 
 def _trees(task: Task, options: TreesOptions) -> Any:
     """The tree of every column, each in a file with a name of ours: that of a column may be anything."""
-    from shoal.hierarchy.build import build_hierarchy
-    from shoal.hierarchy.results import BuiltHierarchies, BuiltHierarchy
     from shoal.policy import as_policy
-    from shoal.reading import read
-    from shoal.reading.files import declaring
+    from shoal.ranges.hierarchy.build import build_hierarchy
+    from shoal.ranges.hierarchy.results import BuiltHierarchies, BuiltHierarchy
+    from shoal.storage.reading import read
+    from shoal.storage.reading.files import declaring
 
     table = read(task.source, options.columns, declaring(task.reading, as_policy(task.policy).types))
     folder = task.folder / "trees"
@@ -76,9 +76,9 @@ def _trees(task: Task, options: TreesOptions) -> Any:
 
 def _protect(task: Task, options: ProtectOptions) -> Any:
     """The table anonymised, not released; and each changed column before and after, beside the result."""
-    from shoal.anonymization.anonymize import anonymize
-    from shoal.publication.before_and_after import before_and_after
-    from shoal.writing import write_bytes
+    from shoal.methods.anonymize import anonymize
+    from shoal.reports.publication.steps import before_and_after
+    from shoal.storage.writing import write_bytes
 
     found = anonymize(task.source, task.policy, options=task.reading, **options.arguments())
     shares = before_and_after(found)["columns"]
@@ -95,7 +95,7 @@ def _desk_types(task: Task, options: DeskTypesOptions) -> Stored:
 
 VERBS = (
     Verb("propose", (), "shoal.detection.profile:profile", ProposeOptions, "Roles for columns.", run=_propose),
-    Verb("trees", (), "shoal.hierarchy:build_hierarchy", TreesOptions, "How columns get coarser.", run=_trees),
+    Verb("trees", (), "shoal.ranges.hierarchy:build_hierarchy", TreesOptions, "How columns get coarser.", run=_trees),
     Verb("desk-types", (), "shoal.dp.opening:proposed_types", DeskTypesOptions, "Types to declare.", run=_desk_types),
-    Verb("protect", (), "shoal.anonymization.anonymize:anonymize", ProtectOptions, "Try a goal.", run=_protect),
+    Verb("protect", (), "shoal.methods.anonymize:anonymize", ProtectOptions, "Try a goal.", run=_protect),
 )

@@ -6,17 +6,16 @@ set of categories). Cells that were replaced by a mean or changed at random hold
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
 import polars as pl
 
-from shoal.dataclasses import dataclass
 from shoal.errors import InputError
 from shoal.releases.readable import Readable
-from shoal.table import Array, Column
-from shoal.table.classes import class_of_each_row, first_row_of_each_class, pack
+from shoal.storage import Array, Column
+from shoal.storage.classes import class_of_each_row, first_row_of_each_class, pack
 from shoal.utility.decoding import Ends, Members
 from shoal.utility.units import in_days
 from shoal.vocabulary import NullRule
@@ -29,7 +28,7 @@ _MOST_MASKS = 400_000_000
 
 
 @dataclass(frozen=True)
-class Cells:
+class ReleasedCells:
     """A released column beside the same column of the targets.
 
     Row r has the cell `codes[r]`. `fit`: cell c holds the atoms low[c] .. high[c] (none where low > high), but where
@@ -62,10 +61,10 @@ class Cells:
         return np.asarray(np.where(mask >= 0, self.masks[mask, atoms] > 0, inside))
 
 
-def cells_of(released: Readable, name: str, target: Column, rule: NullRule) -> Cells:
+def cells_of(released: Readable, name: str, target: Column, rule: NullRule) -> ReleasedCells:
     """A released column beside the targets' one; a missing value is a value of its own, or under `wildcard` any.
 
-    >>> from shoal.reading import read
+    >>> from shoal.storage.reading import read
     >>> from shoal.releases.readable import readable
     >>> cells = cells_of(readable({"age": ["[20;29]", "31", "*"]}), "age", read({"age": [19, 25, 31]})["age"], "value")
     >>> cells.low[cells.codes].tolist(), cells.high[cells.codes].tolist()
@@ -89,7 +88,7 @@ def cells_of(released: Readable, name: str, target: Column, rule: NullRule) -> C
     return _with_nulls(found, column.nulls > 0, len(column.values), target, rule)
 
 
-def _equal(column: Column, target: Column) -> Cells:
+def _equal(column: Column, target: Column) -> ReleasedCells:
     """Cells that are values: each holds the atom that equals it."""
     texts = column.values.dtype == pl.String or target.values.dtype == pl.String
     as_text = texts or column.values.dtype.is_temporal() != target.values.dtype.is_temporal()
@@ -100,12 +99,12 @@ def _equal(column: Column, target: Column) -> Cells:
     place = pl.DataFrame({"value": ours}).join(atoms, on="value", how="left", maintain_order="left")["atom"]
     low = place.fill_null(1).to_numpy().astype(np.int64)
     high = place.fill_null(0).to_numpy().astype(np.int64)
-    return Cells(column.name, "fit", column.codes, low, high, len(theirs))
+    return ReleasedCells(column.name, "fit", column.codes, low, high, len(theirs))
 
 
 def _between(
     name: str, codes: Array, low: Array, high: Array, star: Array, target: Column, day: bool | None = None
-) -> Cells:
+) -> ReleasedCells:
     """Cells that are ranges of numbers or dates."""
     values = as_places(target)
     values = _digits(target) if values is None and not day else values
@@ -121,7 +120,7 @@ def _between(
     first = np.searchsorted(values, np.where(known, low, np.inf), side="left")
     last = np.searchsorted(values, np.where(known, high, -np.inf), side="right") - 1
     first, last = np.where(star, 0, first), np.where(star, len(values) - 1, last)
-    return Cells(name, "fit", codes, first, last, len(values), star=star)
+    return ReleasedCells(name, "fit", codes, first, last, len(values), star=star)
 
 
 def as_places(column: Column) -> Array | None:
@@ -146,7 +145,7 @@ def _digits(column: Column) -> Array | None:
     return values.cast(pl.Float64).to_numpy()
 
 
-def _among(column: Column, meaning: Members, target: Column, named: bool) -> Cells:
+def _among(column: Column, meaning: Members, target: Column, named: bool) -> ReleasedCells:
     """Cells that are categories, sets of them, nodes of a tree or prefixes; `named`: nobody explains the nodes."""
     texts = target.values.cast(pl.String)
     atom = dict(zip(texts.to_list(), range(len(texts)), strict=True))
@@ -167,7 +166,7 @@ def _among(column: Column, meaning: Members, target: Column, named: bool) -> Cel
         star |= (high < low) & ~_seems_a_value(column)  # a name that nobody explains may be anything
     low[star], high[star] = 0, len(texts) - 1
     mask_of, masks = _masks(np.flatnonzero(holes & ~star), code, member, len(low), len(texts), column.name)
-    return Cells(column.name, "fit", column.codes, low, high, len(texts), mask_of, masks, star=star)
+    return ReleasedCells(column.name, "fit", column.codes, low, high, len(texts), mask_of, masks, star=star)
 
 
 def _read_prefixes(column: Column, texts: pl.Series, low: Array, high: Array, holes: Array) -> None:
@@ -206,7 +205,7 @@ def _masks(
     return mask_of, masks
 
 
-def _with_nulls(cells: Cells, nulls: bool, values: int, target: Column, rule: NullRule) -> Cells:
+def _with_nulls(cells: ReleasedCells, nulls: bool, values: int, target: Column, rule: NullRule) -> ReleasedCells:
     """A missing value of the targets is one more atom, which `*` holds too; a missing cell holds it, or all."""
     low, high, mask_of, masks = cells.low[:values], cells.high[:values], cells.mask_of, cells.masks
     atoms = cells.atoms + (target.nulls > 0)
@@ -222,7 +221,7 @@ def _with_nulls(cells: Cells, nulls: bool, values: int, target: Column, rule: Nu
     return replace(cells, low=low, high=high, atoms=atoms, mask_of=mask_of, masks=masks)
 
 
-def _of_pair(released: Readable, name: str, target: Column, rule: NullRule) -> Cells:
+def _of_pair(released: Readable, name: str, target: Column, rule: NullRule) -> ReleasedCells:
     """Two columns that are the ends of one range."""
     first, last = (released.table[end] for end in released.pairs[name])
     codes, count = class_of_each_row(pack([first, last]))
@@ -239,7 +238,7 @@ def _of_pair(released: Readable, name: str, target: Column, rule: NullRule) -> C
     return replace(found, atoms=top + 1)
 
 
-def _nearest(column: Column, target: Column) -> Cells:
+def _nearest(column: Column, target: Column) -> ReleasedCells:
     """Cells that were replaced by a mean or changed at random: how far a value lies from them."""
     places, theirs = as_places(column), as_places(target)
     if places is None or theirs is None:
@@ -256,7 +255,7 @@ def _nearest(column: Column, target: Column) -> Cells:
 
 def _distant(
     column: Column, target: Column, kind: Literal["near", "same"], places: Array, theirs: Array, unit: float
-) -> Cells:
+) -> ReleasedCells:
     """A missing value lies far from all others, and on each other one."""
     far = 1e6
     if column.nulls:
@@ -264,4 +263,4 @@ def _distant(
     if target.nulls:
         theirs = np.append(theirs, far * unit)
     at = places / unit
-    return Cells(column.name, kind, column.codes, at, at, len(theirs), places=theirs / unit)
+    return ReleasedCells(column.name, kind, column.codes, at, at, len(theirs), places=theirs / unit)

@@ -7,18 +7,18 @@ that hold everything, so that a `*` does not blur the others; a person is looked
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
 import polars as pl
 
-from shoal.attacks.linking.columns import Cells, cells_of
-from shoal.dataclasses import dataclass
+from shoal.attacks.linking.columns import ReleasedCells, cells_of
 from shoal.errors import InputError
 from shoal.releases.readable import Readable
-from shoal.table import Array, Column, Table
-from shoal.table.classes import Coded, class_of_each_row, first_row_of_each_class, pack
-from shoal.table.rows import weights_of
+from shoal.storage import Array, Column, Table
+from shoal.storage.classes import Coded, class_of_each_row, first_row_of_each_class, pack
+from shoal.storage.rows import weights_of
 from shoal.vocabulary import NullRule
 
 # patterns of `*` that have a tree of their own; the rest share one
@@ -33,10 +33,10 @@ _FEW_POINTS = 1_000
 
 
 @dataclass(frozen=True)
-class Boxes:
+class ReleasedBoxes:
     """The distinct released records in some columns: ends per column, how many records each stands for."""
 
-    cells: tuple[Cells, ...]
+    cells: tuple[ReleasedCells, ...]
     box_of_row: Array
     low: Array
     high: Array
@@ -46,7 +46,7 @@ class Boxes:
     every: bool = False  # boxes that hold none of the targets' values count too: of some targets a value is not known
 
     @classmethod
-    def of(cls, cells: Sequence[Cells], weights: Array | None = None, every: bool = False) -> Boxes:
+    def of(cls, cells: Sequence[ReleasedCells], weights: Array | None = None, every: bool = False) -> ReleasedBoxes:
         """Rows that have the same cells are one box."""
         box_of_row, count = class_of_each_row(pack([Coded(column.codes, column.cardinality) for column in cells]))
         first = first_row_of_each_class(box_of_row, count)
@@ -68,19 +68,20 @@ class Boxes:
 
     @cached_property
     def _planted(self) -> tuple[Array, tuple[Array, ...]]:
-        from shoal.attacks.linking.kernels import build
+        from shoal.kernels.attacks import build
 
         used = np.flatnonzero(self._possible)
         patterns = self._patterns[used]
         order = used[np.argsort(patterns, kind="stable")]
         roots = np.append(np.flatnonzero(np.diff(np.sort(patterns), prepend=-1)), len(used)).astype(np.int64)
         capacity = 2 * len(used) + 2
-        roots, span, right, total, bounds = build(self.low, self.high, self.weight, order, roots, capacity)
+        low, high = self.low.astype(np.float64, copy=False), self.high.astype(np.float64, copy=False)
+        roots, span, right, total, bounds = build(low, high, self.weight, order, roots, capacity)
         inside = np.zeros(len(order) + 1, np.int64)
         if len(self.mask_at):
             inside[1:] = np.cumsum((self.mask_at[order] >= 0).any(axis=1))
         masked = inside[span[:, 1]] > inside[span[:, 0]]
-        return order, (roots, span, right, total, bounds, masked)
+        return order, (roots, span, right, total, bounds.astype(self.low.dtype, copy=False), masked)
 
     @property
     def _possible(self) -> Array:
@@ -103,7 +104,7 @@ class Boxes:
         return np.asarray(renamed[found])
 
 
-def masks_of(cells: Sequence[Cells], first: Array) -> tuple[Array, Array]:
+def masks_of(cells: Sequence[ReleasedCells], first: Array) -> tuple[Array, Array]:
     """Where the mask of each box's set starts in all masks laid end to end; -1 where it has none."""
     if all(column.masks is None for column in cells):
         return np.zeros((0, len(cells)), np.int64), np.zeros(0, np.uint8)
@@ -122,7 +123,7 @@ def masks_of(cells: Sequence[Cells], first: Array) -> tuple[Array, Array]:
 class Linkage:
     """Targets against a release: the distinct targets as points, the distinct records as boxes."""
 
-    boxes: Boxes
+    boxes: ReleasedBoxes
     points: Array
     point_of_row: Array
 
@@ -138,7 +139,7 @@ class Linkage:
     ) -> Linkage:
         """Link on released columns, each with the name that it has in the targets' table.
 
-        >>> from shoal.reading import read
+        >>> from shoal.storage.reading import read
         >>> from shoal.releases.readable import readable
         >>> release = readable({"age": ["[20;29]", "[20;29]", "31", "*"]})
         >>> Linkage.of(release, read({"age": [25, 31, 40]}), {"age": "age"}).records.tolist()
@@ -147,7 +148,7 @@ class Linkage:
         theirs = [targets[name] for name in on.values()]
         cells = [cells_of(released, name, column, rule) for name, column in zip(on, theirs, strict=True)]
         weights = None if count is None else weights_of(released.table[count])
-        boxes = Boxes.of(cells, weights, rule == "wildcard" and any(column.nulls for column in theirs))
+        boxes = ReleasedBoxes.of(cells, weights, rule == "wildcard" and any(column.nulls for column in theirs))
         point_of_row, number = class_of_each_row(
             pack([Coded(column.codes, max(column.cardinality, 1)) for column in theirs])
         )
@@ -168,7 +169,7 @@ class Linkage:
     def persons(self, person_of_row: Array) -> Array:
         """The persons that each target may be, whose released rows these are: each counts once.
 
-        >>> from shoal.reading import read
+        >>> from shoal.storage.reading import read
         >>> from shoal.releases.readable import readable
         >>> found = Linkage.of(readable({"age": [25, 25, 31]}), read({"age": [25, 31]}), {"age": "age"})
         >>> found.persons(np.array([7, 7, 7])).tolist()
@@ -189,7 +190,7 @@ class Linkage:
 
     @cached_property
     def _of_points(self) -> Array:
-        from shoal.attacks.linking.kernels import count
+        from shoal.kernels.attacks import count
         from shoal.threads import in_threads, processors
 
         if self.by_distance:
@@ -209,7 +210,7 @@ class Linkage:
     @cached_property
     def pairs(self) -> tuple[Array, Array]:
         """The boxes that each distinct target may be in: those of point p are `boxes[starts[p]:starts[p + 1]]`."""
-        from shoal.attacks.linking.kernels import listed
+        from shoal.kernels.attacks import listed
 
         if self.by_distance:
             return self._tied
@@ -229,7 +230,7 @@ class Linkage:
 
     @cached_property
     def _nearest(self) -> tuple[Array, Array, Array, Array]:
-        from shoal.attacks.linking.kernels import nearest
+        from shoal.kernels.attacks import nearest
 
         kinds = np.array([("fit", "near", "same").index(column.kind) for column in self.boxes.cells], np.int64)
         tree = self.boxes.tree
@@ -237,7 +238,10 @@ class Linkage:
             nobody = np.zeros(len(self.points))
             return nobody, nobody.astype(np.int64), nobody, np.zeros((len(nobody), 1), np.int64)
         most = max(1, min(_MOST_TIES, _MOST_PAIRS // max(len(self.points), 1)))
-        return nearest(self.points, kinds, self.boxes.arrays, tree, 0, len(self.points), most)
+        records, counts, distances, ties = nearest(
+            self.points, kinds, self.boxes.arrays, tree, 0, len(self.points), most
+        )
+        return records, counts, distances, ties
 
     @property
     def _tied(self) -> tuple[Array, Array]:
@@ -260,12 +264,12 @@ class Linkage:
         return np.isin(points * len(self.boxes.low) + boxes, known)
 
 
-def _points(cells: Cells, column: Column, rows: Array, rule: NullRule) -> Array:
+def _points(cells: ReleasedCells, column: Column, rows: Array, rule: NullRule) -> Array:
     """Where some targets lie in a column; under `wildcard` a missing value may be anything."""
     codes = column.codes[rows].astype(np.int64)
     places = codes if cells.places is None else cells.places[codes]
     if rule != "wildcard" or not column.nulls:
         return np.asarray(places)
-    from shoal.attacks.linking.kernels import UNKNOWN
+    from shoal.kernels.attacks import UNKNOWN
 
     return np.where(codes == len(column.values), UNKNOWN, places)

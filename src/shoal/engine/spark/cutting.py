@@ -12,11 +12,11 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from shoal.engine.base import Parts, Runs, TooManyTuples
+from shoal.engine.base import OrderParts, RecordRuns, TooManyTuples
 from shoal.engine.spark.keys import PREFIX, Keys, column
-from shoal.engine.spark.placing import FIRST, LAST, ROW, Placed, numbered_in_tuples, occurrences_of, on_keys, sent
+from shoal.engine.spark.placing import FIRST, LAST, ROW, PlacedTuples, numbered_in_tuples, occurrences_of, on_keys, sent
 from shoal.engine.spark.session import spark_errors
-from shoal.table import Array, Table
+from shoal.storage import Array, Table
 
 TIED, GROUP, BEFORE, PARTITION, NUMBER, PART = (
     f"{PREFIX}{name}" for name in ("tied", "group", "before", "partition", "number", "part")
@@ -25,7 +25,7 @@ TIED, GROUP, BEFORE, PARTITION, NUMBER, PART = (
 _BITS = 33
 
 
-def cut_on_cluster(table: Table, rank: Array, parts: Parts) -> Runs:
+def cut_on_cluster(table: Table, rank: Array, parts: OrderParts) -> RecordRuns:
     """Runs of a table of tuples, or of parts of them."""
     records = table.records
     assert records is not None
@@ -39,16 +39,16 @@ def cut_on_cluster(table: Table, rank: Array, parts: Parts) -> Runs:
     several = np.diff(first, append=len(order)) > 1
     parted = several & (parts.of(starts) != parts.of(stops - 1))
     tied = parted[group]
-    plain = Runs(order[~tied], (ends - sizes)[~tied], sizes[~tied])
+    plain = RecordRuns(order[~tied], (ends - sizes)[~tied], sizes[~tied])
     if not tied.any():
         return plain
     found = _counted_by_part(table, order[tied], starts[group[tied]], parts)
     row, position, many = (np.concatenate(pair) for pair in zip(plain, found, strict=True))
     sort = np.argsort(position, kind="stable")
-    return Runs(row[sort], position[sort], many[sort])
+    return RecordRuns(row[sort], position[sort], many[sort])
 
 
-def _counted_by_part(table: Table, rows: Array, start: Array, parts: Parts) -> Runs:
+def _counted_by_part(table: Table, rows: Array, start: Array, parts: OrderParts) -> RecordRuns:
     """How many records of each tied row lie in each part; `start` is where its rank starts."""
     from pyspark.sql import functions as F
 
@@ -70,14 +70,14 @@ def _counted_by_part(table: Table, rows: Array, start: Array, parts: Parts) -> R
     begins = np.maximum(begins, parts.start(part))
     new = np.diff(begins, prepend=-1) != 0
     before = np.cumsum(records) - records
-    return Runs(row, begins + before - before[new][np.cumsum(new) - 1], records)
+    return RecordRuns(row, begins + before - before[new][np.cumsum(new) - 1], records)
 
 
 def _tied_rows(table: Table, rows: Array, start: Array) -> Any:
     """The rows on the cluster of some rows of the table: which of them, where its rank starts, their row numbers."""
     from pyspark.sql import functions as F
 
-    native: Placed = table.native
+    native: PlacedTuples = table.native
     keys, parted = native.keys, table.part_of is not None
     coded = keys.coded(F.monotonically_increasing_id().alias(ROW)).select(*keys.names, ROW)
     lookup = native.lookup[rows if table.part_of is None else table.part_of[rows]]
@@ -108,8 +108,8 @@ def _numbered(keys: Keys, rows: Any) -> Any:
     return rows.join(there, same, "inner").withColumn(NUMBER, number)
 
 
-def _part_of(position: Any, parts: Parts) -> Any:
-    """The part of a position, as `Parts.of` says it."""
+def _part_of(position: Any, parts: OrderParts) -> Any:
+    """The part of a position, as `OrderParts.of` says it."""
     from pyspark.sql import functions as F
 
     if parts.starts is None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,33 +15,130 @@ import polars as pl
 from shoal.engine.base import (
     CheckDraft,
     Counted,
+    OrderParts,
     Pairs,
     PairsAsked,
-    Parts,
-    Recoding,
+    RecordRuns,
     RowMap,
-    Runs,
     SizeHistogram,
+    TupleRecoding,
     check_lengths,
     tuples_of,
 )
 from shoal.engine.local import LOCAL
-from shoal.engine.spark.batches import changed, one_changed, spark_schema
-from shoal.engine.spark.counting import COUNT, missing_words, tuples
 from shoal.engine.spark.cutting import cut_on_cluster
-from shoal.engine.spark.frames import Source, open_source
-from shoal.engine.spark.keys import INTEGERS, column, make_keys
-from shoal.engine.spark.order import has_order
+from shoal.engine.spark.frames import SparkSource, changed, one_changed, open_source, spark_schema
+from shoal.engine.spark.keys import COUNT, INTEGERS, PREFIX, column, make_keys, missing_words, tuples
+from shoal.engine.spark.order import NUMBER, has_order, in_secret_order, left_out, without
 from shoal.engine.spark.order import numbered as with_numbers
-from shoal.engine.spark.pairing import Pairing
-from shoal.engine.spark.placing import Placed, joined, lookup_of, placed, tuple_of_each_row
-from shoal.engine.spark.release import write_folder
+from shoal.engine.spark.placing import Pairing, PlacedTuples, joined, lookup_of, placed, tuple_of_each_row
 from shoal.engine.spark.session import spark_errors
-from shoal.errors import InputError
-from shoal.reading import Options
-from shoal.table import Array, Column, Table
-from shoal.table.classes import class_of_each_row, pack
-from shoal.table.rows import Rows, weights_of
+from shoal.errors import InputError, Message
+from shoal.storage import Array, Column, Table
+from shoal.storage.classes import class_of_each_row, pack
+from shoal.storage.reading import Options
+from shoal.storage.rows import Rows, weights_of
+from shoal.storage.writing import hash_of_files
+
+# Rows that leave a cluster: a folder of Parquet files, staged beside its place and visible whole by one rename.
+
+
+DRAWN = f"{PREFIX}drawn"
+# files that only the owner of a release may read
+_OWNERS = (".private.json", ".plan.json")
+
+
+def write_folder(
+    frame: Any,
+    path: str | Path,
+    check: CheckDraft | None = None,
+    shuffle: int | None = None,
+    rows: int | None = None,
+    missing: int = 0,
+) -> None:
+    """Write a frame as Parquet; a run that ends early leaves at most a folder whose name starts with a point.
+
+    What `check` gives stands beside the folder before that takes its name, which is what makes the release one.
+    """
+    from pyspark.sql import functions as F
+
+    target = str(path).rstrip("/")
+    folder, slash, name = target.rpartition("/")
+    staged = f"{folder}{slash}.{name}.{uuid.uuid4().hex}.staged.parquet"
+    place = _Place(frame.sparkSession, target)
+    if place.exists(target):
+        raise InputError(f"{target} exists already.", "Name another folder, or remove it first.")
+    beside: list[str] = []
+    try:
+        with spark_errors(target):
+            removed: Sequence[int] = ()
+            if NUMBER in frame.columns and shuffle is not None and rows is not None:
+                removed, frame = _in_order(frame, shuffle, rows, missing)
+            elif shuffle is not None:  # by a number drawn for each row, over all files and within each
+                drawn = frame.withColumn(DRAWN, F.rand(shuffle % (1 << 62)))
+                frame = drawn.repartition(DRAWN).sortWithinPartitions(DRAWN).drop(DRAWN)
+            frame.write.mode("error").parquet(staged)
+            files = {} if check is None else check(staged, folder_sha256(frame.sparkSession, staged), removed)
+        for other, content in files.items():
+            beside.append(f"{folder}{slash}{other}")
+            place.write(beside[-1], content, owners=other.endswith(_OWNERS))
+        place.rename(staged, target)
+        beside.clear()
+    finally:
+        place.remove(staged)
+        for other in beside:
+            place.remove(other)
+
+
+def _in_order(frame: Any, seed: int, rows: int, missing: int) -> tuple[list[int], Any]:
+    """The numbers of the rows that were left out, and the others in the secret order of their release."""
+    removed = left_out(frame, rows, "the release").tolist() if missing else []
+    return removed, in_secret_order(without(frame, removed, rows, "the release"), seed, rows - len(removed))
+
+
+def folder_sha256(spark: Any, folder: str) -> str:
+    """The SHA-256 of a folder, by those of its files, which the cluster computes: see `writing.sha256`."""
+    from pyspark.sql import functions as F
+
+    files = spark.read.format("binaryFile").option("pathGlobFilter", "*.parquet").load(folder)
+    found = files.select("path", F.sha2("content", 256).alias("hash")).toArrow().to_pylist()
+    return hash_of_files({entry["path"].rpartition("/")[2]: entry["hash"] for entry in found})
+
+
+class _Place:
+    """The file system of a path: Hadoop's, which knows every scheme; that of this machine for a plain path of it."""
+
+    def __init__(self, spark: Any, path: str) -> None:
+        gateway = getattr(spark, "_jvm", None)
+        if gateway is None:
+            raise InputError(
+                "A release is written by the driver of a classic Spark session, not through Spark Connect.",
+                "Run shoal on the cluster itself, or write `frame` by your own means and verify it.",
+            )
+        self._path = gateway.org.apache.hadoop.fs.Path
+        self._permission = gateway.org.apache.hadoop.fs.permission.FsPermission
+        self._files = self._path(path).getFileSystem(spark._jsc.hadoopConfiguration())
+        self._files.setWriteChecksum(False)  # no .crc beside a manifest
+
+    def exists(self, path: str) -> bool:
+        return bool(self._files.exists(self._path(path)))
+
+    def rename(self, old: str, new: str) -> None:
+        if not self._files.rename(self._path(old), self._path(new)):
+            raise InputError(f"{new} could not be given its name.", "Check the rights on the folder above it.")
+
+    def write(self, path: str, content: bytes, owners: bool = False) -> None:
+        stream = self._files.create(self._path(path), True)
+        if owners:  # before anything is in it
+            self._files.setPermission(self._path(path), self._permission("600"))
+        try:
+            stream.write(bytearray(content))
+        finally:
+            stream.close()
+
+    def remove(self, path: str) -> None:
+        if self.exists(path):
+            self._files.delete(self._path(path), True)
 
 
 class SparkEngine:
@@ -109,7 +207,7 @@ class SparkEngine:
                 frame = frame.filter(whole)
             found = []
             for names in sets:
-                keys = make_keys(Source(frame, opened.name, opened.from_text_file), names, missing_words(options))
+                keys = make_keys(SparkSource(frame, opened.name, opened.from_text_file), names, missing_words(options))
                 classes = keys.coded().groupBy(*keys.names).agg(records.alias(COUNT)).filter(column(COUNT) > 0)
                 sizes = classes.groupBy(COUNT).agg(F.count(F.lit(1)).alias("classes")).toArrow()
                 size, number = (sizes.column(place).to_numpy() for place in range(2))
@@ -132,7 +230,7 @@ class SparkEngine:
         if absent := [name for name in [*there, *(needed or ())] if name not in opened.names]:
             raise InputError.missing_columns(absent, opened.names, opened.name)
         names = there if needed is None else [name for name in opened.names if name in needed]
-        beside = Beside(self, opened, [name for name in there if name not in names], options)
+        beside = ClusterColumns(self, opened, [name for name in there if name not in names], options)
         if not names:
             return _no_columns(opened, beside)
         table, times, keys, found = tuples(opened, names, options)
@@ -140,24 +238,28 @@ class SparkEngine:
         if by_tuple is not None and keys.rows >= by_tuple:
             order = np.argsort(pack(list(table.columns.values())).codes, kind="stable")
             counted = table.counting(order, times[order])
-            return replace(counted, native=Placed(keys, lookup[order], times[order]), beside=beside, part_of=None)
+            return replace(counted, native=PlacedTuples(keys, lookup[order], times[order]), beside=beside, part_of=None)
         every = tuple_of_each_row(keys, lookup)
-        native = Placed(keys, lookup, times, np.argsort(every, kind="stable"))
+        native = PlacedTuples(keys, lookup, times, np.argsort(every, kind="stable"))
         return replace(table.take(every), native=native, beside=beside)
 
-    def cut(self, table: Table, rank: Array, parts: Parts) -> Runs:
+    def cut(self, table: Table, rank: Array, parts: OrderParts) -> RecordRuns:
         """From the counts alone; where tuples of equal rank are parted, their rows are numbered on the cluster."""
         return LOCAL.cut(table, rank, parts) if table.records is None else cut_on_cluster(table, rank, parts)
 
     def recode(
-        self, source: Any, steps: Sequence[Recoding], names: Sequence[str] | None = None, options: Options | None = None
+        self,
+        source: Any,
+        steps: Sequence[TupleRecoding],
+        names: Sequence[str] | None = None,
+        options: Options | None = None,
     ) -> Any:
         """Each row with what its tuples become: a map of each step goes to all nodes."""
         opened = open_source(source, options)
         now = opened.frame
         for columns, becomes in steps:
             own = all(name in opened.names for name in columns)
-            known = opened if own else Source(now, opened.name)  # a column that a step added has its type already
+            known = opened if own else SparkSource(now, opened.name)  # a column that a step added has its type already
             table, _, keys, there = tuples(known, list(columns), options if own else None)
             tuple_of_key, count = class_of_each_row(pack(table.select(columns)))
             check_lengths(becomes, count)
@@ -178,7 +280,7 @@ class SparkEngine:
         numbered: bool = False,
     ) -> Any:
         """Each row with what belongs to its tuple and occurrence; a table of rows that were recoded leads to them."""
-        if not isinstance(table.native, Placed):
+        if not isinstance(table.native, PlacedTuples):
             source = open_source(table.native, None)
             return (with_numbers(source) if numbered else source.frame).drop(*dropped)
         return placed(table, frame, dropped, kept, numbered)
@@ -210,7 +312,7 @@ class SparkEngine:
         schema: Mapping[str, Any],
     ) -> pl.DataFrame:
         """Each group in one task, in Python beside an executor."""
-        source: Source = table.native.keys.source
+        source: SparkSource = table.native.keys.source
         with spark_errors(source.name):
             there = source.spark.createDataFrame(frame.to_arrow(compat_level=pl.CompatLevel.oldest()))
             spread = there.repartition(frame[by].n_unique(), by)
@@ -239,7 +341,7 @@ class SparkEngine:
         write_folder(table, path, check, shuffle, rows, left_out)
 
 
-def _no_columns(source: Source, beside: Mapping[str, Column]) -> Table:
+def _no_columns(source: SparkSource, beside: Mapping[str, Column]) -> Table:
     """A table of which every column stays where it is."""
     with spark_errors(source.name):
         rows = source.frame.count()
@@ -248,10 +350,10 @@ def _no_columns(source: Source, beside: Mapping[str, Column]) -> Table:
     return Table({}, rows, source.name, (), source, tuple(source.names), beside)
 
 
-class Beside(Mapping[str, Column]):
+class ClusterColumns(Mapping[str, Column]):
     """Columns that stay on the cluster: each is counted when it is asked for, its values one after the other."""
 
-    def __init__(self, engine: SparkEngine, source: Source, names: Sequence[str], options: Options | None) -> None:
+    def __init__(self, engine: SparkEngine, source: SparkSource, names: Sequence[str], options: Options | None) -> None:
         self._engine, self._source, self._names, self._options = engine, source, list(names), options
         self._found: dict[str, Column] = {}
 
@@ -273,7 +375,7 @@ class Beside(Mapping[str, Column]):
         return self._found[name]
 
 
-def _is_whole_number(source: Source, name: str, options: Options | None) -> bool:
+def _is_whole_number(source: SparkSource, name: str, options: Options | None) -> bool:
     """Whether Spark has a column as a whole number, as it is counted with."""
     declared = options is not None and bool(options.declared_types)
     whole = name in source.names and source.frame.schema[name].dataType.typeName() in INTEGERS
@@ -284,12 +386,11 @@ def _check_undeclared(options: Options | None) -> None:
     if options is not None and options.declared_types:
         raise InputError(
             "The count table does not fit the driver, where the declared types of columns are read.",
-            "Leave out the types, or raise spark.shoal.driver.tuples.",
-            settings="types",
+            Message("Leave out the {types}, or raise spark.shoal.driver.tuples."),
         )
 
 
-def _names(source: Source, columns: Sequence[str] | None, without: Collection[str]) -> list[str]:
+def _names(source: SparkSource, columns: Sequence[str] | None, without: Collection[str]) -> list[str]:
     """The columns to count, each once."""
     return [name for name in dict.fromkeys(source.names if columns is None else columns) if name not in without]
 

@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from shoal.databases import is_database
-from shoal.dataclasses import dataclass
 from shoal.engine.spark.session import session, spark_errors
-from shoal.errors import InputError, quoted
-from shoal.reading.files import Options, check_not_unknown_database, find_files, is_address, table_extensions
-from shoal.table import Table, check_names
+from shoal.errors import InputError, Message, quoted
+from shoal.storage import Table, check_names
+from shoal.storage.databases import is_database
+from shoal.storage.reading.files import Options, check_not_unknown_database, find_files, is_address, table_extensions
 
 # tuples that the driver takes, where spark.shoal.driver.tuples says nothing else: about 100 bytes each
 DRIVER_TUPLES = 50_000_000
@@ -23,7 +23,7 @@ _TEXT = {".csv": ",", ".tsv": "\t", ".txt": ","}
 
 
 @dataclass(frozen=True)
-class Source:
+class SparkSource:
     """A frame of Spark, how errors call it, and whether its columns are texts whose types are to be found."""
 
     frame: Any
@@ -46,12 +46,12 @@ class Source:
         return int(self.spark.conf.get("spark.shoal.driver.tuples", str(DRIVER_TUPLES)))
 
 
-def open_source(source: Any, options: Options | None) -> Source:
+def open_source(source: Any, options: Options | None) -> SparkSource:
     """The frame behind a source."""
     options = options or Options()
     if isinstance(source, Table):  # read already: its rows are where they were
         source = getattr(source.native, "source", source.native)
-    if isinstance(source, Source):
+    if isinstance(source, SparkSource):
         return source
     _check_not_a_database(source)
     if isinstance(source, (str, Path)) or (isinstance(source, (list, tuple)) and source):
@@ -62,7 +62,7 @@ def open_source(source: Any, options: Options | None) -> Source:
             f"A {type(source).__name__} is not on a Spark cluster.", "Give paths or a Spark data frame to this engine."
         )
     check_names(source.columns, "The frame")
-    return Source(source, "The frame")
+    return SparkSource(source, "The frame")
 
 
 def _check_not_a_database(source: Any) -> None:
@@ -76,8 +76,7 @@ def _check_not_a_database(source: Any) -> None:
         if is_database(one):
             raise InputError(
                 "The engine spark reads files and data frames, not tables of databases.",
-                "Read the table without engine spark, or write it to Parquet files first and name those.",
-                settings="engine",
+                Message("Read the table without {engine} spark, or write it to Parquet files first and name those."),
             )
         if isinstance(one, (str, Path)):
             check_not_unknown_database(one)
@@ -89,7 +88,7 @@ def _address(path: str | Path) -> str:
     return str(path)
 
 
-def _open_files(paths: Sequence[str], options: Options) -> Source:
+def _open_files(paths: Sequence[str], options: Options) -> SparkSource:
     found = [path for given in paths for path in _here(given)]
     name = paths[0] if len(paths) == 1 else f"{paths[0]} and {len(paths) - 1} more files"
     form = _format(found)
@@ -105,7 +104,7 @@ def _open_files(paths: Sequence[str], options: Options) -> Source:
 
         frame = _in_order([read(file) for file in files]) if len(files) <= MOST_IN_ORDER else read(*files)
         check_names(frame.columns, name)
-    return Source(frame, name, form != ".parquet", files)
+    return SparkSource(frame, name, form != ".parquet", files)
 
 
 def _read_texts(spark: Any, files: Sequence[str], form: str, options: Options) -> Any:
@@ -169,3 +168,28 @@ def _check_schemas(paths: Sequence[str]) -> None:
                     f"{path} {what} column '{name}', unlike {known}.",
                     "Write all files with the same columns and types, or read them one by one.",
                 )
+
+
+# Rows as Arrow, batch by batch: what Python beside an executor is given, and the schema of what it gives back.
+
+
+def one_changed(part: Any, change: Callable[[pl.DataFrame], pl.DataFrame]) -> Any:
+    """The arrow table that `change` makes of an arrow table."""
+    return change(pl.DataFrame(pl.from_arrow(part))).to_arrow(compat_level=pl.CompatLevel.oldest())
+
+
+def changed(batches: Iterator[Any], change: Callable[[pl.DataFrame], pl.DataFrame]) -> Iterator[Any]:
+    """The arrow batches that `change` makes of arrow batches."""
+    for batch in batches:
+        made = change(pl.DataFrame(pl.from_arrow(batch)))
+        yield from made.to_arrow(compat_level=pl.CompatLevel.oldest()).to_batches()
+
+
+def spark_schema(schema: Any) -> Any:
+    """Columns and types as Spark names them."""
+    if not isinstance(schema, Mapping):
+        return schema
+    from pyspark.sql.pandas.types import from_arrow_schema
+
+    arrow = pl.DataFrame(schema=schema).to_arrow(compat_level=pl.CompatLevel.oldest()).schema
+    return from_arrow_schema(arrow)

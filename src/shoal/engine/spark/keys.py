@@ -7,18 +7,20 @@ dictionary that is collected by a distinct and sent to all nodes. No Python runs
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 import polars as pl
 
-from shoal.dataclasses import dataclass
-from shoal.engine.spark.frames import Source
+from shoal import progress
+from shoal.engine.base import TooManyTuples
+from shoal.engine.spark.frames import SparkSource
 from shoal.engine.spark.session import spark_errors
 from shoal.errors import InputError
-from shoal.table import Array, Column, smallest_unsigned
-from shoal.table.encode import ColumnEncoder
+from shoal.storage import Array, Column, Table, smallest_unsigned
+from shoal.storage.encode import ColumnEncoder
+from shoal.storage.reading import Options, declared_table
 
 PREFIX = "__shoal_"
 # values past which a column is grouped by itself and not by its place in a dictionary
@@ -88,7 +90,7 @@ class Packed:
 class Keys:
     """How some columns of a frame are packed: groups of columns, each one key."""
 
-    source: Source
+    source: SparkSource
     columns: list[Packed]
     rows: int
     notes: list[str] = field(default_factory=list)
@@ -156,7 +158,7 @@ def _to_arrow(frame: pl.DataFrame) -> Any:
     return frame.to_arrow(compat_level=pl.CompatLevel.oldest())
 
 
-def make_keys(source: Source, names: Sequence[str], missing: frozenset[str] = frozenset()) -> Keys:
+def make_keys(source: SparkSource, names: Sequence[str], missing: frozenset[str] = frozenset()) -> Keys:
     """Look at the columns: the ends of numbers in one pass, the distinct values of others in a pass each."""
     from pyspark.sql import functions as F
 
@@ -189,7 +191,7 @@ def make_keys(source: Source, names: Sequence[str], missing: frozenset[str] = fr
     return Keys(source, found, ends["rows"], notes)
 
 
-def _dtype(source: Source, name: str) -> pl.DataType:
+def _dtype(source: SparkSource, name: str) -> pl.DataType:
     words: dict[str, Any] = {
         "byte": pl.Int8(), "short": pl.Int16(), "integer": pl.Int32(), "long": pl.Int64(), "date": pl.Date(),
         "boolean": pl.Boolean(),
@@ -198,7 +200,7 @@ def _dtype(source: Source, name: str) -> pl.DataType:
     return found
 
 
-def _by_ends(source: Source, name: str, low: int | None, high: int | None, known: int, rows: int) -> Packed:
+def _by_ends(source: SparkSource, name: str, low: int | None, high: int | None, known: int, rows: int) -> Packed:
     dtype = _dtype(source, name)
     if low is None or high is None:
         return Packed(name, 1, dtype, 0, True)
@@ -209,8 +211,8 @@ def _by_ends(source: Source, name: str, low: int | None, high: int | None, known
     return Packed(name, radix, dtype, low, nulls)
 
 
-def _by_dictionary(source: Source, name: str, missing: frozenset[str], notes: list[str]) -> Packed:
-    from shoal.table.text_types import has_missing_words
+def _by_dictionary(source: SparkSource, name: str, missing: frozenset[str], notes: list[str]) -> Packed:
+    from shoal.storage.texts import has_missing_words
 
     kind = source.frame.schema[name].dataType.typeName()
     if kind in ("array", "map", "struct", "variant"):
@@ -231,3 +233,57 @@ def _by_dictionary(source: Source, name: str, missing: frozenset[str], notes: li
     lookup = pl.DataFrame({"raw": seen, "code": made.codes.astype(np.int64)})
     radix = len(made.values) + 1
     return Packed(name, radix, made.dtype, 0, True, made.values, lookup, made.respelled)
+
+
+# The count table: tuples are counted by Spark's own aggregation on packed keys, and unpacked on the driver.
+
+
+COUNT = f"{PREFIX}count"
+
+
+def missing_words(options: Options | None) -> frozenset[str]:
+    """The words that are read as missing."""
+    return frozenset(() if options is None else options.missing)
+
+
+def tuples(
+    source: SparkSource, names: Sequence[str], options: Options | None, weight: str | None = None
+) -> tuple[Table, Array, Keys, Any]:
+    """The distinct tuples of columns as a table, how often each occurs, the keys, and those of each tuple.
+
+    `weight` names a column that says how many records a row stands for.
+    """
+    from pyspark.sql import functions as F
+
+    progress.report("counting on Spark", 0)
+    missing = missing_words(options)
+    keys = make_keys(source, names, missing)
+    limit = source.driver_tuples
+    with spark_errors(source.name):
+        records = F.count(F.lit(1)) if weight is None else F.sum(column(weight).cast("long"))
+        counted = keys.coded().groupBy(*keys.names).agg(records.alias(COUNT))
+        if keys.rows > limit and (there := counted.count()) > limit:
+            raise _too_many(source.name, names, there, limit)
+        table = counted.toArrow()
+    found = keys.unpacked(table, missing)
+    about = Table(found, table.num_rows, source.name, tuple(keys.notes), None, tuple(source.names))
+    about = about if options is None else declared_table(about, options)
+    return about, table.column(COUNT).to_numpy(), keys, table
+
+
+def _too_many(source: str, names: Sequence[str], there: int, limit: int) -> TooManyTuples:
+    """The tuples, or the values of one column, do not fit the driver.
+
+    >>> print(_too_many("claims", ["id"], 90, 40))
+    Column 'id' of claims has 90 different values; the driver takes 40. ...
+    """
+    raised = "Raise spark.shoal.driver.tuples and the driver's memory (100 bytes per {})"
+    if len(names) == 1:
+        return TooManyTuples(
+            f"Column '{names[0]}' of {source} has {there:,} different values; the driver takes {limit:,}.",
+            f"{raised.format('value')}, or leave the column out.",
+        )
+    return TooManyTuples(
+        f"{source} has {there:,} different tuples in these columns; the driver takes {limit:,}.",
+        f"{raised.format('tuple')}, or name fewer columns.",
+    )

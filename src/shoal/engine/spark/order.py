@@ -1,6 +1,6 @@
 """The order of rows on a cluster: their numbers in the source, and the secret order of a release.
 
-The order of a release goes by a hash of each row's number (`shoal.table.order`). The driver computes it and sends it
+The order of a release goes by a hash of each row's number (`shoal.storage.order`). The driver computes it and sends it
 to the rows, 16 bytes for each: what one engine has put in order, the other finds again from the seed.
 """
 
@@ -13,11 +13,11 @@ from urllib.parse import unquote, urlsplit
 import numpy as np
 import polars as pl
 
-from shoal.engine.spark.frames import MOST_IN_ORDER, Source
+from shoal.engine.spark.frames import MOST_IN_ORDER, SparkSource
 from shoal.engine.spark.keys import PREFIX, column
 from shoal.engine.spark.session import spark_errors
-from shoal.table import Array
-from shoal.table.order import shuffled_order
+from shoal.storage import Array
+from shoal.storage.order import shuffled_order
 
 NUMBER = f"{PREFIX}number"
 _FILE, _BEFORE, _MASK, _BLOCK, _PLACE = (f"{PREFIX}{name}" for name in ("file", "before", "mask", "block", "place"))
@@ -31,14 +31,14 @@ _MOST, _LEAST = 1 << 20, 1 << 16
 _SENT_TO_ALL = 1 << 20
 
 
-def has_order(source: Source) -> bool:
+def has_order(source: SparkSource) -> bool:
     """Whether rows would come in the same order again: those of files, in the order of their names."""
     if source.files is None or "_metadata" in source.names:
         return False
     return not source.from_text_file or len(source.files) <= MOST_IN_ORDER
 
 
-def numbered(source: Source) -> Any:
+def numbered(source: SparkSource) -> Any:
     """The rows with their numbers: by file and place in it; those of text files by partition and place in it."""
     from pyspark.sql import functions as F
 
@@ -60,7 +60,7 @@ def numbered(source: Source) -> Any:
         return whole.select(*names, (column(NUMBER) + column(_BEFORE)).alias(NUMBER))
 
 
-def _added_up(counts: pl.DataFrame, source: Source) -> pl.DataFrame:
+def _added_up(counts: pl.DataFrame, source: SparkSource) -> pl.DataFrame:
     """How many rows stand before each file, or each partition of text files."""
     files = {file: place for place, file in enumerate(source.files or ())}
     places = counts[_FILE]

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from shoal.errors import InputError
+from shoal.errors import InputError, Message
 
 OLDEST_JAVA = 17
 # a session of our own; one that runs already keeps its settings
@@ -50,8 +50,7 @@ def session(master: str | None = None) -> Any:
     except Exception as error:  # Java's own, which Python knows under many names
         raise InputError(
             f"Spark could not be started on {master or 'local[*]'} ({type(error).__name__}).",
-            "Check the name of the master and that it can be reached.",
-            settings="master",
+            Message("Check the name of the {master} and that it can be reached."),
         ) from None
     made.sparkContext.setLogLevel("ERROR")
     if made.sparkContext.master.startswith("local") and "PYSPARK_PYTHON" not in os.environ:
@@ -65,7 +64,7 @@ def _spark_session() -> Any:
             warnings.simplefilter("ignore")  # pyspark warns of a pandas that is newer than it
             from pyspark.sql import SparkSession
     except ImportError:
-        raise InputError("Spark is not installed here.", "pip install 'shoal[spark]'", settings="engine") from None
+        raise InputError("Spark is not installed here.", "pip install 'shoal[spark]'") from None
     return SparkSession
 
 
@@ -74,8 +73,7 @@ def _check_master(active: Any, master: str | None) -> None:
     if runs_on is not None and runs_on != master:
         raise InputError(
             f"A Spark session runs on {runs_on} already, not on {master}.",
-            "Leave out the master, or stop that session first.",
-            settings="master",
+            Message("Leave out the {master}, or stop that session first."),
         )
 
 
@@ -85,7 +83,9 @@ def check_java() -> None:
     java = str(Path(home) / "bin" / "java") if home else shutil.which("java")
     cure = "Install Java 17 (sudo apt-get install openjdk-17-jre-headless) and, if needed, set JAVA_HOME to it."
     try:
-        said = subprocess.run([java or "", "-version"], capture_output=True, text=True, timeout=60).stderr
+        said = subprocess.run([java or "", "-version"], capture_output=True, timeout=60).stderr.decode(
+            "utf-8", "replace"
+        )
     except (OSError, subprocess.SubprocessError):
         where = f"JAVA_HOME ({home}) holds no Java" if home else "There is no Java here"
         raise InputError(f"{where}, on which Spark runs.", cure) from None

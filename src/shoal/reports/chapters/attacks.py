@@ -7,7 +7,16 @@ from typing import Any, get_args
 
 from shoal.attacks import ATTACKS, AttackOutcome, Criterion
 from shoal.attacks.base import OF_TWIN, ends_of, twin_in
-from shoal.reports.chapters.base import Chapter, Exhibit, Found, Meaning, Part, listing, share, with_interval
+from shoal.reports.chapters.base import (
+    Chapter,
+    JsonFindings,
+    Meaning,
+    Part,
+    ReportExhibit,
+    listing,
+    share,
+    with_interval,
+)
 from shoal.results import Cell, Chart, Grid, Headline
 from shoal.wording import in_words, percent
 
@@ -31,7 +40,7 @@ _FORMULA = (
 )
 
 
-def attacks(found: Found) -> Chapter:
+def attacks(found: JsonFindings) -> Chapter:
     """The worst attack, verdicts with limits, who attacks with what, every rate with control and interval."""
     about = "What was tried against the release, as an attacker would."
     if found["attacks"] is None:
@@ -50,7 +59,7 @@ def _sentences(notes: list[str]) -> str:
     return " ".join(f"{note[:1].upper()}{note[1:]}." for note in notes)
 
 
-def attacks_by_criterion(found: Found) -> list[Chapter]:
+def attacks_by_criterion(found: JsonFindings) -> list[Chapter]:
     """The same facts, one chapter for each of the criteria of WP29."""
     chapters = []
     for criterion in get_args(Criterion)[:3]:
@@ -63,7 +72,7 @@ def attacks_by_criterion(found: Found) -> list[Chapter]:
     return chapters
 
 
-def outcomes_of(found: Found) -> list[AttackOutcome]:
+def outcomes_of(found: JsonFindings) -> list[AttackOutcome]:
     """Every attack as it was found."""
     known = {field.name for field in fields(AttackOutcome)}
     entries = (found["attacks"] or {}).get("attacks") or []
@@ -79,12 +88,12 @@ def _beside(one: AttackOutcome, outcomes: list[AttackOutcome]) -> AttackOutcome:
     return one if one.control is not None else twin_in(one, outcomes) or one
 
 
-def worst_attack(found: Found) -> Headline | None:
+def worst_attack(found: JsonFindings) -> Headline | None:
     """The attack that gains most from a person's being in the data, beside its control; None where none was tried."""
     return _worst(found)[0]
 
 
-def _worst(found: Found) -> tuple[Headline | None, AttackOutcome | None]:
+def _worst(found: JsonFindings) -> tuple[Headline | None, AttackOutcome | None]:
     """What to say of the worst attack, and which it is, where one gains for certain."""
     outcomes = outcomes_of(found)
     shown = [one for one in _on_release(outcomes) if one.rate is not None]
@@ -114,7 +123,7 @@ def _worst(found: Found) -> tuple[Headline | None, AttackOutcome | None]:
     return Headline(above + _gains_most(one, beside), tone), one  # type: ignore[arg-type]
 
 
-def worst_parts(found: Found) -> list[Part]:
+def worst_parts(found: JsonFindings) -> list[Part]:
     """The worst attack, who it is that attacks, and what an excess is."""
     worst, which = _worst(found)
     if worst is None:
@@ -134,13 +143,13 @@ def _gains_most(one: AttackOutcome, beside: AttackOutcome) -> str:
     )
 
 
-def _word(found: Found, criterion: str) -> Cell:
+def _word(found: JsonFindings, criterion: str) -> Cell:
     word = found["attacks"]["verdict"].get(criterion, "not tested")
     tried = any(one.criterion == criterion for one in outcomes_of(found))
     return _UNJUDGED if word == "not tested" and tried else _VERDICTS.get(word, Cell(word))
 
 
-def _verdicts(found: Found) -> Grid:
+def _verdicts(found: JsonFindings) -> Grid:
     limits = found["policy"].get("attacks") or {}
     rows = []
     for criterion in found["attacks"]["verdict"]:
@@ -177,7 +186,7 @@ def _rates(one: AttackOutcome, outcomes: list[AttackOutcome]) -> tuple[str, ...]
     )
 
 
-def _exhibit(found: Found, shown: list[AttackOutcome]) -> Exhibit:
+def _exhibit(found: JsonFindings, shown: list[AttackOutcome]) -> ReportExhibit:
     outcomes = outcomes_of(found)
     chart: list[dict[str, Any]] = []
     for one in shown:
@@ -193,7 +202,7 @@ def _exhibit(found: Found, shown: list[AttackOutcome]) -> Exhibit:
         "alone does not mean that the release does harm: what counts is how far it lies above the control, the same "
         "attack on people who are not in the data."
     )
-    return Exhibit(
+    return ReportExhibit(
         Chart(
             "attacks", {"rows": chart}, listing("Success of each attack", words), "Attacks, with controls and intervals"
         ),

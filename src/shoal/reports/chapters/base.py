@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import field
+from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
-from shoal.dataclasses import dataclass
 from shoal.results import Cell, Chart, Grid, Section
 from shoal.wording import counted, in_words, percent
 
-Found = Mapping[str, Any]
+JsonFindings = Mapping[str, Any]
 _MOST_TOLD = 12
 
 
@@ -23,7 +22,7 @@ class Meaning:
 
 
 @dataclass(frozen=True)
-class Exhibit:
+class ReportExhibit:
     """A chart with what it means, its formula, and the table behind it; `small` ones stand side by side."""
 
     chart: Chart
@@ -33,7 +32,7 @@ class Exhibit:
     small: bool = False
 
 
-Part: TypeAlias = Section | Meaning | Exhibit
+Part: TypeAlias = Section | Meaning | ReportExhibit
 
 
 @dataclass(frozen=True)
@@ -75,9 +74,9 @@ def told_apart(first: float, second: float) -> tuple[str, str]:
     return words
 
 
-def risk_of(found: Found, when: str) -> Found | None:
+def risk_of(found: JsonFindings, when: str) -> JsonFindings | None:
     """The risk before or after, if it was measured."""
-    entry: Found | None = found["risk"].get(when)
+    entry: JsonFindings | None = found["risk"].get(when)
     return entry
 
 
@@ -121,7 +120,7 @@ def verdict_cell(holds: bool) -> Cell:
     return Cell("holds", "good") if holds else Cell("does not hold", "bad")
 
 
-def models_grid(verification: Found, title: str) -> Grid:
+def models_grid(verification: JsonFindings, title: str) -> Grid:
     """Every model of the policy with its verdict and its worst class."""
     rows = []
     for model in verification.get("models") or []:
@@ -184,18 +183,18 @@ def short(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else in_words(value) if isinstance(value, list) else str(value)
 
 
-def over_population(risk: Found) -> bool:
+def over_population(risk: JsonFindings) -> bool:
     """Whether the policy counts the risk in the population that the table is a sample of."""
     return risk.get("risk_over") == "population" and bool(risk.get("journalist"))
 
 
-def judged_risk(risk: Found) -> Found:
+def judged_risk(risk: JsonFindings) -> JsonFindings:
     """The risk that the threshold is about: in the population where the policy says so, else in the table."""
-    figures: Found = risk["journalist"] if over_population(risk) else risk["prosecutor"]
+    figures: JsonFindings = risk["journalist"] if over_population(risk) else risk["prosecutor"]
     return figures
 
 
-def threshold_of(found: Found) -> tuple[float, str] | None:
+def threshold_of(found: JsonFindings) -> tuple[float, str] | None:
     """The highest risk that is accepted, and the name of the rule that it comes from."""
     risk = risk_of(found, "after") or risk_of(found, "before")
     level = None if risk is None else judged_risk(risk).get("threshold")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.reports.chapters.base import Chapter, Exhibit, Found, Meaning, Part, figure, listing, share
+from shoal.reports.chapters.base import Chapter, JsonFindings, Meaning, Part, ReportExhibit, figure, listing, share
 from shoal.results import Cell, Chart, Grid, Headline, Notes
 from shoal.wording import counted
 
@@ -26,7 +26,7 @@ _METHODS = {
 }
 
 
-def change(found: Found) -> Chapter | None:
+def change(found: JsonFindings) -> Chapter | None:
     """Method, cost of each column and model, and what other limits would have cost."""
     changed = found["change"]
     if changed is None:
@@ -49,7 +49,7 @@ def change(found: Found) -> Chapter | None:
     return Chapter("change", "Transformation", about, sections)
 
 
-def _cost(changed: Found) -> Grid:
+def _cost(changed: JsonFindings) -> Grid:
     rows = [
         (entry["column"], entry["sentence"].removeprefix(entry["column"]).removeprefix(":").lstrip())
         for entry in changed["cost"]
@@ -57,7 +57,7 @@ def _cost(changed: Found) -> Grid:
     return Grid(("column", "what it cost"), rows, 2, title="What became of each column", wrap=(0, 1))
 
 
-def _scrubbed(scrubbed: Found) -> list[Part]:
+def _scrubbed(scrubbed: JsonFindings) -> list[Part]:
     """What was replaced in columns of free text, by kind, and what the search cannot find."""
     rows = [
         (name, kind.replace("_", " "), str(count), str(entry["records"][kind]))
@@ -69,7 +69,7 @@ def _scrubbed(scrubbed: Found) -> list[Part]:
     return [grid, Notes([f"Searched by {scrubbed['engine']}: {scrubbed['cannot_find']}."])]
 
 
-def _in_words(found: Found) -> str:
+def _in_words(found: JsonFindings) -> str:
     data = found["data"]
     gone = data["suppressed_rows"] + data["removed_rows"]
     verb = "was" if gone == 1 else "were"
@@ -82,7 +82,7 @@ def _in_words(found: Found) -> str:
     )
 
 
-def _by_model(changed: Found) -> Grid:
+def _by_model(changed: JsonFindings) -> Grid:
     entries = changed["cost_by_model"]
     rows = [(entry["model"], figure(entry["loss"]), figure(entry["added"])) for entry in entries]
     tried = {entry["rows"] for entry in entries if entry.get("rows")}
@@ -90,7 +90,7 @@ def _by_model(changed: Found) -> Grid:
     return Grid(("model", "loss", "added"), rows, title=f"What each model added{on}")
 
 
-def _candidates(changed: Found) -> Grid:
+def _candidates(changed: JsonFindings) -> Grid:
     rows = [
         (
             one["method"],
@@ -103,7 +103,7 @@ def _candidates(changed: Found) -> Grid:
     return Grid(("method", "verdict", "tried on records", "loss"), rows, 2, title="Methods that were tried")
 
 
-def _frontier(changed: Found) -> Exhibit:
+def _frontier(changed: JsonFindings) -> ReportExhibit:
     points = [point for point in changed["frontier"] if point["loss"] is not None]
     rows = [(str(point["k"]), share(point["highest_risk"]), figure(point["loss"])) for point in points]
     chart = [{"risk": point["highest_risk"], "loss": point["loss"], "chosen": False} for point in points]
@@ -123,7 +123,7 @@ def _frontier(changed: Found) -> Exhibit:
             f"the whole release is {figure(changed['loss'])}."
         )
     chart += [own] if own is not None else []
-    return Exhibit(
+    return ReportExhibit(
         Chart(
             "loss", {"rows": chart}, listing("Loss for each k", [(row[0], row[2]) for row in rows]), "Loss against risk"
         ),

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from shoal.reports.chapters.attacks import worst_parts
 from shoal.reports.chapters.base import (
     Chapter,
-    Found,
+    JsonFindings,
     Meaning,
     Part,
     judged_risk,
@@ -17,8 +19,8 @@ from shoal.reports.chapters.base import (
     threshold_of,
     told_apart,
 )
-from shoal.results import Grid, Headline
-from shoal.wording import counted, percent
+from shoal.results import Cell, Figure, Figures, Grid, Headline, Notes
+from shoal.wording import counted, in_words, percent
 
 _FORMULAS = (
     "A class: the records that have the same values of all quasi-identifiers. k = records of the smallest class. "
@@ -27,7 +29,7 @@ _FORMULAS = (
 )
 
 
-def summary(found: Found) -> Chapter:
+def summary(found: JsonFindings) -> Chapter:
     """What was released, how far people could be found before, how far now, what attacks gained, what was promised."""
     before, after = risk_of(found, "before"), risk_of(found, "after")
     sections: list[Part] = []
@@ -39,7 +41,7 @@ def summary(found: Found) -> Chapter:
     return Chapter("summary", "Summary", _about(found), sections)
 
 
-def _about(found: Found) -> str:
+def _about(found: JsonFindings) -> str:
     data = found["data"]
     table = f"{counted(data['records'], 'record')} in {counted(data['columns'], 'column')}"
     columns = [entry for entry in (found["change"] or {}).get("columns") or [] if entry["released"]]
@@ -53,7 +55,7 @@ def _about(found: Found) -> str:
     )
 
 
-def _headline(before: Found, after: Found) -> Headline:
+def _headline(before: JsonFindings, after: JsonFindings) -> Headline:
     if after["k"] > 1:
         others = f"at least {after['k'] - 1:,} other{'' if after['k'] == 2 else 's'}"
         text = (
@@ -66,7 +68,7 @@ def _headline(before: Found, after: Found) -> Headline:
     )
 
 
-def _threshold(found: Found, after: Found) -> list[Part]:
+def _threshold(found: JsonFindings, after: JsonFindings) -> list[Part]:
     """Whether the risk that is left is within what is accepted: said plainly either way."""
     level, highest = threshold_of(found), judged_risk(after)["highest"]
     if level is None or highest is None:
@@ -83,7 +85,7 @@ def _threshold(found: Found, after: Found) -> list[Part]:
     return [Headline(text, "bad")]
 
 
-def _risks(before: Found, after: Found) -> Grid:
+def _risks(before: JsonFindings, after: JsonFindings) -> Grid:
     rows: list[tuple[str, ...]] = [
         ("records", f"{before['records']:,}", f"{after['records']:,}"),
         ("smallest class (k)", f"{before['k']:,}", f"{after['k']:,}"),
@@ -98,7 +100,7 @@ def _risks(before: Found, after: Found) -> Grid:
     return Grid(("figure", "before", "after"), rows, title="The risk in figures")
 
 
-def _meaning(after: Found) -> Meaning:
+def _meaning(after: JsonFindings) -> Meaning:
     highest = after["prosecutor"]["highest"]
     chance = "finds it" if highest == 1 else f"is right with a probability of at most {share(highest)}"
     text = (
@@ -111,3 +113,83 @@ def _meaning(after: Found) -> Meaning:
             f"{share(after['journalist']['highest'])}."
         )
     return Meaning(text, _FORMULAS)
+
+
+# Who receives the data under which controls, and what each column is.
+
+
+_CONTEXT = {
+    "recipient": "recipient",
+    "purpose": "purpose",
+    "controls": "controls",
+    "motives": "possible attackers and their motives",
+    "precedent": "reason why this risk is accepted",
+    "responsible": "person responsible",
+    "expires": "date of expiry",
+}
+_ROLES = {
+    "identifier": "names a person by itself; it is never released",
+    "quasi-identifier": "others may know it, and together with others it can point to a person",
+    "sensitive": "what nobody should learn about a person",
+    "other": "taken to be unknown to others",
+    "text": "free text, in which identifiers are replaced",
+}
+_FORMS = {
+    "range": "generalised to ranges",
+    "columns": "generalised to ranges in two columns",
+    "set": "generalised to sets of values",
+    "node": "generalised to named groups",
+    "label": "generalised to labels",
+    "mean": "replaced by means of groups",
+    "midpoint": "replaced by middles of ranges",
+    "suppressed-cells": "single cells hidden",
+    "perturbed": "changed at random",
+    "recoded": "recoded",
+    "pseudonym": "replaced by pseudonyms",
+    "shifted": "dates shifted",
+    "scrubbed": "identifiers in the text replaced",
+}
+# what profile says to whoever decides: in a report it is decided
+_TO_DECIDE = "No rule recognised it"
+
+
+def context(found: JsonFindings) -> Chapter:
+    """What the policy says about the release; what it does not say is named."""
+    told = found["context"]
+    known = [Figure(words, str(told[key])) for key, words in _CONTEXT.items() if told.get(key)]
+    level = threshold_of(found)
+    if level is not None:
+        named = f" ({level[1]})" if level[1] else ""
+        known.append(Figure("threshold: the highest risk that is accepted", f"{percent(level[0])}{named}"))
+    sections: list[Part] = [Figures(known)] if known else []
+    if unsaid := [words for key, words in _CONTEXT.items() if not told.get(key)]:
+        sections.append(Notes([f"The policy does not state, in its section context: {in_words(unsaid)}."]))
+    about = "Who receives the data, under which controls, and who could attack it."
+    return Chapter("context", "Context", about, sections)
+
+
+def data(found: JsonFindings) -> Chapter:
+    """Each column: role, technique, reason."""
+    columns = (found["change"] or {}).get("columns") or []
+    rows = [(entry["column"], entry["role"], _technique(entry), _reason(entry)) for entry in columns]
+    about = "Each column: the part that it can play in finding a person, what was done to it, and why."
+    held = {entry["role"] for entry in columns}
+    roles = [f"{role}: {words}." for role, words in _ROLES.items() if role in held]
+    sections: list[Part] = [Notes(roles)] if roles else [Meaning("Nothing was changed.")]
+    return Chapter(
+        "data", "Data", about, [*sections, Grid(("column", "role", "technique", "reason"), rows, 4, wrap=(0, 2, 3))]
+    )
+
+
+def _reason(entry: dict[str, Any]) -> str:
+    reasons = [words for words in entry["reasons"] if not words.startswith(_TO_DECIDE)]
+    return " ".join(reasons or entry["reasons"])
+
+
+def _technique(entry: dict[str, Any]) -> str | Cell:
+    if not entry["released"]:
+        return "removed"
+    if entry["technique"] == "none":
+        return Cell("kept as it was", "dim")
+    words = _FORMS.get(entry.get("form", ""))
+    return f"{words} by {entry['technique']}" if words else str(entry["technique"])

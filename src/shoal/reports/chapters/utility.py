@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from shoal.reports.chapters.base import Chapter, Exhibit, Found, Meaning, Part, figure, listing
+from shoal.reports.chapters.base import Chapter, JsonFindings, Meaning, Part, ReportExhibit, figure, listing
 from shoal.results import Chart, Grid, Headline, Notes
-from shoal.utility.analysis_shown import mean_name
+from shoal.utility.analysis import mean_name
 from shoal.wording import percent
 
 _MEASURES = {
@@ -34,7 +34,7 @@ _ASSOCIATIONS = (
 )
 
 
-def utility(found: Found) -> Chapter | None:
+def utility(found: JsonFindings) -> Chapter | None:
     """Measures of loss, each column before and after, correlations before and after, what an analyst would get."""
     measured = found["utility"]
     if measured is None:
@@ -56,11 +56,11 @@ def utility(found: Found) -> Chapter | None:
     return Chapter("utility", "Utility", "What the release is still good for.", sections)
 
 
-def _column(one: dict[str, Any]) -> Exhibit:
+def _column(one: dict[str, Any]) -> ReportExhibit:
     chart = [{"label": bar["label"], "when": when, "share": bar[when]} for bar in one["bars"]
              for when in ("before", "after")]  # fmt: skip
     rows = [(bar["label"], percent(bar["before"]), percent(bar["after"])) for bar in one["bars"]]
-    return Exhibit(
+    return ReportExhibit(
         Chart("shares", {"rows": chart, "title": "of the records"}, listing("Shares before and after", rows),
               f"{one['column']} before and after"),
         Grid((one["column"], "before", "after"), rows),
@@ -77,7 +77,7 @@ def _known(pairs: list[dict[str, Any]]) -> list[dict[str, Any]]:
     return [pair for pair in pairs if pair["before"] is not None and pair["after"] is not None]
 
 
-def _correlations(pairs: list[dict[str, Any]]) -> Exhibit:
+def _correlations(pairs: list[dict[str, Any]]) -> ReportExhibit:
     by_change = sorted(pairs, key=lambda pair: -abs(pair["after"] - pair["before"]))
     rows = [
         (
@@ -88,7 +88,7 @@ def _correlations(pairs: list[dict[str, Any]]) -> Exhibit:
         for pair in by_change
     ]
     most = by_change[0]
-    return Exhibit(
+    return ReportExhibit(
         Chart("pairs", {"rows": pairs}, listing("Correlation before and after", [(row[0], *row[2:]) for row in rows]),
               "Correlations before and after"),
         Grid(("pair of columns", "measure", "before", "after"), rows, 2, wrap=(0,)),
@@ -99,7 +99,7 @@ def _correlations(pairs: list[dict[str, Any]]) -> Exhibit:
     )  # fmt: skip
 
 
-def _analyst(analysis: Found) -> list[Part]:
+def _analyst(analysis: JsonFindings) -> list[Part]:
     shown: list[Part] = []
     if analysis.get("means"):
         means = [

@@ -1,6 +1,6 @@
 """Recognisers of free text, one per file; to add one, write its file and name it here."""
 
-from shoal.text.base import Recogniser
+from shoal.text.base import TextRecogniser
 from shoal.text.recognisers import (
     accounts,
     addresses,
@@ -23,7 +23,7 @@ from shoal.text.recognisers import (
     url,
 )
 
-RECOGNISERS: tuple[Recogniser, ...] = tuple(
+RECOGNISERS: tuple[TextRecogniser, ...] = tuple(
     module.RECOGNISER
     for module in (
         email,

@@ -2,11 +2,10 @@
 
 import re
 
-from shoal.kinds.shape import stdnum
-from shoal.kinds.vehicle_number import vin_check
+from shoal.identifiers.shape import stdnum
+from shoal.identifiers.vehicle_number import vin_check
 from shoal.text.base import Note
-from shoal.text.recognisers.asks import ANY_LENGTH, CAPITAL, digits_together, either, run
-from shoal.text.recognisers.pattern import Pattern, Patterns
+from shoal.text.recognisers.pattern import ANY_LENGTH, CAPITAL, Pattern, Patterns, digits_together, either, run
 
 
 def _is_card(text: str) -> bool:

@@ -4,12 +4,23 @@ import re
 
 import numpy as np
 
-from shoal.kinds.place_lists import REGIONS, STATE_CODES
-from shoal.table import Array
+from shoal.identifiers.place_lists import REGIONS, STATE_CODES
+from shoal.storage import Array
 from shoal.text.base import Note
 from shoal.text.block import Block
-from shoal.text.recognisers.asks import ANY_LENGTH, CAPITAL, DIGIT, LOWER, any_of, blank, one_of, other_than, run
-from shoal.text.recognisers.pattern import Pattern, Patterns
+from shoal.text.recognisers.pattern import (
+    ANY_LENGTH,
+    CAPITAL,
+    DIGIT,
+    LOWER,
+    Pattern,
+    Patterns,
+    any_of,
+    blank,
+    one_of,
+    other_than,
+    run,
+)
 from shoal.text.terms import alternation
 from shoal.text.words import POST_WORD, STREET_DE, STREET_EN, STREET_ROMANCE, STREET_START
 

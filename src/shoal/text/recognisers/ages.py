@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 
-from shoal.table import Array
-from shoal.text.base import Note, NoteByNote, Span
+from shoal.storage import Array
+from shoal.text.base import Note, NoteByNote, Span, TextKind
 from shoal.text.block import Block
-from shoal.text.kinds import TextKind
 from shoal.text.words import CAPITAL, GIVEN, MONTH, RARE, ROLE, STAYS, SURNAME, UNKNOWN, WORD, trigger_part
 
 _UNITS = re.compile(
@@ -62,7 +61,7 @@ _PART_OF_MORE = frozenset("./,-0123456789")
 _LAST_YEAR = 1935
 
 
-class Ages(NoteByNote):
+class AgesRecogniser(NoteByNote):
     """Ages from 90; those below are no identifiers."""
 
     name = "ages"
@@ -125,4 +124,4 @@ def _at(text: str, start: int, end: int) -> list[Span]:
     return [Span(start, end, "age_over_89", 0.7, "age and sex")] if _SEX.match(text, end) else []
 
 
-RECOGNISER = Ages()
+RECOGNISER = AgesRecogniser()

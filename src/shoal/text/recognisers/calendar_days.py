@@ -1,7 +1,6 @@
 """Days that have a name of their own, such as New Year's Eve, and dates whose month is a Roman number."""
 
-from shoal.text.recognisers.asks import ANY_LENGTH, one_of, run
-from shoal.text.recognisers.pattern import Pattern, Patterns
+from shoal.text.recognisers.pattern import ANY_LENGTH, Pattern, Patterns, one_of, run
 from shoal.text.terms import alternation, rule
 from shoal.text.words import trigger
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-from shoal.table import Array
-from shoal.table.dates import WHOLE_MONTH_NAMES
-from shoal.text.base import Note, NoteByNote, Span
+from shoal.storage import Array
+from shoal.storage.dates import WHOLE_MONTH_NAMES
+from shoal.text.base import Note, NoteByNote, Span, TextKind
 from shoal.text.block import Block
-from shoal.text.kinds import TextKind
 from shoal.text.terms import alternation, months, rule
 from shoal.text.words import DATE_WORD
 
@@ -70,7 +69,7 @@ def _day_and_month(first: str, second: str) -> bool:
     return (1 <= a <= 31 and 1 <= b <= 12) or (1 <= a <= 12 and 1 <= b <= 31)
 
 
-class Dates(NoteByNote):
+class DatesRecogniser(NoteByNote):
     """Numeric dates, dates with the name of a month, and parts of dates that tell more than the year."""
 
     name = "dates"
@@ -178,4 +177,4 @@ def _ended(text: str, end: int) -> int:
     return end
 
 
-RECOGNISER = Dates()
+RECOGNISER = DatesRecogniser()

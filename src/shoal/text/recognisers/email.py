@@ -1,7 +1,6 @@
 """E-mail addresses, also written with (at) and (dot)."""
 
-from shoal.text.recognisers.asks import any_of, blank, one_of, sign
-from shoal.text.recognisers.pattern import Pattern, Patterns
+from shoal.text.recognisers.pattern import Pattern, Patterns, any_of, blank, one_of, sign
 
 _LOCAL = r"(?<![\w.+%-])[\w.+%'-]{1,64}"
 _PART = r"[\w-]{1,63}"

@@ -1,7 +1,6 @@
 """Organisations and roads by a label, a number or a shouted head: `Employer: …`, `Juzgado nº 3 de …`, `I-90`."""
 
-from shoal.text.recognisers.asks import CAPITAL, LOWER, blank, either, one_of, run
-from shoal.text.recognisers.pattern import Pattern, Patterns
+from shoal.text.recognisers.pattern import CAPITAL, LOWER, Pattern, Patterns, blank, either, one_of, run
 from shoal.text.terms import alternation, rule
 from shoal.text.words import STREET_DE, trigger
 

@@ -2,8 +2,7 @@
 
 import re
 
-from shoal.text.recognisers.asks import DIGIT, LOWER, any_of, one_of, run, sign
-from shoal.text.recognisers.pattern import Pattern, Patterns
+from shoal.text.recognisers.pattern import DIGIT, LOWER, Pattern, Patterns, any_of, one_of, run, sign
 from shoal.text.terms import alternation, rule
 from shoal.text.words import trigger
 

@@ -2,10 +2,9 @@
 
 import ipaddress
 
-from shoal.table import Array
+from shoal.storage import Array
 from shoal.text.block import Block
-from shoal.text.recognisers.asks import count, either
-from shoal.text.recognisers.pattern import Pattern, Patterns
+from shoal.text.recognisers.pattern import Pattern, Patterns, count, either
 
 
 def _is_address(text: str) -> bool:

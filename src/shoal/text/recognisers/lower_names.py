@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from functools import cache
 
-from shoal.table import Array
+from shoal.storage import Array
 from shoal.text import terms
-from shoal.text.base import Note, NoteByNote, Span
+from shoal.text.base import Note, NoteByNote, Span, TextKind
 from shoal.text.block import Block
-from shoal.text.kinds import TextKind
 from shoal.text.words import (
     ACTS,
     EITHER,
@@ -42,7 +41,7 @@ _GAPS = frozenset((" ", "-", ": ", "/ "))
 _MOST_WORDS = 4
 
 
-class LowerNames(NoteByNote):
+class LowerNamesRecogniser(NoteByNote):
     """Names that are written without capitals, as people type who are in a hurry."""
 
     name = "lower names"
@@ -158,4 +157,4 @@ def _span(note: Note, first: int, last: int, score: float, reason: str) -> Span:
     return Span(note.pieces[first][0], note.pieces[last][1], "name", score, reason)
 
 
-RECOGNISER = LowerNames()
+RECOGNISER = LowerNamesRecogniser()

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import re
 
-from shoal.table import Array
+from shoal.storage import Array
 from shoal.text import terms
-from shoal.text.base import Note, NoteByNote, Span
+from shoal.text.base import Note, NoteByNote, Span, TextKind
 from shoal.text.block import Block
-from shoal.text.kinds import TextKind
 from shoal.text.name_seeds import Seeds, seeds_of
 from shoal.text.words import (
     ACTS,
@@ -50,7 +49,7 @@ _AROUND_NICKNAMES = frozenset((' "', '" ', " “", "” ", ' ("', '") '))
 _MOST_WORDS = 6
 
 
-class Names(NoteByNote):
+class NamesRecogniser(NoteByNote):
     """Seeds are words that something says are names; names grow from seeds to both sides."""
 
     name = "names"
@@ -197,4 +196,4 @@ def _initials(note: Note) -> list[Span]:
     return found
 
 
-RECOGNISER = Names()
+RECOGNISER = NamesRecogniser()

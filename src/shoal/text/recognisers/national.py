@@ -1,16 +1,15 @@
-"""National numbers with check digits, from the country packs of `shoal.kinds`; US social security numbers by form."""
+"""National numbers with check digits, from the packs of `shoal.identifiers.countries`; US numbers by form."""
 
 from __future__ import annotations
 
 import re
 from functools import cache
 
-from shoal.kinds.countries import COUNTRIES
-from shoal.kinds.shape import Shape
-from shoal.table import Array
-from shoal.text.base import Note, NoteByNote, Span
+from shoal.identifiers.countries import COUNTRIES
+from shoal.identifiers.shape import Shape
+from shoal.storage import Array
+from shoal.text.base import Note, NoteByNote, Span, TextKind
 from shoal.text.block import Block
-from shoal.text.kinds import TextKind
 
 _SSN = re.compile(r"(?<![\d.-])(?!000|666|9\d\d)\d{3}-(?!00)\d{2}-(?!0000)\d{4}(?![\d-])")
 _MASK_SIGN = re.compile(r"[xX*]-\d{4}")
@@ -56,7 +55,7 @@ def _at(text: str, place: int) -> list[Span]:
     return []
 
 
-class National(NoteByNote):
+class NationalRecogniser(NoteByNote):
     """Numbers of a state for its people."""
 
     name = "national numbers"
@@ -83,4 +82,4 @@ class National(NoteByNote):
         return found
 
 
-RECOGNISER = National()
+RECOGNISER = NationalRecogniser()

@@ -7,10 +7,9 @@ from collections.abc import Iterator, Sequence
 
 import numpy as np
 
-from shoal.table import Array
-from shoal.text.base import Note, Span
+from shoal.storage import Array
+from shoal.text.base import Note, Span, TextKind
 from shoal.text.block import Block
-from shoal.text.kinds import TextKind
 from shoal.text.recognisers.numbers import UNITS, label_before
 from shoal.text.words import trigger
 

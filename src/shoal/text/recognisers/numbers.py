@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from functools import cache
 
-from shoal.table import Array
+from shoal.storage import Array
 from shoal.text import terms
-from shoal.text.base import Note, NoteByNote, Span
+from shoal.text.base import Note, NoteByNote, Span, TextKind
 from shoal.text.block import Block
-from shoal.text.kinds import TextKind
 
 _GROUP = (
     r"(?:[A-Z]{0,3}\d[\dA-Z]{1,24}(?:[-/][\dA-Z]{1,24}){0,4}|[A-Z][A-Za-z]{0,2} \d{1,6}(?:/\d{2,4})?|\d{1,2}(?= \d{2}))"
@@ -109,7 +108,7 @@ def _numbered(note: Note, words: list[str], start: int) -> TextKind | None:
     return None if before in terms.rule("not_numbered") or len(before) < 2 else "other_number"
 
 
-class Numbers(NoteByNote):
+class NumbersRecogniser(NoteByNote):
     """Codes after a label, and long codes without one."""
 
     name = "numbers"
@@ -180,4 +179,4 @@ def _unlabelled(code: str, start: int, end: int, digits: int) -> list[Span]:
     return []
 
 
-RECOGNISER = Numbers()
+RECOGNISER = NumbersRecogniser()

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 
-from shoal.table import Array
+from shoal.storage import Array
 from shoal.text import terms
-from shoal.text.base import Note, NoteByNote, Span
+from shoal.text.base import Note, NoteByNote, Span, TextKind
 from shoal.text.block import Block
-from shoal.text.kinds import TextKind
-from shoal.text.recognisers.asks import one_of, sign
+from shoal.text.recognisers.pattern import one_of, sign
 from shoal.text.words import (
     ACTS,
     CAPITAL,
@@ -72,7 +71,7 @@ _COMPOUND = (
 _HYPHENATED = sign(None, "-", one_of("".join({end[1] + end[1].upper() for end in _COMPOUND})))
 
 
-class Organisations(NoteByNote):
+class OrganisationsRecogniser(NoteByNote):
     """Hospitals, schools, courts, companies, offices."""
 
     name = "organisations"
@@ -385,4 +384,4 @@ def _says_which(note: Note, here: int) -> bool:
     return word in terms.rule("kinds_of_organisations") and note.gap(here) in (" ", "")
 
 
-RECOGNISER = Organisations()
+RECOGNISER = OrganisationsRecogniser()

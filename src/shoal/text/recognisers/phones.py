@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
-from shoal.table import Array
-from shoal.text.base import Note, NoteByNote, Span
+from shoal.storage import Array
+from shoal.text.base import Note, NoteByNote, Span, TextKind
 from shoal.text.block import Block
-from shoal.text.kinds import TextKind
 from shoal.text.terms import alternation, rule
 
 _EXTENSION = r"(?:\s?(?:x|ext\.?|extension|Durchwahl|poste|int\.)\s?\d{1,5})?"
@@ -62,7 +61,7 @@ def _prefix(text: str, start: int) -> int:
     return start
 
 
-class Phones(NoteByNote):
+class PhonesRecogniser(NoteByNote):
     """Phone and fax numbers."""
 
     name = "phones"
@@ -120,4 +119,4 @@ class Phones(NoteByNote):
         return 0.0, ""
 
 
-RECOGNISER = Phones()
+RECOGNISER = PhonesRecogniser()

@@ -6,13 +6,12 @@ import re
 from bisect import bisect_left
 from collections.abc import Iterator
 
-from shoal.kinds.letters import plain
-from shoal.kinds.place_lists import STATE_CODES
-from shoal.table import Array
+from shoal.identifiers.letters import plain
+from shoal.identifiers.place_lists import STATE_CODES
+from shoal.storage import Array
 from shoal.text import terms
-from shoal.text.base import Note, NoteByNote, Span
+from shoal.text.base import Note, NoteByNote, Span, TextKind
 from shoal.text.block import Block
-from shoal.text.kinds import TextKind
 from shoal.text.words import (
     ACTS,
     CAPITAL,
@@ -54,7 +53,7 @@ _ARTICLES = frozenset(("El", "La", "Los", "Las", "Le", "Les", "L'", "L’", "Il"
 _NOT_PLACES = STAYS | MONTH | ROLE | TITLE | REGION
 
 
-class Places(NoteByNote):
+class PlacesRecogniser(NoteByNote):
     """Cities, towns, villages."""
 
     name = "places"
@@ -323,4 +322,4 @@ def _before_code(note: Note) -> list[Span]:
     return found
 
 
-RECOGNISER = Places()
+RECOGNISER = PlacesRecogniser()

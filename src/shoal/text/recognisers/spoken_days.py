@@ -3,8 +3,7 @@
 import re
 
 from shoal.text.base import Note
-from shoal.text.recognisers.asks import ANY_LENGTH, either, one_of, run
-from shoal.text.recognisers.pattern import Pattern, Patterns
+from shoal.text.recognisers.pattern import ANY_LENGTH, Pattern, Patterns, either, one_of, run
 from shoal.text.terms import alternation, by_key, rule
 from shoal.text.words import DATE_WORD, trigger
 

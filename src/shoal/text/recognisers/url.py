@@ -1,7 +1,6 @@
 """Web addresses, user names after @ and folders of a named person."""
 
-from shoal.text.recognisers.asks import CAPITAL, DIGIT, LOWER, any_of, one_of, sign
-from shoal.text.recognisers.pattern import Pattern, Patterns
+from shoal.text.recognisers.pattern import CAPITAL, DIGIT, LOWER, Pattern, Patterns, any_of, one_of, sign
 
 _TOP = r"(?:com|org|net|edu|gov|info|mil|int|eu|de|fr|it|es|ch|at|uk|us|ca|nl|be|io|me|ly|co|health|care|app|dev)"
 

@@ -1,1 +1,0 @@
-"""Change a table as little as its policy needs."""

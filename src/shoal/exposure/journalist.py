@@ -1,0 +1,233 @@
+"""The journalist's risk: by a table of the population, by its margins, or estimated from the sample."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+import polars as pl
+
+from shoal.engine import engine_of
+from shoal.errors import InputError, Message, MissingColumns
+from shoal.exposure.measure import ClassHistogram
+from shoal.exposure.results import AttackerRisk, JournalistBy, PopulationTable
+from shoal.exposure.sample import Sample
+from shoal.policy.thresholds import Threshold
+from shoal.ranges.parsing import forms_in
+from shoal.storage import Array, Column, Table
+from shoal.storage.classes import Coded, CountTable, class_of_each_row, pack
+from shoal.storage.reading import Options
+from shoal.storage.rows import Rows
+from shoal.storage.unite import unite
+from shoal.vocabulary import Generalized, NullRule
+
+if TYPE_CHECKING:
+    from shoal.exposure.sample_figures import SampleRows
+
+
+@dataclass(frozen=True)
+class PopulationCounts:
+    """A population table of counts: a row of `source` stands for as many people as the column `count` says."""
+
+    source: Any
+    count: str | None
+
+
+@dataclass(frozen=True)
+class PopulationMargins:
+    """A population of which only marginal tables are known: each has some quasi-identifiers, and one more column with
+    the people of each row. Its cells are fitted to them, which is an estimate."""
+
+    sources: Sequence[Any]
+
+
+@dataclass(frozen=True)
+class Journalist:
+    """The risk, what it comes from, and what was found of a population table."""
+
+    risk: AttackerRisk | None = None
+    by: JournalistBy | None = None
+    table: PopulationTable | None = None
+
+
+def read_sample(source: Any, names: Sequence[str], sample: Sample, options: Options | None) -> tuple[Table, Sample]:
+    """The table with what a sample needs of it; a released table need not have the columns that a policy names."""
+    if isinstance(source, Table):
+        sample = sample.without([name for name in sample.columns if name not in source.columns])
+    try:
+        return engine_of(source, options).rows(source, [*names, *sample.columns], options), sample
+    except MissingColumns as error:
+        left = sample.without(error.columns)
+        if left == sample:
+            raise
+    return engine_of(source, options).rows(source, [*names, *left.columns], options), left
+
+
+@dataclass(frozen=True)
+class SampledClasses:
+    """The classes of a sample: their sizes and members, and the people of the population that each is estimated to
+    stand for, by what; none with the reason."""
+
+    sizes: Array
+    members: Array
+    classes: Array | None
+    people: Array | None = None
+    by: JournalistBy | None = None
+    reason: str | None = None
+
+
+def sampled_classes(sample: Sample, cells: ClassHistogram, rows: SampleRows | None, drawn: int) -> SampledClasses:
+    """The people behind each class: the sum of its weights, or f N / n for f of n records and a population of N.
+
+    `drawn`: n, with the records that were set aside or are suppressed, which stand for people too.
+    """
+    if sample.weight is not None and rows is not None:
+        from shoal.storage.weights import record_weights
+
+        shown = rows.shown
+        people = shown.sum_of(record_weights(rows.table[sample.weight]))
+        return SampledClasses(shown.sizes, shown.members, None, people, "weights")
+    classes = SampledClasses(cells.sizes, cells.members, cells.classes, reason=sample.absent)
+    if sample.population_size is None and sample.sampling is None:
+        return classes
+    from shoal.policy.survey import population_size
+
+    share = None if sample.sampling is None else float(sample.sampling)
+    total = population_size(drawn, None, sample.population_size, share)
+    if total is None or sample.absent is not None:
+        return classes
+    by: JournalistBy = "sampling" if sample.population_size is None else "population_size"
+    return replace(classes, people=cells.sizes * (total / max(drawn, 1)), by=by)
+
+
+def attacker_risk(members: Array, risks: Array, limit: Threshold) -> AttackerRisk:
+    """Figures over all records: so many with each risk.
+
+    >>> attacker_risk(np.array([2, 1]), np.array([0.5, 1.0]), Threshold(0.5))
+    AttackerRisk(highest=1.0, average=0.6666666666666666, share_over_threshold=0.3333333333333333, threshold=0.5)
+    """
+    total = int(members.sum())
+    if total == 0:
+        return AttackerRisk(None, None, None, limit.value)
+    return AttackerRisk(
+        highest=float(risks.max()),
+        average=float((members * risks).sum()) / total,
+        share_over_threshold=int(members[~(risks <= limit.value)].sum()) / total,
+        threshold=limit.value,
+    )
+
+
+def journalist_risk(
+    rows: Rows,
+    population: Any,
+    classes: SampledClasses,
+    reading: tuple[NullRule, Generalized],
+    limit: Threshold,
+    options: Options | None,
+) -> Journalist:
+    """The risk of a record = 1 / people of the population with its combination, counted, fitted or estimated."""
+    if isinstance(population, PopulationMargins):
+        return _by_margins(rows, population, reading, limit)
+    if population is not None:
+        return _by_table(rows, population, reading, limit, options)
+    if classes.people is None:
+        return Journalist()
+    risks = _estimated(classes, classes.people)
+    return Journalist() if risks is None else Journalist(attacker_risk(classes.members, risks, limit), classes.by)
+
+
+def _estimated(classes: SampledClasses, people: Array) -> Array | None:
+    """E[1/F | f] by weights; by the size of the population the greater of it and what estimators say."""
+    if classes.by == "weights":
+        from shoal.population.individual import expected_risk
+
+        return expected_risk(classes.sizes, people)
+    counts = classes.members / classes.sizes
+    from shoal.population.individual import sampled_risk
+
+    return sampled_risk(classes.sizes, counts, float(classes.sizes.sum() / people.sum())).risks if len(counts) else None
+
+
+def _by_margins(
+    rows: Rows, population: PopulationMargins, reading: tuple[NullRule, Generalized], limit: Threshold
+) -> Journalist:
+    """By the cells that fit all margins."""
+    from shoal.policy.judgement.population import people_in_classes, population_of_margins
+    from shoal.policy.judgement.shown_classes import shown_in
+
+    if rows.person is not None:
+        raise InputError(
+            Message("Margins of a population ({margins}) are about people, not about persons with many rows."),
+            "Measure the journalist's risk on one row per person.",
+        )
+    shown = shown_in(rows, reading[0], generalized=reading[1])
+    fitted = population_of_margins(population.sources, [column.name for column in rows.columns])
+    if fitted.size < rows.records * (1 - 1e-9):
+        raise InputError(
+            f"The table has {rows.records:,} records, its margins {fitted.size:,.0f} people.",
+            Message(
+                "A sample is no larger than its population: use tables of people, not of shares or "
+                "thousands ({margins})."
+            ),
+        )
+    people = people_in_classes(rows.columns, shown.class_of_row, fitted.table, weights=fitted.people)
+    outside = int(np.count_nonzero(people < shown.members * (1 - 1e-9)))
+    risks = 1 / np.maximum(people, shown.members)
+    return Journalist(
+        attacker_risk(shown.members, risks, limit), "margins", PopulationTable(round(fitted.size), outside)
+    )
+
+
+def _by_table(
+    rows: Rows,
+    population: Any,
+    reading: tuple[NullRule, Generalized],
+    limit: Threshold,
+    options: Options | None,
+) -> Journalist:
+    """By the people that a table of the population counts."""
+    people = population if isinstance(population, PopulationCounts) else PopulationCounts(population, None)
+    if people.source is None:
+        raise InputError("A count column is named but no population.", Message("Name the {population} table."))
+    rule, generalized = reading
+    if rows.person is not None or rule == "wildcard" or any(forms_in(column, generalized) for column in rows.columns):
+        raise InputError(
+            "A population is compared by equal values: not by person, not with wildcards, not on generalised text.",
+            "Measure the journalist's risk on raw values, with the null rule value or drop.",
+        )
+    names = [column.name for column in rows.columns]
+    theirs = engine_of(people.source, options).count(people.source, names, count=people.count, options=options).rows
+    ours = CountTable.of({column.name: column for column in rows.columns}, rows.weights)
+    keys = pack(
+        [
+            _aligned(mine, ours.tuples[mine.name], other)
+            for mine, other in zip(rows.columns, theirs.columns, strict=True)
+        ]
+    )
+    group, groups = class_of_each_row(keys)
+    mine, them = group[: len(ours)], group[len(ours) :]
+    in_population = np.bincount(them, theirs.ones, groups)[mine].astype(np.int64)
+    # a released person is in the population: where the table does not show it, the release itself does
+    sizes = np.maximum(in_population, ours.counts)
+    missing = int(np.count_nonzero(in_population < ours.counts))
+    return Journalist(attacker_risk(ours.counts, 1 / sizes, limit), "table", PopulationTable(theirs.records, missing))
+
+
+def _aligned(column: Column, tuples: Coded, other: Column) -> Coded:
+    """Our tuples' codes followed by the population's, in one dictionary."""
+    kinds = {
+        "numbers" if values.dtype.is_float() else "text" if values.dtype == pl.String else ""
+        for values in (column.values, other.values)
+    }
+    if kinds == {"numbers", "text"}:
+        raise InputError(
+            f"Column '{column.name}' holds fractions in one table and text in the other.",
+            "Give it the same type in the table and in the population.",
+        )
+    values, codes_of = unite([column.values, other.values])
+    null = len(values)
+    ours = np.append(codes_of[: len(column.values)], null)[tuples.codes]
+    theirs = np.append(codes_of[len(column.values) :], null)[other.codes]
+    return Coded(np.concatenate([ours, theirs]), null + 1)

@@ -1,0 +1,187 @@
+"""From columns to cells: how many records nobody can tell a record from, under every null rule and reading."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from shoal.errors import InputError
+from shoal.exposure.results import Reading
+from shoal.ranges.parsing import as_ranges, forms_in
+from shoal.storage import Array
+from shoal.storage.classes import Coded, class_sizes, pack
+from shoal.storage.rows import Rows
+from shoal.vocabulary import Domain, Generalized, NullRule
+
+if TYPE_CHECKING:
+    from shoal.policy.judgement.shown_classes import Shown
+
+
+# tuples times patterns of missing values up to which readings that nobody asked for are measured too: about a second
+_MOST_MATCHED = 20_000_000
+
+
+@dataclass(frozen=True)
+class ClassHistogram:
+    """Class sizes, as a histogram: `classes[i]` classes with `members[i]` records in all have `sizes[i]` members.
+
+    Where matching is not an equivalence, a size is the number of records that match.
+    """
+
+    sizes: Array
+    classes: Array
+    members: Array
+    uniques: int
+    undecided: int = 0
+    suppressed_rows: int = 0
+    suppressed_persons: int = 0
+    readings: dict[str, Reading] | None = None
+
+    @classmethod
+    def of_classes(cls, sizes: Array) -> ClassHistogram:
+        """From the size of each class."""
+        # class sizes are small as a rule: then counting beats sorting
+        if len(sizes) and sizes.max() <= 1 << 24:
+            classes = np.bincount(sizes)
+            distinct = np.flatnonzero(classes)
+            classes = classes[distinct]
+        else:
+            distinct, classes = np.unique(sizes, return_counts=True)
+        return cls(distinct, classes, distinct * classes, int(classes[distinct == 1].sum()))
+
+    @classmethod
+    def of_matches(cls, sizes: Array, members: Array) -> ClassHistogram:
+        """From the matches and the records of each distinct tuple."""
+        distinct, which = np.unique(sizes, return_inverse=True)
+        classes = np.bincount(which, minlength=len(distinct))
+        records = np.bincount(which, members, len(distinct)).astype(np.int64)
+        return cls(distinct, classes, records, int(records[distinct == 1].sum()))
+
+    @property
+    def measured(self) -> int:
+        """Records, or persons, that stand in a class."""
+        return int(self.members.sum())
+
+    @property
+    def k(self) -> int:
+        return int(self.sizes[0]) if len(self.sizes) else 0
+
+
+def measure(rows: Rows, null_rule: NullRule, generalized: Generalized, domain: Domain) -> ClassHistogram:
+    """The cells of rows, by the rule for nulls and by what generalised text means."""
+    forms = any(forms_in(column, generalized) for column in rows.columns)
+    wild = null_rule == "wildcard" and any(column.nulls for column in rows.columns)
+    if rows.person is None and not forms and not wild:
+        return ClassHistogram.of_classes(rows.ones if rows.distinct else class_sizes(rows.columns, rows.weights))
+    from shoal.policy.judgement.shown_classes import shown_in
+
+    shown = shown_in(rows, null_rule, generalized=generalized)
+    if rows.person is not None:
+        return measure_persons(shown)
+    if shown.suppressed.all():
+        return replace(ClassHistogram.of_classes(shown.members), suppressed_rows=rows.records_in(shown.suppressed))
+    return _measure_wildcards(shown) if shown.matching else _measure_boxes(shown, null_rule, generalized, domain)
+
+
+def _measure_boxes(shown: Shown, null_rule: NullRule, generalized: Generalized, domain: Domain) -> ClassHistogram:
+    """Classes are groups of equal texts; uniques are by Eq 1: no other record's box may fit."""
+    from shoal.ranges.coverage import fit
+
+    kept = np.flatnonzero(~shown.suppressed)
+    ranges = [as_ranges(column, generalized, null_rule == "wildcard", domain) for column in shown.rows.columns]
+    ranges = [replace(column, codes=column.codes[kept], star=column.star[kept]) for column in ranges]
+    fitted = fit(ranges, None if shown.rows.weights is None else shown.rows.weights[kept])
+    strict = ClassHistogram.of_classes(shown.members)
+    return replace(
+        strict,
+        uniques=int(np.count_nonzero(fitted.unique)),
+        undecided=int(np.count_nonzero(fitted.undecided)),
+        suppressed_rows=shown.rows.records_in(shown.suppressed),
+        readings={"strict": Reading(strict.k, strict.uniques), **_where_star_matches(shown)},
+    )
+
+
+def _where_star_matches(shown: Shown) -> dict[str, Reading]:
+    """The reading in which a suppressed cell matches anything, where there is one and matching is not too much work."""
+    kept = ~shown.suppressed
+    if not any(star[kept].any() for star in shown.stars):
+        return {}
+    from shoal.models.evidence import evidence_of_rows
+    from shoal.models.k_matching import readings_of
+
+    names = [column.name for column in shown.rows.columns]
+    keys = {name: column.codes for name, column in zip(names, shown.columns, strict=True)}
+    stars = dict(zip(names, shown.stars, strict=True))
+    try:
+        evidence = evidence_of_rows(shown.class_of_row, {}, keys=keys, stars=stars, weights=shown.rows.weights)
+        wildcard = readings_of(evidence)["wildcard"]
+    except InputError:
+        return {}
+    return {"wildcard": Reading(wildcard["k"], wildcard["uniques"])}
+
+
+def readings_of_missing(rows: Rows, alpha: float) -> dict[str, Reading]:
+    """The strict and the wildcard reading of rows with missing values beside each other, whichever the null rule is.
+
+    With `alpha` below 1 also the weighted one: a match with a record that has missing values counts as `alpha` of one.
+    Nothing where no value is missing, where persons are counted, or where matching would be too much work.
+
+    >>> from shoal.storage.reading import read
+    >>> table = read({"a": [1, 1, 1], "b": [2, 3, None]})
+    >>> {name: (found.k, found.uniques) for name, found in readings_of_missing(Rows.of(table, ["a", "b"]), 0.5).items()}
+    {'strict': (1, 3), 'wildcard': (2, 0), 'weighted': (1.5, 2)}
+    """
+    if rows.person is not None or not any(column.nulls for column in rows.columns):
+        return {}
+    if rows.distinct and rows.count - 1 > _MOST_MATCHED:  # one class may be missing throughout
+        return {}
+    from shoal.policy.judgement.shown_classes import shown_in
+
+    shown = shown_in(rows, "wildcard", (), "no")
+    patterns = len(np.unique(pack([Coded(star.astype(np.int64), 2) for star in shown.stars]).codes))
+    if not len(shown.members) or patterns * len(shown.members) > _MOST_MATCHED:
+        return {}
+    sizes = {"strict": shown.members, "wildcard": shown.sizes}
+    if alpha < 1:
+        sizes["weighted"] = shown.matched(shown.members, alpha)
+    return {name: _reading(histogram, shown.members) for name, histogram in sizes.items()}
+
+
+def _reading(sizes: Array, members: Array) -> Reading:
+    least = float(sizes.min())
+    return Reading(int(least) if least.is_integer() else least, int(members[sizes < 2].sum()))
+
+
+def measure_persons(shown: Shown) -> ClassHistogram:
+    """Persons are alike if the multisets of their rows are; one whose rows are all suppressed stands in no class.
+
+    A history has no box of its own, so boxes count as equal or not: the safe side.
+    """
+    person = shown.rows.person
+    assert person is not None
+    classes = shown.class_of_person
+    there = np.bincount(person.codes, minlength=person.cardinality) > 0
+    return replace(
+        ClassHistogram.of_classes(np.bincount(classes[classes >= 0])),
+        suppressed_rows=int(shown.suppressed.sum()),
+        suppressed_persons=int((there & (classes < 0)).sum()),
+    )
+
+
+def _measure_wildcards(shown: Shown) -> ClassHistogram:
+    """Null matches everything: the size of a record is the number of records that match it."""
+    from shoal.ranges.coverage import fit
+
+    strict = ClassHistogram.of_classes(shown.members)
+    rows = shown.rows.take(~shown.suppressed)
+    fitted = fit([as_ranges(column, "no", null_is_star=True) for column in rows.columns], rows.weights)
+    return replace(
+        ClassHistogram.of_matches(shown.sizes, shown.members),
+        suppressed_rows=shown.rows.records_in(shown.suppressed),
+        readings={
+            "strict": Reading(strict.k, strict.uniques),
+            "fitting": Reading(int(fitted.records.min()), int(np.count_nonzero(fitted.unique))),
+        },
+    )

@@ -1,0 +1,154 @@
+"""Labels of variables and headers that are questions: the words of the field say what a column of codes holds."""
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import cache
+from importlib.resources import files
+
+import polars as pl
+
+from shoal.identifiers.base import STRONG, ColumnView, Finding, finding
+from shoal.identifiers.coded import fit
+from shoal.identifiers.column import ColumnEvidence
+from shoal.identifiers.letters import plain
+from shoal.identifiers.roles import ROLE_OF_KIND, SENSITIVE
+
+# a header of so many words is a label
+_WORDS_OF_A_LABEL = 4
+# a word of a header is less than a label
+_BY_HEADER, _TRAIT_BY_HEADER = 0.65, 0.55
+# traits of which a word in a header is enough; others need their values or more words
+_TRAITS = frozenset(("education", "ethnicity", "marital-status", "nationality", "occupation", "relationship"))
+# headers with these words are about the number, date or price of a thing
+_NOT_OF_PEOPLE = frozenset(
+    (
+        "number", "no", "nr", "num", "nummer", "numero", "id", "card", "name", "date", "datum", "data", "dat", "dt",
+        "day", "time", "year", "address", "street", "email", "phone", "arm", "product", "item", "server", "system",
+        "file", "version", "price", "rate", "count", "expense", "expenses", "ref", "reference", "key", "uid",
+        "serial", "record", "identifier", "kennung", "aktenzeichen", "dossier", "senior", "vehicle", "satisfaction",
+    )
+)  # fmt: skip
+_MANY_MEANINGS = frozenset(
+    ("height", "bmi", "heart", "satisfaction", "financial", "hospital", "should", "drink", "drinks", "state", "profit",
+     "tax")
+)  # fmt: skip
+_MEASURED = frozenset(("income", "benefits", "health"))
+_FEW_VALUES, _OWN = 20, 0.9
+# labels of codes are looked at where so many of the records have one
+_LABELLED = 0.5
+# an answer in words of one's own is free text, whatever the question was
+_PROSE = r"\S+(\s+\S+){5,}"
+
+
+def recognise(column: ColumnEvidence) -> Iterator[Finding]:
+    """The kind that the label speaks of; of a header without one what is sensitive or a trait, and that less surely."""
+    if column.filled == 0 or column.share(column.matches(_PROSE)) > 0.3:
+        return
+    if column.label:
+        said, strength = kind_of_label(column.label), STRONG
+    elif len(column.name.split()) >= _WORDS_OF_A_LABEL:
+        said, strength = kind_of_label(column.name), STRONG
+    else:
+        said = _by_header(column.header.tokens)
+        strength = _TRAIT_BY_HEADER if said and said[0] in _TRAITS else _BY_HEADER
+    if said is None or (strength < STRONG and _numbers_records(column, said[0])):
+        return
+    kind, word = said
+    share = fit(column, kind)
+    found = finding(kind, "label", "can be answers or codes of it", share=share, word=word, sure=share * strength)
+    yield replace(found, reason=found.reason.replace("the header says", "its label says")) if column.label else found
+
+
+def _numbers_records(column: ColumnEvidence, kind: str) -> bool:
+    """Whether nearly every record has a value of its own that is not a sum or a measure: a code, whatever is said."""
+    measured = kind in _MEASURED and column.numbers is not None
+    return not measured and column.distinct > _FEW_VALUES and column.distinct_share >= _OWN
+
+
+def _by_header(tokens: Sequence[str]) -> tuple[str, str] | None:
+    """What the words of a header say where it is sensitive or a trait, and not the number, name or date of a thing."""
+    if any(token in _NOT_OF_PEOPLE or token.endswith(("nummer", "datum")) for token in tokens):
+        return None
+    said = kind_of_label(" ".join(tokens))
+    if said is None or said[1] in _MANY_MEANINGS:
+        return None
+    return said if said[0] in _TRAITS or ROLE_OF_KIND[said[0]] == SENSITIVE else None
+
+
+def kind_of_label(label: str) -> tuple[str, str] | None:
+    """The kind of which a label speaks, and the word by which it does; None where it has no word of the field.
+
+    >>> kind_of_label("Have you ever been told you had diabetes?")
+    ('health', 'diabetes')
+    >>> kind_of_label("Staatsangehörigkeit"), kind_of_label("Highest level of education")
+    (('nationality', 'staatsangehorigkeit'), ('education', 'education'))
+    >>> kind_of_label("Colour of the box") is None
+    True
+    """
+    text = " ".join(re.sub(r"[\W_]+", " ", plain(label[:400])).split())
+    for kind, words, unless in _books():
+        found = _first_in(words, text)
+        if found is not None and not (unless and _first_in(unless, text)):
+            return kind, found
+    return None
+
+
+def _first_in(phrases: str, text: str) -> str | None:
+    """The first of the phrases in a text; they are compiled where letters of one of them are in it."""
+    found = _pattern(phrases).search(text) if any(stem in text for stem in _stems(phrases)) else None
+    return None if found is None else found.group()
+
+
+@cache
+def _books() -> tuple[tuple[str, str, str], ...]:
+    """The kinds in the order in which they are looked for, with their words and those that speak against them."""
+    text = files("shoal.identifiers").joinpath("label_words.txt").read_text("utf-8")
+    lines = re.sub(r"\n\s+", " ", re.sub(r"(?m)^#.*\n", "", text)).splitlines()
+    books = []
+    for line in lines:
+        kind, _, rest = line.partition(":")
+        words, _, unless = rest.partition(" - ")
+        books.append((kind, words, unless))
+    return tuple(books)
+
+
+@cache
+def _stems(phrases: str) -> tuple[str, ...]:
+    """Of each phrase letters without which it is not in a text: of those between `*` the most.
+
+    >>> _stems("*gewicht*, survey  weight*")
+    ('gewicht', 'survey weight')
+    """
+    cleaned = (" ".join(phrase.split()) for phrase in phrases.split(","))
+    return tuple(max(phrase.split("*"), key=len) for phrase in cleaned if phrase)
+
+
+@cache
+def _pattern(phrases: str) -> re.Pattern[str]:
+    """Any of the phrases, whole words, the longest first."""
+    cleaned = sorted({" ".join(phrase.split()) for phrase in phrases.split(",")} - {""}, key=len, reverse=True)
+    return re.compile(r"\b(?:" + "|".join(phrase.replace("*", r"\w*") for phrase in cleaned) + r")\b")
+
+
+def with_labels(view: ColumnView) -> ColumnView | None:
+    """The column with each code replaced by its label, without codes that have none; None where most have none.
+
+    >>> import numpy as np
+    >>> view = ColumnView("q2", pl.Series([1, 2]), np.array([3, 4]), 7, value_labels={"1": "male", "2": "female"})
+    >>> with_labels(view).values.to_list()
+    ['male', 'female']
+    """
+    values = view.values
+    if values.dtype.is_float():
+        whole = values.cast(pl.Int64, strict=False)
+        values = whole if (whole == values).all() else values
+    texts = values.cast(pl.String, strict=False).replace_strict(
+        dict(view.value_labels), default=None, return_dtype=pl.String
+    )
+    there = texts.is_not_null().to_numpy()
+    if not len(there) or view.counts[there].sum() < _LABELLED * max(view.counts.sum(), 1):
+        return None
+    counted = pl.DataFrame({"label": texts, "count": view.counts}).filter(pl.col("label").is_not_null())
+    joined = counted.group_by("label", maintain_order=True).sum()
+    return ColumnView(view.name, joined["label"], joined["count"].to_numpy(), view.records, None, view.label)

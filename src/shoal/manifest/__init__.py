@@ -1,1 +1,0 @@
-"""What accompanies a release: where its parts are, and what its manifest says."""

@@ -1,0 +1,194 @@
+"""Methods that give every row a box: how boxes are written, measured and judged."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+from pydantic import Field
+
+from shoal.errors import InputError, Message
+from shoal.methods.base import Method, closeness_told
+from shoal.methods.findings import Findings, evidence_of_result, findings_of, judged
+from shoal.methods.grouping import GroupCheck, is_plain
+from shoal.methods.households import Nested, one_of_them
+from shoal.methods.results import Anonymized
+from shoal.methods.units import mean_weights, suppressed_rows_of, units_of, varies_within_persons
+from shoal.models import Evidence, XYAnonymity
+from shoal.policy import Policy
+from shoal.policy.conditions import ColumnCondition
+from shoal.ranges.boxed import Boxed, has_order
+from shoal.ranges.columns import Form, ReleasedColumns, released_columns
+from shoal.ranges.on_disk import BoxedByColumn, released_on_disk
+from shoal.storage import Array, Column, Table
+from shoal.storage.classes import Coded, class_of_each_row, pack
+from shoal.utility.loss import loss_of_boxes
+from shoal.wording import counted
+
+if TYPE_CHECKING:
+    from shoal.storage.spill import Spill
+
+
+# boxes as a function of columns, and the parameters for the manifest
+MakeBoxes = Callable[[Sequence[Column]], Boxed]
+
+
+class BoxMethod(Method):
+    """A method that makes boxes."""
+
+    interval: Form = Field(
+        default="bracket",
+        description="How ranges are written: [20;29], 20-29, two columns, the middle, or the records' mean.",
+    )
+
+    def measured(
+        self,
+        table: Table,
+        policy: Policy,
+        conditions: Sequence[ColumnCondition],
+        boxed: Boxed,
+        parameters: dict[str, Any],
+        leaves: Mapping[str, Array] | None = None,
+    ) -> Anonymized:
+        """The boxes written, and what was written measured; `leaves`: of trees over columns of numbers."""
+        columns, means = table.select(policy.quasi_identifiers), self.interval == "mean"
+        weights, plain = units_of(table, policy).weights_of_rows, is_plain(table, policy)
+        weights = table.records if weights is None else weights
+        lost = suppressed_rows_of(boxed)
+        if self.interval in ("mean", "midpoint", "columns") and not plain and lost.any():
+            raise InputError(
+                f"{counted(int(lost.sum()), 'row')} of persons who cannot be hidden would be `*`, not a number.",
+                Message("Set `{interval}` to bracket, or remove those persons first."),
+            )
+        by = mean_weights(table, policy) if means else None
+        released = {
+            column.name: released_columns(column, around(boxed, column), self.interval, by) for column in columns
+        }
+        # boxes that are equal may have different means
+        shown = [column.encoded[0] for column in released.values()] if means else []
+        classes = class_of_each_row(pack(shown)) if shown else boxed.class_of_each_row()
+        classes = without_suppressed(classes, list(released.values()))
+        close = closeness_told(policy)
+        findings = findings_of(table, columns, boxed, released, classes, conditions, close, means, weights=weights)
+        findings = _without_order(findings, columns)
+        if all(column.nature in ("truthful", "unchanged") for column in released.values()):
+            findings = replace(findings, loss=loss_of_boxes(columns, boxed, leaves, weights))
+        evidence = evidence_of_result(table, policy, released, classes[0])
+        if not plain:
+            findings = with_members(findings, evidence)
+        models = judged(policy, evidence)
+        parameters = {**parameters, "interval": self.interval}
+        return Anonymized(self.name, models, findings, table, policy, parameters, released)
+
+
+class BoxesByColumn(BoxMethod):
+    """A method whose boxes are a function of the columns alone, whatever trees there are."""
+
+    @abstractmethod
+    def boxes(self, table: Table, policy: Policy) -> tuple[MakeBoxes, dict[str, Any]]:
+        """The boxes of some columns as a function, and the parameters for the manifest."""
+
+    def boxed(self, table: Table, policy: Policy) -> tuple[Boxed, dict[str, Any]]:
+        """The boxes of a table, and the parameters for the manifest."""
+        make, parameters = self.boxes(table, policy)
+        return make(table.select(policy.quasi_identifiers)), parameters
+
+    def change(
+        self, table: Table, policy: Policy, conditions: Sequence[ColumnCondition] = (), k_without_policy: bool = False
+    ) -> Anonymized:
+        """Make the boxes, write them, measure what was written."""
+        table, boxed, parameters = self.parted(table, policy)
+        return self.measured(table, policy, conditions, boxed, parameters)
+
+    def parted(self, table: Table, policy: Policy) -> tuple[Table, Boxed, dict[str, Any]]:
+        """The table whose rows lie in one box each, the boxes, and the parameters for the manifest."""
+        return table, *self.boxed(table, policy)
+
+
+class BoxesOnDisk(BoxesByColumn):
+    """A method that also makes boxes of rows on disk: the ranges of each column, and which of them each row has."""
+
+    past_memory: ClassVar[bool] = True
+
+    def refused_on_disk(self) -> str | None:
+        """The mean of a box takes the values of its records."""
+        return Message("means of records are not supported (`{interval}` mean)") if self.interval == "mean" else None
+
+    @abstractmethod
+    def boxed_on_disk(self, table: Table, policy: Policy, spill: Spill) -> BoxedByColumn:
+        """The boxes of a table whose rows are on disk."""
+
+    def change_on_disk(
+        self, table: Table, policy: Policy, conditions: Sequence[ColumnCondition], spill: Spill
+    ) -> Anonymized:
+        """Make the boxes, write them, measure what was written, block by block."""
+        from shoal.methods.on_disk.measured import counted_classes, findings_of_boxes
+
+        boxed, columns = self.boxed_on_disk(table, policy, spill), table.select(policy.quasi_identifiers)
+        released: dict[str, ReleasedColumns] = {
+            column.name: released_on_disk(column, boxed.along(column.name), self.interval) for column in columns
+        }
+        counted = counted_classes(table, released, policy, conditions)
+        close = closeness_told(policy)
+        findings = findings_of_boxes(table, columns, boxed, released, counted, conditions, close)
+        models = judged(policy, counted.evidence(policy))
+        parameters = {**self.parameters_of(policy), "interval": self.interval}
+        return Anonymized(self.name, models, findings, table, policy, parameters, released)
+
+    @abstractmethod
+    def parameters_of(self, policy: Policy) -> dict[str, Any]:
+        """The parameters for the manifest."""
+
+
+def without_suppressed(classes: tuple[Array, int], released: Sequence[ReleasedColumns]) -> tuple[Array, int]:
+    """The class of each row and their number; rows that are `*` in every column are in none (-1)."""
+    class_of_row, count = classes
+    stars = np.asarray(np.logical_and.reduce([column.suppressed for column in released]))
+    if not stars.any():
+        return classes
+    kept, count = class_of_each_row(Coded(class_of_row[~stars], count)) if not stars.all() else (class_of_row[:0], 0)
+    found = np.full(len(class_of_row), -1, np.int64)
+    found[~stars] = kept
+    return found, count
+
+
+def _without_order(findings: Findings, columns: Sequence[Column]) -> Findings:
+    """The papers' information loss is a distance between values: categories have none."""
+    ordered = {column.name for column in columns if has_order(column)}
+    if len(ordered) == len(columns):
+        return findings
+    by_column = {name: loss for name, loss in findings.information_loss_by_column.items() if name in ordered}
+    return replace(findings, information_loss=None, information_loss_by_column=by_column)
+
+
+def fits_groups(policy: Policy) -> str | None:
+    """Why a model cannot be judged group by group."""
+    for model in policy.models:
+        if model.whole or model.needs_population or isinstance(model, XYAnonymity):
+            return f"does not make groups for the model {model.model}"
+    return None
+
+
+def around(boxed: Boxed, column: Column) -> Boxed:
+    """The boxes of which a column is one side: those of households for what their members share."""
+    return boxed.around(column) if isinstance(boxed, Nested) else boxed
+
+
+def groups_that_fail(table: Table, policy: Policy) -> GroupCheck | None:
+    """Which groups of rows break a model other than k-anonymity, which the partition keeps by itself."""
+    return GroupCheck.of(table, policy, units_of(table, policy))
+
+
+def groups_persons(policy: Policy, table: Table, more: Sequence[str] = ()) -> str | None:
+    """Why persons cannot be grouped; `more` are columns beside the quasi-identifiers that are the same in all rows."""
+    return one_of_them(policy) or varies_within_persons(table, policy, [*policy.quasi_identifiers, *more])
+
+
+def with_members(findings: Findings, evidence: Evidence) -> Findings:
+    """The findings with the classes as the models see them: of persons, or of the people that rows stand for."""
+    sizes = evidence.sizes
+    k, uniques = int(sizes.min()) if len(sizes) else 0, int((sizes == 1).sum())
+    return replace(findings, k=k, uniques=uniques, classes=len(sizes), undecided=0)

@@ -1,0 +1,149 @@
+"""`coarsen`: Sánchez et al., Algorithm S3."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, ClassVar, Literal
+
+import numpy as np
+import polars as pl
+from pydantic import Field
+
+from shoal.errors import InputError, Message
+from shoal.methods.base import needs_numbers
+from shoal.methods.boxes import BoxesOnDisk, MakeBoxes
+from shoal.policy import Policy
+from shoal.ranges.boxed import Boxed, Side, numbers
+from shoal.ranges.columns import LARGEST_EXACT
+from shoal.ranges.on_disk import BoxedByColumn
+from shoal.storage import Array, Column, Table, smallest_unsigned
+from shoal.storage.classes import Coded, class_of_each_row, first_row_of_each_class, pack
+from shoal.storage.encode import look_up
+from shoal.storage.spill import Spill
+
+# Sánchez et al., Algorithm S3: each attribute cut into r intervals of its labels.
+
+
+CutOver = Literal["range", "labels"]
+
+
+def intervals(values: Array, resolution: int, cut_over: CutOver = "range") -> tuple[Array, Array]:
+    """The ends of the intervals: of N ordered labels, interval i holds floor((i-1) N / r) .. floor(i N / r) - 1.
+
+    Labels are every integer from smallest to largest (`range`) or the values that occur (`labels`). Empty intervals are
+    left out.
+
+    >>> low, high = intervals(np.arange(86), 4)
+    >>> low.tolist(), high.tolist()
+    ([0, 21, 43, 64], [20, 42, 63, 85])
+    """
+    if resolution < 1:
+        raise InputError(f"A resolution of {resolution} leaves nothing.", "Use 1 or more.")
+    if cut_over == "range":
+        first, last = _whole(values[0]), _whole(values[-1])
+        cuts = _cuts(last - first + 1, resolution)
+        cuts = cuts.astype(object) if values.dtype == object else cuts
+        return first + cuts[:-1], first + cuts[1:] - 1
+    cuts = _cuts(len(values), resolution)
+    return values[cuts[:-1]], values[cuts[1:] - 1]
+
+
+def _whole(value: float) -> int:
+    if value != int(value):
+        raise InputError(
+            "Every integer from smallest to largest: a column with fractions has none.",
+            Message("Set {cut_over='labels'}."),
+        )
+    return int(value)
+
+
+def _cuts(count: int, resolution: int) -> Array:
+    """Where intervals start, and the end; exact integers, empty intervals dropped."""
+    if resolution >= count:  # every label is an interval of its own
+        return np.arange(count + 1)
+    found = [i * count // resolution for i in range(resolution + 1)]
+    return np.array(found, object if count >= LARGEST_EXACT else np.int64)
+
+
+def coarsen(columns: Sequence[Column], resolution: int | Mapping[str, int], cut_over: CutOver = "range") -> Boxed:
+    """Algorithm S3: every value becomes the interval that holds it."""
+    sides: dict[str, tuple[Array, Array, Array]] = {}
+    for column in columns:
+        wanted = resolution if isinstance(resolution, int) else resolution.get(column.name)
+        values = _exact(column)
+        low, high = (values, values) if wanted is None else intervals(values, wanted, cut_over)
+        which = np.searchsorted(low, values, side="right") - 1
+        sides[column.name] = (low, high, which[column.codes])
+    coded = [Coded(which, len(low)) for low, _, which in sides.values()]
+    box_of_row, count = class_of_each_row(pack(coded))
+    first = first_row_of_each_class(box_of_row, count)
+    return Boxed(
+        box_of_row,
+        {column.name: _side(column, *sides[column.name][:2], sides[column.name][2][first]) for column in columns},
+    )
+
+
+def coarsen_on_disk(columns: Sequence[Column], resolution: int, cut_over: CutOver = "range") -> BoxedByColumn:
+    """The same for rows on disk: the intervals of each column from its dictionary, looked up for every row."""
+    by_column = {}
+    for column in columns:
+        every_value = replace(column, codes=np.arange(len(column.values)), written=None)
+        boxed = coarsen([every_value], resolution, cut_over)
+        which = boxed.box_of_row.astype(smallest_unsigned(boxed.boxes))
+        by_column[column.name] = Boxed(look_up(column.codes, which, 0), boxed.sides)
+    return BoxedByColumn.of(by_column)
+
+
+def _exact(column: Column) -> Array:
+    """The values of a column; integers past 2^53 as integers, which floats would round."""
+    values = numbers(column)
+    if not column.dtype.is_integer() or max(-values[0], values[-1], 0) < LARGEST_EXACT:
+        return values
+    return np.array(column.values.to_list(), object)
+
+
+def _side(column: Column, low: Array, high: Array, which: Array) -> Side:
+    scale = np.unique(np.concatenate([low, high]))
+    ends = np.searchsorted(scale, low)[which], np.searchsorted(scale, high)[which]
+    exact = pl.Series(scale.tolist(), dtype=pl.Int128).cast(column.dtype) if scale.dtype == object else None
+    return Side(scale.astype(np.float64), *ends, None, exact)
+
+
+class Coarsen(BoxesOnDisk):
+    """Every quasi-identifier cut into the same number of intervals.
+
+    >>> Coarsen(resolution=16).resolution
+    16
+    """
+
+    name: ClassVar[str] = "coarsen"
+    does: ClassVar[str] = "each quasi-identifier cut into the same number of intervals, whatever k comes out"
+    source: ClassVar[str] = "Sánchez et al., Algorithm S3"
+
+    resolution: int | None = Field(default=None, ge=1, description="Into how many intervals; it must be given.")
+    cut_over: CutOver = Field(default="range", description="Cut the whole range, or the values (labels) that occur.")
+
+    def lacks(self) -> str | None:
+        """A resolution."""
+        return Message("needs a resolution: set `{resolution}` to 16, for example") if self.resolution is None else None
+
+    def allowed(self, table: Table, policy: Policy) -> str | None:
+        """Numbers and dates."""
+        return self.lacks() or needs_numbers(table, policy)
+
+    def by_tuple(self, policy: Policy) -> int | None:
+        """Equal records lie in the same intervals."""
+        return 0
+
+    def boxes(self, table: Table, policy: Policy) -> tuple[MakeBoxes, dict[str, Any]]:
+        """Intervals of every column."""
+        return lambda columns: coarsen(columns, self.resolution or 1, self.cut_over), self.parameters_of(policy)
+
+    def parameters_of(self, policy: Policy) -> dict[str, Any]:
+        """Resolution, and what is cut."""
+        return {"resolution": self.resolution, "cut_over": self.cut_over}
+
+    def boxed_on_disk(self, table: Table, policy: Policy, spill: Spill) -> BoxedByColumn:
+        """The interval of each value, looked up for every row."""
+        return coarsen_on_disk(table.select(policy.quasi_identifiers), self.resolution or 1, self.cut_over)

@@ -1,0 +1,314 @@
+"""What safe harbor asks of each column: by decision of the policy, else by detection, on the safe side.
+
+A kind found with a confidence of 0.5 is acted on; where none is, a hint of 0.25 is enough. A column that no rule knows
+and in which every record has a value of its own is removed under (R).
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import cast
+
+import numpy as np
+import polars as pl
+
+from shoal.detection.context import RECORDS_THAT_TELL, Context, propose_role
+from shoal.errors import InputError
+from shoal.identifiers import DECIDED, ColumnView, Finding, find_kinds
+from shoal.identifiers.header import read_header
+from shoal.methods.hipaa.clauses import CLAUSE_OF_KIND, Action, Treatment, hidden
+from shoal.methods.hipaa.signs import by_dates, by_form, by_header, own_values
+from shoal.methods.hipaa.zip3 import are_states
+from shoal.policy import Policy
+from shoal.storage import Array, Column
+from shoal.storage.folding import fold
+from shoal.vocabulary import Role
+
+# What a header alone does not prove: columns whose values are of one's own, whatever their header says.
+
+
+BY_HEADER = "Only its header says what it holds: you have looked at its values, and they identify nobody."
+MIXED = "Some of its values are of another kind: you have looked at them, and they identify nobody."
+OWN = "Only its header says what it holds, and nearly every record has a value of its own."
+AGES = "Its numbers may be ages: those over 89 were put together."
+ZIPS = "Its numbers may be ZIP codes: three digits were kept."
+# Headers that say nothing: x1, col_7, field, value.
+_OPAQUE = frozenset(
+    word
+    for words in (
+        ("x", "y", "z", "v", "w", "u", "a", "b", "c", "d", "e", "f", "g", "h", "q", "var", "variable", "col", "column"),
+        ("field", "value", "val", "values", "item", "data", "info", "misc", "other", "attr", "attribute", "feature"),
+        ("unnamed", "thing", "extra", "tmp", "temp", "text", "txt", "str", "num", "number", "no", "code", "entry"),
+        ("content", "raw", "unknown", "answer", "response"),
+    )
+    for word in words
+)
+_NEARLY_OWN = 0.9
+_LONG = 7
+_SHORTEST = 6
+_AMOUNT = r"^[$€£]?\s?-?\d{1,3}(?:[,.' ]\d{3})*(?:[.,]\d{1,2})?\s?(?:[$€£]|usd|eur)?$"
+# Kinds whose values may well be short numbers.
+_NUMBERED_KINDS = ("income", "procedure", "diagnosis", "medication")
+
+
+def says_nothing(name: str) -> bool:
+    """Whether a header names nothing.
+
+    >>> says_nothing("col_7"), says_nothing("V12"), says_nothing("ward")
+    (True, True, False)
+    """
+    tokens = read_header(name).tokens
+    return all(token in _OPAQUE or token.isdecimal() for token in tokens)
+
+
+def rests_on_header(column: Column, counts: Array, sure: list[Finding]) -> bool:
+    """Whether no kind that was decided would be one without the header."""
+    silent = find_kinds(ColumnView("", column.values, counts, int(counts.sum()) + column.nulls))
+    decided = {finding.kind for finding in silent if finding.confidence >= DECIDED}
+    return not decided & {finding.kind for finding in sure}
+
+
+def by_own_values(column: Column, counts: Array) -> str | None:
+    """Why a column that only its header explains must go: nearly everybody's own value, in a form that codes have."""
+    known = int(counts.sum())
+    if known < RECORDS_THAT_TELL or len(counts) < _NEARLY_OWN * known:
+        return None
+    if column.values.dtype.is_numeric():
+        return "Nearly every record has a long number of its own, all of one length." if _fixed(column) else None
+    texts = fold(column.values.cast(pl.String)).str.strip_chars()
+    if float(texts.str.contains(f"(?i){_AMOUNT}").mean() or 0) >= _NEARLY_OWN:  # type: ignore[arg-type]
+        return None
+    # shorter ones are what lists of codes have: 99213, 250.10
+    signs = texts.str.count_matches(r"[\p{L}\d]")
+    if float((signs < _SHORTEST).mean() or 0) > 1 - _NEARLY_OWN:  # type: ignore[arg-type]
+        return None
+    if propose_role(column, counts, int(counts.sum()) + column.nulls, [])[0] == "identifier":
+        return "Nearly every record has a text of its own."
+    return None
+
+
+def _fixed(column: Column) -> bool:
+    """Whole numbers of seven digits or more, four fifths of them of one length."""
+    values = column.values
+    if values.dtype.is_float() and not bool((values == values.floor()).all()):
+        return False
+    lengths = values.cast(pl.Int64, strict=False).abs().cast(pl.String).str.len_bytes().drop_nulls().to_numpy()
+    if not len(lengths):
+        return False
+    sizes, counts = np.unique(lengths, return_counts=True)
+    return int(sizes[counts.argmax()]) >= _LONG and float(counts.max() / counts.sum()) >= 0.8
+
+
+def looks_like_ages(column: Column, counts: Array) -> bool:
+    """Many different whole numbers within a life, few of them over 89."""
+    numbers = _whole(column)
+    if numbers is None or len(counts) < RECORDS_THAT_TELL:
+        return False
+    old = counts[(numbers >= 90)].sum()
+    within = bool(((numbers >= 0) & (numbers <= 115)).all())
+    return within and 0 < old <= 0.25 * counts.sum() and bool((numbers < 60).any())
+
+
+def looks_like_zips(column: Column, counts: Array) -> bool:
+    """Many different numbers of five digits, or of four where a zero was lost."""
+    if len(counts) < RECORDS_THAT_TELL / 2:
+        return False
+    if column.values.dtype == pl.String:
+        texts = fold(column.values).str.strip_chars()
+        return float(texts.str.contains(r"^\d{5}(?:-?\d{4})?$").mean() or 0) >= _NEARLY_OWN  # type: ignore[arg-type]
+    numbers = _whole(column)
+    if numbers is None:
+        return False
+    return bool(((numbers >= 501) & (numbers <= 99_950)).all()) and float((numbers >= 10_000).mean()) >= 0.7
+
+
+def _whole(column: Column) -> Array | None:
+    """The values as whole numbers; of texts those that nearly all are."""
+    values = column.values
+    if values.dtype == pl.String:
+        values = fold(values).str.strip_chars().cast(pl.Float64, strict=False)
+        if values.null_count() > 0.02 * len(values):
+            return None
+    if not values.dtype.is_numeric():
+        return None
+    numbers = values.cast(pl.Float64).fill_null(0.0).to_numpy()
+    return numbers if bool((numbers == np.floor(numbers)).all()) else None
+
+
+def doubted(kept: Treatment, column: Column, counts: Array, sure: list[Finding]) -> Treatment:
+    """A column that is to stay, as it may: removed, kept in part, or with what a person must confirm."""
+    by_header = bool(sure) and rests_on_header(column, counts, sure)
+    if by_header:
+        own = by_own_values(column, counts)
+        if own is not None:
+            reason = f"{own} Its header alone says '{sure[0].header}'."
+            return Treatment(column.name, "R", "removed", None, "identifier", reason, recognised=False)
+    numbered = by_header and sure[0].kind in _NUMBERED_KINDS
+    if not sure or by_header:
+        silent = says_nothing(column.name)
+        if (silent or by_header) and looks_like_ages(column, counts):
+            return Treatment(column.name, "C", "age", "age", "quasi-identifier", AGES, doubt=AGES)
+        if (silent or (by_header and not numbered)) and looks_like_zips(column, counts):
+            return Treatment(column.name, "B", "zip", "postal-code", "quasi-identifier", ZIPS, doubt=ZIPS)
+    if by_header:
+        nearly = len(counts) >= _NEARLY_OWN * int(counts.sum()) and len(counts) >= RECORDS_THAT_TELL
+        return replace(kept, doubt=OWN if nearly else BY_HEADER)
+    if sure and max(finding.share or 0.0 for finding in sure) < 1 and sure[0].kind not in CLAUSE_OF_KIND:
+        return replace(kept, doubt=MIXED)
+    return kept
+
+
+HINT = 0.25
+_HALF = 0.5
+# Removing is the stricter of two answers; among kinds that may stay in part, dates of birth come before other dates.
+_GENERALISED = {"postal-code": "zip", "age": "age", "date": "date", "date-of-birth": "date-of-birth"}
+_US_ZIP = ("us-zip", "us-zip-plus-4", "us-zip-3", "by-header")
+# Parts of dates that are no year: quarter, month, day of the week, hour.
+_PARTS = ("quarter", "month", "serial-day")
+
+
+def propose(column: Column, policy: Policy, context: Context | None = None) -> Treatment:
+    """The treatment of a column; `context`, the other headers of its table, can only make it stricter.
+
+    >>> from shoal.storage.reading import read
+    >>> column = read({"email": ["ada@example.org", "alan@example.org"]})["email"]
+    >>> found = propose(column, Policy())
+    >>> found.clause, found.action
+    ('F', 'removed')
+    """
+    counts = column.frequencies()
+    records = int(counts.sum()) + column.nulls
+    if column.values.dtype == pl.Binary:
+        treatment = Treatment(column.name, "Q", "removed", None, "identifier", "It holds bytes, perhaps a picture.")
+        word = policy.safe_harbor.columns.get(column.name)
+        return treatment if word is None else _decided(column.name, word, treatment, policy.columns.get(column.name))
+    findings = find_kinds(ColumnView(column.name, column.values, counts, records)) if len(counts) else []
+    proposed = _proposed(column, counts, findings, propose_role(column, counts, records, findings)[0])
+    if context is not None and proposed.action == "kept":
+        proposed = _by_source(column, counts, context) or proposed
+    word = policy.safe_harbor.columns.get(column.name)
+    said = policy.columns.get(column.name)
+    if word is not None:
+        return _decided(column.name, word, proposed, said)
+    if said == "text":
+        reason = "The policy calls it text: identifiers in it are replaced."
+        return Treatment(column.name, None, "scrubbed", proposed.kind, said, reason, decided=True)
+    # a role is no decision on safe harbor, but for identifiers: what was found is done whatever the role
+    if said == "identifier":
+        reason = proposed.reason if proposed.action == "removed" else "The policy calls it an identifier."
+        return replace(
+            proposed, clause=proposed.clause or "R", action="removed", role=said, reason=reason, decided=True
+        )
+    return proposed if said is None or proposed.action == "removed" else replace(proposed, role=said)
+
+
+def _decided(name: str, word: str, proposed: Treatment, said: Role | None) -> Treatment:
+    """As the policy says; kept columns play the role that it names, else the one that was found."""
+    reason = "Decided in the policy."
+    kept_in_part = word in ("zip", "date", "date-of-birth", "age")
+    if said == "identifier" and (word == "keep" or kept_in_part):
+        raise InputError(f"The policy calls '{name}' an identifier and keeps it for safe harbor.", "Decide on one.")
+    if kept_in_part:
+        clause = "B" if word == "zip" else "C"
+        return Treatment(name, clause, cast(Action, word), word, said or "quasi-identifier", reason, True)
+    if word == "keep":
+        found: Role = "other" if proposed.role == "identifier" else proposed.role
+        return Treatment(name, None, "kept", proposed.kind, said or found, reason, True)
+    return Treatment(name, word, "removed", proposed.kind, "identifier", reason, True)
+
+
+def _proposed(column: Column, counts: Array, findings: list[Finding], role: Role) -> Treatment:
+    """By its form, by the kinds that were found, by other signs, by whether values are everybody's own."""
+    treated = by_form(column)
+    if treated is not None:
+        return treated
+    sure = [finding for finding in findings if finding.confidence >= DECIDED]
+    for finding in _strictest_first(sure or [finding for finding in findings if finding.confidence >= HINT]):
+        treated = _by_kind(column, finding, findings, role)
+        if treated is not None:
+            return treated
+    treated = by_dates(column, counts) or by_header(column) or _by_inside(column, counts)
+    if treated is not None:
+        return treated
+    stays: Role = "other" if role == "identifier" else role
+    kind, reason = (sure[0].kind, sure[0].reason) if sure else (None, "No rule recognised it.")
+    kept = Treatment(column.name, None, "kept", kind, stays, reason, recognised=bool(sure))
+    kept = doubted(kept, column, counts, sure)
+    own = None if sure or kept.action != "kept" else own_values(column, counts, role)
+    if own is not None:
+        return Treatment(column.name, "R", "removed", None, "identifier", own, recognised=False)
+    return kept
+
+
+def _by_source(column: Column, counts: Array, context: Context) -> Treatment | None:
+    """What a clause names by the variable of a published source that a column is, as `PUMA` of a census is an area.
+
+    Ages stay up to 89; whether a code is as large as a state, or a number a year, cannot be seen: it is removed.
+    """
+    listed = context.listed.get(column.name)
+    if listed is None or listed.kind not in CLAUSE_OF_KIND or not len(counts):
+        return None
+    kinds = find_kinds(context.view(column, counts, int(counts.sum()) + column.nulls))
+    told = next((entry for entry in kinds if entry.rule.startswith("source") and entry.confidence >= DECIDED), None)
+    if told is None:
+        return None
+    clause = CLAUSE_OF_KIND[told.kind]
+    if told.kind == "age" and column.values.dtype.is_numeric():
+        return Treatment(column.name, clause, "age", "age", "quasi-identifier", told.reason)
+    return Treatment(column.name, clause, "removed", told.kind, "identifier", told.reason)
+
+
+def _by_inside(column: Column, counts: Array) -> Treatment | None:
+    """A column in which at least half of the records hold an identifier, among whatever words."""
+    if column.values.dtype != pl.String or not len(counts):
+        return None
+    found = hidden(column.values)
+    shares = {clause: float(counts[hits].sum() / counts.sum()) for clause, hits in found.items()}
+    if not shares or float(counts[np.logical_or.reduce(list(found.values()))].sum() / counts.sum()) < _HALF:
+        return None
+    clause = max(shares, key=lambda letter: shares[letter])
+    reason = f"At least half of its records hold what clause ({clause}) names."
+    return Treatment(column.name, clause, "removed", None, "identifier", reason)
+
+
+def _strictest_first(findings: list[Finding]) -> list[Finding]:
+    """Kinds that must go before kinds that may stay in part, surer ones first."""
+    removed = [finding for finding in findings if _is_removed(finding)]
+    return removed + [finding for finding in findings if not _is_removed(finding)]
+
+
+def _is_removed(finding: Finding) -> bool:
+    return finding.kind in CLAUSE_OF_KIND and finding.kind not in (*_GENERALISED, "geography")
+
+
+def _by_kind(column: Column, finding: Finding, findings: list[Finding], role: Role) -> Treatment | None:
+    """What a clause asks of a kind; None where no clause speaks of it."""
+    clause = CLAUSE_OF_KIND.get(finding.kind)
+    if clause is None:
+        return None
+    action: Action = cast(Action, _GENERALISED.get(finding.kind, "removed"))
+    if finding.kind == "geography" and _state_or_larger(column, finding):
+        kind = "country" if finding.rule.startswith("country") else "state"
+        return Treatment(column.name, None, "kept", kind, role, f"A {kind}: {finding.reason}")
+    if finding.kind == "postal-code" and not any(
+        other.kind == "postal-code" and other.rule in _US_ZIP and other.confidence >= HINT for other in findings
+    ):
+        action = "removed"  # a postal code of another country: there are no counts of people for it
+    if finding.kind == "date" and finding.rule in _PARTS:
+        action = "removed"
+    return Treatment(column.name, clause, action, finding.kind, _role_of(action, role), finding.reason)
+
+
+def _state_or_larger(column: Column, finding: Finding) -> bool:
+    """Countries; states by their names or letters, by numbers only where the header says state."""
+    if finding.rule.startswith("country"):
+        return True
+    if finding.rule.startswith("county"):
+        return False
+    by_number = "state" in (finding.header or "")
+    return (by_number or not column.values.dtype.is_numeric()) and are_states(column.values)
+
+
+def _role_of(action: Action, role: Role) -> Role:
+    """What is kept in part is what others may know."""
+    return "identifier" if action == "removed" else role if role in ("sensitive", "other") else "quasi-identifier"

@@ -1,0 +1,140 @@
+"""A file after safe harbor, looked at afresh: every rule again, on what was written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from shoal.detection.context import Context, context_of
+from shoal.methods.hipaa.ages import LIMIT, OLD, still_old
+from shoal.methods.hipaa.clauses import Treatment, hidden
+from shoal.methods.hipaa.proposals import propose
+from shoal.methods.hipaa.zip3 import LEAST_PEOPLE, RESTRICTED, Populations, shipped
+from shoal.policy import Policy
+from shoal.policy.judgement.shown_classes import Check
+from shoal.storage import Column, Table
+
+_LONGEST_LIST = 8
+
+
+def plan_of(treatments: Sequence[Treatment]) -> list[dict[str, Any]]:
+    """The decisions as the manifest keeps them."""
+    return [{"column": entry.column, "action": entry.action, "decided": entry.decided} for entry in treatments]
+
+
+def recheck(
+    table: Table, plan: Sequence[dict[str, Any]], year_of_data: int, populations: Populations, policy: Policy
+) -> list[Check]:
+    """Whether a written table keeps safe harbor: one check per rule, none of which shows a value."""
+    actions = {entry["column"]: entry for entry in plan}
+    left = [name for name, entry in actions.items() if entry["action"] == "removed" and table.has(name)]
+    names = [*table.columns, *table.beside]
+    strange = [name for name in names if name not in actions]
+    context = context_of([*actions, *strange])
+    faults: dict[str, list[str]] = {"zip": [], "date": [], "age": [], "scrubbed": [], "kept": []}
+    for name in names:
+        entry = actions.get(name, {"action": "kept", "decided": False})
+        word = "date" if entry["action"] == "date-of-birth" else entry["action"]
+        if word == "kept" and not entry["decided"]:
+            good = _may_stay(table[name], policy, context)
+        else:
+            good = word not in faults or _good(table[name], word, year_of_data, populations)
+        if not good:
+            faults[word].append(name)
+    return [
+        _check("removed columns", left, "none of them is there", "still there"),
+        _check("columns", strange, "all of them were looked at", "not known to the plan"),
+        _check("ZIP codes", faults["zip"], "three digits with over 20,000 people, or 000", "hold other codes"),
+        _check("dates", faults["date"], "years, none of which tells an age over 89", "hold more than years"),
+        _check("ages", faults["age"], "none over 89 but the one group", "hold ages over 89"),
+        _check("scrubbed text", faults["scrubbed"], "no identifier was found in it", "may hold identifiers"),
+        _check("other columns", faults["kept"], "no identifier was found in them", "may hold identifiers"),
+    ]
+
+
+class _Populations(BaseModel):
+    """Whose population counts were taken; the prefixes too where they are not those that come with shoal."""
+
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+    source: str
+    vintage: str
+    kept: list[str] | None = None
+
+
+class _Decision(BaseModel):
+    """What was decided about a column."""
+
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+    column: str
+    action: str
+    decided: bool
+
+
+class SafeHarborRecord(BaseModel):
+    """The section on safe harbor of a manifest."""
+
+    model_config = ConfigDict(extra="forbid", defer_build=True)
+
+    standard: Literal["hipaa-safe-harbor"]
+    source: str
+    records: int
+    clauses: list[dict[str, Any]]
+    details: list[dict[str, Any]]
+    year_of_data: Annotated[int, Field(ge=1800, le=3000)]
+    year_of_data_from: str
+    zip_populations: _Populations
+    to_confirm: list[str]
+    notes: list[str]
+    plan: list[_Decision]
+
+
+def recheck_released(table: Table, section: Any, policy: Policy) -> list[Check]:
+    """The same from a manifest's section on safe harbor."""
+    try:
+        found = SafeHarborRecord.model_validate(section)
+    except ValidationError:
+        return [Check("safe harbor", False, "the manifest's section on safe harbor is damaged")]
+    told = found.zip_populations
+    populations = shipped()
+    if told.kept is not None:
+        people = dict.fromkeys(told.kept, LEAST_PEOPLE + 1)
+        populations = Populations(people, source=told.source, vintage=told.vintage)
+    plan = [entry.model_dump() for entry in found.plan]
+    return recheck(table, plan, found.year_of_data, populations, policy)
+
+
+def _check(name: str, faulty: list[str], fine: str, fault: str) -> Check:
+    shown = ", ".join(faulty[:_LONGEST_LIST])
+    return Check(name, not faulty, f"{shown} {fault}" if faulty else fine)
+
+
+def _may_stay(column: Column, policy: Policy, context: Context) -> bool:
+    """Whether nothing is found in a column that stays as it is."""
+    is_text = column.values.dtype == pl.String
+    return propose(column, policy, context).action == "kept" and not (is_text and hidden(column.values))
+
+
+def _good(column: Column, word: str, year_of_data: int, populations: Populations) -> bool:
+    if word == "zip":
+        found = _codes(column.values)
+        return bool(found.is_in(sorted({*populations.kept, RESTRICTED})).all())
+    if word == "date":
+        texts = column.values.cast(pl.String)
+        others = texts.filter(texts != OLD)
+        years = others.str.contains(r"^\d{4}$").all()
+        return bool(years) and bool((others.cast(pl.Int64, strict=False) > year_of_data - LIMIT).all())
+    if word == "age":
+        return still_old(column.values, column.name) == 0
+    if word == "scrubbed":
+        return column.values.dtype != pl.String or not hidden(column.values)
+    return True
+
+
+def _codes(values: pl.Series) -> pl.Series:
+    """Three digits again, where a file without types made numbers of them."""
+    return values.cast(pl.String).str.zfill(3)

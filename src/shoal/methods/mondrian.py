@@ -1,0 +1,331 @@
+"""`mondrian`: groups of k near records, of any columns, under any model that is judged group by group."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+import polars as pl
+from pydantic import Field
+
+from shoal.errors import InputError, Message
+from shoal.methods.base import Importance, k_of, needs_k, takes_records_only
+from shoal.methods.boxes import fits_groups, groups_persons, groups_that_fail
+from shoal.methods.categories import CategoryMethod
+from shoal.methods.cut_plan import CategoryCells, Cells, CutPlan, NumberCells, physical_values
+from shoal.methods.grouping import MakeGroups, boxes_by_unit, is_plain
+from shoal.methods.partition import Cuts, Effort, FailsPolicy, coordinates_of, counted_groups, grouped, partition
+from shoal.methods.results import Anonymized
+from shoal.methods.units import GroupUnits, Units, about
+from shoal.models import KAnonymity
+from shoal.policy import Policy
+from shoal.policy.conditions import ColumnCondition
+from shoal.ranges.boxed import ALL_MISSING, NONE_MISSING, SOME_MISSING, Boxed, Sets, Side, check_k
+from shoal.ranges.columns import decimals_of
+from shoal.ranges.forms import ColumnTree, nodes_over, with_short_sets
+from shoal.ranges.hierarchy.on_columns import ColumnLabelling, on_column
+from shoal.storage import Array, Column, Table
+from shoal.storage.column_type import type_word
+from shoal.storage.encode import encode
+from shoal.storage.texts import texts_of
+
+if TYPE_CHECKING:
+    from shoal.methods.partition.groups import Cuts, FailsPolicy
+
+
+# records from which on a table of tuples is cut into parts, which are grouped side by side
+_IN_PARTS = 1 << 22
+
+
+class Mondrian(CategoryMethod):
+    """Groups of k records that are near each other in all columns at once, each released as its box.
+
+    >>> Mondrian(effort="best").effort
+    'best'
+    """
+
+    name: ClassVar[str] = "mondrian"
+    does: ClassVar[str] = "groups of k near records, any columns, least loss"
+    page: ClassVar[str] = "least-loss.md"
+    source: ClassVar[str] = "LeFevre et al., improved"
+    by_default: ClassVar[bool] = True
+
+    effort: Effort = Field(
+        default="default",
+        description="How much time to spend on less loss: no pass of exchanges, one, or several thorough ones.",
+    )
+    cuts: Cuts = Field(default="best", description="Cut by least loss, or at medians as published (strict, relaxed).")
+    importance: Importance = Field(default={}, description="How much a column matters; the policy's, otherwise 1.")
+    plan: bool = Field(
+        default=False,
+        description="Boxes between cuts that are kept (private), so that new data can be released alike (`apply`).",
+    )
+
+    def allowed(self, table: Table, policy: Policy) -> str | None:
+        """A k, and models that are judged group by group."""
+        if self.plan and (self.cuts == "relaxed" or self.interval == "mean"):
+            return "has no plan with relaxed cuts or means: new records have no place there"
+        if self.plan and (reason := takes_records_only(policy)) is not None:
+            return Message("with a `{plan}` {}", reason)
+        if policy.count is not None and self.cuts != "best":
+            return Message("cuts tables of counts (`count`) by least loss only: leave out `{cuts}`")
+        return needs_k(policy) or fits_groups(policy) or groups_persons(policy, table)
+
+    def grouped(
+        self, table: Table, policy: Policy, near: Mapping[str, ColumnLabelling]
+    ) -> tuple[Boxed, dict[str, Any]]:
+        """The boxes of the groups."""
+        k, importance = k_of(policy) or 0, self.relative_importance(policy)
+        trees = {name: labelling.on_column for name, labelling in near.items()}
+        if is_plain(table, policy):
+            boxed = partition(
+                table.select(policy.quasi_identifiers),
+                k,
+                self.effort,
+                cuts=self.cuts,
+                importance=importance,
+                fails_policy=groups_that_fail(table, policy),
+                trees=trees,
+            )
+        else:
+            make: MakeGroups = partial(self._groups, policy=policy, trees=trees)
+            boxed = boxes_by_unit(table, policy, k, make)
+        return boxed, self._parameters(policy)
+
+    def by_tuple(self, policy: Policy) -> int | None:
+        """Large tables are cut into parts, where k-anonymity is all that is asked for."""
+        alone = all(isinstance(model, KAnonymity) for model in policy.models)
+        return _IN_PARTS if alone and self.cuts == "best" and not self.plan else None
+
+    def parted(
+        self, table: Table, policy: Policy, near: Mapping[str, ColumnLabelling]
+    ) -> tuple[Table, Boxed, dict[str, Any]]:
+        """A table of tuples is cut into parts, each grouped by itself."""
+        if table.records is None:
+            return super().parted(table, policy, near)
+        from shoal.methods.partition.in_parts import partition_tuples
+
+        k, importance = k_of(policy) or 0, self.relative_importance(policy)
+        trees = {name: labelling.on_column for name, labelling in near.items()}
+        parted, boxed = partition_tuples(table, policy.quasi_identifiers, k, self.effort, importance, trees)
+        return parted, boxed, self._parameters(policy)
+
+    def _groups(
+        self, columns: Sequence[Column], units: Units, k: int, *, policy: Policy, trees: Mapping[str, ColumnTree]
+    ) -> GroupUnits:
+        """Groups of some units by some columns."""
+        points = coordinates_of(columns, about(columns, self.relative_importance(policy)), about(columns, trees))
+
+        def group(some: Array, fails_policy: FailsPolicy | None) -> Array:
+            if units.people is not None:
+                return counted_groups(points[some], units.people[some], k, self.effort, fails_policy)
+            return grouped(points[some], k, self.effort, self.cuts, 0, fails_policy).group_of_each_row()[0]
+
+        return group
+
+    def planned(
+        self, table: Table, policy: Policy, near: Mapping[str, ColumnLabelling], conditions: Sequence[ColumnCondition]
+    ) -> Anonymized | None:
+        """The rows in the boxes of the cuts, if these are to be kept."""
+        plan = self.cut_plan(table, policy, near)
+        return None if plan is None else self.by_plan(table, plan, conditions)
+
+    def cut_plan(self, table: Table, policy: Policy, near: Mapping[str, ColumnLabelling]) -> CutPlan | None:
+        """Where the table is cut, if that is to be kept: no records change groups afterwards."""
+        if not self.plan:
+            return None
+
+        columns, fails = table.select(policy.quasi_identifiers), groups_that_fail(table, policy)
+        k, importance = k_of(policy) or 0, self.relative_importance(policy)
+        check_k(k, table.rows)
+        cells, cuts = find_cuts(columns, k, self.cuts, importance, fails, near)
+        options = self.model_dump(mode="json", exclude_defaults=True, exclude={"hierarchies", "importance", "plan"})
+        return CutPlan(policy, cells, **cuts, options=options)
+
+    def by_plan(self, table: Table, plan: CutPlan, conditions: Sequence[ColumnCondition] = ()) -> Anonymized:
+        """The rows of a table in the boxes of a plan; what fits nowhere, or breaks the policy here, is suppressed."""
+
+        boxed, nowhere = fill(plan, table, groups_that_fail, self.largest_set)
+        parameters = {"k": k_of(plan.policy), "cuts": self.cuts, "plan": True}
+        result = self.measured(table, plan.policy, conditions, boxed, parameters)
+        return replace(result, plan=plan, findings=replace(result.findings, unseen_rows=nowhere))
+
+    def _parameters(self, policy: Policy) -> dict[str, Any]:
+        importance = self.importance_by(policy)
+        return {"k": k_of(policy) or 0, "effort": self.effort, "cuts": self.cuts, "importance": importance}
+
+
+# Boxes by a plan of cuts: found once, filled with the rows of any table, and judged on that table.
+
+
+# which groups a policy does not allow, and the smallest that it does
+FailsOn = Callable[[Table, Policy], "FailsPolicy | None"]
+
+
+def find_cuts(
+    columns: Sequence[Column],
+    k: int,
+    cuts: Cuts,
+    importance: Mapping[str, float],
+    fails_policy: FailsPolicy | None,
+    near: Mapping[str, ColumnLabelling],
+) -> tuple[dict[str, Cells], dict[str, Array]]:
+    """Cut a table into groups of k near records that a policy allows: the cells of its columns, and the cuts."""
+    from shoal.methods.partition.coordinates import coordinates
+    from shoal.methods.partition.groups import Groups
+    from shoal.methods.partition.mondrian import CutRound, mondrian
+
+    trees = {name: labelling.on_column for name, labelling in near.items()}
+    groups, rounds = Groups.of(coordinates(columns, importance, trees)), list[CutRound]()
+    mondrian(groups, k, cuts, fails_policy, rounds)
+    if not rounds:
+        rounds = [CutRound(*np.zeros((4, 0), np.int64))]
+    start, half, stop, column = (np.concatenate(parts) for parts in zip(*rounds, strict=True))
+    if empty := [one.name for one in columns if not len(one.values)]:
+        raise InputError(f"Column '{empty[0]}' has no values to cut.", Message("Leave out `{plan}`, or the column."))
+    places = [_places(one, near.get(one.name)) for one in columns]
+    last = np.zeros(len(column), np.int64)  # the last place on the left of each cut
+    at = 0
+    for cut_round in rounds:
+        for number in np.unique(cut_round.column).tolist():
+            which = np.flatnonzero(cut_round.column == number)
+            which = which[np.argsort(cut_round.start[which])]
+            ends = np.stack([cut_round.start[which], cut_round.half[which]], axis=1).ravel()
+            shown = places[number][columns[number].codes][groups.order]
+            last[at + which] = np.maximum.reduceat(shown, ends)[::2]
+        at += len(cut_round.column)
+    cells, cell = {}, np.zeros(len(column), np.int64)
+    for number, one in enumerate(columns):
+        mine = column == number
+        cells[one.name], cell[mine] = _cells(one, near.get(one.name), last[mine])
+    left, right = _tree(start, half, stop, len(groups.order))
+    return cells, {"column": column, "cell": cell, "left": left, "right": right}
+
+
+def _places(column: Column, labelling: ColumnLabelling | None) -> Array:
+    """Where each code lies: along the walk of a tree, or in the order of values; null behind them."""
+    values = np.arange(len(column.values)) if labelling is None else labelling.on_column.place
+    return np.append(values, len(column.values))
+
+
+def _cells(column: Column, labelling: ColumnLabelling | None, last: Array) -> tuple[Cells, Array]:
+    """The cells of a column that was cut behind these places, and the cell before each cut."""
+    if labelling is not None:
+        texts = texts_of(column.values)
+        walk = texts.gather(np.argsort(labelling.on_column.place, kind="stable"))
+        tree = labelling.tree if labelling.labels == "node" else None
+        return CategoryCells(walk.to_list(), column.nulls > 0, tree), last
+    kind = type_word(column.dtype)
+    if kind not in ("integer", "number", "date", "datetime"):
+        raise InputError(f"Column '{column.name}' cannot be cut by a plan.", Message("Leave out `{plan}`."))
+    values = physical_values(column, kind)
+    behind = np.unique(last[last < len(values) - 1])
+    step = 1 if kind != "number" else _step(column)
+    after = values[behind + 1] if step is None else values[behind] + step
+    if kind == "number" and step is not None:
+        after = np.minimum(np.round(after, decimals_of(column) or 0), values[behind + 1])
+    low, high = np.concatenate([values[:1], after]), np.concatenate([values[behind], values[-1:]])
+    return NumberCells(kind, low, high, column.nulls > 0), np.searchsorted(behind, last)
+
+
+def _step(column: Column) -> float | None:
+    """How far apart numbers of a column can lie at least; None where they have no fixed decimals."""
+    decimals = decimals_of(column)
+    return None if decimals is None else 10.0**-decimals
+
+
+def _tree(start: Array, half: Array, stop: Array, rows: int) -> tuple[Array, Array]:
+    """The sides of each cut: the number of the cut that goes on there, or -1 - region."""
+    if not len(start):
+        return start, start
+    keys = start * (rows + 1) + stop
+    order = np.argsort(keys)
+    sides = np.concatenate([start * (rows + 1) + half, half * (rows + 1) + stop])
+    place = np.minimum(np.searchsorted(keys[order], sides), len(keys) - 1)
+    cut = keys[order][place] == sides
+    found = np.where(cut, order[place], 0)
+    found[~cut] = -1 - np.arange(int((~cut).sum()))
+    return found[: len(start)], found[len(start) :]
+
+
+def fill(plan: CutPlan, table: Table, fails_on: FailsOn, largest_set: int) -> tuple[Boxed, int]:
+    """Every row in the box of its region, or in one that is `*` throughout; and how many rows lie in no region.
+
+    Classes that the plan's policy does not allow on this table are suppressed too.
+    """
+    columns = {name: table[name] for name in plan.columns}
+    region = plan.region_of_each_row(columns)
+    nowhere = int((region < 0).sum())
+    k, fails_policy = k_of(plan.policy) or 1, fails_on(table, plan.policy)
+    while True:
+        boxed = _boxed(plan, region, largest_set)
+        kept = region >= 0
+        classes, count = boxed.class_of_each_row()
+        class_of_row = np.where(kept, classes, -1)
+        failing = np.bincount(classes[kept], minlength=count) < k
+        if fails_policy is not None and kept.any():
+            shown, numbers = np.unique(class_of_row[kept], return_inverse=True)
+            dense = np.full(len(region), -1, np.int64)
+            dense[kept] = numbers
+            failing[shown] |= fails_policy(dense, len(shown))
+        lost = kept & failing[classes]
+        if not lost.any():
+            return boxed, nowhere
+        region = np.where(lost, -1, region)
+
+
+def _boxed(plan: CutPlan, region: Array, largest_set: int) -> Boxed:
+    used, box_of_row = np.unique(np.where(region < 0, len(plan.column) + 1, region), return_inverse=True)
+    low, high = plan.regions
+    suppressed = bool((region < 0).any())
+    shown = used[:-1] if suppressed else used
+    sides = {}
+    for number, (name, cells) in enumerate(plan.columns.items()):
+        first, last = low[shown, number], high[shown, number]
+        if suppressed:  # one more box, that is * throughout
+            first, last = np.append(first, 0), np.append(last, cells.count - 1)
+        sides[name] = _side(name, cells, first, last, suppressed, largest_set)
+    return Boxed(box_of_row.ravel(), sides)
+
+
+def _side(name: str, cells: Cells, first: Array, last: Array, suppressed: bool, largest_set: int) -> Side:
+    """The boxes of a column from the first to the last cell of each; the last box is `*` where rows are suppressed."""
+    known = len(cells.low) if isinstance(cells, NumberCells) else len(cells.categories)
+    missing = np.where(first >= known, ALL_MISSING, np.where(last >= known, SOME_MISSING, NONE_MISSING))
+    if suppressed:
+        missing[-1] = SOME_MISSING
+    starred = missing == SOME_MISSING
+    first = np.where(starred | (first >= known), 0, first)
+    last = np.where(starred, known - 1, np.where(missing == ALL_MISSING, 0, last))
+    told = missing if missing.any() else None
+    if isinstance(cells, NumberCells):
+        ends = np.unique(np.concatenate([cells.low, cells.high]))
+        low, high = np.searchsorted(ends, cells.low[first]), np.searchsorted(ends, cells.high[last])
+        return Side(ends.astype(np.float64), low, high, told, cells.exact(ends))
+    values = encode(pl.Series(name, cells.categories, dtype=pl.String))
+    if cells.tree is not None:
+        tree = on_column(cells.tree, values)
+        places = tree.place[values.codes]
+        return nodes_over(values, tree, *_ends(places, first, last), missing)
+    runs, set_of_box = np.unique(np.stack([first, last]), axis=1, return_inverse=True)
+    members = [np.sort(values.codes[one : other + 1]).astype(np.int64) for one, other in runs.T.tolist()]
+    starts = np.concatenate([[0], np.cumsum([len(held) for held in members])])
+    low, high = (np.array([held[end] for held in members])[set_of_box.ravel()] for end in (0, -1))
+    side = Sets(
+        np.arange(len(values.values), dtype=np.float64), low, high, told, None,
+        set_of_box.ravel(), starts, np.concatenate(members), values.values,
+    )  # fmt: skip
+    return with_short_sets(side, largest_set)
+
+
+def _ends(places: Array, first: Array, last: Array) -> tuple[Array, Array]:
+    """The lowest and the highest place of the cells first .. last of each box."""
+    low, high = places[first].copy(), places[first].copy()
+    runs, which = np.unique(np.stack([first, last]), axis=1, return_inverse=True)
+    for number, (one, other) in enumerate(runs.T.tolist()):
+        held = places[one : other + 1]
+        low[which.ravel() == number], high[which.ravel() == number] = held.min(), held.max()
+    return low, high

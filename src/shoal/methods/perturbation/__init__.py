@@ -1,0 +1,176 @@
+"""Perturbation: values are changed at random, so that single ones can no longer be trusted and totals still can.
+
+A perturbed column is never called anonymous: there is no class to count. What can still be learnt is measured.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import polars as pl
+
+from shoal import progress
+from shoal.errors import InputError
+from shoal.methods.perturbation.operator import Operator, Pram, as_numbers, random_for
+from shoal.methods.perturbation.results import PerturbationFindings, PerturbationRisk, Perturbed, PerturbedColumn
+from shoal.methods.perturbation.risk import interval_disclosure, linkage
+from shoal.methods.perturbation.settings import NoiseSettings, Settings, operators_of
+from shoal.methods.perturbation.utility import utility_of
+from shoal.policy import Policy, as_policy
+from shoal.ranges.columns import ReleasedColumns, modified_rows
+from shoal.ranges.forms import ColumnForm
+from shoal.storage import Array, Table
+from shoal.storage.column_type import type_word
+from shoal.storage.reading import Options, read
+
+
+def perturb(
+    source: Any,
+    *,
+    policy: Policy | str | Path | None = None,
+    noise: NoiseSettings | None = None,
+    swap: Settings | None = None,
+    shuffle: Mapping[str, Sequence[str]] | Sequence[str] | str | None = None,
+    pram: Settings | None = None,
+    top_code: Settings | None = None,
+    bottom_code: Settings | None = None,
+    round: Settings | None = None,
+    interval: float = 0.05,
+    seed: int | None = None,
+    options: Options | None = None,
+) -> Perturbed:
+    """Perturb columns of a table, and measure what can still be learnt and what it cost.
+
+    `noise`: a share of the standard deviation; for a tuple of columns, noise that keeps their covariances. `swap`:
+    within a share of the ranks; `shuffle`: among all rows, keeping rank correlations with the columns named; `pram`:
+    the probability to keep a category; `top_code`, `bottom_code`: a limit or a share; `round`: a base. The seed is
+    drawn if none is given; it is secret. `interval` is the width for interval disclosure in standard deviations.
+
+    >>> import polars as pl
+    >>> survey = pl.DataFrame({"pay": [100, 250, 310, 480], "town": ["A", "A", "B", "B"]})
+    >>> result = perturb(survey, round={"pay": 100}, seed=1)
+    >>> result.frame["pay"].to_list(), result.findings.risk.kept
+    ([100, 300, 300, 500], {'pay': 0.25})
+    """
+    operators = operators_of(noise, swap, shuffle, pram, top_code, bottom_code, round)
+    if not 0 < interval < 1e300:
+        raise InputError(f"An interval of {interval:g} standard deviations is not one.", "Use 0.05, for example.")
+    given = as_policy(policy)
+    table = read(source, None, options)
+    _check(operators, given, table)
+    seed = secrets.randbits(63) if seed is None else seed
+    before = {name: table[name].decode() for operator in operators for name in (*operator.columns, *operator.given())}
+    after = dict(before)
+    for number, operator in enumerate(operators):
+        progress.report("perturbing", number, len(operators))
+        _apply(operator, before, after, seed)
+    names = list(dict.fromkeys(name for operator in operators for name in operator.columns))
+    columns = {name: _released(name, operators, before[name], after[name]) for name in names}
+    findings = _findings(table, given, operators, columns, before, interval, seed)
+    parameters = {
+        "operators": [
+            {"column": name, "operator": o.word, "setting": o.setting} for o in operators for name in o.columns
+        ]
+    }
+    return Perturbed(
+        table=table,
+        policy=given,
+        parameters=parameters,
+        columns=columns,
+        findings=findings,
+        private={"perturbation_seed": seed},
+    ).looked_at()
+
+
+def _check(operators: Sequence[Operator], policy: Policy, table: Table) -> None:
+    """Columns that are there and may be perturbed."""
+    names = list(dict.fromkeys(name for operator in operators for name in (*operator.columns, *operator.given())))
+    table.select(names)
+    for operator in operators:
+        operator.check([table[name].decode() for name in (*operator.columns, *operator.given())])
+        for name in operator.columns:
+            if policy.models and policy.columns.get(name) == "quasi-identifier":
+                raise InputError(
+                    f"Column '{name}' is a quasi-identifier of a policy with models: perturbed values make no class.",
+                    "Anonymise it, or perturb without models.",
+                )
+            if policy.columns.get(name) == "identifier":
+                raise InputError(f"Column '{name}' identifies: it is left out, not perturbed.", "Take it out of one.")
+
+
+def _apply(operator: Operator, before: Mapping[str, pl.Series], after: dict[str, pl.Series], seed: int) -> None:
+    # what is kept is kept as it came in, whatever else is done to it
+    current = [after[name] for name in operator.columns] + [before[name] for name in operator.given()]
+    original = [before[name] for name in (*operator.columns, *operator.given())]
+    for name, series in zip(
+        operator.columns, operator.change(current, original, random_for(seed, operator)), strict=True
+    ):
+        after[name] = series.alias(name)
+
+
+def _released(name: str, operators: Sequence[Operator], before: pl.Series, after: pl.Series) -> ReleasedColumns:
+    natures = {operator.nature for operator in operators if name in operator.columns}
+    nature = "perturbed" if "perturbed" in natures else natures.pop()
+    modified = before.ne_missing(after).to_numpy()
+    return ReleasedColumns([after], nature, modified, ColumnForm(kind="perturbed", type=type_word(before.dtype)))
+
+
+def _findings(
+    table: Table,
+    policy: Policy,
+    operators: Sequence[Operator],
+    columns: Mapping[str, ReleasedColumns],
+    before: Mapping[str, pl.Series],
+    interval: float,
+    seed: int,
+) -> PerturbationFindings:
+    progress.report("measuring", 0)
+    # what was changed as a category is measured as one, also where it is written in numbers
+    categorical = [
+        name
+        for name in columns
+        if _is_text(before[name].dtype) or any(isinstance(o, Pram) and name in o.columns for o in operators)
+    ]
+    numeric = [name for name in columns if name not in categorical]
+    old = {name: as_numbers(before[name]) for name in numeric}
+    new = {name: as_numbers(columns[name].series[0]) for name in numeric}
+    categories = {name: _codes(table, name, columns[name].series[0]) for name in categorical}
+    dropped = set(policy.with_role("identifier"))
+    others = {
+        name: as_numbers(column.decode())
+        for name, column in table.columns.items()
+        if name not in columns and name not in dropped and column.dtype.is_numeric()
+    }
+    done = [
+        PerturbedColumn(
+            name,
+            [f"{operator.word} {operator.setting}" for operator in operators if name in operator.columns],
+            column.nature,
+            int(column.modified.sum()),
+        )
+        for name, column in columns.items()
+    ]
+    kept = {name: float(1 - column.modified.mean()) if table.rows else 1.0 for name, column in columns.items()}
+    return PerturbationFindings(
+        table.rows,
+        int(modified_rows(list(columns.values())).sum()),
+        done,
+        PerturbationRisk(interval_disclosure(old, new, interval), linkage(old, new, seed), kept),
+        utility_of(old, new, categories, others, seed),
+        [f"no value of '{column.name}' changed" for column in done if not column.modified_rows],
+    )
+
+
+def _is_text(dtype: pl.DataType) -> bool:
+    return not (dtype.is_numeric() or dtype.is_temporal())
+
+
+def _codes(table: Table, name: str, after: pl.Series) -> tuple[Array, Array]:
+    """A column of categories before and after, in one numbering; null is a category here."""
+    both = pl.concat([table[name].decode().cast(pl.String), after.cast(pl.String)])
+    codes = both.fill_null("\0").rank("dense").to_numpy().astype(np.int64) - 1
+    return codes[: table.rows], codes[table.rows :]

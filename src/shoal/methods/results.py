@@ -1,0 +1,483 @@
+"""What `shoal.anonymize` and `shoal.apply_plan` return: the changed table, what it cost, and every model's verdict."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
+
+import polars as pl
+
+from shoal.detection.undecided import Decisions, decision_notes, decisions_of
+from shoal.engine import engine_of
+from shoal.errors import InputError, Message
+from shoal.methods.findings import Findings
+from shoal.methods.outcomes import LatticeOutcome, MethodChoice, ModelCost, StrategyFigures, SuppressionOutcome
+from shoal.models import Verdict
+from shoal.policy import Policy
+from shoal.policy.judgement.shown_classes import Check
+from shoal.policy.loading import with_roles
+from shoal.policy.manifest import ColumnEntry, DecidedBy, column_entries
+from shoal.ranges.columns import ReleasedColumns
+from shoal.ranges.hierarchy import Hierarchy
+from shoal.ranges.hierarchy.given import given_hierarchies, trees_in_values
+from shoal.ranges.on_disk import ReleasedOnDisk
+from shoal.results import (
+    Commands,
+    Figure,
+    Figures,
+    Grid,
+    Headline,
+    Notes,
+    Result,
+    Section,
+    left_out,
+    merged,
+    where_known,
+    without_unknown,
+)
+from shoal.results.sections import verdicts_grid
+from shoal.storage import Array, Column, Table
+from shoal.storage.reading import Options
+from shoal.storage.weights import record_weights
+from shoal.systems.console import shell_line
+from shoal.utility.weighted import Design, WeightedEstimate, weighted_estimates, weighted_grid
+from shoal.vocabulary import Role
+from shoal.wording import counted, in_words, percent, said_of
+
+if TYPE_CHECKING:
+    from shoal.methods.scrubbing.results import ScrubbedText
+
+
+_MOST_STRATEGIES = 20
+
+
+@dataclass(frozen=True, repr=False)
+class Anonymized(Result):
+    """A changed table: `frame` is of the kind that came in, in the same order; `findings` say what it cost.
+
+    `written`, `output` and `manifest` are those of its release, where there is one.
+    """
+
+    name: ClassVar[str] = "anonymize"
+
+    method: str
+    models: list[Verdict]
+    findings: Findings = merged()
+    table: Table = left_out()
+    policy: Policy = left_out()
+    parameters: dict[str, Any] = left_out()
+    columns: dict[str, ReleasedColumns] = left_out()
+    plan: Any = left_out(default=None)  # a Plan, of the lattice
+    seconds: float = left_out(default=0.0)
+    verdict: Literal["holds", "undecided", "refused"] = None  # type: ignore[assignment]  # set below
+    guarantee: bool = False
+    decisions: Decisions = merged(default_factory=Decisions)
+    # the policy for which `decisions` were found; None while nobody looked
+    decided_for: Policy | None = left_out(default=None)
+    written: int | None = None
+    output: str | None = None
+    manifest: str | None = None
+    # whether its rows are on disk, to be written block by block; and the figures that are not measured there
+    on_disk: bool = False
+    not_measured: list[str] | None = where_known()
+    original: str | None = left_out(default=None)  # the file that was read, quoted for a shell
+    # columns whose roles in the policy are not what a person wrote into it
+    decided_by: Mapping[str, DecidedBy] = left_out(default_factory=dict)
+    # quasi-identifiers for which hierarchies were given; the policy keeps those alone whose nodes are released
+    with_trees: frozenset[str] = left_out(default=frozenset())
+    plan_path: str | None = where_known()
+    refusal: str | None = where_known()
+    # what was replaced in columns of free text, without small counts; and the columns themselves
+    scrubbed: dict[str, Any] | None = where_known()
+    scrubbed_text: ScrubbedText | None = left_out(default=None)
+    # how the table was read, where its rows are on disk
+    reading: Options | None = left_out(default=None)
+    # of the quasi-identifiers, where the policy names weights
+    weighted: list[WeightedEstimate] | None = where_known()
+
+    def __post_init__(self) -> None:
+        if self.verdict is None:
+            holds = all(verdict.holds for verdict in self.models)
+            object.__setattr__(self, "verdict", "holds" if holds else "refused")
+        object.__setattr__(self, "guarantee", bool(self.policy.models))
+        on_disk = any(isinstance(column, ReleasedOnDisk) for column in self.columns.values())
+        object.__setattr__(self, "on_disk", on_disk)
+        lacking = [name for name in ("information_loss", "cost_by_model") if getattr(self.findings, name) is None]
+        object.__setattr__(self, "not_measured", lacking if on_disk and lacking else None)
+        # the worst class of what columns, as verify says it
+        names = self.quasi_identifiers
+        models = [replace(verdict, worst={**verdict.worst, "columns": names}) for verdict in self.models]
+        object.__setattr__(self, "models", models)
+
+    @property
+    def quasi_identifiers(self) -> list[str]:
+        """The names under which the quasi-identifiers are released."""
+        return [name for column in self.columns.values() for name in column.names]
+
+    @property
+    def private(self) -> dict[str, Any]:
+        """What only the owner of a release may know, beside the order of rows: nothing."""
+        return {}
+
+    @property
+    def technique(self) -> str:
+        """By which name the manifest knows it."""
+        return self.method
+
+    @property
+    def rule(self) -> str | None:
+        """The rule that it keeps instead of a privacy model: none."""
+        return None
+
+    @property
+    def personal(self) -> bool:
+        """Whether it stays among those who hold the original: no, it may leave."""
+        return False
+
+    def block(self, rows: slice | Array) -> Anonymized:
+        """The same of some rows (a stretch, or positions), in memory."""
+        columns = {name: column.block(rows) for name, column in self.columns.items()}
+        gone = set(self.policy.with_role("identifier"))
+        taken = {name: column.take(rows) for name, column in self.table.columns.items() if name not in gone}
+        table = replace(
+            self.table, columns=taken, rows=rows.stop - rows.start if isinstance(rows, slice) else len(rows)
+        )
+        return replace(self, table=table, columns=columns)
+
+    def looked_at(self) -> Anonymized:
+        """The same, with what nobody decided; columns that point at people make it `undecided`. Text is scrubbed."""
+        found = decisions_of(self, self.with_trees)
+        verdict = "undecided" if found.stopping and self.verdict == "holds" else self.verdict
+        text = self._scrubbed()
+        told = None if text is None else text.in_public()
+        looked = replace(self, decisions=found, decided_for=self.policy, verdict=verdict, weighted=self._weighted())
+        return replace(looked, scrubbed=told, scrubbed_text=text)
+
+    def _scrubbed(self) -> ScrubbedText | None:
+        """Columns of free text without identifiers, where the policy names some."""
+        if self.scrubbed_text is not None or not self.policy.with_role("text"):
+            return self.scrubbed_text
+        from shoal.methods.scrubbing.scrub import scrubbed_text
+
+        return scrubbed_text(self.table, self.policy)
+
+    def _weighted(self) -> list[WeightedEstimate] | None:
+        """Weighted figures of the quasi-identifiers before and after, where the policy names weights."""
+        weight, household = self.policy.weight, self.policy.household
+        if weight is None or weight not in self.table.columns:
+            return None
+        from shoal.utility.analysis import features_of_all
+
+        units = None if household is None or household not in self.table.columns else self.table[household]
+        design = Design(record_weights(self.table[weight]), units)
+        pairs = [
+            (self.table[name], found.encoded[0]) for name, found in self.columns.items() if len(found.encoded) == 1
+        ]
+        return weighted_estimates(features_of_all(pairs, self.trees), design, design)
+
+    @cached_property
+    def trees(self) -> dict[str, Hierarchy]:
+        """The trees whose nodes are released: those of the plan, which may have been built, and of the policy."""
+        given = given_hierarchies(self.policy.hierarchies, self.columns)
+        placed = trees_in_values(given, [self.table[name] for name in self.columns])
+        built = {} if self.plan is None else self.plan.trees
+        return placed | {name: replace(tree, in_values=True) for name, tree in built.items() if name in self.columns}
+
+    def with_roles(self, decide: Mapping[str, Role]) -> Anonymized:
+        """The same, with roles for columns that are not quasi-identifiers; those must be known when it is made."""
+        self.table.select(list(decide))
+        odd = [name for name, role in decide.items() if (role == "quasi-identifier") != (name in self.columns)]
+        if odd:
+            raise InputError(
+                f"Column '{odd[0]}' cannot become {decide[odd[0]]} after the table was anonymised.",
+                "Decide on it when you anonymise.",
+            )
+        verdict = None if self.verdict == "undecided" else self.verdict
+        return replace(self, policy=with_roles(self.policy, decide), verdict=verdict).looked_at()  # type: ignore[arg-type]
+
+    def manifest_columns(self) -> list[ColumnEntry]:
+        """Each column of the input as the manifest lists it."""
+        return column_entries(self.table, self.policy, self.method, self.columns, self.decided_by)
+
+    def manifest_findings(self) -> dict[str, Any]:
+        """What was found, for the manifest."""
+        told = {} if self.scrubbed is None else {"scrubbed": self.scrubbed}
+        return {**self.findings.to_dict(), **told}
+
+    def manifest_sections(self, written: Table) -> dict[str, Any]:
+        """What a standard adds to the manifest: nothing."""
+        return {}
+
+    def checks(self, written: Table) -> list[Check]:
+        """What a standard asks of the written file: nothing."""
+        return []
+
+    @cached_property
+    def polars(self) -> pl.DataFrame:
+        """The released table; columns that identify are left out."""
+        if self.on_disk:
+            raise InputError("The released table does not fit in memory.", "Release it to a file.")
+        dropped = set(self.policy.with_role("identifier"))
+        series: list[pl.Series] = []
+        texts = self.policy.with_role("text")
+        scrubbed = self._scrubbed()
+        for name, column in self.table.columns.items():
+            if name in texts and scrubbed is not None:
+                series.append(scrubbed.series(name))
+            elif name not in dropped:
+                series += self._spelled(name, column) if name in self.columns else [column.as_it_came()]
+        return pl.DataFrame({column.name: column for column in series})
+
+    def _spelled(self, name: str, column: Column) -> list[pl.Series]:
+        """What a quasi-identifier became, written as the column was."""
+        released = self.columns[name]
+        if column.declared is None:
+            return list(released.series)
+        digits = released.form.decimals  # a mean, with no more decimals than were measured
+        rounded = [
+            series.round(digits) if digits is not None and series.dtype.is_float() else series
+            for series in released.series
+        ]
+        spelled = [column.declared.spell(series) for series in rounded]
+        # one spelling for each value, in the type that came in; dates stay texts where they are written otherwise
+        if released.unchanged is None or column.declared.type.map or column.declared.came_as.is_temporal():
+            return spelled
+        return [series.cast(column.declared.came_as) for series in spelled]
+
+    @cached_property
+    def shown(self) -> Table:
+        """The quasi-identifiers as they are released, in codes."""
+        columns = {entry.name: entry for column in self.columns.values() for entry in column.encoded}
+        return Table(columns, self.table.rows, records=self.table.records)
+
+    @property
+    def frame(self) -> Any:
+        """The released table as the kind of frame that came in."""
+        changed = {name for name, column in self.columns.items() if column.nature != "unchanged"}
+        changed |= set(self.policy.with_role("text"))
+        dropped = self.policy.with_role("identifier")
+        return engine_of(self.table).assign(self.table, self.polars, changed=changed, dropped=dropped)
+
+    def as_released(self, written: int, output: Any, manifest: Any, plan: Any = None, removed: int = 0) -> Anonymized:
+        """The same, with where its release is, how many records it holds, and how many suppressed ones it does not."""
+        path, found = None if plan is None else str(plan), self.findings
+        if removed:
+            left = max(found.suppressed_rows - removed, 0)
+            found = replace(found, removed_rows=removed, suppressed_rows=left)
+        return replace(
+            self, findings=found, written=written, output=str(output), manifest=str(manifest), plan_path=path
+        )
+
+    def as_refused(self, why: str) -> Anonymized:
+        """The same, refused: nothing was written."""
+        return replace(self, verdict="refused", refusal=why, written=0, output=None, manifest=None, plan_path=None)
+
+    def summary(self) -> str:
+        """What was promised of how many records, in sentences."""
+        findings = self.findings
+        if self.refusal is not None:
+            return " ".join(self.refusal.split())
+        outcome = findings.suppression
+        among = "each matching at least" if outcome and outcome.reading == "wildcard" else "in classes of at least"
+        least, where = findings.k, ""
+        if outcome and outcome.subset:
+            least, where = outcome.subset.k, f" on any {counted(outcome.subset.size, 'quasi-identifier')}"
+        all_of_them = findings.records if self.written is None else self.written
+        said = f"{counted(all_of_them, 'record')} {'anonymised' if self.written is None else 'released'}"
+        said += f"{said_of(all_of_them, findings.suppressed_rows, f'{among} {least:,}{where}')}."
+        if findings.removed_rows:
+            said += (
+                f" {counted(findings.removed_rows, 'suppressed record')} removed: left in, they would break the policy."
+            )
+        if findings.search is not None and (late := findings.search.out_of_time()) is not None:
+            said += f" {late}"
+        if self.verdict == "refused":
+            said += " The policy does not hold."
+        if self.verdict == "undecided":
+            said += " " + self.decisions.until_decided()
+        return said if self.guarantee else f"{said} No privacy model was checked: there is no guarantee."
+
+    def sections(self) -> list[Section]:
+        """The promise, what it cost, how it was decided, and where it is."""
+        findings = self.findings
+        tone: Any = "bad" if self.verdict != "holds" else "good" if self.guarantee else "warning"
+        shown: list[Section] = [Headline(self.summary(), tone), _figures(self)]
+        if self.models:
+            shown.append(verdicts_grid(self.models))
+        shown.append(_cost(findings))
+        if self.weighted:
+            shown.append(weighted_grid(self.weighted))
+        if findings.cost_by_model:
+            shown.append(_cost_by_model(findings.cost_by_model))
+        if findings.strategies is not None:
+            shown.append(_strategies(findings.strategies))
+        if findings.choice is not None:
+            shown += _choice(findings.choice)
+        if findings.search is not None:
+            shown += _levels(findings.search)
+        if findings.suppression is not None:
+            shown += _suppressed(findings.suppression, findings.k)
+        shown.append(Notes(_notes(self)))
+        if self.output is not None and self.original is not None:
+            shown.append(Commands([f"shoal verify {shell_line(self.output)} --original {self.original}"]))
+        return shown
+
+
+def or_dash(figure: float | None) -> str:
+    """A figure, or a dash where it is not known."""
+    return "–" if figure is None else f"{figure:,}" if isinstance(figure, int) else f"{figure:.4f}"
+
+
+def _figures(result: Anonymized) -> Figures:
+    found = result.findings
+    rows = {"method": result.method, "modified rows": f"{found.modified_rows:,}"}
+    if found.information_loss is not None:
+        rows["information loss"] = f"{found.information_loss:.4f}"
+    if found.loss is not None:
+        rows["loss of all columns"] = f"{found.loss:.4f}"
+    if found.sse_ratio is not None:
+        rows["sum of squares within groups"] = percent(found.sse_ratio)
+    rows["uniques"] = f"{found.uniques:,}"
+    for name, near in (found.closeness or {}).items():
+        rows[f"farthest class, by {name}"] = f"{near:.4f}"
+    for entry in found.attribute_disclosure:
+        rows[f"disclosed, {entry.condition}"] = "–" if entry.share is None else percent(entry.share)
+    return Figures([Figure(name, value) for name, value in rows.items()])
+
+
+def _cost(found: Findings) -> Grid:
+    """What became of each column, in words; the one that lost most first, where the papers' loss is known."""
+    losses = found.information_loss_by_column
+    entries = sorted(found.cost, key=lambda entry: -losses.get(entry.column, 0.0))
+    rows: list[tuple[str, ...]] = [(entry.column, entry.sentence) for entry in entries]
+    if len(losses) < len(entries):  # of some columns only: beside the others it would say nothing
+        return Grid(("column", "what it cost"), rows, 2, wrap=(1,))
+    known = [f"{losses[entry.column]:.4f}" for entry in entries]
+    return Grid(
+        ("column", "what it cost", "in spreads"),  # the total is of all columns together: not their mean
+        [(*row, loss) for row, loss in zip(rows, known, strict=True)],
+        2,
+        wrap=(1,),
+    )
+
+
+def _cost_by_model(steps: Sequence[ModelCost]) -> Grid:
+    """What each model added to those before it."""
+    figure = "loss" if any(step.loss is not None for step in steps) else "information_loss"
+    rows = []
+    for place, step in enumerate(steps):
+        settings = ", ".join(f"{name}={value}" for name, value in step.parameters.items())
+        words = f"{'+ ' if place else ''}{step.model} {settings}".rstrip()
+        rows.append((words, or_dash(getattr(step, figure)), or_dash(step.added) if place else ""))
+    title = f"What each model added, on {steps[0].rows:,} records"
+    return Grid(("models", figure.replace("_", " "), "added"), rows, wrap=(0,), title=title)
+
+
+def _strategies(strategies: Sequence[StrategyFigures]) -> Grid:
+    best = sorted(strategies, key=lambda entry: (entry.uniques, entry.modified_rows))[:_MOST_STRATEGIES]
+    rows = [(entry.strategy, f"{entry.uniques:,}", f"{entry.modified_rows:,}", f"{entry.classes:,}") for entry in best]
+    return Grid(("strategy", "uniques", "modified rows", "classes"), rows)
+
+
+def _choice(choice: MethodChoice) -> list[Section]:
+    """The methods that were tried, why one was taken, and what a lower risk would cost."""
+    rows = [
+        (
+            entry.method,
+            f"{entry.rows:,}",
+            or_dash(entry.information_loss),
+            or_dash(entry.loss),
+            f"{entry.seconds:.2f}",
+            entry.verdict,
+        )
+        for entry in choice.candidates
+    ]
+    heads = ("method", "records", "information loss", "loss", "seconds", "verdict")
+    shown: list[Section] = [without_unknown(Grid(heads, rows, title="Methods that were tried"))]
+    refused = [
+        Message("{} was refused: {}", entry.method, entry.reason)
+        for entry in choice.candidates
+        if entry.reason is not None
+    ]
+    not_allowed = [Message("{} {}", name, why) for name, why in choice.not_allowed.items()]
+    shown.append(Notes([choice.reason, *refused, *not_allowed]))
+    if choice.frontier:
+        points = [
+            (f"{point.k}", percent(point.highest_risk), or_dash(point.information_loss), or_dash(point.loss))
+            for point in choice.frontier
+        ]
+        title = f"What another k would cost, on {choice.candidates[0].rows:,} records"
+        shown.append(without_unknown(Grid(("k", "highest risk", "information loss", "loss"), points, 0, title=title)))
+    return shown
+
+
+def _levels(search: LatticeOutcome) -> list[Section]:
+    """The levels that were chosen, and how sure that choice is."""
+    built = search.built_hierarchies
+    rows = [
+        (name, f"built: {built[name]}" if name in built else "given", f"{level}")
+        for name, level in search.levels.items()
+    ]
+    shown: list[Section] = [Grid(("column", "hierarchy", "level"), rows, 2)]
+    if search.score is not None:
+        proven = "the optimum" if search.optimal else "not proven to be the optimum"
+        if not search.optimal and search.lower_bound is not None:
+            proven = f"no solution can be below {search.lower_bound:.4f}"
+        if search.rounds is not None and search.rounds > 1:
+            proven = f"{search.rounds} rounds; one generalisation for all: {search.global_score or 0:.6f}"
+        checked = f"{search.nodes_checked or 0:,} of {search.nodes_total or 0:,} generalisations looked at"
+        shown.append(Notes([f"score {search.score:.6f} ({proven}); {checked}"]))
+    return shown
+
+
+_READINGS = {"strict": "is a value of its own (strict)", "wildcard": "matches anything (wildcard)"}
+
+
+def _suppressed(outcome: SuppressionOutcome, k: int) -> list[Section]:
+    """The cells of each column, and what holds by either meaning of a suppressed cell."""
+    cells = [(name, f"{count:,}") for name, count in outcome.suppressed_cells_by_column.items()]
+    readings = [
+        (_READINGS[name], f"{figures.k:,}", f"{figures.uniques:,}") for name, figures in outcome.readings.items()
+    ]
+    shown: list[Section] = [
+        Grid(("column", "suppressed cells"), cells),
+        Grid(("a suppressed cell", "k", "uniques"), readings),
+    ]
+    if outcome.reading == "wildcard" and outcome.readings["strict"].k < k:
+        who = "who knows a suppressed value can rule some matches out; the reading `strict` leaves nothing to rule out"
+        shown.append(Notes([who]))
+    return shown
+
+
+def _of_what_classes(found: Findings) -> str:
+    """What the farthest class is the farthest of."""
+    said = "the farthest class is one of the classes that t-closeness judges, by the distance over values"
+    apart = found.suppressed_rows - found.removed_rows
+    return f"{said}; {counted(apart, 'suppressed record')} apart, which are in no class" if apart > 0 else said
+
+
+_OF_A_PLAN = Message(
+    "the boxes of a plan reach from cut to cut, over values that no record in them has, which can lose many times as "
+    "much as groups of near records: leave `{plan}` out unless new data must be cut alike"
+)
+
+
+def _notes(result: Anonymized) -> list[str]:
+    notes = decision_notes(result.decisions)
+    notes += [] if result.scrubbed_text is None else result.scrubbed_text.notes()
+    if result.not_measured:
+        notes.append(f"worked on disk, where {in_words(result.not_measured)} is not measured")
+    if result.parameters.get("plan"):
+        notes.append(_OF_A_PLAN)
+    if result.findings.closeness:
+        notes.append(_of_what_classes(result.findings))
+    if result.output is None:
+        return notes
+    notes += [f"data {result.output}, manifest {result.manifest}"]
+    if result.plan_path is not None:
+        what = "it names the values of this data, keep it"
+        use = "`shoal apply` uses it on new data" if result.plan.rounds else "it says what labels hold"
+        notes.append(f"plan {result.plan_path}: {use}; {what}")
+    return [*notes, "the private record beside it (seed, row order) is for its owner only"]

@@ -1,0 +1,241 @@
+"""Documents made K-safe: terms that point at fewer than K entities are taken out."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, ClassVar
+
+import polars as pl
+
+from shoal import progress
+from shoal.errors import InputError
+from shoal.methods.scrubbing.columns import check_texts
+from shoal.results import Figure, Figures, Files, Headline, Notes, Result, Section, left_out
+from shoal.storage import Column, Table
+from shoal.storage.reading import Options, read
+from shoal.storage.reading.frames import to_native
+from shoal.storage.texts import texts_of
+from shoal.storage.writing import check_apart, check_target, write_frame
+from shoal.text.k_safety import Contexts, SafetyMethod, check_k, terms_to_remove
+from shoal.text.known_values import TOKEN, folded_words
+from shoal.text.tags import MASK
+from shoal.wording import counted, in_words
+
+ENTITY, TERM = "entity", "term"
+_Terms = dict[str, list[tuple[str, ...]]]
+
+
+@dataclass(frozen=True, repr=False)
+class KSafety(Result):
+    """Documents that are K-safe: `removed` counts the terms that were taken out, over all documents.
+
+    `frame` is the table with its documents; which terms were taken out stands in `removed_terms`, per document.
+    `dropped` are the columns that are not in it: it holds the documents and their `id`, nothing else.
+    """
+
+    name: ClassVar[str] = "k-safety"
+
+    documents: int
+    changed: int
+    terms: int
+    removed: int
+    entities: int
+    k: int
+    method: str
+    dropped: list[str] = field(default_factory=list)
+    output: str | None = None
+    removed_terms: list[list[str]] = left_out(default_factory=list)
+    polars: pl.DataFrame = left_out(default=None)
+    native: Any = left_out(default=None)
+
+    @property
+    def frame(self) -> Any:
+        """The documents as the kind of frame that came in."""
+        return to_native(self.polars, self.native, set(self.polars.columns))
+
+    def summary(self) -> str:
+        """How many terms were taken out of how many documents."""
+        return (
+            f"{self.removed:,} of {counted(self.terms, 'term')} removed from {counted(self.changed, 'document')}: "
+            f"every set of terms left fits at least {self.k:,} of {self.entities:,} entities."
+        )
+
+    def sections(self) -> list[Section]:
+        """The sentence, the figures, and what it does not promise."""
+        how = "the fewest that can be" if self.method == "exact" else "few, not always the fewest"
+        found: list[Section] = [
+            Headline(self.summary(), "good"),
+            Figures([Figure("method", f"{self.method}: {how}"), Figure("documents", f"{self.documents:,}")]),
+            Notes(self._remarks()),
+        ]
+        return found if self.output is None else [*found, Files({"documents": self.output})]
+
+    def _remarks(self) -> list[str]:
+        notes = ["only terms of the contexts that were given are looked at: names and numbers are for shoal scrub"]
+        if self.dropped:
+            notes.append(f"not in the output, which holds the documents and their id: {in_words(self.dropped)}")
+        if self.output is not None:
+            notes.append("the file is not a release: it has no manifest, and verify cannot check it")
+        return notes
+
+
+def k_safety(
+    source: Any,
+    *,
+    text: str = "text",
+    entities: Any,
+    k: int,
+    method: SafetyMethod = "greedy",
+    output: str | Path | None = None,
+    force: bool = False,
+    options: Options | None = None,
+) -> KSafety:
+    """Take the terms out of documents by which a reader could tell which of fewer than K entities they are about.
+
+    `entities`: a table with the columns `entity` and `term`, or a mapping from entities to their terms. Terms are found
+    as whole words, whatever their case and accents; each becomes `***`. With `output` the documents are written. Of the
+    table only the documents and a column `id` are in the output (`dropped` names the others).
+
+    >>> diseases = {"flu": ["fever", "cough"], "cold": ["cough"], "measles": ["fever", "rash"]}
+    >>> safe = k_safety({"text": ["Fever and a cough"]}, entities=diseases, k=2, method="exact")
+    >>> safe.frame["text"].to_list(), safe.removed
+    (['Fever and a ***'], 1)
+    """
+    check_apart(input=source, entities=entities, output=output)
+    if output is not None:
+        check_target(Path(output), force)
+    terms_of = _entities(entities, options)
+    contexts = Contexts(terms_of)
+    check_k(k, contexts)
+    table = read(source, None, options)
+    column = table.select([text])[0]
+    check_texts([column])
+    texts = column.values.cast(pl.String).to_list()
+    spelled = _spelled(contexts)
+    made, removed, seen = [], [], []
+    for number, document in enumerate(texts):
+        progress.report("making documents safe", number, len(texts))
+        safe, gone, there = _made_safe(document, spelled, contexts, k, method)
+        made.append(safe)
+        removed.append(sorted(gone))
+        seen.append(len(there))
+    result = _result(table, column, made, removed, seen, contexts, k, method)
+    if output is None:
+        return result
+    write_frame(result.polars, output, force)
+    return replace(result, output=str(output))
+
+
+def _made_safe(
+    document: str, spelled: _Terms, contexts: Contexts, k: int, method: SafetyMethod
+) -> tuple[str, set[str], set[str]]:
+    """A document without the terms that must go, those terms, and all that were there.
+
+    What is left is searched again: words on either side of a mask may be a term, `yellow *** fever`.
+    """
+    gone: set[str] = set()
+    there: set[str] = set()
+    while True:
+        places = _places(document, spelled)
+        there.update(places)
+        more = terms_to_remove(places, contexts, k, method)
+        if not more:
+            return document, gone, there
+        gone.update(more)
+        document = _without(document, [span for term in more for span in places[term]])
+
+
+def _result(
+    table: Table,
+    column: Column,
+    made: list[str],
+    removed: list[list[str]],
+    seen: list[int],
+    contexts: Contexts,
+    k: int,
+    method: str,
+) -> KSafety:
+    codes = column.codes[~column.is_null()].tolist()
+    series = pl.Series([*made, None], dtype=pl.String).gather(column.codes).alias(column.name)
+    kept = [table["id"].decode()] if "id" in table.columns and column.name != "id" else []
+    left = {column.name, *(series.name for series in kept)}
+    return KSafety(
+        documents=len(codes),
+        changed=sum(bool(removed[code]) for code in codes),
+        terms=sum(seen[code] for code in codes),
+        removed=sum(len(removed[code]) for code in codes),
+        entities=contexts.entities,
+        k=k,
+        method=method,
+        dropped=[name for name in table.names if name not in left],
+        removed_terms=[removed[code] for code in codes],
+        polars=pl.DataFrame([*kept, series]),
+        native=table.native,
+    )
+
+
+def _entities(given: Any, options: Options | None) -> dict[str, list[str]]:
+    """Entities with their terms, folded as words are."""
+    if isinstance(given, Mapping) and set(given) != {ENTITY, TERM}:
+        pairs = [(str(entity), term) for entity, terms in given.items() for term in _terms(terms)]
+    else:
+        names = read(given, [ENTITY, TERM], options)
+        columns = [texts_of(names[name].values).gather(_filled(names[name])).to_list() for name in (ENTITY, TERM)]
+        pairs = list(zip(*columns, strict=True))
+    found: dict[str, list[str]] = {}
+    for entity, term in pairs:
+        words = " ".join(folded_words(term))
+        found.setdefault(entity, []).extend([words] if words else [])
+    if not found:
+        raise InputError("There are no entities.", "Give a table with the columns entity and term.")
+    return found
+
+
+def _terms(given: Any) -> list[str]:
+    """The terms of one entity, which are texts in a list."""
+    if isinstance(given, (str, bytes, Mapping)) or not isinstance(given, Iterable):
+        raise InputError("An entity has terms that are not a list.", 'Write {"flu": ["fever", "cough"]}.')
+    terms = list(given)
+    if not all(isinstance(term, str) for term in terms):
+        raise InputError("An entity has a term that is not text.", 'Write {"flu": ["fever", "cough"]}.')
+    return terms
+
+
+def _filled(column: Column) -> pl.Series:
+    if column.nulls:
+        raise InputError(f"Column '{column.name}' of the entities has empty cells.", "Fill them, or remove the rows.")
+    return pl.Series(column.codes.astype("int64"))
+
+
+def _spelled(contexts: Contexts) -> _Terms:
+    """The terms of all contexts by their first word, the longest first."""
+    found: _Terms = {}
+    for term in sorted(contexts.having, key=lambda term: (-len(term), term)):
+        words = tuple(term.split())
+        found.setdefault(words[0], []).append(words)
+    return found
+
+
+def _places(document: str, spelled: _Terms) -> dict[str, list[tuple[int, int]]]:
+    """Where each term stands in a document."""
+    words = folded_words(document)
+    pieces = [match.span() for match in TOKEN.finditer(document)]
+    found: dict[str, list[tuple[int, int]]] = {}
+    for place, word in enumerate(words):
+        for term in spelled.get(word, ()):
+            end = place + len(term)
+            if tuple(words[place:end]) == term:
+                found.setdefault(" ".join(term), []).append((pieces[place][0], pieces[end - 1][1]))
+    return found
+
+
+def _without(document: str, spans: list[tuple[int, int]]) -> str:
+    """A document with stretches masked; those that overlap are one."""
+    out, last = [], 0
+    for start, end in sorted(spans):
+        if start >= last:
+            out += [document[last:start], MASK]
+        last = max(last, end)
+    return "".join(out) + document[last:]

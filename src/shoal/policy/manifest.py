@@ -1,0 +1,494 @@
+"""The manifest of a release: one versioned shape for every method. Unknown keys are refused; nothing in it names
+another file to be read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import stat
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+
+import polars as pl
+from pydantic import BaseModel, ConfigDict, Field, JsonValue, ValidationError, field_validator
+
+from shoal.errors import InputError, ShoalError
+from shoal.policy import Policy
+from shoal.ranges.columns import ReleasedColumns
+from shoal.ranges.forms import NATURES, ColumnForm
+from shoal.storage import Table
+from shoal.storage.column_type import ColumnType, type_word
+from shoal.storage.databases import Address, is_database
+from shoal.storage.reading.files import is_address
+from shoal.storage.writing import OutputFormat
+from shoal.systems.locks import Lock
+
+if TYPE_CHECKING:
+    from shoal.storage.databases.base import DatabaseObject
+
+
+MANIFEST_VERSION: Literal[2] = 2
+Hash = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+_STRICT = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+
+
+# what a private record says where the rows of the input have no order
+NO_ROW_MAP = "none: the rows of the input came from a database without an order"
+
+# methods whose tables are still personal data: they promise nothing, and nobody needs to decide on their columns
+PERSONAL = ("pseudonymize", "shift-dates", "scrub")
+DecidedBy = Literal["policy", "answer", "proposal", "detection"]
+
+
+class ColumnEntry(BaseModel):
+    """One column of the input: its role, what was done to it, and under which names and types it is released.
+
+    `decided_by`: a policy said so, the answer or option of a person, or what shoal proposed with confidence and nobody
+    changed; or nobody did, and detection found nothing that points at people.
+    """
+
+    model_config = _STRICT
+
+    name: str
+    role: str
+    decided_by: DecidedBy = "policy"
+    nature: str
+    technique: str
+    form: ColumnForm
+    released_as: list[str]
+    types: list[str] = []
+    clause: str | None = None
+
+    @property
+    def derived(self) -> list[str]:
+        """The names that the column may be released under."""
+        if self.form.kind == "removed":
+            return []
+        return [f"{self.name}_low", f"{self.name}_high"] if self.form.kind == "columns" else [self.name]
+
+    @property
+    def consistent(self) -> bool:
+        """Whether nature and names are those of the form."""
+        named = (self.nature == "named") == self.form.labels_are_names
+        return named and self.nature in NATURES[self.form.kind] and self.released_as == self.derived
+
+
+class WrittenAs(OutputFormat):
+    """How the file is written; `decimal_columns` are those whose decimal points are commas."""
+
+    decimal_columns: tuple[str, ...] = ()
+
+
+class StoredIn(BaseModel):
+    """The table of a database that the data is in: by names alone, without host, user or password."""
+
+    model_config = _STRICT
+
+    system: Literal["postgresql", "sqlite", "duckdb"]
+    database: str
+    schema_name: str | None = None
+    table: str
+
+
+class ModelEntry(BaseModel):
+    """The verdict of one model when the file was written."""
+
+    model_config = _STRICT
+
+    name: str
+    parameters: dict[str, JsonValue]
+    holds: bool
+    worst: dict[str, JsonValue]
+
+
+class CheckEntry(BaseModel):
+    """One check when the file was written."""
+
+    model_config = _STRICT
+
+    name: str
+    holds: bool
+    detail: str
+
+
+class Signature(BaseModel):
+    """An Ed25519 signature over everything else in the manifest."""
+
+    model_config = _STRICT
+
+    algorithm: Literal["ed25519"]
+    public_key: Hash
+    value: Annotated[str, Field(pattern=r"^[0-9a-f]{128}$")]
+
+
+class Manifest(BaseModel):
+    """What is said in public about a release."""
+
+    model_config = _STRICT
+
+    schema_version: Literal[2] = MANIFEST_VERSION
+    shoal: str
+    created: str
+    data: str
+    # of a file its bytes, of a table its rows in whatever order (`shoal.storage.content`)
+    data_sha256: Hash
+    stored_in: StoredIn | None = None
+    policy: Policy
+    policy_sha256: Hash
+    method: str
+    source: str | None = None
+    parameters: dict[str, JsonValue] = {}
+    quasi_identifiers: list[str]
+    columns: list[ColumnEntry]
+    written: Annotated[int, Field(ge=0)]
+    suppressed_rows: Annotated[int, Field(ge=0)] = 0
+    removed_rows: Annotated[int, Field(ge=0)] = 0
+    seconds: float = 0.0
+    shuffled: bool
+    excel_safe: bool = False
+    # how the file is written, where that is not the usual way
+    output: WrittenAs | None = None
+    findings: dict[str, JsonValue] = {}
+    sections: dict[str, JsonValue] = {}
+    verdict: Literal["holds", "no guarantee"]
+    models: list[ModelEntry]
+    checks: list[CheckEntry]
+    no_guarantee: bool
+    warning: str | None = None
+    notes: list[str] = []
+    # of a publication: every other file of its folder, by its name
+    files: dict[str, Hash] | None = None
+    signature: Signature | None = None
+
+    @field_validator("data")
+    @classmethod
+    def _beside(cls, value: str) -> str:
+        """The data lies beside its manifest: a path would name another file."""
+        if value in ("", ".", "..") or "/" in value or "\\" in value:
+            raise ValueError("the data of a manifest is the name of a file beside it")
+        return value
+
+    @field_validator("policy", mode="before")
+    @classmethod
+    def _a_mapping(cls, value: Any) -> Any:
+        """A policy stands there itself: a path would have other files read."""
+        if not isinstance(value, (dict, Policy)):
+            raise ValueError("a policy in a manifest is a mapping")
+        trees = value.hierarchies if isinstance(value, Policy) else value.get("hierarchies") or {}
+        if isinstance(trees, str) or (
+            isinstance(trees, dict) and any(isinstance(tree, str) for tree in trees.values())
+        ):
+            raise ValueError("hierarchies in a manifest are trees, not files")
+        return value
+
+    @property
+    def released_names(self) -> list[str]:
+        """The columns of the data file in their order."""
+        return [name for column in self.columns for name in column.released_as]
+
+    @property
+    def undecided(self) -> list[str]:
+        """The columns of the input that nobody decided on."""
+        return [column.name for column in self.columns if column.decided_by == "detection"]
+
+    def column(self, name: str) -> ColumnEntry | None:
+        """The entry of a column of the input."""
+        return next((column for column in self.columns if column.name == name), None)
+
+    def form_of(self, released: str) -> ColumnForm | None:
+        """The form of a column of the data file."""
+        return next((column.form for column in self.columns if released in column.released_as), None)
+
+    @property
+    def levels(self) -> dict[str, int] | None:
+        """The level of each column's tree, where one generalisation was made for all rows."""
+        found = self.parameters.get("levels")
+        if not isinstance(found, dict):
+            return None
+        return {name: level for name, level in found.items() if isinstance(level, int)}
+
+    def to_dict(self) -> dict[str, Any]:
+        """As JSON; keys without a value are left out."""
+        return self.model_dump(mode="json", exclude_none=True) | {"policy": self.policy.model_dump(mode="json")}
+
+    def canonical_bytes(self, signature: bool = True) -> bytes:
+        """What the manifest says, whatever its layout; without the signature that is what is signed."""
+        content = {name: value for name, value in self.to_dict().items() if signature or name != "signature"}
+        return json.dumps(content, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode(
+            "utf-8", "surrogatepass"
+        )
+
+    def digest(self) -> str:
+        """SHA-256 of what the manifest says."""
+        return hashlib.sha256(self.canonical_bytes()).hexdigest()
+
+    def statements_digest(self) -> str:
+        """SHA-256 of what the manifest says about the release; hashes of other files and the signature are not part of
+        it, so that those files can name it."""
+        alone = self.model_copy(update={"files": None})
+        return hashlib.sha256(alone.canonical_bytes(signature=False)).hexdigest()
+
+
+class PrivateRecord(BaseModel):
+    """For the owner of a release only: how rows can be found again, and what exactly was released."""
+
+    model_config = _STRICT
+
+    data: str
+    data_sha256: Hash
+    manifest_sha256: Hash
+    plan_sha256: Hash | None = None
+    shuffled: bool
+    seed: Annotated[int, Field(ge=0, lt=2**128)]
+    row_map: str
+    records: Annotated[int, Field(ge=0)]
+    # rows of the input that are not released, counted from 0
+    removed: list[Annotated[int, Field(ge=0)]] = []
+    input_sha256: Hash | None = None
+    # per column: each original value, and the labels that it was given
+    labels: dict[str, list[tuple[str | None, list[str | None]]]] = {}
+    perturbation_seed: int | None = None
+    # declared types whose order the manifest does not tell whole
+    types: dict[str, ColumnType] = {}
+
+
+# The columns of a release as its manifest lists them.
+
+
+def column_entries(
+    table: Table,
+    policy: Policy,
+    method: str,
+    changed: Mapping[str, ReleasedColumns],
+    decided_by: Mapping[str, DecidedBy] | None = None,
+) -> list[ColumnEntry]:
+    """Each column of the input: its role, what was done, under which names it is released.
+
+    `decided_by`: who decided on the columns that no person wrote into the policy.
+
+    >>> from shoal.storage.reading import read
+    >>> found = column_entries(read({"name": ["x"], "age": [3]}), Policy(columns={"name": "identifier"}), "mask", {})
+    >>> [(entry.name, entry.form.kind, entry.released_as) for entry in found]
+    [('name', 'removed', []), ('age', 'as-it-was', ['age'])]
+    """
+    known = decided_names(policy) | set(changed)
+    return [
+        _entry(
+            name,
+            type_word(dtype),
+            policy.columns.get(name, "other"),
+            f"scrub by {policy.text.replace}" if policy.columns.get(name) == "text" else method,
+            changed.get(name),
+            (decided_by or {}).get(name, "policy") if name in known else "detection",
+        )
+        for name, dtype in types_by_name(table).items()
+    ]
+
+
+def types_by_name(table: Table) -> dict[str, pl.DataType]:
+    """The types of all columns of the input in its order, also of those that stayed where the rows are."""
+    found = {name: column.dtype for name, column in table.columns.items()}
+    if not table.beside:
+        return found
+    found |= {name: table.beside[name].dtype for name in table.beside}
+    return {name: found[name] for name in table.source_names if name in found}
+
+
+def decided_names(policy: Policy) -> set[str]:
+    """The columns that a policy decides on: those with a role, and those that a model is about.
+
+    >>> decided_names(Policy(columns={"age": "other"}))
+    {'age'}
+    """
+    return set(policy.columns) | {name for model in policy.models for name in model.needs}
+
+
+def _entry(
+    name: str, kind: str, role: str, method: str, changed: ReleasedColumns | None, decided_by: DecidedBy
+) -> ColumnEntry:
+    if role == "identifier":
+        form, nature, technique, names = ColumnForm(kind="removed"), "removed", "removed", []
+    elif role == "text":
+        form, nature, technique, names = ColumnForm(kind="scrubbed", type="text"), "scrubbed", method, [name]
+    elif changed is None:
+        form, nature, technique, names = ColumnForm(kind="as-it-was", type=kind), "unchanged", "none", [name]
+    else:
+        form, nature, names = changed.form, changed.nature, changed.names
+        technique = "none" if nature == "unchanged" else method
+    return ColumnEntry(
+        name=name,
+        role=role,
+        decided_by=decided_by,
+        nature=nature,
+        technique=technique,
+        form=form,
+        released_as=names,
+    )
+
+
+# The parts beside a data file, read back: ordinary files of a limited size only; any damage is an `InputError`.
+
+
+LARGEST_MANIFEST = 64_000_000
+LARGEST_PLAN = 1_000_000_000
+
+Shape = TypeVar("Shape", bound=BaseModel)
+
+
+def names_as_released(policy: Policy, manifest: Manifest | None) -> list[str]:
+    """The policy's quasi-identifiers under the names that they were released as: their own, or the two names that
+    ranges in two columns have. Without quasi-identifiers in the policy, those of the manifest."""
+    if manifest is None:
+        return policy.quasi_identifiers
+    names: list[str] = []
+    for name in policy.quasi_identifiers:
+        entry = manifest.column(name)
+        names += [name] if entry is None or not entry.derived else entry.derived
+    return names or list(manifest.quasi_identifiers)
+
+
+def released_names(source: Any, names: Sequence[str]) -> list[str]:
+    """Quasi-identifiers under the names that a file's manifest says they were released as; as they are without one."""
+    here = isinstance(source, (str, Path)) and not is_address(source)
+    beside = Address.of(source).beside if is_database(source) else Path(source) if here else None
+    manifest = read_manifest(beside)
+    entries = {name: None if manifest is None else manifest.column(name) for name in names}
+    return [found for name, entry in entries.items() for found in ([name] if entry is None else entry.derived)]
+
+
+def stored_as(address: Address, found: DatabaseObject) -> StoredIn:
+    """Where a table is, by its names; of a file of a database the name alone."""
+    from shoal.storage.databases.base import check_table
+
+    return StoredIn(
+        system=address.system,  # type: ignore[arg-type]
+        database=found.database,
+        schema_name=found.schema,
+        table=check_table(address),
+    )
+
+
+def manifest_path(path: Path) -> Path:
+    """The public manifest of a data file.
+
+    >>> manifest_path(Path("safe.csv")).name
+    'safe.manifest.json'
+    """
+    return path.with_name(path.stem + ".manifest.json")
+
+
+def private_path(path: Path) -> Path:
+    """The private record of a data file: seed, row map, input hash; for its owner only."""
+    return path.with_name(path.stem + ".private.json")
+
+
+def plan_path(path: Path) -> Path:
+    """The plan by which a data file was generalised; for its owner only."""
+    return path.with_name(path.stem + ".plan.json")
+
+
+def private_folder(folder: Path) -> Path:
+    """The owner's folder of a published folder: it lies beside it.
+
+    >>> private_folder(Path("release")).name
+    'release.private'
+    """
+    return folder.with_name(folder.name + ".private")
+
+
+def dictionary_path(path: Path) -> Path:
+    """The data dictionary of a data file."""
+    return path.with_name(path.stem + ".dictionary.json")
+
+
+def files_of(path: str | Path | None) -> list[Path]:
+    """All files that a release writes: the data and what lies beside it.
+
+    >>> [file.name for file in files_of("safe.csv")][:2]
+    ['safe.csv', 'safe.manifest.json']
+    """
+    if path is None:
+        return []
+    path = Path(path)
+    return [path, manifest_path(path), dictionary_path(path), private_path(path), plan_path(path)]
+
+
+def pending_path(part: Path, data_sha256: str) -> Path:
+    """Where a part of a release waits that replaces another: until the data has taken its name."""
+    return part.with_name(f".{part.name}.{data_sha256[:16]}")
+
+
+def parts_lock(path: Path) -> Lock:
+    """The lock that who writes the parts of a release holds, until all of them have their names."""
+    return Lock(path.with_name(f".{path.stem}.parts.lock"))
+
+
+def read_json(path: Path, what: str, largest: int = LARGEST_MANIFEST) -> dict[str, Any]:
+    """A JSON object from an ordinary file of a limited size.
+
+    >>> read_json(Path("/dev/zero"), "manifest")
+    Traceback (most recent call last):
+    shoal.errors.InputError: /dev/zero is not an ordinary file. ...
+    """
+    cure = f"Take the {what} that was written with the release."
+    try:
+        found = path.stat()
+        if not stat.S_ISREG(found.st_mode):
+            raise InputError(f"{path} is not an ordinary file.", cure)
+        if found.st_size > largest:
+            raise InputError(f"{path} has more than {largest:,} bytes: that is not a {what}.", cure)
+        content = json.loads(path.read_bytes())
+    except FileNotFoundError:
+        raise InputError(f"There is no {what} {path}.", cure) from None
+    except InputError:
+        raise
+    except OSError as error:
+        raise InputError(f"{path} cannot be read: {error.strerror or type(error).__name__}.", cure) from None
+    except (ValueError, RecursionError, MemoryError):
+        raise InputError(f"{path} is not a {what} of shoal.", cure) from None
+    if not isinstance(content, dict):
+        raise InputError(f"{path} is not a {what} of shoal.", cure)
+    return content
+
+
+def as_shape(shape: type[Shape], content: dict[str, Any], path: Path, what: str) -> Shape:
+    """JSON as its pydantic model; what does not fit is named by its place, never by its value."""
+    try:
+        return shape.model_validate(content)
+    except ValidationError as error:
+        places = dict.fromkeys(".".join(str(part) for part in found["loc"][:3]) for found in error.errors())
+        shown = ", ".join(list(places)[:5])
+        raise InputError(
+            f"{path} is not a {what} of shoal: see {shown or 'its content'}.",
+            f"Take the {what} that was written with the release.",
+        ) from None
+    except (RecursionError, ValueError, TypeError, OverflowError, ShoalError):
+        raise InputError(
+            f"{path} is not a {what} of shoal.", f"Take the {what} that was written with the release."
+        ) from None
+
+
+def part_of(part: Path, data_sha256: str | None, owners: bool = False) -> Path | None:
+    """Where a part of a release is: beside its data, waiting to replace one that belongs to older data, or, if it
+    is its `owners`, in the folder beside a published one."""
+    waiting = None if data_sha256 is None else pending_path(part, data_sha256)
+    if waiting is not None and waiting.exists():
+        return waiting
+    if part.exists():
+        return part
+    kept = private_folder(part.parent.absolute()) / part.name
+    return kept if owners and kept.exists() else None
+
+
+def read_manifest(path: Path | None, data_sha256: str | None = None) -> Manifest | None:
+    """The manifest beside a data file, if there is one."""
+    file = None if path is None else part_of(manifest_path(path), data_sha256)
+    return None if file is None else as_shape(Manifest, read_json(file, "manifest"), file, "manifest")
+
+
+def read_private(path: Path, data_sha256: str | None = None) -> PrivateRecord | None:
+    """The private record beside a data file, if there is one."""
+    file = part_of(private_path(path), data_sha256, owners=True)
+    return None if file is None else as_shape(PrivateRecord, read_json(file, "private record"), file, "private record")

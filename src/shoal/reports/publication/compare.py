@@ -1,0 +1,281 @@
+"""Publications side by side: what each promises, what is left of the risk, what attacks gain, what was lost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, ClassVar
+
+from shoal import __version__
+from shoal.errors import InputError, Message
+from shoal.releases.compare import Comparison, compare, differences
+from shoal.reports.chapters import Chapter, Part, ReportExhibit
+from shoal.reports.chapters.base import judged_risk, listing, share, told_apart, with_interval
+from shoal.reports.findings import read_findings
+from shoal.reports.publication.results import check_not_published
+from shoal.reports.report import check_report, page_html, page_of
+from shoal.results import Cell, Chart, Figure, Figures, Grid, Headline, Notes, Result, Section
+from shoal.storage.writing import write_bytes
+from shoal.wording import counted, in_words, percent
+
+MOST = 4
+# what publications are called in heads and charts: a path may be long
+LETTERS = "ABCD"
+_TWIN = " (twin)"
+
+
+@dataclass(frozen=True)
+class PublicationFigures:
+    """One publication: figures from its findings; null where a step did not find one."""
+
+    folder: str
+    created: str
+    method: str | None
+    models: list[str]
+    records: int
+    released: int
+    suppressed_rows: int
+    verdict: str | None
+    k: int | None
+    uniqueness_before: float | None
+    uniqueness: float | None
+    highest_risk: float | None
+    average_risk: float | None
+    threshold: float | None
+    loss: float | None
+    largest_correlation_change: float | None
+    loss_by_column: dict[str, float | None]
+    # what being in the data adds to the risk of a person, for every attack with a control
+    excess_by_attack: dict[str, float | None]
+    # the ends of its 95% interval
+    excess_interval_by_attack: dict[str, list[float | None]]
+
+
+@dataclass(frozen=True, repr=False)
+class PublicationComparison(Result):
+    """Publications in the order given; where they are not of the same columns or records, `differ` says so, and their
+    losses do not say which is better: then none is the `best`."""
+
+    name: ClassVar[str] = "compare-publications"
+
+    publications: list[PublicationFigures]
+    best: str | None
+    differ: list[str]
+
+    def summary(self) -> str:
+        """Which publication lost least."""
+        words = f"{counted(len(self.publications), 'publication')} compared"
+        if self.differ:
+            return f"{words}; their losses cannot be ranked: they differ in {in_words(self.differ)}."
+        return f"{words}; no loss is known for all." if self.best is None else f"{words}; least loss: {self.best}."
+
+    def sections(self) -> list[Section]:
+        """The figures, a line each, then loss by column and excess by attack."""
+        shown = self.publications
+        heads = LETTERS[: len(shown)]
+        folders = [Figure(letter, one.folder) for letter, one in zip(heads, shown, strict=True)]
+        rows = [(words, *(write(one) for one in shown)) for words, write in _LINES]
+        sections: list[Section] = [Headline(self.summary()), Figures(folders), Grid(("figure", *heads), rows)]
+        for title, first, key in (("Loss by column", "column", "loss_by_column"),
+                                  ("Excess by attack", "attack", "excess_by_attack")):  # fmt: skip
+            names = list(dict.fromkeys(name for one in shown for name in getattr(one, key)))
+            write = _loss if key == "loss_by_column" else excess_words
+            lines = [(name, *(write(one, name) for one in shown)) for name in names]
+            sections += [Grid((first, *heads), lines, title=title)] if lines else []
+        notes = [
+            "excess: what being in the data adds to a person's risk, beside people who are not in it; its 95% interval "
+            "behind it"
+        ]
+        return [*sections, Notes(notes)] if any(one.excess_by_attack for one in shown) else sections
+
+
+def _figure(value: float | None) -> str:
+    return "–" if value is None else f"{value:,}" if isinstance(value, int) else f"{value:.4f}"
+
+
+def _share(value: float | None) -> str:
+    return "–" if value is None else percent(value)
+
+
+def _loss(one: PublicationFigures, column: str) -> str:
+    return _figure(one.loss_by_column.get(column))
+
+
+def excess_words(one: PublicationFigures, attack: str) -> str:
+    """The excess of an attack with its 95% interval."""
+    low, high = one.excess_interval_by_attack.get(attack) or (None, None)
+    return with_interval(one.excess_by_attack.get(attack), low, high)
+
+
+def _within(one: PublicationFigures) -> str | Cell:
+    if one.highest_risk is None:
+        return "–"
+    if one.threshold is None:
+        return percent(one.highest_risk)
+    risk, limit = told_apart(one.highest_risk, one.threshold)
+    over = one.highest_risk > one.threshold * (1 + 1e-9)
+    return Cell(f"{risk} ({'above' if over else 'within'} {limit})", "bad" if over else "good")
+
+
+_LINES = (
+    ("created", lambda one: one.created[:10]),
+    ("method", lambda one: one.method or "–"),
+    ("models", lambda one: ", ".join(one.models) or "–"),
+    ("verified", lambda one: Cell(one.verdict or "–", "good" if one.verdict == "holds" else "bad")),
+    ("records released", lambda one: f"{one.released:,} of {one.records:,}"),
+    ("suppressed records", lambda one: f"{one.suppressed_rows:,}"),
+    ("smallest class (k)", lambda one: _figure(one.k)),
+    ("unique in the quasi-identifiers, before", lambda one: _share(one.uniqueness_before)),
+    ("unique in the quasi-identifiers, after", lambda one: _share(one.uniqueness)),
+    ("highest risk", _within),
+    ("average risk", lambda one: _share(one.average_risk)),
+    ("loss", lambda one: _figure(one.loss)),
+    ("largest change of a correlation", lambda one: _figure(one.largest_correlation_change)),
+)
+
+
+def compare_publications(folders: Sequence[str | Path]) -> PublicationComparison:
+    """Read the findings of published folders and set them side by side.
+
+    >>> compare_publications([])
+    Traceback (most recent call last):
+    shoal.errors.InputError: Two to 4 publications are compared, not 0. ...
+    """
+    if not 2 <= len(folders) <= MOST:
+        raise InputError(
+            f"Two to {MOST} publications are compared, not {len(folders)}.", "Name folders that `shoal publish` wrote."
+        )
+    read = [(str(folder).rstrip("/"), read_findings(folder)) for folder in folders]
+    rows = [_figures(folder, found) for folder, found in read]
+    found = [findings for _, findings in read]
+    differ = differences(map(_quasi_identifiers, found), (findings["data"]["records"] for findings in found))
+    known = not differ and all(row.loss is not None for row in rows)
+    best = min(rows, key=lambda row: float(row.loss or 0)).folder if known else None
+    return PublicationComparison(rows, best, differ)
+
+
+def compare_releases(releases: Sequence[str | Path]) -> Comparison | PublicationComparison:
+    """Published folders by their findings, manifests and released files by their manifests."""
+    folders = [Path(release).is_dir() for release in releases]
+    if not any(folders):
+        return compare(releases)
+    if not all(folders):
+        raise InputError("Some are folders and some are files.", "Name folders only, or manifests and files only.")
+    return compare_publications(releases)
+
+
+def _quasi_identifiers(found: Mapping[str, Any]) -> list[str]:
+    return [name for name, role in found["policy"]["columns"].items() if role == "quasi-identifier"]
+
+
+def _figures(folder: str, found: Mapping[str, Any]) -> PublicationFigures:
+    before, after = found["risk"].get("before") or {}, found["risk"].get("after") or {}
+    change, utility, data = found["change"] or {}, found["utility"] or {}, found["data"]
+    risk, verified = judged_risk(after) if after else {}, found["verification"] or {}
+    attacks = (found["attacks"] or {}).get("attacks") or []
+    return PublicationFigures(
+        folder=folder,
+        created=found["created"],
+        method=change.get("method"),
+        models=[_model(model) for model in verified.get("models") or []],
+        records=data["records"],
+        released=data["released"],
+        suppressed_rows=data["suppressed_rows"],
+        verdict=verified.get("verdict"),
+        k=after.get("k"),
+        uniqueness_before=before.get("uniqueness"),
+        uniqueness=after.get("uniqueness"),
+        highest_risk=risk.get("highest"),
+        average_risk=risk.get("average"),
+        threshold=risk.get("threshold"),
+        loss=utility.get("loss"),
+        largest_correlation_change=(utility.get("analysis") or {}).get("largest_correlation_change"),
+        loss_by_column=dict(utility.get("by_column") or {}),
+        excess_by_attack={
+            one["name"].removesuffix(_TWIN): one["excess"] for one in attacks if one["excess"] is not None
+        },
+        excess_interval_by_attack={
+            one["name"].removesuffix(_TWIN): [one["excess_low"], one["excess_high"]]
+            for one in attacks
+            if one["excess"] is not None
+        },
+    )
+
+
+def _model(model: Mapping[str, Any]) -> str:
+    settings = ", ".join(f"{name} = {value}" for name, value in model["parameters"].items())
+    return f"{model['name']} ({settings})" if settings else str(model["name"])
+
+
+# Publications, or releases, side by side as a page of its own.
+
+
+_LOSS = (
+    "x = (mean share of all values that a released cell may stand for - 1/h) / (1 - 1/h), h the number of values of "
+    "the column. 0: nothing was lost, 1: nothing is left."
+)
+_EXCESS = "Excess = 1 - (1 - rate) / (1 - control), the control being people who are not in the data."
+
+
+def check_page(path: Path, force: bool) -> None:
+    """Refuse a page that could not be written, before any work."""
+    check_report(pdf=False)
+    if path.suffix.lower() != ".html":
+        raise InputError(f"{path} does not end in .html.", "Name a file that ends in .html.")
+    if path.exists() and not force:
+        raise InputError(f"{path} is there already.", Message("Replace it with `{force}`."))
+    if not path.parent.is_dir():
+        raise InputError(f"There is no folder {path.parent}.", "Make it first.")
+    check_not_published(path)
+
+
+def write_comparison(result: Result, path: Path) -> Path:
+    """Write a comparison as a page; the same comparison gives the same bytes."""
+    write_bytes(path, comparison_html(result).encode(), 0o644)
+    return path
+
+
+def comparison_html(result: Result) -> str:
+    """The page: every section, and charts of loss and of attacks where there are such figures."""
+    parts: list[Part] = list(result.sections())
+    if isinstance(result, PublicationComparison):
+        parts = [part for part in parts if not (isinstance(part, Grid) and part.title)]
+        parts[3:3] = _exhibits(result)
+    chapters = [Chapter("compare", "Side by side", "The same figures of each, from its own findings.", parts)]
+    return page_html(page_of("Publications side by side", "Compared by shoal", __version__, chapters))
+
+
+def _exhibits(result: PublicationComparison) -> list[Part]:
+    shown = [
+        _exhibit(result, "loss_by_column", "Loss by column", "column", _LOSS,
+                 "The longer a bar, the less the release still says about people in this column."),
+        _exhibit(result, "excess_by_attack", "Excess by attack", "attack", _EXCESS,
+                 "The longer a bar, the more a person risks by being in the data."),
+    ]  # fmt: skip
+    return [one for one in shown if one is not None]
+
+
+def _exhibit(
+    result: PublicationComparison, key: str, title: str, first: str, formula: str, meaning: str
+) -> ReportExhibit | None:
+    names = list(dict.fromkeys(name for one in result.publications for name in getattr(one, key)))
+    chart: list[dict[str, Any]] = []
+    for name in names:
+        for letter, one in zip(LETTERS, result.publications, strict=False):
+            value = getattr(one, key).get(name)
+            if value is not None:  # what is below zero by chance is drawn as nothing; the table has it
+                chart.append({"label": name, "when": letter, "share": max(value, 0.0)})
+    if not chart:
+        return None
+
+    def told(one: PublicationFigures, name: str) -> str:
+        return excess_words(one, name) if key == "excess_by_attack" else share(getattr(one, key).get(name))
+
+    rows = [(name, *(told(one, name) for one in result.publications)) for name in names]
+    return ReportExhibit(
+        Chart("shares", {"rows": chart, "title": title.lower()}, listing(title, rows), title),
+        Grid((first, *LETTERS[: len(result.publications)]), rows),
+        meaning,
+        formula,
+    )

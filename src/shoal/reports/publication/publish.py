@@ -1,0 +1,217 @@
+"""From a table and a policy to a folder that may be published, in one go."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from shoal.detection.profile import profile
+from shoal.errors import InputError
+from shoal.policy import Policy, as_policy
+from shoal.policy.manifest import DecidedBy, dictionary_path, manifest_path
+from shoal.releases.published import cover_files
+from shoal.releases.signing import check_signing_key
+from shoal.releases.write import Refused
+from shoal.reports.publication.folder import (
+    Folders,
+    check_evidence_free,
+    check_free,
+    check_outside,
+    place_evidence,
+    staged,
+    take_place,
+)
+from shoal.reports.publication.questions import policy_from, who_decided
+from shoal.reports.publication.results import Publication
+from shoal.reports.publication.small_counts import public_edition
+from shoal.reports.publication.steps import PublicationSteps
+from shoal.reports.report import check_report, report_html, report_pdf
+from shoal.storage.formats import format_of
+from shoal.storage.reading import Options, declaring, read
+from shoal.storage.writing import write_bytes
+from shoal.systems.console import shell_line
+from shoal.systems.files import move
+from shoal.vocabulary import Role
+
+PRIVATE, PUBLIC = 0o600, 0o644
+
+
+def publish(
+    source: Any,
+    policy: Policy | str | Path | dict[str, Any] | None = None,
+    *,
+    output: str | Path | None = None,
+    answers: Mapping[str, str] | None = None,
+    decide: Mapping[str, Role] | None = None,
+    keep_evidence: str | Path | None = None,
+    sign: str | Path | None = None,
+    seed: int | None = None,
+    excel_safe: bool = False,
+    pdf: bool = True,
+    force: bool = False,
+    options: Options | None = None,
+) -> Publication:
+    """Profile, detect, measure, anonymise, verify, attack, and report; `output` is the folder that may leave.
+
+    Without a policy one is made from the proposed roles and your `answers` (`{"recipient": "public"}`):
+    while a question is open that only a person can answer, nothing is done; `Options(codebook=…)` leaves fewer.
+    The policy is kept in the owner's folder.
+    The folder and, beside it, its owner's (`release.private`, with the internal report, the policy, the plan and the
+    private record) are written whole or not at all. Where the policy is not met nothing is written, but what was
+    found so far goes to the folder `keep_evidence`. `excel_safe`: no cell is a formula to a spreadsheet.
+
+    >>> import polars as pl
+    >>> people = pl.DataFrame({"age": [30, 34, 51, 52] * 3, "illness": ["flu", "cold"] * 6})
+    >>> found = publish(people, {"columns": {"age": "quasi-identifier", "illness": "sensitive"},
+    ...     "models": [{"model": "k-anonymity", "k": 3}]})
+    >>> found.verdict, found.findings["verification"]["k"]
+    ('holds', 3)
+    """
+    target = None if output is None else Path(output)
+    evidence = None if keep_evidence is None else Path(keep_evidence)
+    if target is not None:
+        check_report(pdf=pdf)
+    _check_places(source, policy, sign, target, evidence, force)
+    table = read(source, None, declaring(options, as_policy(policy).types))
+    if policy is not None and answers:
+        raise InputError("Answers stand beside a policy.", "Write them into the policy.")
+    decided_by: dict[str, DecidedBy] = {}
+    if policy is not None:
+        rules = as_policy(policy)
+    else:
+        said = {**(answers or {}), **(decide or {})}
+        proposed = profile(table, codebook=None if options is None else options.codebook)
+        rules, decided_by = policy_from(proposed, said), who_decided(proposed, said)
+        table = read(source, None, declaring(options, rules.types)) if rules.types else table
+    if not rules.models:
+        raise InputError("The policy names no privacy model, so nothing would be promised.", "Add one, such as k = 5.")
+    _check_expiry(rules)
+    path = source if isinstance(source, (str, Path)) else None
+    steps = PublicationSteps(table, rules, dict(decide or {}), path, decided_by)
+    with staged(target or _nowhere()) as made:
+        if made.left:
+            steps.warnings.append(f"{made.left} unfinished publication of an earlier run that was killed was removed")
+        # everything is written into the owner's draft first; what may leave goes to the other one at the end
+        data = made.private / f"data{_format(source)}"
+        try:
+            steps.run(data, seed=seed, sign=sign, excel_safe=excel_safe)
+        except Refused:
+            return _refused(steps, evidence, force)
+        except InputError as error:
+            raise _without_draft(error, made.draft) from None
+        document = steps.document()
+        done = Publication(
+            None, "holds", {"report": None, "findings": None}, steps.steps, None, steps.warnings or None, document,
+            steps.changed, None if path is None else shell_line(str(path)),
+        )  # fmt: skip
+        if target is None:
+            return done
+        steps.timed("report", lambda: _write_documents(made, data, done, steps.rules, pdf))
+        cover_files(made.public / data.name, made.private, sign)
+        take_place(made, target, force)
+    files: dict[str, str | None] = {"report": str(target / "report.html"), "findings": str(target / "findings.json")}
+    return replace(done, output=str(target), files=files, steps=steps.steps)
+
+
+def _check_places(
+    source: Any, policy: Any, sign: str | Path | None, target: Path | None, evidence: Path | None, force: bool
+) -> None:
+    """Refuse places that are taken, or that hold what is read, before any work."""
+    named = policy if isinstance(policy, (str, Path)) else None
+    check_outside(source, named, as_policy(policy), sign, target, evidence)
+    check_signing_key(sign)
+    if target is not None:
+        check_free(target, force)
+    if evidence is not None:
+        check_evidence_free(evidence, force)
+
+
+def _check_expiry(rules: Policy) -> None:
+    expires = rules.context.expires
+    if expires is not None and expires < date.today():
+        raise InputError(
+            f"The policy's `context` says that the assessment expires on {expires}, which is in the past.",
+            "Give a later date, or leave `expires` out.",
+        )
+
+
+def _without_draft(error: InputError, draft: Path) -> InputError:
+    """An error that names the file as the reader knows it, not by its name in the draft."""
+    named = f"{draft / 'private'}{os.sep}"
+    if named not in error.what and named not in (error.cure or ""):
+        return error
+    cure = error.cure.replace(named, "") if error.cure is not None and named in error.cure else error.cure
+    return InputError(error.what.replace(named, "") if named in error.what else error.what, cure)
+
+
+def _nowhere() -> Path:
+    """Where a publication is put together that is not kept: a folder of this process alone."""
+    import tempfile
+
+    return Path(tempfile.gettempdir()) / "shoal-publication"
+
+
+def _format(source: Any) -> str:
+    """The extension of the data: it is written as it came, labels and all, where shoal writes that, else as CSV."""
+    ending = Path(source).suffix.lower() if isinstance(source, (str, Path)) else ""
+    return ending if format_of(Path(f"data{ending}")) is not None else ".csv"
+
+
+def _refused(steps: PublicationSteps, evidence: Path | None, force: bool) -> Publication:
+    """Nothing is written but, where that is asked for, what was found so far."""
+    document = steps.document()
+    assert steps.refusal is not None
+    found = Publication(
+        None, "refused", {"report": None, "findings": None}, steps.steps, steps.refusal.in_words(evidence),
+        steps.warnings or None, document,
+    )  # fmt: skip
+    if evidence is None:
+        return found
+    with staged(evidence) as made:
+        write_bytes(made.public / "findings.json", _json(document.to_dict()), PRIVATE)
+        place_evidence(made, evidence, force)
+    return replace(found, files={"report": None, "findings": str(evidence / "findings.json")})
+
+
+def _write_documents(made: Folders, data: Path, done: Publication, rules: Policy, pdf: bool) -> str:
+    """Reports, findings and the owner's files into the folders that are being put together."""
+    internal = done.findings
+    public = public_edition(internal)
+    for folder, found, mode in ((made.public, public, PUBLIC), (made.private, internal, PRIVATE)):
+        write_bytes(folder / "findings.json", _json(found), mode)
+        write_bytes(folder / "report.html", report_html(found).encode(), mode)
+        if pdf:
+            write_bytes(folder / "report.pdf", report_pdf(found), mode)
+    for part in (data, manifest_path(data), dictionary_path(data)):
+        move(part, made.public / part.name)
+    written = rules.as_written()
+    text = yaml.safe_dump(written, sort_keys=False, allow_unicode=True)
+    write_bytes(made.private / "policy.yaml", text.encode(), PRIVATE)
+    write_bytes(made.public / "README.md", _readme(public, sorted(made.public.iterdir())).encode(), PUBLIC)
+    return "done"
+
+
+def _readme(found: Mapping[str, Any], files: list[Path]) -> str:
+    """What lies in the folder, for who receives it."""
+    words = {
+        "findings.json": "what was measured, for programs",
+        "report.html": "the report, for people",
+        "report.pdf": "the same report, to print and sign",
+        "data.manifest.json": "what was promised, with the hash of every file here",
+        "data.dictionary.json": "the columns",
+    }
+    lines = ["# A release made with shoal", "", f"{found['data']['released']:,} records, {found['created'][:10]}.", ""]
+    lines += [f"- `{file.name}`: {words.get(file.name, 'the data')}" for file in files]
+    lines += ["", "To check it: `shoal verify .` in this folder.", ""]
+    return "\n".join(lines)
+
+
+def _json(found: Mapping[str, Any]) -> bytes:
+    return (json.dumps(found, ensure_ascii=False, indent=1) + "\n").encode()

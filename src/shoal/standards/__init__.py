@@ -1,1 +1,0 @@
-"""Standards: a regulation is a named policy with its source and date, and reference data with their vintage."""

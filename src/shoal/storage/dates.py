@@ -1,0 +1,452 @@
+"""Dates as people write them: read without guessing, and written back as they were.
+
+`03/04/2012` may be in March or in April: its year is sure, its day is not. Days are read only where the column itself,
+or the person who asks, says which number is the month; two-digit years only where somebody says the century.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import get_args
+
+import numpy as np
+import polars as pl
+
+from shoal.errors import InputError, Message, check_choice
+from shoal.storage import Array
+from shoal.storage.folding import plain_dates
+from shoal.vocabulary import DateOrder
+
+_CENTURY = r"(?:1[89]|20|21)\d{2}"
+# how a month's name may start, with any letters behind
+MONTH_NAMES = (
+    r"(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec|gen|mag|giu|lug|ago|set|ott|dic|mai|okt|dez|m[aä]rz|janv|f[eé]v"
+    r"|avr|juin|juil|ao[uû]t|d[eé]c|ene|abr|mrt|mei)\p{L}*"
+)
+# whole names and their short forms; a word that only starts like a month is not one
+WHOLE_MONTH_NAMES = (
+    r"(?:jan(?:uary|uar|vier)?|feb(?:ruary|ruar|braio|rero)?|f[eé]v(?:rier)?|mar(?:ch|zo|s)?|m[aä]rz|maart|apr(?:il|ile)?"
+    r"|avril|abril|may|mayo|mai|mei|maggio|june?|juni|junio|juin|giugno|july?|juli|julio|juillet|luglio|aug(?:ust|ustus)?"
+    r"|ao[uû]t|agosto|sept?(?:ember|embre|iembre)?|settembre|okt(?:ober)?|oct(?:ober|obre|ubre)?|ottobre"
+    r"|nov(?:ember|embre|iembre)?|dec(?:ember)?|dez(?:ember)?|d[eé]cembre|dicembre|diciembre|gennaio|enero)"
+)
+_CLOCK = (
+    r"(?P<clock>[T ,]\s*\d{1,2}(?::?\d{2}){0,2}(?:[.,]\d{1,9})?\s*(?:[AaPp]\.?[Mm]\.?)?"
+    r"\s*(?:Z|UTC|GMT|[+-]\d{2}:?\d{2})?)?"
+)
+_COMPACT_CLOCK = r"(?P<clock>[T ]?\d{4}(?:\d{2})?Z?)?"
+_ORDINAL = r"(?:\.|st|nd|rd|th)?"
+
+# Whole dates. In each pattern the parts p, q and r stand in their order with what is written between them.
+_WHOLE: tuple[tuple[str, str], ...] = (
+    ("ymd", rf"^(?P<p>\d{{4}})(?P<g>[-/.])(?P<q>\d{{1,2}})(?P<h>[-/.])(?P<r>\d{{1,2}}){_CLOCK}$"),
+    ("??y", rf"^(?P<p>\d{{1,2}})(?P<g>[-/. ])(?P<q>\d{{1,2}})(?P<h>[-/. ])(?P<r>\d{{4}}){_CLOCK}$"),
+    ("???", rf"^(?P<p>\d{{1,2}})(?P<g>[-/.])(?P<q>\d{{1,2}})(?P<h>[-/.])(?P<r>\d{{2}}){_CLOCK}$"),
+    ("dMy", rf"^(?P<p>\d{{1,2}})(?P<g>{_ORDINAL}[ -]*)(?P<q>{MONTH_NAMES})(?P<h>\.?[, -]*)(?P<r>\d{{4}}){_CLOCK}$"),
+    ("dMy", rf"^(?P<p>\d{{1,2}})(?P<g>[ -]*)(?P<q>{MONTH_NAMES})(?P<h>\.?[, -]+)(?P<r>\d{{2}}){_CLOCK}$"),
+    ("Mdy", rf"^(?P<p>{MONTH_NAMES})(?P<g>\.?[ -]+)(?P<q>\d{{1,2}})(?P<h>{_ORDINAL}[, -]+)(?P<r>\d{{4}}){_CLOCK}$"),
+    ("ymd", rf"^(?P<p>{_CENTURY})(?P<g>)(?P<q>0[1-9]|1[0-2])(?P<h>)(?P<r>0[1-9]|[12]\d|3[01]){_COMPACT_CLOCK}$"),
+    ("??y", rf"^(?P<p>\d{{2}})(?P<g>)(?P<q>\d{{2}})(?P<h>)(?P<r>{_CENTURY})(?P<clock>)$"),
+)  # fmt: skip
+# Less than a day: the year is all that is taken from them.
+_PARTIAL = (
+    rf"^(?P<y>{_CENTURY})$",
+    rf"^(?P<y>{_CENTURY})[-/. ]?(?:0?[1-9]|1[0-2]|[Qq][1-4]|[Ww]\d{{1,2}}|{MONTH_NAMES}\.?)$",
+    rf"^(?P<y>{_CENTURY})-\d{{3}}$",
+    rf"^(?:(?:0?[1-9]|1[0-2])[-/. ]|[Qq][1-4][-/. ]?|{MONTH_NAMES}[-/., ]*)(?P<y>{_CENTURY})$",
+    rf"^\d{{1,2}}\.?[ -]*(?:de )?{MONTH_NAMES}[., -]*(?:de )?(?P<y>{_CENTURY}){_CLOCK}$",
+    rf"^{MONTH_NAMES}\.?\s+\d{{1,2}},?\s+\d{{1,2}}:\d{{2}}(?::\d{{2}})?\s+(?:[A-Z]{{3,4}}\s+)?(?P<y>{_CENTURY})$",
+)
+# "Sunday, " before a date
+_WEEKDAY = r"^(?i:mon|tues?|wed(?:nes)?|thu(?:rs)?|fri|sat(?:ur)?|sun)(?i:day)?[.,]*\s+"
+FULL_MONTHS = (
+    "january", "february", "march", "april", "may", "june", "july", "august", "september", "october", "november",
+    "december",
+)  # fmt: skip
+_MONTHS = {name[:3]: number for number, name in enumerate(FULL_MONTHS, 1)}
+# the English names, whole or short (also `sept`)
+ENGLISH_MONTH_NAMES = f"(?:{'|'.join(f'{name[:3]}(?:{name[3:]})?' for name in FULL_MONTHS)}|sept)"
+# the names of other languages, as they are written; a name that several have (April) is taken in this order
+MONTHS_BY_LANGUAGE = {
+    "en": "January February March April May June July August September October November December",
+    "de": "Januar Februar März April Mai Juni Juli August September Oktober November Dezember",
+    "fr": "janvier février mars avril mai juin juillet août septembre octobre novembre décembre",
+    "it": "gennaio febbraio marzo aprile maggio giugno luglio agosto settembre ottobre novembre dicembre",
+    "es": "enero febrero marzo abril mayo junio julio agosto septiembre octubre noviembre diciembre",
+}
+SHORT_MONTHS_BY_LANGUAGE = {
+    "en": "Jan Feb Mar Apr May Jun Jul Aug Sep Oct Nov Dec",
+    "de": "Jan Feb Mär Apr Mai Jun Jul Aug Sep Okt Nov Dez",
+    "fr": "janv févr mars avr mai juin juil août sept oct nov déc",
+    "it": "gen feb mar apr mag giu lug ago set ott nov dic",
+    "es": "ene feb mar abr may jun jul ago sep oct nov dic",
+}
+# Seconds and milliseconds since 1970, from 2000 to 2035.
+EPOCH_SECONDS = (946_684_800, 2_051_222_400)
+
+
+@dataclass(frozen=True)
+class Written:
+    """Whole dates among texts: three parts with what stands between, a clock behind; `form` -1: there is none."""
+
+    form: Array
+    parts: pl.DataFrame  # p, g, q, h, r, clock
+
+
+def whole_dates(texts: pl.Series) -> Written:
+    """The texts that are whole dates, taken apart.
+
+    >>> whole_dates(pl.Series(["2012-03-04 10:15", "soon"])).form.tolist()
+    [0, -1]
+    """
+    form = np.full(len(texts), -1, np.int8)
+    names = ["p", "g", "q", "h", "r", "clock"]
+    parts = pl.DataFrame({name: pl.Series([None], dtype=pl.String).new_from_index(0, len(texts)) for name in names})
+    for number, (_, pattern) in enumerate(_WHOLE):
+        left = np.flatnonzero(form < 0)
+        if len(left) == 0:
+            break
+        found = texts.gather(left).str.extract_groups(pattern).struct.unnest()
+        hit = found["p"].is_not_null().to_numpy()
+        if not hit.any():
+            continue
+        form[left[hit]] = number
+        at = pl.Series(left[hit])
+        for name in names:
+            parts.replace_column(names.index(name), parts[name].clone().scatter(at, found[name].filter(hit)))
+    return Written(form, parts)
+
+
+def as_texts(values: pl.Series) -> pl.Series:
+    """Values as the texts that a date may be written in; numbers get back the zero that `03042012` lost.
+
+    >>> as_texts(pl.Series([3042012.0, 20120304.0])).to_list()
+    ['03042012', '20120304']
+    """
+    if values.dtype.is_numeric():
+        texts = values.cast(pl.Int64, strict=False).cast(pl.String)
+        return texts.zip_with((texts.str.len_bytes() != 7).fill_null(True), "0" + texts)
+    return plain_dates(values.cast(pl.String)).str.replace(_WEEKDAY, "")
+
+
+def are_dates(texts: pl.Series) -> Array:
+    """Which texts are dates, whole or in part; a year alone is none.
+
+    >>> are_dates(pl.Series(["Sunday, March 4, 2012", "2012Q1", "2012", "soon"])).tolist()
+    [True, True, False, False]
+    """
+    texts = as_texts(texts)
+    found = whole_dates(texts).form >= 0
+    for pattern in _PARTIAL[1:]:
+        found |= texts.str.contains(pattern).fill_null(False).to_numpy()
+    return found
+
+
+def is_epoch(values: pl.Series) -> Array:
+    """Which numbers are seconds or milliseconds since 1970, of the years 2000 to 2034."""
+    if not values.dtype.is_numeric():
+        return np.zeros(len(values), bool)
+    numbers = values.cast(pl.Float64).to_numpy()
+    low, high = EPOCH_SECONDS
+    return ((numbers >= low) & (numbers < high)) | ((numbers >= low * 1000) & (numbers < high * 1000))
+
+
+def years_of(values: pl.Series, name: str, order: DateOrder | None = None, century_from: int | None = None) -> Array:
+    """The year of each value, -1 where none can be read; only what is sure, or what `order` and `century_from` decide.
+
+    >>> years_of(pl.Series(["2012-03-04", "3/4/2012", "4 Mar 2012", "2012-03", "soon"]), "admitted").tolist()
+    [2012, 2012, 2012, 2012, -1]
+    """
+    if values.dtype in (pl.Date, pl.Datetime):
+        return np.asarray(values.dt.year().cast(pl.Int64).fill_null(-1).to_numpy())
+    texts = as_texts(values)
+    written = whole_dates(texts)
+    years = np.full(len(texts), -1, np.int64)
+    for number, (parts, _) in enumerate(_WHOLE):
+        rows = np.flatnonzero(written.form == number)
+        if len(rows):
+            part = "p" if parts[0] == "y" else "r"
+            found = written.parts.select(part).to_series().gather(rows)
+            if parts == "???":
+                found = _short_years(written.parts[rows], name, order)
+            years[rows] = _full_years(found, name, century_from)
+    for pattern in _PARTIAL:
+        rows = np.flatnonzero(years < 0)
+        found = texts.gather(rows).str.extract(pattern, 1).cast(pl.Int64, strict=False).fill_null(-1)
+        years[rows] = found.to_numpy()
+    epoch = is_epoch(values)
+    if epoch.any():
+        seconds = values.filter(epoch).cast(pl.Int64).to_numpy()
+        seconds = np.where(seconds >= EPOCH_SECONDS[0] * 1000, seconds // 1000, seconds)
+        years[epoch] = pl.Series(seconds * 1000).cast(pl.Datetime("ms")).dt.year().to_numpy()
+    return years
+
+
+def _short_years(parts: pl.DataFrame, name: str, order: DateOrder | None) -> pl.Series:
+    """The two digits of the year: last by day-month or month-day, first by year-month-day."""
+    if order is None:
+        first, last = (int(parts[part].cast(pl.Int64).max() or 0) for part in ("p", "r"))  # type: ignore[arg-type]
+        if (first > 31) == (last > 31):
+            raise _ambiguous(name, "dates such as 01/02/03: which number is the year")
+        order = "ymd" if first > 31 else "dmy"
+    return parts["p" if order == "ymd" else "r"]
+
+
+def _full_years(years: pl.Series, name: str, century_from: int | None) -> Array:
+    """Four digits as they are, two by the century that somebody decided."""
+    found = years.cast(pl.Int64).to_numpy()
+    short = (years.str.len_bytes() == 2).to_numpy()
+    if short.any():
+        if century_from is None:
+            raise InputError(
+                f"Column '{name}' has years of two digits: of which century?",
+                Message(
+                    "Say the first year that they can mean, for example {century_from=1930} (30 is 1930, 29 is 2029)."
+                ),
+            )
+        found = np.where(short, century_from + (found - century_from) % 100, found)
+    return np.asarray(found)
+
+
+def _ambiguous(name: str, what: str) -> InputError:
+    return InputError(f"Column '{name}' has {what}?", Message("Say it with `{date_order}` dmy, mdy or ymd."))
+
+
+@dataclass(frozen=True)
+class Days:
+    """Days since 1970 of texts that are whole dates, with what is needed to write other days in the same way."""
+
+    days: Array
+    written: Written
+    orders: Array  # per text: the order of its parts, such as dmy; `M` is a month's name
+    padded: Array  # per text: numbers of one digit have a zero in front
+    full_names: bool
+    case: str
+
+
+def days_of(texts: pl.Series, name: str, order: DateOrder | None = None, century_from: int | None = None) -> Days:
+    """Whole dates as days; what is not one, and what can be read in two ways, is an error.
+
+    >>> days_of(pl.Series(["1970-01-02", "1970-01-31"]), "admitted").days.tolist()
+    [1, 30]
+    """
+    check_choice("date order", order or "dmy", get_args(DateOrder))
+    written = whole_dates(texts)
+    unreadable = int((written.form < 0).sum())
+    if unreadable:
+        raise InputError(
+            f"Column '{name}' has {unreadable:,} different values that are no whole dates.",
+            Message("Fix them, leave the column out, or say {unreadable='blank'}, which empties those cells."),
+        )
+    orders = np.array([parts for parts, _ in _WHOLE], dtype="U3")[written.form]
+    separators = written.parts["g"].fill_null("").to_numpy().astype("U1")
+    for loose in ("??y", "???"):
+        for separator in np.unique(separators[orders == loose]).tolist():
+            rows = np.flatnonzero((orders == loose) & (separators == separator))
+            orders[rows] = _decided_order(written.parts[rows], name, loose, order)
+    numbers = {part: _part(written.parts, orders, part, name, century_from) for part in "dmy"}
+    found = pl.DataFrame(numbers).select(pl.date("y", "m", "d")).to_series() if _possible(numbers, name) else None
+    assert found is not None
+    names = written.parts["q"].zip_with(pl.Series(np.char.startswith(orders, "d")), written.parts["p"])
+    letters = names.filter(pl.Series(np.char.count(orders, "M") > 0)).str.replace_all(r"\P{L}", "")
+    case = "upper" if len(letters) and letters.str.to_uppercase().equals(letters) else "title"
+    case = "lower" if len(letters) and letters.str.to_lowercase().equals(letters) else case
+    short = pl.DataFrame({part: written.parts[part].str.contains(r"^\d$") for part in ("p", "q", "r")})
+    return Days(
+        found.to_physical().cast(pl.Int64).to_numpy(),
+        written,
+        orders,
+        _padded(short.select(pl.any_horizontal(pl.all())).to_series().to_numpy(), written.form),
+        bool((letters.str.len_chars() > 3).any()),
+        case,
+    )
+
+
+def _padded(short: Array, form: Array) -> Array:
+    """By the way of writing: where any date of it shows a number of one digit, none gets a zero."""
+    unpadded = np.isin(form, np.unique(form[short]))
+    return np.asarray(~unpadded)
+
+
+def _decided_order(parts: pl.DataFrame, name: str, loose: str, order: DateOrder | None) -> str:
+    """Which number is the day: as decided, or as a number above 12 proves for all dates written so."""
+    if order is not None:
+        return order if loose == "???" or order != "ymd" else _refuse_order(name)
+    first, second, third = (int(parts[part].cast(pl.Int64).max() or 0) for part in ("p", "q", "r"))  # type: ignore[arg-type]
+    if loose == "???" and (first > 31) == (third > 31):
+        raise _ambiguous(name, "dates such as 01/02/03: which number is the year")
+    if loose == "???" and first > 31:
+        return "ymd"
+    if (first > 12) == (second > 12):
+        what = "dates such as 13/02 and 02/13 in one column" if first > 12 else "dates such as 03/04/2012"
+        raise _ambiguous(name, f"{what}: which number is the month")
+    return "dmy" if first > 12 else "mdy"
+
+
+def _refuse_order(name: str) -> str:
+    raise InputError(f"Column '{name}' has dates whose year is last.", Message("Use `{date_order}` dmy or mdy."))
+
+
+def _part(parts: pl.DataFrame, orders: Array, part: str, name: str, century_from: int | None) -> Array:
+    """Days, months or years as numbers."""
+    place = np.char.find(np.char.lower(orders), part)
+    texts = parts["p"].zip_with(pl.Series(place == 0), parts["q"].zip_with(pl.Series(place == 1), parts["r"]))
+    if part == "y":
+        return _full_years(texts, name, century_from)
+    months = texts.str.slice(0, 3).str.to_lowercase().replace_strict(_MONTHS, default=None, return_dtype=pl.Int64)
+    return texts.cast(pl.Int64, strict=False).fill_null(months).fill_null(0).to_numpy()
+
+
+def _possible(numbers: dict[str, Array], name: str) -> bool:
+    """Whether all days exist in the calendar."""
+    valid = (numbers["m"] >= 1) & (numbers["m"] <= 12) & (numbers["d"] >= 1) & (numbers["y"] >= 1)
+    if valid.all():
+        first = pl.DataFrame(numbers).select(pl.date("y", "m", 1)).to_series()
+        valid = numbers["d"] <= first.dt.month_end().dt.day().to_numpy()
+    if not valid.all():
+        raise InputError(
+            f"Column '{name}' has {int((~valid).sum()):,} different dates that no calendar has.",
+            Message("Fix them, or say another `{date_order}`."),
+        )
+    return True
+
+
+def write_days(days: Array, which: Array, like: Days) -> pl.Series:
+    """New days, each in the way in which the text number `which` was written.
+
+    >>> like = days_of(pl.Series(["13/4/2012 10:15"]), "admitted")
+    >>> write_days(like.days + 2, np.array([0]), like).to_list()
+    ['15/4/2012 10:15']
+    """
+    dates = pl.Series(days).cast(pl.Int32).cast(pl.Date)
+    years, months, numbers = dates.dt.year(), dates.dt.month(), dates.dt.day()
+    pad = pl.Series(like.padded[which])
+    kinds = like.orders.view("U1").reshape(-1, 3)[which]
+    parts = like.written.parts[which]
+    four = years.cast(pl.String).str.zfill(4)
+    two = (years % 100).cast(pl.String).str.zfill(2)
+    named = pl.Series([name if like.full_names else name[:3] for name in FULL_MONTHS])
+    named = {"upper": named.str.to_uppercase(), "lower": named}.get(like.case, named.str.to_titlecase())
+    written = {
+        "d": _number(numbers, pad),
+        "m": _number(months, pad),
+        "M": named.gather((months - 1).cast(pl.UInt32)),
+    }
+    out = pl.Series([""]).new_from_index(0, len(days))
+    for place, (part, glue) in enumerate((("p", "g"), ("q", "h"), ("r", "clock"))):
+        here = pl.Series(kinds[:, place])
+        year = two.zip_with(parts[part].str.len_bytes() == 2, four)
+        text = year
+        for kind, texts in written.items():
+            text = texts.zip_with(here == kind, text)
+        # "th" of the old day would tell something of it
+        out = out + text + parts[glue].fill_null("").str.replace(r"^(?:st|nd|rd|th)", "")
+    return out
+
+
+def _number(numbers: pl.Series, pad: pl.Series) -> pl.Series:
+    plain = numbers.cast(pl.String)
+    return plain.str.zfill(2).zip_with(pad, plain)
+
+
+# How the dates of a column are written, as `strftime` formats: found from the column, or given.
+
+
+ISO = "%Y-%m-%d"
+ISO_MOMENT = "%Y-%m-%d %H:%M:%S%.f"
+_CLOCK_FORMAT = r"^(?<lead>[T ,]\s*)(?<h>\d{1,2}):(?<m>\d{2})(?<s>:\d{2})?(?<f>\.\d+)?(?<half>\s*[AaPp][Mm])?$"
+
+
+def has_clock(formats: tuple[str, ...]) -> bool:
+    """Whether dates are written with a time of day.
+
+    >>> has_clock(("%d.%m.%Y %H:%M",)), has_clock(("%d.%m.%Y",))
+    (True, False)
+    """
+    return any(sign in entry for entry in formats for sign in ("%H", "%I", "%-H", "%-I", "%M"))
+
+
+def read_dates(texts: pl.Series, formats: tuple[str, ...], century_from: int | None = None) -> pl.Series:
+    """Texts as dates or moments by the first format that fits; null where none does.
+
+    >>> read_dates(pl.Series(["03/14/2021", "soon"]), ("%m/%d/%Y",)).to_list()
+    [datetime.date(2021, 3, 14), None]
+    """
+    clock = has_clock(formats)
+    plain = texts.str.strip_chars()
+    found = pl.Series([None], dtype=pl.Datetime("us") if clock else pl.Date).new_from_index(0, len(texts))
+    for entry in formats:
+        spelled = entry.replace("%^", "%")
+        if has_clock((entry,)):
+            dates = plain.str.to_datetime(spelled, strict=False, time_unit="us")
+        else:
+            dates = plain.str.to_date(spelled, strict=False).cast(found.dtype)
+        if "%y" in entry and century_from is not None:
+            # chrono's own century is a guess; 29 February may not be a day in the other
+            years = century_from + (dates.dt.year() - century_from) % 100
+            leap = (years % 4 == 0) & ((years % 100 != 0) | (years % 400 == 0))
+            dates = dates.set(((dates.dt.month() == 2) & (dates.dt.day() == 29) & ~leap).fill_null(False), None)
+            dates = dates.to_frame("").select(pl.col("").dt.replace(year=years)).to_series()
+        found = found.fill_null(dates)
+    return found
+
+
+def write_dates(dates: pl.Series, format: str) -> pl.Series:
+    """Dates as texts; `%^b` is a month's name in capitals.
+
+    >>> from datetime import date
+    >>> write_dates(pl.Series([date(2021, 3, 4)]), "%-d %^b %Y").to_list()
+    ['4 MAR 2021']
+    """
+    texts = dates.dt.strftime(format.replace("%^", "%"))
+    return texts.str.to_uppercase() if "%^" in format else texts
+
+
+def inferred_formats(texts: pl.Series, name: str) -> tuple[str, ...]:
+    """The formats in which the dates of a column are written, the most frequent first; a doubt is an error.
+
+    >>> inferred_formats(pl.Series(["03/14/2021", "12/01/2020"]), "seen")
+    ('%m/%d/%Y',)
+    """
+    try:
+        days = days_of(texts.str.strip_chars(), name)
+    except InputError as error:
+        raise InputError(error.what, _cure(name)) from None
+    parts, places = days.written.parts, ("p", "q", "r")
+    kinds = days.orders.view("U1").reshape(-1, 3)
+    letter = "%^" if days.case == "upper" else "%"
+    pad = pl.Series(np.where(days.padded, "%", "%-"))
+    out = pl.Series([""]).new_from_index(0, len(texts))
+    for place, (part, glue) in enumerate(zip(places, ("g", "h", None), strict=True)):
+        here = pl.Series(kinds[:, place])
+        year = pl.Series(["%Y"]).new_from_index(0, len(texts)).set(parts[part].str.len_bytes() == 2, "%y")
+        text = year.set(here == "M", letter + ("B" if days.full_names else "b"))
+        text = (pad + "d").zip_with(here == "d", (pad + "m").zip_with(here == "m", text))
+        out = out + text + (_clock(parts["clock"]) if glue is None else parts[glue].fill_null(""))
+    counts = out.value_counts(sort=True)
+    formats = tuple(counts.sort(["count", ""], descending=[True, False])[""].to_list())
+    if any("%y" in entry for entry in formats):
+        raise InputError(f"Column '{name}' has years of two digits: of which century?", _cure(name, True))
+    if read_dates(texts, formats).null_count():
+        raise InputError(f"Column '{name}' has dates in a writing that cannot be written again.", _cure(name))
+    return formats
+
+
+def _clock(clocks: pl.Series) -> pl.Series:
+    """The times of day behind dates as formats."""
+    found = clocks.str.extract_groups(_CLOCK_FORMAT).struct.unnest()
+    half = found["half"].is_not_null()
+    hour = pl.Series(["%H"]).new_from_index(0, len(clocks)).set(half, "%-I")
+    seconds = pl.Series([""]).new_from_index(0, len(clocks)).set(found["s"].is_not_null(), ":%S")
+    seconds = seconds.set(found["f"].is_not_null(), ":%S%.f")
+    behind = pl.Series([""]).new_from_index(0, len(clocks)).set(half, " %p")
+    return (found["lead"] + hour + ":%M" + seconds + behind).fill_null(clocks.fill_null(""))
+
+
+def _cure(name: str, century: bool = False) -> str:
+    more = ", century_from: 1930" if century else ""
+    year = "%y" if century else "%Y"
+    return (
+        f'Say in its type how dates are written: {name}: {{type: date, format: "%d/%m/{year}"{more}}}, '
+        f'or "%m/%d/{year}". Name texts that are not dates under `missing`, or declare it text.'
+    )

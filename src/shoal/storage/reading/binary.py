@@ -1,0 +1,182 @@
+"""Parquet and Arrow IPC files, batch by batch."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.parse import unquote
+
+import polars as pl
+
+from shoal.errors import InputError
+from shoal.storage.reading.bytes import Compression, chunks, damage_as_error, parse_json, records
+from shoal.storage.reading.files import TableFile
+from shoal.storage.reading.frames import ROWS_PER_BATCH
+from shoal.storage.reading.hostile import check_arrow, check_parquet
+from shoal.storage.table import check_names
+from shoal.storage.texts import typed_dictionary
+
+# rows that are read at once where groups of rows are as small as polars writes them: a stretch is then whole groups
+_FEWER_ROWS = 1 << 17
+# a stretch inside of a group is read by going over the rows before it: too many, where groups are larger than this
+_LARGEST_SLICED = 1 << 22
+
+
+def open_parquet(path: Path, keys: dict[str, str]) -> TableFile:
+    """A Parquet file; `key=value` folders above it become columns that the file itself does not have."""
+    footer = check_parquet(path, ())
+    check_names(footer.names, str(path))
+    with damage_as_error(path):
+        scan = pl.scan_parquet(path, glob=False, hive_partitioning=False)
+        own = scan.collect_schema()
+        added = {key: typed_dictionary(pl.Series([unquote(value)])) for key, value in keys.items() if key not in own}
+        keyed = scan.with_columns(pl.lit(value[0]).alias(key) for key, value in added.items())
+        largest = max((group[3] for group in footer.about[4]), default=0)
+        step = None if largest > _LARGEST_SLICED else _FEWER_ROWS if largest <= _FEWER_ROWS else ROWS_PER_BATCH
+        return _source(path, keyed, lambda columns: check_parquet(path, set(columns), footer), step)
+
+
+def open_ipc(path: Path, stream: bool) -> TableFile:
+    """An Arrow IPC (Feather) file; the stream form has no index and is read at once."""
+    check_arrow(path, stream)
+    with damage_as_error(path):
+        scan = pl.read_ipc_stream(path).lazy() if stream else pl.scan_ipc(path, glob=False)
+        return _source(path, scan)
+
+
+def open_avro(path: Path) -> TableFile:
+    """An Avro file, read at once: its blocks have no index."""
+    with damage_as_error(path):
+        return _source(path, pl.read_avro(path).lazy())
+
+
+def _source(
+    path: Path,
+    scan: pl.LazyFrame,
+    check: Callable[[list[str]], object] = lambda columns: None,
+    step: int | None = None,
+) -> TableFile:
+    """The batches of a scan, of so many rows; `check` looks at some columns before they are read."""
+    size = path.stat().st_size
+    rows = int(scan.select(pl.len()).collect().item())
+
+    def batches(columns: list[str]) -> Iterator[tuple[pl.DataFrame, int]]:
+        check(columns)
+        wanted, seen = scan.select(columns), 0
+        for batch in _slices(wanted, rows, step) if step else wanted.collect_batches(chunk_size=ROWS_PER_BATCH):
+            seen += len(batch)
+            yield batch, size * seen // max(rows, 1)
+            del batch  # not in memory while the next one is read
+        if seen != rows:
+            raise EOFError
+
+    return TableFile(path, scan.collect_schema().names(), batches)
+
+
+def _slices(scan: pl.LazyFrame, rows: int, step: int) -> Iterator[pl.DataFrame]:
+    """Stretches of rows, each read on its own: `collect_batches` decodes far ahead, which takes twice the memory."""
+    return (scan.slice(start, step).collect() for start in range(0, rows, step))
+
+
+# JSON lines: one object per line, keys may come and go.
+
+
+LINES = 4096
+MOST_KEYS = 10_000
+# whole numbers of so many digits may not be exact as floats
+_LONG = re.compile(rb"[0-9]{16,}")
+# half of a sign that UTF-16 writes in two parts: alone it is not text, and the reader would make it a zero byte
+_HALF = re.compile(rb"\\u[dD][89a-fA-F]")
+
+
+def open_json_lines(path: Path, compression: Compression) -> TableFile:
+    """A file of JSON objects, one per line, plain or compressed."""
+    names = _all_names(path, compression)
+
+    def batches(columns: list[str]) -> Iterator[tuple[pl.DataFrame, int]]:
+        for frame, position in _frames(path, compression):
+            yield (
+                frame.select([name for name in columns if name in frame.columns] or pl.lit(None).alias("")),
+                position,
+            )
+
+    return TableFile(path, names, batches, columns_may_come_late=True)
+
+
+def _all_names(path: Path, compression: Compression) -> list[str]:
+    names: dict[str, None] = {}
+    for frame, _ in _frames(path, compression):
+        names.update(dict.fromkeys(frame.columns))
+        if len(names) > MOST_KEYS:
+            raise InputError(f"{path} has more than {MOST_KEYS:,} different keys.", "Give every object the same keys.")
+    return list(names)
+
+
+def _frames(path: Path, compression: Compression) -> Iterator[tuple[pl.DataFrame, int]]:
+    line = 1
+    for block, position in _small_blocks(path, compression):
+        try:
+            frame = pl.read_ndjson(block, infer_schema_length=None)
+        except (pl.exceptions.PolarsError, UnicodeDecodeError):
+            raise _fault(path, block, line) from None
+        _check_exact(path, frame, block, line)
+        _check_text(path, block, line)
+        yield frame, position
+        line += block.count(b"\n")
+
+
+def _check_exact(path: Path, frame: pl.DataFrame, block: bytes, line: int) -> None:
+    """Refuse whole numbers beside decimals that no float holds: two of them could become one value."""
+    floats = [name for name, dtype in frame.schema.items() if dtype.is_float()]
+    if not floats or _LONG.search(block) is None:
+        return
+    for number, text in enumerate(block.splitlines(), line):
+        if _LONG.search(text) is None:
+            continue
+        for name, value in parse_json(text).items():
+            if name in floats and isinstance(value, int) and int(float(value)) != value:
+                raise InputError(
+                    f"{path}, line {number:,}: column '{name}' has decimals, and a whole number that they cannot hold "
+                    "exactly.",
+                    "Write its numbers as text, in quotes.",
+                )
+
+
+def _check_text(path: Path, block: bytes, line: int) -> None:
+    """Refuse escapes that are half of a sign: no text holds them."""
+    if _HALF.search(block) is None:
+        return
+    for number, text in enumerate(block.splitlines(), line):
+        if _HALF.search(text) is None:
+            continue
+        try:
+            json.dumps(parse_json(text), ensure_ascii=False).encode()
+        except UnicodeEncodeError:
+            raise InputError(
+                f"{path}, line {number:,}: an escape such as \\ud800 is half of a sign and not text.",
+                "Write the text as UTF-8, or remove the escape.",
+            ) from None
+
+
+def _small_blocks(path: Path, compression: Compression) -> Iterator[tuple[bytes, int]]:
+    """Not too many lines at once: a block of n lines may have n keys, and so n times n cells."""
+    for block, position in records(chunks(path, compression), path, lambda buffer: buffer.rfind(b"\n") + 1):
+        lines = block.splitlines(keepends=True)
+        for start in range(0, len(lines), LINES):
+            yield b"".join(lines[start : start + LINES]), position
+
+
+def _fault(path: Path, block: bytes, line: int) -> InputError:
+    """The first line that is not a JSON object."""
+    if block.lstrip().startswith(b"["):
+        return InputError(f"{path} is one JSON array.", "Write one object per line (JSON lines).")
+    for number, text in enumerate(block.splitlines(), line):
+        try:
+            whole = not text.strip() or isinstance(parse_json(text), dict)
+        except ValueError:
+            whole = False
+        if not whole:
+            return InputError(f"{path}, line {number:,}: not a JSON object.", "Each line must be one {…} object.")
+    return InputError(f"{path}: the same key holds values of different shapes.", "Give each key one type.")
