@@ -168,6 +168,7 @@ def risk(
         population=estimated.population,
         chosen=estimated.chosen,
         chosen_reason=estimated.chosen_reason,
+        predictions=estimated.predictions,
         individual=estimated.individual,
         suda=estimated.suda,
         per_record=estimated.per_record,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 from shoal.population.results import (
     Estimate,
     IndividualRisk,
+    Prediction,
     SpecialUniqueFigures,
     individual_sections,
     population_sections,
@@ -175,6 +176,7 @@ class IdentityRisk(Result):
     population: list[Estimate] | None = where_known()
     chosen: str | None = known_with("population")
     chosen_reason: str | None = known_with("population")
+    predictions: list[Prediction] | None = known_with("population")
     individual: IndividualRisk | None = where_known()
     suda: SpecialUniqueFigures | None = where_known()
     # a frame: what is known of each row of the table
@@ -247,7 +249,7 @@ class IdentityRisk(Result):
             shown.append(_knowledge(self.knowledge))
         if self.sensitive:
             shown += _sensitive(self)
-        shown += population_sections(self.population, self.chosen, self.chosen_reason)
+        shown += population_sections(self.population, self.chosen, self.chosen_reason, self.predictions)
         shown += [*individual_sections(self.individual), *special_sections(self.suda)]
         if self.models:
             shown.append(verdicts_grid(self.models))

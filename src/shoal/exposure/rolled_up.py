@@ -87,6 +87,7 @@ def rolled_up(
         population=None,
         chosen=None,
         chosen_reason=None,
+        predictions=None,
         individual=None,
         suda=None,
         per_record=None,

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
     from shoal.policy import Policy
     from shoal.policy.default_policy import DefaultPolicy
-    from shoal.population.results import Estimate, IndividualRisk, SpecialUniqueFigures
+    from shoal.population.results import Estimate, IndividualRisk, Prediction, SpecialUniqueFigures
 
 
 @dataclass(frozen=True)
@@ -82,6 +82,7 @@ class SampleFigures:
     population: list[Estimate] | None = None
     chosen: str | None = None
     chosen_reason: str | None = None
+    predictions: list[Prediction] | None = None
     per_record: pl.DataFrame | None = None
     notes: tuple[str, ...] = ()
 

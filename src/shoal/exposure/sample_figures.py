@@ -246,7 +246,7 @@ def sample_figures(sample: Sample, rows: SampleRows | None, cells: ClassHistogra
     if people is not None and size is not None:
         suppressed = cells.suppressed_rows if tuples.person is None else cells.suppressed_persons
         people = max(people * records / max(records + suppressed, 1), records)
-    estimated = _estimated(sample, cells, tuples, people)
+    estimated = _estimated(sample, cells, tuples, people, None if rows is None or weights is None else (rows, weights))
     unique = None if rows is None else special(rows, sample, records / people if people else None)
     individual = None if risk is None else individual_risk(risk, sample)
     unmeasured = ["no record stands in a class: individual risk is not measured"] if risk and not individual else []
@@ -256,12 +256,19 @@ def sample_figures(sample: Sample, rows: SampleRows | None, cells: ClassHistogra
         population=None if estimated is None else estimated.estimates,
         chosen=None if estimated is None else estimated.name,
         chosen_reason=None if estimated is None else estimated.reason,
+        predictions=None if estimated is None else estimated.predictions,
         per_record=None if rows is None else per_record(rows, risk, unique, estimated),
         notes=() if risk is None else (*unmeasured, *risk.notes, *size_notes(records, weights, size, sampling)),
     )
 
 
-def _estimated(sample: Sample, cells: ClassHistogram, tuples: Rows, people: float | None) -> Chosen | None:
+def _estimated(
+    sample: Sample,
+    cells: ClassHistogram,
+    tuples: Rows,
+    people: float | None,
+    by_weight: tuple[SampleRows, Array] | None,
+) -> Chosen | None:
     """What estimators say, where they are asked for: by name, or by a size of the population."""
     if sample.estimate is None and sample.population_size is None and sample.sampling is None:
         return None
@@ -277,5 +284,14 @@ def _estimated(sample: Sample, cells: ClassHistogram, tuples: Rows, people: floa
     if tuples.person is None and cells.readings is None:  # classes are tuples: a model may look into them
         codes = [Coded(column.codes, column.cardinality) for column in tuples.columns]
         counted = CountTable.of({str(place): column for place, column in enumerate(codes)}, tuples.weights)
-        classes = replace(classes, tuples=list(counted.tuples.values()), counts=counted.counts)
+        weights = None if by_weight is None else _weight_of_each(*by_weight, counted.counts, people)
+        classes = replace(classes, tuples=list(counted.tuples.values()), counts=counted.counts, weights=weights)
     return estimate_population(classes, sample.estimate)
+
+
+def _weight_of_each(rows: SampleRows, weights: Array, counts: Array, people: float) -> Array | None:
+    """The people that a record of each tuple stands for, scaled to all of them; None where classes are not tuples."""
+    if rows.shown.matching or len(rows.shown.sizes) != len(counts):
+        return None
+    summed = rows.shown.sum_of(weights)
+    return np.asarray(np.maximum(summed / counts * (people / summed.sum()), 1.0))

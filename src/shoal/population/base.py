@@ -29,7 +29,8 @@ class NoEstimate(Exception):
 class SampleClasses:
     """The classes of a sample: `classes[i]` of them have `sizes[i]` records; `people` are in the population.
 
-    With `tuples`, the columns of the distinct tuples, of which `counts` records have each.
+    With `tuples`, the columns of the distinct tuples, of which `counts` records have each; with `weights` too, the
+    people that a record of each tuple stands for.
 
     >>> sample = SampleClasses(np.array([1, 2]), np.array([3, 1]), 50)
     >>> sample.records, sample.share, sample.uniques, sample.pairs
@@ -41,6 +42,7 @@ class SampleClasses:
     people: float
     tuples: Sequence[Coded] | None = None
     counts: Array | None = None
+    weights: Array | None = None
 
     @cached_property
     def records(self) -> int:
@@ -75,6 +77,39 @@ class EstimatorResult:
     remark: str | None = None
     # the chance for each tuple, where it is not the same for all uniques
     chances: Array | None = None
+
+
+# 95% of a normal law lie within so many standard deviations
+_NORMAL = 1.96
+
+
+def log_crowding(uniqueness: float) -> float:
+    """ln(-ln u): the errors of estimates are about the same on this scale whatever the share of uniques u.
+
+    >>> round(log_crowding(0.5), 3)
+    -0.367
+    """
+    return float(np.log(-np.log(np.clip(uniqueness, 1e-12, 1 - 1e-9))))
+
+
+def around(uniqueness: float, variance: float, most: float = 1.0) -> tuple[float, float]:
+    """The 95% interval of a share of uniques by the variance of its `log_crowding`; never above `most`.
+
+    >>> [round(end, 3) for end in around(0.5, 0.01)]
+    [0.43, 0.566]
+    """
+    half = _NORMAL * np.sqrt(variance)
+    low, high = (float(np.exp(-np.exp(log_crowding(uniqueness) + step))) for step in (half, -half))
+    return low, max(min(high, most), uniqueness)
+
+
+def variance_of(low: float, high: float) -> float:
+    """The variance of `log_crowding` that an interval stands for.
+
+    >>> round(variance_of(*around(0.5, 0.01)), 4)
+    0.01
+    """
+    return ((log_crowding(low) - log_crowding(high)) / (2 * _NORMAL)) ** 2
 
 
 class Estimator(Protocol):

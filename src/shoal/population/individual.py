@@ -171,11 +171,9 @@ def alone_is_certain(sizes: Array, people: Array) -> Array:
 def _of_uniques(sizes: Array, classes: Array, share: float) -> tuple[str | None, float]:
     """The estimator that Dankar's rule takes, with its chance that a match with a unique is right."""
     from shoal.population.base import SampleClasses
-    from shoal.population.choice import estimate_population
+    from shoal.population.choice import dankar
 
-    sample = SampleClasses(sizes, classes, float(sizes @ classes) / share)
-    chosen = estimate_population(sample, interval=False)
-    found = next((entry for entry in chosen.estimates if entry.estimator == chosen.name), None)
+    found, _ = dankar(SampleClasses(sizes, classes, float(sizes @ classes) / share))
     if found is None or found.match_correct is None or not np.isfinite(found.match_correct):
         return None, 1.0
     return found.estimator, found.match_correct

@@ -34,6 +34,18 @@ class Estimate:
 
 
 @dataclass(frozen=True)
+class Prediction:
+    """What an estimator says of the sample's own uniqueness, which is `known`, when it sees a `share` of it only."""
+
+    estimator: str
+    share: float
+    known: float
+    predicted: float | None
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
 class HouseholdRisk:
     """The risk of records through their household: that anybody of it is re-identified."""
 
@@ -107,9 +119,12 @@ class SpecialUniqueFigures:
 
 
 def population_sections(
-    estimates: Sequence[Estimate] | None, chosen: str | None, chosen_reason: str | None
+    estimates: Sequence[Estimate] | None,
+    chosen: str | None,
+    chosen_reason: str | None,
+    predictions: Sequence[Prediction] | None = None,
 ) -> list[Section]:
-    """The estimates beside each other, the chosen one first in words."""
+    """The chosen estimate in words, the estimates beside each other, and how well they predict the sample itself."""
     if not estimates:
         return []
     rows = [
@@ -131,8 +146,22 @@ def population_sections(
     return [
         Headline(_population_words(estimates, chosen), tone),
         Grid(heads, rows, title="In the population"),
+        *_prediction_grid(predictions or (), chosen),
         Notes([*because, *notes]),
     ]
+
+
+def _prediction_grid(predictions: Sequence[Prediction], chosen: str | None) -> list[Section]:
+    """What the chosen estimator says of the sample from parts of it, beside what is known, as bars."""
+    own = [entry for entry in predictions if entry.estimator == chosen]
+    if not own:
+        return []
+    rows = [
+        (percent(entry.share), _share(entry.predicted), Bar(entry.predicted or 0.0), _share(entry.known))
+        for entry in own
+    ]
+    heads = ("part of the sample", "predicted share of uniques", "", "known")
+    return [Grid(heads, rows, title=f"How well {chosen} predicts the sample")]
 
 
 def _population_words(estimates: Sequence[Estimate], chosen: str | None) -> str:
@@ -142,6 +171,8 @@ def _population_words(estimates: Sequence[Estimate], chosen: str | None) -> str:
     if best.uniqueness is None:
         return f"A match with a sample unique is right with a chance of {_share(best.match_correct)}."
     words = f"About {_share(best.uniqueness)} of the population are unique on these columns"
+    if best.low is not None and best.high is not None:
+        words += f" (95% interval {_share(best.low)} to {_share(best.high)})"
     if best.match_correct is None:
         return f"{words}."
     return f"{words}; a match with a sample unique is right with a chance of {_share(best.match_correct)}."
