@@ -11,8 +11,8 @@ from shoal.population.base import SEED, Estimator, EstimatorResult, NoEstimate, 
 from shoal.population.results import Prediction
 from shoal.storage.classes import Coded
 
-# the parts of the sample that are drawn: halves, and smaller ones while they keep so many records and the step from part
-# to sample is not more than twice that from sample to population; two of each of a small sample
+# the parts of the sample that are drawn: halves, and smaller ones while they keep so many records and the step from
+# part to sample is not more than twice that from sample to population; two of each of a small sample
 _SHARES = (1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32)
 _LEAST = 100
 _TWICE_BELOW = 8_000
