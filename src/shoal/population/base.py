@@ -103,13 +103,13 @@ def around(uniqueness: float, variance: float, most: float = 1.0) -> tuple[float
     return low, max(min(high, most), uniqueness)
 
 
-def variance_of(low: float, high: float) -> float:
-    """The variance of `log_crowding` that an interval stands for.
+def variance_of(uniqueness: float, low: float) -> float:
+    """The variance of `log_crowding` that an interval stands for; by its lower end, as the upper one has a bound.
 
-    >>> round(variance_of(*around(0.5, 0.01)), 4)
+    >>> round(variance_of(0.5, around(0.5, 0.01)[0]), 4)
     0.01
     """
-    return ((log_crowding(low) - log_crowding(high)) / (2 * _NORMAL)) ** 2
+    return ((log_crowding(low) - log_crowding(uniqueness)) / _NORMAL) ** 2
 
 
 class Estimator(Protocol):

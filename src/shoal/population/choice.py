@@ -9,22 +9,23 @@ from shoal.errors import InputError, Message
 from shoal.population.base import Estimator, SampleClasses, around, estimate, variance_of
 from shoal.population.estimators import Dis, Pitman, SlideNegativeBinomial, Zayatz
 from shoal.population.log_linear import LogLinear
+from shoal.population.mixture import PoissonMixture
 from shoal.population.network import Network
 from shoal.population.prediction import error_of, model_variance, predictions
 from shoal.population.results import Estimate, Prediction
 from shoal.storage import Array
+from shoal.wording import counted, percent
 
 ESTIMATORS: dict[str, type[Estimator]] = {
-    estimator.name: estimator for estimator in (Network, Pitman, Zayatz, SlideNegativeBinomial, LogLinear, Dis)
+    estimator.name: estimator
+    for estimator in (Network, PoissonMixture, Pitman, Zayatz, SlideNegativeBinomial, LogLinear, Dis)
 }
-# those that are asked to predict the sample; the model of the columns is left for one of class sizes alone only where
-# it misses beyond its own intervals and the other is wrong by less than half as much
-_JUDGED = ("network", "pitman", "zayatz", "snb")
+# those that are asked to predict the sample, the most general first: the first that answers is left for another only
+# where it misses beyond its own intervals and the other is wrong by less than half as much
+_JUDGED = ("network", "poisson-mixture", "pitman", "zayatz", "snb")
 _CLEARLY = 0.5
 # an estimator that is wrong by this much, as `log_crowding`, predicts nothing
 _NOTHING = 1.0
-# up to this share Dankar et al. take Pitman's model
-_SMALL = 0.1
 
 
 @dataclass(frozen=True)
@@ -45,7 +46,7 @@ def estimate_population(sample: SampleClasses, wanted: str | None = None) -> Cho
     >>> import numpy as np
     >>> found = estimate_population(SampleClasses(np.array([1, 2, 9]), np.array([600, 120, 30]), 50000))
     >>> found.name, [entry.estimator for entry in found.estimates]
-    ('snb', ['pitman', 'zayatz', 'snb'])
+    ('poisson-mixture', ['poisson-mixture', 'pitman', 'zayatz', 'snb'])
     """
     if wanted not in (None, "all", *ESTIMATORS):
         known = ", ".join(["all", *ESTIMATORS])
@@ -80,44 +81,30 @@ def _best(
         return next(iter(good)), "the sample is the whole population: uniques are counted, not estimated"
     errors = {name: error_of(made, name) for name in good}
     name = min(errors, key=lambda name: errors[name])
-    if "network" in errors:
-        beyond = model_variance(made, "network", sample.share) > 0
-        name = name if beyond and errors[name] < _CLEARLY * errors["network"] else "network"
+    first = next(iter(good))
+    beyond = model_variance(made, first, sample.share) > 0
+    name = name if beyond and errors[name] < _CLEARLY * errors[first] else first
     if errors[name] > _NOTHING and model_variance(made, name, sample.share) > _NOTHING**2:
         return None, "no estimator predicts the sample's own share of uniques from parts of it"
-    return name, f"predicts the sample's own share of uniques from parts of it with an error of {errors[name]:.2g}"
+    return name, _words(name, made)
+
+
+def _words(name: str, made: list[Prediction]) -> str:
+    """What it predicted of the sample, beside what is known."""
+    own = [one for one in made if one.estimator == name]
+    figures = sorted(one.predicted for one in own if one.predicted is not None)
+    if not figures:
+        return "no part of the sample is large enough to predict it from"
+    said = " to ".join(dict.fromkeys(percent(end) for end in (figures[0], figures[-1])))
+    parts = counted(len(own), "part")
+    return f"predicts from {parts} of the sample that {said} of it are unique; {percent(own[0].known)} are"
 
 
 def _with_model_error(found: Estimate, made: list[Prediction], sample: SampleClasses) -> Estimate:
     """The interval with what the predictions of the sample were wrong by beyond their own intervals."""
     if found.uniqueness is None:
         return found
-    own = 0.0 if found.low is None or found.high is None else variance_of(found.low, found.high)
+    own = 0.0 if found.low is None else variance_of(found.uniqueness, found.low)
     more = model_variance(made, found.estimator, sample.share)
     low, high = around(found.uniqueness, own + more, sample.uniques / sample.records)
     return replace(found, low=min(low, found.low or low), high=max(high, found.high or high))
-
-
-def dankar(sample: SampleClasses) -> tuple[Estimate | None, str | None]:
-    """The rule of Dankar et al. (2012), by class sizes alone: Pitman for samples of up to 10%, Zayatz where it fails;
-    for larger ones the lower of the slide negative binomial and Zayatz; DIS where none answers. With the reason.
-
-    >>> import numpy as np
-    >>> dankar(SampleClasses(np.array([1, 2, 9]), np.array([60, 12, 3]), 5000))[1]
-    'the sample is 0.0222 of the population, up to 0.1: Pitman'
-    """
-    found = {
-        name: estimate(ESTIMATORS[name](), sample, interval=False)[0] for name in ("pitman", "zayatz", "snb", "dis")
-    }
-    good = {name: entry for name, entry in found.items() if entry.status == "ok"}
-    size = f"the sample is {sample.share:.3g} of the population"
-    if sample.share >= 1 and good:
-        return next(iter(good.values())), "the sample is the whole population: uniques are counted, not estimated"
-    if sample.share <= _SMALL and "pitman" in good:
-        return good["pitman"], f"{size}, up to 0.1: Pitman"
-    if sample.share <= _SMALL and "zayatz" in good:
-        return good["zayatz"], f"{size}, up to 0.1, and Pitman gives no estimate: Zayatz"
-    both = [good[name] for name in ("snb", "zayatz") if name in good]
-    if both:
-        return min(both, key=lambda entry: entry.uniqueness or 0.0), f"{size}, over 0.1: the lower of snb and zayatz"
-    return (good["dis"], "no model gives an estimate; this one assumes none") if "dis" in good else (None, None)

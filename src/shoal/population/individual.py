@@ -129,13 +129,13 @@ def sampled_risk(sizes: Array, classes: Array, share: float) -> SampledRisk:
     """The risk in classes of these sizes of a sample that is this share p of its population.
 
     E[1/F | f] with F^ = f / p is the same for every unique, however much its columns tell. So the greater of it and of
-    what the class sizes say decides: for uniques the chance that a match is right by the estimator of Dankar's rule;
-    for larger classes the pooled chance of DIS, one size up, over the classes of up to f records
+    what the class sizes say decides: for uniques the chance that a match is right at the upper end of what a Poisson
+    mixture says; for larger classes the pooled chance of DIS, one size up, over the classes of up to f records
     (`_one_size_up`), never above 1 / f.
 
     >>> found = sampled_risk(np.array([1, 9]), np.array([500, 1]), 0.01)
     >>> found.risks.round(3).tolist(), found.estimator
-    ([0.993, 0.111], 'pitman')
+    ([1.0, 0.111], 'poisson-mixture')
     >>> sampled_risk(np.array([2, 3]), np.array([40, 60]), 0.01).estimator
     'proportional'
     """
@@ -148,12 +148,12 @@ def sampled_risk(sizes: Array, classes: Array, share: float) -> SampledRisk:
     by = np.where(stepped > risk, "dis", PROPORTIONAL).astype(object)
     risk = np.maximum(risk, stepped)
     if len(there) and there[0] == 1 and share < 1:
-        name, chance = _of_uniques(there, counts, share)
-        if name is None:
+        chance = _of_uniques(there, counts, share)
+        if chance is None or not np.isfinite(chance):
             return SampledRisk(None, reason="no estimator says with which chance a match with a unique is right")
         risk[0], by[0] = expected_risk(there[:1], there[:1] / share)[0], PROPORTIONAL
         if chance > risk[0]:
-            risk[0], by[0] = min(chance, 1.0), name
+            risk[0], by[0] = min(chance, 1.0), "poisson-mixture"
     if not np.isfinite(risk).all():
         return SampledRisk(None, reason="the risk is not a finite number")
     return SampledRisk(risk[place], str(by[int(np.argmax(risk))]) if len(risk) else PROPORTIONAL)
@@ -168,15 +168,19 @@ def alone_is_certain(sizes: Array, people: Array) -> Array:
     return np.where(np.asarray(sizes) == 1, 1.0, expected_risk(sizes, people))
 
 
-def _of_uniques(sizes: Array, classes: Array, share: float) -> tuple[str | None, float]:
-    """The estimator that Dankar's rule takes, with its chance that a match with a unique is right."""
-    from shoal.population.base import SampleClasses
-    from shoal.population.choice import dankar
+def _of_uniques(sizes: Array, classes: Array, share: float) -> float | None:
+    """The chance that a match with a unique is right, at the upper end of what the class sizes say."""
+    from shoal.population.base import NoEstimate, SampleClasses
+    from shoal.population.mixture import PoissonMixture
 
-    found, _ = dankar(SampleClasses(sizes, classes, float(sizes @ classes) / share))
-    if found is None or found.match_correct is None or not np.isfinite(found.match_correct):
-        return None, 1.0
-    return found.estimator, found.match_correct
+    try:
+        found = PoissonMixture().find(SampleClasses(sizes, classes, float(sizes @ classes) / share))
+    except NoEstimate:
+        return None
+    if found.uniqueness is None or found.match_correct is None or found.high is None:
+        return None
+    # the chance that a match is right varies less than the share of those who are alone
+    return found.match_correct * found.high / found.uniqueness
 
 
 def _one_size_up(sizes: Array, classes: Array, share: float) -> Array:

@@ -40,7 +40,7 @@ def predictions(sample: SampleClasses, estimators: Mapping[str, Estimator]) -> l
                 result = estimator.find(part) if part.uniques else EstimatorResult(0.0, None)
             except NoEstimate:
                 result = EstimatorResult(None, None)
-            made.append(Prediction(name, part.share, known, result.uniqueness, result.low, result.high))
+            made.append(Prediction(name, part.share, part.records, known, result.uniqueness, result.low, result.high))
     return made
 
 
@@ -70,7 +70,8 @@ def _part(sample: SampleClasses, share: float, rng: np.random.Generator) -> Samp
 def error_of(made: Sequence[Prediction], name: str) -> float:
     """The root mean square of an estimator's errors, as `log_crowding`; infinite where nothing was predicted.
 
-    >>> error_of([Prediction("a", 0.5, 0.5, 0.5), Prediction("a", 0.25, 0.5, None)], "a").__round__(3)
+    >>> made = [Prediction("a", 0.5, 500, 0.5, 0.5), Prediction("a", 0.25, 250, 0.5, None)]
+    >>> round(error_of(made, "a"), 3)
     0.707
     """
     errors = [_error(one) for one in made if one.estimator == name]
@@ -78,19 +79,28 @@ def error_of(made: Sequence[Prediction], name: str) -> float:
 
 
 def _error(one: Prediction) -> float:
-    return _NO_ANSWER if one.predicted is None else log_crowding(one.predicted) - log_crowding(one.known)
+    """How far off it is. Shares nearer to one than a record of the sample are not told apart."""
+    if one.predicted is None:
+        return _NO_ANSWER
+    most = 1 - one.share / one.records
+    return log_crowding(min(one.predicted, most)) - log_crowding(min(one.known, most))
+
+
+def _noise(one: Prediction) -> float:
+    """The variance of the known figure, by chance: of the records that are not unique, which come in pairs at least."""
+    return 2 / max((1 - one.known) * one.records / one.share, 1.0)
 
 
 def model_variance(made: Sequence[Prediction], name: str, share: float) -> float:
-    """What the errors of an estimator have beyond its own intervals, for the step to a population of which the sample
-    is a share: errors are taken to grow with the logarithm of the step.
+    """What the errors of an estimator have beyond its own intervals and chance, for the step to a population of which
+    the sample is a share: errors are taken to grow with the logarithm of the step.
 
-    >>> model_variance([Prediction("a", 0.5, 0.5, 0.5)], "a", 0.1)
+    >>> model_variance([Prediction("a", 0.5, 500, 0.5, 0.5)], "a", 0.1)
     0.0
     """
     beyond = []
     for one in made:
         if one.estimator == name and one.predicted is not None:
-            own = 0.0 if one.low is None or one.high is None else variance_of(one.low, one.high)
-            beyond.append((_error(one) ** 2 - own) * (np.log(share) / np.log(one.share)) ** 2)
+            own = 0.0 if one.low is None else variance_of(one.predicted, one.low)
+            beyond.append((_error(one) ** 2 - own - _noise(one)) * (np.log(share) / np.log(one.share)) ** 2)
     return max(float(np.mean(beyond)), 0.0) if beyond else 0.0

@@ -35,10 +35,12 @@ class Estimate:
 
 @dataclass(frozen=True)
 class Prediction:
-    """What an estimator says of the sample's own uniqueness, which is `known`, when it sees a `share` of it only."""
+    """What an estimator says of the sample's own uniqueness, which is `known`, when it sees a `share` of it only, so
+    many `records`."""
 
     estimator: str
     share: float
+    records: int
     known: float
     predicted: float | None
     low: float | None = None
