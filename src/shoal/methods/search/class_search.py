@@ -140,20 +140,23 @@ BOUNDS: dict[str, type[ClassBound]] = {"discernibility": DiscernibilityBound, "a
 
 
 class ClassLook:
-    """Looks at nodes for a measure of class sizes, and keeps what each tells about the others."""
+    """Looks at nodes for a measure of class sizes, and keeps what each tells about the others where all are `listed`."""
 
-    def __init__(self, evaluate: Evaluator, minimize: str, k: int) -> None:
+    def __init__(self, evaluate: Evaluator, minimize: str, k: int, listed: bool = True) -> None:
         self.evaluate, self.limit = evaluate, evaluate.limit
         self.bound = BOUNDS[minimize](k, evaluate.members)
         grid = evaluate.grid
         self.extents = grid.high - grid.low + 1
         self.low, self.strides = grid.low, strides_of(grid)
+        self.figures: dict[tuple[int, ...], NodeFigures] = {}
+        self.bounds = None
+        if not listed:
+            return
         self.is_open = np.ones(grid.size, bool)
         # the largest figures of finer nodes (the first row) and of coarser ones; at first everything is possible
         self.known = np.tile([[-np.inf], [0.0], [0.0], [-float(evaluate.members)]], grid.size)
         self._rule = np.array([self.limit, np.inf, np.inf, np.inf, self.bound.measure, k, evaluate.members])
         self.bounds = lattice_order.ClassBounds(self.known, self._rule, self.is_open, self.extents, self.strides)
-        self.figures: dict[tuple[int, ...], NodeFigures] = {}
 
     def __call__(self, levels: Array) -> NodeOutcome:
         """Look at a node; its product is its score."""
@@ -167,8 +170,9 @@ class ClassLook:
             kept = classes.sizes[~classes.bad]
             sums = ClassSums(len(kept), float((kept.astype(float) ** 2).sum()), 0, suppressed)
         key = tuple(levels.tolist())
-        self.figures[key] = figures
-        lattice_order.note_look(self.bounds, levels - self.low, np.array(figures))
+        if self.bounds is not None:
+            self.figures[key] = figures
+            lattice_order.note_look(self.bounds, levels - self.low, np.array(figures))
         score = self.bound.score(sums) if feasible else np.inf
         return NodeOutcome(key, suppressed, feasible, score, int(figures.lost), None)
 
@@ -179,6 +183,8 @@ class ClassLook:
 
     def least_open(self) -> float:
         """What no node can go below that may still be the best; infinite if there is none."""
+        if self.bounds is None:
+            return -np.inf
         return float(lattice_order.lowest_open(self.bounds))
 
 
