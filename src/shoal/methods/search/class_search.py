@@ -140,7 +140,7 @@ BOUNDS: dict[str, type[ClassBound]] = {"discernibility": DiscernibilityBound, "a
 
 
 class ClassLook:
-    """Looks at nodes for a measure of class sizes, and keeps what each tells about the others where all are `listed`."""
+    """Looks at nodes for a measure of class sizes; where all are `listed`, keeps what each tells about the others."""
 
     def __init__(self, evaluate: Evaluator, minimize: str, k: int, listed: bool = True) -> None:
         self.evaluate, self.limit = evaluate, evaluate.limit
