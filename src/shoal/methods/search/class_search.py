@@ -139,27 +139,15 @@ class ClassSizeBound(ClassBound):
 BOUNDS: dict[str, type[ClassBound]] = {"discernibility": DiscernibilityBound, "average-class-size": ClassSizeBound}
 
 
-class ClassLook:
-    """Looks at nodes for a measure of class sizes; where all are `listed`, keeps what each tells about the others."""
+class ScoreLook:
+    """Looks at nodes for a measure of class sizes; the product of a node is its score."""
 
-    def __init__(self, evaluate: Evaluator, minimize: str, k: int, listed: bool = True) -> None:
+    def __init__(self, evaluate: Evaluator, minimize: str, k: int) -> None:
         self.evaluate, self.limit = evaluate, evaluate.limit
         self.bound = BOUNDS[minimize](k, evaluate.members)
-        grid = evaluate.grid
-        self.extents = grid.high - grid.low + 1
-        self.low, self.strides = grid.low, strides_of(grid)
-        self.figures: dict[tuple[int, ...], NodeFigures] = {}
-        self.bounds = None
-        if not listed:
-            return
-        self.is_open = np.ones(grid.size, bool)
-        # the largest figures of finer nodes (the first row) and of coarser ones; at first everything is possible
-        self.known = np.tile([[-np.inf], [0.0], [0.0], [-float(evaluate.members)]], grid.size)
-        self._rule = np.array([self.limit, np.inf, np.inf, np.inf, self.bound.measure, k, evaluate.members])
-        self.bounds = lattice_order.ClassBounds(self.known, self._rule, self.is_open, self.extents, self.strides)
 
     def __call__(self, levels: Array) -> NodeOutcome:
-        """Look at a node; its product is its score."""
+        """Look at a node."""
         sums = self.evaluate.class_sums(levels, self.bound.k)
         if sums is not None:
             figures, suppressed = self.bound.of_sums(sums), sums.small
@@ -169,12 +157,33 @@ class ClassLook:
             figures, suppressed, feasible = self.bound.of_classes(classes), classes.suppressed, classes.feasible
             kept = classes.sizes[~classes.bad]
             sums = ClassSums(len(kept), float((kept.astype(float) ** 2).sum()), 0, suppressed)
-        key = tuple(levels.tolist())
-        if self.bounds is not None:
-            self.figures[key] = figures
-            lattice_order.note_look(self.bounds, levels - self.low, np.array(figures))
+        self.note(levels, figures)
         score = self.bound.score(sums) if feasible else np.inf
-        return NodeOutcome(key, suppressed, feasible, score, int(figures.lost), None)
+        return NodeOutcome(tuple(levels.tolist()), suppressed, feasible, score, int(figures.lost), None)
+
+    def note(self, levels: Array, figures: NodeFigures) -> None:
+        """What a node tells about others is not kept."""
+
+
+class ClassLook(ScoreLook):
+    """The same, and keeps for every node what the others tell about it."""
+
+    def __init__(self, evaluate: Evaluator, minimize: str, k: int) -> None:
+        super().__init__(evaluate, minimize, k)
+        grid = evaluate.grid
+        self.extents = grid.high - grid.low + 1
+        self.low, self.strides = grid.low, strides_of(grid)
+        self.is_open = np.ones(grid.size, bool)
+        # the largest figures of finer nodes (the first row) and of coarser ones; at first everything is possible
+        self.known = np.tile([[-np.inf], [0.0], [0.0], [-float(evaluate.members)]], grid.size)
+        self._rule = np.array([self.limit, np.inf, np.inf, np.inf, self.bound.measure, k, evaluate.members])
+        self.bounds = lattice_order.ClassBounds(self.known, self._rule, self.is_open, self.extents, self.strides)
+        self.figures: dict[tuple[int, ...], NodeFigures] = {}
+
+    def note(self, levels: Array, figures: NodeFigures) -> None:
+        """Tell the others what a node says about them."""
+        self.figures[tuple(levels.tolist())] = figures
+        lattice_order.note_look(self.bounds, levels - self.low, np.array(figures))
 
     def found(self, best: NodeOutcome) -> None:
         """Close what cannot be better than the best found; a tie is decided by fewer suppressed records."""
@@ -183,8 +192,6 @@ class ClassLook:
 
     def least_open(self) -> float:
         """What no node can go below that may still be the best; infinite if there is none."""
-        if self.bounds is None:
-            return -np.inf
         return float(lattice_order.lowest_open(self.bounds))
 
 

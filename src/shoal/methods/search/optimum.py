@@ -18,7 +18,7 @@ import numpy as np
 from shoal import progress
 from shoal.kernels.lattice_bounds import product_at, raise_bounds
 from shoal.kernels.lattice_order import highest_below, next_open
-from shoal.methods.search.class_search import SAME, ClassLook, ClassOrder, strides_of
+from shoal.methods.search.class_search import SAME, ClassLook, ClassOrder, ScoreLook, strides_of
 from shoal.methods.search.closing import close_all
 from shoal.methods.search.coarse_bounds import CoarseBounds
 from shoal.methods.search.deepening import boxes_for, raise_bound
@@ -433,20 +433,21 @@ def _by_classes(search: LatticeSearch, own: Evaluator, minimize: str) -> Optimum
     coarsest on, where these are too many to list."""
     grid = search.grid
     k = _least_members(own)
-    look = ClassLook(own, minimize, k, grid.size <= _OPEN)
-    within = LatticeSearch(grid, look, search.deadline)
-    descend(within, grid.high)
-    if look.bounds is None:
+    least = least_possible(minimize, k, own.records)
+    if grid.size <= _OPEN:
+        look = ClassLook(own, minimize, k)
+        within = LatticeSearch(grid, look, search.deadline)
+        descend(within, grid.high)
+        done = ClassOrder(within, look).run()
+        least = max(look.least_open(), least)
+    else:
+        within = LatticeSearch(grid, ScoreLook(own, minimize, k), search.deadline)
+        descend(within, grid.high)
         _polish(within)
         done = _look_at_every_node(within)
-    else:
-        done = ClassOrder(within, look).run()
     best = within.best
     score = None if best is None else best.product
-    bound = score
-    if not done:
-        least = max(look.least_open(), least_possible(minimize, k, own.records))
-        bound = least if score is None else min(score, least)
+    bound = score if done else min(least, np.inf if score is None else score)
     return Optimum(best, score, bound, done, grid.size, len(within.seen), list(within.seen.values()))
 
 
