@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -43,8 +43,7 @@ if TYPE_CHECKING:
 _SHOWN, _WAS = "shown: ", "was: "
 
 
-@dataclass(frozen=True)
-class CountedClasses:
+class CountedClasses(NamedTuple):
     """The tuples of what is released and of what models look at: the class and the records of each (-1: suppressed)."""
 
     class_of_tuple: Array
