@@ -17,10 +17,8 @@ from shoal.errors import InputError, Message, as_names, check_at_least, joined
 from shoal.methods.base import Method, closeness_told, k_of, takes_records_only
 from shoal.methods.findings import evidence_of_result, findings_of, judged
 from shoal.methods.outcomes import StrategyFigures
-from shoal.methods.recoding_labels import Labeller
 from shoal.methods.results import Anonymized
 from shoal.policy import Policy
-from shoal.policy.conditions import ColumnCondition
 from shoal.ranges.columns import Nature, ReleasedColumns, as_it_was
 from shoal.ranges.forms import ColumnForm, escape
 from shoal.storage import Array, Column, Table, smallest_unsigned
@@ -32,7 +30,8 @@ from shoal.storage.texts import texts_of, with_null
 from shoal.storage.unite import unite
 
 if TYPE_CHECKING:
-    pass
+    from shoal.methods.recoding_labels import Labeller
+    from shoal.policy.conditions import ColumnCondition
 
 
 Where = Literal["all", "uniques", "below-k"]

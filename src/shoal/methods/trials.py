@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from shoal import progress
 from shoal.errors import InputError, ShoalError
@@ -42,7 +42,8 @@ class TrialTask:
         return replace(self, policy=policy)
 
 
-class Trial(NamedTuple):
+@dataclass(frozen=True)
+class Trial:
     """A method, how it did, what it made of the table, and the time of the processors, whoever else uses them."""
 
     method: Method

@@ -25,7 +25,7 @@ from shoal.results.result import as_json
 from shoal.storage import Table
 from shoal.storage.column_type import ColumnType, type_word
 from shoal.storage.reading import NO_ORDER
-from shoal.storage.reading.unchanged import check_unchanged
+from shoal.storage.reading.files import check_unchanged
 from shoal.storage.writing import sha256
 
 # Declared types as a manifest tells them: of an order, only values that a released cell holds.

@@ -17,7 +17,6 @@ from shoal.models import Evidence, TCloseness
 from shoal.models.distances import farthest_class
 from shoal.models.evidence import evidence_of_rows
 from shoal.policy import Policy
-from shoal.policy.conditions import ColumnCondition
 from shoal.policy.judgement.evidence import trees_of
 from shoal.policy.judgement.shown_classes import attribute_disclosure
 from shoal.ranges.columns import ReleasedColumns
@@ -38,6 +37,7 @@ from shoal.wording import in_units, in_words
 if TYPE_CHECKING:
     from shoal.methods.base import Method
     from shoal.methods.results import Anonymized
+    from shoal.policy.conditions import ColumnCondition
 
 
 _SHOWN, _WAS = "shown: ", "was: "
