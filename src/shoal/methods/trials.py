@@ -10,14 +10,13 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from shoal import progress
-from shoal.errors import InputError, Message, ShoalError
+from shoal.errors import Message, ShoalError
 from shoal.methods import Method
 from shoal.methods.outcomes import Candidate, ModelCost
 from shoal.methods.results import Anonymized
 from shoal.methods.sampling import SAMPLE, sample_of
 from shoal.models import AnyModel, KAnonymity
 from shoal.policy import Policy
-from shoal.ranges.hierarchy.outside import UntrueLabels
 from shoal.storage import Table
 from shoal.vocabulary import Prefer
 
@@ -89,7 +88,7 @@ def tried(method: Method, table: Table, task: TrialTask, seconds: float) -> Tria
 
 def _reason(error: ShoalError) -> str:
     """Why a method found nothing, as a part of a sentence; that nothing was written says nothing about a trial."""
-    what = error.what if isinstance(error, (InputError, UntrueLabels)) else str(error)
+    what: str = getattr(error, "what", str(error))
     if isinstance(what, Message):
         return Message(what.template.replace("\n", " ").rstrip("."), *what.fields)
     return what.rstrip(".")
