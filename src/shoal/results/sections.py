@@ -101,6 +101,25 @@ class Chart:
 
 
 @dataclass(frozen=True)
+class Meaning:
+    """What figures mean for a person in the data, in plain words; the formula is a click away."""
+
+    text: str
+    formula: str = ""
+
+
+@dataclass(frozen=True)
+class Exhibit:
+    """A chart with what it means, its formula, and the table behind it; `small` ones stand side by side."""
+
+    chart: Chart
+    table: Grid
+    meaning: str
+    formula: str = ""
+    small: bool = False
+
+
+@dataclass(frozen=True)
 class Notes:
     """Remarks below what they are about."""
 
@@ -122,7 +141,7 @@ class Commands:
     title: str = "Next"
 
 
-Section: TypeAlias = Headline | Figures | Grid | Chart | Notes | Files | Commands
+Section: TypeAlias = Headline | Figures | Grid | Chart | Exhibit | Meaning | Notes | Files | Commands
 
 
 # The verdict of a privacy model on a table.
