@@ -14,6 +14,7 @@ from shoal.wording import counted
 _SHOWN = 5
 Edition = Literal["internal", "public"]
 
+
 @dataclass(frozen=True, repr=False)
 class FindingsDocument(Result):
     """What every step of a publication found, each as its own verb gives it (`shoal schema risk` and so on), without

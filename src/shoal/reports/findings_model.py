@@ -125,6 +125,10 @@ class PolicyParts(_Part):
     attacks: dict[str, _Share | None] = {}
     leak: dict[str, Any] | None = None
 
+    def limit(self, criterion: str) -> float | None:
+        """How much excess an attack on a criterion may have."""
+        return self.attacks.get(criterion.replace("-", "_"))
+
 
 class ReportContext(_Part):
     """What people said about the release, and which edition the findings are."""
@@ -324,17 +328,14 @@ def _findings() -> type[BaseModel]:
 def _parts(kind: type) -> dict[str, Any]:
     """The fields of a part of findings, each with the type that its JSON has; what is known only sometimes may lack."""
     hints = get_type_hints(kind, include_extras=True)
-    return {
-        entry.name: (_in_findings(hints[entry.name]), None if entry.metadata else ...)
-        for entry in fields(kind)  # type: ignore[arg-type]
-    }
+    return {entry.name: (_in_findings(hints[entry.name]), None if entry.metadata else ...) for entry in fields(kind)}
 
 
 def _in_findings(hint: Any) -> Any:
     kind = next((part for part in (hint, *get_args(hint)) if isinstance(part, type) and is_dataclass(part)), None)
     if kind is RiskBeforeAfter:
         return create_model("Risk", __base__=_Part, **_parts(kind))
-    return hint if kind is None else _part(kind)
+    return hint if kind is None else _part(kind)  # type: ignore[arg-type]
 
 
 @cache

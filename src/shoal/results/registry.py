@@ -203,7 +203,7 @@ def from_json(kind: type[T], content: Mapping[str, Any]) -> T:
     """
     if issubclass(kind, BaseModel):
         return kind.model_validate(content)
-    hints, made = _hints(kind), object.__new__(kind)
+    hints, made = _hints(kind), object.__new__(kind)  # type: ignore[arg-type]
     for entry in fields(kind):  # type: ignore[arg-type]
         rule, key = entry.metadata.get("json"), entry.metadata.get("key", entry.name)
         if rule == "merged":
@@ -254,5 +254,5 @@ def _typed(hint: Any, value: Any) -> Any:
 def _fits(hint: Any, value: Any) -> bool:
     """Whether a value of JSON can be of a type: an object of the dataclass that has its keys."""
     if is_dataclass(hint):
-        return isinstance(value, Mapping) and set(value) <= {entry.name for entry in fields(hint)}
+        return isinstance(value, Mapping) and set(value) == {entry.name for entry in fields(hint)}
     return isinstance(value, Mapping) == (get_origin(hint) in (dict, Mapping) or hint is dict)

@@ -34,6 +34,11 @@ class ColumnCost:
     unknown: float
     sentence: str
 
+    @property
+    def beside_name(self) -> str:
+        """The sentence where the name of the column stands before it."""
+        return self.sentence.removeprefix(self.column).removeprefix(":").lstrip()
+
 
 @dataclass(frozen=True)
 class Widened:

@@ -25,6 +25,7 @@ from shoal.results import (
     left_out,
     where_known,
 )
+from shoal.results.sections import ResultPicture
 from shoal.vocabulary import LeakUnit
 from shoal.wording import counted, percent
 
@@ -96,7 +97,7 @@ class LeakRisk(Result):
         shown: list[Section] = [Headline(self.summary(), tone), _figures(self)]
         if self.method == "exact":
             shown.append(_larger_classes(self))
-        shown += [Chart("leak", {"found": [self]}, self.summary()), Notes(self.notes)]
+        shown += [Chart(ResultPicture("leak", [self]), self.summary()), Notes(self.notes)]
         return shown if self.chart is None else [*shown, Files({"chart": self.chart})]
 
 
@@ -144,7 +145,7 @@ class LeakSeries(Result):
         if len(self.answers) > _MOST_ROWS:
             shown.append(Notes([f"{len(self.answers) - _MOST_ROWS:,} more answers are in the JSON"]))
         notes = dict.fromkeys(note for answer in self.answers for note in answer.notes)
-        shown += [Chart("leak", {"found": self.answers}, self.summary()), Notes(list(notes))]
+        shown += [Chart(ResultPicture("leak", self.answers), self.summary()), Notes(list(notes))]
         return shown if self.chart is None else [*shown, Files({"chart": self.chart})]
 
     def _asks_for_k(self) -> bool:

@@ -1,4 +1,4 @@
-"""A document as one HTML file without scripts and without a single address to load from."""
+"""A reproduced paper as one HTML file without scripts and without a single address to load from."""
 
 from __future__ import annotations
 
@@ -8,56 +8,16 @@ import io
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from shoal import __version__, progress
 from shoal.errors import InputError, Message
+from shoal.reproduction.results import Number, PaperPart, Reproduction
 from shoal.results import Bar, Cell, Content, Grid
 from shoal.storage.writing import give_usual_rights
 from shoal.systems.files import replace, sync
-
-# What a page shows, whatever it is about: exhibits with words, grids, numbers and a picture each.
-
-
-Number = str | int | float | None
-
-
-@dataclass(frozen=True)
-class PageExhibit:
-    """One part of a page: its words, grids to read, a table of numbers (a CSV file too) and a picture.
-
-    `chart` makes the picture when it is drawn, so that nothing is loaded for it before.
-    """
-
-    key: str
-    heading: str
-    text: str
-    header: Sequence[str] = ()
-    rows: Sequence[Sequence[Number]] = ()
-    grids: Sequence[Grid] = ()
-    chart: Callable[[], Any] | None = field(default=None, repr=False, compare=False)
-
-
-@dataclass(frozen=True)
-class Document:
-    """A page and its files: `key` begins their names, `command` is what made it, `data` the numbers as JSON.
-
-    `tables` are further CSV files by name, each with its header and rows.
-    """
-
-    key: str
-    title: str
-    source: str
-    text: str
-    summary: str
-    exhibits: Sequence[PageExhibit]
-    command: str
-    data: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    tables: Mapping[str, tuple[Sequence[str], Sequence[Sequence[Number]]]] = field(default_factory=dict, repr=False)
 
 
 def share(value: float | None, digits: int = 2) -> str:
@@ -102,40 +62,40 @@ img { max-width: 100%; height: auto; } summary { color: #2a6f97; cursor: pointer
 _FEW_ROWS = 20
 
 
-def page(document: Document, pictures: Mapping[str, str]) -> str:
+def page(result: Reproduction, pictures: Mapping[str, str]) -> str:
     """The whole page; `pictures` holds the SVG of the exhibits that have one.
 
-    >>> exhibits = [PageExhibit("t", "Table 1", "It.")]
-    >>> html = page(Document("a", "A title", "A source", "What it is.", "All well.", exhibits, "shoal --help"), {})
-    >>> html.startswith("<!doctype html>"), "<h2" in html, "<script" in html, "<code>shoal --help</code>" in html
-    (True, True, False, True)
+    >>> made = Reproduction.of("a", "A title", "A source", "What it is.", {}, [PaperPart("t", "Table 1", "It.")])
+    >>> html = page(made, {})
+    >>> html.startswith("<!doctype html>"), "<h2" in html, "<script" in html
+    (True, True, False)
     """
-    links = "".join(f'<a href="#{escape(key)}">{escape(name)}</a> ' for key, name in _names(document.exhibits))
+    links = "".join(f'<a href="#{escape(key)}">{escape(name)}</a> ' for key, name in _names(result.exhibits))
     parts = [
-        f"<h1>{escape(document.title)}</h1>",
-        f'<p class="source">{escape(document.source)}</p>',
-        f"<p>{escape(document.text)}</p>",
-        f"<p><strong>{escape(document.summary)}</strong></p>",
+        f"<h1>{escape(result.title)}</h1>",
+        f'<p class="source">{escape(result.source)}</p>',
+        f"<p>{escape(result.text)}</p>",
+        f"<p><strong>{escape(result.summary())}</strong></p>",
         f"<nav>{links}</nav>",
-        *(_exhibit(exhibit, pictures.get(exhibit.key)) for exhibit in document.exhibits),
-        f"<footer><p>Made by shoal {escape(__version__)} with <code>{escape(document.command)}</code>. "
+        *(_exhibit(exhibit, pictures.get(exhibit.key)) for exhibit in result.exhibits),
+        f"<footer><p>Made by shoal {escape(__version__)} with <code>{escape(result.command)}</code>. "
         "Nothing on this page is loaded from elsewhere.</p></footer>",
     ]
     head = (
         '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; img-src data:; '
         "style-src 'unsafe-inline'\">"
-        f'<link rel="icon" href="data:,"><title>{escape(document.title)}</title><style>{_STYLE}</style>'
+        f'<link rel="icon" href="data:,"><title>{escape(result.title)}</title><style>{_STYLE}</style>'
     )
     body = "\n".join(parts)
     return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}\n</body></html>\n'
 
 
-def _names(exhibits: Sequence[PageExhibit]) -> list[tuple[str, str]]:
+def _names(exhibits: Sequence[PaperPart]) -> list[tuple[str, str]]:
     """What links call exhibits: the heading up to its colon, or after it where several begin alike.
 
     >>> titles = {"a": "Fig 1: one", "b": "Beside: two", "c": "Beside: three"}
-    >>> _names([PageExhibit(name, title, "") for name, title in titles.items()])
+    >>> _names([PaperPart(name, title, "") for name, title in titles.items()])
     [('a', 'Fig 1'), ('b', 'two'), ('c', 'three')]
     """
     first = [exhibit.heading.partition(": ")[0] for exhibit in exhibits]
@@ -145,20 +105,20 @@ def _names(exhibits: Sequence[PageExhibit]) -> list[tuple[str, str]]:
     ]
 
 
-def _exhibit(exhibit: PageExhibit, svg: str | None) -> str:
+def _exhibit(exhibit: PaperPart, svg: str | None) -> str:
     parts = [f'<h2 id="{escape(exhibit.key)}">{escape(exhibit.heading)}</h2>', f"<p>{escape(exhibit.text)}</p>"]
     if svg is not None:
         coded = base64.b64encode(svg.encode()).decode()
         picture = f'<img alt="{escape(exhibit.heading)}" src="data:image/svg+xml;base64,{coded}">'
         parts.append(f'<div class="wide picture">{picture}</div>')
-    parts += [_grid(grid) for grid in exhibit.grids]
+    parts += [_grid(exhibit.comparison())] if exhibit.lines else []
     if exhibit.rows:
         parts.append(_table(exhibit.header, exhibit.rows))
     return "\n".join(parts)
 
 
 def _grid(grid: Grid) -> str:
-    """Words and numbers to read: words may break lines."""
+    """Words and numbers to read: words may break lines. The heading above is its title."""
 
     def kind(column: int) -> str:
         return "" if column < grid.left or column in grid.wrap else ' class="number"'
@@ -168,8 +128,7 @@ def _grid(grid: Grid) -> str:
         f"<tr>{''.join(f'<td{kind(j)}>{_content(content)}</td>' for j, content in enumerate(row))}</tr>"
         for row in grid.rows
     )
-    title = f"<h3>{escape(grid.title)}</h3>" if grid.title else ""
-    return f'{title}<div class="wide"><table class="compared"><tr>{head}</tr>{body}</table></div>'
+    return f'<div class="wide"><table class="compared"><tr>{head}</tr>{body}</table></div>'
 
 
 def _content(content: Content) -> str:
@@ -194,9 +153,9 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[Number]]) -> str:
     return f"<details><summary>{len(rows):,} rows of numbers</summary>{table}</details>"
 
 
-# A document as files: JSON, CSV, pictures and the page, all of them or none.
+# A reproduction as files: JSON, CSV, pictures and the page, all of them or none.
 #
-# Names start with the document's key, so that several documents share a folder: `a.html`, `a.json`, `a-fig-1.svg`.
+# Names start with the paper's name, so that several papers share a folder: `a.html`, `a.json`, `a-fig-1.svg`.
 
 
 def check_folder(folder: Path, keys: Sequence[str], force: bool, charts: bool) -> None:
@@ -216,27 +175,28 @@ def check_folder(folder: Path, keys: Sequence[str], force: bool, charts: bool) -
         check_drawing()
 
 
-def contents(document: Document, charts: bool = True) -> dict[str, bytes]:
-    """All files of a document by name, the page last: where it is, all the others are."""
-    key = document.key
-    files = {f"{key}.json": _json(document)}
-    for name, (header, rows) in document.tables.items():
-        files[f"{key}-{name}.csv"] = _csv(header, rows)
-    for exhibit in document.exhibits:
+def contents(result: Reproduction, charts: bool = True) -> dict[str, bytes]:
+    """All files of a paper by name, the page last: where it is, all the others are."""
+    key = result.paper
+    lines = [(line.what, line.ours, line.printed, line.verdict) for line in result.comparison]
+    text = json.dumps(result.to_dict(), ensure_ascii=False, indent=1)
+    files = {f"{key}.json": f"{text}\n".encode()}
+    files[f"{key}-comparison.csv"] = _csv(("what", "ours", "printed", "verdict"), lines)
+    for exhibit in result.exhibits:
         if exhibit.rows:
             files[f"{key}-{exhibit.key}.csv"] = _csv(exhibit.header, exhibit.rows)
     pictures: dict[str, str] = {}
     if charts:
-        for exhibit, svg, png in _drawn(document.exhibits):
+        for exhibit, svg, png in _drawn(result.exhibits):
             pictures[exhibit.key] = svg
             files[f"{key}-{exhibit.key}.svg"] = svg.encode()
             files[f"{key}-{exhibit.key}.png"] = png
-    files[f"{key}.html"] = page(document, pictures).encode()
+    files[f"{key}.html"] = page(result, pictures).encode()
     return files
 
 
-def _drawn(exhibits: Sequence[PageExhibit]) -> Iterable[tuple[PageExhibit, str, bytes]]:
-    from shoal.reports.pictures import draw
+def _drawn(exhibits: Sequence[PaperPart]) -> Iterable[tuple[PaperPart, str, bytes]]:
+    from shoal.reproduction.charts import draw
 
     with_chart = [(exhibit, exhibit.chart) for exhibit in exhibits if exhibit.chart is not None]
     for number, (exhibit, chart) in enumerate(with_chart):
@@ -288,10 +248,6 @@ def _draft(folder: Path, content: bytes) -> Path:
     sync(draft)
     give_usual_rights(draft)
     return draft
-
-
-def _json(document: Document) -> bytes:
-    return (json.dumps(document.data, ensure_ascii=False, indent=1) + "\n").encode()
 
 
 def _csv(header: Sequence[str], rows: Iterable[Sequence[Number]]) -> bytes:
