@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from typing import Any
 
 from fastapi import Request
@@ -119,15 +120,15 @@ def page(
 
     state = state_of(request, workspace, key, problem)
     refused = getattr(request.state, "policy_refused", None)
-    keys = [step.key for step in STEPS if not step.apart]
-    after = f"/w/{workspace.id}/{keys[keys.index(key) + 1]}" if key in keys[:-1] else None
+    way = [step for step in STEPS if not step.apart]
+    after = next((step for before, step in pairwise(way) if before.key == key), None)
     frame = {
         **listed(request, workspace),
         **state,
         "failures": in_page_words(state["failures"], workspace),
         "workspace": workspace,
         "step": step_named(key),
-        "after": after,
+        "after": after and {"name": after.name, "href": f"/w/{workspace.id}/{after.key}"},
         "same": same,
         "policy_refused": refused,
         "policy_text": workspace.policy_path.read_text("utf-8") if workspace.has_policy else None,
