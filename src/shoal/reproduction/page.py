@@ -9,13 +9,14 @@ import json
 import os
 import tempfile
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace as with_changes
 from html import escape
 from pathlib import Path
 
 from shoal import __version__, progress
 from shoal.errors import InputError, Message
 from shoal.reproduction.results import Number, PaperPart, Reproduction
-from shoal.results import Bar, Cell, Content, Grid
+from shoal.results.html import markup
 from shoal.storage.writing import give_usual_rights
 from shoal.systems.files import replace, sync
 
@@ -51,7 +52,8 @@ p { max-width: 46rem; } .source, footer { color: #667; } nav a { margin-right: .
 th { text-align: left; color: #667; font-weight: 600; vertical-align: bottom; }
 th, td { padding: .2rem .8rem .2rem 0; } td { vertical-align: top; }
 th.number, td.number { text-align: right; } td.number { font-variant-numeric: tabular-nums; white-space: nowrap; }
-.compared { min-width: 38rem; } .compared td { overflow-wrap: break-word; } tr + tr td { border-top: 1px solid #eee; }
+.compared table { min-width: 38rem; } .compared td { overflow-wrap: break-word; }
+tr + tr td { border-top: 1px solid #eee; }
 .good { color: #1a7040; } .bad { color: #a3333f; } .warning { color: #8a5a00; } .dim { color: #667; }
 .strong { font-weight: 600; } code { overflow-wrap: anywhere; }
 img { max-width: 100%; height: auto; } summary { color: #2a6f97; cursor: pointer; }
@@ -111,32 +113,11 @@ def _exhibit(exhibit: PaperPart, svg: str | None) -> str:
         coded = base64.b64encode(svg.encode()).decode()
         picture = f'<img alt="{escape(exhibit.heading)}" src="data:image/svg+xml;base64,{coded}">'
         parts.append(f'<div class="wide picture">{picture}</div>')
-    parts += [_grid(exhibit.comparison())] if exhibit.lines else []
+    if exhibit.lines:  # the heading above is its title
+        parts.append(f'<div class="compared">{markup([with_changes(exhibit.comparison(), title="")])}</div>')
     if exhibit.rows:
         parts.append(_table(exhibit.header, exhibit.rows))
     return "\n".join(parts)
-
-
-def _grid(grid: Grid) -> str:
-    """Words and numbers to read: words may break lines. The heading above is its title."""
-
-    def kind(column: int) -> str:
-        return "" if column < grid.left or column in grid.wrap else ' class="number"'
-
-    head = "".join(f"<th{kind(j)}>{escape(name)}</th>" for j, name in enumerate(grid.heads))
-    body = "".join(
-        f"<tr>{''.join(f'<td{kind(j)}>{_content(content)}</td>' for j, content in enumerate(row))}</tr>"
-        for row in grid.rows
-    )
-    return f'<div class="wide"><table class="compared"><tr>{head}</tr>{body}</table></div>'
-
-
-def _content(content: Content) -> str:
-    if isinstance(content, Bar):
-        return f'<meter min="0" max="1" value="{content.share:.4f}">{content.share:.1%}</meter>'
-    if isinstance(content, Cell):
-        return f'<span class="{content.tone}">{escape(content.text)}</span>'
-    return escape(content)
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[Number]]) -> str:

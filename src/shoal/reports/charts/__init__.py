@@ -13,7 +13,7 @@ from shoal.errors import InputError
 from shoal.reports.charts.pictures import WIDE, chart_of
 from shoal.reports.charts.results import DRAWINGS, choice_chart, frontier_chart
 from shoal.reports.charts.style import BLUE, as_text, harmless, inline
-from shoal.results import Bar, Cell, Chart, Content, Figures, Grid, Headline, Result, Section
+from shoal.results import Bar, Cell, Chart, Content, Exhibit, Figures, Grid, Headline, Result, Section
 from shoal.results.sections import ResultPicture
 from shoal.storage.writing import check_target, write_text, write_whole
 
@@ -88,7 +88,7 @@ def with_chart(
 
 def drawn(result: Result) -> Any:
     """The chart of a result, as altair knows it; refused where its sections name none."""
-    charts = [section for section in result.sections() if isinstance(section, Chart)]
+    charts = _charts(result.sections())
     if not charts:
         raise InputError(f"A result of {result.name} has no chart here.", "Leave the chart out.")
     return _as_altair(charts[0])
@@ -100,6 +100,11 @@ def figure_of(chart: Chart) -> str | None:
         return None
     svg = as_text(_as_altair(chart))
     return f'<figure class="wide" role="img" aria-label="{escape(chart.alternative)}">{svg}</figure>'
+
+
+def _charts(sections: Sequence[Section]) -> list[Chart]:
+    shown = [section.chart if isinstance(section, Exhibit) else section for section in sections]
+    return [section for section in shown if isinstance(section, Chart)]
 
 
 def _as_altair(chart: Chart) -> Any:
@@ -118,7 +123,7 @@ def plot(result: Result) -> Any:
     except ImportError:
         raise InputError("A chart needs altair.", "pip install 'shoal[charts]'") from None
     sections = result.sections()
-    if charts := [section for section in sections if isinstance(section, Chart)]:
+    if charts := _charts(sections):
         return _as_altair(charts[0])
     found = [(section, rows) for section in sections if (rows := _rows_of(section))]
     if not found:

@@ -78,12 +78,7 @@ class PublicationComparison(Result):
         folders = [Figure(letter, one.folder) for letter, one in zip(heads, shown, strict=True)]
         rows = [(words, *(write(one) for one in shown)) for words, write in _LINES]
         sections: list[Section] = [Headline(self.summary()), Figures(folders), Grid(("figure", *heads), rows)]
-        for title, first, key in (("Loss by column", "column", "loss_by_column"),
-                                  ("Excess by attack", "attack", "excess_by_attack")):  # fmt: skip
-            names = list(dict.fromkeys(name for one in shown for name in getattr(one, key)))
-            write = _loss if key == "loss_by_column" else excess_words
-            lines = [(name, *(write(one, name) for one in shown)) for name in names]
-            sections += [Grid((first, *heads), lines, title=title)] if lines else []
+        sections += _exhibits(self)
         notes = [
             "excess: what being in the data adds to a person's risk, beside people who are not in it; its 95% interval "
             "behind it"
@@ -219,12 +214,9 @@ def write_comparison(result: Result, path: Path) -> Path:
 
 
 def comparison_html(result: Result) -> str:
-    """The page: every section, and charts of loss and of attacks where there are such figures."""
-    parts: list[Section] = list(result.sections())
-    if isinstance(result, PublicationComparison):
-        parts = [part for part in parts if not (isinstance(part, Grid) and part.title)]
-        parts[3:3] = _exhibits(result)
-    chapters = [Chapter("compare", "Side by side", "The same figures of each, from its own findings.", parts)]
+    """The page: every section."""
+    about = "The same figures of each, from its own findings."
+    chapters = [Chapter("compare", "Side by side", about, list(result.sections()))]
     return page_html(page_of("Publications side by side", "Compared by shoal", __version__, chapters))
 
 
@@ -251,10 +243,8 @@ def _exhibit(
     if not bars:
         return None
 
-    def told(one: PublicationFigures, name: str) -> str:
-        return excess_words(one, name) if key == "excess_by_attack" else share(getattr(one, key).get(name))
-
-    rows = [(name, *(told(one, name) for one in result.publications)) for name in names]
+    write = excess_words if key == "excess_by_attack" else _loss
+    rows = [(name, *(write(one, name) for one in result.publications)) for name in names]
     return Exhibit(
         Chart(BarPicture(tuple(bars), title.lower()), listing(title, rows), title),
         Grid((first, *LETTERS[: len(result.publications)]), rows),
