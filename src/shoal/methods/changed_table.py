@@ -9,7 +9,7 @@ from shoal.results import Result
 from shoal.storage import Table
 
 
-class ChangedTable(Result):
+class ChangedTableResult(Result):
     """A table that was changed and may be released; a subclass says what differs.
 
     `personal`: it stays among those who hold the original, so that its columns need no decision.

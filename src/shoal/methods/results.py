@@ -12,7 +12,7 @@ import polars as pl
 from shoal.detection.undecided import Decisions, decision_notes, decisions_of
 from shoal.engine import engine_of
 from shoal.errors import InputError, Message
-from shoal.methods.changed_table import ChangedTable
+from shoal.methods.changed_table import ChangedTableResult
 from shoal.methods.findings import Findings
 from shoal.methods.outcomes import LatticeOutcome, MethodChoice, ModelCost, StrategyFigures, SuppressionOutcome
 from shoal.models import Verdict
@@ -53,7 +53,7 @@ _MOST_STRATEGIES = 20
 
 
 @dataclass(frozen=True, repr=False)
-class Anonymized(ChangedTable):
+class Anonymized(ChangedTableResult):
     """A changed table: `frame` is of the kind that came in, in the same order; `findings` say what it cost.
 
     `written`, `output` and `manifest` are those of its release, where there is one.

@@ -11,7 +11,7 @@ import polars as pl
 
 from shoal.engine import engine_of
 from shoal.exposure import IdentityRisk
-from shoal.methods.changed_table import ChangedTable
+from shoal.methods.changed_table import ChangedTableResult
 from shoal.methods.hipaa.clauses import CLAUSES, Treatment
 from shoal.methods.hipaa.zip3 import Populations
 from shoal.policy import Policy
@@ -61,7 +61,7 @@ class Vintage:
 
 
 @dataclass(frozen=True, repr=False)
-class SafeHarbor(ChangedTable):
+class SafeHarbor(ChangedTableResult):
     """A table after safe harbor: `frame` is of the kind that came in; `clauses` say what was done under (A) to (R).
 
     `to_confirm` is what a person must look at, `residual` the risk that is left. `written`, `output` and `manifest` are

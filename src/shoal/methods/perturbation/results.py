@@ -11,7 +11,7 @@ import polars as pl
 
 from shoal.detection.undecided import Decisions, UndecidedColumn, decision_notes, decisions_of
 from shoal.errors import InputError, Message
-from shoal.methods.changed_table import ChangedTable
+from shoal.methods.changed_table import ChangedTableResult
 from shoal.methods.perturbation.risk import IntervalDisclosure, NearestLinkage
 from shoal.methods.perturbation.utility import Utility
 from shoal.models import Verdict
@@ -77,7 +77,7 @@ class PerturbationFindings:
 
 
 @dataclass(frozen=True, repr=False)
-class Perturbed(ChangedTable):
+class Perturbed(ChangedTableResult):
     """A perturbed table: `frame` is of the kind that came in, in the same order; `findings` say what it is worth.
 
     `private` is for the owner of a release only: with the seed the noise can be taken off again. `written`, `output`

@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 import polars as pl
 
 from shoal.engine import engine_of
-from shoal.methods.changed_table import ChangedTable
+from shoal.methods.changed_table import ChangedTableResult
 from shoal.policy import Policy
 from shoal.policy.manifest import ColumnEntry, types_by_name
 from shoal.ranges.forms import NATURES, ColumnForm, FormKind
@@ -23,7 +23,7 @@ from shoal.wording import counted, in_words
 NEW_KEY = "a new key was made: keep it safe and apart from the data; without it no other file gets the same result"
 
 
-class Personal(ChangedTable):
+class Personal(ChangedTableResult):
     """A table that is still personal data, as the release step asks for it: it promises nothing."""
 
     policy: ClassVar[Policy] = Policy()
