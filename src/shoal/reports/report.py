@@ -6,7 +6,7 @@ import base64
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass
 from importlib.resources import files
 from importlib.util import find_spec
 from pathlib import Path
@@ -16,6 +16,7 @@ from shoal.attacks import Criterion
 from shoal.errors import InputError, Message
 from shoal.reports.chapters import Chapter, attacks_by_criterion, chapters_of
 from shoal.reports.charts.pictures import NARROW, WIDE, drawing
+from shoal.reports.charts.style import with_texts
 from shoal.reports.findings_model import typed_findings
 from shoal.results import Bar, Cell, Content, Exhibit, Figures, Grid, Headline, Meaning, Notes, Section
 from shoal.storage.writing import write_bytes
@@ -155,11 +156,7 @@ def _without_strange(found: Any) -> Any:
     >>> _without_strange({"label": "北京路, età, Łódź, Ωμέγα, Київ"})
     {'label': '□□□, età, Łódź, Ωμέγα, Київ'}
     """
-    if isinstance(found, str):
-        return _STRANGE.sub("□", found)
-    if isinstance(found, dict):
-        return {key: _without_strange(value) for key, value in found.items()}
-    return [_without_strange(value) for value in found] if isinstance(found, list) else found
+    return with_texts(found, lambda text: _STRANGE.sub("□", text))
 
 
 # Texts that can be set: what no page can show, or what would turn its texts around, is a question mark.
@@ -177,13 +174,7 @@ def printable(found: Any) -> Any:
     >>> printable({"label": "bell\\x07", "rows": [("a\\u202eb", 1)]})
     {'label': 'bell?', 'rows': [('a?b', 1)]}
     """
-    if isinstance(found, str):
-        return _UNSHOWN.sub("?", found)
-    if is_dataclass(found) and not isinstance(found, type):
-        return replace(found, **{entry.name: printable(getattr(found, entry.name)) for entry in fields(found)})
-    if isinstance(found, dict):
-        return {printable(key): printable(value) for key, value in found.items()}
-    return type(found)(printable(value) for value in found) if isinstance(found, (list, tuple)) else found
+    return with_texts(found, lambda text: _UNSHOWN.sub("?", text))
 
 
 # The same facts under the headings that others ask for: HIPAA expert determination, EMA and Health Canada, WP29.

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 from shoal.errors import InputError
 from shoal.reports.charts.pictures import WIDE, chart_of
 from shoal.reports.charts.results import DRAWINGS, choice_chart, frontier_chart
-from shoal.reports.charts.style import BLUE, as_text, harmless, inline
+from shoal.reports.charts.style import BLUE, as_text, harmless, inline, with_texts
 from shoal.results import Bar, Cell, Chart, Content, Exhibit, Figures, Grid, Headline, Result, Section
 from shoal.results.sections import ResultPicture
 from shoal.storage.writing import check_target, write_text, write_whole
@@ -110,7 +110,7 @@ def _charts(sections: Sequence[Section]) -> list[Chart]:
 def _as_altair(chart: Chart) -> Any:
     if isinstance(chart.picture, ResultPicture):
         return DRAWINGS[chart.picture.name](chart.picture.of)
-    return chart_of(chart.picture, WIDE)
+    return chart_of(with_texts(chart.picture, harmless), WIDE)
 
 
 # A result as a chart: the one that its sections name, or bars of the numbers that they show.

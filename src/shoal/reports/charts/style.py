@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import io
 import re
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
 from html import unescape
 from typing import Any
 from unicodedata import east_asian_width
@@ -53,6 +55,23 @@ def as_text(chart: Any, form: str = "svg", **how: Any) -> str:
     text = io.StringIO()
     chart.save(text, format=form, **how)
     return text.getvalue()
+
+
+def with_texts(found: Any, change: Callable[[str], str]) -> Any:
+    """The same document or picture with every text changed, keys included.
+
+    >>> with_texts({"a": [("b", 1)]}, str.upper)
+    {'A': [('B', 1)]}
+    """
+    if isinstance(found, str):
+        return change(found)
+    if isinstance(found, dict):
+        return {with_texts(key, change): with_texts(value, change) for key, value in found.items()}
+    if isinstance(found, (list, tuple)):
+        return type(found)(with_texts(value, change) for value in found)
+    if is_dataclass(found) and not isinstance(found, type):
+        return replace(found, **{entry.name: with_texts(getattr(found, entry.name), change) for entry in fields(found)})
+    return found
 
 
 def harmless(name: str) -> str:
