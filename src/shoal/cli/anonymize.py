@@ -173,7 +173,7 @@ def anonymize(
             **({} if prefer is None else {"prefer": prefer}),
         )
         if chart is not None:
-            save_chart(choice_chart(result.to_dict()), chart)
+            save_chart(choice_chart(result.method, result.findings.choice), chart)
     show_release(result, as_json)
 
 

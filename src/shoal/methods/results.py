@@ -12,11 +12,11 @@ import polars as pl
 from shoal.detection.undecided import Decisions, decision_notes, decisions_of
 from shoal.engine import engine_of
 from shoal.errors import InputError, Message
+from shoal.methods.changed_table import ChangedTableResult
 from shoal.methods.findings import Findings
 from shoal.methods.outcomes import LatticeOutcome, MethodChoice, ModelCost, StrategyFigures, SuppressionOutcome
 from shoal.models import Verdict
 from shoal.policy import Policy
-from shoal.policy.judgement.shown_classes import Check
 from shoal.policy.loading import with_roles
 from shoal.policy.manifest import ColumnEntry, DecidedBy, column_entries
 from shoal.ranges.columns import ReleasedColumns
@@ -30,7 +30,6 @@ from shoal.results import (
     Grid,
     Headline,
     Notes,
-    Result,
     Section,
     left_out,
     merged,
@@ -44,7 +43,7 @@ from shoal.storage.weights import record_weights
 from shoal.systems.console import shell_line
 from shoal.utility.weighted import Design, WeightedEstimate, weighted_estimates, weighted_grid
 from shoal.vocabulary import Role
-from shoal.wording import counted, in_words, percent, said_of
+from shoal.wording import counted, figure, in_words, percent, said_of
 
 if TYPE_CHECKING:
     from shoal.methods.scrubbing.results import ScrubbedText
@@ -54,7 +53,7 @@ _MOST_STRATEGIES = 20
 
 
 @dataclass(frozen=True, repr=False)
-class Anonymized(Result):
+class Anonymized(ChangedTableResult):
     """A changed table: `frame` is of the kind that came in, in the same order; `findings` say what it cost.
 
     `written`, `output` and `manifest` are those of its release, where there is one.
@@ -126,16 +125,6 @@ class Anonymized(Result):
         """By which name the manifest knows it."""
         return self.method
 
-    @property
-    def rule(self) -> str | None:
-        """The rule that it keeps instead of a privacy model: none."""
-        return None
-
-    @property
-    def personal(self) -> bool:
-        """Whether it stays among those who hold the original: no, it may leave."""
-        return False
-
     def block(self, rows: slice | Array) -> Anonymized:
         """The same of some rows (a stretch, or positions), in memory."""
         columns = {name: column.block(rows) for name, column in self.columns.items()}
@@ -205,14 +194,6 @@ class Anonymized(Result):
         """What was found, for the manifest."""
         told = {} if self.scrubbed is None else {"scrubbed": self.scrubbed}
         return {**self.findings.to_dict(), **told}
-
-    def manifest_sections(self, written: Table) -> dict[str, Any]:
-        """What a standard adds to the manifest: nothing."""
-        return {}
-
-    def checks(self, written: Table) -> list[Check]:
-        """What a standard asks of the written file: nothing."""
-        return []
 
     @cached_property
     def polars(self) -> pl.DataFrame:
@@ -325,11 +306,6 @@ class Anonymized(Result):
         return shown
 
 
-def or_dash(figure: float | None) -> str:
-    """A figure, or a dash where it is not known."""
-    return "–" if figure is None else f"{figure:,}" if isinstance(figure, int) else f"{figure:.4f}"
-
-
 def _figures(result: Anonymized) -> Figures:
     found = result.findings
     rows = {"method": result.method, "modified rows": f"{found.modified_rows:,}"}
@@ -365,14 +341,14 @@ def _cost(found: Findings) -> Grid:
 
 def _cost_by_model(steps: Sequence[ModelCost]) -> Grid:
     """What each model added to those before it."""
-    figure = "loss" if any(step.loss is not None for step in steps) else "information_loss"
+    name = "loss" if any(step.loss is not None for step in steps) else "information_loss"
     rows = []
     for place, step in enumerate(steps):
         settings = ", ".join(f"{name}={value}" for name, value in step.parameters.items())
         words = f"{'+ ' if place else ''}{step.model} {settings}".rstrip()
-        rows.append((words, or_dash(getattr(step, figure)), or_dash(step.added) if place else ""))
+        rows.append((words, figure(getattr(step, name)), figure(step.added) if place else ""))
     title = f"What each model added, on {steps[0].rows:,} records"
-    return Grid(("models", figure.replace("_", " "), "added"), rows, wrap=(0,), title=title)
+    return Grid(("models", name.replace("_", " "), "added"), rows, wrap=(0,), title=title)
 
 
 def _strategies(strategies: Sequence[StrategyFigures]) -> Grid:
@@ -387,8 +363,8 @@ def _choice(choice: MethodChoice) -> list[Section]:
         (
             entry.method,
             f"{entry.rows:,}",
-            or_dash(entry.information_loss),
-            or_dash(entry.loss),
+            figure(entry.information_loss),
+            figure(entry.loss),
             f"{entry.seconds:.2f}",
             entry.verdict,
         )
@@ -405,7 +381,7 @@ def _choice(choice: MethodChoice) -> list[Section]:
     shown.append(Notes([choice.reason, *refused, *not_allowed]))
     if choice.frontier:
         points = [
-            (f"{point.k}", percent(point.highest_risk), or_dash(point.information_loss), or_dash(point.loss))
+            (f"{point.k}", percent(point.highest_risk), figure(point.information_loss), figure(point.loss))
             for point in choice.frontier
         ]
         title = f"What another k would cost, on {choice.candidates[0].rows:,} records"

@@ -19,7 +19,7 @@ from shoal.reproduction import sanchez_masks as masks
 from shoal.reproduction import sanchez_printed as printed
 from shoal.reproduction import sanchez_sweeps as sweeps
 from shoal.reproduction import sanchez_tables as tables
-from shoal.reproduction.results import Exhibit, Reproduction, quoted
+from shoal.reproduction.results import PaperPart, Reproduction, quoted
 from shoal.reproduction.sample.discharges import QUASI_IDENTIFIERS
 from shoal.reproduction.sanchez_methods import (
     HIGH_CHARGE,
@@ -59,7 +59,7 @@ def sanchez(rows: int = printed.ROWS, seed: int = 0, effort: Effort = "default")
     return Reproduction.of("sanchez", TITLE, SOURCE, text, found, exhibits(found))
 
 
-def exhibits(found: dict[str, Any]) -> list[Exhibit]:
+def exhibits(found: dict[str, Any]) -> list[PaperPart]:
     """In the order of the paper: its figures, then its supplement, then what is beside it."""
     parts = (
         figures.fig_1,

@@ -35,6 +35,11 @@ class ColumnCost:
     unknown: float
     sentence: str
 
+    @property
+    def beside_name(self) -> str:
+        """The sentence where the name of the column stands before it."""
+        return self.sentence.removeprefix(self.column).removeprefix(":").lstrip()
+
 
 class Widened(NamedTuple):
     """Groups of records of one column: how many records, the width or the number of members of what is shown, and

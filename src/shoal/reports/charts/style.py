@@ -1,9 +1,14 @@
-"""One style for the pictures of a report: colours with enough contrast, by day and by night."""
+"""One style for all pictures: colours with enough contrast, by day and by night, and texts that keep their place.
+
+Pictures are drawn with altair, which is an extra.
+"""
 
 from __future__ import annotations
 
 import io
 import re
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass, replace
 from html import unescape
 from typing import Any
 from unicodedata import east_asian_width
@@ -38,11 +43,45 @@ def styled(chart: Any, width: int | None, height: int | None) -> Any:
     )  # fmt: skip
 
 
-def svg_text(chart: Any) -> str:
-    """Draw a chart as SVG."""
+def inline(rows: list[dict[str, Any]]) -> Any:
+    """Rows of a chart, carried inside it."""
+    import altair as alt
+
+    return alt.InlineData(values=rows)
+
+
+def as_text(chart: Any, form: str = "svg", **how: Any) -> str:
+    """Draw a chart as SVG, or as a page."""
     text = io.StringIO()
-    chart.save(text, format="svg")
+    chart.save(text, format=form, **how)
     return text.getvalue()
+
+
+def with_texts(found: Any, change: Callable[[str], str]) -> Any:
+    """The same document or picture with every text changed, keys included.
+
+    >>> with_texts({"a": [("b", 1)]}, str.upper)
+    {'A': [('B', 1)]}
+    """
+    if isinstance(found, str):
+        return change(found)
+    if isinstance(found, dict):
+        return {with_texts(key, change): with_texts(value, change) for key, value in found.items()}
+    if isinstance(found, (list, tuple)):
+        return type(found)(with_texts(value, change) for value in found)
+    if is_dataclass(found) and not isinstance(found, type):
+        return replace(found, **{entry.name: with_texts(getattr(found, entry.name), change) for entry in fields(found)})
+    return found
+
+
+def harmless(name: str) -> str:
+    """A name that may be anything: in a page it must not open a tag, and drawing ends at a control character.
+
+    >>> harmless("<b>")
+    '‹b›'
+    """
+    name = "".join(letter if letter.isprintable() else "\ufffd" for letter in name)
+    return name.replace("<", "\u2039").replace(">", "\u203a").replace("&", "\uff06")
 
 
 def in_both_lights(svg: str) -> str:

@@ -1,4 +1,4 @@
-"""A document as one HTML file without scripts and without a single address to load from."""
+"""A reproduced paper as one HTML file without scripts and without a single address to load from."""
 
 from __future__ import annotations
 
@@ -8,56 +8,17 @@ import io
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace as with_changes
 from html import escape
 from pathlib import Path
-from typing import Any
 
 from shoal import __version__, progress
 from shoal.errors import InputError, Message
-from shoal.results import Bar, Cell, Content, Grid
+from shoal.reproduction.results import Number, PaperPart, Reproduction
+from shoal.results.html import markup
 from shoal.storage.writing import give_usual_rights
 from shoal.systems.files import replace, sync
-
-# What a page shows, whatever it is about: exhibits with words, grids, numbers and a picture each.
-
-
-Number = str | int | float | None
-
-
-@dataclass(frozen=True)
-class PageExhibit:
-    """One part of a page: its words, grids to read, a table of numbers (a CSV file too) and a picture.
-
-    `chart` makes the picture when it is drawn, so that nothing is loaded for it before.
-    """
-
-    key: str
-    heading: str
-    text: str
-    header: Sequence[str] = ()
-    rows: Sequence[Sequence[Number]] = ()
-    grids: Sequence[Grid] = ()
-    chart: Callable[[], Any] | None = field(default=None, repr=False, compare=False)
-
-
-@dataclass(frozen=True)
-class Document:
-    """A page and its files: `key` begins their names, `command` is what made it, `data` the numbers as JSON.
-
-    `tables` are further CSV files by name, each with its header and rows.
-    """
-
-    key: str
-    title: str
-    source: str
-    text: str
-    summary: str
-    exhibits: Sequence[PageExhibit]
-    command: str
-    data: Mapping[str, Any] = field(default_factory=dict, repr=False)
-    tables: Mapping[str, tuple[Sequence[str], Sequence[Sequence[Number]]]] = field(default_factory=dict, repr=False)
 
 
 def share(value: float | None, digits: int = 2) -> str:
@@ -91,7 +52,8 @@ p { max-width: 46rem; } .source, footer { color: #667; } nav a { margin-right: .
 th { text-align: left; color: #667; font-weight: 600; vertical-align: bottom; }
 th, td { padding: .2rem .8rem .2rem 0; } td { vertical-align: top; }
 th.number, td.number { text-align: right; } td.number { font-variant-numeric: tabular-nums; white-space: nowrap; }
-.compared { min-width: 38rem; } .compared td { overflow-wrap: break-word; } tr + tr td { border-top: 1px solid #eee; }
+.compared table { min-width: 38rem; } .compared td { overflow-wrap: break-word; }
+tr + tr td { border-top: 1px solid #eee; }
 .good { color: #1a7040; } .bad { color: #a3333f; } .warning { color: #8a5a00; } .dim { color: #667; }
 .strong { font-weight: 600; } code { overflow-wrap: anywhere; }
 img { max-width: 100%; height: auto; } summary { color: #2a6f97; cursor: pointer; }
@@ -102,40 +64,40 @@ img { max-width: 100%; height: auto; } summary { color: #2a6f97; cursor: pointer
 _FEW_ROWS = 20
 
 
-def page(document: Document, pictures: Mapping[str, str]) -> str:
+def page(result: Reproduction, pictures: Mapping[str, str]) -> str:
     """The whole page; `pictures` holds the SVG of the exhibits that have one.
 
-    >>> exhibits = [PageExhibit("t", "Table 1", "It.")]
-    >>> html = page(Document("a", "A title", "A source", "What it is.", "All well.", exhibits, "shoal --help"), {})
-    >>> html.startswith("<!doctype html>"), "<h2" in html, "<script" in html, "<code>shoal --help</code>" in html
-    (True, True, False, True)
+    >>> made = Reproduction.of("a", "A title", "A source", "What it is.", {}, [PaperPart("t", "Table 1", "It.")])
+    >>> html = page(made, {})
+    >>> html.startswith("<!doctype html>"), "<h2" in html, "<script" in html
+    (True, True, False)
     """
-    links = "".join(f'<a href="#{escape(key)}">{escape(name)}</a> ' for key, name in _names(document.exhibits))
+    links = "".join(f'<a href="#{escape(key)}">{escape(name)}</a> ' for key, name in _names(result.exhibits))
     parts = [
-        f"<h1>{escape(document.title)}</h1>",
-        f'<p class="source">{escape(document.source)}</p>',
-        f"<p>{escape(document.text)}</p>",
-        f"<p><strong>{escape(document.summary)}</strong></p>",
+        f"<h1>{escape(result.title)}</h1>",
+        f'<p class="source">{escape(result.source)}</p>',
+        f"<p>{escape(result.text)}</p>",
+        f"<p><strong>{escape(result.summary())}</strong></p>",
         f"<nav>{links}</nav>",
-        *(_exhibit(exhibit, pictures.get(exhibit.key)) for exhibit in document.exhibits),
-        f"<footer><p>Made by shoal {escape(__version__)} with <code>{escape(document.command)}</code>. "
+        *(_exhibit(exhibit, pictures.get(exhibit.key)) for exhibit in result.exhibits),
+        f"<footer><p>Made by shoal {escape(__version__)} with <code>{escape(result.command)}</code>. "
         "Nothing on this page is loaded from elsewhere.</p></footer>",
     ]
     head = (
         '<meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">'
         '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; img-src data:; '
         "style-src 'unsafe-inline'\">"
-        f'<link rel="icon" href="data:,"><title>{escape(document.title)}</title><style>{_STYLE}</style>'
+        f'<link rel="icon" href="data:,"><title>{escape(result.title)}</title><style>{_STYLE}</style>'
     )
     body = "\n".join(parts)
     return f'<!doctype html>\n<html lang="en"><head>{head}</head>\n<body>\n{body}\n</body></html>\n'
 
 
-def _names(exhibits: Sequence[PageExhibit]) -> list[tuple[str, str]]:
+def _names(exhibits: Sequence[PaperPart]) -> list[tuple[str, str]]:
     """What links call exhibits: the heading up to its colon, or after it where several begin alike.
 
     >>> titles = {"a": "Fig 1: one", "b": "Beside: two", "c": "Beside: three"}
-    >>> _names([PageExhibit(name, title, "") for name, title in titles.items()])
+    >>> _names([PaperPart(name, title, "") for name, title in titles.items()])
     [('a', 'Fig 1'), ('b', 'two'), ('c', 'three')]
     """
     first = [exhibit.heading.partition(": ")[0] for exhibit in exhibits]
@@ -145,39 +107,17 @@ def _names(exhibits: Sequence[PageExhibit]) -> list[tuple[str, str]]:
     ]
 
 
-def _exhibit(exhibit: PageExhibit, svg: str | None) -> str:
+def _exhibit(exhibit: PaperPart, svg: str | None) -> str:
     parts = [f'<h2 id="{escape(exhibit.key)}">{escape(exhibit.heading)}</h2>', f"<p>{escape(exhibit.text)}</p>"]
     if svg is not None:
         coded = base64.b64encode(svg.encode()).decode()
         picture = f'<img alt="{escape(exhibit.heading)}" src="data:image/svg+xml;base64,{coded}">'
         parts.append(f'<div class="wide picture">{picture}</div>')
-    parts += [_grid(grid) for grid in exhibit.grids]
+    if exhibit.lines:  # the heading above is its title
+        parts.append(f'<div class="compared">{markup([with_changes(exhibit.comparison(), title="")])}</div>')
     if exhibit.rows:
         parts.append(_table(exhibit.header, exhibit.rows))
     return "\n".join(parts)
-
-
-def _grid(grid: Grid) -> str:
-    """Words and numbers to read: words may break lines."""
-
-    def kind(column: int) -> str:
-        return "" if column < grid.left or column in grid.wrap else ' class="number"'
-
-    head = "".join(f"<th{kind(j)}>{escape(name)}</th>" for j, name in enumerate(grid.heads))
-    body = "".join(
-        f"<tr>{''.join(f'<td{kind(j)}>{_content(content)}</td>' for j, content in enumerate(row))}</tr>"
-        for row in grid.rows
-    )
-    title = f"<h3>{escape(grid.title)}</h3>" if grid.title else ""
-    return f'{title}<div class="wide"><table class="compared"><tr>{head}</tr>{body}</table></div>'
-
-
-def _content(content: Content) -> str:
-    if isinstance(content, Bar):
-        return f'<meter min="0" max="1" value="{content.share:.4f}">{content.share:.1%}</meter>'
-    if isinstance(content, Cell):
-        return f'<span class="{content.tone}">{escape(content.text)}</span>'
-    return escape(content)
 
 
 def _table(header: Sequence[str], rows: Sequence[Sequence[Number]]) -> str:
@@ -194,9 +134,9 @@ def _table(header: Sequence[str], rows: Sequence[Sequence[Number]]) -> str:
     return f"<details><summary>{len(rows):,} rows of numbers</summary>{table}</details>"
 
 
-# A document as files: JSON, CSV, pictures and the page, all of them or none.
+# A reproduction as files: JSON, CSV, pictures and the page, all of them or none.
 #
-# Names start with the document's key, so that several documents share a folder: `a.html`, `a.json`, `a-fig-1.svg`.
+# Names start with the paper's name, so that several papers share a folder: `a.html`, `a.json`, `a-fig-1.svg`.
 
 
 def check_folder(folder: Path, keys: Sequence[str], force: bool, charts: bool) -> None:
@@ -216,27 +156,28 @@ def check_folder(folder: Path, keys: Sequence[str], force: bool, charts: bool) -
         check_drawing()
 
 
-def contents(document: Document, charts: bool = True) -> dict[str, bytes]:
-    """All files of a document by name, the page last: where it is, all the others are."""
-    key = document.key
-    files = {f"{key}.json": _json(document)}
-    for name, (header, rows) in document.tables.items():
-        files[f"{key}-{name}.csv"] = _csv(header, rows)
-    for exhibit in document.exhibits:
+def contents(result: Reproduction, charts: bool = True) -> dict[str, bytes]:
+    """All files of a paper by name, the page last: where it is, all the others are."""
+    key = result.paper
+    lines = [(line.what, line.ours, line.printed, line.verdict) for line in result.comparison]
+    text = json.dumps(result.to_dict(), ensure_ascii=False, indent=1)
+    files = {f"{key}.json": f"{text}\n".encode()}
+    files[f"{key}-comparison.csv"] = _csv(("what", "ours", "printed", "verdict"), lines)
+    for exhibit in result.exhibits:
         if exhibit.rows:
             files[f"{key}-{exhibit.key}.csv"] = _csv(exhibit.header, exhibit.rows)
     pictures: dict[str, str] = {}
     if charts:
-        for exhibit, svg, png in _drawn(document.exhibits):
+        for exhibit, svg, png in _drawn(result.exhibits):
             pictures[exhibit.key] = svg
             files[f"{key}-{exhibit.key}.svg"] = svg.encode()
             files[f"{key}-{exhibit.key}.png"] = png
-    files[f"{key}.html"] = page(document, pictures).encode()
+    files[f"{key}.html"] = page(result, pictures).encode()
     return files
 
 
-def _drawn(exhibits: Sequence[PageExhibit]) -> Iterable[tuple[PageExhibit, str, bytes]]:
-    from shoal.reports.pictures import draw
+def _drawn(exhibits: Sequence[PaperPart]) -> Iterable[tuple[PaperPart, str, bytes]]:
+    from shoal.reproduction.charts import draw
 
     with_chart = [(exhibit, exhibit.chart) for exhibit in exhibits if exhibit.chart is not None]
     for number, (exhibit, chart) in enumerate(with_chart):
@@ -288,10 +229,6 @@ def _draft(folder: Path, content: bytes) -> Path:
     sync(draft)
     give_usual_rights(draft)
     return draft
-
-
-def _json(document: Document) -> bytes:
-    return (json.dumps(document.data, ensure_ascii=False, indent=1) + "\n").encode()
 
 
 def _csv(header: Sequence[str], rows: Iterable[Sequence[Number]]) -> bytes:

@@ -5,15 +5,16 @@ Every chart is given its axis titles, and the space that its texts need (`letter
 
 from __future__ import annotations
 
-import io
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from shoal.reports.chart_style import width as text_width
-from shoal.reports.chart_style import with_lengths
+from shoal.reports.charts.style import BLUE as BLUE
+from shoal.reports.charts.style import as_text, with_lengths
+from shoal.reports.charts.style import inline as data
+from shoal.reports.charts.style import width as text_width
 
-BLUE, RED, GREY = "#2a6f97", "#d1495b", "#888888"
+RED, GREY = "#d1495b", "#888888"
 Rows = list[dict[str, Any]]
 _LABEL_SIZE, _BETWEEN = 9, 6
 # more groups than this lie on their side, one below the other
@@ -21,39 +22,29 @@ _MOST_UPRIGHT = 8
 
 
 @dataclass(frozen=True)
-class Picture:
+class DrawnChart:
     """A chart as SVG text and PNG bytes."""
 
     svg: str
     png: bytes
 
 
-def draw(chart: Any) -> Picture:
+def draw(chart: Any) -> DrawnChart:
     """Draw a chart; the PNG is made from the SVG, so that both show the same."""
     import vl_convert
 
     text = svg_of(chart)
-    return Picture(with_lengths(text), vl_convert.svg_to_png(text, scale=2))
+    return DrawnChart(with_lengths(text), vl_convert.svg_to_png(text, scale=2))
 
 
 def svg_of(chart: Any) -> str:
     """Draw a chart as SVG, in one style."""
-    text = io.StringIO()
-    whole = (
+    return as_text(
         chart.configure_view(stroke=None)
         .configure_axis(gridColor="#eee", labelLimit=0, titleLimit=0)
         .configure_legend(labelLimit=0, titleLimit=0)
         .configure_title(limit=0)
     )
-    whole.save(text, format="svg")
-    return text.getvalue()
-
-
-def data(rows: Rows) -> Any:
-    """Rows of a chart, carried inside it."""
-    import altair as alt
-
-    return alt.InlineData(values=rows)
 
 
 def bars(

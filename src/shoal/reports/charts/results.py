@@ -1,60 +1,26 @@
-"""Pictures of findings, as SVG, PNG or one self-contained HTML page. Drawn with altair, which is an extra."""
+"""Charts of single results, for notebooks and `--chart`: what is best known, and what a lower risk costs."""
 
 from __future__ import annotations
 
-import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from pathlib import Path
+from collections.abc import Callable, Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 from shoal.detection.results import Detection
 from shoal.errors import InputError
 from shoal.exposure.leakage.curves import Curve, needed_k, over_k, over_leaks, over_targets
 from shoal.exposure.leakage.results import LeakRisk
-from shoal.results import Chart, Result
-from shoal.results.html import harmless
-from shoal.storage.writing import check_target, write_text, write_whole
+from shoal.methods.outcomes import Candidate, FrontierPoint, MethodChoice
+from shoal.reports.charts.style import BLUE, harmless, inline
 
 if TYPE_CHECKING:
     from shoal.methods.search.solution_space import SolutionSpace
 
 
-ENDINGS = (".svg", ".png", ".html")
-_AS_TEXT = ("svg", "html")
-_BLUE, _RED = "#2a6f97", "#d1495b"
+_CHOSEN = "#d1495b"
 _LEAST = "least loss at this risk"
 _PANEL = 320
-
-MOST_BARS = 40
-
-
-def check_chart(path: Path, force: bool) -> None:
-    """Refuse a chart that could not be drawn or written, before any work is done for it."""
-    check_target(path, force, ENDINGS)
-    check_drawing()
-
-
-def check_drawing() -> None:
-    """Refuse to draw where the libraries for it are absent."""
-    try:
-        import altair  # noqa: F401
-        import vl_convert  # noqa: F401
-    except ImportError:
-        raise InputError("Charts need altair and vl-convert.", "pip install 'shoal[charts]'") from None
-
-
-def save_chart(chart: Any, path: Path) -> None:
-    """Write a chart in the format of the file's ending; HTML carries all it needs inside."""
-    kind = path.suffix.lower()[1:]
-    inline = {"inline": True} if kind == "html" else {}
-    if kind in _AS_TEXT:
-        text = io.StringIO()
-        chart.save(text, format=kind, **inline)
-        write_text(path, text.getvalue())
-    else:
-        write_whole(path, lambda draft: chart.save(str(draft), format=kind))
+_MOST_BARS = 40
 
 
 def detection_chart(found: Detection) -> Any:
@@ -67,17 +33,17 @@ def detection_chart(found: Detection) -> Any:
         for entry in found.by_size
         if len(entry.columns) <= last
     ]
-    base = alt.Chart(_values(frontier)).encode(
+    base = alt.Chart(inline(frontier)).encode(
         x=alt.X("columns:Q", title="number of columns known", axis=alt.Axis(tickMinStep=1, format="d")),
         y=alt.Y("uniqueness:Q", title="records singled out", axis=alt.Axis(format="%"), scale=alt.Scale(domain=[0, 1])),
         tooltip=["set:N", alt.Tooltip("uniqueness:Q", format=".1%")],
     )
-    line = base.mark_line(color=_BLUE, point=alt.OverlayMarkDef(size=60, filled=True, color=_BLUE))
-    most = sorted(found.contributions.items(), key=lambda item: -item[1])[:MOST_BARS]
+    line = base.mark_line(color=BLUE, point=alt.OverlayMarkDef(size=60, filled=True, color=BLUE))
+    most = sorted(found.contributions.items(), key=lambda item: -item[1])[:_MOST_BARS]
     shares = [{"column": harmless(name), "share": share} for name, share in most]
     bars = (
-        alt.Chart(_values(shares))
-        .mark_bar(color=_BLUE)
+        alt.Chart(inline(shares))
+        .mark_bar(color=BLUE)
         .encode(
             x=alt.X("share:Q", title="part in the uniques", axis=alt.Axis(format="%")),
             y=alt.Y("column:N", title=None, sort="-x"),
@@ -104,51 +70,50 @@ def frontier_chart(found: SolutionSpace) -> Any:
         }
         for solution in [*found.frontier, *([] if found.chosen is None else [found.chosen])]
     ]
-    base = alt.Chart(_values(rows)).encode(
+    base = alt.Chart(inline(rows)).encode(
         x=alt.X("risk:Q", title="highest risk of a record (1 / smallest class)", scale=alt.Scale(type="log")),
         y=alt.Y("score:Q", title=found.minimize, scale=alt.Scale(zero=True)),
         tooltip=["levels:N", "k:Q", alt.Tooltip("score:Q", format=".4f"), "suppressed:Q", "what:N"],
     )
-    line = base.mark_line(color=_BLUE)
+    line = base.mark_line(color=BLUE)
     points = base.mark_point(filled=True, size=80, opacity=1).encode(
-        color=alt.Color("what:N", title=None, scale=alt.Scale(range=[_RED, _BLUE], domain=["chosen", _LEAST]))
+        color=alt.Color("what:N", title=None, scale=alt.Scale(range=[_CHOSEN, BLUE], domain=["chosen", _LEAST]))
     )
     labels = base.mark_text(align="left", dx=7, dy=-7).encode(text=alt.Text("k:Q", format="d"))
     layered = alt.layer(line, points, labels)
     return layered.properties(width=520, height=320, title="What a lower risk costs (labels: smallest class)")
 
 
-def choice_chart(found: dict[str, Any]) -> Any:
+def choice_chart(method: str, choice: MethodChoice | None) -> Any:
     """What was chosen: the loss for each k, and what the other methods lost at the k that was asked for."""
     import altair as alt
 
-    if "frontier" not in found:
+    if choice is None:
         raise InputError("There is a chart only where a method was chosen.", "Leave out --method, or --chart.")
-    compared = [row for row in found["candidates"] if row["rows"] == found["candidates"][0]["rows"]]
+    compared = [one for one in choice.candidates if one.rows == choice.candidates[0].rows]
     # the measure that all have: only then their losses can be compared
-    held = [row for row in [*found["frontier"], *compared] if row["loss"] is not None]
-    figure = "information_loss" if all(row["information_loss"] is not None for row in held) else "loss"
-    rows = [{"risk": row["highest_risk"], "loss": row[figure], "k": row["k"]} for row in found["frontier"]]
-    others = [{"method": row["method"], "loss": row[figure]} for row in compared if row[figure] is not None]
-    base = alt.Chart(_values(rows)).encode(
+    tried: list[Candidate | FrontierPoint] = [*choice.frontier, *compared]
+    all_have = all(one.information_loss is not None for one in tried if one.loss is not None)
+    figure = "information_loss" if all_have else "loss"
+    rows = [{"risk": one.highest_risk, "loss": getattr(one, figure), "k": one.k} for one in choice.frontier]
+    others = [{"method": one.method, "loss": loss} for one in compared if (loss := getattr(one, figure)) is not None]
+    base = alt.Chart(inline(rows)).encode(
         x=alt.X("risk:Q", title="highest risk of a record (1 / k)", scale=alt.Scale(type="log")),
         y=alt.Y("loss:Q", title=figure.replace("_", " ")),
         tooltip=["k:Q", alt.Tooltip("loss:Q", format=".4f")],
     )
-    line = base.mark_line(color=_BLUE, point=alt.OverlayMarkDef(size=60, filled=True, color=_BLUE))
+    line = base.mark_line(color=BLUE, point=alt.OverlayMarkDef(size=60, filled=True, color=BLUE))
     labels = base.mark_text(align="left", dx=7, dy=-7).encode(text=alt.Text("k:Q", format="d"))
     bars = (
-        alt.Chart(_values(others))
-        .mark_bar(color=_BLUE)
+        alt.Chart(inline(others))
+        .mark_bar(color=BLUE)
         .encode(
             x=alt.X("loss:Q", title=figure.replace("_", " ")),
             y=alt.Y("method:N", title=None, sort="x"),
             tooltip=["method:N", alt.Tooltip("loss:Q", format=".4f")],
         )
     )
-    left = alt.layer(line, labels).properties(
-        width=340, height=260, title=f"What a lower risk costs ({found['method']})"
-    )
+    left = alt.layer(line, labels).properties(width=340, height=260, title=f"What a lower risk costs ({method})")
     right = bars.properties(width=260, height=alt.Step(24), title="What each method lost")
     return alt.hconcat(left, right).configure_view(stroke=None)
 
@@ -207,12 +172,12 @@ def _lines(
     several = len(curves) > 1
     # names of thresholds stand right of the panel, where no curve runs; those of curves below it
     legend = alt.Legend(orient="bottom", columns=3)
-    colour: Any = alt.value(_BLUE)
+    colour: Any = alt.value(BLUE)
     if several:
         colour = alt.Color("line:N", title=None, sort=[curve.name for curve in curves], legend=legend)
     scale = alt.Scale(type="log") if log else alt.Scale(zero=True)
     lines = (
-        alt.Chart(_values(rows))
+        alt.Chart(inline(rows))
         .mark_line(point=alt.OverlayMarkDef(size=18, filled=True))
         .encode(
             x=alt.X("x:Q", title=x, axis=alt.Axis(format=",d", tickMinStep=1)),
@@ -222,7 +187,7 @@ def _lines(
         )
     )
     if limits:
-        borders = _values([{"y": value, "name": f"{value:.2g} {name}".strip()} for value, name in limits.items()])
+        borders = inline([{"y": value, "name": f"{value:.2g} {name}".strip()} for value, name in limits.items()])
         rule = alt.Chart(borders).mark_rule(strokeDash=[4, 3], color="#888").encode(y="y:Q", tooltip=["name:N"])
         label = (
             alt.Chart(borders)
@@ -233,54 +198,8 @@ def _lines(
     return lines.properties(width=_PANEL, height=240, title=heading)
 
 
-def _values(rows: list[dict[str, Any]]) -> Any:
-    """Rows of a chart, carried inside it."""
-    import altair as alt
-
-    return alt.InlineData(values=rows)
-
-
-# the drawing of each chart section by its name
-DRAWINGS: dict[str, Callable[..., Any]] = {
-    "choice": choice_chart,
-    "detection": detection_chart,
-    "lattice": frontier_chart,
+# the drawing of each picture that is computed from results
+DRAWINGS: dict[str, Callable[[Sequence[Any]], Any]] = {
+    "detection": lambda found: detection_chart(found[0]),
     "leak": leak_chart,
 }
-
-
-# Measure and draw: the one order of steps for every verb that can draw what it found.
-
-
-R = TypeVar("R", bound=Result)
-
-
-def with_chart(
-    measure: Callable[[], R], chart: str | Path | None, *, force: bool = False, sources: Iterable[str | Path] = ()
-) -> R:
-    """What `measure` finds, and its chart in a file, whose name is checked before any work is done.
-
-    A chart does not replace one of the `sources`. The result has a field `chart`, which then holds the path.
-
-    >>> from shoal.detection import detect
-    >>> with_chart(lambda: detect({"age": [30, 30, 41]}), None).chart is None
-    True
-    """
-    if chart is None:
-        return measure()
-
-    target = Path(chart)
-    check_chart(target, force)
-    if any(target.resolve() == Path(source).resolve() for source in sources):
-        raise InputError(f"The chart {target} would replace the table.", "Give it another name.")
-    result = measure()
-    save_chart(drawn(result), target)
-    return replace(result, chart=str(target))  # type: ignore[type-var]
-
-
-def drawn(result: Result) -> Any:
-    """The chart of a result, as altair knows it; refused where its sections name none."""
-    charts = [section for section in result.sections() if isinstance(section, Chart)]
-    if not charts:
-        raise InputError(f"A result of {result.name} has no chart here.", "Leave the chart out.")
-    return result.plot()
