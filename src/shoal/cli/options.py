@@ -395,12 +395,13 @@ def pairs_of(given: list[str], option: str) -> dict[str, str]:
 def show_release(result: Any, as_json: bool) -> None:
     """Show what left; a refusal is exit code 1."""
     from shoal.cli.showing import show
+    from shoal.methods.scrubbing.results import has_withheld
     from shoal.releases.write import Refused
 
     if result.refusal is not None and not as_json:
         raise Refused(result.refusal)
     print_json(result.to_dict()) if as_json else show(result)
-    if result.refusal is not None:
+    if result.refusal is not None or has_withheld(getattr(result, "scrubbed", None)):
         raise typer.Exit(1)
 
 

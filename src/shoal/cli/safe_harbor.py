@@ -114,6 +114,7 @@ def safe_harbor(
     from shoal.cli.showing import running, show
     from shoal.errors import InputError
     from shoal.methods.hipaa.safe_harbor import SafeHarborReading
+    from shoal.methods.scrubbing.results import has_withheld
     from shoal.releases.jobs import Writing, release_safe_harbor
 
     if output is None and write_policy is None:
@@ -134,5 +135,5 @@ def safe_harbor(
         )
     print_json(result.to_dict()) if as_json else show(result)
     over = fail_above_threshold and result.residual is not None and result.residual.over_threshold
-    if result.verdict == "refused" or over:
+    if result.verdict == "refused" or over or has_withheld(result.scrubbed):
         raise typer.Exit(1)

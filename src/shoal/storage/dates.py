@@ -354,7 +354,10 @@ def _number(numbers: pl.Series, pad: pl.Series) -> pl.Series:
 
 ISO = "%Y-%m-%d"
 ISO_MOMENT = "%Y-%m-%d %H:%M:%S%.f"
-_CLOCK_FORMAT = r"^(?<lead>[T ,]\s*)(?<h>\d{1,2}):(?<m>\d{2})(?<s>:\d{2})?(?<f>\.\d+)?(?<half>\s*[AaPp][Mm])?$"
+_CLOCK_FORMAT = (
+    r"^(?<lead>[T ,]?\s*)(?<h>\d{1,2})(?<colon>:?)(?<m>\d{2})(?<s>:?\d{2})?(?<f>\.\d+)?(?<half>\s*[AaPp][Mm])?"
+    r"(?<zone>\s*(?:Z|UTC|GMT|[+-]\d{2}:?\d{2}))?$"
+)
 
 
 def has_clock(formats: tuple[str, ...]) -> bool:
@@ -376,18 +379,20 @@ def read_dates(texts: pl.Series, formats: tuple[str, ...], century_from: int | N
     plain = texts.str.strip_chars()
     found = pl.Series([None], dtype=pl.Datetime("us") if clock else pl.Date).new_from_index(0, len(texts))
     for entry in formats:
+        left = found.is_null().arg_true()
+        texts_left = plain.gather(left)
         spelled = entry.replace("%^", "%")
         if has_clock((entry,)):
-            dates = plain.str.to_datetime(spelled, strict=False, time_unit="us")
+            dates = texts_left.str.to_datetime(spelled, strict=False, time_unit="us")
         else:
-            dates = plain.str.to_date(spelled, strict=False).cast(found.dtype)
+            dates = texts_left.str.to_date(spelled, strict=False).cast(found.dtype)
         if "%y" in entry and century_from is not None:
             # chrono's own century is a guess; 29 February may not be a day in the other
             years = century_from + (dates.dt.year() - century_from) % 100
             leap = (years % 4 == 0) & ((years % 100 != 0) | (years % 400 == 0))
             dates = dates.set(((dates.dt.month() == 2) & (dates.dt.day() == 29) & ~leap).fill_null(False), None)
             dates = dates.to_frame("").select(pl.col("").dt.replace(year=years)).to_series()
-        found = found.fill_null(dates)
+        found = found.scatter(left, dates)
     return found
 
 
@@ -405,8 +410,12 @@ def write_dates(dates: pl.Series, format: str) -> pl.Series:
 def inferred_formats(texts: pl.Series, name: str) -> tuple[str, ...]:
     """The formats in which the dates of a column are written, the most frequent first; a doubt is an error.
 
+    A time zone is written as it stands, and moments are those of its clock; of several zones none is chosen.
+
     >>> inferred_formats(pl.Series(["03/14/2021", "12/01/2020"]), "seen")
     ('%m/%d/%Y',)
+    >>> inferred_formats(pl.Series(["2021-03-14T10:15:00Z", "2021-03-15T08:00:00Z"]), "seen")
+    ('%Y-%m-%dT%H:%M:%SZ',)
     """
     try:
         days = days_of(texts.str.strip_chars(), name)
@@ -422,7 +431,7 @@ def inferred_formats(texts: pl.Series, name: str) -> tuple[str, ...]:
         year = pl.Series(["%Y"]).new_from_index(0, len(texts)).set(parts[part].str.len_bytes() == 2, "%y")
         text = year.set(here == "M", letter + ("B" if days.full_names else "b"))
         text = (pad + "d").zip_with(here == "d", (pad + "m").zip_with(here == "m", text))
-        out = out + text + (_clock(parts["clock"]) if glue is None else parts[glue].fill_null(""))
+        out = out + text + (_clock(parts["clock"], name) if glue is None else parts[glue].fill_null(""))
     counts = out.value_counts(sort=True)
     formats = tuple(counts.sort(["count", ""], descending=[True, False])[""].to_list())
     if any("%y" in entry for entry in formats):
@@ -432,15 +441,24 @@ def inferred_formats(texts: pl.Series, name: str) -> tuple[str, ...]:
     return formats
 
 
-def _clock(clocks: pl.Series) -> pl.Series:
-    """The times of day behind dates as formats."""
+def _clock(clocks: pl.Series, name: str) -> pl.Series:
+    """The times of day behind dates as formats; none is made of a time that could not be read by it."""
     found = clocks.str.extract_groups(_CLOCK_FORMAT).struct.unnest()
+    if (found["h"].is_null() & (clocks.fill_null("") != "")).any():
+        raise InputError(f"Column '{name}' has dates in a writing that cannot be written again.", _cure(name))
+    if found["zone"].str.strip_chars().filter(found["h"].is_not_null()).n_unique() > 1:
+        raise InputError(
+            f"Column '{name}' has times of several time zones: which of them counts its days?",
+            f"Write them in one zone, or declare the column: {name}: {{type: text}}.",
+        )
     half = found["half"].is_not_null()
     hour = pl.Series(["%H"]).new_from_index(0, len(clocks)).set(half, "%-I")
-    seconds = pl.Series([""]).new_from_index(0, len(clocks)).set(found["s"].is_not_null(), ":%S")
-    seconds = seconds.set(found["f"].is_not_null(), ":%S%.f")
-    behind = pl.Series([""]).new_from_index(0, len(clocks)).set(half, " %p")
-    return (found["lead"] + hour + ":%M" + seconds + behind).fill_null(clocks.fill_null(""))
+    colon = found["colon"]
+    nothing = pl.Series([""]).new_from_index(0, len(clocks))
+    seconds = nothing.zip_with(found["s"].is_null(), colon + "%S")
+    fractions = nothing.set(found["f"].is_not_null(), "%.f")
+    behind = nothing.set(half, " %p") + found["zone"].fill_null("")
+    return (found["lead"] + hour + colon + "%M" + seconds + fractions + behind).fill_null("")
 
 
 def _cure(name: str, century: bool = False) -> str:
