@@ -105,7 +105,7 @@ def is_card(value: str) -> bool:
     return len(digits) in lengths and stdnum("luhn")(digits)
 
 
-CARD = Form(rf"{_PREFIX}\d{{0,3}}(?:[ -]?\d){{9,15}}", apart="-", check=is_card)
+CARD = Form(rf"{_PREFIX}\d{{0,3}}(?:[ -]?\d){{9,15}}", apart="-", check=is_card, luhn=True)
 CARD_GROUPS = Form(r"\d{4}(?:[ -]\d{4}){3}", apart="-")
 _VALUES = dict(zip("ABCDEFGHJKLMNPRSTUVWXYZ", (1, 2, 3, 4, 5, 6, 7, 8, 1, 2, 3, 4, 5, 7, 9, 2, 3, 4, 5, 6, 7, 8, 9),
                    strict=True))  # fmt: skip
@@ -144,7 +144,7 @@ def is_given_ssn(value: str) -> bool:
 SSN = Form(r"\d{3}(?:-\d{2}-|\.\d{2}\.| \d{2} )\d{4}", apart=".-")
 MASKED_SSN = Form(r"[xX*#•]{3}[- .]?[xX*#•]{2}[- .]?\d{4}")
 AMERICAN_PHONE = Form(r"(?:\+?1[ .-]?)?(?:\(\d{3}\) ?|\d{3}[ ./-])\d{3}[ .-]\d{4}", apart="-")
-IMEI = Form(r"(?:01|35|86|99|45|49|5[0-4])(?:\d{13}|[ -]?\d{6}[ -]\d{6}[ -]\d)", check=stdnum("imei"))
+IMEI = Form(r"(?:01|35|86|99|45|49|5[0-4])(?:\d{13}|[ -]?\d{6}[ -]\d{6}[ -]\d)", check=stdnum("imei"), luhn=True)
 
 # What columns of them are recognised by.
 
