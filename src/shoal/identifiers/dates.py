@@ -7,7 +7,7 @@ import numpy.typing as npt
 import polars as pl
 
 from shoal.identifiers.column import ColumnEvidence, Mask
-from shoal.storage.dates import MONTH_NAMES
+from shoal.storage.months import MONTH_NAMES
 
 _CLOCK = r"([T\s]\s*\d{1,2}:\d{2}(:\d{2}([.,]\d+)?)?\s*(?i:[ap]m|z|[+-]\d{2}:?\d{2})?)?"
 _DAY, _MONTH = r"(0?[1-9]|[12]\d|3[01])", r"(0?[1-9]|1[0-2])"

@@ -64,8 +64,8 @@ class Form:
 
     No letter or digit stands before or behind it, and none of the signs `apart` before it or, with a letter or digit,
     behind it: `10.2.3.4` does not end within `10.2.3.4.5`, but at the full stop of a sentence. `lead` and `tail` may
-    stand around it where it is all of a cell. `check` tells it from what only looks like it; `luhn`: part of the check is
-    that its digits end in a Luhn digit, which is tried of many texts at once.
+    stand around it where it is all of a cell. `check` tells it from what only looks like it; `luhn`: part of the check
+    is that its digits end in a Luhn digit, which is tried of many texts at once.
 
     >>> date = Form(r"\d{4}-\d\d-\d\d", apart="-")
     >>> bool(compiled(date.cell).match("2012-03-04")), bool(compiled(date.note).search("on 2012-03-04-5"))

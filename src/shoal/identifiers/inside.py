@@ -11,8 +11,8 @@ import polars as pl
 from shoal.identifiers import catalogue
 from shoal.identifiers.form import Form, in_rust
 from shoal.storage import Array
-from shoal.storage.dates import WHOLE_MONTH_NAMES
 from shoal.storage.folding import fold
+from shoal.storage.months import WHOLE_MONTH_NAMES
 
 _CENTURY = r"(?:1[89]|20|21)\d{2}"
 _DAY, _MONTH = r"(?:0?[1-9]|[12]\d|3[01])", r"(?:0?[1-9]|1[0-2])"

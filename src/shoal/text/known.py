@@ -12,6 +12,7 @@ from typing import overload
 
 import polars as pl
 
+from shoal.storage.months import month_words
 from shoal.text.base import Span, TextKind
 from shoal.text.known_values import (
     LEAST_DIGITS,
@@ -29,7 +30,7 @@ from shoal.text.known_values import (
 )
 from shoal.text.terms import words_set
 from shoal.text.words import is_word, is_word_of, lexicon
-from shoal.text.written_dates import dates_in, month_words
+from shoal.text.written_dates import dates_in
 
 # Names that are misspelt by one edit: a letter added, left out or exchanged, or two neighbours swapped.
 #
