@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 import shoal
 from shoal.methods.pseudonyms.shift_dates import DateReading, allowed_shifts, shift_dates
 from shoal.releases.jobs import Writing, release_shifted
-from shoal.storage.dates import days_of, inferred_formats, read_dates, write_dates, years_of
+from shoal.storage.dates import days_of, inferred_formats, read_dates, write_dates, write_days, years_of
 
 KEY = bytes(range(32))
 DAYS = st.dates(date(1850, 1, 1), date(2149, 12, 31))
@@ -284,3 +284,23 @@ def test_moments_of_two_zones_are_a_question() -> None:
     texts = pl.Series(["2021-03-14T10:15:00Z", "2021-03-14T10:15:00+02:00"])
     with pytest.raises(shoal.InputError, match="several time zones"):
         inferred_formats(texts, "seen")
+
+
+@pytest.mark.parametrize(
+    ("texts", "moved"),
+    [
+        (["3. März 2012", "30. Dezember 2011"], ["4. März 2012", "31. Dezember 2011"]),
+        (["3 févr. 2012", "31 déc. 2011"], ["4 févr. 2012", "1 janv. 2012"]),
+        (["31 agosto 2012", "1 gennaio 2012"], ["1 settembre 2012", "2 gennaio 2012"]),
+        (["3 de marzo de 2012", "31 de enero de 2012"], ["4 de marzo de 2012", "1 de febrero de 2012"]),
+        (["3 MAR 2012", "30 AUG 2012"], ["4 MAR 2012", "31 AUG 2012"]),
+    ],
+)
+def test_months_are_read_and_written_in_five_languages(texts: list[str], moved: list[str]) -> None:
+    days = days_of(pl.Series(texts), "seen")
+    assert write_days(days.days + 1, np.arange(len(texts)), days).to_list() == moved
+
+
+def test_months_of_two_languages_are_an_error() -> None:
+    with pytest.raises(shoal.InputError, match="several languages"):
+        days_of(pl.Series(["3 mai 2012", "4 June 2012", "5 juin 2012"]), "seen")

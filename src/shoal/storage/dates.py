@@ -25,13 +25,15 @@ _CLOCK = (
 )
 _COMPACT_CLOCK = r"(?P<clock>[T ]?\d{4}(?:\d{2})?Z?)?"
 _ORDINAL = r"(?:\.|st|nd|rd|th)?"
+_OF = r"(?:de )?"
 
 # Whole dates. In each pattern the parts p, q and r stand in their order with what is written between them.
 _WHOLE: tuple[tuple[str, str], ...] = (
     ("ymd", rf"^(?P<p>\d{{4}})(?P<g>[-/.])(?P<q>\d{{1,2}})(?P<h>[-/.])(?P<r>\d{{1,2}}){_CLOCK}$"),
     ("??y", rf"^(?P<p>\d{{1,2}})(?P<g>[-/. ])(?P<q>\d{{1,2}})(?P<h>[-/. ])(?P<r>\d{{4}}){_CLOCK}$"),
     ("???", rf"^(?P<p>\d{{1,2}})(?P<g>[-/.])(?P<q>\d{{1,2}})(?P<h>[-/.])(?P<r>\d{{2}}){_CLOCK}$"),
-    ("dMy", rf"^(?P<p>\d{{1,2}})(?P<g>{_ORDINAL}[ -]*)(?P<q>{MONTH_NAMES})(?P<h>\.?[, -]*)(?P<r>\d{{4}}){_CLOCK}$"),
+    ("dMy", rf"^(?P<p>\d{{1,2}})(?P<g>{_ORDINAL}[ -]*{_OF})(?P<q>{MONTH_NAMES})(?P<h>\.?[, -]*{_OF})(?P<r>\d{{4}})"
+            rf"{_CLOCK}$"),
     ("dMy", rf"^(?P<p>\d{{1,2}})(?P<g>[ -]*)(?P<q>{MONTH_NAMES})(?P<h>\.?[, -]+)(?P<r>\d{{2}}){_CLOCK}$"),
     ("Mdy", rf"^(?P<p>{MONTH_NAMES})(?P<g>\.?[ -]+)(?P<q>\d{{1,2}})(?P<h>{_ORDINAL}[, -]+)(?P<r>\d{{4}}){_CLOCK}$"),
     ("ymd", rf"^(?P<p>{_CENTURY})(?P<g>)(?P<q>0[1-9]|1[0-2])(?P<h>)(?P<r>0[1-9]|[12]\d|3[01]){_COMPACT_CLOCK}$"),
