@@ -4,7 +4,6 @@ from shoal.text.base import TextRecogniser
 from shoal.text.recognisers import (
     addresses,
     ages,
-    calendar_days,
     dates,
     facilities,
     forms,
@@ -25,7 +24,6 @@ RECOGNISERS: tuple[TextRecogniser, ...] = tuple(
     for module in (
         forms,
         dates,
-        calendar_days,
         spoken_days,
         ages,
         phones,
