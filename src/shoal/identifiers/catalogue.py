@@ -294,7 +294,7 @@ _SERIAL = Identifier(
         """serial, serial number, serial no, serialno, device id, device number, device serial, udid, udi, implant
         id, pacemaker id, numero di serie, matricola dispositivo, id dispositivo, seriennummer, geratenummer,
         geraetenummer, gerate id, numero de serie, id appareil, numero de serie del dispositivo, serienummer,
-        android id, idfa, advertising id, apparaat id, meter number""",
+        android id, idfa, advertising id, apparaat id, meter number"""
     ),
     0.0,
 )
@@ -330,7 +330,7 @@ _NAMED_ID = Identifier(
         """national id, national identifier, nationalid, national id number, identity number, identity card, id
         card, carta d identita, carta identita, documento identita, personalausweis, ausweisnummer,
         personalausweisnummer, carte d identite, carte nationale d identite, cni, cedula, cedula de identidad,
-        identiteitskaart, cartao de cidadao, taxpayer id, tax id, citizen id, aadhaar, curp, personal number""",
+        identiteitskaart, cartao de cidadao, taxpayer id, tax id, citizen id, aadhaar, curp, personal number"""
     ),
     0.0,
 )
@@ -471,7 +471,7 @@ RECOGNISERS: dict[str, ColumnRecogniser] = {
         words(
             """email, e-mail, mail, email address, indirizzo email, posta elettronica, pec, mailadresse, emailadresse,
         courriel, mel, adresse mail, adresse electronique, correo, correo electronico, e-mailadres, endereco de
-        email""",
+        email"""
         ),
         0.98,
     ),
@@ -498,7 +498,7 @@ RECOGNISERS: dict[str, ColumnRecogniser] = {
         MAC,
         words(
             """mac, mac address, mac addr, macaddr, indirizzo mac, mac adresse, adresse mac, direccion mac, hwaddr,
-        hardware address, bssid, wifi mac, eui""",
+        hardware address, bssid, wifi mac, eui"""
         ),
         0.97,
     ),
