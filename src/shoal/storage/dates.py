@@ -6,8 +6,7 @@ or the person who asks, says which number is the month; two-digit years only whe
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 import polars as pl
@@ -70,8 +69,7 @@ SERIAL_LIMITS = (10_000, 60_000)
 _COMPACT = (18_000_101, 21_991_231)
 
 
-@dataclass(frozen=True)
-class Written:
+class Written(NamedTuple):
     """Whole dates among texts: three parts with what stands between, a clock behind; `form` -1: there is none."""
 
     form: Array
@@ -242,8 +240,7 @@ def _ambiguous(name: str, what: str) -> InputError:
     return InputError(f"Column '{name}' has {what}?", Message("Say it with `{date_order}` dmy, mdy or ymd."))
 
 
-@dataclass(frozen=True)
-class Days:
+class Days(NamedTuple):
     """Days since 1970 of texts that are whole dates, with what is needed to write other days in the same way."""
 
     days: Array
