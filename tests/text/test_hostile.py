@@ -172,6 +172,23 @@ def test_a_known_value_does_not_leave_as_a_name_of_a_column(header: str) -> None
     assert shoal.scrub(table, text="note", known=["name", "mrn"], keep=header).changed == 0
 
 
+def test_a_table_whose_text_cannot_be_searched_is_released_without_it_and_exit_code_1(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    def broken(note: Note, seeds: Any) -> list[Span]:
+        raise KeyError("Quindlen")
+
+    monkeypatch.setattr("shoal.text.recognisers.names._grown", broken)
+    source, policy, out = tmp_path / "visits.csv", tmp_path / "policy.yaml", tmp_path / "safe.csv"
+    source.write_text("age,note\n" + "".join(f"{30 + n % 2},Dr. Quindlen was in on day {n}\n" for n in range(12)))
+    policy.write_text("columns: {age: quasi-identifier, note: text}\nmodels: [{model: k-anonymity, k: 2}]\n")
+    for command in (["anonymize", "--policy", str(policy)], ["safe-harbor", "--policy", str(policy)]):
+        done = CliRunner().invoke(app, [command[0], str(source), *command[1:], "-o", str(out), "--force"])
+        assert done.exit_code == 1, done.output
+        assert "Quindlen" not in done.output + out.read_text()
+        assert "withheld" in out.read_text().lower()
+
+
 # Words of five languages in every dress: possessives, elisions, both apostrophes, hyphens, signs without width, marks,
 # right-to-left, emoji, letters whose upper case is two.
 

@@ -392,10 +392,14 @@ def pairs_of(given: list[str], option: str) -> dict[str, str]:
     return dict(pairs)
 
 
+def has_withheld(scrubbed: dict[str, Any] | None) -> bool:
+    """Whether notes are withheld, by what a manifest says of text that was scrubbed."""
+    return scrubbed is not None and any("withheld" in entry["spans"] for entry in scrubbed["columns"].values())
+
+
 def show_release(result: Any, as_json: bool) -> None:
     """Show what left; a refusal is exit code 1."""
     from shoal.cli.showing import show
-    from shoal.methods.scrubbing.results import has_withheld
     from shoal.releases.write import Refused
 
     if result.refusal is not None and not as_json:

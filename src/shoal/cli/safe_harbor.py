@@ -26,6 +26,7 @@ from shoal.cli.options import (
     QueryOption,
     ShuffleSeedOption,
     SignOption,
+    has_withheld,
     one_of,
     one_or_many,
     output_of,
@@ -114,7 +115,6 @@ def safe_harbor(
     from shoal.cli.showing import running, show
     from shoal.errors import InputError
     from shoal.methods.hipaa.safe_harbor import SafeHarborReading
-    from shoal.methods.scrubbing.results import has_withheld
     from shoal.releases.jobs import Writing, release_safe_harbor
 
     if output is None and write_policy is None:

@@ -99,11 +99,6 @@ def withheld_notes(columns: list[ScrubbedColumn]) -> list[str]:
     ]
 
 
-def has_withheld(scrubbed: Mapping[str, Any] | None) -> bool:
-    """Whether notes are withheld, by what a manifest says of text that was scrubbed."""
-    return scrubbed is not None and any("withheld" in entry["spans"] for entry in scrubbed["columns"].values())
-
-
 def _in_public(column: ScrubbedColumn) -> dict[str, Any]:
     counts = shown_counts({"notes": column.notes, "changed": column.changed, "known_found": column.known_found()})
     return {
