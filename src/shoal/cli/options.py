@@ -392,6 +392,11 @@ def pairs_of(given: list[str], option: str) -> dict[str, str]:
     return dict(pairs)
 
 
+def has_withheld(scrubbed: dict[str, Any] | None) -> bool:
+    """Whether notes are withheld, by what a manifest says of text that was scrubbed."""
+    return scrubbed is not None and any("withheld" in entry["spans"] for entry in scrubbed["columns"].values())
+
+
 def show_release(result: Any, as_json: bool) -> None:
     """Show what left; a refusal is exit code 1."""
     from shoal.cli.showing import show
@@ -400,7 +405,7 @@ def show_release(result: Any, as_json: bool) -> None:
     if result.refusal is not None and not as_json:
         raise Refused(result.refusal)
     print_json(result.to_dict()) if as_json else show(result)
-    if result.refusal is not None:
+    if result.refusal is not None or has_withheld(getattr(result, "scrubbed", None)):
         raise typer.Exit(1)
 
 

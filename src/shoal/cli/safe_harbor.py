@@ -26,6 +26,7 @@ from shoal.cli.options import (
     QueryOption,
     ShuffleSeedOption,
     SignOption,
+    has_withheld,
     one_of,
     one_or_many,
     output_of,
@@ -134,5 +135,5 @@ def safe_harbor(
         )
     print_json(result.to_dict()) if as_json else show(result)
     over = fail_above_threshold and result.residual is not None and result.residual.over_threshold
-    if result.verdict == "refused" or over:
+    if result.verdict == "refused" or over or has_withheld(result.scrubbed):
         raise typer.Exit(1)

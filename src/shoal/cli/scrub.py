@@ -140,6 +140,8 @@ def scrub(
             options=reading(encoding, delimiter, missing),
         )
     print_json(result.to_dict()) if as_json else show(result)
+    if result.spans.get("withheld"):
+        raise typer.Exit(1)
 
 
 def beside(file: str) -> str:

@@ -15,8 +15,8 @@ from shoal.identifiers.roles import NUMBERED
 from shoal.storage import Array, Column
 from shoal.storage.bands import parse_band
 from shoal.storage.column_type import MOST_BANDS, ColumnType
-from shoal.storage.dates import FULL_MONTHS
 from shoal.storage.declare import completed
+from shoal.storage.months import FULL_MONTHS
 from shoal.storage.numbers import plain_numbers
 from shoal.storage.texts import MISSING_WORDS, few_texts
 

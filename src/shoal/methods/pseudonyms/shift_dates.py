@@ -21,14 +21,23 @@ from shoal.identifiers.date_of_birth import BIRTH
 from shoal.identifiers.event_date import EVENTS
 from shoal.identifiers.header import read_header
 from shoal.identifiers.inside import inside
-from shoal.identifiers.numeric_dates import UNITS as NUMBER_UNITS
-from shoal.identifiers.numeric_dates import NumericDate, compact_days, days_of_numbers, numeric_date
 from shoal.keys import SecretKey, key_or_new, path_of
 from shoal.methods.pseudonyms.keyed import digester, texts_of
 from shoal.methods.pseudonyms.results import Shifted
 from shoal.storage import Array, Column, Table
 from shoal.storage.classes import Coded, class_of_each_row, first_row_of_each_class, pack
-from shoal.storage.dates import are_dates, days_of, is_epoch, whole_dates, write_days
+from shoal.storage.dates import (
+    NUMBER_UNITS,
+    NumericDate,
+    are_dates,
+    compact_days,
+    days_of,
+    days_of_numbers,
+    is_epoch,
+    numeric_date,
+    whole_dates,
+    write_days,
+)
 from shoal.storage.folding import plain_dates
 from shoal.storage.reading import Options, read
 from shoal.storage.texts import check_have_texts
